@@ -1,0 +1,48 @@
+#!/usr/bin/env bash
+# Makes .envs/NAME from envs/NAME.txt: a virtual environment that sees this checkout's package.
+# Where envs/NAME-pom.xml exists, its jars are put into .envs/NAME/jars by Maven, if there is one.
+# Does nothing the second time. PYTHON chooses the interpreter.
+set -euo pipefail
+
+name=${1:?usage: envs/make_env.sh NAME (spark40 or interop)}
+top=$(cd "$(dirname "$0")/.." && pwd -P)
+requirements=$top/envs/$name.txt
+pom=$top/envs/$name-pom.xml
+env=$top/.envs/$name
+if [ ! -f "$requirements" ]; then
+  echo "make_env: there is no envs/$name.txt" >&2
+  exit 2
+fi
+if [ -z "${PYTHON:-}" ]; then
+  PYTHON=python3
+  [ -x "$top/.venv/bin/python" ] && PYTHON=$top/.venv/bin/python
+fi
+
+# A virtual environment holds absolute paths, so a moved checkout needs a new one.
+hash_of() { { echo "$top"; cat "$@"; } | cksum; }
+fresh() { [ -f "$1" ] && [ "$(cat "$1")" = "$2" ]; }
+
+packages=$(hash_of "$requirements")
+if fresh "$env/.packages" "$packages"; then
+  echo "make_env: .envs/$name is up to date"
+else
+  echo "make_env: making .envs/$name with $("$PYTHON" --version) and envs/$name.txt"
+  rm -rf "$env"
+  "$PYTHON" -m venv "$env"
+  "$env/bin/pip" install --quiet --disable-pip-version-check --requirement "$requirements"
+  site=$("$env/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
+  echo "$top/python" > "$site/deltaic.pth"
+  echo "$packages" > "$env/.packages"
+fi
+
+[ -f "$pom" ] || exit 0
+jars=$(hash_of "$pom")
+fresh "$env/.jars" "$jars" && exit 0
+if ! command -v mvn > /dev/null; then
+  echo "make_env: mvn is not here, so .envs/$name has no jars and the tests that need them skip"
+  exit 0
+fi
+echo "make_env: fetching the jars of envs/$name-pom.xml into .envs/$name/jars"
+rm -rf "$env/jars"
+mvn --batch-mode --quiet --file "$pom" dependency:copy-dependencies -DoutputDirectory="$env/jars" < /dev/null
+echo "$jars" > "$env/.jars"
