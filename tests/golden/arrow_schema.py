@@ -1,0 +1,71 @@
+"""The Arrow schema that a Delta schema must be read as, made from the schema's JSON alone.
+
+It is the one of PySpark's ``to_arrow_schema(schema, timezone="UTC")``: no large or view forms, microseconds,
+list children called ``element``, map children ``key`` and ``value``, Delta's nullability, no field metadata.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pyarrow as pa
+
+_PRIMITIVES = {
+    "string": pa.string(),
+    "long": pa.int64(),
+    "integer": pa.int32(),
+    "short": pa.int16(),
+    "byte": pa.int8(),
+    "float": pa.float32(),
+    "double": pa.float64(),
+    "boolean": pa.bool_(),
+    "binary": pa.binary(),
+    "date": pa.date32(),
+    "timestamp": pa.timestamp("us", "UTC"),
+    "timestamp_ntz": pa.timestamp("us"),
+    "void": pa.null(),
+}
+
+
+def arrow_schema(schema: dict[str, Any]) -> pa.Schema:
+    """The Arrow schema of a table with this schema (the parsed ``schemaString``)."""
+    return pa.schema(_fields(schema))
+
+
+def describe(schema: pa.Schema) -> list[str]:
+    """Every field of a schema in words, nested ones too; two schemas are alike when these are equal."""
+    return [_describe(field) for field in schema]
+
+
+def _fields(struct: dict[str, Any]) -> list[pa.Field]:
+    return [pa.field(item["name"], _type(item["type"]), item["nullable"]) for item in struct["fields"]]
+
+
+def _type(kind: str | dict[str, Any]) -> pa.DataType:
+    if isinstance(kind, str):
+        if decimal := re.fullmatch(r"decimal\((\d+),\s*(-?\d+)\)", kind):
+            return pa.decimal128(int(decimal[1]), int(decimal[2]))
+        return _PRIMITIVES[kind]
+    if kind["type"] == "struct":
+        return pa.struct(_fields(kind))
+    if kind["type"] == "array":
+        return pa.list_(pa.field("element", _type(kind["elementType"]), kind["containsNull"]))
+    if kind["type"] == "map":
+        value = pa.field("value", _type(kind["valueType"]), kind["valueContainsNull"])
+        return pa.map_(pa.field("key", _type(kind["keyType"]), nullable=False), value)
+    raise ValueError(f"no Arrow type for {kind!r}")
+
+
+def _describe(field: pa.Field) -> str:
+    kind = field.type
+    if pa.types.is_struct(kind):
+        word = "struct<" + ", ".join(_describe(child) for child in kind) + ">"
+    elif pa.types.is_map(kind):
+        word = f"map<{_describe(kind.key_field)}, {_describe(kind.item_field)}>"
+    elif pa.types.is_list(kind):
+        word = f"list<{_describe(kind.value_field)}>"
+    else:
+        word = str(kind)
+    metadata = f" metadata {dict(field.metadata)}" if field.metadata else ""
+    return f"{field.name}: {word}{'' if field.nullable else ' not null'}{metadata}"

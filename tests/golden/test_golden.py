@@ -1,0 +1,166 @@
+"""Every reference table is read exactly as delta-spark reads it, or refused by the name of what it needs.
+
+``expectations.json`` says which of the two it is, a line a table: ``read``, ``refused:<feature>`` or
+``error:<CODE>``; a line ``<table>@<version>`` stands for an older version that fares otherwise than the latest. A
+table that gets better or worse fails its test until ``pytest tests/golden --update-golden`` has rewritten the
+file. A wrong answer fails whatever the file says.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+import deltaic
+
+from .arrow_schema import arrow_schema, describe
+from .conftest import VERDICT
+from .reference import GOLDEN, Content, Reference, manifest, reference
+from .rows import difference
+
+EXPECTATIONS = Path(__file__).with_name("expectations.json")
+READ_AT_LEAST = 45
+
+needs_golden = pytest.mark.skipif(not GOLDEN.is_dir(), reason="../shared/golden is not beside the project")
+
+
+def expectations() -> dict[str, str]:
+    return json.loads(EXPECTATIONS.read_text()) if EXPECTATIONS.exists() else {}
+
+
+TABLES = manifest() if GOLDEN.is_dir() else sorted(name for name in expectations() if "@" not in name)
+
+
+@needs_golden
+@pytest.mark.parametrize("name", TABLES)
+def test_table(name: str, request: pytest.FixtureRequest, record_property: Any) -> None:
+    found = judge(reference(name))
+    record_property(VERDICT, found[name])
+    if request.config.getoption("--update-golden", default=False):
+        update(name, found)
+    expected = {key: verdict for key, verdict in expectations().items() if key.partition("@")[0] == name}
+    assert found == expected, "if this is meant, run pytest tests/golden --update-golden"
+
+
+@needs_golden
+def test_expectations_name_every_table_and_no_other() -> None:
+    assert sorted({name.partition("@")[0] for name in expectations()}) == manifest()
+
+
+def test_enough_tables_are_read() -> None:
+    read = [name for name, verdict in expectations().items() if verdict == "read"]
+    assert len(read) >= READ_AT_LEAST
+
+
+def judge(known: Reference) -> dict[str, str]:
+    """What becomes of a table and of those older versions that fare otherwise; fails on a wrong answer."""
+    table = deltaic.Table(known.folder)
+    try:
+        snapshot = table.snapshot()
+        check_metadata(snapshot, known)
+        latest = read(snapshot, known, known.latest)
+    except deltaic.UnsupportedFeature as error:
+        latest = refused(error)
+    except deltaic.DeltaicError as error:
+        if known.failed_at != "snapshot":
+            pytest.fail(f"delta-spark opens it, deltaic does not: {error}")
+        latest = f"error:{error.code}"
+    else:
+        assert known.failed_at != "snapshot", f"delta-spark does not open it ({known.failure})"
+    found = {known.name: latest}
+    for version, content in known.older.items():
+        verdict = judge_older(table, version, known, content)
+        if verdict != latest:
+            found[f"{known.name}@{version}"] = verdict
+    return found
+
+
+def judge_older(table: deltaic.Table, version: int, known: Reference, content: Content) -> str:
+    try:
+        snapshot = table.snapshot(version=version)
+        assert snapshot.version == version
+        return read(snapshot, known, content)
+    except deltaic.UnsupportedFeature as error:
+        return refused(error)
+
+
+def refused(error: deltaic.UnsupportedFeature) -> str:
+    feature = error.context.get("feature")
+    assert isinstance(feature, str)
+    assert feature
+    assert feature in error.message
+    assert error.hint
+    return f"refused:{feature}"
+
+
+def check_metadata(snapshot: deltaic.Snapshot, known: Reference) -> None:
+    assert snapshot.version == known.version
+    assert snapshot.num_files == known.latest.num_files
+    assert json.loads(snapshot.schema.to_json()) == known.schema
+    assert tuple(snapshot.partition_columns) == known.partition_columns
+    protocol = snapshot.protocol
+    assert protocol.min_reader_version == known.protocol["minReaderVersion"]
+    assert protocol.min_writer_version == known.protocol["minWriterVersion"]
+    assert set(protocol.reader_features) == set(known.protocol.get("readerFeatures") or ())
+    assert set(protocol.writer_features) == set(known.protocol.get("writerFeatures") or ())
+    if known.meta is not None:
+        check_meta(snapshot, known.meta)
+
+
+def check_meta(snapshot: deltaic.Snapshot, meta: dict[str, Any]) -> None:
+    """What the tables written for this purpose say besides."""
+    assert snapshot.properties == meta["properties"]
+    assert snapshot.app_transactions == {txn["appId"]: txn["version"] for txn in meta["set_transactions"]}
+    domains = [item for item in meta["domain_metadata"] if not item.get("removed")]
+    live = {item["domain"]: item["configuration"] for item in domains}
+    assert snapshot.domain_metadata == live
+    files = snapshot.files().to_arrow()
+    sizes = dict(zip(files["path"].to_pylist(), files["size"].to_pylist(), strict=True))
+    assert sizes == {file["path"]: file["size"] for file in meta["files"]}
+    assert snapshot.size_in_bytes == sum(sizes.values())
+
+
+def read(snapshot: deltaic.Snapshot, known: Reference, content: Content) -> str:
+    """Reads a version and compares it; a scan may fail only where delta-spark's does."""
+    if content.num_files is not None:
+        assert snapshot.num_files == content.num_files
+    scan = snapshot.scan()
+    try:
+        actual = scan.to_arrow()
+    except deltaic.CorruptData as error:
+        if known.failed_at != "scan":
+            pytest.fail(f"delta-spark reads it, deltaic does not: {error}")
+        return f"error:{error.code}"
+    assert describe(actual.schema) == describe(arrow_schema(json.loads(snapshot.schema.to_json())))
+    if known.failure.startswith("FAILED_READ_FILE"):
+        pytest.fail(f"data files are missing, and {actual.num_rows} rows were read")
+    assert scan.count() == actual.num_rows
+    assert snapshot.num_rows in (actual.num_rows, None)
+    if content.rows is not None:
+        found = difference(actual, as_read(content, actual))
+        assert found is None, f"version {snapshot.version}: {found}"
+    return "read"
+
+
+def as_read(content: Content, actual: pa.Table) -> pa.Table:
+    """The expected rows; a void column, which the reference gives as text, as the nulls that it holds."""
+    expected = content.read()
+    for name in actual.column_names:
+        if pa.types.is_null(actual.schema.field(name).type):
+            nulls = pa.nulls(expected.num_rows)
+            if name in expected.column_names:
+                column = expected.column_names.index(name)
+                assert expected[name].null_count == expected.num_rows
+                expected = expected.set_column(column, name, nulls)
+            else:
+                expected = expected.append_column(name, nulls)
+    return expected
+
+
+def update(name: str, found: dict[str, str]) -> None:
+    kept = {key: verdict for key, verdict in expectations().items() if key.partition("@")[0] != name}
+    EXPECTATIONS.write_text(json.dumps(dict(sorted({**kept, **found}.items())), indent=1) + "\n")
