@@ -1,0 +1,109 @@
+# One recipe per job; `make` alone lists them. Each sets up what it needs and is quick the second time.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+MAKEFLAGS += --no-builtin-rules --no-print-directory
+
+# PYTHON=python3.12 chooses an interpreter; else the first one here that every test environment has packages for.
+ifndef PYTHON
+PYTHON = $(shell for p in python3 python3.11 python3.12 python3.13 python3.10; do \
+	"$$p" -c 'import ensurepip, sys; sys.exit(not (3, 10) <= sys.version_info < (3, 14))' 2>/dev/null \
+	&& { echo "$$p"; break; }; done)
+endif
+
+# Benchmarks: a share of the full size of each workload, and how often each measurement is repeated.
+SCALE ?= 1
+REPEAT ?= 5
+# Fuzzing: seconds for each target.
+SECONDS_EACH ?= 60
+
+VENV := .venv
+BIN := $(VENV)/bin
+# What a release wheel is made from.
+WHEEL_SOURCES = $(shell find rust python -name '*.rs' -o -name '*.toml' -o -name '*.py' -o -name '*.pyi') \
+	Cargo.toml Cargo.lock pyproject.toml README.md
+
+.PHONY: help
+help: ## list the recipes
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+.PHONY: demo
+demo: need-java develop ## the main job on real data: create, append, read back, travel in time, ask Spark
+	@$(BIN)/python examples/flights.py
+
+.PHONY: test
+test: $(if $(CI),need-java) develop ## every test (Rust, Python, Spark 4.3 and 4.0, interop), one summary at the end
+	@PYTHON="$(PYTHON)" $(BIN)/python tests/run.py
+
+.PHONY: interop
+interop: need-java develop ## delta-spark, the reference implementation, reads what deltaic wrote
+	@PYTHON="$(PYTHON)" $(BIN)/python tests/run.py interop
+
+.PHONY: check
+check: need-cargo venv ## formatting, lints and types of everything, without running a test
+	@$(BIN)/python tests/run.py lints
+
+.PHONY: format
+format: need-cargo venv ## bring Rust and Python sources into their form
+	@cargo fmt --all
+	@$(BIN)/ruff check --quiet --fix-only .
+	@$(BIN)/ruff format .
+
+.PHONY: requirements
+requirements: venv ## which of the protocol's requirements have a test, an exception, or nothing yet
+	@$(BIN)/python tests/requirements.py $(ARGS)
+
+.PHONY: bench
+bench: .envs/bench/.ready ## deltaic beside its peers, release build; writes docs/benchmarks.md (SCALE=1 REPEAT=5)
+	@.envs/bench/bin/python benches/python/run.py --scale $(SCALE) --repeat $(REPEAT) --markdown docs/benchmarks.md
+
+.PHONY: fuzz
+fuzz: need-cargo ## every fuzz target for SECONDS_EACH=60 seconds
+	@fuzz/run.sh $(SECONDS_EACH)
+
+.PHONY: wheel
+wheel: dist/.wheel ## a release wheel in dist/
+	@ls -1 dist/*.whl
+
+.PHONY: docs
+docs: need-cargo ## the documentation of the Rust crates, in target/doc
+	@cargo doc --locked --no-deps --workspace --exclude deltaic-python
+
+.PHONY: develop
+develop: need-cargo venv ## the package with a development build of its Rust core, in .venv
+	@envs/build_extension.sh
+
+.PHONY: venv
+venv: need-python
+	@PYTHON="$(PYTHON)" envs/make_venv.sh
+
+.PHONY: clean
+clean: ## remove everything that is built or installed here
+	rm -rf target fuzz/target fuzz/corpus fuzz/artifacts dist .venv .envs python/deltaic/_rust.abi3.so
+	rm -rf .pytest_cache .ruff_cache .hypothesis spark-warehouse metastore_db derby.log
+	find python tests examples benches -name __pycache__ -prune -exec rm -rf {} +
+
+# The release wheel. Where dist/ holds one that is newer than its sources, nothing is built.
+dist/.wheel: $(WHEEL_SOURCES) | need-cargo venv
+	@rm -rf dist
+	@$(BIN)/maturin build --release --locked --out dist
+	@touch $@
+
+# The benchmarks' environment has the release wheel and the peers, and never the development build.
+.envs/bench/.ready: dist/.wheel benches/python/requirements.txt
+	@rm -rf .envs/bench
+	@echo "bench: making .envs/bench with the release wheel and the peers"
+	@$(BIN)/python -m venv .envs/bench
+	@.envs/bench/bin/pip install --quiet --disable-pip-version-check -r benches/python/requirements.txt dist/*.whl
+	@touch $@
+
+# What must be on the machine. Each says in one line what is missing.
+.PHONY: need-cargo need-python need-java
+need-cargo:
+	@command -v cargo > /dev/null || { echo "missing: a Rust toolchain with cargo (https://rustup.rs)" >&2; exit 1; }
+need-python:
+	@[ -n "$(PYTHON)" ] || { echo "missing: Python 3.10 to 3.13 with venv (on Debian: python3-venv); or name one with PYTHON=" >&2; exit 1; }
+need-java:
+	@envs/find_java.sh > /dev/null

@@ -1,0 +1,39 @@
+"""What every test may ask for: the folder beside the project with tables that others wrote."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+SHARED = Path(__file__).resolve().parent.parent.parent / "shared"
+
+
+@pytest.fixture(scope="session")
+def shared() -> Path:
+    """The folder `../shared` beside the project: the protocol's requirements and the golden tables."""
+    if not SHARED.is_dir():
+        pytest.skip("../shared is not beside the project")
+    return SHARED.resolve()
+
+
+@pytest.fixture(scope="session")
+def golden_root(shared: Path) -> Path:
+    """The folder of the golden tables; read only, a test that writes copies the table first."""
+    root = shared / "golden"
+    if not root.is_dir():
+        pytest.skip("../shared has no golden tables")
+    return root
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Count the skips by their reason: a hundred tests without Java are one line, not a hundred."""
+    reasons: Counter[str] = Counter()
+    for report in terminalreporter.getreports("skipped"):
+        reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
+        reasons[reason.removeprefix("Skipped: ")] += 1
+    if reasons:
+        terminalreporter.section("skipped, and why")
+        for reason, count in reasons.most_common():
+            terminalreporter.line(f"{count:>5}  {reason}")

@@ -1,0 +1,196 @@
+"""Runs the parts of the tests one after the other and sums them up in one line at the end.
+
+`python tests/run.py` runs them all, `python tests/run.py rust spark40` only those two. A part that
+cannot run here (no Java, no Maven) is skipped with its reason; a part that breaks off counts as failed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import subprocess
+import sys
+import time
+import xml.etree.ElementTree as ET
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+TOP = Path(__file__).resolve().parent.parent
+REPORTS = TOP / "target" / "test-reports"
+VENV = TOP / ".venv" / "bin"
+CARGO_RESULT = re.compile(r"^test result: \w+\. (\d+) passed; (\d+) failed; (\d+) ignored;")
+
+
+@dataclass
+class Outcome:
+    """What a part, or a step of it, came to."""
+
+    passed: int = 0
+    failed: int = 0
+    reasons: Counter[str] = field(default_factory=Counter)
+    seconds: float = 0.0
+
+    @property
+    def skipped(self) -> int:
+        """How many tests did not run, for whatever reason."""
+        return self.reasons.total()
+
+    def __iadd__(self, other: Outcome) -> Outcome:
+        """Add another outcome's counts and time to these."""
+        self.passed += other.passed
+        self.failed += other.failed
+        self.reasons += other.reasons
+        self.seconds += other.seconds
+        return self
+
+
+def echo(command: list[str], environment: dict[str, str] | None = None) -> tuple[int, list[str]]:
+    """Run a command in the project's folder, show what it says as it says it, return its code and lines."""
+    lines: list[str] = []
+    with subprocess.Popen(
+        command,
+        cwd=TOP,
+        env={**os.environ, **(environment or {})},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+    ) as process:
+        assert process.stdout is not None
+        for line in process.stdout:
+            sys.stdout.write(line)
+            sys.stdout.flush()
+            lines.append(line.rstrip("\n"))
+    return process.returncode, lines
+
+
+def cargo_test() -> Outcome:
+    """The Rust tests, in the build folder that the extension's dependencies were built in."""
+    command = ["cargo", "test", "--workspace", "--exclude", "deltaic-python", "--locked", "--no-fail-fast"]
+    code, lines = echo(command)
+    outcome = Outcome()
+    for line in lines:
+        if match := CARGO_RESULT.match(line):
+            passed, failed, ignored = map(int, match.groups())
+            outcome += Outcome(passed, failed, Counter({"#[ignore] in Rust": ignored} if ignored else {}))
+    return broken_off(outcome, code)
+
+
+def pytest(name: str, python: Path, *paths: str) -> Outcome:
+    """Pytest with the given interpreter; the counts and the reasons come from its own report."""
+    report = REPORTS / f"{name}.xml"
+    report.unlink(missing_ok=True)
+    code, _ = echo([str(python), "-m", "pytest", *paths, "-q", f"--junitxml={report}"])
+    outcome = Outcome()
+    if report.exists():
+        for case in ET.parse(report).iter("testcase"):  # noqa: S314 (our own file, written a moment ago)
+            if case.find("failure") is not None or case.find("error") is not None:
+                outcome.failed += 1
+            elif (skip := case.find("skipped")) is not None:
+                outcome.reasons[skip.get("message") or "no reason given"] += 1
+            else:
+                outcome.passed += 1
+    return broken_off(outcome, code)
+
+
+def broken_off(outcome: Outcome, code: int) -> Outcome:
+    """A command that failed without a failing test did not get to the tests: that is a failure too."""
+    if code != 0 and outcome.failed == 0:
+        print(f"(it ended with code {code} before all tests had run: counted as one failure)")
+        outcome.failed += 1
+    return outcome
+
+
+def in_environment(name: str, *paths: str) -> Outcome:
+    """Pytest in `.envs/NAME`, which `envs/make_env.sh` makes; skipped as a whole without Java."""
+    if not passes("envs/find_java.sh"):
+        return Outcome(reasons=Counter({f"{name}: Java 17 or newer is not here": 1}))
+    code, _ = echo(["envs/make_env.sh", name])
+    if code != 0:
+        return broken_off(Outcome(), code)
+    return pytest(name, TOP / ".envs" / name / "bin" / "python", *paths)
+
+
+def lints() -> Outcome:
+    """Formatting, lints and types, a step each."""
+    steps = [
+        ["cargo", "fmt", "--all", "--check"],
+        ["cargo", "clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"],
+        [str(VENV / "ruff"), "check", "."],
+        [str(VENV / "ruff"), "format", "--check", "."],
+        [str(VENV / "pyright")],
+    ]
+    outcome = Outcome()
+    for step in steps:
+        print("$", Path(step[0]).name, *step[1:], flush=True)
+        code, _ = echo(step, {"PYO3_PYTHON": str(VENV / "python")})
+        outcome += Outcome(passed=1) if code == 0 else Outcome(failed=1)
+    return outcome
+
+
+def passes(command: str) -> bool:
+    """Does a quiet command of the project succeed?"""
+    return subprocess.run([str(TOP / command)], cwd=TOP, capture_output=True, check=False).returncode == 0
+
+
+PARTS: dict[str, tuple[str, Callable[[], Outcome]]] = {
+    "lints": ("formatting, lints and types", lints),
+    "rust": ("the Rust crates", cargo_test),
+    "python": ("the Python package, with Spark 4.3", lambda: pytest("python", VENV / "python", "tests")),
+    "spark40": ("the Spark tests with Spark 4.0", lambda: in_environment("spark40", "tests/spark")),
+    "interop": ("delta-spark reads what deltaic wrote", lambda: in_environment("interop", "tests/interop")),
+}
+
+
+def chosen(names: list[str]) -> Iterator[str]:
+    """The parts named; all when none is; the lints by themselves only where CI=true asks for everything."""
+    for name in PARTS:
+        if name in names or (not names and (name != "lints" or os.environ.get("CI"))):
+            yield name
+
+
+def summary(outcomes: dict[str, Outcome]) -> Outcome:
+    """Print a line for each part and the reasons of what was skipped; return the sum."""
+    total = Outcome()
+    print(headline("Summary"))
+    print(f"{'part':<10}{'passed':>8}{'failed':>8}{'skipped':>9}{'time':>9}")
+    for name, outcome in outcomes.items():
+        counts = f"{outcome.passed:>8}{outcome.failed:>8}{outcome.skipped:>9}"
+        print(f"{name:<10}{counts}{outcome.seconds:>7.0f} s")
+        total += outcome
+    if total.reasons:
+        print("\nskipped, and why:")
+        for reason, count in total.reasons.most_common():
+            print(f"{count:>5}  {reason}")
+    print(f"\n{total.passed} passed, {total.failed} failed, {total.skipped} skipped")
+    return total
+
+
+def headline(text: str) -> str:
+    """A line that is found again in a long log."""
+    return f"\n━━━ {text} " + "━" * max(3, 90 - len(text))
+
+
+def main() -> int:
+    """Run what was asked for; 0 when nothing failed."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("parts", nargs="*", metavar="part", help=", ".join(PARTS))
+    arguments = parser.parse_args()
+    if unknown := set(arguments.parts) - PARTS.keys():
+        parser.error(f"there is no part {', '.join(sorted(unknown))}; there are {', '.join(PARTS)}")
+    REPORTS.mkdir(parents=True, exist_ok=True)
+    outcomes: dict[str, Outcome] = {}
+    for name in chosen(arguments.parts):
+        title, run = PARTS[name]
+        print(headline(f"{name}: {title}"), flush=True)
+        began = time.monotonic()
+        outcomes[name] = run()
+        outcomes[name].seconds = time.monotonic() - began
+    return 1 if summary(outcomes).failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
