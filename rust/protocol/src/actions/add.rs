@@ -1,0 +1,56 @@
+//! The `add` action. Protocol: *Add File and Remove File*.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use super::{PartitionText, Text};
+use crate::deletion_vector::DescriptorText;
+
+/// An `add` as a line of a commit holds it: borrowed, with the statistics not looked at.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct AddLine<'a> {
+    /// Where the data file is, URI-encoded.
+    #[serde(borrow)]
+    pub path: Text<'a>,
+    /// The partition values.
+    #[serde(borrow)]
+    pub partition_values: PartitionText<'a>,
+    /// Bytes.
+    pub size: i64,
+    /// Milliseconds since the epoch.
+    pub modification_time: i64,
+    /// Whether the commit changed the table's rows by this.
+    pub data_change: bool,
+    /// Statistics as JSON inside a JSON string, still escaped.
+    #[serde(borrow)]
+    pub stats: Option<&'a RawValue>,
+    /// The rows that are deleted.
+    #[serde(borrow)]
+    pub deletion_vector: Option<DescriptorText<'a>>,
+    /// The row id of the first row.
+    pub base_row_id: Option<i64>,
+    /// The version that brought the file.
+    pub default_row_commit_version: Option<i64>,
+}
+
+/// An `add` that we write.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Add {
+    /// Where the data file is, URI-encoded.
+    pub path: String,
+    /// The partition values; an absent text is NULL.
+    pub partition_values: BTreeMap<String, Option<String>>,
+    /// Bytes.
+    pub size: i64,
+    /// Milliseconds since the epoch.
+    pub modification_time: i64,
+    /// Whether the commit changes the table's rows by this.
+    pub data_change: bool,
+    /// Statistics as JSON text.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stats: Option<String>,
+}

@@ -1,0 +1,193 @@
+//! Typed views over file actions in Arrow columns.
+//!
+//! The name of a column is looked up once a batch; the loops index typed arrays.
+
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Int32Type, Int64Type};
+use arrow_array::{Array, Int32Array, Int64Array, MapArray, RecordBatch, StringArray, StructArray};
+use arrow_schema::{DataType, Field, Fields, Schema, SchemaRef};
+
+use super::LogicalFileKey;
+use crate::{Error, ErrorKind, Result};
+
+/// The Arrow type of `partitionValues`.
+#[must_use]
+pub fn partition_values_type() -> DataType {
+    let entries =
+        Fields::from(vec![Field::new("key", DataType::Utf8, false), Field::new("value", DataType::Utf8, true)]);
+    DataType::Map(Arc::new(Field::new("entries", DataType::Struct(entries), false)), false)
+}
+
+/// The fields of a deletion vector's descriptor.
+#[must_use]
+pub fn deletion_vector_fields() -> Fields {
+    Fields::from(vec![
+        Field::new("storage_type", DataType::Utf8, false),
+        Field::new("path_or_inline_dv", DataType::Utf8, false),
+        Field::new("offset", DataType::Int32, true),
+        Field::new("size_in_bytes", DataType::Int32, false),
+        Field::new("cardinality", DataType::Int64, false),
+    ])
+}
+
+/// Whether a batch of adds carries the files' statistics.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Statistics {
+    /// Left where they are: most of a log's bytes are statistics.
+    Skipped,
+    /// The JSON text of each file's.
+    Text,
+}
+
+/// The columns of a batch of adds.
+#[must_use]
+pub fn add_schema(statistics: Statistics) -> SchemaRef {
+    let mut fields = vec![
+        Field::new("path", DataType::Utf8, false),
+        Field::new("size", DataType::Int64, false),
+        Field::new("modification_time", DataType::Int64, false),
+        Field::new("partition_values", partition_values_type(), false),
+        Field::new("deletion_vector", DataType::Struct(deletion_vector_fields()), true),
+    ];
+    if statistics == Statistics::Text {
+        fields.push(Field::new("stats", DataType::Utf8, true));
+    }
+    Arc::new(Schema::new(fields))
+}
+
+/// The columns of a batch of removes.
+#[must_use]
+pub fn remove_schema() -> SchemaRef {
+    Arc::new(Schema::new(vec![
+        Field::new("path", DataType::Utf8, false),
+        Field::new("deletion_timestamp", DataType::Int64, true),
+        Field::new("size", DataType::Int64, true),
+        Field::new("partition_values", partition_values_type(), true),
+        Field::new("deletion_vector", DataType::Struct(deletion_vector_fields()), true),
+    ]))
+}
+
+fn column<'a>(batch: &'a RecordBatch, name: &str) -> Result<&'a dyn Array> {
+    batch.column_by_name(name).map(AsRef::as_ref).ok_or_else(|| wrong_type(name))
+}
+
+fn wrong_type(name: &str) -> Error {
+    Error::new(ErrorKind::CorruptLog, "a column of the log is missing or of another type").with("field", name)
+}
+
+/// The columns that make the key of a logical file, of adds and removes alike.
+#[derive(Clone, Debug)]
+pub struct KeyColumns {
+    path: StringArray,
+    deletion_vector: Option<DeletionVectorColumns>,
+}
+
+impl KeyColumns {
+    /// The key columns of a batch of adds or removes.
+    pub fn of(batch: &RecordBatch) -> Result<Self> {
+        let path = column(batch, "path")?.as_string_opt::<i32>().ok_or_else(|| wrong_type("path"))?.clone();
+        let vectors = column(batch, "deletion_vector")?
+            .as_struct_opt()
+            .ok_or_else(|| wrong_type("deletion_vector"))?;
+        let deletion_vector =
+            if vectors.null_count() == vectors.len() { None } else { Some(DeletionVectorColumns::of(vectors)?) };
+        Ok(Self { path, deletion_vector })
+    }
+
+    /// How many rows there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.path.len()
+    }
+
+    /// Whether there are no rows.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.path.is_empty()
+    }
+
+    /// The key of a row.
+    #[must_use]
+    pub fn key(&self, row: usize) -> LogicalFileKey<'_> {
+        LogicalFileKey::new(self.path.value(row), self.deletion_vector.as_ref().and_then(|columns| columns.id(row)))
+    }
+}
+
+/// The columns of deletion vectors' descriptors.
+#[derive(Clone, Debug)]
+pub struct DeletionVectorColumns {
+    present: StructArray,
+    storage_type: StringArray,
+    path_or_inline_dv: StringArray,
+    offset: Int32Array,
+}
+
+impl DeletionVectorColumns {
+    fn of(vectors: &StructArray) -> Result<Self> {
+        let child = |name: &str| vectors.column_by_name(name).ok_or_else(|| wrong_type(name));
+        let text = |name: &str| -> Result<StringArray> {
+            Ok(child(name)?.as_string_opt::<i32>().ok_or_else(|| wrong_type(name))?.clone())
+        };
+        Ok(Self {
+            present: vectors.clone(),
+            storage_type: text("storage_type")?,
+            path_or_inline_dv: text("path_or_inline_dv")?,
+            offset: child("offset")?.as_primitive_opt::<Int32Type>().ok_or_else(|| wrong_type("offset"))?.clone(),
+        })
+    }
+
+    fn id(&self, row: usize) -> Option<(&str, &str, Option<i32>)> {
+        self.present.is_valid(row).then(|| {
+            (
+                self.storage_type.value(row),
+                self.path_or_inline_dv.value(row),
+                self.offset.is_valid(row).then(|| self.offset.value(row)),
+            )
+        })
+    }
+}
+
+/// The columns of a batch of adds.
+#[derive(Clone, Debug)]
+pub struct AddColumns {
+    /// Where the data files are, URI-encoded.
+    pub path: StringArray,
+    /// Bytes.
+    pub size: Int64Array,
+    /// Milliseconds since the epoch.
+    pub modification_time: Int64Array,
+    /// Partition values as text.
+    pub partition_values: MapArray,
+    /// Deletion vectors' descriptors.
+    pub deletion_vector: StructArray,
+    /// Statistics as JSON text, where they were read.
+    pub stats: Option<StringArray>,
+}
+
+impl AddColumns {
+    /// The columns of a batch of [`add_schema`].
+    pub fn of(batch: &RecordBatch) -> Result<Self> {
+        let number = |name: &str| -> Result<Int64Array> {
+            Ok(column(batch, name)?.as_primitive_opt::<Int64Type>().ok_or_else(|| wrong_type(name))?.clone())
+        };
+        Ok(Self {
+            path: column(batch, "path")?.as_string_opt::<i32>().ok_or_else(|| wrong_type("path"))?.clone(),
+            size: number("size")?,
+            modification_time: number("modification_time")?,
+            partition_values: column(batch, "partition_values")?
+                .as_map_opt()
+                .ok_or_else(|| wrong_type("partition_values"))?
+                .clone(),
+            deletion_vector: column(batch, "deletion_vector")?
+                .as_struct_opt()
+                .ok_or_else(|| wrong_type("deletion_vector"))?
+                .clone(),
+            stats: match batch.column_by_name("stats") {
+                Some(stats) => Some(stats.as_string_opt::<i32>().ok_or_else(|| wrong_type("stats"))?.clone()),
+                None => None,
+            },
+        })
+    }
+}

@@ -1,0 +1,132 @@
+//! One line of a commit.
+
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+use serde_json::value::RawValue;
+
+use super::{AddLine, DomainMetadata, Metadata, Protocol, RemoveLine, Txn};
+use crate::{Error, ErrorKind, Result};
+
+/// The action of a line. Protocol: *Actions*.
+#[derive(Debug)]
+pub enum ActionLine<'a> {
+    /// A file comes.
+    Add(AddLine<'a>),
+    /// A file goes.
+    Remove(RemoveLine<'a>),
+    /// The table's metadata is replaced.
+    Metadata(Metadata),
+    /// The table's protocol is replaced.
+    Protocol(Protocol),
+    /// An application has come this far.
+    Txn(Txn),
+    /// A domain's configuration is replaced.
+    DomainMetadata(DomainMetadata),
+    /// Who made the commit and why, still text.
+    CommitInfo(&'a RawValue),
+    /// A change data file.
+    Cdc,
+    /// Something that this reader does not know or that a commit does not mean: ignored, as the protocol asks.
+    Other,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Line<'a> {
+    #[serde(borrow)]
+    add: Option<AddLine<'a>>,
+    #[serde(borrow)]
+    remove: Option<RemoveLine<'a>>,
+    meta_data: Option<Metadata>,
+    protocol: Option<Protocol>,
+    txn: Option<Txn>,
+    domain_metadata: Option<DomainMetadata>,
+    #[serde(borrow)]
+    commit_info: Option<&'a RawValue>,
+    cdc: Option<IgnoredAny>,
+}
+
+/// Reads one line of a commit. A line that is not one JSON object, holds two actions or breaks an action's
+/// schema is a `CorruptLog` that says which field; where the line stands is for the caller to add.
+///
+/// ```
+/// use deltaic_protocol::actions::{ActionLine, parse_line};
+/// let line = br#"{"txn":{"appId":"loader","version":4,"surprise":true}}"#;
+/// assert!(matches!(parse_line(line)?, ActionLine::Txn(txn) if txn.version == 4));
+/// assert!(matches!(parse_line(br#"{"fromTheFuture":{}}"#)?, ActionLine::Other));
+/// # Ok::<(), deltaic_protocol::Error>(())
+/// ```
+pub fn parse_line(line: &[u8]) -> Result<ActionLine<'_>> {
+    let text = std::str::from_utf8(line)
+        .map_err(|error| Error::new(ErrorKind::CorruptLog, format!("not UTF-8 from byte {}", error.valid_up_to())))?;
+    let parsed: Line<'_> =
+        serde_json::from_str(text).map_err(|error| Error::new(ErrorKind::CorruptLog, describe(&error)))?;
+    let mut actions = [
+        parsed.add.map(ActionLine::Add),
+        parsed.remove.map(ActionLine::Remove),
+        parsed.meta_data.map(ActionLine::Metadata),
+        parsed.protocol.map(ActionLine::Protocol),
+        parsed.txn.map(ActionLine::Txn),
+        parsed.domain_metadata.map(ActionLine::DomainMetadata),
+        parsed.commit_info.map(ActionLine::CommitInfo),
+        parsed.cdc.map(|_| ActionLine::Cdc),
+    ]
+    .into_iter()
+    .flatten();
+    let first = actions.next();
+    if actions.next().is_some() {
+        return Err(Error::new(ErrorKind::CorruptLog, "two actions stand on one line"));
+    }
+    Ok(first.unwrap_or(ActionLine::Other))
+}
+
+/// serde's words without the line number, which is always 1 here.
+fn describe(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    let place = format!(" at line {} column {}", error.line(), error.column());
+    match text.strip_suffix(&place) {
+        Some(what) => format!("not a valid action: {what} (byte {})", error.column()),
+        None => format!("not a valid action: {text}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ADD: &str = r#"{"add":{"path":"a%20b","partitionValues":{"p":null,"q":"x"},"size":1,"modificationTime":2,"dataChange":true,"stats":"{\"numRecords\":1}","new":[1]}}"#;
+
+    /// protocol: add-file-and-remove-file.1
+    #[test]
+    fn an_add_is_read_and_unknown_fields_are_ignored() -> Result<()> {
+        let ActionLine::Add(add) = parse_line(ADD.as_bytes())? else {
+            return Err(Error::new(ErrorKind::CorruptLog, "not an add"));
+        };
+        assert_eq!(&*add.path, "a%20b");
+        assert_eq!(add.partition_values.0.len(), 2);
+        assert_eq!(add.partition_values.0.first().and_then(|(_, value)| value.as_deref()), None);
+        assert_eq!(add.stats.map(RawValue::get), Some(r#""{\"numRecords\":1}""#));
+        Ok(())
+    }
+
+    #[test]
+    fn what_breaks_the_schema_is_an_error() {
+        for (from, to) in [
+            ("\"size\":1", "\"size\":1.5"),
+            ("\"size\":1", "\"size\":9223372036854775808"),
+            ("\"size\":1,", ""),
+            ("\"size\":1", "\"size\":1,\"size\":1"),
+            ("\"p\":null", "\"q\":null"),
+            ("\"p\":null", "\"p\":3"),
+            ("{\"add\"", "{\"cdc\":{},\"add\""),
+            ("}}", "}"),
+            ("}}", "}} {}"),
+        ] {
+            let line = ADD.replacen(from, to, 1);
+            assert!(parse_line(line.as_bytes()).is_err(), "{line}");
+        }
+        assert!(parse_line(b"[]").is_err());
+        assert!(parse_line(b"\xff").is_err());
+        assert!(parse_line("{\"x\":".repeat(100_000).as_bytes()).is_err());
+    }
+}

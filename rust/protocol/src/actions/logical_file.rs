@@ -1,0 +1,58 @@
+//! What makes a file action the newest word on a file.
+
+use std::borrow::Cow;
+use std::hash::{Hash, Hasher};
+
+/// The primary key of a logical file: its path and its deletion vector's unique id.
+///
+/// Relative paths count byte for byte. `/p` and `file:///p` are one file, so paths that start with a slash or a
+/// scheme are compared without an empty authority.
+///
+/// Protocol: *Add File and Remove File*, *Action Reconciliation*.
+///
+/// ```
+/// use deltaic_protocol::actions::LogicalFileKey;
+/// let plain = LogicalFileKey::new("/data/a.parquet", None);
+/// assert_eq!(plain, LogicalFileKey::new("file:///data/a.parquet", None));
+/// assert_ne!(plain, LogicalFileKey::new("data/a.parquet", None));
+/// assert_ne!(plain, LogicalFileKey::new("/data/a.parquet", Some(("u", "abc", Some(1)))));
+/// ```
+#[derive(Clone, Debug)]
+pub struct LogicalFileKey<'a> {
+    path: Cow<'a, str>,
+    deletion_vector: Option<(&'a str, &'a str, Option<i32>)>,
+}
+
+impl<'a> LogicalFileKey<'a> {
+    /// The key of a path and, where there is one, a deletion vector's storage type, text and offset.
+    #[must_use]
+    pub fn new(path: &'a str, deletion_vector: Option<(&'a str, &'a str, Option<i32>)>) -> Self {
+        Self { path: canonical(path), deletion_vector }
+    }
+}
+
+fn canonical(path: &str) -> Cow<'_, str> {
+    match path.strip_prefix("file:") {
+        Some(rest) => match rest.strip_prefix("//") {
+            Some(rest) if rest.starts_with('/') => Cow::Borrowed(rest),
+            Some(_) => Cow::Borrowed(path),
+            None if rest.starts_with('/') => Cow::Borrowed(rest),
+            None => Cow::Borrowed(path),
+        },
+        None => Cow::Borrowed(path),
+    }
+}
+
+impl PartialEq for LogicalFileKey<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.path == other.path && self.deletion_vector == other.deletion_vector
+    }
+}
+impl Eq for LogicalFileKey<'_> {}
+
+impl Hash for LogicalFileKey<'_> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.path.hash(state);
+        self.deletion_vector.hash(state);
+    }
+}

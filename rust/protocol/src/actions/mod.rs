@@ -1,0 +1,27 @@
+//! The actions: what a commit can say.
+//!
+//! Protocol: *Actions*. Rare actions are plain structs; file actions, of which a log holds millions, are read
+//! into Arrow columns and looked at through [`columns`].
+
+mod add;
+pub mod columns;
+mod commit_info;
+mod domain_metadata;
+mod json;
+mod logical_file;
+mod metadata;
+mod protocol;
+mod remove;
+mod text;
+mod txn;
+
+pub use add::{Add, AddLine};
+pub use commit_info::CommitInfo;
+pub use domain_metadata::DomainMetadata;
+pub use json::{ActionLine, parse_line};
+pub use logical_file::LogicalFileKey;
+pub use metadata::{Format, Metadata};
+pub use protocol::Protocol;
+pub use remove::RemoveLine;
+pub use text::{PartitionText, Text};
+pub use txn::Txn;

@@ -1,0 +1,43 @@
+//! The `protocol` action. Protocol: *Protocol Evolution*, *Table Features*.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Error, ErrorKind, Result};
+
+/// What a client must be able to do to read and to write the table.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Protocol {
+    /// The lowest reader version that may read.
+    pub min_reader_version: i32,
+    /// The lowest writer version that may write.
+    pub min_writer_version: i32,
+    /// Features a reader must have; only with reader version 3.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reader_features: Option<Vec<String>>,
+    /// Features a writer must have; only with writer version 7.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub writer_features: Option<Vec<String>>,
+}
+
+impl Protocol {
+    /// Proves that the feature lists stand where the versions say they do.
+    pub fn validate(&self) -> Result<()> {
+        let wrong = |field: &'static str, message: String| {
+            Err(Error::new(ErrorKind::CorruptLog, message).with("field", field))
+        };
+        if self.min_reader_version == 3 && self.reader_features.is_none() {
+            return wrong("readerFeatures", "reader version 3 without a list of reader features".to_owned());
+        }
+        if self.min_writer_version == 7 && self.writer_features.is_none() {
+            return wrong("writerFeatures", "writer version 7 without a list of writer features".to_owned());
+        }
+        if self.min_reader_version == 3 && self.min_writer_version != 7 {
+            return wrong(
+                "minWriterVersion",
+                format!("reader version 3 needs writer version 7, not {}", self.min_writer_version),
+            );
+        }
+        Ok(())
+    }
+}

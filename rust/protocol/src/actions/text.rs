@@ -1,0 +1,76 @@
+//! Text borrowed from a line of a commit wherever it holds no escapes.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, Visitor};
+
+/// A JSON string, borrowed from the line where that is possible.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Text<'a>(pub Cow<'a, str>);
+
+impl std::ops::Deref for Text<'_> {
+    type Target = str;
+    fn deref(&self) -> &str {
+        &self.0
+    }
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Text<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct TextVisitor;
+        impl<'de> Visitor<'de> for TextVisitor {
+            type Value = Text<'de>;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a string")
+            }
+            fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Self::Value, E> {
+                Ok(Text(Cow::Borrowed(text)))
+            }
+            fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
+                Ok(Text(Cow::Owned(text.to_owned())))
+            }
+            fn visit_string<E>(self, text: String) -> Result<Self::Value, E> {
+                Ok(Text(Cow::Owned(text)))
+            }
+        }
+        deserializer.deserialize_str(TextVisitor)
+    }
+}
+
+/// `partitionValues` as the log spells them, in the order of the line; a column that stands twice is an error.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PartitionText<'a>(pub Vec<(Text<'a>, Option<Text<'a>>)>);
+
+impl<'de: 'a, 'a> Deserialize<'de> for PartitionText<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct MapVisitor;
+        impl<'de> Visitor<'de> for MapVisitor {
+            type Value = PartitionText<'de>;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a map from partition column to text or null")
+            }
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+                let mut values: Vec<(Text<'de>, Option<Text<'de>>)> = Vec::new();
+                let mut many = std::collections::HashSet::new();
+                while let Some((key, value)) = map.next_entry::<Text<'de>, Option<Text<'de>>>()? {
+                    // A handful of columns is searched faster than hashed; a hostile million is not.
+                    let twice = if values.len() < 16 {
+                        values.iter().any(|(known, _)| *known == key)
+                    } else {
+                        if many.is_empty() {
+                            many.extend(values.iter().map(|(known, _)| known.0.clone().into_owned()));
+                        }
+                        !many.insert(key.0.clone().into_owned())
+                    };
+                    if twice {
+                        return Err(A::Error::custom(format!("the partition column {:?} stands twice", key.0)));
+                    }
+                    values.push((key, value));
+                }
+                Ok(PartitionText(values))
+            }
+        }
+        deserializer.deserialize_map(MapVisitor)
+    }
+}

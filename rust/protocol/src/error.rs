@@ -1,0 +1,232 @@
+//! One error type, few kinds, each telling what happened, where, and what to do.
+//!
+//! The kinds are the classes of `deltaic.exceptions`; the border maps one to the other and adds nothing.
+
+use std::fmt;
+
+/// The result of everything in deltaic that can fail.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// What kind of failure an [`Error`] is. Each kind has one Python class of the same name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ErrorKind {
+    /// There is no Delta table at the place.
+    TableNotFound,
+    /// The table exists, but not this version or not at this time.
+    VersionNotFound,
+    /// The table uses something that is not implemented.
+    UnsupportedFeature,
+    /// An expression uses something that is not implemented.
+    UnsupportedExpression,
+    /// A file of the log is missing, damaged or contradicts another.
+    CorruptLog,
+    /// A data file is missing, damaged or does not fit the schema.
+    CorruptData,
+    /// A path leaves the table's root.
+    PathEscape,
+    /// A predicate that cannot be understood.
+    InvalidPredicate,
+    /// Data or a request that does not fit the table's schema.
+    SchemaMismatch,
+    /// Rows that the table's own rules forbid.
+    ConstraintViolation,
+    /// The store failed, refused or is read-only.
+    StorageError,
+    /// Another writer's commit stands in the way.
+    CommitConflict(Conflict),
+    /// The outcome of a commit could not be learnt.
+    CommitUnknown,
+    /// The caller's argument is wrong: a plain `ValueError` in Python.
+    InvalidArgument,
+}
+
+/// Which conflict a [`ErrorKind::CommitConflict`] is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Conflict {
+    /// The winning commit changed the table's metadata.
+    MetadataChanged,
+    /// The winning commit changed the table's protocol.
+    ProtocolChanged,
+    /// Too many winners in a row, or a winner that cannot be judged.
+    ConcurrentWrite,
+}
+
+impl ErrorKind {
+    /// The name of the Python exception class; `ValueError` for a wrong argument.
+    #[must_use]
+    pub fn class_name(self) -> &'static str {
+        match self {
+            Self::TableNotFound => "TableNotFound",
+            Self::VersionNotFound => "VersionNotFound",
+            Self::UnsupportedFeature => "UnsupportedFeature",
+            Self::UnsupportedExpression => "UnsupportedExpression",
+            Self::CorruptLog => "CorruptLog",
+            Self::CorruptData => "CorruptData",
+            Self::PathEscape => "PathEscape",
+            Self::InvalidPredicate => "InvalidPredicate",
+            Self::SchemaMismatch => "SchemaMismatch",
+            Self::ConstraintViolation => "ConstraintViolation",
+            Self::StorageError => "StorageError",
+            Self::CommitConflict(Conflict::MetadataChanged) => "MetadataChanged",
+            Self::CommitConflict(Conflict::ProtocolChanged) => "ProtocolChanged",
+            Self::CommitConflict(Conflict::ConcurrentWrite) => "ConcurrentWrite",
+            Self::CommitUnknown => "CommitUnknown",
+            Self::InvalidArgument => "ValueError",
+        }
+    }
+}
+
+/// A piece of context: a number stays a number all the way to Python.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ContextValue {
+    /// Text, such as a path or a field.
+    Text(String),
+    /// A number, such as a version.
+    Number(i64),
+}
+
+impl From<&str> for ContextValue {
+    fn from(value: &str) -> Self {
+        Self::Text(value.to_owned())
+    }
+}
+impl From<String> for ContextValue {
+    fn from(value: String) -> Self {
+        Self::Text(value)
+    }
+}
+impl From<i64> for ContextValue {
+    fn from(value: i64) -> Self {
+        Self::Number(value)
+    }
+}
+impl From<crate::Version> for ContextValue {
+    fn from(value: crate::Version) -> Self {
+        Self::Number(value.as_i64())
+    }
+}
+
+/// The one error of deltaic.
+///
+/// ```
+/// use deltaic_protocol::{Error, ErrorKind};
+/// let error = Error::new(ErrorKind::CorruptLog, "line 3 is not JSON")
+///     .with("path", "_delta_log/00000000000000000007.json")
+///     .with("version", 7)
+///     .hint("restore the file from a backup of the table");
+/// assert_eq!(error.to_string(), "line 3 is not JSON (path: _delta_log/00000000000000000007.json, version: 7)");
+/// ```
+#[derive(Clone, Debug)]
+pub struct Error(Box<Inner>);
+
+#[derive(Clone, Debug)]
+struct Inner {
+    kind: ErrorKind,
+    message: String,
+    context: Vec<(&'static str, ContextValue)>,
+    hint: Option<String>,
+}
+
+impl Error {
+    /// An error of a kind; the message says what is wrong, not where (that is context).
+    #[must_use]
+    pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
+        Self(Box::new(Inner { kind, message: message.into(), context: Vec::new(), hint: None }))
+    }
+
+    /// Adds a piece of context, such as `path`, `version` or `field`. What was said first stays: the place
+    /// that found the fault knows it best.
+    #[must_use]
+    pub fn with(mut self, key: &'static str, value: impl Into<ContextValue>) -> Self {
+        if !self.0.context.iter().any(|(known, _)| *known == key) {
+            self.0.context.push((key, value.into()));
+        }
+        self
+    }
+
+    /// Says what the user can do.
+    #[must_use]
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.0.hint = Some(hint.into());
+        self
+    }
+
+    /// The kind of the failure.
+    #[must_use]
+    pub fn kind(&self) -> ErrorKind {
+        self.0.kind
+    }
+
+    /// What is wrong, with where it was found.
+    #[must_use]
+    pub fn message(&self) -> String {
+        self.to_string()
+    }
+
+    /// Where it was found.
+    #[must_use]
+    pub fn context(&self) -> &[(&'static str, ContextValue)] {
+        &self.0.context
+    }
+
+    /// What to do, where there is something to do.
+    #[must_use]
+    pub fn hint_text(&self) -> Option<&str> {
+        self.0.hint.as_deref()
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0.message)?;
+        for (index, (key, value)) in self.0.context.iter().enumerate() {
+            f.write_str(if index == 0 { " (" } else { ", " })?;
+            match value {
+                ContextValue::Text(text) => write!(f, "{key}: {text}")?,
+                ContextValue::Number(number) => write!(f, "{key}: {number}")?,
+            }
+        }
+        if !self.0.context.is_empty() {
+            f.write_str(")")?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for Error {}
+
+/// Finds the candidate nearest to a name that does not exist, for a hint; none when nothing is near.
+///
+/// ```
+/// use deltaic_protocol::error::nearest;
+/// assert_eq!(nearest("amuont", ["id", "amount"]), Some("amount"));
+/// assert_eq!(nearest("zzz", ["id", "amount"]), None);
+/// ```
+pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let lower = name.to_lowercase();
+    candidates
+        .into_iter()
+        .map(|candidate| (edit_distance(&lower, &candidate.to_lowercase()), candidate))
+        .filter(|(distance, candidate)| *distance <= 1 + candidate.chars().count().min(name.chars().count()) / 3)
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, candidate)| candidate)
+}
+
+fn edit_distance(left: &str, right: &str) -> usize {
+    let right: Vec<char> = right.chars().take(256).collect();
+    let mut row: Vec<usize> = (0..=right.len()).collect();
+    for (i, a) in left.chars().take(256).enumerate() {
+        let mut diagonal = i;
+        let mut before = i + 1;
+        for (slot, b) in row.iter_mut().skip(1).zip(&right) {
+            let cost = if a == *b { diagonal } else { 1 + diagonal.min(*slot).min(before) };
+            diagonal = *slot;
+            *slot = cost;
+            before = cost;
+        }
+        if let Some(first) = row.first_mut() {
+            *first = i + 1;
+        }
+    }
+    row.last().copied().unwrap_or(usize::MAX)
+}

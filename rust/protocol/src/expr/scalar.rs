@@ -1,0 +1,287 @@
+//! One typed value.
+
+use std::sync::Arc;
+
+use arrow_array::{
+    ArrayRef, BinaryArray, BooleanArray, Date32Array, Decimal128Array, Float32Array, Float64Array, Int8Array,
+    Int16Array, Int32Array, Int64Array, NullArray, StringArray, TimestampMicrosecondArray,
+};
+
+use super::time;
+use crate::schema::PrimitiveType;
+
+/// A value of a primitive type. NULL is an absent scalar.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Scalar {
+    /// `boolean`
+    Boolean(bool),
+    /// `byte`
+    Byte(i8),
+    /// `short`
+    Short(i16),
+    /// `integer`
+    Integer(i32),
+    /// `long`
+    Long(i64),
+    /// `float`
+    Float(f32),
+    /// `double`
+    Double(f64),
+    /// `decimal`: the unscaled number and its scale.
+    Decimal {
+        /// The number without its point.
+        unscaled: i128,
+        /// Digits in all.
+        precision: u8,
+        /// Digits right of the point.
+        scale: u8,
+    },
+    /// `string`
+    String(String),
+    /// `binary`
+    Binary(Vec<u8>),
+    /// `date`: days since the epoch.
+    Date(i32),
+    /// `timestamp`: microseconds since the epoch.
+    Timestamp(i64),
+    /// `timestamp_ntz`: microseconds since the epoch.
+    TimestampNtz(i64),
+}
+
+impl Scalar {
+    /// Reads text as a value of a type, as partition values and string literals spell it; none when it is not one.
+    ///
+    /// Protocol: *Partition Value Serialization*.
+    ///
+    /// ```
+    /// use deltaic_protocol::{expr::Scalar, schema::PrimitiveType};
+    /// assert_eq!(Scalar::parse("7", PrimitiveType::Long), Some(Scalar::Long(7)));
+    /// assert_eq!(Scalar::parse("seven", PrimitiveType::Long), None);
+    /// ```
+    #[must_use]
+    pub fn parse(text: &str, data_type: PrimitiveType) -> Option<Self> {
+        let trimmed = text.trim();
+        Some(match data_type {
+            PrimitiveType::String => Self::String(text.to_owned()),
+            PrimitiveType::Binary => Self::Binary(text.as_bytes().to_vec()),
+            PrimitiveType::Boolean if trimmed.eq_ignore_ascii_case("true") => Self::Boolean(true),
+            PrimitiveType::Boolean if trimmed.eq_ignore_ascii_case("false") => Self::Boolean(false),
+            PrimitiveType::Byte => Self::Byte(trimmed.parse().ok()?),
+            PrimitiveType::Short => Self::Short(trimmed.parse().ok()?),
+            PrimitiveType::Integer => Self::Integer(trimmed.parse().ok()?),
+            PrimitiveType::Long => Self::Long(trimmed.parse().ok()?),
+            PrimitiveType::Float => Self::Float(trimmed.parse().ok()?),
+            PrimitiveType::Double => Self::Double(trimmed.parse().ok()?),
+            PrimitiveType::Date => Self::Date(time::parse_date(text)?),
+            PrimitiveType::Timestamp => Self::Timestamp(time::parse_timestamp(text)?),
+            PrimitiveType::TimestampNtz => Self::TimestampNtz(time::parse_timestamp_ntz(text)?),
+            PrimitiveType::Decimal { precision, scale } => {
+                Self::Decimal { unscaled: parse_decimal(trimmed, precision, scale)?, precision, scale }
+            }
+            PrimitiveType::Boolean | PrimitiveType::Void | PrimitiveType::Variant => return None,
+        })
+    }
+
+    /// Spells the value as a partition value; none for bytes that are not UTF-8 and times out of range.
+    ///
+    /// Protocol: *Partition Value Serialization*.
+    #[must_use]
+    pub fn to_partition_text(&self) -> Option<String> {
+        Some(match self {
+            Self::Boolean(value) => value.to_string(),
+            Self::Byte(value) => value.to_string(),
+            Self::Short(value) => value.to_string(),
+            Self::Integer(value) => value.to_string(),
+            Self::Long(value) => value.to_string(),
+            Self::Float(value) if value.is_infinite() => infinity(*value > 0.0),
+            Self::Float(value) => format!("{value:?}"),
+            Self::Double(value) if value.is_infinite() => infinity(*value > 0.0),
+            Self::Double(value) => format!("{value:?}"),
+            Self::Decimal { unscaled, scale, .. } => format_decimal(*unscaled, *scale),
+            Self::String(value) => value.clone(),
+            Self::Binary(value) => String::from_utf8(value.clone()).ok()?,
+            Self::Date(days) => time::format_date(*days)?,
+            Self::Timestamp(micros) => time::format_timestamp(*micros, 'T')? + "Z",
+            Self::TimestampNtz(micros) => time::format_timestamp(*micros, ' ')?,
+        })
+    }
+
+    /// The type of the value.
+    #[must_use]
+    pub fn data_type(&self) -> PrimitiveType {
+        match self {
+            Self::Boolean(_) => PrimitiveType::Boolean,
+            Self::Byte(_) => PrimitiveType::Byte,
+            Self::Short(_) => PrimitiveType::Short,
+            Self::Integer(_) => PrimitiveType::Integer,
+            Self::Long(_) => PrimitiveType::Long,
+            Self::Float(_) => PrimitiveType::Float,
+            Self::Double(_) => PrimitiveType::Double,
+            Self::Decimal { precision, scale, .. } => {
+                PrimitiveType::Decimal { precision: *precision, scale: *scale }
+            }
+            Self::String(_) => PrimitiveType::String,
+            Self::Binary(_) => PrimitiveType::Binary,
+            Self::Date(_) => PrimitiveType::Date,
+            Self::Timestamp(_) => PrimitiveType::Timestamp,
+            Self::TimestampNtz(_) => PrimitiveType::TimestampNtz,
+        }
+    }
+
+    /// An Arrow array of one value, of the type's Arrow type; of one NULL where there is none.
+    #[must_use]
+    pub fn to_array(value: Option<&Self>, data_type: PrimitiveType) -> ArrayRef {
+        macro_rules! one {
+            ($array:ty, $variant:ident) => {
+                Arc::new(<$array>::from(vec![match value {
+                    Some(Scalar::$variant(value)) => Some(value.clone()),
+                    _ => None,
+                }]))
+            };
+        }
+        match data_type {
+            PrimitiveType::Boolean => one!(BooleanArray, Boolean),
+            PrimitiveType::Byte => one!(Int8Array, Byte),
+            PrimitiveType::Short => one!(Int16Array, Short),
+            PrimitiveType::Integer => one!(Int32Array, Integer),
+            PrimitiveType::Long => one!(Int64Array, Long),
+            PrimitiveType::Float => one!(Float32Array, Float),
+            PrimitiveType::Double => one!(Float64Array, Double),
+            PrimitiveType::String => one!(StringArray, String),
+            PrimitiveType::Date => one!(Date32Array, Date),
+            PrimitiveType::TimestampNtz => one!(TimestampMicrosecondArray, TimestampNtz),
+            PrimitiveType::Timestamp => {
+                let micros = match value {
+                    Some(Self::Timestamp(micros)) => Some(*micros),
+                    _ => None,
+                };
+                Arc::new(TimestampMicrosecondArray::from(vec![micros]).with_timezone("UTC"))
+            }
+            PrimitiveType::Binary => {
+                let bytes = match value {
+                    Some(Self::Binary(bytes)) => Some(bytes.as_slice()),
+                    _ => None,
+                };
+                Arc::new(BinaryArray::from(vec![bytes]))
+            }
+            PrimitiveType::Decimal { precision, scale } => {
+                let unscaled = match value {
+                    Some(Self::Decimal { unscaled, .. }) => Some(*unscaled),
+                    _ => None,
+                };
+                let arrow = arrow_schema::DataType::Decimal128(precision, i8::try_from(scale).unwrap_or(38));
+                Arc::new(Decimal128Array::from(vec![unscaled]).with_data_type(arrow))
+            }
+            PrimitiveType::Void | PrimitiveType::Variant => Arc::new(NullArray::new(1)),
+        }
+    }
+}
+
+fn infinity(positive: bool) -> String {
+    if positive { "Infinity" } else { "-Infinity" }.to_owned()
+}
+
+/// The unscaled number of decimal text, also with an exponent; none when it does not fit exactly.
+pub(super) fn parse_decimal(text: &str, precision: u8, scale: u8) -> Option<i128> {
+    let (mantissa, exponent) = match text.split_once(['e', 'E']) {
+        Some((mantissa, exponent)) => (mantissa, exponent.parse::<i32>().ok()?),
+        None => (text, 0),
+    };
+    let (negative, digits) = match mantissa.strip_prefix('-') {
+        Some(rest) => (true, rest),
+        None => (false, mantissa.strip_prefix('+').unwrap_or(mantissa)),
+    };
+    let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
+    if whole.len() + fraction.len() == 0 || !whole.bytes().chain(fraction.bytes()).all(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
+    let joined = format!("{whole}{fraction}");
+    let significant = joined.trim_start_matches('0');
+    // What must stand behind the digits to reach the scale; less than nothing means that zeros must go.
+    let shift = i32::from(scale).checked_add(exponent)?.checked_sub(i32::try_from(fraction.len()).ok()?)?;
+    let unscaled: i128 = if significant.is_empty() {
+        0
+    } else if shift >= 0 {
+        let shift = u32::try_from(shift).ok()?;
+        let number: i128 = if significant.len() > 38 { return None } else { significant.parse().ok()? };
+        number.checked_mul(10i128.checked_pow(shift)?)?
+    } else {
+        let drop = usize::try_from(-i64::from(shift)).ok()?;
+        let keep = significant.len().checked_sub(drop)?;
+        let (kept, dropped) = significant.split_at_checked(keep)?;
+        if kept.len() > 38 || dropped.bytes().any(|byte| byte != b'0') {
+            return None;
+        }
+        if kept.is_empty() { 0 } else { kept.parse().ok()? }
+    };
+    (unscaled < 10i128.checked_pow(u32::from(precision))?).then_some(if negative { -unscaled } else { unscaled })
+}
+
+/// A decimal in plain notation.
+#[must_use]
+pub(crate) fn format_decimal(unscaled: i128, scale: u8) -> String {
+    let sign = if unscaled < 0 { "-" } else { "" };
+    let digits = unscaled.unsigned_abs().to_string();
+    let scale = usize::from(scale);
+    if scale == 0 {
+        return format!("{sign}{digits}");
+    }
+    let padded = format!("{digits:0>width$}", width = scale + 1);
+    let (whole, fraction) = padded.split_at(padded.len() - scale);
+    format!("{sign}{whole}.{fraction}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// protocol: partition-value-serialization.1
+    #[test]
+    fn values_survive_the_round_trip_through_text() {
+        let values = [
+            Scalar::Boolean(true),
+            Scalar::Byte(-128),
+            Scalar::Short(32767),
+            Scalar::Integer(-1),
+            Scalar::Long(i64::MIN),
+            Scalar::Float(0.1),
+            Scalar::Float(f32::INFINITY),
+            Scalar::Double(-1e300),
+            Scalar::Double(f64::NEG_INFINITY),
+            Scalar::Double(-0.0),
+            Scalar::Decimal { unscaled: -5, precision: 10, scale: 3 },
+            Scalar::Decimal { unscaled: 99, precision: 2, scale: 0 },
+            Scalar::String("ü é".to_owned()),
+            Scalar::Binary(b"\x01\x02".to_vec()),
+            Scalar::Date(18_690),
+            Scalar::Timestamp(1_614_834_367_123_456),
+            Scalar::TimestampNtz(-1),
+        ];
+        for value in values {
+            let text = value.to_partition_text();
+            assert_eq!(text.as_deref().and_then(|text| Scalar::parse(text, value.data_type())), Some(value), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn decimals_are_exact_or_refused() {
+        for (text, expected) in [
+            ("1.50", Some(150)),
+            ("1.5E0", Some(150)),
+            ("15E-1", Some(150)),
+            ("-0.01", Some(-1)),
+            ("1.500", Some(150)),
+            ("1.501", None),
+            ("1E-3", None),
+            ("0E-30", Some(0)),
+            ("99999999.99", Some(9_999_999_999)),
+            ("100000000", None),
+            ("", None),
+            (".", None),
+            ("1e999999999999", None),
+            ("NaN", None),
+        ] {
+            assert_eq!(parse_decimal(text, 10, 2), expected, "{text}");
+        }
+    }
+}

@@ -1,0 +1,9 @@
+//! Table features: what a table asks of those who read and write it, and what deltaic can do.
+//!
+//! Protocol: *Table Features*, *Protocol Evolution*, *Valid Feature Names in Table Features*.
+
+mod support;
+mod table;
+
+pub use support::{ensure_appendable, ensure_readable, protocol_for};
+pub use table::{FEATURES, Feature, Kind, Support, feature};

@@ -1,0 +1,20 @@
+//! What a Delta table **says**: the words of the Delta transaction protocol as plain values.
+//!
+//! Nothing in this crate reads a file, waits, starts a thread, asks the clock or throws dice. It turns
+//! bytes and Arrow arrays into the protocol's values and back, and every function can be tested by
+//! calling it.
+
+pub mod actions;
+pub mod deletion_vector;
+pub mod error;
+pub mod expr;
+pub mod features;
+pub mod log_path;
+pub mod partition;
+pub mod properties;
+pub mod schema;
+pub mod statistics;
+pub mod version;
+
+pub use error::{Conflict, Error, ErrorKind, Result};
+pub use version::Version;

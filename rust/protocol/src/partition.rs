@@ -1,0 +1,278 @@
+//! Partition values and the folders that are named after them.
+//!
+//! Protocol: *Partition Value Serialization*, *Data Files*. The values of the log rule; folders are a convention.
+
+use std::sync::Arc;
+
+use arrow_array::builder::{BinaryBuilder, BooleanBuilder, PrimitiveBuilder, StringBuilder};
+use arrow_array::types::{
+    ArrowPrimitiveType, Date32Type, Decimal128Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type,
+    Int64Type, TimestampMicrosecondType,
+};
+use arrow_array::{Array, ArrayRef, MapArray, NullArray, StringArray, cast::AsArray};
+use percent_encoding::{AsciiSet, CONTROLS, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
+
+use crate::expr::Scalar;
+use crate::schema::{DataType, PrimitiveType, StructField};
+use crate::{Error, ErrorKind, Result};
+
+/// The folder name that stands for NULL.
+pub const HIVE_NULL: &str = "__HIVE_DEFAULT_PARTITION__";
+
+/// Whether text in the log means NULL: the empty string does for every type, and readers take the folder name
+/// for NULL so too.
+fn is_null_text(text: &str) -> bool {
+    text.is_empty() || text == HIVE_NULL
+}
+
+/// One value of the log, typed; `Ok(None)` is NULL, `Err` text that is no value of the column's type.
+pub fn parse_value(column: &StructField, text: Option<&str>) -> Result<Option<Scalar>> {
+    let Some(text) = text.filter(|text| !is_null_text(text)) else {
+        return Ok(None);
+    };
+    let data_type = primitive(column)?;
+    match Scalar::parse(text, data_type) {
+        Some(scalar) => Ok(Some(scalar)),
+        None => Err(Error::new(
+            ErrorKind::CorruptLog,
+            format!("the partition value {text:?} is not a {data_type}"),
+        )
+        .with("field", column.name.as_str())),
+    }
+}
+
+fn primitive(column: &StructField) -> Result<PrimitiveType> {
+    match column.data_type {
+        DataType::Primitive(primitive) => Ok(primitive),
+        _ => Err(Error::new(ErrorKind::CorruptLog, format!("the partition column is a {}", column.data_type))
+            .with("field", column.name.as_str())),
+    }
+}
+
+/// The texts of one partition column for every file; `None` where the log says null or does not hold the column.
+#[must_use]
+pub fn texts_of(partition_values: &MapArray, column: &str) -> StringArray {
+    let keys = partition_values.keys().as_string::<i32>();
+    let values = partition_values.values().as_string::<i32>();
+    let offsets = partition_values.value_offsets();
+    let mut found = StringBuilder::new();
+    // Writers keep the order of the columns, so the place of the last hit is the best guess for the next.
+    let mut guess = 0usize;
+    for window in offsets.windows(2) {
+        let (start, end) = match window {
+            [start, end] => (usize::try_from(*start).unwrap_or(0), usize::try_from(*end).unwrap_or(0)),
+            _ => (0, 0),
+        };
+        let hit = (start + guess < end && keys.value(start + guess) == column)
+            .then_some(start + guess)
+            .or_else(|| (start..end).find(|entry| keys.value(*entry) == column));
+        match hit {
+            Some(entry) => {
+                guess = entry - start;
+                found.append_option(values.is_valid(entry).then(|| values.value(entry)));
+            }
+            None => found.append_null(),
+        }
+    }
+    found.finish()
+}
+
+/// A whole partition column, typed. Text that is no value of the type becomes NULL: `files()` shows what can be
+/// shown, while a scan that touches such a file refuses it (see [`parse_value`]).
+pub fn parse_column(column: &StructField, texts: &StringArray) -> Result<ArrayRef> {
+    let data_type = primitive(column)?;
+    macro_rules! numbers {
+        ($arrow:ty, $variant:ident) => {{
+            collect::<$arrow>(texts, data_type, |scalar| match scalar {
+                Scalar::$variant(value) => Some(value),
+                _ => None,
+            })?
+        }};
+    }
+    Ok(match data_type {
+        PrimitiveType::Byte => numbers!(Int8Type, Byte),
+        PrimitiveType::Short => numbers!(Int16Type, Short),
+        PrimitiveType::Integer => numbers!(Int32Type, Integer),
+        PrimitiveType::Long => numbers!(Int64Type, Long),
+        PrimitiveType::Float => numbers!(Float32Type, Float),
+        PrimitiveType::Double => numbers!(Float64Type, Double),
+        PrimitiveType::Date => numbers!(Date32Type, Date),
+        PrimitiveType::Timestamp => numbers!(TimestampMicrosecondType, Timestamp),
+        PrimitiveType::TimestampNtz => numbers!(TimestampMicrosecondType, TimestampNtz),
+        PrimitiveType::Decimal { .. } => {
+            collect::<Decimal128Type>(texts, data_type, |scalar| match scalar {
+                Scalar::Decimal { unscaled, .. } => Some(unscaled),
+                _ => None,
+            })?
+        }
+        PrimitiveType::String => {
+            let mut builder = StringBuilder::new();
+            texts.iter().for_each(|text| builder.append_option(text.filter(|text| !is_null_text(text))));
+            Arc::new(builder.finish())
+        }
+        PrimitiveType::Binary => {
+            let mut builder = BinaryBuilder::new();
+            texts.iter().for_each(|text| {
+                builder.append_option(text.filter(|text| !is_null_text(text)).map(str::as_bytes));
+            });
+            Arc::new(builder.finish())
+        }
+        PrimitiveType::Boolean => {
+            let mut builder = BooleanBuilder::new();
+            texts.iter().for_each(|text| {
+                builder.append_option(match scalar(text, data_type) {
+                    Some(Scalar::Boolean(value)) => Some(value),
+                    _ => None,
+                });
+            });
+            Arc::new(builder.finish())
+        }
+        PrimitiveType::Void | PrimitiveType::Variant => Arc::new(NullArray::new(texts.len())),
+    })
+}
+
+fn scalar(text: Option<&str>, data_type: PrimitiveType) -> Option<Scalar> {
+    text.filter(|text| !is_null_text(text)).and_then(|text| Scalar::parse(text, data_type))
+}
+
+fn collect<T: ArrowPrimitiveType>(
+    texts: &StringArray,
+    data_type: PrimitiveType,
+    pick: fn(Scalar) -> Option<T::Native>,
+) -> Result<ArrayRef> {
+    let mut builder =
+        PrimitiveBuilder::<T>::with_capacity(texts.len()).with_data_type(data_type.to_arrow()?);
+    // Neighbouring files mostly share a partition, so the last text is worth remembering.
+    let mut last: (Option<&str>, Option<T::Native>) = (None, None);
+    for text in texts {
+        if text != last.0 {
+            last = (text, scalar(text, data_type).and_then(pick));
+        }
+        builder.append_option(last.1);
+    }
+    Ok(Arc::new(builder.finish()))
+}
+
+/// What Hive and Spark escape in the name of a partition's folder.
+const HIVE_ESCAPED: &AsciiSet = &CONTROLS
+    .add(b'"')
+    .add(b'#')
+    .add(b'%')
+    .add(b'\'')
+    .add(b'*')
+    .add(b'/')
+    .add(b':')
+    .add(b'=')
+    .add(b'?')
+    .add(b'\\')
+    .add(b'{')
+    .add(b'[')
+    .add(b']')
+    .add(b'^');
+
+/// What a path's URI form escapes: all but letters, digits and the marks that RFC 2396 lets stand in a path.
+const URI_ESCAPED: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'/')
+    .remove(b'-')
+    .remove(b'_')
+    .remove(b'.')
+    .remove(b'!')
+    .remove(b'~')
+    .remove(b'*')
+    .remove(b'(')
+    .remove(b')')
+    .remove(b'=')
+    .remove(b'+')
+    .remove(b'@')
+    .remove(b'&')
+    .remove(b'$')
+    .remove(b',');
+
+/// The folder of a partition, `a=1/b=x`, as it stands on the store; empty for an unpartitioned table.
+#[must_use]
+pub fn folder<'a>(values: impl IntoIterator<Item = (&'a str, Option<&'a str>)>) -> String {
+    values
+        .into_iter()
+        .map(|(name, value)| {
+            let escaped = |text: &str| hive_escape(text);
+            format!("{}={}", escaped(name), value.map_or_else(|| HIVE_NULL.to_owned(), escaped))
+        })
+        .collect::<Vec<_>>()
+        .join("/")
+}
+
+fn hive_escape(text: &str) -> String {
+    // Non-ASCII text stands as it is in a folder's name; the percent-encoder would escape it.
+    let mut escaped = String::with_capacity(text.len());
+    for part in text.split_inclusive(|c: char| !c.is_ascii()) {
+        let ascii_end = part.char_indices().last().filter(|(_, c)| !c.is_ascii()).map_or(part.len(), |(at, _)| at);
+        let (ascii, rest) = part.split_at(ascii_end);
+        escaped.extend(utf8_percent_encode(ascii, HIVE_ESCAPED));
+        escaped.push_str(rest);
+    }
+    escaped
+}
+
+/// A path on the store as `add.path` spells it.
+///
+/// Protocol: *Add File and Remove File*.
+#[must_use]
+pub fn encode_path(path: &str) -> String {
+    utf8_percent_encode(path, URI_ESCAPED).to_string()
+}
+
+/// `add.path` as a path on the store, decoded once.
+///
+/// ```
+/// use deltaic_protocol::partition::{decode_path, encode_path};
+/// assert_eq!(decode_path("s=a%252Fb/x%20y.parquet")?, "s=a%2Fb/x y.parquet");
+/// assert_eq!(encode_path("s=a%2Fb/x y.parquet"), "s=a%252Fb/x%20y.parquet");
+/// # Ok::<(), deltaic_protocol::Error>(())
+/// ```
+pub fn decode_path(path: &str) -> Result<String> {
+    percent_decode_str(path).decode_utf8().map(|decoded| decoded.into_owned()).map_err(|_| {
+        Error::new(ErrorKind::CorruptLog, "a path is not UTF-8 once it is percent-decoded").with("path", path)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn folders_are_escaped_as_spark_escapes_them() {
+        assert_eq!(folder([("s", Some("a/b c%ü"))]), "s=a%2Fb c%25ü");
+        assert_eq!(folder([("a", None), ("b", Some("2021-03-04 05:06:07"))]), format!("a={HIVE_NULL}/b=2021-03-04 05%3A06%3A07"));
+        assert_eq!(encode_path(&folder([("s", Some("a/b"))])), "s=a%252Fb");
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn every_path_survives_the_log(path in ".*") {
+            let decoded = decode_path(&encode_path(&path));
+            proptest::prop_assert_eq!(decoded.ok(), Some(path));
+        }
+    }
+
+    /// protocol: partition-value-serialization.1
+    #[test]
+    fn empty_text_is_null_for_every_type() -> Result<()> {
+        for data_type in [PrimitiveType::String, PrimitiveType::Long, PrimitiveType::Binary, PrimitiveType::Date] {
+            let column = StructField::new("p", data_type.into(), true);
+            assert_eq!(parse_value(&column, Some(""))?, None);
+            assert_eq!(parse_value(&column, None)?, None);
+            let array = parse_column(&column, &StringArray::from(vec![Some(""), None, Some("1970-01-01")]))?;
+            assert_eq!((array.is_null(0), array.is_null(1)), (true, true));
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn text_that_is_no_value_is_an_error_for_a_scan_and_null_in_a_list() -> Result<()> {
+        let column = StructField::new("p", PrimitiveType::Integer.into(), true);
+        assert!(parse_value(&column, Some("x")).is_err());
+        let array = parse_column(&column, &StringArray::from(vec![Some("7"), Some("x"), Some("x")]))?;
+        assert_eq!(array.as_primitive::<Int32Type>().iter().collect::<Vec<_>>(), [Some(7), None, None]);
+        Ok(())
+    }
+}

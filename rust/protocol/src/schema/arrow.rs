@@ -1,0 +1,177 @@
+//! A schema as Arrow spells it, both ways.
+//!
+//! The Arrow types are those of PySpark's `to_arrow_schema(schema, timezone="UTC")`.
+
+use std::sync::Arc;
+
+use arrow_schema::{DataType as ArrowType, Field, FieldRef, Fields, Schema, TimeUnit};
+
+use super::{ArrayType, DataType, MapType, PrimitiveType, StructField, StructType};
+use crate::{Error, ErrorKind, Result};
+
+impl StructType {
+    /// The Arrow schema of the rows of such a table.
+    pub fn to_arrow(&self) -> Result<Schema> {
+        Ok(Schema::new(fields_to_arrow(self)?))
+    }
+}
+
+impl StructField {
+    /// The Arrow field of such a column, without field metadata.
+    pub fn to_arrow(&self) -> Result<Field> {
+        let arrow = self.data_type.to_arrow().map_err(|error| error.with("field", self.name.as_str()))?;
+        Ok(Field::new(&self.name, arrow, self.nullable))
+    }
+}
+
+impl DataType {
+    /// The Arrow type of such a column.
+    pub fn to_arrow(&self) -> Result<ArrowType> {
+        Ok(match self {
+            Self::Primitive(primitive) => primitive.to_arrow()?,
+            Self::Struct(fields) => ArrowType::Struct(fields_to_arrow(fields)?),
+            Self::Array(array) => ArrowType::List(Arc::new(Field::new(
+                "element",
+                array.element_type.to_arrow()?,
+                array.contains_null,
+            ))),
+            Self::Map(map) => {
+                let entries = Fields::from(vec![
+                    Field::new("key", map.key_type.to_arrow()?, false),
+                    Field::new("value", map.value_type.to_arrow()?, map.value_contains_null),
+                ]);
+                ArrowType::Map(Arc::new(Field::new("entries", ArrowType::Struct(entries), false)), false)
+            }
+        })
+    }
+}
+
+impl PrimitiveType {
+    /// The Arrow type of such a column.
+    pub fn to_arrow(self) -> Result<ArrowType> {
+        Ok(match self {
+            Self::String => ArrowType::Utf8,
+            Self::Long => ArrowType::Int64,
+            Self::Integer => ArrowType::Int32,
+            Self::Short => ArrowType::Int16,
+            Self::Byte => ArrowType::Int8,
+            Self::Float => ArrowType::Float32,
+            Self::Double => ArrowType::Float64,
+            Self::Boolean => ArrowType::Boolean,
+            Self::Binary => ArrowType::Binary,
+            Self::Date => ArrowType::Date32,
+            Self::Timestamp => ArrowType::Timestamp(TimeUnit::Microsecond, Some("UTC".into())),
+            Self::TimestampNtz => ArrowType::Timestamp(TimeUnit::Microsecond, None),
+            Self::Decimal { precision, scale } => ArrowType::Decimal128(precision, i8::try_from(scale).unwrap_or(38)),
+            Self::Void => ArrowType::Null,
+            Self::Variant => {
+                return Err(Error::new(ErrorKind::UnsupportedFeature, "columns of type variant are not implemented yet")
+                    .with("feature", "variantType"));
+            }
+        })
+    }
+}
+
+fn fields_to_arrow(fields: &StructType) -> Result<Fields> {
+    fields.fields.iter().map(StructField::to_arrow).collect()
+}
+
+/// The table schema that holds data of an Arrow schema.
+///
+/// Large and view layouts, dictionaries and all time units are taken; types that Delta does not have are a
+/// `SchemaMismatch` that names the column.
+pub fn schema_from_arrow(schema: &Schema) -> Result<StructType> {
+    let fields = fields_from_arrow(schema.fields(), "")?;
+    let mut seen = std::collections::HashSet::new();
+    for field in &fields.fields {
+        if !seen.insert(field.name.to_lowercase()) {
+            return Err(mismatch(&field.name, format!("two columns are named {:?} (case does not count)", field.name))
+                .hint("rename one of them"));
+        }
+    }
+    Ok(fields)
+}
+
+/// The column that holds data of an Arrow field.
+pub fn field_from_arrow(field: &Field) -> Result<StructField> {
+    field_below(field, "")
+}
+
+fn fields_from_arrow(fields: &Fields, path: &str) -> Result<StructType> {
+    Ok(StructType { fields: fields.iter().map(|field| field_below(field, path)).collect::<Result<_>>()? })
+}
+
+fn field_below(field: &Field, path: &str) -> Result<StructField> {
+    let below = if path.is_empty() { field.name().clone() } else { format!("{path}.{}", field.name()) };
+    if field.name().is_empty() {
+        return Err(mismatch(&below, "a column has an empty name"));
+    }
+    Ok(StructField::new(field.name(), type_from_arrow(field.data_type(), &below)?, field.is_nullable()))
+}
+
+fn mismatch(path: &str, message: impl Into<String>) -> Error {
+    Error::new(ErrorKind::SchemaMismatch, message).with("field", path)
+}
+
+fn type_from_arrow(arrow: &ArrowType, path: &str) -> Result<DataType> {
+    let primitive = match arrow {
+        ArrowType::Boolean => PrimitiveType::Boolean,
+        ArrowType::Int8 => PrimitiveType::Byte,
+        ArrowType::Int16 => PrimitiveType::Short,
+        ArrowType::Int32 => PrimitiveType::Integer,
+        ArrowType::Int64 => PrimitiveType::Long,
+        ArrowType::Float16 | ArrowType::Float32 => PrimitiveType::Float,
+        ArrowType::Float64 => PrimitiveType::Double,
+        ArrowType::Utf8 | ArrowType::LargeUtf8 | ArrowType::Utf8View => PrimitiveType::String,
+        ArrowType::Binary | ArrowType::LargeBinary | ArrowType::BinaryView | ArrowType::FixedSizeBinary(_) => {
+            PrimitiveType::Binary
+        }
+        ArrowType::Date32 | ArrowType::Date64 => PrimitiveType::Date,
+        ArrowType::Timestamp(_, None) => PrimitiveType::TimestampNtz,
+        ArrowType::Timestamp(_, Some(_)) => PrimitiveType::Timestamp,
+        ArrowType::Decimal32(precision, scale)
+        | ArrowType::Decimal64(precision, scale)
+        | ArrowType::Decimal128(precision, scale) => match u8::try_from(*scale) {
+            Ok(scale) if scale <= *precision => PrimitiveType::Decimal { precision: *precision, scale },
+            _ => return Err(mismatch(path, format!("Delta has no {arrow}")).hint("cast it to a scale from 0 to 38")),
+        },
+        ArrowType::Dictionary(_, value) => return type_from_arrow(value, path),
+        ArrowType::RunEndEncoded(_, value) => return type_from_arrow(value.data_type(), path),
+        ArrowType::Struct(fields) => return fields_from_arrow(fields, path).map(DataType::Struct),
+        ArrowType::List(element)
+        | ArrowType::LargeList(element)
+        | ArrowType::ListView(element)
+        | ArrowType::LargeListView(element)
+        | ArrowType::FixedSizeList(element, _) => return array_from_arrow(element, path),
+        ArrowType::Map(entries, _) => return map_from_arrow(entries, path),
+        other => {
+            let hint = match other {
+                ArrowType::UInt8 | ArrowType::UInt16 | ArrowType::UInt32 | ArrowType::UInt64 => {
+                    "cast it to a signed type wide enough for its values"
+                }
+                ArrowType::Null => "give the column a type, for example string",
+                _ => "cast the column to a type that Delta has",
+            };
+            return Err(mismatch(path, format!("Delta has no type for Arrow's {other}")).hint(hint));
+        }
+    };
+    Ok(DataType::Primitive(primitive))
+}
+
+fn array_from_arrow(element: &FieldRef, path: &str) -> Result<DataType> {
+    Ok(DataType::Array(Box::new(ArrayType {
+        element_type: type_from_arrow(element.data_type(), &format!("{path}.element"))?,
+        contains_null: element.is_nullable(),
+    })))
+}
+
+fn map_from_arrow(entries: &FieldRef, path: &str) -> Result<DataType> {
+    match entries.data_type() {
+        ArrowType::Struct(fields) if fields.len() == 2 => Ok(DataType::Map(Box::new(MapType {
+            key_type: type_from_arrow(fields[0].data_type(), &format!("{path}.key"))?,
+            value_type: type_from_arrow(fields[1].data_type(), &format!("{path}.value"))?,
+            value_contains_null: fields[1].is_nullable(),
+        }))),
+        _ => Err(mismatch(path, "a map's entries are not a struct of a key and a value")),
+    }
+}

@@ -1,0 +1,230 @@
+//! A schema as the log spells it: `metaData.schemaString`.
+
+use serde_json::{Map, Value, json};
+
+use super::{ArrayType, DataType, MapType, PrimitiveType, StructField, StructType};
+use crate::{Error, ErrorKind, Result};
+
+impl StructType {
+    /// Reads a `schemaString`. Unknown types, names that differ only by case and missing parts are errors that
+    /// name the field.
+    ///
+    /// ```
+    /// use deltaic_protocol::schema::StructType;
+    /// let text = r#"{"type":"struct","fields":[{"name":"id","type":"long","nullable":true,"metadata":{}}]}"#;
+    /// assert_eq!(StructType::from_json(text)?.to_json(), text);
+    /// # Ok::<(), deltaic_protocol::Error>(())
+    /// ```
+    pub fn from_json(text: &str) -> Result<Self> {
+        let value: Value = serde_json::from_str(text).map_err(|error| {
+            Error::new(ErrorKind::CorruptLog, format!("the schema is not JSON: {error}")).with("field", "schemaString")
+        })?;
+        match parse_type(&value, "schemaString")? {
+            DataType::Struct(fields) => Ok(fields),
+            other => Err(corrupt("schemaString", format!("the schema is {other}, not a struct"))),
+        }
+    }
+
+    /// The schema as a `schemaString`.
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        struct_to_value(self).to_string()
+    }
+}
+
+fn corrupt(path: &str, message: impl Into<String>) -> Error {
+    Error::new(ErrorKind::CorruptLog, message).with("field", path)
+}
+
+fn parse_type(value: &Value, path: &str) -> Result<DataType> {
+    match value {
+        Value::String(name) => parse_primitive(name, path).map(DataType::Primitive),
+        Value::Object(parts) => match parts.get("type").and_then(Value::as_str) {
+            Some("struct") => parse_struct(parts, path).map(DataType::Struct),
+            Some("array") => Ok(DataType::Array(Box::new(ArrayType {
+                element_type: parse_type(part(parts, "elementType", path)?, &format!("{path}.element"))?,
+                contains_null: boolean(parts, "containsNull", path)?,
+            }))),
+            Some("map") => Ok(DataType::Map(Box::new(MapType {
+                key_type: parse_type(part(parts, "keyType", path)?, &format!("{path}.key"))?,
+                value_type: parse_type(part(parts, "valueType", path)?, &format!("{path}.value"))?,
+                value_contains_null: boolean(parts, "valueContainsNull", path)?,
+            }))),
+            other => Err(unknown_type(other.unwrap_or("an object without a type"), path)),
+        },
+        _ => Err(corrupt(path, "a type is neither a name nor an object")),
+    }
+}
+
+fn parse_struct(parts: &Map<String, Value>, path: &str) -> Result<StructType> {
+    let Some(Value::Array(values)) = parts.get("fields") else {
+        return Err(corrupt(path, "a struct has no list of fields"));
+    };
+    let mut fields = Vec::with_capacity(values.len());
+    let mut seen = std::collections::HashSet::with_capacity(values.len());
+    for value in values {
+        let Value::Object(field) = value else {
+            return Err(corrupt(path, "a field is not an object"));
+        };
+        let Some(name) = field.get("name").and_then(Value::as_str) else {
+            return Err(corrupt(path, "a field has no name"));
+        };
+        let below = if path == "schemaString" { name.to_owned() } else { format!("{path}.{name}") };
+        if !seen.insert(name.to_lowercase()) {
+            return Err(corrupt(&below, format!("the name {name:?} stands twice in one struct (case does not count)")));
+        }
+        let metadata = match field.get("metadata") {
+            None | Some(Value::Null) => Map::new(),
+            Some(Value::Object(metadata)) => metadata.clone(),
+            Some(_) => return Err(corrupt(&below, "a field's metadata is not an object")),
+        };
+        fields.push(StructField {
+            data_type: parse_type(part(field, "type", &below)?, &below)?,
+            nullable: boolean(field, "nullable", &below)?,
+            name: name.to_owned(),
+            metadata,
+        });
+    }
+    Ok(StructType { fields })
+}
+
+fn part<'a>(parts: &'a Map<String, Value>, key: &str, path: &str) -> Result<&'a Value> {
+    parts.get(key).ok_or_else(|| corrupt(path, format!("{key:?} is missing in the schema")))
+}
+
+fn boolean(parts: &Map<String, Value>, key: &str, path: &str) -> Result<bool> {
+    part(parts, key, path)?.as_bool().ok_or_else(|| corrupt(path, format!("{key:?} is not true or false")))
+}
+
+fn unknown_type(name: &str, path: &str) -> Error {
+    Error::new(ErrorKind::UnsupportedFeature, format!("the type {name:?} is not known"))
+        .with("feature", name)
+        .with("field", path)
+        .hint("the table was written by a newer writer; a newer deltaic may read it")
+}
+
+fn parse_primitive(name: &str, path: &str) -> Result<PrimitiveType> {
+    Ok(match name {
+        "string" => PrimitiveType::String,
+        "long" => PrimitiveType::Long,
+        "integer" => PrimitiveType::Integer,
+        "short" => PrimitiveType::Short,
+        "byte" => PrimitiveType::Byte,
+        "float" => PrimitiveType::Float,
+        "double" => PrimitiveType::Double,
+        "boolean" => PrimitiveType::Boolean,
+        "binary" => PrimitiveType::Binary,
+        "date" => PrimitiveType::Date,
+        "timestamp" => PrimitiveType::Timestamp,
+        "timestamp_ntz" => PrimitiveType::TimestampNtz,
+        "void" => PrimitiveType::Void,
+        "variant" => PrimitiveType::Variant,
+        "decimal" => PrimitiveType::Decimal { precision: 10, scale: 0 },
+        other => match parse_decimal(other) {
+            Some(decimal) => decimal,
+            // A length or a collation narrows what a string means to its engine, not how it is stored.
+            None if is_narrowed_string(other) => PrimitiveType::String,
+            None => return Err(unknown_type(other, path)),
+        },
+    })
+}
+
+fn is_narrowed_string(name: &str) -> bool {
+    let bounded = |prefix: &str| {
+        name.strip_prefix(prefix)
+            .and_then(|rest| rest.strip_suffix(')'))
+            .is_some_and(|length| !length.is_empty() && length.bytes().all(|byte| byte.is_ascii_digit()))
+    };
+    bounded("varchar(") || bounded("char(") || name.starts_with("string collate ")
+}
+
+fn parse_decimal(name: &str) -> Option<PrimitiveType> {
+    let (precision, scale) = name.strip_prefix("decimal(")?.strip_suffix(')')?.split_once(',')?;
+    let (precision, scale) = (precision.trim().parse().ok()?, scale.trim().parse().ok()?);
+    ((1..=38).contains(&precision) && scale <= precision).then_some(PrimitiveType::Decimal { precision, scale })
+}
+
+fn type_to_value(data_type: &DataType) -> Value {
+    match data_type {
+        DataType::Primitive(primitive) => Value::String(primitive.to_string()),
+        DataType::Struct(fields) => struct_to_value(fields),
+        DataType::Array(array) => json!({
+            "type": "array",
+            "elementType": type_to_value(&array.element_type),
+            "containsNull": array.contains_null,
+        }),
+        DataType::Map(map) => json!({
+            "type": "map",
+            "keyType": type_to_value(&map.key_type),
+            "valueType": type_to_value(&map.value_type),
+            "valueContainsNull": map.value_contains_null,
+        }),
+    }
+}
+
+fn struct_to_value(fields: &StructType) -> Value {
+    let fields: Vec<Value> = fields
+        .fields
+        .iter()
+        .map(|field| {
+            json!({
+                "name": field.name,
+                "type": type_to_value(&field.data_type),
+                "nullable": field.nullable,
+                "metadata": field.metadata,
+            })
+        })
+        .collect();
+    json!({ "type": "struct", "fields": fields })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NESTED: &str = r#"{"type":"struct","fields":[
+        {"name":"a","type":"integer","nullable":false,"metadata":{}},
+        {"name":"b","type":{"type":"struct","fields":[{"name":"d","type":"decimal(10,2)","nullable":false,"metadata":{"k":1}}]},"nullable":true,"metadata":{}},
+        {"name":"c","type":{"type":"array","elementType":"integer","containsNull":false},"nullable":true,"metadata":{}},
+        {"name":"f","type":{"type":"map","keyType":"string","valueType":"string","valueContainsNull":true},"nullable":true,"metadata":{}}]}"#;
+
+    /// protocol: struct-field.1
+    #[test]
+    fn a_schema_survives_the_round_trip() -> Result<()> {
+        let schema = StructType::from_json(NESTED)?;
+        assert_eq!(StructType::from_json(&schema.to_json())?, schema);
+        let mut parts = Vec::new();
+        schema.for_each_part(&mut |path, data_type| parts.push(format!("{path}: {data_type}")));
+        assert_eq!(
+            parts,
+            [
+                "a: integer",
+                "b: struct<d: decimal(10,2)>",
+                "b.d: decimal(10,2)",
+                "c: array<integer>",
+                "c.element: integer",
+                "f: map<string, string>",
+                "f.key: string",
+                "f.value: string"
+            ]
+        );
+        Ok(())
+    }
+
+    #[test]
+    fn damage_names_the_field() {
+        for (from, to, field, kind) in [
+            ("\"integer\",\"nullable\"", "\"quaternion\",\"nullable\"", "a", ErrorKind::UnsupportedFeature),
+            ("decimal(10,2)", "decimal(39,2)", "b.d", ErrorKind::UnsupportedFeature),
+            ("\"containsNull\":false", "\"containsNull\":3", "c", ErrorKind::CorruptLog),
+            ("\"name\":\"c\"", "\"name\":\"A\"", "A", ErrorKind::CorruptLog),
+            ("\"keyType\":\"string\",", "", "f", ErrorKind::CorruptLog),
+        ] {
+            let error = StructType::from_json(&NESTED.replacen(from, to, 1)).err();
+            let found = error.as_ref().map(|error| {
+                (error.kind(), error.context().iter().any(|(key, value)| *key == "field" && *value == field.into()))
+            });
+            assert_eq!(found, Some((kind, true)), "{from} -> {to}: {error:?}");
+        }
+    }
+}

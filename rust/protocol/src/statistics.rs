@@ -1,0 +1,81 @@
+//! What a file's statistics may say.
+//!
+//! Protocol: *Per-file Statistics*.
+
+use serde::Deserialize;
+
+/// How many characters of a text statistics keep.
+pub const STRING_PREFIX: usize = 32;
+
+/// The smallest value that statistics give for a text: its first characters.
+///
+/// ```
+/// use deltaic_protocol::statistics::lower_bound;
+/// assert_eq!(lower_bound("short"), "short");
+/// assert_eq!(lower_bound(&"x".repeat(40)).len(), 32);
+/// ```
+#[must_use]
+pub fn lower_bound(text: &str) -> &str {
+    match text.char_indices().nth(STRING_PREFIX) {
+        Some((cut, _)) => text.get(..cut).unwrap_or(text),
+        None => text,
+    }
+}
+
+/// The largest value that statistics give for a text: its first characters and one that is above whatever was
+/// cut off. None when no such text exists.
+///
+/// ```
+/// use deltaic_protocol::statistics::upper_bound;
+/// assert_eq!(upper_bound("short").as_deref(), Some("short"));
+/// assert!(upper_bound(&"x".repeat(40)).is_some_and(|bound| bound > "x".repeat(40)));
+/// ```
+#[must_use]
+pub fn upper_bound(text: &str) -> Option<String> {
+    let kept = lower_bound(text);
+    let Some(next) = text.get(kept.len()..).and_then(|rest| rest.chars().next()) else {
+        return Some(kept.to_owned());
+    };
+    match next {
+        '\u{10FFFF}' => None,
+        // U+007F is above the next character only where that one is ASCII and another.
+        '\0'..'\u{7F}' => Some(format!("{kept}\u{7F}")),
+        _ => Some(format!("{kept}\u{10FFFF}")),
+    }
+}
+
+/// `numRecords` of a file's statistics; none where they do not parse or do not say.
+#[must_use]
+pub fn num_records(stats: &str) -> Option<i64> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct NumRecords {
+        num_records: Option<i64>,
+    }
+    serde_json::from_str::<NumRecords>(stats).ok()?.num_records.filter(|count| *count >= 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    proptest::proptest! {
+        /// protocol: per-file-statistics.1
+        #[test]
+        fn bounds_hold(text in "\\PC{0,60}|[a-z\u{7F}-\u{80}\u{FFFF}-\u{10FFFF}]{0,60}") {
+            proptest::prop_assert!(lower_bound(&text) <= text.as_str());
+            if let Some(bound) = upper_bound(&text) {
+                proptest::prop_assert!(bound.as_str() >= text.as_str());
+                proptest::prop_assert!(bound.chars().count() <= STRING_PREFIX + 1);
+            }
+        }
+    }
+
+    #[test]
+    fn num_records_is_taken_only_where_it_can_be() {
+        assert_eq!(num_records(r#"{"numRecords":3,"minValues":{"a":{}}}"#), Some(3));
+        assert_eq!(num_records("{}"), None);
+        assert_eq!(num_records(r#"{"numRecords":-1}"#), None);
+        assert_eq!(num_records("not json"), None);
+    }
+}
