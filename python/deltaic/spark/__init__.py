@@ -1,0 +1,47 @@
+"""Delta tables in PySpark, without a jar and without a Python UDF.
+
+```python
+import deltaic.spark as ds
+
+df = ds.read(spark).option("versionAsOf", 3).load("data/events")
+```
+
+PySpark is imported when a function here is called, not before.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from deltaic.spark.reader import Reader
+
+__all__ = ["read"]
+
+
+def read(spark: SparkSession) -> Reader:
+    """A reader of Delta tables for this session, to be given options and then a path.
+
+    The transaction log is read by deltaic, the Parquet files by Spark's own vectorised reader.
+
+    Args:
+        spark: A classic Spark session, PySpark 4.0 or newer.
+
+    Raises:
+        ImportError: PySpark is not installed.
+        UnsupportedFeature: The session is a Spark Connect session.
+
+    Example:
+        >>> import deltaic.spark as ds
+        >>> ds.read(spark).load(path).count()  # doctest: +SKIP
+        336776
+    """
+    try:
+        from deltaic.spark.reader import Reader
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.partition(".")[0] != "pyspark":
+            raise
+        raise ImportError("deltaic.spark needs PySpark 4.0 or newer: pip install 'deltaic[spark]'") from error
+    return Reader(spark)
