@@ -49,13 +49,13 @@ class DeltaicError(Exception):
         context: The same as data: ``path``, ``version``, ``field``, ``feature`` …, whichever apply.
         hint: What to do about it, if that is known.
 
-    >>> error = TableNotFound("no table at file:///data/", context={"path": "file:///data/"}, hint="create it")
+    >>> error = TableNotFound("no table", context={"path": "file:///data/"}, hint="create it")
     >>> error.code
     'TABLE_NOT_FOUND'
     >>> error.context["path"]
     'file:///data/'
     >>> print(error)
-    no table at file:///data/
+    no table
     hint: create it
     """
 

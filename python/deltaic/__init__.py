@@ -1,0 +1,83 @@
+"""deltaic: Delta Lake without the jar.
+
+A `Table` is a handle; its `Snapshot` is the table at one version; `Snapshot.scan` reads rows. Everything
+comes out as Arrow and anything Arrow goes in. Importing this package loads no data library: pyarrow, pandas
+and polars are imported when they are asked for.
+
+>>> import deltaic, pyarrow
+>>> fleet = pyarrow.table({"id": [1, 2], "kind": ["tram", "bus"]})
+>>> table = deltaic.Table.create("fleet", fleet.schema)
+>>> commit = table.append(fleet)
+>>> table.snapshot().scan(predicate=deltaic.col("kind") == "bus").to_arrow()["id"].to_pylist()
+[2]
+"""
+
+from deltaic._rust import __version__
+from deltaic.arrow_table import ArrowTable
+from deltaic.commit import Commit
+from deltaic.exceptions import (
+    CommitConflict,
+    CommitUnknown,
+    ConcurrentAppend,
+    ConcurrentDeleteDelete,
+    ConcurrentDeleteRead,
+    ConcurrentTransaction,
+    ConcurrentWrite,
+    ConstraintViolation,
+    CorruptData,
+    CorruptLog,
+    DeltaicError,
+    DeltaicWarning,
+    InvalidPredicate,
+    MetadataChanged,
+    PathEscape,
+    ProtocolChanged,
+    SchemaMismatch,
+    StorageError,
+    TableNotFound,
+    UnsupportedExpression,
+    UnsupportedFeature,
+    VersionNotFound,
+)
+from deltaic.predicates import Expression, col
+from deltaic.scan import Scan, ScanTask
+from deltaic.schema import Schema
+from deltaic.snapshot import Metadata, Protocol, Snapshot
+from deltaic.table import Table
+
+__all__ = [
+    "ArrowTable",
+    "Commit",
+    "CommitConflict",
+    "CommitUnknown",
+    "ConcurrentAppend",
+    "ConcurrentDeleteDelete",
+    "ConcurrentDeleteRead",
+    "ConcurrentTransaction",
+    "ConcurrentWrite",
+    "ConstraintViolation",
+    "CorruptData",
+    "CorruptLog",
+    "DeltaicError",
+    "DeltaicWarning",
+    "Expression",
+    "InvalidPredicate",
+    "Metadata",
+    "MetadataChanged",
+    "PathEscape",
+    "Protocol",
+    "ProtocolChanged",
+    "Scan",
+    "ScanTask",
+    "Schema",
+    "SchemaMismatch",
+    "Snapshot",
+    "StorageError",
+    "Table",
+    "TableNotFound",
+    "UnsupportedExpression",
+    "UnsupportedFeature",
+    "VersionNotFound",
+    "__version__",
+    "col",
+]

@@ -1,0 +1,16 @@
+"""The Rust core as Python sees it. `deltaic` wraps it; use that instead.
+
+Times cross this border as integer milliseconds since the epoch, JSON and predicates as text. Every failure
+is a class of `deltaic.exceptions`; a wrong argument is a `ValueError` or `TypeError`.
+"""
+
+from .arrow_table import ArrowTable as ArrowTable
+from .commit import Commit as Commit
+from .scan import Scan as Scan
+from .scan import ScanTask as ScanTask
+from .schema import Schema as Schema
+from .snapshot import Snapshot as Snapshot
+from .table import Table as Table
+
+__version__: str
+"""The version of the package, as in its wheel."""

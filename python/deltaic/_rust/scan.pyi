@@ -1,0 +1,45 @@
+from typing import final
+
+from .schema import Schema
+
+@final
+class Scan:
+    """What to read from a snapshot."""
+
+    @property
+    def schema(self) -> Schema:
+        """The columns that come out."""
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        """A PyCapsule of an ArrowArrayStream; each call reads anew."""
+
+    def count(self) -> int:
+        """How many rows; from the log alone where that is exact."""
+
+    def tasks(self) -> list[ScanTask]: ...
+    def explain(self) -> str:
+        """Files and bytes in all, after partitions, after statistics."""
+
+@final
+class ScanTask:
+    """A piece of a scan that can be read elsewhere."""
+
+    @property
+    def path(self) -> str:
+        """The file, as in the log."""
+
+    @property
+    def size_in_bytes(self) -> int: ...
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        """A PyCapsule of an ArrowArrayStream; each call reads anew."""
+
+    def to_bytes(self) -> bytes:
+        """All that is needed to read it, the storage options included."""
+
+    @staticmethod
+    def from_bytes(data: bytes) -> ScanTask:
+        """The inverse of `to_bytes`.
+
+        Raises:
+            ValueError: The bytes are not a task of this release.
+        """

@@ -1,0 +1,74 @@
+from typing import final
+
+from .arrow_table import ArrowTable
+from .scan import Scan
+from .schema import Schema
+
+@final
+class Snapshot:
+    """A table at one version."""
+
+    @property
+    def uri(self) -> str: ...
+    @property
+    def version(self) -> int: ...
+    @property
+    def timestamp_ms(self) -> int:
+        """Milliseconds since the epoch."""
+
+    @property
+    def schema(self) -> Schema: ...
+    @property
+    def protocol(self) -> str:
+        """The protocol action as JSON text (protocol: Protocol Evolution)."""
+
+    @property
+    def metadata(self) -> str:
+        """The metaData action as JSON text (protocol: Change Metadata)."""
+
+    @property
+    def num_files(self) -> int: ...
+    @property
+    def size_in_bytes(self) -> int: ...
+    @property
+    def num_rows(self) -> int | None:
+        """Exact, or None when a file has no usable numRecords (protocol: Per-file Statistics)."""
+
+    @property
+    def app_transactions(self) -> dict[str, int]:
+        """Application id to version (protocol: Transaction Identifiers)."""
+
+    @property
+    def domain_metadata(self) -> dict[str, str]:
+        """Domain to configuration (protocol: Domain Metadata)."""
+
+    @property
+    def warnings(self) -> list[str]:
+        """What was passed over to get here."""
+
+    def refresh(self) -> Snapshot:
+        """The newest version; reads only what is new.
+
+        Raises:
+            CorruptLog, UnsupportedFeature, StorageError.
+        """
+
+    def files(self, *, predicate: str | None = None, stats: bool = False) -> ArrowTable:
+        """The live files, one row each, in no particular order (protocol: Add File and Remove File).
+
+        Raises:
+            InvalidPredicate, UnsupportedExpression, CorruptLog.
+        """
+
+    def tombstones(self) -> ArrowTable:
+        """The surviving removes, one row each, expired ones too."""
+
+    def scan(
+        self, *, columns: list[str] | None, predicate: str | None, limit: int | None, batch_size: int | None
+    ) -> Scan:
+        """Plans a scan.
+
+        Raises:
+            ValueError: An unknown name in `columns`, with the nearest one.
+            InvalidPredicate, UnsupportedExpression.
+        """

@@ -1,0 +1,91 @@
+from typing import final
+
+from .commit import Commit
+from .snapshot import Snapshot
+
+@final
+class Table:
+    """A handle on a Delta table. Making one reads nothing."""
+
+    def __new__(
+        cls,
+        uri: str,
+        *,
+        storage_options: dict[str, str] | None = None,
+        allowed_roots: list[str] = ...,
+        max_line_bytes: int = ...,
+    ) -> Table:
+        """Makes the handle.
+
+        Args:
+            uri: A path or a URI.
+            storage_options: Settings of the store.
+            allowed_roots: Other places that the log may name files in.
+            max_line_bytes: The longest line of a commit that is read, in bytes; 256 MiB unless told.
+
+        Raises:
+            ValueError: The URI or a storage option is not known.
+        """
+
+    @property
+    def uri(self) -> str:
+        """The root, normalised and ending in a slash; never a secret."""
+
+    def exists(self) -> bool:
+        """Whether there is a `_delta_log` with a commit or checkpoint.
+
+        Raises:
+            StorageError: The store cannot be asked.
+        """
+
+    def create(
+        self,
+        schema: object,
+        *,
+        partition_by: list[str],
+        properties: dict[str, str],
+        name: str | None,
+        description: str | None,
+        if_exists: str,
+        commit_info: str | None,
+    ) -> Commit | None:
+        """Writes version 0: protocol and metadata (protocol: Change Metadata, Protocol Evolution).
+
+        Args:
+            schema: Anything with `__arrow_c_schema__`.
+            partition_by: Top-level columns, outermost first.
+            properties: The configuration.
+            name: A name for people.
+            description: A description for people.
+            if_exists: `"error"` or `"ignore"`.
+            commit_info: The user's entries as the text of a JSON object.
+
+        Returns:
+            None when the table was there already and `if_exists` is `"ignore"`.
+
+        Raises:
+            SchemaMismatch, UnsupportedFeature, StorageError, ValueError.
+        """
+
+    def snapshot(self, *, version: int | None = None, timestamp_ms: int | None = None) -> Snapshot:
+        """Loads a version, or the newest one committed at or before a time (protocol: Action Reconciliation).
+
+        Raises:
+            TableNotFound, VersionNotFound, UnsupportedFeature, CorruptLog, StorageError.
+        """
+
+    def history(self, limit: int | None = None) -> list[Commit]:
+        """The commits that the log still holds, newest first (protocol: Commit Provenance Information)."""
+
+    def append(self, data: object, *, commit_info: str | None = None, max_attempts: int = 100) -> Commit:
+        """Writes data files and commits them as a blind append (protocol: Add File and Remove File).
+
+        Args:
+            data: Anything with `__arrow_c_stream__` or `__arrow_c_array__`; a stream is read once.
+            commit_info: The user's entries as the text of a JSON object.
+            max_attempts: How often to try when other writers win.
+
+        Raises:
+            SchemaMismatch, ConstraintViolation, UnsupportedFeature, CommitConflict, CommitUnknown,
+            StorageError.
+        """

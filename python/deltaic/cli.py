@@ -1,0 +1,257 @@
+"""The command ``deltaic``: a table's facts and rows on a terminal, or as JSON for scripts.
+
+Exit codes: 0; 1 the command failed (error and hint on stderr); 2 wrong usage.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import warnings
+from collections.abc import Callable, Sequence
+from datetime import datetime, timezone
+from typing import Any
+
+import deltaic
+from deltaic.optional import require
+from deltaic.sizes import readable_size
+from deltaic.terminal import cell, emit, emit_json, emit_table, json_value, utc
+
+__all__ = ["main"]
+
+_FAILED = 1
+_INTERRUPTED = 130
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs one command.
+
+    Args:
+        arguments: What stands behind ``deltaic`` on the command line; that of the process when None.
+
+    Returns:
+        The exit code. Wrong usage leaves by `SystemExit` with 2, as argparse does.
+
+    >>> import pyarrow
+    >>> table = deltaic.Table.create("queue", pyarrow.schema([("id", pyarrow.int64())]))
+    >>> commit = table.append(pyarrow.table({"id": [1, 2, 3]}))
+    >>> main(["count", "queue", "--where", "id > 1"])
+    2
+    0
+    """
+    options = _parser().parse_args(arguments)
+    command: Callable[[argparse.Namespace], None] = options.command
+    with warnings.catch_warnings():
+        warnings.showwarning = _show_warning
+        warnings.simplefilter("always", deltaic.DeltaicWarning)
+        try:
+            command(options)
+            sys.stdout.flush()
+        except BrokenPipeError:
+            # The reader has seen enough (`| head`). Python would complain when it closes stdout at exit.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        except KeyboardInterrupt:
+            return _INTERRUPTED
+        except deltaic.DeltaicError as error:
+            print(f"error: {error}", file=sys.stderr)
+            return _FAILED
+        except (ValueError, TypeError, ImportError, OSError) as error:
+            print(f"error: {error}", file=sys.stderr)
+            return _FAILED
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="deltaic", description="Look into Delta tables.")
+    parser.add_argument("--version", action="version", version=f"deltaic {deltaic.__version__}")
+    commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
+
+    def command(name: str, run: Callable[[argparse.Namespace], None], text: str) -> argparse.ArgumentParser:
+        sub = commands.add_parser(name, help=text, description=text)
+        sub.set_defaults(command=run)
+        sub.add_argument("path", metavar="PATH", help="the table's folder or URI")
+        sub.add_argument("--json", action="store_true", help="JSON for scripts: sizes in bytes, times in UTC")
+        return sub
+
+    show = command("show", _show, "schema, protocol, properties and size")
+    history = command("history", _history, "the commits, newest first")
+    history.add_argument("--limit", type=_count, metavar="N", help="at most this many")
+    files = command("files", _files, "the live files")
+    head = command("head", _head, "some rows")
+    head.add_argument("-n", type=_count, default=10, metavar="N", help="how many rows (default: 10)")
+    head.add_argument("--columns", metavar="A,B", help="only these columns, separated by commas")
+    count = command("count", _count_rows, "the number of rows")
+    for sub in (files, head, count):
+        sub.add_argument("--where", metavar="SQL", help="a predicate, such as \"day >= DATE '2026-11-01'\"")
+    for sub in (show, files, head, count):
+        when = sub.add_mutually_exclusive_group()
+        when.add_argument("--version", type=_count, metavar="N", dest="at_version", help="at this version")
+        when.add_argument(
+            "--timestamp", metavar="T", help="as it was at this time, such as 2026-11-01T00:00:00Z"
+        )
+    return parser
+
+
+def _count(text: str) -> int:
+    number = int(text)
+    if number < 0:
+        raise argparse.ArgumentTypeError(f"{number} is below 0")
+    return number
+
+
+def _snapshot(options: argparse.Namespace) -> deltaic.Snapshot:
+    table = deltaic.Table(options.path)
+    return table.snapshot(version=options.at_version, timestamp=options.timestamp)
+
+
+def _show(options: argparse.Namespace) -> None:
+    snapshot = _snapshot(options)
+    metadata, protocol = snapshot.metadata, snapshot.protocol
+    if options.json:
+        emit_json(
+            {
+                "uri": snapshot.uri,
+                "version": snapshot.version,
+                "timestamp": utc(snapshot.timestamp),
+                "id": metadata.id,
+                "name": metadata.name,
+                "description": metadata.description,
+                "created_time": None if metadata.created_time is None else utc(metadata.created_time),
+                "num_files": snapshot.num_files,
+                "size_in_bytes": snapshot.size_in_bytes,
+                "num_rows": snapshot.num_rows,
+                "partition_columns": snapshot.partition_columns,
+                "properties": snapshot.properties,
+                "protocol": json.loads(protocol.to_json()),
+                "schema": json.loads(snapshot.schema.to_json()),
+                "warnings": snapshot.warnings,
+            }
+        )
+        return
+    features = sorted(protocol.reader_features | protocol.writer_features)
+    rows = snapshot.num_rows
+    facts = [
+        ("table", snapshot.uri),
+        ("name", metadata.name),
+        ("description", metadata.description),
+        ("version", f"{snapshot.version}, committed {utc(snapshot.timestamp)}"),
+        ("rows", "not in the log; deltaic count finds out" if rows is None else f"{rows:,}"),
+        ("files", f"{snapshot.num_files:,}, {readable_size(snapshot.size_in_bytes)}"),
+        ("partitioned by", ", ".join(snapshot.partition_columns)),
+        ("protocol", f"reader {protocol.min_reader_version}, writer {protocol.min_writer_version}"),
+        ("features", ", ".join(features)),
+        *((f"property {name}", value) for name, value in sorted(snapshot.properties.items())),
+    ]
+    width = max(len(name) for name, _ in facts)
+    for name, value in facts:
+        if value:
+            emit(f"{name:<{width}}  {value}")
+    emit("")
+    emit(str(snapshot.schema))
+
+
+def _history(options: argparse.Namespace) -> None:
+    commits = deltaic.Table(options.path).history(options.limit)
+    if options.json:
+        emit_json(
+            [
+                {
+                    "version": commit.version,
+                    "timestamp": utc(commit.timestamp),
+                    "operation": commit.operation,
+                    "parameters": commit.parameters,
+                    "metrics": commit.metrics,
+                    "engine": commit.engine,
+                    "commit_info": commit.info,
+                }
+                for commit in commits
+            ]
+        )
+        return
+    emit_table(
+        ["version", "time", "operation", "metrics", "engine"],
+        [
+            [
+                str(commit.version),
+                utc(commit.timestamp),
+                commit.operation or "",
+                " ".join(f"{name}={value}" for name, value in commit.metrics.items()),
+                commit.engine or "",
+            ]
+            for commit in commits
+        ],
+        numeric={"version"},
+    )
+
+
+def _files(options: argparse.Namespace) -> None:
+    snapshot = _snapshot(options)
+    rows: list[dict[str, Any]] = snapshot.files(options.where, stats=True).to_arrow().to_pylist()
+    rows.sort(key=lambda row: row["path"])
+    partitions = snapshot.partition_columns
+    values: list[dict[str, Any]] = [row.get("partition_values") or {} for row in rows]
+    if options.json:
+        emit_json(
+            [
+                {
+                    "path": row["path"],
+                    "size_in_bytes": row["size"],
+                    "modification_time": _utc_of_millis(row["modification_time"]),
+                    "num_records": row["num_records"],
+                    "partition_values": json_value(partition),
+                }
+                for row, partition in zip(rows, values, strict=True)
+            ]
+        )
+        return
+    emit_table(
+        [*partitions, "rows", "size", "modified", "path"],
+        [
+            [
+                *(cell(partition.get(name)) for name in partitions),
+                "" if row["num_records"] is None else f"{row['num_records']:,}",
+                readable_size(row["size"]),
+                _utc_of_millis(row["modification_time"]),
+                row["path"],
+            ]
+            for row, partition in zip(rows, values, strict=True)
+        ],
+        numeric={"rows", "size"},
+    )
+
+
+def _head(options: argparse.Namespace) -> None:
+    columns = None if options.columns is None else [name.strip() for name in options.columns.split(",")]
+    scan = _snapshot(options).scan(columns, options.where, limit=options.n)
+    table = scan.to_arrow()
+    rows: list[dict[str, Any]] = table.to_pylist()
+    if options.json:
+        emit_json([json_value(row) for row in rows])
+        return
+    cells = [[cell(value) for value in row.values()] for row in rows]
+    emit_table(table.column_names, cells, numeric=_numeric(table.schema))
+
+
+def _count_rows(options: argparse.Namespace) -> None:
+    number = _snapshot(options).scan(predicate=options.where).count()
+    if options.json:
+        emit_json({"count": number})
+    else:
+        emit(str(number))
+
+
+def _numeric(schema: Any) -> set[str]:
+    types = require("pyarrow", "deltaic head").types
+    checks: list[Callable[[Any], bool]] = [types.is_integer, types.is_floating, types.is_decimal]
+    return {field.name for field in schema if any(check(field.type) for check in checks)}
+
+
+def _utc_of_millis(millis: int) -> str:
+    return utc(datetime.fromtimestamp(millis / 1000, timezone.utc))
+
+
+def _show_warning(message: Warning | str, category: type[Warning], *_: object) -> None:
+    if issubclass(category, deltaic.DeltaicWarning):
+        print(f"warning: {message}", file=sys.stderr)

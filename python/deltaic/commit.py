@@ -1,0 +1,105 @@
+"""One commit of a table's history."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, cast
+
+from deltaic import _rust
+from deltaic.times import from_millis
+
+__all__ = ["Commit"]
+
+
+@dataclass(frozen=True)
+class Commit:
+    """One version of a table: what a writing verb did, or an entry of `Table.history`.
+
+    What another writer left out of its ``commitInfo`` is None or empty here.
+    """
+
+    version: int
+    """The version that this commit made."""
+
+    timestamp: datetime
+    """When it was made, in UTC: the in-commit timestamp where the table has them, else its file's time."""
+
+    info: Mapping[str, Any] = field(default_factory=dict[str, Any], repr=False)
+    """The whole ``commitInfo`` of the log, as it stands there; empty when the commit has none."""
+
+    conflicts_resolved: list[str] = field(default_factory=list[str])
+    """Of a writing verb: what won earlier attempts without standing in the way, one text a commit."""
+
+    @property
+    def operation(self) -> str | None:
+        """What was done, by the writer's own name: ``"WRITE"``, ``"CREATE TABLE"``, ``"MERGE"``."""
+        return _text(self.info.get("operation"))
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """The operation's parameters, values as in the log (most writers keep each as text)."""
+        return _mapping(self.info.get("operationParameters"))
+
+    @property
+    def metrics(self) -> dict[str, int | str]:
+        """The operation's metrics: counts of files and rows, bytes, milliseconds. Whole numbers are ints."""
+        return {name: _number(value) for name, value in _mapping(self.info.get("operationMetrics")).items()}
+
+    @property
+    def engine(self) -> str | None:
+        """The program that wrote the commit, as it calls itself."""
+        return _text(self.info.get("engineInfo"))
+
+    @property
+    def read_version(self) -> int | None:
+        """The version that the writer had read."""
+        value = self.info.get("readVersion")
+        return value if isinstance(value, int) else None
+
+    @property
+    def is_blind_append(self) -> bool | None:
+        """Whether the commit only added files and read none."""
+        value = self.info.get("isBlindAppend")
+        return value if isinstance(value, bool) else None
+
+
+def from_rust(rust: _rust.Commit) -> Commit:
+    """The Python view of a commit from the core."""
+    info: object = json.loads(rust.commit_info) if rust.commit_info is not None else {}
+    return Commit(rust.version, from_millis(rust.timestamp_ms), _mapping(info), rust.conflicts_resolved)
+
+
+def to_commit_info(info: Mapping[str, object] | None) -> str | None:
+    """The user's ``commit_info=`` as the JSON text that the core takes.
+
+    Raises:
+        TypeError: It is not a mapping, or holds what JSON cannot.
+    """
+    if info is None:
+        return None
+    # The type says so already; a caller without a type checker gets the sentence.
+    if not isinstance(info, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise TypeError(f"commit_info is a mapping of names to JSON values, not {type(info).__name__}")
+    try:
+        return json.dumps(dict(info), allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"commit_info holds a value that JSON cannot: {error}") from error
+
+
+def _mapping(value: object) -> dict[str, Any]:
+    return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
+
+
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) else None
+
+
+def _number(value: object) -> int | str:
+    # Delta writers keep metrics as text, though a few write numbers.
+    if isinstance(value, int):
+        return value
+    text = str(value)
+    return int(text) if text.lstrip("-").isdecimal() and text.isascii() else text

@@ -1,0 +1,141 @@
+"""Reading rows: a scan of a snapshot, and the tasks that it falls into."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from deltaic import _rust
+from deltaic.optional import require
+from deltaic.predicates import Expression
+from deltaic.schema import Schema
+
+if TYPE_CHECKING:
+    import polars
+
+__all__ = ["Scan", "ScanTask"]
+
+
+class Scan:
+    """What to read from a snapshot. Each way of reading it starts anew.
+
+    Iterating gives `pyarrow.RecordBatch` as they come, in bounded memory. Anything that takes Arrow data
+    takes a scan, by ``__arrow_c_stream__``: ``polars.DataFrame(scan)``, ``duckdb.from_arrow(scan)``. The
+    order of rows is not defined. A data file that is missing or damaged raises `CorruptData` while reading.
+
+    >>> import deltaic, pyarrow
+    >>> table = deltaic.Table.create("stops", pyarrow.schema([("id", pyarrow.int64())]))
+    >>> commit = table.append(pyarrow.table({"id": [1, 2, 3]}))
+    >>> scan = table.snapshot().scan(predicate="id >= 2")
+    >>> scan.count()
+    2
+    >>> [batch.num_rows for batch in scan]
+    [2]
+    """
+
+    __slots__ = ("_rust",)
+
+    def __init__(self, rust: _rust.Scan) -> None:
+        self._rust = rust
+
+    @property
+    def schema(self) -> Schema:
+        """The columns that the scan gives, in order."""
+        return Schema(self._rust.schema)
+
+    def __iter__(self) -> Iterator[Any]:  # Any: pyarrow ships no types
+        return iter(require("pyarrow", "Iterating a scan").RecordBatchReader.from_stream(self._rust))
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        return self._rust.__arrow_c_stream__(requested_schema)
+
+    def to_arrow(self) -> Any:  # Any: pyarrow ships no types
+        """All rows as a `pyarrow.Table`."""
+        return require("pyarrow", "Scan.to_arrow()").table(self._rust)
+
+    def to_pandas(self) -> Any:  # Any: pandas ships no types
+        """All rows as a `pandas.DataFrame`."""
+        require("pandas", "Scan.to_pandas()")
+        return self.to_arrow().to_pandas()
+
+    def to_polars(self) -> polars.DataFrame:
+        """All rows as a `polars.DataFrame`."""
+        return require("polars", "Scan.to_polars()").DataFrame(self._rust)
+
+    def count(self) -> int:
+        """How many rows the scan gives; from the log alone where that is exact."""
+        return self._rust.count()
+
+    def tasks(self) -> list[ScanTask]:
+        """The scan in pieces that can be read apart, also in other processes and on other machines."""
+        return [ScanTask(task) for task in self._rust.tasks()]
+
+    def explain(self) -> str:
+        """What will be read, as text: files and bytes in all, after partitions, after statistics."""
+        return self._rust.explain()
+
+    def __repr__(self) -> str:
+        return f"<deltaic.Scan of {', '.join(self.schema.names)}; explain() says what it reads>"
+
+
+class ScanTask:
+    """A piece of a scan: one file and all that is needed to read it.
+
+    It pickles, with the storage options that it needs, so a pickle is as secret as they are; its repr is not.
+
+    >>> import deltaic, pickle, pyarrow
+    >>> table = deltaic.Table.create("legs", pyarrow.schema([("id", pyarrow.int64())]))
+    >>> commit = table.append(pyarrow.table({"id": [1, 2, 3]}))
+    >>> [task] = table.snapshot().scan().tasks()
+    >>> pickle.loads(pickle.dumps(task)).read().read_all().num_rows
+    3
+    """
+
+    __slots__ = ("_rust",)
+
+    def __init__(self, rust: _rust.ScanTask) -> None:
+        self._rust = rust
+
+    @property
+    def path(self) -> str:
+        """The file, as the log names it."""
+        return self._rust.path
+
+    @property
+    def size_in_bytes(self) -> int:
+        """The file's size in bytes, as the log states it."""
+        return self._rust.size_in_bytes
+
+    def read(self) -> Any:  # Any: pyarrow ships no types
+        """The rows as a `pyarrow.RecordBatchReader`; without pyarrow, hand on the task itself."""
+        return require("pyarrow", "ScanTask.read()").RecordBatchReader.from_stream(self._rust)
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        return self._rust.__arrow_c_stream__(requested_schema)
+
+    def __reduce__(self) -> tuple[Callable[[bytes], ScanTask], tuple[bytes]]:
+        return _unpickle, (self._rust.to_bytes(),)
+
+    def __repr__(self) -> str:
+        return f"<deltaic.ScanTask {self.path}>"
+
+
+def _unpickle(data: bytes) -> ScanTask:
+    return ScanTask(_rust.ScanTask.from_bytes(data))
+
+
+def to_sql(predicate: str | Expression | None) -> str | None:
+    """A predicate as the SQL text that the core takes.
+
+    Raises:
+        TypeError: It is neither text nor an expression.
+    """
+    if predicate is None or isinstance(predicate, str):
+        return predicate
+    # The type says so already; a caller without a type checker gets the sentence.
+    if isinstance(predicate, Expression):  # pyright: ignore[reportUnnecessaryIsInstance]
+        return predicate.sql
+    raise TypeError(
+        f"a predicate is SQL text or an expression of deltaic.col(…), not {type(predicate).__name__}: "
+        "write \"amount > 9.5\" or deltaic.col('amount') > 9.5"
+    )

@@ -1,0 +1,19 @@
+"""Sizes as people read them."""
+
+from __future__ import annotations
+
+__all__ = ["readable_size"]
+
+
+def readable_size(size_in_bytes: int) -> str:
+    """A count of bytes in the largest binary unit that keeps it at 1 or more.
+
+    >>> readable_size(999), readable_size(1536), readable_size(5 * 1024**3)
+    ('999 B', '1.5 KiB', '5.0 GiB')
+    """
+    size = float(size_in_bytes)
+    for unit in ("B", "KiB", "MiB", "GiB", "TiB"):
+        if size < 1024:
+            return f"{size_in_bytes} B" if unit == "B" else f"{size:.1f} {unit}"
+        size /= 1024
+    return f"{size:,.1f} PiB"

@@ -1,0 +1,287 @@
+"""A table as it is at one version."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from deltaic import _rust
+from deltaic.arrow_table import ArrowTable
+from deltaic.exceptions import CorruptLog, DeltaicWarning
+from deltaic.predicates import Expression
+from deltaic.scan import Scan, to_sql
+from deltaic.schema import Schema
+from deltaic.sizes import readable_size
+from deltaic.times import from_millis
+
+__all__ = ["Metadata", "Protocol", "Snapshot"]
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """What a reader and a writer must know to use the table."""
+
+    min_reader_version: int
+    min_writer_version: int
+    reader_features: frozenset[str]
+    """The reader features that are listed; empty below reader version 3, which lists none."""
+    writer_features: frozenset[str]
+    """The writer features that are listed; empty below writer version 7, which lists none."""
+    _json: str = field(default="", repr=False, compare=False)
+
+    def to_json(self) -> str:
+        """The action as in the log."""
+        return self._json
+
+
+@dataclass(frozen=True)
+class Metadata:
+    """What the table says about itself."""
+
+    id: str
+    """The table's unique id: another one means another table."""
+    name: str | None
+    description: str | None
+    created_time: datetime | None
+    """When the table was made, in UTC; None when the log has no time, or none that a datetime can hold."""
+    partition_columns: list[str]
+    properties: dict[str, str]
+    """The configuration, as in the log."""
+    _json: str = field(default="", repr=False, compare=False)
+
+    def to_json(self) -> str:
+        """The action as in the log."""
+        return self._json
+
+
+class Snapshot:
+    """A table at one version: its schema, properties and files, and what `scan` reads from them.
+
+    It never changes; `refresh` gives another one. What was passed over on the way here (a damaged hint or
+    checkpoint, say) is in `warnings`, and went out as a `DeltaicWarning` too.
+
+    >>> import deltaic, pyarrow
+    >>> table = deltaic.Table.create("trips", pyarrow.schema([("id", pyarrow.int64())]))
+    >>> commit = table.append(pyarrow.table({"id": [1, 2, 3]}))
+    >>> snapshot = table.snapshot()
+    >>> snapshot.version, snapshot.num_files, snapshot.num_rows
+    (1, 1, 3)
+    """
+
+    __slots__ = ("_rust",)
+
+    def __init__(self, rust: _rust.Snapshot) -> None:
+        self._rust = rust
+
+    @property
+    def uri(self) -> str:
+        """The table's root, ending in a slash; never holds a secret."""
+        return self._rust.uri
+
+    @property
+    def version(self) -> int:
+        """The version, counted from 0."""
+        return self._rust.version
+
+    @property
+    def timestamp(self) -> datetime:
+        """When the version was committed, in UTC, to the millisecond.
+
+        The in-commit timestamp where the table has them, else the time of the commit's file.
+        """
+        try:
+            return from_millis(self._rust.timestamp_ms)
+        except OverflowError as error:
+            raise CorruptLog(
+                f"the commit's time of {self._rust.timestamp_ms} ms lies outside of the years 1 to 9999",
+                context={"version": self.version, "field": "timestamp"},
+            ) from error
+
+    @property
+    def schema(self) -> Schema:
+        """The columns, by their logical names."""
+        return Schema(self._rust.schema)
+
+    @property
+    def protocol(self) -> Protocol:
+        """What a reader and a writer must know."""
+        text = self._rust.protocol
+        action: dict[str, Any] = json.loads(text)
+        return Protocol(
+            min_reader_version=action["minReaderVersion"],
+            min_writer_version=action["minWriterVersion"],
+            reader_features=frozenset(action.get("readerFeatures") or ()),
+            writer_features=frozenset(action.get("writerFeatures") or ()),
+            _json=text,
+        )
+
+    @property
+    def metadata(self) -> Metadata:
+        """What the table says about itself."""
+        text = self._rust.metadata
+        action: dict[str, Any] = json.loads(text)
+        return Metadata(
+            id=action["id"],
+            name=action.get("name"),
+            description=action.get("description"),
+            created_time=_created_time(action.get("createdTime")),
+            partition_columns=list(action.get("partitionColumns") or ()),
+            properties=dict(action.get("configuration") or {}),
+            _json=text,
+        )
+
+    @property
+    def partition_columns(self) -> list[str]:
+        """The logical names of the columns that the table is partitioned by; empty when it is not."""
+        return self.metadata.partition_columns
+
+    @property
+    def properties(self) -> dict[str, str]:
+        """The table's properties, as in the log."""
+        return self.metadata.properties
+
+    @property
+    def num_files(self) -> int:
+        """How many live files there are."""
+        return self._rust.num_files
+
+    @property
+    def size_in_bytes(self) -> int:
+        """The sum of the live files' sizes, in bytes, as the log states them."""
+        return self._rust.size_in_bytes
+
+    @property
+    def num_rows(self) -> int | None:
+        """The exact number of rows, or None when the log does not say; `Scan.count` always knows."""
+        return self._rust.num_rows
+
+    @property
+    def app_transactions(self) -> dict[str, int]:
+        """The last version that each application has recorded, by application id."""
+        return self._rust.app_transactions
+
+    @property
+    def domain_metadata(self) -> dict[str, str]:
+        """The configuration of each metadata domain, as in the log."""
+        return self._rust.domain_metadata
+
+    @property
+    def warnings(self) -> list[str]:
+        """What was passed over to get here; empty for a healthy table."""
+        return self._rust.warnings
+
+    def refresh(self) -> Snapshot:
+        """The newest version; reads only what is new.
+
+        Raises:
+            CorruptLog: The log cannot be read on from here.
+
+        >>> import deltaic, pyarrow
+        >>> table = deltaic.Table.create("rides", pyarrow.schema([("id", pyarrow.int64())]))
+        >>> before = table.snapshot()
+        >>> commit = table.append(pyarrow.table({"id": [1]}))
+        >>> before.version, before.refresh().version
+        (0, 1)
+        """
+        return announced(self._rust.refresh(), stacklevel=3)
+
+    def files(self, predicate: str | Expression | None = None, *, stats: bool = False) -> ArrowTable:
+        """The live files, one row each, in no particular order.
+
+        Args:
+            predicate: Keep every file that may hold a matching row, and as few others as the log can tell.
+            stats: Add the files' statistics.
+
+        Returns:
+            Columns ``path`` (as in the log, URI-encoded), ``size`` in bytes, ``modification_time`` (int64,
+            ms since the epoch), ``partition_values`` (a struct of typed values by logical name; absent when
+            the table is not partitioned, null where the text does not parse), ``deletion_vector`` (a struct,
+            or null). With `stats` also ``num_records``, ``tight_bounds``, and ``min``, ``max``,
+            ``null_count`` as structs by logical name, null where unusable.
+
+        Raises:
+            InvalidPredicate: The predicate does not parse or names an unknown column.
+            UnsupportedExpression: It uses what cannot be evaluated here.
+
+        >>> import deltaic, pyarrow
+        >>> schema = pyarrow.schema([("day", pyarrow.int32()), ("id", pyarrow.int64())])
+        >>> table = deltaic.Table.create("days", schema, partition_by=["day"])
+        >>> commit = table.append(pyarrow.table({"day": [1, 1, 2], "id": [1, 2, 3]}, schema=schema))
+        >>> table.snapshot().files("day = 2", stats=True).to_arrow()["num_records"].to_pylist()
+        [1]
+        """
+        return ArrowTable(self._rust.files(predicate=to_sql(predicate), stats=stats))
+
+    def tombstones(self) -> ArrowTable:
+        """The removed files whose removal the log still records, one row each; expired ones too.
+
+        Returns:
+            Columns ``path``, ``deletion_timestamp`` (int64, ms since the epoch), ``size`` in bytes,
+            ``partition_values``, ``deletion_vector``; null where the log does not say.
+        """
+        return ArrowTable(self._rust.tombstones())
+
+    def scan(
+        self,
+        columns: Sequence[str] | None = None,
+        predicate: str | Expression | None = None,
+        *,
+        limit: int | None = None,
+        batch_size: int | None = None,
+    ) -> Scan:
+        """What to read; nothing is read until the scan is asked.
+
+        Args:
+            columns: The top-level columns to read, in this order; all of them when None.
+            predicate: The rows to keep: those for which it is true, not false or NULL. SQL text in Spark's
+                spelling (``"day >= DATE '2026-11-01' AND region = 'EU'"``) or an expression of
+                `deltaic.col`. It may use columns that are not read.
+            limit: At most this many rows; which ones is not defined.
+            batch_size: At most this many rows in a batch.
+
+        Raises:
+            ValueError: An unknown column in `columns`; the nearest name is given.
+            InvalidPredicate: The predicate does not parse or names an unknown column.
+            UnsupportedExpression: It uses what cannot be evaluated here.
+
+        >>> import deltaic, pyarrow
+        >>> walks = pyarrow.table({"id": [1, 2], "km": [3.5, 12.0]})
+        >>> table = deltaic.Table.create("walks", walks.schema)
+        >>> commit = table.append(walks)
+        >>> table.snapshot().scan(["id"], deltaic.col("km") > 10.0).to_arrow()["id"].to_pylist()
+        [2]
+        """
+        if isinstance(columns, str):
+            raise TypeError(f"columns is a list of names: write columns=[{columns!r}]")
+        names = None if columns is None else list(columns)
+        return Scan(
+            self._rust.scan(columns=names, predicate=to_sql(predicate), limit=limit, batch_size=batch_size)
+        )
+
+    def __repr__(self) -> str:
+        lines = [f"<deltaic.Snapshot version {self.version} of {self.uri}"]
+        lines.append(f"  committed {self.timestamp:%Y-%m-%d %H:%M:%S} UTC")
+        files = "1 file" if self.num_files == 1 else f"{self.num_files:,} files"
+        lines.append(f"  {files}, {readable_size(self.size_in_bytes)}")
+        if self.partition_columns:
+            lines.append(f"  partitioned by {', '.join(self.partition_columns)}")
+        return "\n".join(lines) + ">"
+
+
+def announced(rust: _rust.Snapshot, stacklevel: int) -> Snapshot:
+    """The Python view of a snapshot just made; its warnings go out, each pointing at the caller."""
+    for text in rust.warnings:
+        warnings.warn(text, DeltaicWarning, stacklevel=stacklevel)
+    return Snapshot(rust)
+
+
+def _created_time(millis: int | None) -> datetime | None:
+    try:
+        return None if millis is None else from_millis(millis)
+    except OverflowError:
+        # The time serves nothing but display, so a nonsensical one must not hide the rest.
+        return None

@@ -1,0 +1,258 @@
+"""A Delta table: the handle that everything starts from."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Literal
+
+from deltaic import _rust
+from deltaic.capsule import ArrowArrayExportable, ArrowSchemaExportable, ArrowStreamExportable
+from deltaic.commit import Commit, from_rust, to_commit_info
+from deltaic.snapshot import Snapshot, announced
+from deltaic.times import to_millis
+
+__all__ = ["Table"]
+
+_MAX_LINE_BYTES = 1 << 28
+_DATA = (ArrowStreamExportable, ArrowArrayExportable)
+
+
+class Table:
+    """A handle on a Delta table. Making one reads nothing.
+
+    The handle keeps the newest snapshot it has seen, so that `snapshot` reads only what is new.
+
+    Args:
+        uri: Where the table lies: a path, or a URI such as ``file:///data/events``.
+        storage_options: Settings of the store, by name. They are kept out of every repr and error.
+        allowed_roots: Other places that the log may name files in (shallow clones do); none by default.
+        max_line_bytes: The longest line of a commit that is read, in bytes; 256 MiB unless told.
+
+    Raises:
+        ValueError: The URI or a storage option is not known.
+
+    >>> import deltaic, pyarrow
+    >>> rides = pyarrow.table({"id": [1, 2, 3], "city": ["Rome", "Oslo", "Rome"]})
+    >>> table = deltaic.Table.create("city_rides", rides.schema, partition_by=["city"])
+    >>> table.append(rides).version
+    1
+    >>> deltaic.Table("city_rides").snapshot().scan(predicate="city = 'Rome'").count()
+    2
+    """
+
+    __slots__ = ("_newest", "_rust")
+
+    def __init__(
+        self,
+        uri: str | os.PathLike[str],
+        *,
+        storage_options: Mapping[str, str] | None = None,
+        allowed_roots: Iterable[str | os.PathLike[str]] = (),
+        max_line_bytes: int = _MAX_LINE_BYTES,
+    ) -> None:
+        if isinstance(allowed_roots, (str, os.PathLike)):
+            raise TypeError("allowed_roots is a list of places: write allowed_roots=[…]")
+        roots = [os.fspath(root) for root in allowed_roots]
+        self._rust = _open(uri, storage_options, allowed_roots=roots, max_line_bytes=max_line_bytes)
+        self._newest: _rust.Snapshot | None = None
+
+    @property
+    def uri(self) -> str:
+        """The table's root, normalised and ending in a slash; never holds a secret."""
+        return self._rust.uri
+
+    @staticmethod
+    def exists(uri: str | os.PathLike[str], storage_options: Mapping[str, str] | None = None) -> bool:
+        """Whether there is a Delta table at this place. A plain folder of Parquet files is none.
+
+        Raises:
+            StorageError: The store cannot be asked.
+
+        >>> import deltaic, pyarrow
+        >>> deltaic.Table.exists("boats")
+        False
+        >>> table = deltaic.Table.create("boats", pyarrow.schema([("id", pyarrow.int64())]))
+        >>> deltaic.Table.exists("boats")
+        True
+        """
+        return _open(uri, storage_options).exists()
+
+    @staticmethod
+    def create(
+        uri: str | os.PathLike[str],
+        schema: ArrowSchemaExportable,
+        *,
+        partition_by: Sequence[str] = (),
+        properties: Mapping[str, str] | None = None,
+        name: str | None = None,
+        description: str | None = None,
+        if_exists: Literal["error", "ignore"] = "error",
+        commit_info: Mapping[str, object] | None = None,
+        storage_options: Mapping[str, str] | None = None,
+    ) -> Table:
+        """Makes an empty table, as version 0 of its log.
+
+        Args:
+            uri: Where it will lie.
+            schema: The columns: anything with ``__arrow_c_schema__``, such as a `pyarrow.Schema`, or
+                `Snapshot.schema` of another table.
+            partition_by: The columns that data is laid out by, outermost first.
+            properties: The table's properties, such as ``{"delta.appendOnly": "true"}``.
+            name: A name for people.
+            description: A description for people.
+            if_exists: ``"error"``, or ``"ignore"`` to leave a table that is already there as it is.
+            commit_info: Your own entries for the commit's provenance.
+            storage_options: Settings of the store.
+
+        Raises:
+            ValueError: A partition column is not in the schema, or an argument is wrong otherwise.
+            SchemaMismatch: A column has a type that Delta does not have.
+            UnsupportedFeature: A property asks for what is not implemented.
+            StorageError: The store cannot be written.
+
+        >>> import deltaic, pyarrow
+        >>> schema = pyarrow.schema([("day", pyarrow.date32()), ("amount", pyarrow.decimal128(10, 2))])
+        >>> table = deltaic.Table.create("sales", schema, partition_by=["day"], name="sales of all shops")
+        >>> table.snapshot().metadata.name
+        'sales of all shops'
+        """
+        if isinstance(partition_by, str):
+            raise TypeError(f"partition_by is a list of names: write partition_by=[{partition_by!r}]")
+        # The type says so already; a caller without a type checker gets the sentence.
+        if not isinstance(schema, ArrowSchemaExportable):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise TypeError(
+                "a schema is anything with __arrow_c_schema__, such as pyarrow.schema(…), "
+                f"not {type(schema).__name__}"
+            )
+        _open(uri, storage_options).create(
+            schema,
+            partition_by=list(partition_by),
+            properties=dict(properties or {}),
+            name=name,
+            description=description,
+            if_exists=if_exists,
+            commit_info=to_commit_info(commit_info),
+        )
+        return Table(uri, storage_options=storage_options)
+
+    def snapshot(self, version: int | None = None, timestamp: str | datetime | None = None) -> Snapshot:
+        """The table at its newest version, or at an earlier one.
+
+        Args:
+            version: The version to go to.
+            timestamp: The newest version committed at or before this time: ISO 8601 text with a zone, or an
+                aware datetime.
+
+        Raises:
+            TableNotFound: There is no table here.
+            VersionNotFound: The version or time lies outside of what the log still holds; the range is given.
+            UnsupportedFeature: The table needs a feature that is not implemented; it is named.
+            CorruptLog: The log is damaged.
+            ValueError: Both arguments are given, or the time has no zone.
+
+        >>> import deltaic, pyarrow
+        >>> table = deltaic.Table.create("ferries", pyarrow.schema([("id", pyarrow.int64())]))
+        >>> commit = table.append(pyarrow.table({"id": [1]}))
+        >>> table.snapshot().num_rows, table.snapshot(version=0).num_rows
+        (1, 0)
+        """
+        if version is not None and timestamp is not None:
+            raise ValueError("give version or timestamp, not both")
+        if version is not None:
+            if version < 0:
+                raise ValueError(
+                    f"versions count from 0, and {version} is below: give 0 or more, or None for the newest"
+                )
+            return announced(self._rust.snapshot(version=version), stacklevel=3)
+        if timestamp is not None:
+            return announced(self._rust.snapshot(timestamp_ms=to_millis(timestamp)), stacklevel=3)
+        kept = self._newest
+        newest = self._rust.snapshot() if kept is None else kept.refresh()
+        self._newest = newest
+        return announced(newest, stacklevel=3)
+
+    def history(self, limit: int | None = None) -> list[Commit]:
+        """The commits that the log still holds, newest first.
+
+        Args:
+            limit: At most this many.
+
+        >>> import deltaic, pyarrow
+        >>> table = deltaic.Table.create("trams", pyarrow.schema([("id", pyarrow.int64())]))
+        >>> commit = table.append(pyarrow.table({"id": [1]}), commit_info={"job": "nightly"})
+        >>> [(commit.version, commit.operation) for commit in table.history()]
+        [(1, 'WRITE'), (0, 'CREATE TABLE')]
+        >>> table.history(limit=1)[0].info["job"]
+        'nightly'
+        """
+        if limit is not None and limit < 0:
+            raise ValueError(f"limit is a number of commits, and {limit} is below 0")
+        return [from_rust(commit) for commit in self._rust.history(limit)]
+
+    def append(
+        self,
+        data: ArrowStreamExportable | ArrowArrayExportable,
+        *,
+        commit_info: Mapping[str, object] | None = None,
+        max_attempts: int = 100,
+    ) -> Commit:
+        """Adds rows, in one commit: all of them or none.
+
+        Columns are matched by name, whatever their order. A column of the table that the data lacks is
+        filled with NULL where the table allows NULL. When another writer commits first and changes neither
+        schema nor protocol, the commit is made again at the next version.
+
+        Args:
+            data: The rows: anything with ``__arrow_c_stream__`` or ``__arrow_c_array__``, such as a
+                `pyarrow.Table`, a polars or pandas data frame or a DuckDB relation. A stream is read once.
+            commit_info: Your own entries for the commit's provenance; ``operation``, ``txnId`` and the like
+                are deltaic's and are refused.
+            max_attempts: How often to try when other writers keep winning.
+
+        Raises:
+            SchemaMismatch: The data does not fit the table's columns.
+            ConstraintViolation: A row has NULL where the table forbids it.
+            UnsupportedFeature: The table asks of its writers what is not implemented; nothing was written.
+            MetadataChanged: Another writer changed the table's metadata meanwhile.
+            ProtocolChanged: Another writer changed the table's protocol meanwhile.
+            ConcurrentWrite: Other writers won `max_attempts` times.
+            CommitUnknown: The store did not say whether the commit landed.
+            StorageError: The store cannot be written.
+
+        >>> import deltaic, pyarrow
+        >>> table = deltaic.Table.create("bikes", pyarrow.schema([("id", pyarrow.int64())]))
+        >>> commit = table.append(pyarrow.table({"id": [1, 2]}))
+        >>> commit.version, commit.operation
+        (1, 'WRITE')
+        """
+        # The type says so already; a caller without a type checker gets the sentence.
+        if not isinstance(data, _DATA):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise TypeError(
+                "data is anything with __arrow_c_stream__ or __arrow_c_array__, such as a pyarrow.Table or a "
+                f"polars or pandas data frame, not {type(data).__name__}: plain Python values become one by "
+                "pyarrow.table(…)"
+            )
+        if max_attempts < 1:
+            raise ValueError(f"max_attempts is at least 1, not {max_attempts}")
+        commit = self._rust.append(data, commit_info=to_commit_info(commit_info), max_attempts=max_attempts)
+        return from_rust(commit)
+
+    def __repr__(self) -> str:
+        return f"<deltaic.Table {self.uri}>"
+
+
+def _open(
+    uri: str | os.PathLike[str],
+    storage_options: Mapping[str, str] | None,
+    *,
+    allowed_roots: list[str] | None = None,
+    max_line_bytes: int = _MAX_LINE_BYTES,
+) -> _rust.Table:
+    return _rust.Table(
+        os.fspath(uri),
+        storage_options=None if storage_options is None else dict(storage_options),
+        allowed_roots=allowed_roots or [],
+        max_line_bytes=max_line_bytes,
+    )

@@ -1,0 +1,140 @@
+"""Output of the command line: tables for people, JSON for programs.
+
+With rich and a terminal, tables are drawn; otherwise they are aligned plain text, one line a row.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import math
+import sys
+from collections.abc import Mapping, Sequence
+from datetime import date, datetime, timezone
+from decimal import Decimal
+from typing import Any, cast
+
+__all__ = ["cell", "emit", "emit_json", "emit_table", "json_value", "utc"]
+
+_LONGEST_CELL = 60
+_GAP = "  "
+
+
+def emit(text: str) -> None:
+    """One line to stdout."""
+    sys.stdout.write(text + "\n")
+
+
+def emit_json(value: object) -> None:
+    """One JSON document to stdout."""
+    json.dump(value, sys.stdout, ensure_ascii=False, indent=2, allow_nan=False)
+    sys.stdout.write("\n")
+
+
+def emit_table(
+    header: Sequence[str], rows: Sequence[Sequence[str]], numeric: frozenset[str] | set[str] = frozenset()
+) -> None:
+    """A table of texts to stdout.
+
+    Args:
+        header: The names of the columns.
+        rows: The cells, as many in each row as in the header.
+        numeric: The columns that are set flush right.
+    """
+    lines = [[_one_line(text) for text in line] for line in (header, *rows)]
+    flush_right = [name in numeric for name in header]
+    if sys.stdout.isatty() and _draw(lines, flush_right):
+        return
+    widths = [max(len(line[column]) for line in lines) for column in range(len(header))]
+    for line in lines:
+        cells = (
+            text.rjust(width) if right else text.ljust(width)
+            for text, width, right in zip(line, widths, flush_right, strict=True)
+        )
+        emit(_GAP.join(cells).rstrip())
+
+
+def _draw(lines: Sequence[Sequence[str]], flush_right: Sequence[bool]) -> bool:
+    try:
+        from rich import box
+        from rich.console import Console
+        from rich.table import Table
+        from rich.text import Text
+    except ImportError:
+        return False
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for name, right in zip(lines[0], flush_right, strict=True):
+        table.add_column(Text(name), justify="right" if right else "left", overflow="fold")
+    for row in lines[1:]:
+        # As Text, so that brackets in the data are not taken for markup.
+        table.add_row(*(Text(text) for text in row))
+    Console().print(table)
+    return True
+
+
+def utc(moment: datetime) -> str:
+    """A moment as ISO 8601 in UTC, to the millisecond where it has any.
+
+    >>> utc(datetime(2026, 11, 1, tzinfo=timezone.utc))
+    '2026-11-01T00:00:00Z'
+    """
+    precision = "milliseconds" if moment.microsecond else "seconds"
+    return moment.astimezone(timezone.utc).isoformat(timespec=precision).replace("+00:00", "Z")
+
+
+def json_value(value: object) -> Any:  # Any: whatever json.dump takes
+    """A value of a row as JSON has it.
+
+    Dates and times become ISO 8601 text (in UTC, with a ``Z``, where they are moments), decimals their
+    digits, bytes Base64, NaN and the infinities their names, maps lists of pairs.
+
+    >>> json_value({"day": date(2026, 11, 1), "price": Decimal("9.50"), "raw": b"hi", "x": float("nan")})
+    {'day': '2026-11-01', 'price': '9.50', 'raw': 'aGk=', 'x': 'NaN'}
+    """
+    if isinstance(value, float) and not math.isfinite(value):
+        return _not_finite(value)
+    if isinstance(value, datetime):
+        if value.utcoffset() is None:
+            return value.isoformat()
+        return value.astimezone(timezone.utc).isoformat().replace("+00:00", "Z")
+    if isinstance(value, date):
+        return value.isoformat()
+    if isinstance(value, Decimal):
+        return format(value, "f")
+    if isinstance(value, bytes):
+        return base64.b64encode(value).decode("ascii")
+    if isinstance(value, Mapping):
+        fields = cast("Mapping[str, object]", value)
+        return {name: json_value(inner) for name, inner in fields.items()}
+    if isinstance(value, (list, tuple)):
+        return [json_value(inner) for inner in cast("Sequence[object]", value)]
+    return value
+
+
+def cell(value: object) -> str:
+    """A value of a row as text for a table: NULL where there is none, long ones cut with an ellipsis.
+
+    >>> cell(None), cell("tram"), cell([1, 2])
+    ('NULL', 'tram', '[1, 2]')
+    """
+    if value is None:
+        return "NULL"
+    if isinstance(value, str):
+        text = value
+    elif isinstance(value, bytes):
+        text = f"0x{value.hex()}"
+    else:
+        plain = json_value(value)
+        text = plain if isinstance(plain, str) else json.dumps(plain, ensure_ascii=False)
+    return text if len(text) <= _LONGEST_CELL else text[: _LONGEST_CELL - 1] + "…"
+
+
+def _not_finite(value: float) -> str:
+    if math.isnan(value):
+        return "NaN"
+    return "Infinity" if value > 0 else "-Infinity"
+
+
+def _one_line(text: str) -> str:
+    # One row is one line, and nothing in the data may steer the terminal.
+    return "".join(character if character.isprintable() else repr(character)[1:-1] for character in text)

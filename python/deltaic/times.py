@@ -1,0 +1,67 @@
+"""Times at the border: integer milliseconds since the epoch inside, aware datetimes outside."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta, timezone
+
+__all__ = ["from_millis", "to_millis"]
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
+_MILLISECOND = timedelta(milliseconds=1)
+
+
+def from_millis(millis: int) -> datetime:
+    """The aware datetime, in UTC, of a count of milliseconds since the epoch.
+
+    Raises:
+        OverflowError: The time lies outside the years 1 to 9999.
+
+    >>> from_millis(1_793_491_200_000).isoformat()
+    '2026-11-01T00:00:00+00:00'
+    """
+    return _EPOCH + timedelta(milliseconds=millis)
+
+
+def to_millis(when: str | datetime) -> int:
+    """Milliseconds since the epoch of an ISO 8601 text or a datetime, both with a zone.
+
+    What is finer than a millisecond is cut off, which changes no answer: the times of commits are
+    whole milliseconds.
+
+    Raises:
+        ValueError: The text is not a time, or no zone is given.
+        TypeError: Neither text nor a datetime.
+
+    >>> to_millis("2026-11-01T00:00:00Z")
+    1793491200000
+    >>> to_millis("2026-11-01T01:00:00+01:00")
+    1793491200000
+    """
+    if isinstance(when, str):
+        moment = _parse(when)
+    # The type says so already; a caller without a type checker gets the sentence.
+    elif isinstance(when, datetime):  # pyright: ignore[reportUnnecessaryIsInstance]
+        moment = when
+    else:
+        raise TypeError(
+            f"a time is an ISO 8601 text with a zone or an aware datetime, not {type(when).__name__}: "
+            "give '2026-11-01T00:00:00Z' or datetime(2026, 11, 1, tzinfo=timezone.utc)"
+        )
+    if moment.utcoffset() is None:
+        raise ValueError(
+            f"the time {when!s} has no zone, so it is not one moment: "
+            "add 'Z' or an offset such as '+01:00' to a text, tzinfo=timezone.utc to a datetime"
+        )
+    return (moment - _EPOCH) // _MILLISECOND
+
+
+def _parse(text: str) -> datetime:
+    # Python 3.10's fromisoformat does not know the Z.
+    stripped = text.strip()
+    normal = stripped[:-1] + "+00:00" if stripped[-1:] in ("Z", "z") else stripped
+    try:
+        return datetime.fromisoformat(normal)
+    except ValueError as error:
+        raise ValueError(
+            f"{text!r} is not a time: write it as ISO 8601 with a zone, such as '2026-11-01T00:00:00Z'"
+        ) from error
