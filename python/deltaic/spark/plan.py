@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
+from pyspark.errors import PySparkException
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own idiom
 from pyspark.sql.types import ArrayType, LongType, MapType, NullType, StructField, StructType
 
@@ -74,15 +75,32 @@ def native_scan(spark: SparkSession, snapshot: Snapshot) -> DataFrame:
         frame = _read_with_ordinal(spark, stored, found, ordinal)
         right = _partition_frame(spark, schema, files, ordinal, values)
         frame = frame.join(F.broadcast(right), on=ordinal, how="inner")
-    return frame.select(*(_column(field, values) for field in schema.fields))
+    whole = _loses_structs(spark)
+    return frame.select(*(_column(field, values, whole_structs=whole) for field in schema.fields))
 
 
-def _column(field: StructField, values: dict[str, str]) -> Column:
+def _column(field: StructField, values: dict[str, str], *, whole_structs: bool) -> Column:
     if isinstance(field.dataType, NullType):
         return F.lit(None).alias(field.name, metadata=field.metadata)
     if field.name in values:
         return F.col(values[field.name]).alias(field.name, metadata=field.metadata)
-    return F.col(_quoted(field.name))
+    column = F.col(_quoted(field.name))
+    if whole_structs and _nests(field.dataType, StructType):
+        # Spark does not see through this to single fields, so it reads the column with all of them.
+        return F.element_at(F.array(column), 1).alias(field.name, metadata=field.metadata)
+    return column
+
+
+def _loses_structs(spark: SparkSession) -> bool:
+    """Does this Spark take a struct for NULL when a file lacks those of its fields that a query asks for?
+
+    Spark 4.0 does, later ones when told so: rows would be lost after a field was added.
+    """
+    try:
+        legacy = spark.conf.get("spark.sql.legacy.parquet.returnNullStructIfAllFieldsMissing")
+    except PySparkException:  # a Spark without that setting
+        return True
+    return legacy == "true"
 
 
 def _read(spark: SparkSession, stored: StructType, files: list[SinkFile]) -> DataFrame:
@@ -138,7 +156,7 @@ def _refuse_unsupported(snapshot: Snapshot, schema: StructType, files: Any) -> N
     vectors = files.column("deletion_vector")
     if vectors.null_count < len(vectors):
         unknown.append("deletionVectors")
-    unknown.extend(f"void inside column {f.name}" for f in schema.fields if _has_void_inside(f.dataType))
+    unknown.extend(f"void inside column {f.name}" for f in schema.fields if _has_inside(f.dataType, NullType))
     if unknown:
         raise UnsupportedFeature(
             f"the native Spark scan does not read tables with {', '.join(unknown)} yet: {snapshot.uri}",
@@ -147,7 +165,11 @@ def _refuse_unsupported(snapshot: Snapshot, schema: StructType, files: Any) -> N
         )
 
 
-def _has_void_inside(data_type: DataType) -> bool:
+def _nests(data_type: DataType, kind: type[DataType]) -> bool:
+    return isinstance(data_type, kind) or _has_inside(data_type, kind)
+
+
+def _has_inside(data_type: DataType, kind: type[DataType]) -> bool:
     if isinstance(data_type, StructType):
         inside = [field.dataType for field in data_type.fields]
     elif isinstance(data_type, ArrayType):
@@ -155,8 +177,8 @@ def _has_void_inside(data_type: DataType) -> bool:
     elif isinstance(data_type, MapType):
         inside = [data_type.keyType, data_type.valueType]
     else:
-        return False
-    return any(isinstance(each, NullType) or _has_void_inside(each) for each in inside)
+        inside = []
+    return any(_nests(each, kind) for each in inside)
 
 
 def _fresh_names(schema: StructType, partition_columns: list[str]) -> tuple[str, dict[str, str]]:
