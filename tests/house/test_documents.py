@@ -1,0 +1,71 @@
+"""What the documents show works, and what they point to is there. Those with Spark are in `tests/spark`."""
+
+from __future__ import annotations
+
+import datetime as dt
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+import deltaic
+from deltaic import exceptions
+from tests.house.markdown import TOP, blocks, run_python
+
+DOCUMENTS = sorted([*TOP.glob("*.md"), *TOP.glob("docs/**/*.md"), *TOP.glob("benches/**/*.md")])
+LINK = re.compile(r"\]\(([^)#:]+)(?:#[^)]*)?\)")
+
+
+@pytest.mark.parametrize("document", ["docs/python.md", "docs/errors.md"])
+def test_the_python_examples_run(document: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    run_python(document)
+
+
+def test_the_command_lines_run(tmp_path: Path) -> None:
+    day = dt.date(2026, 11, 1)
+    data = pa.table({"id": [1, 2], "city": ["Oslo", None], "day": [day, day], "fare": [9.5, 12.0]})
+    deltaic.Table.create(tmp_path / "rides", data.schema, partition_by=["day"]).append(data)
+    lines = [line for text in blocks("docs/cli.md", "sh") for line in text.splitlines()]
+    assert len(lines) >= 5
+    for line in lines:
+        assert line.startswith("deltaic ")
+        command = f'"{sys.executable}" -m {line}'
+        done = subprocess.run(
+            ["bash", "-c", command], cwd=tmp_path, env=os.environ, capture_output=True, text=True, check=False
+        )
+        assert (done.returncode, done.stderr) == (0, ""), line
+        assert done.stdout, line
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.relative_to(TOP).as_posix())
+def test_links_lead_somewhere(document: Path) -> None:
+    missing = [link for link in LINK.findall(document.read_text()) if not (document.parent / link).exists()]
+    assert missing == []
+
+
+def test_every_recipe_is_in_the_help() -> None:
+    """`make` lists each recipe that a person may call; what is only a step is not one of them."""
+    makefile = (TOP / "Makefile").read_text()
+    recipes = {
+        name for line in re.findall(r"^\.PHONY: (.*)$", makefile, re.MULTILINE) for name in line.split()
+    }
+    steps = {"venv", "need-cargo", "need-python", "need-java"}
+    said = subprocess.run(["make", "help"], cwd=TOP, capture_output=True, text=True, check=True).stdout
+    assert {line.split()[1] for line in said.splitlines()} == recipes - steps
+
+
+def test_recipes_that_the_documents_name_exist() -> None:
+    makefile = (TOP / "Makefile").read_text()
+    for document in DOCUMENTS:
+        for name in re.findall(r"(?:^|`)make ([a-z]+)\b", document.read_text(), re.MULTILINE):
+            assert re.search(rf"^{name}:", makefile, re.MULTILINE), f"{document.name} names make {name}"
+
+
+def test_the_page_of_errors_has_every_exception() -> None:
+    page = (TOP / "docs" / "errors.md").read_text()
+    assert [name for name in exceptions.__all__ if not re.search(rf"`(deltaic\.)?{name}`", page)] == []

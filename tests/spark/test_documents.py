@@ -1,0 +1,28 @@
+"""The documents' examples with Spark run as they stand."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pytest
+
+import deltaic
+from tests.house.markdown import run_python
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+def test_the_page_on_spark(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, spark: SparkSession) -> None:
+    monkeypatch.chdir(tmp_path)
+    data = pa.table({"id": [1, 2, 3], "city": ["Oslo", "Rome", None], "fare": [9.5, 12.0, None]})
+    deltaic.Table.create("rides", data.schema, partition_by=["city"]).append(data)
+    run_python("docs/spark.md", spark=spark)
+    assert deltaic.Table("rides").snapshot().num_rows == len(data) + 1
+
+
+def test_the_readme(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, spark: SparkSession) -> None:
+    monkeypatch.chdir(tmp_path)
+    run_python("README.md", spark=spark)
