@@ -35,6 +35,9 @@ class Expression:
 
     __slots__ = ("_sql",)
 
+    # NumPy's scalars would otherwise take a comparison with an expression for one with an array.
+    __array_ufunc__ = None
+
     def __init__(self, sql: str) -> None:
         self._sql = sql
 

@@ -1,0 +1,1 @@
+"""The Python surface, a module for each verb or property."""

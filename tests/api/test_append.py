@@ -1,0 +1,263 @@
+"""`Table.append`: what goes in, and what the commit says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote
+
+import duckdb
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import deltaic
+from tests.api.log_files import actions, of_kind, write_commit
+
+SCHEMA = pa.schema([("id", pa.int64()), ("name", pa.string()), ("amount", pa.float64())])
+ROWS = [
+    {"id": 1, "name": "tram", "amount": 1.5},
+    {"id": 2, "name": None, "amount": None},
+    {"id": 3, "name": "Straßenbahn 🚋", "amount": -0.0},
+]
+
+
+def as_table() -> pa.Table:
+    return pa.Table.from_pylist(ROWS, schema=SCHEMA)
+
+
+SOURCES: dict[str, Callable[[], Any]] = {
+    "pyarrow.Table": as_table,
+    "pyarrow.Table of several chunks": lambda: pa.concat_tables(
+        [as_table().slice(0, 1), as_table().slice(1)]
+    ),
+    "pyarrow.RecordBatch": lambda: as_table().to_batches()[0],
+    "pyarrow.RecordBatchReader": lambda: as_table().to_reader(max_chunksize=1),
+    "polars": lambda: pl.DataFrame(ROWS),
+    "pandas": lambda: as_table().to_pandas(),
+    "pandas with an index": lambda: pd.DataFrame(ROWS).convert_dtypes(),
+    "duckdb": lambda: duckdb.connect().from_arrow(as_table()),
+}
+
+
+def rows_of(table: deltaic.Table) -> list[dict[str, Any]]:
+    return table.snapshot().scan().to_arrow().sort_by("id").to_pylist()
+
+
+@pytest.mark.parametrize("source", SOURCES)
+def test_anything_arrow_goes_in(root: Path, source: str) -> None:
+    table = deltaic.Table.create(root, SCHEMA)
+    table.append(SOURCES[source]())
+    assert rows_of(table) == ROWS
+    assert table.snapshot().scan().to_arrow().schema == SCHEMA
+
+
+def test_a_table_goes_into_another_without_any_library(tmp_path: Path) -> None:
+    first = deltaic.Table.create(tmp_path / "first", SCHEMA)
+    first.append(as_table())
+    second = deltaic.Table.create(tmp_path / "second", first.snapshot().schema)
+    second.append(first.snapshot().scan())
+    assert rows_of(second) == ROWS
+
+
+def test_the_commit_tells_what_was_done(root: Path) -> None:
+    table = deltaic.Table.create(root, SCHEMA)
+    commit = table.append(as_table(), commit_info={"job": "nightly", "run": 7})
+    assert commit.version == 1
+    assert commit.operation == "WRITE"
+    assert commit.parameters["mode"] in ("Append", '"Append"')
+    assert commit.metrics["numFiles"] == 1
+    assert commit.metrics["numOutputRows"] == 3
+    assert commit.metrics["numOutputBytes"] == table.snapshot().size_in_bytes
+    assert commit.engine is not None
+    assert commit.engine.startswith("deltaic")
+    assert commit.is_blind_append is True
+    assert commit.info["job"] == "nightly"
+    assert commit.info["run"] == 7
+    assert commit.timestamp.utcoffset() is not None
+    assert commit.conflicts_resolved == []
+    [in_log] = of_kind(root, 1, "commitInfo")
+    assert commit.info == in_log
+
+
+def test_the_data_file_is_as_the_log_says(root: Path) -> None:
+    deltaic.Table.create(root, SCHEMA).append(as_table())
+    [add] = of_kind(root, 1, "add")
+    file = root / unquote(add["path"])
+    assert add["size"] == file.stat().st_size
+    assert add["dataChange"] is True
+    assert add["partitionValues"] == {}
+    assert pq.read_table(file).to_pylist() == ROWS
+    assert pq.ParquetFile(file).metadata.row_group(0).column(0).compression == "ZSTD"
+
+
+def test_columns_are_matched_by_name(root: Path) -> None:
+    table = deltaic.Table.create(root, SCHEMA)
+    table.append(as_table().select(["amount", "id", "name"]))
+    assert rows_of(table) == ROWS
+
+
+def test_a_missing_column_is_null(root: Path) -> None:
+    table = deltaic.Table.create(root, SCHEMA)
+    table.append(as_table().select(["id", "amount"]))
+    assert rows_of(table) == [{**row, "name": None} for row in ROWS]
+
+
+def test_no_rows_are_still_a_commit(root: Path) -> None:
+    table = deltaic.Table.create(root, SCHEMA)
+    commit = table.append(SCHEMA.empty_table())
+    assert commit.version == table.snapshot().version == 1
+    assert table.snapshot().scan().count() == 0
+    assert of_kind(root, 1, "add") == []
+
+
+def test_partitions_are_folders_and_typed_again(root: Path) -> None:
+    schema = pa.schema([("day", pa.date32()), ("kind", pa.string()), ("id", pa.int64())])
+    table = deltaic.Table.create(root, schema, partition_by=["day", "kind"])
+    days = [pa.scalar(f"2026-11-0{n}").cast(pa.date32()).as_py() for n in (1, 2, 2, 1)]
+    kinds = ["a/b c", None, "é=%", "a/b c"]
+    data = pa.table({"day": days, "kind": kinds, "id": [1, 2, 3, 4]}, schema=schema)
+    table.append(data)
+    assert table.snapshot().num_files == 3
+    assert rows_of(table) == data.to_pylist()
+    adds = of_kind(root, 1, "add")
+    assert {(add["partitionValues"]["day"], add["partitionValues"]["kind"]) for add in adds} == {
+        ("2026-11-01", "a/b c"),
+        ("2026-11-02", None),
+        ("2026-11-02", "é=%"),
+    }
+    for add in adds:
+        file = root / unquote(add["path"])
+        assert file.is_file(), add["path"]
+        assert file.parent.parent.name == f"day={add['partitionValues']['day']}"
+
+
+def test_an_empty_text_partition_reads_as_null(root: Path) -> None:
+    schema = pa.schema([("kind", pa.string()), ("id", pa.int64())])
+    table = deltaic.Table.create(root, schema, partition_by=["kind"])
+    table.append(pa.table({"kind": ["", "x"], "id": [1, 2]}, schema=schema))
+    assert rows_of(table) == [{"kind": None, "id": 1}, {"kind": "x", "id": 2}]
+
+
+@pytest.mark.parametrize(
+    ("data", "names"),
+    [
+        (pa.table({"id": [1], "nmae": ["x"]}), "nmae"),
+        (pa.table({"id": ["one"]}), "id"),
+        (pa.table({"id": [1], "amount": ["much"]}), "amount"),
+        (pa.table({"id": [1], "name": [{"first": "x"}]}), "name"),
+    ],
+)
+def test_data_that_does_not_fit_is_refused_by_column(root: Path, data: pa.Table, names: str) -> None:
+    table = deltaic.Table.create(root, SCHEMA)
+    with pytest.raises(deltaic.SchemaMismatch) as caught:
+        table.append(data)
+    assert names in str(caught.value)
+    assert names in str(caught.value.context["field"])
+    assert table.snapshot().version == 0
+    assert [path.name for path in root.iterdir()] == ["_delta_log"]
+
+
+def test_null_where_the_table_forbids_it_is_refused(root: Path) -> None:
+    table = deltaic.Table.create(root, pa.schema([pa.field("id", pa.int64(), nullable=False)]))
+    with pytest.raises((deltaic.ConstraintViolation, deltaic.SchemaMismatch), match="id"):
+        table.append(pa.table({"id": [1, None]}))
+    assert table.snapshot().version == 0
+    table.append(pa.table({"id": [1, 2]}))
+    assert table.snapshot().num_rows == 2
+
+
+def test_integers_that_fit_are_taken_and_others_are_not_cut(root: Path) -> None:
+    table = deltaic.Table.create(root, pa.schema([("id", pa.int32())]))
+    with pytest.raises(deltaic.SchemaMismatch, match="id"):
+        table.append(pa.table({"id": pa.array([2**40], pa.int64())}))
+    table.append(pa.table({"id": pa.array([7], pa.int16())}))
+    assert rows_of(table) == [{"id": 7}]
+
+
+@pytest.mark.parametrize("data", [[{"id": 1}], {"id": [1]}, None, "rows"])
+def test_plain_python_is_refused_with_the_way_out(root: Path, data: object) -> None:
+    table = deltaic.Table.create(root, SCHEMA)
+    with pytest.raises(TypeError, match=r"pyarrow\.table"):
+        table.append(data)  # type: ignore[arg-type]
+
+
+def test_wrong_options_are_refused(root: Path) -> None:
+    table = deltaic.Table.create(root, SCHEMA)
+    with pytest.raises(ValueError, match="max_attempts"):
+        table.append(as_table(), max_attempts=0)
+    with pytest.raises(ValueError, match="txnId"):
+        table.append(as_table(), commit_info={"txnId": "mine"})
+    with pytest.raises(TypeError, match="commit_info"):
+        table.append(as_table(), commit_info={"x": float("nan")})
+    assert table.snapshot().version == 0
+
+
+def test_there_must_be_a_table(tmp_path: Path) -> None:
+    with pytest.raises(deltaic.TableNotFound) as caught:
+        deltaic.Table(tmp_path / "nothing").append(as_table())
+    assert caught.value.hint is not None
+    assert not (tmp_path / "nothing").exists()
+
+
+def test_an_error_of_the_source_comes_out_and_leaves_no_file(root: Path) -> None:
+    table = deltaic.Table.create(root, SCHEMA)
+
+    def batches() -> Iterator[pa.RecordBatch]:
+        yield from as_table().to_batches()
+        raise RuntimeError("the source broke")
+
+    with pytest.raises(Exception, match="the source broke"):
+        table.append(pa.RecordBatchReader.from_batches(SCHEMA, batches()))
+    assert table.snapshot().version == 0
+    assert list(root.rglob("*.parquet")) == []
+
+
+def interrupted(meanwhile: Callable[[], object]) -> pa.RecordBatchReader:
+    """Data during whose reading something else happens to the table."""
+
+    def batches() -> Iterator[pa.RecordBatch]:
+        meanwhile()
+        yield from as_table().to_batches()
+
+    return pa.RecordBatchReader.from_batches(SCHEMA, batches())
+
+
+def test_another_append_meanwhile_is_no_conflict(root: Path) -> None:
+    table = deltaic.Table.create(root, SCHEMA)
+    commit = table.append(interrupted(lambda: deltaic.Table(root).append(as_table())))
+    assert commit.version == 2
+    assert len(commit.conflicts_resolved) == 1
+    assert "1" in commit.conflicts_resolved[0]
+    assert table.snapshot().num_rows == 2 * len(ROWS)
+
+
+def test_attempts_run_out(root: Path) -> None:
+    table = deltaic.Table.create(root, SCHEMA)
+    data = interrupted(lambda: deltaic.Table(root).append(as_table()))
+    with pytest.raises(deltaic.ConcurrentWrite) as caught:
+        table.append(data, max_attempts=1)
+    assert "1" in str(caught.value)
+    assert caught.value.hint is not None
+    assert table.snapshot().version == 1
+    assert table.snapshot().num_rows == len(ROWS)
+
+
+@pytest.mark.parametrize(
+    ("change", "error"),
+    [("metaData", deltaic.MetadataChanged), ("protocol", deltaic.ProtocolChanged)],
+)
+def test_another_schema_or_protocol_meanwhile_is_a_conflict(
+    root: Path, change: str, error: type[deltaic.CommitConflict]
+) -> None:
+    table = deltaic.Table.create(root, SCHEMA)
+    [action] = [line for line in actions(root, 0) if change in line]
+    with pytest.raises(error) as caught:
+        table.append(interrupted(lambda: write_commit(root, 1, action)))
+    assert isinstance(caught.value, deltaic.CommitConflict)
+    assert caught.value.context["version"] == 1
+    assert table.snapshot().version == 1
+    assert table.snapshot().num_files == 0

@@ -1,0 +1,285 @@
+"""The command ``deltaic``, run as a user runs it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from datetime import date, datetime, timezone
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+import deltaic
+from deltaic.cli import main
+from tests.api.log_files import commit_file, set_commit_time, write_commit
+
+T0 = 1_793_491_200_000  # 2026-11-01T00:00:00Z
+
+
+def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "deltaic", *map(str, arguments)]
+    return subprocess.run(command, check=False, capture_output=True, text=True)
+
+
+def as_json(*arguments: str | Path) -> Any:
+    done = run(*arguments, "--json")
+    assert (done.returncode, done.stderr) == (0, "")
+    return json.loads(done.stdout)
+
+
+def lines(*arguments: str | Path) -> list[str]:
+    done = run(*arguments)
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout.splitlines()
+
+
+def test_show(regions: deltaic.Table, root: Path) -> None:
+    shown = as_json("show", root)
+    snapshot = regions.snapshot()
+    assert shown["uri"] == root.as_uri() + "/"
+    assert (shown["version"], shown["num_files"], shown["num_rows"]) == (1, 3, 6)
+    assert shown["size_in_bytes"] == snapshot.size_in_bytes
+    assert datetime.fromisoformat(shown["timestamp"].replace("Z", "+00:00")) == snapshot.timestamp
+    assert shown["timestamp"].endswith("Z")
+    assert shown["partition_columns"] == ["region"]
+    assert shown["protocol"] == {"minReaderVersion": 1, "minWriterVersion": 2}
+    assert [field["name"] for field in shown["schema"]["fields"]] == ["region", "id"]
+    assert shown["id"] == snapshot.metadata.id
+    text = "\n".join(lines("show", root))
+    for part in (root.as_uri(), "version", "6", "3, ", "region", "reader 1, writer 2", "|-- id: long"):
+        assert part in text
+
+
+@pytest.mark.usefixtures("numbers")
+def test_show_at_an_earlier_time(root: Path) -> None:
+    for version in range(3):
+        set_commit_time(root, version, T0 + version * 1000)
+    assert as_json("show", root, "--version", "1")["num_rows"] == 3
+    assert as_json("show", root, "--timestamp", "2026-11-01T00:00:01.500Z")["version"] == 1
+    assert as_json("show", root, "--version", "2")["timestamp"] == "2026-11-01T00:00:02Z"
+
+
+@pytest.mark.usefixtures("numbers")
+def test_history(root: Path) -> None:
+    commits = as_json("history", root)
+    assert [commit["version"] for commit in commits] == [2, 1, 0]
+    assert commits[0]["operation"] == "WRITE"
+    assert commits[0]["metrics"]["numOutputRows"] == 3
+    assert commits[0]["commit_info"]["operation"] == "WRITE"
+    assert [commit["version"] for commit in as_json("history", root, "--limit", "1")] == [2]
+    header, *rows = lines("history", root)
+    assert header.split() == ["version", "time", "operation", "metrics", "engine"]
+    assert [row.split()[0] for row in rows] == ["2", "1", "0"]
+    assert "CREATE TABLE" in rows[2]
+
+
+def test_files(regions: deltaic.Table, root: Path) -> None:
+    files = as_json("files", root)
+    assert sorted(str(file["partition_values"]["region"]) for file in files) == ["EU", "None", "US"]
+    assert sum(file["size_in_bytes"] for file in files) == regions.snapshot().size_in_bytes
+    assert sum(file["num_records"] for file in files) == 6
+    assert all(file["modification_time"].endswith("Z") for file in files)
+    [only] = as_json("files", root, "--where", "region = 'EU'")
+    assert only["num_records"] == 3
+    assert (root / only["path"]).is_file()
+    header, *rows = lines("files", root)
+    assert header.split() == ["region", "rows", "size", "modified", "path"]
+    assert len(rows) == 3
+    assert any(row.startswith("NULL") for row in rows)
+    assert as_json("files", root, "--version", "0") == []
+
+
+@pytest.mark.usefixtures("numbers")
+def test_head(root: Path) -> None:
+    rows = as_json("head", root)
+    assert sorted(row["id"] for row in rows) == [0, 1, 2, 3, 4, 5]
+    assert len(as_json("head", root, "-n", "2")) == 2
+    assert as_json("head", root, "--where", "name = 'four'", "--columns", "name") == [{"name": "four"}]
+    assert as_json("head", root, "--where", "id = 2", "--columns", "name, id") == [{"name": None, "id": 2}]
+    assert len(as_json("head", root, "--version", "1")) == 3
+    header, row = lines("head", root, "--where", "id = 2")
+    assert header.split() == ["id", "name"]
+    assert row.split() == ["2", "NULL"]
+
+
+def test_head_writes_every_type_as_text(root: Path) -> None:
+    row = {
+        "day": date(2026, 11, 1),
+        "at": datetime(2026, 11, 1, 12, 0, 0, 5, tzinfo=timezone.utc),
+        "price": Decimal("9.50"),
+        "raw": b"\x00\xff",
+        "x": float("nan"),
+        "l": [1, None],
+        "s": {"a": "ü"},
+        "m": [("k", 1.5)],
+    }
+    schema = pa.schema(
+        [
+            ("day", pa.date32()),
+            ("at", pa.timestamp("us", "UTC")),
+            ("price", pa.decimal128(5, 2)),
+            ("raw", pa.binary()),
+            ("x", pa.float64()),
+            ("l", pa.list_(pa.int32())),
+            ("s", pa.struct([("a", pa.string())])),
+            ("m", pa.map_(pa.string(), pa.float64())),
+        ]
+    )
+    deltaic.Table.create(root, schema).append(pa.Table.from_pylist([row], schema=schema))
+    assert as_json("head", root) == [
+        {
+            "day": "2026-11-01",
+            "at": "2026-11-01T12:00:00.000005Z",
+            "price": "9.50",
+            "raw": "AP8=",
+            "x": "NaN",
+            "l": [1, None],
+            "s": {"a": "ü"},
+            "m": [["k", 1.5]],
+        }
+    ]
+    _, text = lines("head", root)
+    for part in ("2026-11-01T12:00:00.000005Z", "9.50", "0x00ff", "NaN", "[1, null]", '{"a": "ü"}'):
+        assert part in text
+
+
+def test_a_row_is_a_line_and_steers_no_terminal(root: Path) -> None:
+    data = pa.table({"s": ["two\nlines", "\x1b[31mred", "x" * 500]})
+    deltaic.Table.create(root, data.schema).append(data)
+    _, *rows = lines("head", root)
+    assert sorted(rows) == sorted(["two\\nlines", "\\x1b[31mred", "x" * 59 + "…"])
+
+
+@pytest.mark.usefixtures("regions")
+def test_count(root: Path) -> None:
+    assert lines("count", root) == ["6"]
+    assert lines("count", root, "--where", "region = 'EU'") == ["3"]
+    assert as_json("count", root, "--where", "id > 100") == {"count": 0}
+    assert lines("count", root, "--version", "0") == ["0"]
+
+
+@pytest.mark.parametrize("command", ["show", "history", "files", "head", "count"])
+def test_a_failure_is_one_message_with_a_hint(command: str, tmp_path: Path) -> None:
+    done = run(command, tmp_path / "nothing")
+    assert done.returncode == 1
+    assert done.stdout == ""
+    assert done.stderr.startswith("error: ")
+    assert "\nhint: " in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["show", "--version", "9"], "9"),
+        (["show", "--timestamp", "2026-11-01"], "zone"),
+        (["head", "--columns", "idd"], "id"),
+        (["count", "--where", "id >"], "id >"),
+        (["files", "--where", "upper(name) = 'X'"], "upper"),
+    ],
+)
+@pytest.mark.usefixtures("numbers")
+def test_what_is_wrong_is_said(root: Path, arguments: list[str], says: str) -> None:
+    command, *rest = arguments
+    done = run(command, root, *rest)
+    assert done.returncode == 1
+    assert says in done.stderr
+    assert "Traceback" not in done.stderr
+    assert done.stdout == ""
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        [],
+        ["shwo", "."],
+        ["show"],
+        ["show", ".", "--version", "one"],
+        ["show", ".", "--version", "-1"],
+        ["show", ".", "--version", "1", "--timestamp", "2026-11-01T00:00:00Z"],
+        ["history", ".", "--where", "x"],
+        ["count", ".", "--no-such"],
+    ],
+    ids=" ".join,
+)
+def test_wrong_usage_is_2(arguments: list[str]) -> None:
+    done = run(*arguments)
+    assert done.returncode == 2
+    assert "usage: deltaic" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.usefixtures("numbers")
+def test_a_warning_is_one_line_on_stderr(root: Path) -> None:
+    (root / "_delta_log" / "_last_checkpoint").write_text("not json")
+    done = run("count", root)
+    assert (done.returncode, done.stdout) == (0, "6\n")
+    [line] = done.stderr.splitlines()
+    assert line.startswith("warning: ")
+    assert "_last_checkpoint" in line
+
+
+@pytest.mark.usefixtures("numbers")
+def test_an_unsupported_table_is_named(root: Path) -> None:
+    protocol = {"minReaderVersion": 3, "minWriterVersion": 7, "readerFeatures": ["noSuchFeature"]}
+    write_commit(root, 3, {"protocol": {**protocol, "writerFeatures": ["noSuchFeature"]}})
+    done = run("show", root)
+    assert done.returncode == 1
+    assert "noSuchFeature" in done.stderr
+
+
+@pytest.mark.usefixtures("numbers")
+def test_a_reader_that_leaves_early_is_no_failure(root: Path) -> None:
+    """`deltaic history … | head -n 1` on a history that is longer than a pipe holds."""
+    long = {"commitInfo": {"operation": "x" * 200_000}}
+    write_commit(root, 3, long)
+    command = [sys.executable, "-m", "deltaic", "history", str(root)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.read(10)
+        process.stdout.close()
+        errors = process.stderr.read()
+        assert process.wait() == 0
+    assert errors == b""
+
+
+def test_help_and_version(capsys: pytest.CaptureFixture[str]) -> None:
+    for arguments, says in (
+        (["--help"], "history"),
+        (["--version"], deltaic.__version__),
+        (["head", "--help"], "-n"),
+    ):
+        with pytest.raises(SystemExit) as left:
+            main(arguments)
+        assert left.value.code == 0
+        assert says in capsys.readouterr().out
+
+
+@pytest.mark.usefixtures("numbers")
+def test_a_terminal_gets_a_drawn_table(
+    root: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    assert main(["history", str(root)]) == 0
+    drawn = capsys.readouterr().out
+    assert "CREATE TABLE" in drawn
+    assert "─" in drawn
+    monkeypatch.setitem(sys.modules, "rich", None)
+    monkeypatch.setitem(sys.modules, "rich.console", None)
+    assert main(["history", str(root)]) == 0
+    plain = capsys.readouterr().out
+    assert "CREATE TABLE" in plain
+    assert "─" not in plain
+
+
+@pytest.mark.usefixtures("numbers")
+def test_a_damaged_log_names_the_file(root: Path) -> None:
+    commit_file(root, 1).write_text("{")
+    done = run("count", root)
+    assert done.returncode == 1
+    assert commit_file(root, 1).name in done.stderr

@@ -1,0 +1,181 @@
+"""`Table.create` and `Table.exists`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import deltaic
+from tests.api.log_files import actions, commit_file, of_kind
+
+SCHEMA = pa.schema([pa.field("id", pa.int64(), nullable=False), pa.field("day", pa.date32())])
+
+
+def test_a_new_table_is_version_0_and_empty(root: Path) -> None:
+    table = deltaic.Table.create(root, SCHEMA)
+    snapshot = table.snapshot()
+    assert (snapshot.version, snapshot.num_files, snapshot.size_in_bytes, snapshot.num_rows) == (0, 0, 0, 0)
+    assert snapshot.schema.to_arrow() == SCHEMA
+    assert snapshot.scan().to_arrow() == SCHEMA.empty_table()
+
+
+def test_a_new_table_has_the_plainest_protocol(root: Path) -> None:
+    protocol = deltaic.Table.create(root, SCHEMA).snapshot().protocol
+    assert (protocol.min_reader_version, protocol.min_writer_version) == (1, 2)
+    assert protocol.reader_features == protocol.writer_features == frozenset()
+    assert json.loads(protocol.to_json()) == {"minReaderVersion": 1, "minWriterVersion": 2}
+
+
+def test_a_naive_timestamp_needs_a_feature(root: Path) -> None:
+    protocol = deltaic.Table.create(root, pa.schema([("at", pa.timestamp("us"))])).snapshot().protocol
+    assert (protocol.min_reader_version, protocol.min_writer_version) == (3, 7)
+    assert protocol.reader_features == {"timestampNtz"}
+    assert "timestampNtz" in protocol.writer_features
+
+
+def test_what_is_given_stands_in_the_metadata(root: Path) -> None:
+    table = deltaic.Table.create(
+        root,
+        SCHEMA,
+        partition_by=["day"],
+        properties={"delta.appendOnly": "true", "owner": "fleet"},
+        name="events",
+        description="one row an event",
+        commit_info={"job": "setup"},
+    )
+    metadata = table.snapshot().metadata
+    assert metadata.name == "events"
+    assert metadata.description == "one row an event"
+    assert metadata.partition_columns == table.snapshot().partition_columns == ["day"]
+    assert (
+        metadata.properties == table.snapshot().properties == {"delta.appendOnly": "true", "owner": "fleet"}
+    )
+    assert metadata.created_time is not None
+    assert metadata.created_time.utcoffset() is not None
+    [in_log] = of_kind(root, 0, "metaData")
+    assert in_log == json.loads(metadata.to_json())
+    assert in_log["id"] == metadata.id
+    assert in_log["format"] == {"provider": "parquet", "options": {}}
+    [info] = of_kind(root, 0, "commitInfo")
+    assert info["job"] == "setup"
+
+
+def test_the_schema_may_come_from_another_table_or_library(tmp_path: Path) -> None:
+    first = deltaic.Table.create(tmp_path / "first", SCHEMA).snapshot()
+    second = deltaic.Table.create(tmp_path / "second", first.schema).snapshot()
+    assert second.schema == first.schema
+    assert second.metadata.id != first.metadata.id
+    third = deltaic.Table.create(tmp_path / "third", pl.Schema({"id": pl.Int64, "name": pl.String}))
+    assert third.snapshot().schema.to_arrow() == pa.schema([("id", pa.int64()), ("name", pa.string())])
+
+
+@pytest.mark.parametrize("spelling", ["path", "text", "uri", "trailing slash"])
+def test_a_place_may_be_spelt_in_several_ways(root: Path, spelling: str) -> None:
+    place = {"path": root, "text": str(root), "uri": root.as_uri(), "trailing slash": f"{root}/"}[spelling]
+    table = deltaic.Table.create(place, SCHEMA)
+    assert table.uri == deltaic.Table(root).uri == root.as_uri() + "/"
+    assert repr(table) == f"<deltaic.Table {root.as_uri()}/>"
+    assert deltaic.Table.exists(place)
+
+
+def test_a_name_with_blanks_and_letters_is_a_place_too(tmp_path: Path) -> None:
+    place = tmp_path / "Straße 50% + #1"
+    deltaic.Table.create(place, SCHEMA)
+    assert commit_file(place, 0).exists()
+    assert deltaic.Table(place).snapshot().version == 0
+    assert deltaic.Table(place.as_uri()).snapshot().version == 0
+
+
+def test_a_relative_path_is_under_the_working_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert deltaic.Table.create("here", SCHEMA).uri == (tmp_path / "here").as_uri() + "/"
+
+
+def test_an_existing_table_is_an_error_or_left_alone(root: Path) -> None:
+    deltaic.Table.create(root, SCHEMA, name="first")
+    before = commit_file(root, 0).read_bytes()
+    with pytest.raises((deltaic.DeltaicError, ValueError), match="exist"):
+        deltaic.Table.create(root, SCHEMA, name="second")
+    table = deltaic.Table.create(root, SCHEMA, name="second", if_exists="ignore")
+    assert table.snapshot().metadata.name == "first"
+    assert commit_file(root, 0).read_bytes() == before
+    assert [file.name for file in sorted((root / "_delta_log").glob("*.json"))] == [commit_file(root, 0).name]
+
+
+def test_the_first_commit_says_protocol_metadata_and_who(root: Path) -> None:
+    deltaic.Table.create(root, SCHEMA)
+    kinds = [next(iter(action)) for action in actions(root, 0)]
+    assert sorted(kinds) == ["commitInfo", "metaData", "protocol"]
+    [info] = of_kind(root, 0, "commitInfo")
+    assert info["operation"] == "CREATE TABLE"
+    assert info["engineInfo"].startswith("deltaic")
+
+
+def test_exists_knows_a_table_from_a_folder(tmp_path: Path, root: Path) -> None:
+    assert not deltaic.Table.exists(root)
+    plain = tmp_path / "plain"
+    plain.mkdir()
+    pq.write_table(pa.table({"id": [1]}), plain / "part.parquet")
+    assert not deltaic.Table.exists(plain)
+    (plain / "_delta_log").mkdir()
+    assert not deltaic.Table.exists(plain)
+    deltaic.Table.create(root, SCHEMA)
+    assert deltaic.Table.exists(root)
+    assert deltaic.Table.exists(str(root), storage_options={})
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "says"),
+    [
+        ({"partition_by": ["dya"]}, ValueError, "day"),
+        ({"partition_by": "day"}, TypeError, "partition_by=['day']"),
+        ({"partition_by": ["day", "day"]}, ValueError, "day"),
+        ({"partition_by": ["id", "day"]}, ValueError, "every column"),
+        ({"if_exists": "repalce"}, ValueError, "error"),
+        ({"commit_info": {"x": object()}}, TypeError, "commit_info"),
+        ({"commit_info": ["x"]}, TypeError, "commit_info"),
+        ({"commit_info": {"operation": "mine"}}, ValueError, "operation"),
+        ({"storage_options": {"no_such_option": "1"}}, ValueError, "no_such_option"),
+    ],
+)
+def test_a_wrong_argument_is_named_and_nothing_is_written(
+    root: Path, options: dict[str, object], error: type[Exception], says: str
+) -> None:
+    with pytest.raises(error) as caught:
+        deltaic.Table.create(root, SCHEMA, **options)  # type: ignore[arg-type]
+    assert says in str(caught.value)
+    assert not root.exists()
+
+
+def test_what_is_no_schema_is_refused(root: Path) -> None:
+    with pytest.raises(TypeError, match="__arrow_c_schema__"):
+        deltaic.Table.create(root, {"id": "int"})  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("schema", "column"),
+    [
+        (pa.schema([("big", pa.uint64())]), "big"),
+        (pa.schema([("clock", pa.time64("us"))]), "clock"),
+        (pa.schema([("s", pa.struct([("wait", pa.duration("us"))]))]), "s.wait"),
+        (pa.schema([("a", pa.int32()), ("A", pa.int32())]), "A"),
+    ],
+)
+def test_a_type_that_delta_lacks_is_refused_by_column(root: Path, schema: pa.Schema, column: str) -> None:
+    with pytest.raises(deltaic.SchemaMismatch) as caught:
+        deltaic.Table.create(root, schema)
+    assert column in str(caught.value)
+    assert caught.value.context["field"] == column
+    assert not root.exists()
+
+
+def test_a_partition_column_must_be_of_a_type_with_a_text_form(root: Path) -> None:
+    schema = pa.schema([("id", pa.int64()), ("s", pa.struct([("a", pa.int32())]))])
+    with pytest.raises((deltaic.SchemaMismatch, ValueError), match="s"):
+        deltaic.Table.create(root, schema, partition_by=["s"])
+    assert not root.exists()

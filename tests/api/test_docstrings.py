@@ -1,0 +1,43 @@
+"""The examples in the docstrings run, and every public name has a docstring."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import inspect
+import pkgutil
+from pathlib import Path
+
+import pytest
+
+import deltaic
+
+# Those of `deltaic.spark` need a Spark session; its own tests have them.
+MODULES = sorted(
+    module.name
+    for module in pkgutil.iter_modules(deltaic.__path__, "deltaic.")
+    if not module.ispkg and module.name not in ("deltaic._rust", "deltaic.__main__")
+)
+WITH_EXAMPLES = {"deltaic.table", "deltaic.snapshot", "deltaic.scan", "deltaic.schema", "deltaic.predicates"}
+
+
+@pytest.mark.parametrize("name", ["deltaic", *MODULES])
+def test_examples_run(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    # DONT_ACCEPT_TRUE_FOR_1: an example shows what is really printed.
+    results = doctest.testmod(importlib.import_module(name), optionflags=doctest.DONT_ACCEPT_TRUE_FOR_1)
+    assert results.failed == 0
+    if name in WITH_EXAMPLES:
+        assert results.attempted > 0
+
+
+@pytest.mark.parametrize("name", deltaic.__all__)
+def test_a_public_name_has_a_docstring(name: str) -> None:
+    value = getattr(deltaic, name)
+    if not (inspect.isclass(value) or inspect.isfunction(value)):
+        return
+    assert value.__doc__
+    for member_name, member in vars(value).items():
+        described = member.fget if isinstance(member, property) else member
+        if not member_name.startswith("_") and (callable(described) or isinstance(member, staticmethod)):
+            assert inspect.getdoc(described), f"{name}.{member_name}"

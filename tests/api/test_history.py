@@ -1,0 +1,73 @@
+"""`Table.history`."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+import deltaic
+from tests.api.log_files import of_kind, write_commit
+
+
+def test_commits_come_newest_first(numbers: deltaic.Table, root: Path) -> None:
+    commits = numbers.history()
+    assert [commit.version for commit in commits] == [2, 1, 0]
+    assert [commit.operation for commit in commits] == ["WRITE", "WRITE", "CREATE TABLE"]
+    for commit in commits:
+        assert [commit.info] == of_kind(root, commit.version, "commitInfo")
+        assert commit.timestamp.utcoffset() is not None
+        assert commit.conflicts_resolved == []
+    assert commits[0].timestamp > commits[1].timestamp > commits[2].timestamp
+
+
+def test_a_limit_takes_the_newest(numbers: deltaic.Table) -> None:
+    assert [commit.version for commit in numbers.history(limit=2)] == [2, 1]
+    assert [commit.version for commit in numbers.history(2)] == [2, 1]
+    assert numbers.history(limit=0) == []
+    assert len(numbers.history(limit=10)) == 3
+    with pytest.raises(ValueError, match="-1"):
+        numbers.history(limit=-1)
+
+
+def test_the_commit_of_a_verb_is_the_one_in_the_history(numbers: deltaic.Table) -> None:
+    commit = numbers.append(pa.table({"id": [6], "name": ["six"]}))
+    assert commit == numbers.history(limit=1)[0]
+    assert pickle.loads(pickle.dumps(commit)) == commit
+    assert copy.deepcopy(commit) == commit
+
+
+def test_a_commit_by_another_writer_may_say_little_or_much(numbers: deltaic.Table, root: Path) -> None:
+    write_commit(root, 3, {"txn": {"appId": "a", "version": 1}})
+    write_commit(
+        root,
+        4,
+        {
+            "commitInfo": {
+                "operation": "DELETE",
+                "operationParameters": {"predicate": '["id > 3"]'},
+                "operationMetrics": {"numDeletedRows": "2", "executionTimeMs": 15, "note": "n/a"},
+                "readVersion": 3,
+                "isBlindAppend": False,
+                "unheardOf": {"x": [1]},
+            }
+        },
+    )
+    much, little = numbers.history(limit=2)
+    assert (little.operation, little.parameters, little.metrics, little.engine) == (None, {}, {}, None)
+    assert (little.read_version, little.is_blind_append, little.info) == (None, None, {})
+    assert much.operation == "DELETE"
+    assert much.parameters == {"predicate": '["id > 3"]'}
+    assert much.metrics == {"numDeletedRows": 2, "executionTimeMs": 15, "note": "n/a"}
+    assert much.engine is None
+    assert much.read_version == 3
+    assert much.is_blind_append is False
+    assert much.info["unheardOf"] == {"x": [1]}
+
+
+def test_there_must_be_a_table(tmp_path: Path) -> None:
+    with pytest.raises(deltaic.TableNotFound):
+        deltaic.Table(tmp_path / "nothing").history()

@@ -1,0 +1,56 @@
+"""What a type checker makes of a user's program. Nothing here runs: `test_usage.py` gives it to pyright."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from datetime import datetime
+from pathlib import Path
+
+import polars as pl
+
+import deltaic
+from deltaic import col
+
+if sys.version_info >= (3, 11):
+    from typing import assert_type
+else:
+    from typing_extensions import assert_type
+
+
+def read(place: str | Path) -> None:
+    table = deltaic.Table(place, storage_options={"region": "x"}, allowed_roots=["/data", Path("/more")])
+    snapshot = table.snapshot()
+    assert_type(snapshot, deltaic.Snapshot)
+    assert_type(table.snapshot(version=3).refresh(), deltaic.Snapshot)
+    assert_type(snapshot.timestamp, datetime)
+    assert_type(snapshot.num_rows, int | None)
+    assert_type(snapshot.protocol.reader_features, frozenset[str])
+    assert_type(snapshot.metadata.properties, dict[str, str])
+    assert_type(snapshot.schema.names, list[str])
+    assert_type(snapshot.files(col("a").is_null(), stats=True).to_polars(), pl.DataFrame)
+    scan = snapshot.scan(("a", "b"), (col("a") > 9.5) & ~col("b").is_in(["x", None]), limit=3)
+    assert_type(scan.to_polars(), pl.DataFrame)
+    assert_type(scan.count(), int)
+    assert_type(scan.tasks(), list[deltaic.ScanTask])
+    assert_type(col("a") == 1, deltaic.Expression)
+    assert_type(1 < col("a"), deltaic.Expression)  # noqa: SIM300 (the reflected comparison is meant)
+
+
+def write(place: Path, frame: pl.DataFrame, names: Sequence[str]) -> None:
+    table = deltaic.Table.create(place, frame.schema, partition_by=names, if_exists="ignore")
+    assert_type(table, deltaic.Table)
+    assert_type(table.append(frame, commit_info={"job": 1}), deltaic.Commit)
+    assert_type(table.append(table.snapshot().scan()).metrics, dict[str, int | str])
+    assert_type([commit.operation for commit in table.history(limit=3)], list[str | None])
+    deltaic.Table.create(place, table.snapshot().schema)
+
+
+def wrong(table: deltaic.Table) -> None:
+    """Each of these is an error to the checker; pyright complains about an ignore that ignores nothing."""
+    table.append([{"a": 1}])  # pyright: ignore[reportArgumentType]
+    table.snapshot(timestamp=3)  # pyright: ignore[reportArgumentType]
+    table.snapshot().scan(limit="3")  # pyright: ignore[reportArgumentType]
+    table.snapshot().version = 3  # pyright: ignore[reportAttributeAccessIssue]
+    deltaic.Table.create("x", {"a": int}, if_exists="replace")  # pyright: ignore[reportArgumentType]
+    _ = col("a") > [1]  # pyright: ignore[reportOperatorIssue]
