@@ -1,7 +1,7 @@
 """What the reference tables beside the project hold: where each lies, and what delta-spark reads from it.
 
-The tables are in ``../shared/golden``, what delta-spark reads is in ``../shared/golden_oracle``, or beside the
-table (``expected/``) for those of ``delta-spark-fresh``.
+The tables are in ``../shared/golden``, what delta-spark reads is in ``../shared/golden_oracle``, or beside
+the table (``expected/``) for those of ``delta-spark-fresh``.
 """
 
 from __future__ import annotations

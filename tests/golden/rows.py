@@ -2,8 +2,9 @@
 
 Columns are matched by name, rows in any order. Decimals and binary values are compared byte for byte, floats
 bit by bit (except that every NaN equals every NaN), maps without regard to the order of their entries. A
-timestamp is its number of microseconds; one with a zone never equals one without. How Arrow holds a value (large
-or view forms, dictionaries, names of list children, nullability) makes no difference, which type it has does.
+timestamp is its number of microseconds; one with a zone never equals one without. How Arrow holds a value
+(large or view forms, dictionaries, names of list children, nullability) makes no difference, which type it
+has does.
 """
 
 from __future__ import annotations

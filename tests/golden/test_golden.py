@@ -1,9 +1,9 @@
 """Every reference table is read exactly as delta-spark reads it, or refused by the name of what it needs.
 
 ``expectations.json`` says which of the two it is, a line a table: ``read``, ``refused:<feature>`` or
-``error:<CODE>``; a line ``<table>@<version>`` stands for an older version that fares otherwise than the latest. A
-table that gets better or worse fails its test until ``pytest tests/golden --update-golden`` has rewritten the
-file. A wrong answer fails whatever the file says.
+``error:<CODE>``; a line ``<table>@<version>`` stands for an older version that fares otherwise than the
+latest. A table that gets better or worse fails its test until ``pytest tests/golden --update-golden`` has
+rewritten the file. A wrong answer fails whatever the file says.
 """
 
 from __future__ import annotations

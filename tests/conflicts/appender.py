@@ -1,0 +1,31 @@
+"""A writer of its own process: appends one row a commit and says so after each.
+
+`python appender.py TABLE WRITER COMMITS` prints ``ready``, waits for a line, then prints ``<version>
+<number>`` after each append has returned. With -1 commits it goes on until it is killed.
+"""
+
+from __future__ import annotations
+
+import itertools
+import sys
+
+import pyarrow as pa
+
+import deltaic
+
+SCHEMA = pa.schema([pa.field("writer", pa.int32()), pa.field("number", pa.int32())])
+
+
+def main(uri: str, writer: int, commits: int) -> None:
+    table = deltaic.Table(uri)
+    print("ready", flush=True)
+    sys.stdin.readline()
+    numbers = itertools.count() if commits < 0 else range(commits)
+    for number in numbers:
+        rows = pa.table({"writer": [writer], "number": [number]}, SCHEMA)
+        commit = table.append(rows, max_attempts=10_000)
+        print(commit.version, number, flush=True)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]))

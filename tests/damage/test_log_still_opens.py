@@ -1,0 +1,105 @@
+"""Damage that a table survives: what derives from the log may lie, foreign paths stop who follows them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import deltaic
+from tests.protocol import handmade_log as log
+
+from . import broken
+from .test_bad_input import ESCAPES
+
+
+@pytest.mark.parametrize("path", ESCAPES)
+def test_a_log_with_a_foreign_path_opens(tmp_path: Path, path: str) -> None:
+    root = tmp_path / "t"
+    broken.healthy(root)
+    broken.path_in_log(path)(root)
+    snapshot = deltaic.Table(root).snapshot()
+    assert path in snapshot.files().to_arrow()["path"].to_pylist()
+    assert snapshot.scan(predicate="day < DATE '2026-11-05'").to_arrow().num_rows == 4
+    assert deltaic.Table(root).append(broken.good_rows()).version == 2
+
+
+def test_a_foreign_path_is_named_without_its_query(tmp_path: Path) -> None:
+    root = tmp_path / "t"
+    broken.healthy(root)
+    broken.path_in_log("https://user:topsecret@example.com/a.parquet?sig=topsecret")(root)
+    with pytest.raises(deltaic.PathEscape) as caught:
+        broken.scanned(root)
+    assert "topsecret" not in f"{caught.value!s} {caught.value!r} {caught.value.context}"
+
+
+def test_a_missing_column_is_filled_where_null_is_allowed(tmp_path: Path) -> None:
+    root = tmp_path / "t"
+    broken.healthy(root)
+    deltaic.Table(root).append(broken.good_rows().drop_columns(["id"]))
+    rows = deltaic.Table(root).snapshot().scan(predicate="id IS NULL").to_arrow().to_pylist()
+    assert [row["name"] for row in rows] == ["z"]
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b'{"numFiles": 99, "metadata": null}', b"\0" * 50])
+def test_a_version_checksum_that_lies_is_not_believed(tmp_path: Path, content: bytes) -> None:
+    """protocol: state-validation-reader-requirements.4."""
+    root = tmp_path / "t"
+    broken.healthy(root)
+    (root / "_delta_log" / f"{1:020}.crc").write_bytes(content)
+    assert deltaic.Table(root).snapshot().num_files == 2
+
+
+@pytest.mark.parametrize("name", [f"{0:020}.{1:020}.compacted.json", f"{1:020}.{0:020}.compacted.json"])
+def test_a_log_compaction_that_lies_is_not_believed(tmp_path: Path, name: str) -> None:
+    root = tmp_path / "t"
+    broken.healthy(root)
+    (root / "_delta_log" / name).write_text('{"add"')
+    assert deltaic.Table(root).snapshot().num_files == 2
+
+
+def test_sizes_of_the_log_are_not_trusted(tmp_path: Path) -> None:
+    root = tmp_path / "t"
+    table = broken.healthy(root)
+    for version in range(2):
+        actions = log.read_commit(root, version)
+        for action in actions:
+            if "add" in action:
+                action["add"]["size"] = 2**62 if version else 1
+        table.commit(*actions, version=version)
+    assert deltaic.Table(root).snapshot().scan().to_arrow().num_rows == 4
+
+
+def test_a_line_as_long_as_the_limit_is_read_and_a_longer_one_is_not(tmp_path: Path) -> None:
+    root = tmp_path / "t"
+    table = log.HandmadeTable(root)
+    table.create({"commitInfo": {"text": "x" * 20_000}})
+    assert deltaic.Table(root).snapshot().version == 0
+    with pytest.raises(deltaic.CorruptLog) as caught:
+        deltaic.Table(root, max_line_bytes=10_000).snapshot()
+    assert "max_line_bytes" in str(caught.value)
+    longest = max(len(line) for line in log.commit_path(root, 0).read_bytes().splitlines())
+    assert deltaic.Table(root, max_line_bytes=longest).snapshot().version == 0
+
+
+@pytest.mark.parametrize("key", ["logRetentionDuration", "checkpointInterval", "appendOnly"])
+def test_a_property_that_does_not_parse_leaves_the_table_readable(tmp_path: Path, key: str) -> None:
+    table = log.HandmadeTable(tmp_path / "t")
+    table.commit(log.protocol(), log.metadata(configuration={f"delta.{key}": "a while"}))
+    snapshot = deltaic.Table(table.root).snapshot()
+    assert snapshot.properties == {f"delta.{key}": "a while"}
+
+
+def test_errors_of_older_versions_do_not_spoil_newer_ones(tmp_path: Path) -> None:
+    root = tmp_path / "t"
+    table = broken.healthy(root)
+    table.commit(log.metadata(broken.SCHEMA_STRING, ["day"], {"a": "b"}))
+    actions = [*log.read_commit(root, 0), *log.read_commit(root, 1), *log.read_commit(root, 2)]
+    kept = [action for action in actions if "metaData" not in action] + [actions[-1]]
+    table.checkpoint(2, kept)
+    broken.torn(root)
+    assert deltaic.Table(root).snapshot().scan().to_arrow().num_rows == 4
+    with pytest.raises(deltaic.CorruptLog) as caught:
+        deltaic.Table(root).snapshot(version=1)
+    assert json.dumps(caught.value.context["version"]) == "1"

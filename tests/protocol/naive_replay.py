@@ -1,0 +1,74 @@
+"""Action reconciliation as plain as the protocol says it: commit by commit, into dictionaries.
+
+What it returns is what a snapshot must show. It knows nothing of checkpoints: they change no answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from .handmade_log import Action
+
+FileKey = tuple[str, str | None]
+
+
+@dataclass
+class State:
+    """What a table holds at a version."""
+
+    protocol: dict[str, Any] = field(default_factory=dict[str, Any])
+    metadata: dict[str, Any] = field(default_factory=dict[str, Any])
+    files: dict[FileKey, dict[str, Any]] = field(default_factory=dict[FileKey, dict[str, Any]])
+    tombstones: dict[FileKey, dict[str, Any]] = field(default_factory=dict[FileKey, dict[str, Any]])
+    transactions: dict[str, dict[str, Any]] = field(default_factory=dict[str, dict[str, Any]])
+    domains: dict[str, dict[str, Any]] = field(default_factory=dict[str, dict[str, Any]])
+
+    def actions(self) -> list[Action]:
+        """The actions that a checkpoint of this state holds."""
+        singles: list[Action] = [{"protocol": self.protocol}, {"metaData": self.metadata}]
+        many = {
+            "add": self.files,
+            "remove": self.tombstones,
+            "txn": self.transactions,
+            "domainMetadata": self.domains,
+        }
+        return singles + [{kind: body} for kind, bodies in many.items() for body in bodies.values()]
+
+
+def replay(commits: Iterable[Iterable[Action]]) -> State:
+    """The state after these commits, oldest first."""
+    state = State()
+    for commit in commits:
+        for action in commit:
+            _apply(state, action)
+    return state
+
+
+def unique_id(vector: dict[str, Any] | None) -> str | None:
+    """``deletionVector.uniqueId``."""
+    if vector is None:
+        return None
+    offset = vector.get("offset")
+    return vector["storageType"] + vector["pathOrInlineDv"] + (f"@{offset}" if offset is not None else "")
+
+
+def _apply(state: State, action: Action) -> None:
+    (kind, body), *more = action.items()
+    assert not more
+    if kind == "protocol":
+        state.protocol = body
+    elif kind == "metaData":
+        state.metadata = body
+    elif kind == "txn":
+        state.transactions[body["appId"]] = body
+    elif kind == "domainMetadata":
+        state.domains.pop(body["domain"], None)
+        if not body["removed"]:
+            state.domains[body["domain"]] = body
+    elif kind in ("add", "remove"):
+        key = (body["path"], unique_id(body.get("deletionVector")))
+        ours, others = (state.files, state.tombstones) if kind == "add" else (state.tombstones, state.files)
+        others.pop(key, None)
+        ours[key] = body
