@@ -30,6 +30,7 @@ __all__ = [
     "ProtocolChanged",
     "SchemaMismatch",
     "StorageError",
+    "TableExists",
     "TableNotFound",
     "UnsupportedExpression",
     "UnsupportedFeature",
@@ -91,6 +92,10 @@ class DeltaicError(Exception):
 
 class TableNotFound(DeltaicError):
     """There is no Delta table at this place: no such folder, or one without a log."""
+
+
+class TableExists(DeltaicError):
+    """There is a Delta table at this place already, and none was to be replaced."""
 
 
 class VersionNotFound(DeltaicError):

@@ -107,6 +107,7 @@ class Table:
             storage_options: Settings of the store.
 
         Raises:
+            TableExists: There is a table already, and `if_exists` is ``"error"``.
             ValueError: A partition column is not in the schema, or an argument is wrong otherwise.
             SchemaMismatch: A column has a type that Delta does not have.
             UnsupportedFeature: A property asks for what is not implemented.
@@ -147,7 +148,8 @@ class Table:
 
         Raises:
             TableNotFound: There is no table here.
-            VersionNotFound: The version or time lies outside of what the log still holds; the range is given.
+            VersionNotFound: The version or time lies outside of what the log holds, a time after the newest commit
+                too; the range is given.
             UnsupportedFeature: The table needs a feature that is not implemented; it is named.
             CorruptLog: The log is damaged.
             ValueError: Both arguments are given, or the time has no zone.

@@ -99,7 +99,7 @@ def test_a_relative_path_is_under_the_working_folder(tmp_path: Path, monkeypatch
 def test_an_existing_table_is_an_error_or_left_alone(root: Path) -> None:
     deltaic.Table.create(root, SCHEMA, name="first")
     before = commit_file(root, 0).read_bytes()
-    with pytest.raises((deltaic.DeltaicError, ValueError), match="exist"):
+    with pytest.raises(deltaic.TableExists, match="table"):
         deltaic.Table.create(root, SCHEMA, name="second")
     table = deltaic.Table.create(root, SCHEMA, name="second", if_exists="ignore")
     assert table.snapshot().metadata.name == "first"

@@ -45,6 +45,11 @@ def table_not_found(root: Path) -> None:
     deltaic.Table(root).snapshot()
 
 
+def table_exists(root: Path) -> None:
+    made(root)
+    made(root)
+
+
 def version_not_found(root: Path) -> None:
     made(root).snapshot(version=9)
 
@@ -115,6 +120,7 @@ def concurrent_write(root: Path) -> None:
 
 EXAMPLES: dict[str, Callable[[Path], None]] = {
     "TableNotFound": table_not_found,
+    "TableExists": table_exists,
     "VersionNotFound": version_not_found,
     "UnsupportedFeature": unsupported_feature,
     "UnsupportedExpression": unsupported_expression,

@@ -60,6 +60,12 @@ def test_a_time_before_the_first_commit_is_out_of_range(hourly: deltaic.Table) -
     assert "2026-11-01" in str(caught.value)
 
 
+def test_a_time_after_the_newest_commit_is_out_of_range_too(hourly: deltaic.Table) -> None:
+    with pytest.raises(deltaic.VersionNotFound) as caught:
+        hourly.snapshot(timestamp=at(3))
+    assert "2026-11-01T02:00:00" in str(caught.value)
+
+
 def test_times_of_files_are_made_to_grow(hourly: deltaic.Table, root: Path) -> None:
     set_commit_time(root, 1, T0 - HOUR)
     times = [commit.timestamp for commit in reversed(hourly.history())]

@@ -64,7 +64,7 @@ class Table:
             None when the table was there already and `if_exists` is `"ignore"`.
 
         Raises:
-            SchemaMismatch, UnsupportedFeature, StorageError, ValueError.
+            TableExists, SchemaMismatch, UnsupportedFeature, StorageError, ValueError.
         """
 
     def snapshot(self, *, version: int | None = None, timestamp_ms: int | None = None) -> Snapshot:
