@@ -4,7 +4,7 @@
 # shared with the Rust tests, which use the same profile, so neither builds a dependency twice.
 set -euo pipefail
 
-cd "$(dirname "$0")/.."
+cd -P "$(dirname "$0")/.."
 stamp=.venv/.extension
 extension=python/deltaic/_rust.abi3.so
 
