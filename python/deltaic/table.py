@@ -148,8 +148,8 @@ class Table:
 
         Raises:
             TableNotFound: There is no table here.
-            VersionNotFound: The version or time lies outside of what the log holds, a time after the newest commit
-                too; the range is given.
+            VersionNotFound: The version or time lies outside of what the log holds (a time after the newest
+                commit too); the range is given.
             UnsupportedFeature: The table needs a feature that is not implemented; it is named.
             CorruptLog: The log is damaged.
             ValueError: Both arguments are given, or the time has no zone.
