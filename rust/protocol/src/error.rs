@@ -12,6 +12,8 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 pub enum ErrorKind {
     /// There is no Delta table at the place.
     TableNotFound,
+    /// There is a table where a new one was to be made.
+    TableExists,
     /// The table exists, but not this version or not at this time.
     VersionNotFound,
     /// The table uses something that is not implemented.
@@ -57,6 +59,7 @@ impl ErrorKind {
     pub fn class_name(self) -> &'static str {
         match self {
             Self::TableNotFound => "TableNotFound",
+            Self::TableExists => "TableExists",
             Self::VersionNotFound => "VersionNotFound",
             Self::UnsupportedFeature => "UnsupportedFeature",
             Self::UnsupportedExpression => "UnsupportedExpression",

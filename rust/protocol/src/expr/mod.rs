@@ -4,6 +4,7 @@
 //! for, `evaluate` answers TRUE, FALSE or NULL for each row of a batch, by Spark's rules.
 
 mod bind;
+mod display;
 mod evaluate;
 mod parse;
 mod predicate;

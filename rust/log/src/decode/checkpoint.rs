@@ -1,0 +1,231 @@
+//! A checkpoint: Parquet of actions, one a row.
+//!
+//! Protocol: *Checkpoints*, *Checkpoint Schema*. This room alone knows that a checkpoint is Parquet of actions.
+
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_array::{Array, ArrayRef, MapArray, RecordBatch, StructArray, new_null_array};
+use arrow_schema::{DataType, Field, Schema};
+use arrow_select::filter::filter;
+use deltaic_protocol::actions::columns::{Statistics, add_schema, remove_schema};
+use deltaic_protocol::{Error, ErrorKind, Result};
+use futures::TryStreamExt;
+use parquet::arrow::arrow_reader::ArrowReaderOptions;
+use parquet::arrow::{ParquetRecordBatchStreamBuilder, ProjectionMask};
+use serde::de::DeserializeOwned;
+
+use super::Actions;
+use crate::listing::LogFile;
+use crate::location::TableLocation;
+use crate::parquet_file::ParquetFile;
+use crate::segment::CheckpointFiles;
+
+/// Rows a batch: large, since a log is read from end to end.
+const BATCH_ROWS: usize = 65_536;
+
+/// Reads a checkpoint, of the file actions only the columns that replay needs.
+pub async fn read_checkpoint(
+    location: &TableLocation,
+    checkpoint: &CheckpointFiles,
+    statistics: Statistics,
+) -> Result<Actions> {
+    let mut actions = Actions::default();
+    for file in &checkpoint.files {
+        read_file(location, file, statistics, &mut actions)
+            .await
+            .map_err(|error| error.with("path", file.relative()).with("version", checkpoint.version))?;
+    }
+    if actions.protocol.is_none() || actions.metadata.is_none() {
+        return Err(Error::new(ErrorKind::CorruptLog, "the checkpoint holds no protocol or no metaData")
+            .with("version", checkpoint.version));
+    }
+    Ok(actions)
+}
+
+fn damaged(error: impl std::fmt::Display) -> Error {
+    Error::new(ErrorKind::CorruptLog, format!("the checkpoint cannot be read: {error}"))
+}
+
+async fn read_file(
+    location: &TableLocation,
+    file: &LogFile,
+    statistics: Statistics,
+    actions: &mut Actions,
+) -> Result<()> {
+    let path = location.below(&file.relative())?;
+    let reader = ParquetFile::listed(Arc::clone(location.store()), path, file.size);
+    // The schema comes from Parquet alone, so that every writer's file has the same Arrow types.
+    let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
+    let builder = ParquetRecordBatchStreamBuilder::new_with_options(reader, options).await.map_err(damaged)?;
+    let mut wanted = vec![
+        "protocol",
+        "metaData",
+        "txn",
+        "domainMetadata",
+        "add.path",
+        "add.size",
+        "add.modificationTime",
+        "add.partitionValues",
+        "add.deletionVector",
+        "remove.path",
+        "remove.deletionTimestamp",
+        "remove.size",
+        "remove.partitionValues",
+        "remove.deletionVector",
+    ];
+    if statistics == Statistics::Text {
+        wanted.push("add.stats");
+    }
+    let mask = ProjectionMask::columns(builder.parquet_schema(), wanted);
+    let mut stream = builder.with_projection(mask).with_batch_size(BATCH_ROWS).build().map_err(damaged)?;
+    while let Some(batch) = stream.try_next().await.map_err(damaged)? {
+        take_batch(&batch, statistics, actions)?;
+    }
+    Ok(())
+}
+
+fn take_batch(batch: &RecordBatch, statistics: Statistics, actions: &mut Actions) -> Result<()> {
+    if let Some(adds) = rows_of(batch, "add")? {
+        actions.adds.push(file_actions(&adds, &add_schema(statistics))?);
+    }
+    if let Some(removes) = rows_of(batch, "remove")? {
+        actions.removes.push(file_actions(&removes, &remove_schema())?);
+    }
+    let twice = |what: &str| Err(damaged(format!("it holds two {what} actions")));
+    for protocol in values_of(batch, "protocol")? {
+        if actions.protocol.replace(protocol).is_some() {
+            return twice("protocol");
+        }
+    }
+    for metadata in values_of(batch, "metaData")? {
+        if actions.metadata.replace(metadata).is_some() {
+            return twice("metaData");
+        }
+    }
+    actions.txns.extend(values_of(batch, "txn")?);
+    actions.domains.extend(values_of(batch, "domainMetadata")?);
+    Ok(())
+}
+
+/// The rows that hold an action, as a struct without nulls; none where there are no such rows.
+fn rows_of(batch: &RecordBatch, action: &str) -> Result<Option<StructArray>> {
+    let Some(column) = batch.column_by_name(action) else {
+        return Ok(None);
+    };
+    let rows = column.as_struct_opt().ok_or_else(|| damaged(format!("{action} is not a struct")))?;
+    match rows.nulls() {
+        None => Ok((!rows.is_empty()).then(|| rows.clone())),
+        Some(nulls) if nulls.null_count() == rows.len() => Ok(None),
+        Some(nulls) => {
+            let present = arrow_array::BooleanArray::new(nulls.inner().clone(), None);
+            let kept = filter(rows, &present).map_err(damaged)?;
+            Ok(Some(kept.as_struct().clone()))
+        }
+    }
+}
+
+/// File actions under the log's own names and types, as commits give them.
+fn file_actions(rows: &StructArray, schema: &Arc<Schema>) -> Result<RecordBatch> {
+    let columns = schema
+        .fields()
+        .iter()
+        .map(|field| {
+            let column = rows.column_by_name(&camel_case(field.name()));
+            let column = match column {
+                Some(column) => conform(column, field)?,
+                None => new_null_array(field.data_type(), rows.len()),
+            };
+            if !field.is_nullable() && column.null_count() > 0 {
+                return Err(damaged(format!("{} is absent in an action", camel_case(field.name()))));
+            }
+            Ok(column)
+        })
+        .collect::<Result<Vec<_>>>()?;
+    RecordBatch::try_new(Arc::clone(schema), columns).map_err(damaged)
+}
+
+fn camel_case(name: &str) -> String {
+    // `path_or_inline_dv` is spelled `pathOrInlineDv` in the log, and so are all others.
+    let mut upper = false;
+    let mut spelled = String::with_capacity(name.len());
+    for c in name.chars() {
+        match c {
+            '_' => upper = true,
+            c if upper => {
+                spelled.push(c.to_ascii_uppercase());
+                upper = false;
+            }
+            c => spelled.push(c),
+        }
+    }
+    spelled
+}
+
+fn conform(column: &ArrayRef, field: &Field) -> Result<ArrayRef> {
+    let wrong = || damaged(format!("{} has the type {}", camel_case(field.name()), column.data_type()));
+    match field.data_type() {
+        DataType::Map(entries, sorted) => {
+            let map = column.as_map_opt().ok_or_else(wrong)?;
+            let DataType::Struct(names) = entries.data_type() else {
+                return Err(wrong());
+            };
+            let parts = map.entries().columns().iter().zip(names);
+            let parts = parts.map(|(part, field)| conform(part, field)).collect::<Result<Vec<_>>>()?;
+            let pairs = StructArray::try_new(names.clone(), parts, None).map_err(damaged)?;
+            let rebuilt =
+                MapArray::try_new(Arc::clone(entries), map.offsets().clone(), pairs, map.nulls().cloned(), *sorted);
+            Ok(Arc::new(rebuilt.map_err(damaged)?))
+        }
+        DataType::Struct(names) => {
+            let rows = column.as_struct_opt().ok_or_else(wrong)?;
+            let parts = names.iter().map(|name| match rows.column_by_name(&camel_case(name.name())) {
+                Some(part) => {
+                    let part = conform(part, name)?;
+                    // A child under an absent struct may be null; its field says it never is where it counts.
+                    fill_below_null(part, rows)
+                }
+                None if name.is_nullable() => Ok(new_null_array(name.data_type(), rows.len())),
+                None => Err(damaged(format!("{} is not there", camel_case(name.name())))),
+            });
+            let parts = parts.collect::<Result<Vec<_>>>()?;
+            let rebuilt = StructArray::try_new(names.clone(), parts, rows.nulls().cloned()).map_err(damaged)?;
+            Ok(Arc::new(rebuilt))
+        }
+        wanted if column.data_type() == wanted => Ok(Arc::clone(column)),
+        wanted => {
+            let options = arrow_cast::CastOptions { safe: false, ..Default::default() };
+            arrow_cast::cast_with_options(column, wanted, &options).map_err(|_| wrong())
+        }
+    }
+}
+
+fn fill_below_null(part: ArrayRef, parent: &StructArray) -> Result<ArrayRef> {
+    let lost = part.nulls().is_some_and(|nulls| {
+        nulls.iter().enumerate().any(|(row, valid)| !valid && parent.is_valid(row))
+    });
+    if lost {
+        // Only `offset` may be absent in a present descriptor; try_new judges the others.
+        return Ok(part);
+    }
+    if part.null_count() == 0 {
+        return Ok(part);
+    }
+    let data = part.to_data().into_builder().nulls(None).build().map_err(damaged)?;
+    Ok(arrow_array::make_array(data))
+}
+
+/// Rare actions, by way of JSON: the same structs read them as in a commit.
+fn values_of<T: DeserializeOwned>(batch: &RecordBatch, action: &str) -> Result<Vec<T>> {
+    let Some(rows) = rows_of(batch, action)? else {
+        return Ok(Vec::new());
+    };
+    let batch = RecordBatch::from(&rows);
+    let mut json = Vec::new();
+    let mut writer = arrow_json::LineDelimitedWriter::new(&mut json);
+    writer.write(&batch).and_then(|()| writer.finish()).map_err(damaged)?;
+    json.split(|byte| *byte == b'\n')
+        .filter(|line| !line.is_empty())
+        .map(|line| serde_json::from_slice(line).map_err(|error| damaged(format!("{action}: {error}"))))
+        .collect()
+}

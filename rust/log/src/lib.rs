@@ -1,0 +1,24 @@
+//! What a Delta table **is** at a version, and how it changes: everything about `_delta_log/`.
+//!
+//! Reading flows one way: `listing` finds the log's files, `segment` proves which of them make a version,
+//! `decode` turns them into actions, `reconcile` keeps the newest word on each file, and `snapshot` holds what
+//! came out. Writing flows the other: `transaction` proposes a commit to a `committer` and, where another writer
+//! was faster, checks what the winner did.
+
+pub mod clock;
+pub mod committer;
+pub mod decode;
+pub mod history;
+pub mod last_checkpoint;
+pub mod listing;
+pub mod location;
+pub mod parquet_file;
+pub mod reconcile;
+pub mod segment;
+pub mod skipping;
+pub mod snapshot;
+pub mod store_error;
+pub mod transaction;
+
+pub use location::TableLocation;
+pub use snapshot::Snapshot;

@@ -1,0 +1,105 @@
+//! From a store to the log's files, in order.
+
+use deltaic_protocol::log_path::{LOG_FOLDER, LogFileKind, LogPath};
+use deltaic_protocol::{Error, ErrorKind, Result, Version};
+use futures::TryStreamExt;
+use object_store::ObjectMeta;
+use object_store::path::Path;
+
+use crate::location::TableLocation;
+use crate::store_error::store_error;
+
+/// A file of the log that is there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LogFile {
+    /// What it is.
+    pub path: LogPath,
+    /// Its name in `_delta_log`.
+    pub name: String,
+    /// Bytes.
+    pub size: u64,
+    /// When the store says it was written, in milliseconds since the epoch.
+    pub modified_ms: i64,
+}
+
+impl LogFile {
+    /// The path below the table's root.
+    #[must_use]
+    pub fn relative(&self) -> String {
+        format!("{LOG_FOLDER}/{}", self.name)
+    }
+}
+
+/// The log's files, by version; names that do not follow the protocol are left out.
+#[derive(Clone, Debug, Default)]
+pub struct Listing {
+    /// The files, in order of version and then of kind.
+    pub files: Vec<LogFile>,
+    /// Whether `_delta_log` holds anything at all.
+    pub any: bool,
+}
+
+impl Listing {
+    /// Lists the whole log.
+    ///
+    /// A folder where a commit should be is a `CorruptLog`.
+    pub async fn whole(location: &TableLocation) -> Result<Self> {
+        let folder = location.below(LOG_FOLDER)?;
+        let listed = location
+            .store()
+            .list_with_delimiter(Some(&folder))
+            .await
+            .map_err(|error| store_error(&error, LOG_FOLDER))?;
+        for prefix in &listed.common_prefixes {
+            if let Some(LogPath { version, kind: LogFileKind::Commit }) = prefix.filename().and_then(LogPath::parse) {
+                return Err(Error::new(ErrorKind::CorruptLog, "a folder stands where a commit should be")
+                    .with("path", LogPath::commit(version))
+                    .with("version", version)
+                    .hint("move the folder away and restore the commit from a backup"));
+            }
+        }
+        let any = !listed.common_prefixes.is_empty() || !listed.objects.is_empty();
+        Ok(Self::from_objects(listed.objects, &folder, any))
+    }
+
+    /// Lists the log from a version on, which is what the last-checkpoint hint is for.
+    pub async fn from(location: &TableLocation, version: Version) -> Result<Self> {
+        let folder = location.below(LOG_FOLDER)?;
+        let offset = location.below(&format!("{LOG_FOLDER}/{}", version.file_stem()))?;
+        let objects: Vec<ObjectMeta> = location
+            .store()
+            .list_with_offset(Some(&folder), &offset)
+            .try_collect()
+            .await
+            .map_err(|error| store_error(&error, LOG_FOLDER))?;
+        let any = !objects.is_empty();
+        Ok(Self::from_objects(objects, &folder, any))
+    }
+
+    fn from_objects(objects: Vec<ObjectMeta>, folder: &Path, any: bool) -> Self {
+        let mut files: Vec<LogFile> = objects
+            .into_iter()
+            .filter_map(|object| {
+                let mut below = object.location.prefix_match(folder)?;
+                let name = below.next()?.as_ref().to_owned();
+                if below.next().is_some() {
+                    return None;
+                }
+                Some(LogFile {
+                    path: LogPath::parse(&name)?,
+                    name,
+                    size: object.size,
+                    modified_ms: object.last_modified.timestamp_millis(),
+                })
+            })
+            .collect();
+        // Stores list in no promised order.
+        files.sort_by(|left, right| left.path.cmp(&right.path));
+        Self { files, any }
+    }
+
+    /// The commits, oldest first.
+    pub fn commits(&self) -> impl DoubleEndedIterator<Item = &LogFile> {
+        self.files.iter().filter(|file| file.path.kind == LogFileKind::Commit)
+    }
+}

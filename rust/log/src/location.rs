@@ -1,0 +1,230 @@
+//! Where a table is: a store, and the path of the table's root on it.
+
+use std::path::{Path as FilePath, PathBuf};
+use std::sync::{Arc, LazyLock};
+
+use deltaic_protocol::partition::decode_path;
+use deltaic_protocol::{Error, ErrorKind, Result};
+use object_store::local::LocalFileSystem;
+use object_store::memory::InMemory;
+use object_store::path::Path;
+use object_store::{ObjectStore, ObjectStoreExt};
+use url::Url;
+
+/// The table's place. It holds no state of the table and is cheap to clone behind an `Arc`.
+#[derive(Debug, Clone)]
+pub struct TableLocation {
+    uri: String,
+    store: Arc<dyn ObjectStore>,
+    root: Path,
+    file_system: Option<PathBuf>,
+    allowed_roots: Vec<String>,
+}
+
+/// `memory://` is one store a process.
+static MEMORY: LazyLock<Arc<InMemory>> = LazyLock::new(|| Arc::new(InMemory::new()));
+
+impl TableLocation {
+    /// Understands a path or URI: a local path, `file://` or `memory://`. Nothing is read.
+    pub fn parse(uri: &str, allowed_roots: Vec<String>) -> Result<Self> {
+        if uri.is_empty() {
+            return Err(Error::new(ErrorKind::InvalidArgument, "the table's path is empty"));
+        }
+        match uri.split_once("://") {
+            None => Self::local(FilePath::new(uri), allowed_roots),
+            Some(("file", _)) => {
+                let path = Url::parse(uri)
+                    .ok()
+                    .and_then(|url| url.to_file_path().ok())
+                    .ok_or_else(|| invalid(uri, "it is not a local path"))?;
+                Self::local(&path, allowed_roots)
+            }
+            Some(("memory", name)) => {
+                let root = Path::parse(name.trim_matches('/')).map_err(|_| invalid(uri, "it holds an empty part"))?;
+                let store: Arc<dyn ObjectStore> = Arc::<InMemory>::clone(&MEMORY);
+                Ok(Self { uri: format!("memory://{root}/"), store, root, file_system: None, allowed_roots })
+            }
+            Some((scheme, _)) => Err(Error::new(
+                ErrorKind::UnsupportedFeature,
+                format!("tables on {scheme}:// are not implemented yet"),
+            )
+            .with("feature", format!("{scheme}://"))
+            .hint("local paths, file:// and memory:// work today")),
+        }
+    }
+
+    /// A table on a store of the caller's, for tests.
+    #[must_use]
+    pub fn on_store(uri: String, store: Arc<dyn ObjectStore>, root: Path) -> Self {
+        Self { uri, store, root, file_system: None, allowed_roots: Vec::new() }
+    }
+
+    fn local(path: &FilePath, allowed_roots: Vec<String>) -> Result<Self> {
+        let shown = path.display().to_string();
+        let absolute = std::path::absolute(path).map_err(|error| invalid(&shown, &error.to_string()))?;
+        let absolute = without_dots(&absolute);
+        let url = Url::from_directory_path(&absolute).map_err(|()| invalid(&shown, "it is not an absolute path"))?;
+        let root = Path::from_absolute_path(&absolute).map_err(|error| invalid(&shown, &error.to_string()))?;
+        // Acknowledged data must survive a power cut, so files are on disk before a commit names them.
+        let store = Arc::new(LocalFileSystem::new().with_fsync(true));
+        Ok(Self { uri: url.to_string(), store, root, file_system: Some(absolute), allowed_roots })
+    }
+
+    /// The table's root as a URI that ends with a slash; never a secret.
+    #[must_use]
+    pub fn uri(&self) -> &str {
+        &self.uri
+    }
+
+    /// The store.
+    #[must_use]
+    pub fn store(&self) -> &Arc<dyn ObjectStore> {
+        &self.store
+    }
+
+    /// The table's folder, where it is a local one.
+    #[must_use]
+    pub fn file_system(&self) -> Option<&FilePath> {
+        self.file_system.as_deref()
+    }
+
+    /// A path of the table's own making below its root, not URI-encoded.
+    pub fn below(&self, relative: &str) -> Result<Path> {
+        let joined =
+            if self.root.as_ref().is_empty() { relative.to_owned() } else { format!("{}/{relative}", self.root) };
+        Path::parse(&joined).map_err(|_| {
+            Error::new(ErrorKind::CorruptLog, "a path holds an empty part or a part of dots").with("path", relative)
+        })
+    }
+
+    /// The place on the store of a path out of the log, which is about to be opened.
+    ///
+    /// A relative path is decoded once and must stay below the root; an absolute one must lie below the root or
+    /// below a root that the user allowed. Else it is a `PathEscape`.
+    ///
+    /// Protocol: *Add File and Remove File*.
+    pub fn resolve(&self, log_path: &str) -> Result<Path> {
+        let escape = |why: &str| {
+            Error::new(ErrorKind::PathEscape, format!("a path of the log leaves the table's folder: {why}"))
+                .with("path", without_query(log_path))
+                .hint("if the table is a shallow clone and you trust it, name the folder in allowed_roots")
+        };
+        if let Some((scheme, rest)) = split_scheme(log_path) {
+            if scheme.eq_ignore_ascii_case("file") && self.file_system.is_some() {
+                let path = rest.strip_prefix("//").unwrap_or(rest);
+                return self.resolve_absolute(&decode_path(path)?).ok_or_else(|| escape("it is absolute"));
+            }
+            return Err(escape("it names another store"));
+        }
+        let decoded = decode_path(log_path)?;
+        if decoded.starts_with('/') {
+            return self.resolve_absolute(&decoded).ok_or_else(|| escape("it is absolute"));
+        }
+        let mut parts: Vec<&str> = Vec::new();
+        for part in decoded.split('/') {
+            match part {
+                "" | "." => {}
+                ".." => {
+                    parts.pop().ok_or_else(|| escape("it climbs out with .."))?;
+                }
+                other => parts.push(other),
+            }
+        }
+        if parts.is_empty() {
+            return Err(escape("it names no file"));
+        }
+        self.below(&parts.join("/"))
+    }
+
+    fn resolve_absolute(&self, absolute: &str) -> Option<Path> {
+        let root = self.file_system.as_deref()?;
+        let wanted = without_dots(FilePath::new(absolute));
+        let allowed = wanted.starts_with(root)
+            || self.allowed_roots.iter().any(|allowed| {
+                let allowed = allowed.strip_prefix("file://").unwrap_or(allowed);
+                !allowed.is_empty() && wanted.starts_with(without_dots(FilePath::new(allowed)))
+            });
+        if allowed { Path::from_absolute_path(&wanted).ok() } else { None }
+    }
+
+    /// Reads a whole file of the table's own naming.
+    pub async fn read(&self, relative: &str) -> Result<bytes::Bytes, object_store::Error> {
+        let path = self.below(relative).map_err(|error| object_store::Error::Generic {
+            store: "table",
+            source: Box::new(error),
+        })?;
+        self.store.get(&path).await?.bytes().await
+    }
+}
+
+fn invalid(uri: &str, why: &str) -> Error {
+    Error::new(ErrorKind::InvalidArgument, format!("{uri:?} is not the place of a table: {why}"))
+}
+
+fn split_scheme(path: &str) -> Option<(&str, &str)> {
+    let (scheme, rest) = path.split_once(':')?;
+    // `time=03:06/x` is relative: a scheme is letters and digits, and a slash follows it.
+    let is_scheme = scheme.starts_with(|c: char| c.is_ascii_alphabetic())
+        && scheme.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.'))
+        && rest.starts_with('/');
+    is_scheme.then_some((scheme, rest))
+}
+
+fn without_query(path: &str) -> &str {
+    path.split(['?', '#']).next().unwrap_or(path)
+}
+
+fn without_dots(path: &FilePath) -> PathBuf {
+    use std::path::Component;
+    let mut kept = PathBuf::new();
+    for component in path.components() {
+        match component {
+            Component::CurDir => {}
+            Component::ParentDir => {
+                kept.pop();
+            }
+            other => kept.push(other),
+        }
+    }
+    kept
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_of_the_log_stay_below_the_root() -> Result<()> {
+        let table = TableLocation::parse("/data/my table", vec!["/shared/clones".to_owned()])?;
+        assert_eq!(table.uri(), "file:///data/my%20table/");
+        for (path, expected) in [
+            ("a.parquet", "data/my table/a.parquet"),
+            ("s=a%252Fb/x%20y.parquet", "data/my table/s=a%2Fb/x y.parquet"),
+            ("./a//b/../c.parquet", "data/my table/a/c.parquet"),
+            ("time=03:06/x.parquet", "data/my table/time=03:06/x.parquet"),
+            ("/data/my%20table/a.parquet", "data/my table/a.parquet"),
+            ("file:///data/my%20table/a.parquet", "data/my table/a.parquet"),
+            ("file:/shared/clones/a.parquet", "shared/clones/a.parquet"),
+        ] {
+            assert_eq!(table.resolve(path)?.as_ref(), expected, "{path}");
+        }
+        for path in [
+            "../a.parquet",
+            "a/../../b.parquet",
+            "%2e%2e/a.parquet",
+            "/etc/passwd",
+            "/data/my%20table/../x",
+            "/data/my%20tables/x",
+            "file:///etc/passwd",
+            "s3://bucket/key?X-Amz-Signature=abc",
+            "http://host/x",
+            "",
+            "a/..",
+        ] {
+            let error = table.resolve(path).err();
+            assert_eq!(error.as_ref().map(Error::kind), Some(ErrorKind::PathEscape), "{path}");
+            assert!(!error.is_some_and(|error| error.to_string().contains("Signature")), "{path}");
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,249 @@
+//! The files that make one version.
+
+use std::collections::BTreeMap;
+
+use deltaic_protocol::log_path::{LOG_FOLDER, LogFileKind, LogPath};
+use deltaic_protocol::{Error, ErrorKind, Result, Version};
+
+use crate::listing::{LogFile, Listing};
+
+/// A checkpoint whose files are all there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CheckpointFiles {
+    /// The version it holds.
+    pub version: Version,
+    /// Its files: one, or the parts of a multi-part checkpoint in order.
+    pub files: Vec<LogFile>,
+}
+
+/// The files that make one version.
+///
+/// What it guarantees: the commits are contiguous, the last one is the version itself, and the first follows the
+/// checkpoint or is version 0. Without commits the checkpoint is of the version itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LogSegment {
+    /// The version.
+    pub version: Version,
+    /// Where it starts, unless it starts at version 0.
+    pub checkpoint: Option<CheckpointFiles>,
+    /// The commits after the checkpoint, oldest first.
+    pub commits: Vec<LogFile>,
+}
+
+/// The complete checkpoints at or below a version, newest first.
+///
+/// Protocol: *Checkpoints*: a multi-part checkpoint with missing parts is passed over.
+#[must_use]
+pub fn complete_checkpoints(listing: &Listing, at_most: Option<Version>) -> Vec<CheckpointFiles> {
+    let mut found: Vec<CheckpointFiles> = Vec::new();
+    let mut parts: BTreeMap<(Version, u32), Vec<LogFile>> = BTreeMap::new();
+    for file in listing.files.iter().filter(|file| at_most.is_none_or(|limit| file.path.version <= limit)) {
+        match file.path.kind {
+            LogFileKind::ClassicCheckpoint => {
+                found.push(CheckpointFiles { version: file.path.version, files: vec![file.clone()] });
+            }
+            LogFileKind::MultiPartCheckpoint { parts: count, .. } => {
+                parts.entry((file.path.version, count)).or_default().push(file.clone());
+            }
+            _ => {}
+        }
+    }
+    for ((version, count), files) in parts {
+        if u32::try_from(files.len()) == Ok(count) {
+            found.push(CheckpointFiles { version, files });
+        }
+    }
+    // Of one version the single file comes first: it has no parts that two writers could have mixed.
+    found.sort_by(|left, right| right.version.cmp(&left.version).then(left.files.len().cmp(&right.files.len())));
+    found
+}
+
+impl LogSegment {
+    /// Proves that a checkpoint, or none, and the listed commits make the version.
+    ///
+    /// A version that the log does not reach is a `VersionNotFound`, a missing commit a `CorruptLog`; a stretch
+    /// that only a checkpoint of another kind could bridge is an `UnsupportedFeature`.
+    pub fn try_new(listing: &Listing, checkpoint: Option<CheckpointFiles>, version: Version) -> Result<Self> {
+        let after = checkpoint.as_ref().map(|checkpoint| checkpoint.version);
+        let commits: Vec<LogFile> = listing
+            .commits()
+            .filter(|file| after.is_none_or(|after| file.path.version > after) && file.path.version <= version)
+            .cloned()
+            .collect();
+        let mut expected = match after {
+            Some(after) if after == version => None,
+            Some(after) => Some(after.next()?),
+            None => Some(Version::ZERO),
+        };
+        for commit in &commits {
+            match expected {
+                Some(next) if commit.path.version == next => {
+                    expected = if next == version { None } else { Some(next.next()?) };
+                }
+                _ => break,
+            }
+        }
+        if let Some(missing) = expected {
+            return Err(missing_commit(listing, missing, version));
+        }
+        Ok(Self { version, checkpoint, commits })
+    }
+}
+
+fn missing_commit(listing: &Listing, missing: Version, version: Version) -> Error {
+    let bridge = listing.files.iter().find(|file| {
+        matches!(file.path.kind, LogFileKind::UuidCheckpoint { .. })
+            && file.path.version >= missing
+            && file.path.version <= version
+    });
+    if let Some(checkpoint) = bridge {
+        return Error::new(
+            ErrorKind::UnsupportedFeature,
+            "the version can only be read from a UUID-named checkpoint, which is not implemented yet",
+        )
+        .with("feature", "v2Checkpoint")
+        .with("path", checkpoint.relative())
+        .with("version", version);
+    }
+    Error::new(ErrorKind::CorruptLog, format!("commit {missing} is missing, and version {version} needs it"))
+        .with("path", LogPath::commit(missing))
+        .with("version", missing)
+        .hint("restore the file from a backup of the table; no other commit can stand in for it")
+}
+
+/// The newest version that a listing shows, by commits and complete checkpoints.
+#[must_use]
+pub fn newest_version(listing: &Listing) -> Option<Version> {
+    let commit = listing.commits().next_back().map(|file| file.path.version);
+    let checkpoint = listing
+        .files
+        .iter()
+        .filter(|file| {
+            matches!(
+                file.path.kind,
+                LogFileKind::ClassicCheckpoint
+                    | LogFileKind::MultiPartCheckpoint { .. }
+                    | LogFileKind::UuidCheckpoint { .. }
+            )
+        })
+        .map(|file| file.path.version)
+        .max();
+    commit.max(checkpoint)
+}
+
+/// The versions that can still be read: from the oldest checkpoint or commit 0 to the newest.
+#[must_use]
+pub fn version_range(listing: &Listing) -> Option<(Version, Version)> {
+    let newest = newest_version(listing)?;
+    let oldest_commit = listing.commits().next().map(|file| file.path.version);
+    let oldest = match oldest_commit {
+        Some(version) if version == Version::ZERO => version,
+        _ => complete_checkpoints(listing, None).last().map(|checkpoint| checkpoint.version).or(oldest_commit)?,
+    };
+    Some((oldest, newest))
+}
+
+/// The error of a version that cannot be read, with those that can.
+#[must_use]
+pub fn version_not_found(listing: &Listing, version: Version) -> Error {
+    let error = Error::new(ErrorKind::VersionNotFound, format!("version {version} is not there"));
+    match version_range(listing) {
+        Some((oldest, newest)) => error
+            .with("version", version)
+            .with("oldest", oldest)
+            .with("newest", newest)
+            .hint(format!("the versions from {oldest} to {newest} can be read")),
+        None => error.with("version", version),
+    }
+}
+
+/// The error of a place that holds no table.
+#[must_use]
+pub fn not_a_table(listing: &Listing, uri: &str) -> Error {
+    let (why, hint) = if listing.any {
+        ("its _delta_log holds no commit and no checkpoint", "restore the log from a backup of the table")
+    } else {
+        (
+            "it has no _delta_log",
+            "check the path; for a folder of Parquet files create a table and append the files' rows to it",
+        )
+    };
+    Error::new(ErrorKind::TableNotFound, format!("there is no Delta table: {why}"))
+        .with("path", uri)
+        .with("log", LOG_FOLDER)
+        .hint(hint)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn listing(names: &[&str]) -> Listing {
+        let mut files: Vec<LogFile> = names
+            .iter()
+            .filter_map(|name| {
+                let path = LogPath::parse(name)?;
+                Some(LogFile { path, name: (*name).to_owned(), size: 1, modified_ms: 0 })
+            })
+            .collect();
+        files.sort_by(|left, right| left.path.cmp(&right.path));
+        Listing { files, any: true }
+    }
+
+    fn commit(version: i64) -> String {
+        format!("{version:020}.json")
+    }
+
+    fn segment(names: &[&str], version: i64) -> Result<LogSegment> {
+        let version = Version::try_new(version)?;
+        let listing = listing(names);
+        LogSegment::try_new(&listing, complete_checkpoints(&listing, Some(version)).into_iter().next(), version)
+    }
+
+    /// protocol: checkpoints.1, checkpoints.2
+    #[test]
+    fn the_newest_complete_checkpoint_that_is_not_too_new_is_taken() -> Result<()> {
+        let commits: Vec<String> = (0..5).map(commit).collect();
+        let mut names: Vec<&str> = commits.iter().map(String::as_str).collect();
+        names.extend([
+            "00000000000000000001.checkpoint.parquet",
+            "00000000000000000003.checkpoint.parquet",
+            "00000000000000000004.checkpoint.0000000001.0000000002.parquet",
+        ]);
+        let at = |version| -> Result<(Option<i64>, usize)> {
+            let segment = segment(&names, version)?;
+            Ok((segment.checkpoint.map(|checkpoint| checkpoint.version.as_i64()), segment.commits.len()))
+        };
+        assert_eq!(at(4)?, (Some(3), 1));
+        assert_eq!(at(3)?, (Some(3), 0));
+        assert_eq!(at(2)?, (Some(1), 1));
+        assert_eq!(at(0)?, (None, 1));
+        Ok(())
+    }
+
+    #[test]
+    fn a_gap_is_never_stepped_over() {
+        for (names, version, missing) in
+            [(vec![0, 2], 2, 1), (vec![1, 2], 2, 0), (vec![0, 1], 2, 2), (vec![], 0, 0)]
+        {
+            let names: Vec<String> = names.into_iter().map(commit).collect();
+            let names: Vec<&str> = names.iter().map(String::as_str).collect();
+            let error = segment(&names, version).err();
+            assert_eq!(error.as_ref().map(Error::kind), Some(ErrorKind::CorruptLog), "{names:?}");
+            let text = error.map(|error| error.to_string()).unwrap_or_default();
+            assert!(text.contains(&format!("commit {missing} is missing")), "{text}");
+        }
+    }
+
+    /// protocol: checkpoints.8
+    #[test]
+    fn a_multi_part_checkpoint_counts_only_when_whole() {
+        let names = [
+            "00000000000000000004.checkpoint.0000000001.0000000002.parquet",
+            "00000000000000000004.checkpoint.0000000002.0000000003.parquet",
+        ];
+        assert!(complete_checkpoints(&listing(&names), None).is_empty());
+        let whole = [names[0], "00000000000000000004.checkpoint.0000000002.0000000002.parquet"];
+        assert_eq!(complete_checkpoints(&listing(&whole), None).len(), 1);
+    }
+}

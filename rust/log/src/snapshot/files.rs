@@ -1,0 +1,228 @@
+//! The files of a snapshot, as columns.
+
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_array::{Array, ArrayRef, BooleanArray, MapArray, RecordBatch, StructArray};
+use arrow_schema::{DataType, Field, FieldRef, Schema};
+use arrow_select::concat::concat_batches;
+use arrow_select::filter::filter_record_batch;
+use deltaic_protocol::actions::columns::{AddColumns, Statistics, add_schema, remove_schema};
+use deltaic_protocol::expr::BoundPredicate;
+use deltaic_protocol::partition::{parse_column, texts_of};
+use deltaic_protocol::schema::StructField;
+use deltaic_protocol::{Error, ErrorKind, Result, statistics};
+
+use super::Snapshot;
+use super::load::read_commits;
+use crate::decode::checkpoint::read_checkpoint;
+use crate::reconcile::{Survivors, reconcile};
+use crate::skipping::partition_mask;
+
+/// Live files of a snapshot: the log's own columns, and the partition values typed.
+#[derive(Clone, Debug)]
+pub struct Files {
+    /// The adds, one a row.
+    pub adds: AddColumns,
+    /// The partition columns, typed; absent for an unpartitioned table.
+    pub partition_values: Option<StructArray>,
+    batch: RecordBatch,
+}
+
+/// How many files each step of pruning left.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PruneReport {
+    /// Files of the snapshot.
+    pub files: usize,
+    /// Files whose partition may hold a matching row.
+    pub after_partitions: usize,
+    /// Bytes of the snapshot.
+    pub bytes: i64,
+    /// Bytes of the files that are left.
+    pub bytes_after_partitions: i64,
+}
+
+fn failed(error: arrow_schema::ArrowError) -> Error {
+    Error::new(ErrorKind::CorruptLog, format!("the files cannot be put into columns: {error}"))
+}
+
+fn live_rows(survivors: &[Survivors], schema: &Arc<Schema>) -> Result<RecordBatch> {
+    let kept: Vec<RecordBatch> = survivors
+        .iter()
+        .map(|survivors| filter_record_batch(&survivors.batch, &survivors.live).map_err(failed))
+        .collect::<Result<_>>()?;
+    concat_batches(schema, &kept).map_err(failed)
+}
+
+impl Snapshot {
+    /// How many files the table has.
+    #[must_use]
+    pub fn num_files(&self) -> usize {
+        self.adds.iter().map(|survivors| survivors.live.true_count()).sum()
+    }
+
+    /// How many bytes the table's files have.
+    pub fn size_in_bytes(&self) -> Result<i64> {
+        let mut total = 0i64;
+        for survivors in self.adds.iter() {
+            let columns = AddColumns::of(&survivors.batch)?;
+            for row in survivors.live.values().set_indices() {
+                total = total.saturating_add(columns.size.value(row));
+            }
+        }
+        Ok(total)
+    }
+
+    /// The files whose partition may hold a row that the predicate matches; all without one.
+    pub fn files(&self, predicate: Option<&BoundPredicate>) -> Result<(Files, PruneReport)> {
+        self.prune(live_rows(&self.adds, &add_schema(Statistics::Skipped))?, predicate)
+    }
+
+    fn prune(&self, batch: RecordBatch, predicate: Option<&BoundPredicate>) -> Result<(Files, PruneReport)> {
+        let fields = self.partition_fields();
+        let all = Files::of(batch, &fields)?;
+        let bytes = all.size_in_bytes();
+        let mut report =
+            PruneReport { files: all.len(), after_partitions: all.len(), bytes, bytes_after_partitions: bytes };
+        let mask = match predicate {
+            Some(predicate) => partition_mask(predicate, &all, &fields)?,
+            None => None,
+        };
+        let Some(mask) = mask else {
+            return Ok((all, report));
+        };
+        let kept = Files::of(filter_record_batch(&all.batch, &mask).map_err(failed)?, &fields)?;
+        report.after_partitions = kept.len();
+        report.bytes_after_partitions = kept.size_in_bytes();
+        Ok((kept, report))
+    }
+
+    /// As [`Snapshot::files`], with the files' statistics, which are read now: opening leaves them where they are.
+    pub async fn files_with_statistics(&self, predicate: Option<&BoundPredicate>) -> Result<Files> {
+        let checkpoint = match &self.segment.checkpoint {
+            Some(files) => Some(read_checkpoint(&self.location, files, Statistics::Text).await?),
+            None => None,
+        };
+        let commits =
+            read_commits(&self.location, &self.segment.commits, Statistics::Text, self.options).await?;
+        let reconciled = reconcile(&commits, checkpoint.as_ref())?;
+        Ok(self.prune(live_rows(&reconciled.adds, &add_schema(Statistics::Text))?, predicate)?.0)
+    }
+
+    /// How many rows the table has; none when a file does not say, or has a deletion vector.
+    pub async fn num_rows(&self) -> Result<Option<i64>> {
+        Ok(self.files_with_statistics(None).await?.num_rows())
+    }
+
+    /// The tombstones: the log's columns, the partition values typed where the table has partitions.
+    pub fn tombstones(&self) -> Result<RecordBatch> {
+        let batch = live_rows(&self.tombstones, &remove_schema())?;
+        typed_partitions(&batch, &self.partition_fields())
+    }
+}
+
+impl Files {
+    fn of(batch: RecordBatch, fields: &[&StructField]) -> Result<Self> {
+        let adds = AddColumns::of(&batch)?;
+        let partition_values = typed_struct(&adds.partition_values, fields)?;
+        Ok(Self { adds, partition_values, batch })
+    }
+
+    /// How many files there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.batch.num_rows()
+    }
+
+    /// Whether there are no files.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Bytes of all files.
+    #[must_use]
+    pub fn size_in_bytes(&self) -> i64 {
+        self.adds.size.values().iter().fold(0i64, |total, size| total.saturating_add(*size))
+    }
+
+    /// Rows of all files, where each says how many it has and none has a deletion vector.
+    #[must_use]
+    pub fn num_rows(&self) -> Option<i64> {
+        let stats = self.adds.stats.as_ref()?;
+        let mut total = 0i64;
+        for row in 0..self.len() {
+            if stats.is_null(row) || self.adds.deletion_vector.is_valid(row) {
+                return None;
+            }
+            total = total.checked_add(statistics::num_records(stats.value(row))?)?;
+        }
+        Some(total)
+    }
+
+    /// The files as one batch: `path`, `size`, `modification_time`, `partition_values` (typed, absent for an
+    /// unpartitioned table), `deletion_vector`.
+    pub fn to_batch(&self, fields: &[&StructField]) -> Result<RecordBatch> {
+        typed_partitions(&self.batch, fields)
+    }
+}
+
+fn typed_struct(texts: &MapArray, fields: &[&StructField]) -> Result<Option<StructArray>> {
+    if fields.is_empty() {
+        return Ok(None);
+    }
+    let columns: Vec<(FieldRef, ArrayRef)> = fields
+        .iter()
+        .map(|field| {
+            let column = parse_column(field, &texts_of(texts, &field.name))?;
+            Ok((Arc::new(Field::new(&field.name, column.data_type().clone(), true)) as FieldRef, column))
+        })
+        .collect::<Result<_>>()?;
+    Ok(Some(StructArray::from(columns)))
+}
+
+/// The batch with its map of texts made a struct of typed columns, or left out where there are none.
+fn typed_partitions(batch: &RecordBatch, fields: &[&StructField]) -> Result<RecordBatch> {
+    let mut names: Vec<FieldRef> = Vec::new();
+    let mut columns: Vec<ArrayRef> = Vec::new();
+    for (field, column) in batch.schema().fields().iter().zip(batch.columns()) {
+        match field.data_type() {
+            DataType::Map(..) => {
+                let map = column.as_map();
+                if let Some(typed) = typed_struct(map, fields)? {
+                    let typed = StructArray::try_new(typed.fields().clone(), typed.columns().to_vec(), map.nulls().cloned());
+                    let typed = typed.map_err(failed)?;
+                    names.push(Arc::new(Field::new(field.name(), typed.data_type().clone(), field.is_nullable())));
+                    columns.push(Arc::new(typed));
+                }
+            }
+            _ if field.name() == "stats" => {}
+            _ => {
+                names.push(Arc::clone(field));
+                columns.push(Arc::clone(column));
+            }
+        }
+    }
+    RecordBatch::try_new(Arc::new(Schema::new(names)), columns).map_err(failed)
+}
+
+/// Which rows hold partition text that is no value of its column: they are never pruned, so that a scan meets and
+/// refuses them.
+pub(crate) fn unreadable_values(files: &Files, fields: &[&StructField]) -> BooleanArray {
+    let mut found = vec![false; files.len()];
+    let typed = files.partition_values.as_ref();
+    for (index, field) in fields.iter().enumerate() {
+        let texts = texts_of(&files.adds.partition_values, &field.name);
+        let Some(column) = typed.and_then(|typed| typed.columns().get(index)) else {
+            continue;
+        };
+        let suspects = (0..files.len()).filter(|row| column.is_null(*row) && texts.is_valid(*row));
+        for row in suspects {
+            let unreadable = deltaic_protocol::partition::parse_value(field, Some(texts.value(row))).is_err();
+            if let Some(slot) = found.get_mut(row) {
+                *slot = *slot || unreadable;
+            }
+        }
+    }
+    BooleanArray::from(found)
+}

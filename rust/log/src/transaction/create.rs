@@ -1,0 +1,140 @@
+//! A new table: its first commit.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use deltaic_protocol::actions::{Format, Metadata};
+use deltaic_protocol::features::protocol_for;
+use deltaic_protocol::schema::{DataType, PrimitiveType, StructType};
+use deltaic_protocol::{Error, ErrorKind, Result, Version};
+use serde_json::json;
+
+use super::{Committed, Operation, UserInfo};
+use crate::clock::{new_id, now_ms};
+use crate::committer::{Outcome, prepare, propose};
+use crate::listing::Listing;
+use crate::location::TableLocation;
+use crate::segment::newest_version;
+
+/// What to do where a table is already.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IfExists {
+    /// Say so.
+    Error,
+    /// Leave it as it is.
+    Ignore,
+}
+
+/// A table to be made.
+#[derive(Clone, Debug)]
+pub struct NewTable {
+    /// The schema.
+    pub schema: StructType,
+    /// The columns to partition by.
+    pub partition_columns: Vec<String>,
+    /// Table properties.
+    pub properties: BTreeMap<String, String>,
+    /// A name for people.
+    pub name: Option<String>,
+    /// A description for people.
+    pub description: Option<String>,
+    /// What to do where a table is already.
+    pub if_exists: IfExists,
+    /// What the user adds to the `commitInfo`.
+    pub user: UserInfo,
+}
+
+/// Makes a table; none where there is one already and that is to be ignored.
+///
+/// Protocol: *Change Metadata*, *Protocol Evolution*: the first version holds both actions.
+pub async fn create(location: &Arc<TableLocation>, table: NewTable) -> Result<Option<Committed>> {
+    let metadata = metadata_of(&table)?;
+    let protocol = protocol_for(&metadata, &table.schema)?;
+    let exists = || match table.if_exists {
+        IfExists::Ignore => Ok(None),
+        IfExists::Error => Err(Error::new(ErrorKind::TableExists, "there is a table already")
+            .with("path", location.uri())
+            .hint("open it with deltaic.Table, or pass if_exists=\"ignore\"")),
+    };
+    if newest_version(&Listing::whole(location).await?).is_some() {
+        return exists();
+    }
+    let operation = Operation {
+        name: "CREATE TABLE",
+        parameters: vec![
+            ("partitionBy", json!(metadata.partition_columns).to_string()),
+            ("description", json!(metadata.description).to_string()),
+            ("isManaged", "false".to_owned()),
+            ("properties", json!(metadata.configuration).to_string()),
+        ],
+        metrics: Vec::new(),
+        is_blind_append: true,
+    };
+    let info = operation.to_commit_info(&table.user, now_ms(), None, &new_id());
+    let lines = [json!({ "commitInfo": info }), json!({ "protocol": protocol }), json!({ "metaData": metadata })];
+    let commit: String = lines.iter().map(|line| line.to_string() + "\n").collect();
+    prepare(location).await?;
+    match propose(location, Version::ZERO, commit.into_bytes()).await? {
+        Outcome::Committed(version) => {
+            Ok(Some(Committed { version, commit_info: info.to_string(), conflicts_resolved: Vec::new() }))
+        }
+        Outcome::Lost(_) => exists(),
+        Outcome::Unknown(version) => Err(Error::new(
+            ErrorKind::CommitUnknown,
+            "whether the table was made could not be learnt: the store gave no clear answer",
+        )
+        .with("path", location.uri())
+        .with("version", version)
+        .hint("open the table to see whether it is there")),
+    }
+}
+
+fn metadata_of(table: &NewTable) -> Result<Metadata> {
+    let wrong = |column: &str, message: String| {
+        Err(Error::new(ErrorKind::SchemaMismatch, message).with("column", column))
+    };
+    for column in &table.partition_columns {
+        match table.schema.field(column) {
+            None => {
+                let near = deltaic_protocol::error::nearest(column, table.schema.names());
+                let hint = near.map_or_else(
+                    || format!("the columns are: {}", table.schema.names().collect::<Vec<_>>().join(", ")),
+                    |near| format!("did you mean {near}?"),
+                );
+                return wrong(column, format!("there is no column {column:?} to partition by"))
+                    .map_err(|error: Error| error.hint(hint));
+            }
+            Some(field) => match field.data_type {
+                DataType::Primitive(PrimitiveType::Variant | PrimitiveType::Void) | DataType::Struct(_)
+                | DataType::Array(_) | DataType::Map(_) => {
+                    return wrong(column, format!("a table cannot be partitioned by a {}", field.data_type));
+                }
+                DataType::Primitive(_) => {}
+            },
+        }
+    }
+    if table.schema.fields.is_empty() {
+        return wrong("", "a table needs at least one column".to_owned());
+    }
+    if table.partition_columns.len() == table.schema.fields.len() {
+        return wrong("", "a table needs a column that it is not partitioned by".to_owned());
+    }
+    let configuration = table.properties.iter().map(|(key, value)| (key.clone(), Some(value.clone()))).collect();
+    let metadata = Metadata {
+        id: new_id(),
+        name: table.name.clone(),
+        description: table.description.clone(),
+        format: Format { provider: "parquet".to_owned(), options: BTreeMap::new() },
+        schema_string: table.schema.to_json(),
+        partition_columns: table.partition_columns.clone(),
+        configuration,
+        created_time: Some(now_ms()),
+    };
+    // What is written must be what is read back.
+    let schema = metadata.schema()?;
+    deltaic_protocol::properties::indexed_columns(&metadata).map_err(|error| {
+        Error::new(ErrorKind::InvalidArgument, error.to_string())
+    })?;
+    debug_assert_eq!(schema, table.schema, "a schema changes on its way through the log");
+    Ok(metadata)
+}

@@ -1,0 +1,8 @@
+//! What a Delta table **holds**: everything beside `_delta_log/`.
+//!
+//! Reading: a [`scan::Scan`] plans [`scan::ScanTask`]s from a snapshot, and `read` turns each into record batches.
+//! Writing: a [`write::TableWriter`] turns record batches into data files and the `add` actions that name them.
+
+pub mod read;
+pub mod scan;
+pub mod write;

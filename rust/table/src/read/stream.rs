@@ -1,0 +1,77 @@
+//! Batches as they come: files read side by side, in order, with a bounded number of batches in flight.
+
+use std::num::NonZero;
+
+use arrow_array::RecordBatch;
+use deltaic_protocol::{Error, ErrorKind, Result};
+use futures::stream::BoxStream;
+use futures::{FutureExt, StreamExt, TryStreamExt};
+use tokio::sync::mpsc;
+
+use super::open::open;
+use crate::scan::{Scan, ScanTask};
+
+/// Record batches as they come.
+pub type BatchStream = BoxStream<'static, Result<RecordBatch>>;
+
+/// Batches that may wait in each file's queue.
+const QUEUE: usize = 2;
+
+/// Reads a scan: all of its files, at most `limit` rows. Must be called inside a runtime.
+pub fn stream_scan(scan: &Scan) -> Result<BatchStream> {
+    let tasks = scan.tasks()?;
+    let at_once = std::thread::available_parallelism().map_or(1, NonZero::get);
+    let files = futures::stream::iter(tasks)
+        .map(|task| async move { spawn(task) })
+        .buffered(at_once)
+        .flatten();
+    Ok(match scan.limit() {
+        None => files.boxed(),
+        Some(limit) => limited(files.boxed(), limit),
+    })
+}
+
+/// Reads one task.
+pub fn stream_task(task: ScanTask) -> BatchStream {
+    open(task).into_stream().try_flatten().boxed()
+}
+
+fn spawn(task: ScanTask) -> BatchStream {
+    let (sender, receiver) = mpsc::channel(QUEUE);
+    let worker = tokio::spawn(async move {
+        let mut batches = stream_task(task);
+        while let Some(batch) = batches.next().await {
+            let failed = batch.is_err();
+            if sender.send(batch).await.is_err() || failed {
+                return;
+            }
+        }
+    });
+    futures::stream::unfold((receiver, Some(worker)), |(mut receiver, worker)| async move {
+        if let Some(batch) = receiver.recv().await {
+            return Some((batch, (receiver, worker)));
+        }
+        // The queue closed: a worker that broke must not look like the end of its file.
+        match worker?.await {
+            Ok(()) => None,
+            Err(error) => {
+                let broken = Error::new(ErrorKind::CorruptData, format!("reading a data file broke off: {error}"));
+                Some((Err(broken), (receiver, None)))
+            }
+        }
+    })
+    .boxed()
+}
+
+fn limited(batches: BatchStream, limit: usize) -> BatchStream {
+    futures::stream::try_unfold((batches, limit), |(mut batches, left)| async move {
+        if left == 0 {
+            return Ok(None);
+        }
+        Ok(batches.try_next().await?.map(|batch| {
+            let rows = batch.num_rows().min(left);
+            (batch.slice(0, rows), (batches, left - rows))
+        }))
+    })
+    .boxed()
+}

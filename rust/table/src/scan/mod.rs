@@ -1,0 +1,8 @@
+//! From a snapshot and a question to tasks that can be read one by one.
+
+mod explain;
+mod plan;
+mod task;
+
+pub use plan::{Scan, ScanOptions};
+pub use task::{ScanContext, ScanTask};

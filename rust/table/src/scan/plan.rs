@@ -1,0 +1,173 @@
+//! A question to a snapshot, and the tasks that answer it.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use arrow_array::Array;
+use deltaic_log::Snapshot;
+use deltaic_log::snapshot::{Files, PruneReport};
+use deltaic_protocol::error::nearest;
+use deltaic_protocol::expr::{BoundPredicate, parse_predicate};
+use deltaic_protocol::partition::texts_of;
+use deltaic_protocol::schema::StructType;
+use deltaic_protocol::{Error, ErrorKind, Result};
+
+use super::{ScanContext, ScanTask};
+
+/// Rows a batch where the user does not say: as much as fits a core's cache.
+const BATCH_ROWS: usize = 8_192;
+
+/// What a scan is asked.
+#[derive(Clone, Debug, Default)]
+pub struct ScanOptions {
+    /// The columns, in the order they are to come; all without.
+    pub columns: Option<Vec<String>>,
+    /// The rows, as SQL text; all without.
+    pub predicate: Option<String>,
+    /// At most so many rows.
+    pub limit: Option<usize>,
+    /// Rows a batch, at most.
+    pub batch_size: Option<usize>,
+    /// Folders outside the table that its files may lie in.
+    pub allowed_roots: Vec<String>,
+}
+
+/// A question to a snapshot.
+#[derive(Clone, Debug)]
+pub struct Scan {
+    pub(super) snapshot: Snapshot,
+    pub(super) context: Arc<ScanContext>,
+    limit: Option<usize>,
+}
+
+impl Scan {
+    /// Proves that the columns and the predicate fit the snapshot's schema. Nothing is read.
+    ///
+    /// An unknown column is an `InvalidArgument` with the nearest name, a predicate that does not fit an
+    /// `InvalidPredicate`.
+    pub fn try_new(snapshot: Snapshot, options: ScanOptions) -> Result<Self> {
+        let schema = Arc::clone(snapshot.schema());
+        let output = match &options.columns {
+            None => schema.as_ref().clone(),
+            Some(names) => select(&schema, names)?,
+        };
+        let predicate = match options.predicate {
+            Some(text) => {
+                let bound = parse_predicate(&text)?.bind(&schema)?;
+                Some((text, bound))
+            }
+            None => None,
+        };
+        // An Arrow type that cannot be had is an error now and not in the middle of the data.
+        output.to_arrow()?;
+        let batch_size = match options.batch_size {
+            Some(0) => return Err(Error::new(ErrorKind::InvalidArgument, "batch_size must be at least 1")),
+            Some(rows) => rows,
+            None => BATCH_ROWS,
+        };
+        let context = ScanContext {
+            location: Arc::clone(snapshot.location()),
+            version: snapshot.version(),
+            table_schema: schema,
+            partition_columns: snapshot.metadata().partition_columns.clone(),
+            output,
+            predicate,
+            batch_size,
+            allowed_roots: options.allowed_roots,
+        };
+        Ok(Self { snapshot, context: Arc::new(context), limit: options.limit })
+    }
+
+    /// The columns that come out.
+    #[must_use]
+    pub fn schema(&self) -> &StructType {
+        &self.context.output
+    }
+
+    /// At most so many rows come out.
+    #[must_use]
+    pub fn limit(&self) -> Option<usize> {
+        self.limit
+    }
+
+    pub(super) fn bound(&self) -> Option<&BoundPredicate> {
+        self.context.predicate.as_ref().map(|(_, bound)| bound)
+    }
+
+    pub(super) fn pruned(&self) -> Result<(Files, PruneReport)> {
+        self.snapshot.files(self.bound())
+    }
+
+    /// The files to read, each a task of its own.
+    pub fn tasks(&self) -> Result<Vec<ScanTask>> {
+        let (files, _) = self.pruned()?;
+        let columns = &self.context.partition_columns;
+        let texts: Vec<_> = columns.iter().map(|name| texts_of(&files.adds.partition_values, name)).collect();
+        let task = |row: usize| {
+            if files.adds.deletion_vector.is_valid(row) {
+                // The gate refuses such tables; should one slip through, its rows are not to be trusted.
+                return Err(Error::new(ErrorKind::UnsupportedFeature, "a file has a deletion vector")
+                    .with("feature", "deletionVectors")
+                    .with("path", files.adds.path.value(row)));
+            }
+            let partition_values: BTreeMap<String, Option<String>> = columns
+                .iter()
+                .zip(&texts)
+                .map(|(name, text)| (name.clone(), text.is_valid(row).then(|| text.value(row).to_owned())))
+                .collect();
+            Ok(ScanTask {
+                context: Arc::clone(&self.context),
+                path: files.adds.path.value(row).to_owned(),
+                size: files.adds.size.value(row),
+                partition_values,
+            })
+        };
+        (0..files.len()).map(task).collect()
+    }
+
+    /// Whether the predicate, if any, looks at partition columns alone, so that the log answers it.
+    fn is_answered_by_the_log(&self) -> bool {
+        self.bound().is_none_or(|predicate| {
+            predicate.columns().iter().all(|column| self.context.partition_columns.iter().any(|name| name == column))
+        })
+    }
+
+    /// How many rows the scan has, from the log where that is exact; none where the files must be read.
+    pub async fn count_from_log(&self) -> Result<Option<i64>> {
+        if !self.is_answered_by_the_log() {
+            return Ok(None);
+        }
+        let files = self.snapshot.files_with_statistics(self.bound()).await?;
+        // Pruning keeps a file whose partition value cannot be read; a scan would refuse it.
+        let fields = self.snapshot.partition_fields();
+        for field in fields {
+            for text in texts_of(&files.adds.partition_values, &field.name).iter() {
+                deltaic_protocol::partition::parse_value(field, text)?;
+            }
+        }
+        Ok(files.num_rows().map(|rows| match self.limit {
+            Some(limit) => rows.min(i64::try_from(limit).unwrap_or(i64::MAX)),
+            None => rows,
+        }))
+    }
+}
+
+fn select(schema: &StructType, names: &[String]) -> Result<StructType> {
+    let mut fields = Vec::with_capacity(names.len());
+    for (index, name) in names.iter().enumerate() {
+        let Some(field) = schema.field_ignoring_case(name) else {
+            let hint = match nearest(name, schema.names()) {
+                Some(near) => format!("did you mean {near}?"),
+                None => format!("the columns are: {}", schema.names().collect::<Vec<_>>().join(", ")),
+            };
+            return Err(Error::new(ErrorKind::InvalidArgument, format!("there is no column {name:?}"))
+                .with("column", name.as_str())
+                .hint(hint));
+        };
+        if names.iter().take(index).any(|before| before.eq_ignore_ascii_case(name)) {
+            return Err(Error::new(ErrorKind::InvalidArgument, format!("the column {name:?} is asked for twice")));
+        }
+        fields.push(field.clone());
+    }
+    Ok(StructType { fields })
+}

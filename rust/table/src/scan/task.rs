@@ -1,0 +1,130 @@
+//! One file to read, with all that reading it needs.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use deltaic_log::TableLocation;
+use deltaic_protocol::expr::{BoundPredicate, parse_predicate};
+use deltaic_protocol::schema::StructType;
+use deltaic_protocol::{Error, ErrorKind, Result, Version};
+use serde::{Deserialize, Serialize};
+
+/// What all tasks of a scan share.
+#[derive(Debug)]
+pub struct ScanContext {
+    pub(crate) location: Arc<TableLocation>,
+    pub(crate) version: Version,
+    /// The table's whole schema: a predicate may look at columns that are not asked for.
+    pub(crate) table_schema: Arc<StructType>,
+    pub(crate) partition_columns: Vec<String>,
+    /// The columns that come out, in order.
+    pub(crate) output: StructType,
+    pub(crate) predicate: Option<(String, BoundPredicate)>,
+    pub(crate) batch_size: usize,
+    pub(crate) allowed_roots: Vec<String>,
+}
+
+/// One file to read. It knows nothing of the log and can be sent to another process.
+#[derive(Clone, Debug)]
+pub struct ScanTask {
+    pub(crate) context: Arc<ScanContext>,
+    pub(crate) path: String,
+    pub(crate) size: i64,
+    pub(crate) partition_values: BTreeMap<String, Option<String>>,
+}
+
+/// The wire shape of a task.
+#[derive(Serialize, Deserialize)]
+struct Wire {
+    format: u32,
+    uri: String,
+    allowed_roots: Vec<String>,
+    version: i64,
+    schema: String,
+    partition_columns: Vec<String>,
+    columns: Vec<String>,
+    predicate: Option<String>,
+    batch_size: usize,
+    path: String,
+    size: i64,
+    partition_values: BTreeMap<String, Option<String>>,
+}
+
+const FORMAT: u32 = 1;
+
+impl ScanTask {
+    /// The file, as the log spells it.
+    #[must_use]
+    pub fn path(&self) -> &str {
+        &self.path
+    }
+
+    /// The file's bytes, as the log says.
+    #[must_use]
+    pub fn size_in_bytes(&self) -> i64 {
+        self.size
+    }
+
+    /// The columns that come out.
+    #[must_use]
+    pub fn schema(&self) -> &StructType {
+        &self.context.output
+    }
+
+    /// The task as bytes, for another process that reaches the same store.
+    pub fn to_bytes(&self) -> Result<Vec<u8>> {
+        let context = &self.context;
+        let wire = Wire {
+            format: FORMAT,
+            uri: context.location.uri().to_owned(),
+            allowed_roots: context.allowed_roots.clone(),
+            version: context.version.as_i64(),
+            schema: context.table_schema.to_json(),
+            partition_columns: context.partition_columns.clone(),
+            columns: context.output.names().map(str::to_owned).collect(),
+            predicate: context.predicate.as_ref().map(|(text, _)| text.clone()),
+            batch_size: context.batch_size,
+            path: self.path.clone(),
+            size: self.size,
+            partition_values: self.partition_values.clone(),
+        };
+        serde_json::to_vec(&wire)
+            .map_err(|error| Error::new(ErrorKind::InvalidArgument, format!("the task cannot be sent: {error}")))
+    }
+
+    /// A task out of its bytes.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
+        let wrong = |why: String| {
+            Error::new(ErrorKind::InvalidArgument, format!("these bytes are not a scan task: {why}"))
+                .hint("both processes need the same version of deltaic")
+        };
+        let wire: Wire = serde_json::from_slice(bytes).map_err(|error| wrong(error.to_string()))?;
+        if wire.format != FORMAT {
+            return Err(wrong(format!("their format is {}, not {FORMAT}", wire.format)));
+        }
+        let table_schema = Arc::new(StructType::from_json(&wire.schema)?);
+        let fields = wire.columns.iter().filter_map(|name| table_schema.field(name).cloned()).collect();
+        let predicate = match wire.predicate {
+            Some(text) => {
+                let bound = parse_predicate(&text)?.bind(&table_schema)?;
+                Some((text, bound))
+            }
+            None => None,
+        };
+        Ok(Self {
+            context: Arc::new(ScanContext {
+                location: Arc::new(TableLocation::parse(&wire.uri, wire.allowed_roots.clone())?),
+                version: Version::try_new(wire.version)?,
+                table_schema,
+                partition_columns: wire.partition_columns,
+                output: StructType { fields },
+                predicate,
+                batch_size: wire.batch_size,
+                allowed_roots: wire.allowed_roots,
+            }),
+            path: wire.path,
+            size: wire.size,
+            partition_values: wire.partition_values,
+        })
+    }
+}

@@ -1,0 +1,10 @@
+//! From record batches to data files and the `add` actions that name them.
+
+mod check;
+mod data_file;
+mod partition;
+mod statistics;
+mod table_writer;
+
+pub use check::Incoming;
+pub use table_writer::{TableWriter, Written};

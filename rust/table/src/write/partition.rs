@@ -1,0 +1,159 @@
+//! Splitting batches by their partition values.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{
+    Date32Type, Decimal128Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type,
+    TimestampMicrosecondType,
+};
+use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchOptions, UInt32Array};
+use arrow_row::{OwnedRow, RowConverter, SortField};
+use arrow_schema::{ArrowError, Schema, SchemaRef};
+use arrow_select::take::take;
+use deltaic_protocol::expr::Scalar;
+use deltaic_protocol::partition::HIVE_NULL;
+use deltaic_protocol::schema::{PrimitiveType, StructField, StructType};
+use deltaic_protocol::{Error, ErrorKind, Result};
+
+/// The values of a partition, as the log spells them; an absent text is NULL.
+pub(super) type PartitionValues = Vec<(String, Option<String>)>;
+
+/// Splits batches of a table's rows.
+pub(super) struct Splitter {
+    partitions: Vec<(usize, StructField)>,
+    data: Vec<usize>,
+    data_schema: SchemaRef,
+    converter: Option<RowConverter>,
+}
+
+fn failed(error: ArrowError) -> Error {
+    Error::new(ErrorKind::SchemaMismatch, format!("the rows cannot be split by their partition values: {error}"))
+}
+
+impl Splitter {
+    pub(super) fn try_new(schema: &StructType, partition_columns: &[String]) -> Result<Self> {
+        let arrow = schema.to_arrow()?;
+        let position = |name: &String| schema.fields.iter().position(|field| field.name == *name);
+        let partitions: Vec<(usize, StructField)> = partition_columns
+            .iter()
+            .filter_map(|name| position(name).and_then(|index| Some((index, schema.fields.get(index)?.clone()))))
+            .collect();
+        let data: Vec<usize> =
+            (0..schema.fields.len()).filter(|index| !partitions.iter().any(|(taken, _)| taken == index)).collect();
+        let data_schema = Arc::new(Schema::new(arrow.project(&data).map_err(failed)?.fields));
+        let converter = if partitions.is_empty() {
+            None
+        } else {
+            let fields =
+                partitions.iter().map(|(index, _)| SortField::new(arrow.field(*index).data_type().clone())).collect();
+            Some(RowConverter::new(fields).map_err(failed)?)
+        };
+        Ok(Self { partitions, data, data_schema, converter })
+    }
+
+    /// The columns that a data file holds.
+    pub(super) fn data_schema(&self) -> &SchemaRef {
+        &self.data_schema
+    }
+
+    /// The batch's rows by partition, without the partition columns; partitions in order of appearance.
+    pub(super) fn split(&mut self, batch: &RecordBatch) -> Result<Vec<(PartitionValues, RecordBatch)>> {
+        let data: Vec<ArrayRef> = self.data.iter().map(|index| Arc::clone(batch.column(*index))).collect();
+        let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
+        let data =
+            RecordBatch::try_new_with_options(Arc::clone(&self.data_schema), data, &options).map_err(failed)?;
+        let Some(converter) = &self.converter else {
+            return Ok(vec![(Vec::new(), data)]);
+        };
+        let keys: Vec<ArrayRef> = self.partitions.iter().map(|(index, _)| Arc::clone(batch.column(*index))).collect();
+        let rows = converter.convert_columns(&keys).map_err(failed)?;
+        let mut order: Vec<Vec<u32>> = Vec::new();
+        let mut found: HashMap<OwnedRow, usize> = HashMap::new();
+        let mut last: Option<(usize, usize)> = None;
+        for (row, key) in rows.iter().enumerate() {
+            let at = match last {
+                // Data often come sorted: the partition of the row before is the first guess.
+                Some((before, at)) if rows.row(before) == key => at,
+                _ => *found.entry(key.owned()).or_insert_with(|| {
+                    order.push(Vec::new());
+                    order.len() - 1
+                }),
+            };
+            last = Some((row, at));
+            if let (Some(members), Ok(row)) = (order.get_mut(at), u32::try_from(row)) {
+                members.push(row);
+            }
+        }
+        order
+            .into_iter()
+            .map(|members| {
+                let first = members.first().copied().unwrap_or(0);
+                let values = self.values_at(&keys, usize::try_from(first).unwrap_or(0))?;
+                let picks = UInt32Array::from(members);
+                let columns = data
+                    .columns()
+                    .iter()
+                    .map(|column| take(column, &picks, None).map_err(failed))
+                    .collect::<Result<Vec<_>>>()?;
+                let options = RecordBatchOptions::new().with_row_count(Some(picks.len()));
+                let rows = RecordBatch::try_new_with_options(Arc::clone(&self.data_schema), columns, &options);
+                Ok((values, rows.map_err(failed)?))
+            })
+            .collect()
+    }
+
+    fn values_at(&self, keys: &[ArrayRef], row: usize) -> Result<PartitionValues> {
+        self.partitions
+            .iter()
+            .zip(keys)
+            .map(|((_, field), key)| Ok((field.name.clone(), text_of(field, scalar_at(key, field, row))?)))
+            .collect()
+    }
+}
+
+/// The value's text, which must read back as the same value.
+fn text_of(field: &StructField, scalar: Option<Scalar>) -> Result<Option<String>> {
+    let Some(scalar) = scalar else {
+        return Ok(None);
+    };
+    let refuse = |why: String| {
+        Err(Error::new(ErrorKind::ConstraintViolation, why)
+            .with("column", field.name.as_str())
+            .hint("the protocol has no spelling for such a partition value: use another value, or NULL"))
+    };
+    match scalar.to_partition_text() {
+        None => refuse("a partition value is not UTF-8 or is out of range".to_owned()),
+        Some(text) if text.is_empty() || text == HIVE_NULL => {
+            refuse(format!("the partition value {text:?} would be read back as NULL"))
+        }
+        Some(text) => Ok(Some(text)),
+    }
+}
+
+fn scalar_at(array: &ArrayRef, field: &StructField, row: usize) -> Option<Scalar> {
+    if array.is_null(row) {
+        return None;
+    }
+    Some(match field.data_type.as_primitive()? {
+        PrimitiveType::Boolean => Scalar::Boolean(array.as_boolean().value(row)),
+        PrimitiveType::Byte => Scalar::Byte(array.as_primitive::<Int8Type>().value(row)),
+        PrimitiveType::Short => Scalar::Short(array.as_primitive::<Int16Type>().value(row)),
+        PrimitiveType::Integer => Scalar::Integer(array.as_primitive::<Int32Type>().value(row)),
+        PrimitiveType::Long => Scalar::Long(array.as_primitive::<Int64Type>().value(row)),
+        PrimitiveType::Float => Scalar::Float(array.as_primitive::<Float32Type>().value(row)),
+        PrimitiveType::Double => Scalar::Double(array.as_primitive::<Float64Type>().value(row)),
+        PrimitiveType::String => Scalar::String(array.as_string::<i32>().value(row).to_owned()),
+        PrimitiveType::Binary => Scalar::Binary(array.as_binary::<i32>().value(row).to_vec()),
+        PrimitiveType::Date => Scalar::Date(array.as_primitive::<Date32Type>().value(row)),
+        PrimitiveType::Timestamp => Scalar::Timestamp(array.as_primitive::<TimestampMicrosecondType>().value(row)),
+        PrimitiveType::TimestampNtz => {
+            Scalar::TimestampNtz(array.as_primitive::<TimestampMicrosecondType>().value(row))
+        }
+        PrimitiveType::Decimal { precision, scale } => {
+            Scalar::Decimal { unscaled: array.as_primitive::<Decimal128Type>().value(row), precision, scale }
+        }
+        PrimitiveType::Void | PrimitiveType::Variant => return None,
+    })
+}

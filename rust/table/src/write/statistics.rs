@@ -1,0 +1,307 @@
+//! A data file's statistics, gathered while its rows pass by.
+//!
+//! Protocol: *Per-file Statistics*. Text is cut to a prefix, times to milliseconds (a maximum upwards, so that it
+//! stays a bound for every reader), and a bound that JSON or a reader cannot take exactly is left out.
+
+use std::fmt::Write;
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{
+    Date32Type, Decimal128Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type,
+    TimestampMicrosecondType,
+};
+use arrow_array::{Array, ArrayRef, ArrowPrimitiveType, RecordBatch, StructArray};
+use arrow_buffer::NullBuffer;
+use deltaic_protocol::expr::{Scalar, format_date, format_timestamp};
+use deltaic_protocol::properties::IndexedColumns;
+use deltaic_protocol::schema::{ColumnName, DataType, PrimitiveType, StructType};
+use deltaic_protocol::statistics::{lower_bound, upper_bound};
+
+/// Statistics of one file.
+#[derive(Debug)]
+pub(super) struct FileStatistics {
+    num_records: u64,
+    columns: Vec<Node>,
+}
+
+#[derive(Debug)]
+enum Node {
+    Struct { name: String, index: usize, children: Vec<Node> },
+    Leaf { name: String, index: usize, leaf: Leaf },
+}
+
+#[derive(Debug, Default)]
+struct Leaf {
+    data_type: Option<PrimitiveType>,
+    null_count: u64,
+    bounds: Option<(Scalar, Scalar)>,
+    /// A value came that has no place among the bounds: NaN above the maximum.
+    above_all: bool,
+}
+
+impl FileStatistics {
+    /// Statistics of the columns that a data file holds, of those that are indexed.
+    pub(super) fn new(data_schema: &StructType, indexed: &IndexedColumns) -> Self {
+        let mut left = match indexed {
+            IndexedColumns::First(count) => *count,
+            IndexedColumns::All | IndexedColumns::Named(_) => usize::MAX,
+        };
+        let named = match indexed {
+            IndexedColumns::Named(names) => Some(names.as_slice()),
+            _ => None,
+        };
+        Self { num_records: 0, columns: nodes(data_schema, named, &mut Vec::new(), &mut left) }
+    }
+
+    /// Takes the rows of a batch into account.
+    pub(super) fn update(&mut self, batch: &RecordBatch) {
+        self.num_records += batch.num_rows() as u64;
+        for node in &mut self.columns {
+            node.update(batch.columns(), None);
+        }
+    }
+
+    pub(super) fn num_records(&self) -> u64 {
+        self.num_records
+    }
+
+    /// The statistics as the log spells them.
+    pub(super) fn to_json(&self) -> String {
+        let mut text = format!("{{\"numRecords\":{}", self.num_records);
+        for (key, value) in [
+            ("minValues", Leaf::min_json as fn(&Leaf) -> Option<String>),
+            ("maxValues", Leaf::max_json),
+            ("nullCount", |leaf| Some(leaf.null_count.to_string())),
+        ] {
+            let inner = fields_json(&self.columns, value).unwrap_or_else(|| "{}".to_owned());
+            // Writing to a String cannot fail.
+            let _ = write!(text, ",\"{key}\":{inner}");
+        }
+        text.push('}');
+        text
+    }
+}
+
+fn nodes(
+    schema: &StructType,
+    named: Option<&[ColumnName]>,
+    path: &mut Vec<String>,
+    left: &mut usize,
+) -> Vec<Node> {
+    let mut found = Vec::new();
+    for (index, field) in schema.fields.iter().enumerate() {
+        if *left == 0 {
+            break;
+        }
+        path.push(field.name.clone());
+        match &field.data_type {
+            DataType::Struct(inner) => {
+                let children = nodes(inner, named, path, left);
+                if !children.is_empty() {
+                    found.push(Node::Struct { name: field.name.clone(), index, children });
+                }
+            }
+            other => {
+                let wanted = named.is_none_or(|names| names.iter().any(|name| path.starts_with(name.parts())));
+                if wanted {
+                    *left -= 1;
+                    let leaf = Leaf { data_type: other.as_primitive(), ..Leaf::default() };
+                    found.push(Node::Leaf { name: field.name.clone(), index, leaf });
+                }
+            }
+        }
+        path.pop();
+    }
+    found
+}
+
+fn fields_json(nodes: &[Node], value: fn(&Leaf) -> Option<String>) -> Option<String> {
+    let fields: Vec<String> = nodes
+        .iter()
+        .filter_map(|node| {
+            let (name, inner) = match node {
+                Node::Struct { name, children, .. } => (name, fields_json(children, value)?),
+                Node::Leaf { name, leaf, .. } => (name, value(leaf)?),
+            };
+            Some(format!("{}:{inner}", quoted(name)))
+        })
+        .collect();
+    (!fields.is_empty()).then(|| format!("{{{}}}", fields.join(",")))
+}
+
+fn quoted(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}
+
+impl Node {
+    fn update(&mut self, columns: &[ArrayRef], parent: Option<&NullBuffer>) {
+        match self {
+            Self::Struct { index, children, .. } => {
+                if let Some(rows) = columns.get(*index).and_then(|column| column.as_struct_opt()) {
+                    let rows: &StructArray = rows;
+                    let nulls = NullBuffer::union(parent, rows.nulls());
+                    for child in children {
+                        child.update(rows.columns(), nulls.as_ref());
+                    }
+                }
+            }
+            Self::Leaf { index, leaf, .. } => {
+                if let Some(column) = columns.get(*index) {
+                    leaf.update(column, NullBuffer::union(parent, column.logical_nulls().as_ref()).as_ref());
+                }
+            }
+        }
+    }
+}
+
+/// The smallest and the largest of the values that are there.
+fn range_of<T: ArrowPrimitiveType>(array: &ArrayRef, nulls: Option<&NullBuffer>) -> Option<(T::Native, T::Native)>
+where
+    T::Native: PartialOrd,
+{
+    let values = array.as_primitive::<T>().values();
+    let present = values.iter().enumerate().filter(|(row, _)| nulls.is_none_or(|nulls| nulls.is_valid(*row)));
+    present.map(|(_, value)| *value).fold(None, |range, value| match range {
+        None => Some((value, value)),
+        Some((low, high)) => {
+            Some((if value < low { value } else { low }, if value > high { value } else { high }))
+        }
+    })
+}
+
+impl Leaf {
+    fn update(&mut self, array: &ArrayRef, nulls: Option<&NullBuffer>) {
+        self.null_count += nulls.map_or(0, NullBuffer::null_count) as u64;
+        macro_rules! range {
+            ($arrow:ty, $scalar:expr) => {
+                range_of::<$arrow>(array, nulls).map(|(low, high)| ($scalar(low), $scalar(high)))
+            };
+        }
+        let range = match self.data_type {
+            Some(PrimitiveType::Byte) => range!(Int8Type, Scalar::Byte),
+            Some(PrimitiveType::Short) => range!(Int16Type, Scalar::Short),
+            Some(PrimitiveType::Integer) => range!(Int32Type, Scalar::Integer),
+            Some(PrimitiveType::Long) => range!(Int64Type, Scalar::Long),
+            Some(PrimitiveType::Date) => range!(Date32Type, Scalar::Date),
+            Some(PrimitiveType::Timestamp) => range!(TimestampMicrosecondType, Scalar::Timestamp),
+            Some(PrimitiveType::TimestampNtz) => range!(TimestampMicrosecondType, Scalar::TimestampNtz),
+            Some(PrimitiveType::Decimal { precision, scale }) => {
+                range!(Decimal128Type, |unscaled| Scalar::Decimal { unscaled, precision, scale })
+            }
+            Some(PrimitiveType::Float) => {
+                let values = array.as_primitive::<Float32Type>().iter().enumerate();
+                let present = values.filter(|(row, _)| nulls.is_none_or(|nulls| nulls.is_valid(*row)));
+                self.float_range(present.filter_map(|(_, value)| value).map(f64::from)).map(|(low, high)| {
+                    #[expect(clippy::cast_possible_truncation, reason = "the values were f32 a line ago")]
+                    let narrow = |value: f64| Scalar::Float(value as f32);
+                    (narrow(low), narrow(high))
+                })
+            }
+            Some(PrimitiveType::Double) => {
+                let values = array.as_primitive::<Float64Type>().iter().enumerate();
+                let present = values.filter(|(row, _)| nulls.is_none_or(|nulls| nulls.is_valid(*row)));
+                self.float_range(present.filter_map(|(_, value)| value))
+                    .map(|(low, high)| (Scalar::Double(low), Scalar::Double(high)))
+            }
+            Some(PrimitiveType::String) => {
+                let strings = array.as_string::<i32>();
+                let present = (0..strings.len()).filter(|row| nulls.is_none_or(|nulls| nulls.is_valid(*row)));
+                present.map(|row| strings.value(row)).fold(None, |range: Option<(&str, &str)>, text| {
+                    Some(range.map_or((text, text), |(low, high)| (low.min(text), high.max(text))))
+                })
+                .map(|(low, high)| (Scalar::String(low.to_owned()), Scalar::String(high.to_owned())))
+            }
+            _ => None,
+        };
+        self.bounds = match (self.bounds.take(), range) {
+            (None, range) => range,
+            (bounds, None) => bounds,
+            (Some((low, high)), Some((new_low, new_high))) => {
+                Some((if is_less(&new_low, &low) { new_low } else { low }, if is_less(&high, &new_high) { new_high } else { high }))
+            }
+        };
+    }
+
+    /// NaN is above every number: it leaves the minimum as it is and takes the maximum away.
+    fn float_range(&mut self, values: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
+        let mut range: Option<(f64, f64)> = None;
+        for value in values {
+            if value.is_nan() {
+                self.above_all = true;
+            } else {
+                range = Some(range.map_or((value, value), |(low, high)| (low.min(value), high.max(value))));
+            }
+        }
+        range
+    }
+
+    fn min_json(&self) -> Option<String> {
+        let (low, _) = self.bounds.as_ref()?;
+        match low {
+            Scalar::String(text) => Some(quoted(lower_bound(text))),
+            Scalar::Timestamp(micros) => milliseconds(micros.div_euclid(1000), 'Z'),
+            Scalar::TimestampNtz(micros) => milliseconds(micros.div_euclid(1000), ' '),
+            // Both zeros are one value, and readers that order them want the lower one here.
+            Scalar::Float(value) if *value == 0.0 => Some("-0.0".to_owned()),
+            Scalar::Double(value) if *value == 0.0 => Some("-0.0".to_owned()),
+            other => plain_json(other),
+        }
+    }
+
+    fn max_json(&self) -> Option<String> {
+        let (_, high) = self.bounds.as_ref()?;
+        if self.above_all {
+            return None;
+        }
+        match high {
+            Scalar::String(text) => upper_bound(text).map(|bound| quoted(&bound)),
+            Scalar::Timestamp(micros) => milliseconds(ceil_milliseconds(*micros)?, 'Z'),
+            Scalar::TimestampNtz(micros) => milliseconds(ceil_milliseconds(*micros)?, ' '),
+            Scalar::Float(value) if *value == 0.0 => Some("0.0".to_owned()),
+            Scalar::Double(value) if *value == 0.0 => Some("0.0".to_owned()),
+            other => plain_json(other),
+        }
+    }
+}
+
+fn ceil_milliseconds(micros: i64) -> Option<i64> {
+    Some(micros.checked_add(999)?.div_euclid(1000))
+}
+
+fn milliseconds(millis: i64, zone: char) -> Option<String> {
+    let text = format_timestamp(millis.checked_mul(1000)?, 'T')?;
+    let (seconds, fraction) = match text.split_once('.') {
+        Some((seconds, fraction)) => (seconds, fraction.get(..3)?),
+        None => (text.as_str(), "000"),
+    };
+    Some(format!("\"{seconds}.{fraction}{}\"", if zone == 'Z' { "Z" } else { "" }))
+}
+
+fn plain_json(scalar: &Scalar) -> Option<String> {
+    Some(match scalar {
+        Scalar::Byte(_) | Scalar::Short(_) | Scalar::Integer(_) | Scalar::Long(_) | Scalar::Decimal { .. } => {
+            scalar.to_partition_text()?
+        }
+        Scalar::Float(value) if value.is_finite() => format!("{value:?}"),
+        Scalar::Double(value) if value.is_finite() => format!("{value:?}"),
+        Scalar::Float(_) | Scalar::Double(_) => quoted(&scalar.to_partition_text()?),
+        Scalar::Date(days) => quoted(&format_date(*days)?),
+        _ => return None,
+    })
+}
+
+fn is_less(left: &Scalar, right: &Scalar) -> bool {
+    match (left, right) {
+        (Scalar::Byte(a), Scalar::Byte(b)) => a < b,
+        (Scalar::Short(a), Scalar::Short(b)) => a < b,
+        (Scalar::Integer(a), Scalar::Integer(b)) | (Scalar::Date(a), Scalar::Date(b)) => a < b,
+        (Scalar::Long(a), Scalar::Long(b))
+        | (Scalar::Timestamp(a), Scalar::Timestamp(b))
+        | (Scalar::TimestampNtz(a), Scalar::TimestampNtz(b)) => a < b,
+        (Scalar::Float(a), Scalar::Float(b)) => a < b,
+        (Scalar::Double(a), Scalar::Double(b)) => a < b,
+        (Scalar::Decimal { unscaled: a, .. }, Scalar::Decimal { unscaled: b, .. }) => a < b,
+        (Scalar::String(a), Scalar::String(b)) => a < b,
+        _ => false,
+    }
+}

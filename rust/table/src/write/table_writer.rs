@@ -1,0 +1,137 @@
+//! Rows into data files, one or more a partition.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use arrow_array::RecordBatch;
+use arrow_schema::Schema;
+use deltaic_log::{Snapshot, TableLocation};
+use deltaic_protocol::Result;
+use deltaic_protocol::actions::Add;
+use deltaic_protocol::features::ensure_appendable;
+use deltaic_protocol::properties::{IndexedColumns, indexed_columns};
+use deltaic_protocol::schema::StructType;
+use object_store::ObjectStoreExt;
+
+use super::check::Incoming;
+use super::data_file::DataFile;
+use super::partition::{PartitionValues, Splitter};
+use super::statistics::FileStatistics;
+
+/// How large a data file grows before the next is begun.
+const TARGET_BYTES: usize = 128 << 20;
+
+/// What was written.
+#[derive(Clone, Debug, Default)]
+pub struct Written {
+    /// The files, to be committed.
+    pub adds: Vec<Add>,
+    /// Rows in all files.
+    pub rows: u64,
+}
+
+/// Writes rows of a table into data files. Nothing of it is in the table before it is committed.
+pub struct TableWriter {
+    location: Arc<TableLocation>,
+    incoming: Incoming,
+    splitter: Splitter,
+    data_schema: StructType,
+    indexed: IndexedColumns,
+    open: BTreeMap<PartitionValues, DataFile>,
+    begun: Vec<String>,
+    written: Written,
+}
+
+impl TableWriter {
+    /// Proves that the table may be written and that data of the schema fit it, before a byte is written.
+    pub fn try_new(snapshot: &Snapshot, incoming: &Schema) -> Result<Self> {
+        let located = |error: deltaic_protocol::Error| {
+            error.with("table", snapshot.location().uri()).with("version", snapshot.version())
+        };
+        ensure_appendable(snapshot.protocol(), snapshot.metadata(), snapshot.schema()).map_err(located)?;
+        let schema = snapshot.schema();
+        let partition_columns = &snapshot.metadata().partition_columns;
+        let data_schema = StructType {
+            fields: schema.fields.iter().filter(|field| !partition_columns.contains(&field.name)).cloned().collect(),
+        };
+        Ok(Self {
+            location: Arc::clone(snapshot.location()),
+            incoming: Incoming::try_new(incoming, schema).map_err(located)?,
+            splitter: Splitter::try_new(schema, partition_columns)?,
+            data_schema,
+            indexed: indexed_columns(snapshot.metadata()).map_err(located)?,
+            open: BTreeMap::new(),
+            begun: Vec::new(),
+            written: Written::default(),
+        })
+    }
+
+    /// Writes the rows of a batch into the files of their partitions.
+    pub async fn write(&mut self, batch: &RecordBatch) -> Result<()> {
+        if batch.num_rows() == 0 {
+            return Ok(());
+        }
+        let rows = self.incoming.conform(batch)?;
+        for (values, rows) in self.splitter.split(&rows)? {
+            self.write_partition(values, &rows).await?;
+        }
+        Ok(())
+    }
+
+    async fn write_partition(&mut self, values: PartitionValues, rows: &RecordBatch) -> Result<()> {
+        let file = match self.open.entry(values) {
+            std::collections::btree_map::Entry::Occupied(open) => open.into_mut(),
+            std::collections::btree_map::Entry::Vacant(slot) => {
+                let statistics = FileStatistics::new(&self.data_schema, &self.indexed);
+                let (values, number) = (slot.key().clone(), self.begun.len());
+                let file = DataFile::begin(&self.location, self.splitter.data_schema(), values, statistics, number)?;
+                self.begun.push(file.relative().to_owned());
+                slot.insert(file)
+            }
+        };
+        file.write(rows).await?;
+        if file.bytes() >= TARGET_BYTES {
+            self.roll_full_files().await?;
+        }
+        Ok(())
+    }
+
+    async fn roll_full_files(&mut self) -> Result<()> {
+        let full: Vec<PartitionValues> =
+            self.open.iter().filter(|(_, file)| file.bytes() >= TARGET_BYTES).map(|(values, _)| values.clone()).collect();
+        for values in full {
+            if let Some(file) = self.open.remove(&values) {
+                self.finish_file(file).await?;
+            }
+        }
+        Ok(())
+    }
+
+    async fn finish_file(&mut self, file: DataFile) -> Result<()> {
+        let (add, rows) = file.finish().await?;
+        self.written.adds.push(add);
+        self.written.rows += rows;
+        Ok(())
+    }
+
+    /// Finishes all files; they are durable when this returns, and wait to be committed.
+    pub async fn finish(&mut self) -> Result<Written> {
+        while let Some((_, file)) = self.open.pop_first() {
+            self.finish_file(file).await?;
+        }
+        Ok(std::mem::take(&mut self.written))
+    }
+
+    /// Removes what was written, after a failure that proves that nothing was committed. What cannot be removed
+    /// is no part of the table and harms nothing.
+    pub async fn abort(&mut self) {
+        while let Some((_, file)) = self.open.pop_first() {
+            file.abort().await;
+        }
+        for relative in std::mem::take(&mut self.begun) {
+            if let Ok(path) = self.location.below(&relative) {
+                let _ = self.location.store().delete(&path).await;
+            }
+        }
+    }
+}
