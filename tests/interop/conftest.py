@@ -1,0 +1,41 @@
+"""Tables that deltaic writes, for another implementation to read.
+
+deltalake lies beside deltaic in the default environment, delta-spark in an environment of its own: each
+environment collects the tests of the implementation that it has.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from . import written
+
+TOP = Path(__file__).resolve().parents[2]
+BESIDE_DELTA_SPARK = Path(sys.prefix) == TOP / ".envs" / "interop"
+
+collect_ignore = ["test_deltalake.py"] if BESIDE_DELTA_SPARK else ["test_delta_spark.py"]
+
+
+@pytest.fixture(scope="session")
+def ours(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder with the tables of `written`."""
+    folder = tmp_path_factory.mktemp("ours")
+    written.write(folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder with the tables of the demo."""
+    python = TOP / ".venv" / "bin" / "python"
+    if not python.exists():
+        pytest.skip("the demo runs in .venv, which `make` makes")
+    folder = tmp_path_factory.mktemp("demo")
+    command = [python, TOP / "examples" / "flights.py", "--no-spark", "--out", folder]
+    ended = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    return folder

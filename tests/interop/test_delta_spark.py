@@ -1,0 +1,201 @@
+"""delta-spark, the reference implementation, reads what deltaic writes, and goes on writing it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Iterator
+from datetime import datetime, timedelta, timezone
+from decimal import Decimal
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pytest
+
+import deltaic
+from tests.golden.rows import difference
+
+from .values import every_type
+from .written import DEMO, contents
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame, SparkSession
+
+JARS = Path(sys.prefix) / "jars"
+
+
+@pytest.fixture(scope="module")
+def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
+    """A session with delta-spark in it."""
+    jars = sorted(map(str, JARS.glob("*.jar")))
+    if not jars:
+        pytest.skip("delta-spark's jars are not here: they come by Maven (mvn)")
+    if not shutil.which("java") and "JAVA_HOME" not in os.environ:
+        pytest.skip("Java, which Spark needs, is not here")
+    from pyspark.sql import SparkSession
+
+    os.environ["LC_ALL"] = "C.UTF-8"
+    settings = {
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.memory": "2g",
+        "spark.jars": ",".join(jars),
+        "spark.log.level": "ERROR",
+        "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
+        "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
+        "spark.sql.session.timeZone": "UTC",
+        "spark.sql.shuffle.partitions": "2",
+        "spark.databricks.delta.snapshotPartitions": "2",
+        "spark.sql.warehouse.dir": str(tmp_path_factory.mktemp("warehouse")),
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+    }
+    session = SparkSession.builder.master("local[2]").appName("interop").config(map=settings).getOrCreate()
+    yield session
+    session.stop()
+
+
+def theirs(spark: SparkSession, folder: Path, version: int | None = None) -> DataFrame:
+    reader = spark.read.format("delta")
+    return (reader if version is None else reader.option("versionAsOf", version)).load(str(folder))
+
+
+@pytest.mark.parametrize("name", contents())
+def test_what_appends_wrote(spark: SparkSession, ours: Path, name: str) -> None:
+    rows = contents()[name].rows
+    assert difference(theirs(spark, ours / name).toArrow(), rows) is None
+
+
+@pytest.mark.parametrize("name", DEMO)
+def test_what_the_demo_wrote(spark: SparkSession, demo: Path, name: str) -> None:
+    snapshot = deltaic.Table(demo / name).snapshot()
+    assert difference(theirs(spark, demo / name).toArrow(), snapshot.scan().to_arrow()) is None
+
+
+def test_each_version_and_its_provenance(spark: SparkSession, demo: Path) -> None:
+    table = deltaic.Table(demo / "flights")
+    history = spark.sql(f"DESCRIBE HISTORY delta.`{demo / 'flights'}`").collect()
+    commits = table.history()
+    assert [(row.version, row.operation) for row in history] == [
+        (commit.version, commit.operation) for commit in commits
+    ]
+    for commit in commits:
+        snapshot = table.snapshot(version=commit.version)
+        assert theirs(spark, demo / "flights", commit.version).count() == snapshot.num_rows
+
+
+def test_the_detail_of_a_table(spark: SparkSession, demo: Path) -> None:
+    snapshot = deltaic.Table(demo / "flights").snapshot()
+    detail = spark.sql(f"DESCRIBE DETAIL delta.`{demo / 'flights'}`").first()
+    assert detail.id == snapshot.metadata.id
+    assert (detail.numFiles, detail.sizeInBytes) == (snapshot.num_files, snapshot.size_in_bytes)
+    assert detail.partitionColumns == snapshot.partition_columns
+    assert (detail.minReaderVersion, detail.minWriterVersion) == (1, 2)
+
+
+INSTANT = datetime(2026, 1, 1, 23, 59, 59, 999_999, tzinfo=timezone.utc)
+# Each value lies in a file of its own, so that a bound that is off by anything loses it.
+SKIPPED_BY: dict[str, pa.Array] = {
+    "string": pa.array(["a" * 32, "a" * 33, "a" * 40, "ü" * 33, "\U0001f6eb" * 33, "\uffff" * 40, "", "b"]),
+    "timestamp": pa.array([INSTANT, INSTANT + timedelta(microseconds=1)], pa.timestamp("us", "UTC")),
+    "old timestamp": pa.array(
+        [
+            datetime(1, 1, 1, 0, 0, 0, 1, tzinfo=timezone.utc),
+            datetime(1969, 12, 31, 23, 59, 59, 999_999, timezone.utc),
+        ],
+        pa.timestamp("us", "UTC"),
+    ),
+    "double": pa.array([0.0, -0.0, float("nan"), float("inf"), float("-inf"), 0.1, 5e-324, 1.7e308]),
+    "float": pa.array([0.0, -0.0, float("nan"), float("inf"), 6.1, 0.1, 1e-45], pa.float32()),
+    "decimal": pa.array([Decimal("99999999.99"), Decimal("-0.01"), Decimal("0.10")], pa.decimal128(10, 2)),
+    "wide decimal": pa.array(
+        [Decimal("0." + "0" * 17 + "1"), Decimal("-" + "9" * 20)], pa.decimal128(38, 18)
+    ),
+    "date": pa.array([0, -719_162, 2_932_896, -141_428], pa.int32()).cast(pa.date32()),
+    "long": pa.array([0, -(2**63), 2**63 - 1, 2**53 + 1]),
+    "byte": pa.array([0, -128, 127], pa.int8()),
+    "boolean": pa.array([True, False]),
+    "binary": pa.array([b"", b"\xff", b"a" * 40]),
+}
+
+
+@pytest.mark.parametrize("kind", SKIPPED_BY)
+def test_skipping_by_our_statistics_loses_nothing(spark: SparkSession, tmp_path: Path, kind: str) -> None:
+    values = pa.concat_arrays([SKIPPED_BY[kind], pa.nulls(1, SKIPPED_BY[kind].type)])
+    rows = pa.table({"id": pa.array(range(len(values)), pa.int64()), "v": values})
+    table = deltaic.Table.create(tmp_path / "t", rows.schema)
+    for row in range(rows.num_rows):
+        table.append(rows.slice(row, 1))
+    frame = theirs(spark, tmp_path / "t")
+    everything = spark.createDataFrame(rows)
+    for condition in conditions(frame, SKIPPED_BY[kind]):
+        found = {row.id for row in frame.where(condition).select("id").collect()}
+        expected = {row.id for row in everything.where(condition).select("id").collect()}
+        assert found == expected, str(condition)
+
+
+def conditions(frame: DataFrame, values: pa.Array) -> Iterator[Column]:
+    """Comparisons with each value; none of them passes through Python's idea of a time."""
+    from pyspark.sql import functions as F  # noqa: N812 - Spark's own idiom
+
+    column = F.col("v")
+    yield column.isNull()
+    yield column.isNotNull()
+    for value in values:
+        if pa.types.is_timestamp(values.type):
+            literal = F.timestamp_micros(F.lit(value.value))
+        elif pa.types.is_date(values.type):
+            literal = F.date_from_unix_date(F.lit(value.value))
+        elif pa.types.is_binary(values.type):
+            literal = F.unhex(F.lit(value.as_py().hex()))
+        else:
+            literal = F.lit(value.as_py()).cast(frame.schema["v"].dataType)
+        yield column == literal
+        yield column <= literal
+        yield column > literal
+
+
+def test_our_statistics_do_skip(spark: SparkSession, tmp_path: Path) -> None:
+    table = deltaic.Table.create(tmp_path / "t", pa.schema([("id", pa.int64())]))
+    for number in range(5):
+        table.append(pa.table({"id": pa.array([number], pa.int64())}))
+    assert len(theirs(spark, tmp_path / "t").where("id >= 3").inputFiles()) == 2
+
+
+def test_an_append_of_theirs_after_ours(spark: SparkSession, tmp_path: Path) -> None:
+    rows = every_type().append_column("p", pa.array(["a b", "ü/é", None, "%", "x", "x"]))
+    table = deltaic.Table.create(tmp_path / "t", rows.schema, partition_by=["p"])
+    table.append(rows)
+    spark.createDataFrame(rows).write.format("delta").mode("append").save(str(tmp_path / "t"))
+    table.append(rows)
+    assert table.snapshot().version == 3
+    expected = pa.concat_tables([rows, rows, rows])
+    assert difference(table.snapshot().scan().to_arrow(), expected) is None
+    assert difference(theirs(spark, tmp_path / "t").toArrow(), expected) is None
+    assert [commit.operation for commit in table.history()] == ["WRITE", "WRITE", "WRITE", "CREATE TABLE"]
+
+
+def test_a_delete_of_theirs_in_our_table(spark: SparkSession, tmp_path: Path) -> None:
+    rows = pa.table({"id": pa.array(range(100), pa.int64()), "p": ["a", "b"] * 50})
+    table = deltaic.Table.create(tmp_path / "t", rows.schema, partition_by=["p"])
+    table.append(rows)
+    spark.sql(f"DELETE FROM delta.`{tmp_path / 't'}` WHERE id % 10 = 0")  # noqa: S608 - our own folder
+    expected = rows.filter(pa.array([n % 10 != 0 for n in range(100)]))
+    assert difference(table.snapshot().scan().to_arrow(), expected) is None
+
+
+def test_a_checkpoint_of_theirs(spark: SparkSession, tmp_path: Path) -> None:
+    rows = pa.table({"id": pa.array([1, 2], pa.int64()), "p": ["a b", None]})
+    properties = {"delta.checkpointInterval": "3"}
+    table = deltaic.Table.create(tmp_path / "t", rows.schema, partition_by=["p"], properties=properties)
+    for _ in range(2):
+        table.append(rows)
+    spark.createDataFrame(rows).write.format("delta").mode("append").save(str(tmp_path / "t"))
+    assert list((tmp_path / "t" / "_delta_log").glob("*.checkpoint.parquet"))
+    for version in range(3):
+        (tmp_path / "t" / "_delta_log" / f"{version:020}.json").unlink()
+    fresh = deltaic.Table(tmp_path / "t").snapshot()
+    assert fresh.version == 3
+    assert difference(fresh.scan().to_arrow(), pa.concat_tables([rows, rows, rows])) is None

@@ -1,0 +1,75 @@
+"""deltalake reads what deltaic writes, row for row, and writes what deltaic reads."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+import deltaic
+from tests.golden.rows import difference
+
+from .values import every_type
+from .written import DEMO, contents
+
+deltalake = pytest.importorskip("deltalake", reason="deltalake is not installed")
+
+
+def theirs(folder: Path, version: int | None = None) -> pa.Table:
+    return deltalake.DeltaTable(str(folder), version=version).to_pyarrow_table()
+
+
+@pytest.mark.parametrize("name", contents())
+def test_what_appends_wrote(ours: Path, name: str) -> None:
+    rows = contents()[name].rows
+    assert difference(theirs(ours / name), rows) is None
+    assert difference(deltaic.Table(ours / name).snapshot().scan().to_arrow(), rows) is None
+
+
+@pytest.mark.parametrize("name", DEMO)
+def test_what_the_demo_wrote(demo: Path, name: str) -> None:
+    table = deltaic.Table(demo / name)
+    assert difference(theirs(demo / name), table.snapshot().scan().to_arrow()) is None
+
+
+def test_each_version_and_its_provenance(demo: Path) -> None:
+    table = deltaic.Table(demo / "flights")
+    other = deltalake.DeltaTable(str(demo / "flights"))
+    history = other.history()
+    assert [entry["version"] for entry in history] == [commit.version for commit in table.history()]
+    assert [entry["operation"] for entry in history] == [commit.operation for commit in table.history()]
+    for commit in table.history():
+        snapshot = table.snapshot(version=commit.version)
+        assert theirs(demo / "flights", commit.version).num_rows == snapshot.num_rows
+
+
+def test_an_append_of_theirs_after_ours(tmp_path: Path) -> None:
+    rows = pa.table({"id": pa.array([1, 2], pa.int64()), "p": ["a b", "ü"]})
+    table = deltaic.Table.create(tmp_path / "t", rows.schema, partition_by=["p"])
+    table.append(rows)
+    deltalake.write_deltalake(str(tmp_path / "t"), rows, mode="append")
+    table.append(rows)
+    assert table.snapshot().version == 3
+    expected = pa.concat_tables([rows, rows, rows])
+    assert difference(table.snapshot().scan().to_arrow(), expected) is None
+    assert difference(theirs(tmp_path / "t"), expected) is None
+
+
+def test_a_table_of_theirs_with_every_type(tmp_path: Path) -> None:
+    rows = every_type()
+    deltalake.write_deltalake(str(tmp_path / "t"), rows)
+    assert difference(deltaic.Table(tmp_path / "t").snapshot().scan().to_arrow(), rows) is None
+    deltaic.Table(tmp_path / "t").append(rows)
+    assert difference(theirs(tmp_path / "t"), pa.concat_tables([rows, rows])) is None
+
+
+def test_a_checkpoint_of_theirs(tmp_path: Path) -> None:
+    rows = pa.table({"id": pa.array([1, 2], pa.int64()), "p": ["a b", None]})
+    table = deltaic.Table.create(tmp_path / "t", rows.schema, partition_by=["p"])
+    table.append(rows)
+    deltalake.DeltaTable(str(tmp_path / "t")).create_checkpoint()
+    (tmp_path / "t" / "_delta_log" / f"{0:020}.json").unlink()
+    table.append(rows)
+    fresh = deltaic.Table(tmp_path / "t").snapshot()
+    assert difference(fresh.scan().to_arrow(), pa.concat_tables([rows, rows])) is None

@@ -1,0 +1,71 @@
+"""One small Spark session for all tests of a process."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+Settings = Callable[[Mapping[str, str]], AbstractContextManager[None]]
+
+
+def has_java() -> bool:
+    """Is there a Java that PySpark would start?"""
+    home = os.environ.get("JAVA_HOME")
+    return bool(shutil.which("java") or (home and (Path(home) / "bin" / "java").exists()))
+
+
+@pytest.fixture(scope="session")
+def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
+    pytest.importorskip("pyspark", reason="PySpark is not installed")
+    if not has_java():
+        pytest.skip("Java, which Spark needs, is not here")
+    from pyspark.sql import SparkSession
+
+    # A JVM opens files by names outside of ASCII only under a locale that has them.
+    os.environ["LC_ALL"] = "C.UTF-8"
+    warnings.filterwarnings("ignore", message="PySpark does not yet fully support pandas")
+    settings = {
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.memory": "1g",
+        "spark.log.level": "ERROR",
+        "spark.sql.session.timeZone": "UTC",
+        "spark.sql.shuffle.partitions": "2",
+        "spark.sql.warehouse.dir": str(tmp_path_factory.mktemp("warehouse")),
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+    }
+    session = SparkSession.builder.master("local[2]").appName("tests").config(map=settings).getOrCreate()
+    yield session
+    session.stop()
+
+
+@pytest.fixture
+def settings(spark: SparkSession) -> Settings:
+    """Sets the session's settings for the time of a `with`."""
+
+    @contextmanager
+    def changed(by_name: Mapping[str, str]) -> Iterator[None]:
+        before = {name: spark.conf.get(name, None) for name in by_name}
+        try:
+            for name, value in by_name.items():
+                spark.conf.set(name, value)
+            yield
+        finally:
+            for name, value in before.items():
+                if value is None:
+                    spark.conf.unset(name)
+                else:
+                    spark.conf.set(name, value)
+
+    return changed

@@ -1,0 +1,147 @@
+"""No setting of the session changes what is read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import date, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import deltaic
+import deltaic.spark as ds
+from tests.protocol.handmade_log import HandmadeTable, add, field, ids, metadata, protocol, schema
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from .conftest import Settings
+
+SETTINGS: list[Mapping[str, str]] = [
+    {},
+    {"spark.sql.parquet.enableVectorizedReader": "false"},
+    {"spark.sql.parquet.filterPushdown": "false"},
+    {"spark.sql.parquet.recordLevelFilter.enabled": "true"},
+    {"spark.sql.parquet.datetimeRebaseModeInRead": "LEGACY"},
+    {"spark.sql.parquet.int96RebaseModeInRead": "LEGACY"},
+    {"spark.sql.parquet.inferTimestampNTZ.enabled": "false"},
+    {"spark.sql.parquet.binaryAsString": "true"},
+    {"spark.sql.parquet.mergeSchema": "true"},
+    {"spark.sql.parquet.fieldId.read.enabled": "true"},
+    {"spark.sql.timestampType": "TIMESTAMP_NTZ"},
+    {"spark.sql.session.timeZone": "America/Caracas"},
+    {"spark.sql.ansi.enabled": "false"},
+    {"spark.sql.caseSensitive": "true"},
+    {"spark.sql.codegen.wholeStage": "false"},
+    {"spark.sql.adaptive.enabled": "false"},
+    {"spark.sql.autoBroadcastJoinThreshold": "-1"},
+    {"spark.sql.optimizer.disableHints": "true"},
+    {"spark.sql.optimizer.nestedSchemaPruning.enabled": "false"},
+    {"spark.sql.execution.arrow.localRelationThreshold": "0"},
+    {"spark.sql.execution.arrow.pyspark.enabled": "true"},
+    {"spark.sql.files.maxPartitionBytes": "4096"},
+    {"spark.sql.sources.useV1SourceList": ""},
+    {"spark.sql.sources.default": "json"},
+    {"spark.sql.streaming.fileSink.log.compactInterval": "1"},
+    {"spark.sql.legacy.parquet.returnNullStructIfAllFieldsMissing": "true"},
+]
+
+
+@pytest.fixture(scope="module")
+def everything(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A table of columns that some setting of Spark reads otherwise, in a partition of a time."""
+    made = HandmadeTable(tmp_path_factory.mktemp("settings") / "t")
+    fields = [
+        field("id"),
+        field("d", "date"),
+        field("t", "timestamp"),
+        field("n", "timestamp_ntz"),
+        field("old", "timestamp"),
+        field("b", "binary"),
+        field("s", {"type": "struct", "fields": [field("x", "integer"), field("y", "integer")]}),
+        field("p", "timestamp"),
+    ]
+    made.commit(protocol(3, 7, ["timestampNtz"], ["timestampNtz"]), metadata(schema(*fields), ["p"]))
+    ancient = [datetime(1500, 1, 1, 12), datetime(2026, 7, 1, 12)]  # noqa: DTZ001 - the zone is the column's
+    rows = pa.table(
+        {
+            "id": pa.array([1, 2], pa.int64()),
+            "d": pa.array([date(1500, 1, 1), date(2026, 7, 1)]),
+            "t": pa.array(ancient, pa.timestamp("us", "UTC")),
+            "n": pa.array(ancient, pa.timestamp("us")),
+            "b": pa.array([b"\xff\x00", b"text"]),
+            "s": pa.array([{"x": 1}, None], pa.struct([("x", pa.int32())])),
+        }
+    )
+    action = made.data("1.parquet", rows, values={"p": "1500-01-01T12:00:00.000000Z"})
+    made.commit(action)
+    # The timestamp of old: 96 bits. One file cannot hold both kinds when pyarrow writes it.
+    old = pa.table({"id": pa.array([3], pa.int64()), "old": pa.array(ancient[:1], pa.timestamp("us", "UTC"))})
+    pq.write_table(old, made.root / "2.parquet", use_deprecated_int96_timestamps=True)
+    made.commit(
+        add("2.parquet", size=(made.root / "2.parquet").stat().st_size, values={"p": "1500-01-01 12:00:00"})
+    )
+    return made.root
+
+
+MICROS_1500, MICROS_2026 = -14_831_726_400_000_000, 1_782_907_200_000_000
+EXPECTED = [
+    (1, "1500-01-01", MICROS_1500, "1500-01-01 12:00:00", None, "/wA=", 1, None, False, MICROS_1500),
+    (2, "2026-07-01", MICROS_2026, "2026-07-01 12:00:00", None, "dGV4dA==", None, None, True, MICROS_1500),
+    (3, None, None, None, MICROS_1500, None, None, None, True, MICROS_1500),
+]
+
+
+@pytest.mark.parametrize("changed", SETTINGS, ids=lambda changed: next(iter(changed), "none"))
+def test_the_rows_are_the_same(
+    spark: SparkSession, everything: Path, settings: Settings, changed: Mapping[str, str]
+) -> None:
+    with settings(changed):
+        frame = (
+            ds.read(spark)
+            .load(everything)
+            .selectExpr(
+                "id",
+                "CAST(d AS STRING)",
+                "unix_micros(t)",
+                "CAST(n AS STRING)",
+                "unix_micros(old)",
+                "base64(b)",
+                "s.x",
+                "s.y",
+                "s IS NULL",
+                "unix_micros(p)",
+            )
+        )
+        assert sorted(map(tuple, frame.collect())) == EXPECTED
+
+
+@pytest.mark.parametrize("setting", ["ignoreMissingFiles", "ignoreCorruptFiles"])
+def test_a_bad_file_is_never_ignored(
+    spark: SparkSession, tmp_path: Path, settings: Settings, setting: str
+) -> None:
+    from py4j.protocol import Py4JError
+    from pyspark.errors import PySparkException
+
+    made = HandmadeTable(tmp_path / "t")
+    made.create(made.data("1.parquet", ids(1)), made.data("2.parquet", ids(2)))
+    with settings({f"spark.sql.files.{setting}": "true"}):
+        frame = ds.read(spark).load(made.root)
+        if setting == "ignoreMissingFiles":
+            (made.root / "2.parquet").unlink()
+        else:
+            (made.root / "2.parquet").write_bytes(b"PAR1 but no more than that")
+        with pytest.raises((PySparkException, Py4JError), match=r"2\.parquet"):
+            frame.collect()
+
+
+def test_a_session_that_ignores_the_list_of_files_is_refused(
+    spark: SparkSession, everything: Path, settings: Settings
+) -> None:
+    setting = "spark.sql.streaming.fileStreamSink.ignoreMetadata"
+    with settings({setting: "true"}), pytest.raises(deltaic.UnsupportedFeature) as raised:
+        ds.read(spark).load(everything)
+    assert setting in str(raised.value.hint)
