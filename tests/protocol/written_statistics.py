@@ -141,7 +141,7 @@ def _is_lower_bound(bound: Any, smallest: Any, kind: str) -> bool:
 def _is_upper_bound(bound: Any, largest: Any, kind: str) -> bool:
     if kind == "string":
         # By code points, as the values are ordered: UTF-8 and UTF-32 agree on that.
-        return largest == bound if len(largest) <= LONGEST_BOUND else bound > largest
+        return largest == bound if len(largest) <= LONGEST_BOUND else bound >= largest
     if kind.startswith("timestamp"):
         # Cut to milliseconds: it stands for all microseconds of its own.
         return bound <= largest < bound + 1000 or bound == largest
