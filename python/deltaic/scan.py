@@ -21,7 +21,10 @@ class Scan:
 
     Iterating gives `pyarrow.RecordBatch` as they come, in bounded memory. Anything that takes Arrow data
     takes a scan, by ``__arrow_c_stream__``: ``polars.DataFrame(scan)``, ``duckdb.from_arrow(scan)``. The
-    order of rows is not defined. A data file that is missing or damaged raises `CorruptData` while reading.
+    order of rows is not defined.
+
+    A data file that is missing or damaged is `CorruptData` while reading. Behind ``__arrow_c_stream__`` it is
+    an error of the library that reads, with the same text: the Arrow interface passes on no more than that.
 
     >>> import deltaic, pyarrow
     >>> table = deltaic.Table.create("stops", pyarrow.schema([("id", pyarrow.int64())]))
@@ -44,14 +47,14 @@ class Scan:
         return Schema(self._rust.schema)
 
     def __iter__(self) -> Iterator[Any]:  # Any: pyarrow ships no types
-        return iter(require("pyarrow", "Iterating a scan").RecordBatchReader.from_stream(self._rust))
+        return iter(_reader(self._rust, "Iterating a scan"))
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         return self._rust.__arrow_c_stream__(requested_schema)
 
     def to_arrow(self) -> Any:  # Any: pyarrow ships no types
         """All rows as a `pyarrow.Table`."""
-        return require("pyarrow", "Scan.to_arrow()").table(self._rust)
+        return _reader(self._rust, "Scan.to_arrow()").read_all()
 
     def to_pandas(self) -> Any:  # Any: pandas ships no types
         """All rows as a `pandas.DataFrame`."""
@@ -60,7 +63,7 @@ class Scan:
 
     def to_polars(self) -> polars.DataFrame:
         """All rows as a `polars.DataFrame`."""
-        return require("polars", "Scan.to_polars()").DataFrame(self._rust)
+        return require("polars", "Scan.to_polars()").DataFrame(self.to_arrow())
 
     def count(self) -> int:
         """How many rows the scan gives; from the log alone where that is exact."""
@@ -106,9 +109,14 @@ class ScanTask:
         """The file's size in bytes, as the log states it."""
         return self._rust.size_in_bytes
 
+    @property
+    def schema(self) -> Schema:
+        """The columns that the task gives: those of its scan."""
+        return Schema(self._rust.schema)
+
     def read(self) -> Any:  # Any: pyarrow ships no types
         """The rows as a `pyarrow.RecordBatchReader`; without pyarrow, hand on the task itself."""
-        return require("pyarrow", "ScanTask.read()").RecordBatchReader.from_stream(self._rust)
+        return _reader(self._rust, "ScanTask.read()")
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         return self._rust.__arrow_c_stream__(requested_schema)
@@ -120,8 +128,22 @@ class ScanTask:
         return f"<deltaic.ScanTask {self.path}>"
 
 
+def _reader(rust: _rust.Scan | _rust.ScanTask, what: str) -> Any:  # Any: pyarrow ships no types
+    # Not by the C stream: that carries an error as text alone, and here it keeps its class.
+    pyarrow = require("pyarrow", what)
+    batches = (pyarrow.record_batch(batch) for batch in rust.batches())
+    return pyarrow.RecordBatchReader.from_batches(pyarrow.schema(rust.schema), batches)
+
+
 def _unpickle(data: bytes) -> ScanTask:
     return ScanTask(_rust.ScanTask.from_bytes(data))
+
+
+def _reader(rust: _rust.Scan | _rust.ScanTask, purpose: str) -> Any:  # Any: pyarrow ships no types
+    # Batch by batch, because an Arrow stream carries the text of an error and not its class.
+    pyarrow = require("pyarrow", purpose)
+    batches = (pyarrow.record_batch(batch) for batch in rust.batches())
+    return pyarrow.RecordBatchReader.from_batches(pyarrow.schema(rust.schema), batches)
 
 
 def to_sql(predicate: str | Expression | None) -> str | None:

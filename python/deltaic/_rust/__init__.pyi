@@ -4,7 +4,13 @@ Times cross this border as integer milliseconds since the epoch, JSON and predic
 is a class of `deltaic.exceptions`; a wrong argument is a `ValueError` or `TypeError`.
 """
 
+from .arrow_table import ArrowSchema as ArrowSchema
+from .arrow_table import ArrowSchema as ArrowSchema
 from .arrow_table import ArrowTable as ArrowTable
+from .batches import Batch as Batch
+from .batches import BatchReader as BatchReader
+from .batches import Batch as Batch
+from .batches import BatchReader as BatchReader
 from .commit import Commit as Commit
 from .scan import Scan as Scan
 from .scan import ScanTask as ScanTask

@@ -1,7 +1,5 @@
 from typing import final
 
-from deltaic.capsule import ArrowSchemaExportable
-
 @final
 class ArrowTable:
     """Materialised Arrow data."""
@@ -9,6 +7,24 @@ class ArrowTable:
     @property
     def num_rows(self) -> int: ...
     @property
-    def schema(self) -> ArrowSchemaExportable: ...
+    def schema(self) -> ArrowSchema: ...
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         """A PyCapsule of an ArrowArrayStream."""
+
+@final
+class ArrowSchema:
+    """The Arrow schema of an `ArrowTable`."""
+
+    @property
+    def names(self) -> list[str]: ...
+    def __arrow_c_schema__(self) -> object:
+        """A PyCapsule of an ArrowSchema."""
+
+@final
+class ArrowSchema:
+    """An Arrow schema that is no Delta table's."""
+
+    @property
+    def names(self) -> list[str]: ...
+    def __arrow_c_schema__(self) -> object:
+        """A PyCapsule of an ArrowSchema."""

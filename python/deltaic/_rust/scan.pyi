@@ -1,5 +1,7 @@
 from typing import final
 
+from .batches import BatchReader
+from .batches import BatchReader
 from .schema import Schema
 
 @final
@@ -10,13 +12,25 @@ class Scan:
     def schema(self) -> Schema:
         """The columns that come out."""
 
+    def batches(self) -> BatchReader:
+        """The rows one batch after the other, from the start.
+
+        Raises:
+            CorruptData, PathEscape, StorageError: Here or at any batch.
+        """
+
+    def batches(self) -> BatchReader:
+        """Batches one by one; an error keeps its class. Each call reads anew."""
+
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         """A PyCapsule of an ArrowArrayStream; each call reads anew."""
 
     def count(self) -> int:
         """How many rows; from the log alone where that is exact."""
 
-    def tasks(self) -> list[ScanTask]: ...
+    def tasks(self) -> list[ScanTask]:
+        """One task for each file that may hold a row."""
+
     def explain(self) -> str:
         """Files and bytes in all, after partitions, after statistics."""
 
@@ -30,6 +44,24 @@ class ScanTask:
 
     @property
     def size_in_bytes(self) -> int: ...
+    @property
+    def schema(self) -> Schema:
+        """The columns that come out."""
+
+    @property
+    def schema(self) -> Schema:
+        """The columns that come out."""
+
+    def batches(self) -> BatchReader:
+        """The rows one batch after the other, from the start.
+
+        Raises:
+            CorruptData, PathEscape, StorageError: Here or at any batch.
+        """
+
+    def batches(self) -> BatchReader:
+        """Batches one by one; an error keeps its class. Each call reads anew."""
+
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         """A PyCapsule of an ArrowArrayStream; each call reads anew."""
 

@@ -12,4 +12,8 @@ class Schema:
     def __arrow_c_schema__(self) -> object:
         """A PyCapsule of an ArrowSchema."""
 
+    def __str__(self) -> str:
+        """The tree, one line a column."""
+
     def __eq__(self, other: object) -> bool: ...
+    def __hash__(self) -> int: ...

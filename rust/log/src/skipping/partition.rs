@@ -3,7 +3,7 @@
 //! Protocol: *Partition Value Serialization*, *Data Files*.
 
 use arrow_arith::boolean::or;
-use arrow_array::{BooleanArray, RecordBatch};
+use arrow_array::{Array, BooleanArray, RecordBatch};
 use arrow_select::filter::prep_null_mask_filter;
 use deltaic_protocol::expr::{BoundPredicate, evaluate};
 use deltaic_protocol::schema::StructField;
@@ -34,7 +34,7 @@ pub fn partition_mask(
     };
     let matches = evaluate(&predicate, &RecordBatch::from(values.clone()))?;
     // A NULL answer matches no row, so the file goes; text that could not be read stays.
-    let matches = prep_null_mask_filter(&matches);
+    let matches = if matches.null_count() > 0 { prep_null_mask_filter(&matches) } else { matches };
     let unreadable = crate::snapshot::unreadable_values(files, fields);
     or(&matches, &unreadable)
         .map(Some)

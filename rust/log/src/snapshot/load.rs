@@ -59,6 +59,11 @@ impl Snapshot {
     }
 }
 
+/// Whether there is a table: a log with a commit or a checkpoint.
+pub async fn exists(location: &TableLocation) -> Result<bool> {
+    Ok(newest_version(&Listing::whole(location).await?).is_some())
+}
+
 async fn from_listing(
     location: &Arc<TableLocation>,
     listing: &Listing,

@@ -13,7 +13,7 @@ use deltaic_protocol::{Result, Version};
 
 pub(crate) use files::unreadable_values;
 pub use files::{Files, PruneReport};
-pub use load::LoadOptions;
+pub use load::{LoadOptions, exists};
 
 use crate::decode::Actions;
 use crate::location::TableLocation;

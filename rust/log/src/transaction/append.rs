@@ -39,10 +39,15 @@ pub async fn append(snapshot: &Snapshot, append: &Append) -> Result<Committed> {
     let mut conflicts_resolved = Vec::new();
     for _ in 0..append.max_attempts.max(1) {
         let version = read.next()?;
-        let info = append.operation.to_commit_info(&append.user, now_ms(), Some(read), &txn_id);
+        let timestamp_ms = now_ms();
+        let info = append.operation.to_commit_info(&append.user, timestamp_ms, Some(read), &txn_id);
         let bytes = render(&info, &append.adds)?;
-        let committed =
-            || Committed { version, commit_info: info.to_string(), conflicts_resolved: conflicts_resolved.clone() };
+        let committed = || Committed {
+            version,
+            timestamp_ms,
+            commit_info: info.to_string(),
+            conflicts_resolved: conflicts_resolved.clone(),
+        };
         match propose(snapshot.location(), version, bytes).await? {
             Outcome::Committed(_) => return Ok(committed()),
             Outcome::Lost(_) | Outcome::Unknown(_) => {

@@ -25,6 +25,20 @@ pub enum IfExists {
     Ignore,
 }
 
+impl IfExists {
+    /// Reads the user's word for it.
+    pub fn parse(text: &str) -> Result<Self> {
+        match text {
+            "error" => Ok(Self::Error),
+            "ignore" => Ok(Self::Ignore),
+            other => Err(Error::new(
+                ErrorKind::InvalidArgument,
+                format!("if_exists is {other:?}; it can be \"error\" or \"ignore\""),
+            )),
+        }
+    }
+}
+
 /// A table to be made.
 #[derive(Clone, Debug)]
 pub struct NewTable {
@@ -70,13 +84,19 @@ pub async fn create(location: &Arc<TableLocation>, table: NewTable) -> Result<Op
         metrics: Vec::new(),
         is_blind_append: true,
     };
-    let info = operation.to_commit_info(&table.user, now_ms(), None, &new_id());
+    let timestamp_ms = now_ms();
+    let info = operation.to_commit_info(&table.user, timestamp_ms, None, &new_id());
     let lines = [json!({ "commitInfo": info }), json!({ "protocol": protocol }), json!({ "metaData": metadata })];
     let commit: String = lines.iter().map(|line| line.to_string() + "\n").collect();
     prepare(location).await?;
     match propose(location, Version::ZERO, commit.into_bytes()).await? {
         Outcome::Committed(version) => {
-            Ok(Some(Committed { version, commit_info: info.to_string(), conflicts_resolved: Vec::new() }))
+            Ok(Some(Committed {
+                version,
+                timestamp_ms,
+                commit_info: info.to_string(),
+                conflicts_resolved: Vec::new(),
+            }))
         }
         Outcome::Lost(_) => exists(),
         Outcome::Unknown(version) => Err(Error::new(

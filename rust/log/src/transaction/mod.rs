@@ -17,6 +17,8 @@ use deltaic_protocol::Version;
 pub struct Committed {
     /// The version it made.
     pub version: Version,
+    /// When, in milliseconds since the epoch, by this machine's clock.
+    pub timestamp_ms: i64,
     /// Its `commitInfo` as JSON text.
     pub commit_info: String,
     /// What a retry met on the way, for people.

@@ -4,5 +4,5 @@ mod explain;
 mod plan;
 mod task;
 
-pub use plan::{Scan, ScanOptions};
+pub use plan::{Scan, ScanOptions, list_files};
 pub use task::{ScanContext, ScanTask};

@@ -1,0 +1,54 @@
+//! `deltaic._rust.ArrowTable`
+
+use std::sync::Arc;
+
+use arrow_array::{RecordBatch, RecordBatchIterator};
+use arrow_schema::SchemaRef;
+use pyo3::prelude::*;
+use pyo3::types::PyCapsule;
+
+use crate::capsule::{export_schema, export_stream};
+use crate::error::Answer;
+
+#[pyclass(module = "deltaic._rust", frozen)]
+pub struct ArrowTable(pub RecordBatch);
+
+#[pymethods]
+impl ArrowTable {
+    #[getter]
+    fn num_rows(&self) -> usize {
+        self.0.num_rows()
+    }
+
+    #[getter]
+    fn schema(&self) -> ArrowSchema {
+        ArrowSchema(self.0.schema())
+    }
+
+    #[pyo3(signature = (requested_schema=None))]
+    fn __arrow_c_stream__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<Bound<'py, PyCapsule>>,
+    ) -> Answer<Bound<'py, PyCapsule>> {
+        let schema = Arc::clone(self.0.schema_ref());
+        let reader = RecordBatchIterator::new(vec![Ok(self.0.clone())], schema);
+        export_stream(py, Box::new(reader), requested_schema)
+    }
+}
+
+/// The Arrow schema of an `ArrowTable`: its columns are the log's, so it is no schema of a Delta table.
+#[pyclass(module = "deltaic._rust", frozen)]
+pub struct ArrowSchema(SchemaRef);
+
+#[pymethods]
+impl ArrowSchema {
+    #[getter]
+    fn names(&self) -> Vec<&str> {
+        self.0.fields().iter().map(|field| field.name().as_str()).collect()
+    }
+
+    fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> Answer<Bound<'py, PyCapsule>> {
+        export_schema(py, &self.0)
+    }
+}

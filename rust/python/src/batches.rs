@@ -1,0 +1,102 @@
+//! Batches on their way to Python: as an Arrow stream, and one by one with errors of our own classes.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use arrow_array::{RecordBatch, RecordBatchReader};
+use arrow_schema::{ArrowError, SchemaRef};
+use deltaic_table::read::BatchStream;
+use futures::StreamExt;
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+use tokio::runtime::Runtime;
+
+use crate::capsule::export_batch;
+use crate::error::Answer;
+use crate::runtime::{runtime, wait};
+
+/// A stream of batches as a blocking reader, for the Arrow C interface.
+pub(crate) struct Blocking {
+    runtime: Arc<Runtime>,
+    schema: SchemaRef,
+    stream: BatchStream,
+}
+
+impl Blocking {
+    pub(crate) fn new(schema: SchemaRef, stream: BatchStream) -> Answer<Self> {
+        Ok(Self { runtime: runtime()?, schema, stream })
+    }
+}
+
+impl Iterator for Blocking {
+    type Item = Result<RecordBatch, ArrowError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let batch = self.runtime.block_on(self.stream.next())?;
+        // Arrow's C interface carries text alone, so the hint goes with the message.
+        Some(batch.map_err(|error| {
+            let hint = error.hint_text().map(|hint| format!("\nhint: {hint}")).unwrap_or_default();
+            ArrowError::ExternalError(format!("{}: {error}{hint}", error.kind().class_name()).into())
+        }))
+    }
+}
+
+impl RecordBatchReader for Blocking {
+    fn schema(&self) -> SchemaRef {
+        Arc::clone(&self.schema)
+    }
+}
+
+/// Batches one by one.
+#[pyclass(module = "deltaic._rust", frozen)]
+pub struct BatchReader {
+    // Taken out while a batch is waited for, so that no lock is held then.
+    stream: Mutex<Option<BatchStream>>,
+}
+
+impl BatchReader {
+    pub fn new(stream: BatchStream) -> Self {
+        Self { stream: Mutex::new(Some(stream)) }
+    }
+}
+
+#[pymethods]
+impl BatchReader {
+    fn __iter__(slf: Py<Self>) -> Py<Self> {
+        slf
+    }
+
+    fn __next__(&self, py: Python<'_>) -> Answer<Option<Batch>> {
+        let taken = self.stream.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let Some(mut stream) = taken else {
+            return Ok(None);
+        };
+        let batch = wait(py, async { stream.next().await.transpose() })?;
+        if batch.is_some() {
+            *self.stream.lock().unwrap_or_else(PoisonError::into_inner) = Some(stream);
+        }
+        Ok(batch.map(Batch))
+    }
+}
+
+/// One batch.
+#[pyclass(module = "deltaic._rust", frozen)]
+pub struct Batch(RecordBatch);
+
+#[pymethods]
+impl Batch {
+    #[getter]
+    fn num_rows(&self) -> usize {
+        self.0.num_rows()
+    }
+
+    #[pyo3(signature = (requested_schema=None))]
+    fn __arrow_c_array__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<Bound<'py, PyAny>>,
+    ) -> Answer<Bound<'py, PyTuple>> {
+        // A batch has one schema; the protocol leaves it to the consumer to convert.
+        let _ = requested_schema;
+        export_batch(py, &self.0)
+    }
+}

@@ -1,0 +1,156 @@
+//! The Arrow PyCapsule protocol, both ways. The only module with `unsafe`: Arrow's C interface is made of pointers.
+//!
+//! What is safe about it: a capsule's name says what its pointer points to, and a structure that is taken out of a
+//! capsule leaves an empty one behind, so that whoever comes last releases nothing twice. The tests pass every type
+//! through here and back by way of another library.
+#![allow(unsafe_code, reason = "the C interface of Arrow; see above")]
+
+use std::ffi::CStr;
+use std::sync::Arc;
+
+use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema, from_ffi, to_ffi};
+use arrow_array::ffi_stream::{RecordBatchStreamReader, FFI_ArrowArrayStream};
+use arrow_array::{
+    Array, ArrayRef, RecordBatch, RecordBatchIterator, RecordBatchOptions, RecordBatchReader, StructArray, make_array,
+};
+use arrow_cast::{CastOptions, cast_with_options};
+use arrow_schema::{ArrowError, DataType, Schema, SchemaRef};
+use deltaic_protocol::{Error, ErrorKind};
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyCapsule, PyTuple};
+
+use crate::error::Answer;
+
+const SCHEMA: &CStr = c"arrow_schema";
+const ARRAY: &CStr = c"arrow_array";
+const STREAM: &CStr = c"arrow_array_stream";
+
+/// An Arrow schema taken from anything with `__arrow_c_schema__`.
+pub(crate) struct SchemaIn(pub Schema);
+
+impl<'py> FromPyObject<'_, 'py> for SchemaIn {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        let capsule = object.call_method0("__arrow_c_schema__").map_err(|_| not_arrow(&object, "__arrow_c_schema__"))?;
+        Ok(Self(import_schema(capsule.cast::<PyCapsule>()?)?))
+    }
+}
+
+/// Record batches taken from anything with `__arrow_c_stream__` or `__arrow_c_array__`.
+pub(crate) struct BatchesIn(pub Box<dyn RecordBatchReader + Send>);
+
+impl<'py> FromPyObject<'_, 'py> for BatchesIn {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        if object.hasattr("__arrow_c_stream__")? {
+            let capsule = object.call_method0("__arrow_c_stream__")?;
+            let pointer = capsule.cast::<PyCapsule>()?.pointer_checked(Some(STREAM))?.cast::<FFI_ArrowArrayStream>();
+            // SAFETY: the name proves what the pointer points to; the stream is moved out and an empty one stays.
+            let reader = unsafe { RecordBatchStreamReader::from_raw(pointer.as_ptr()) }.map_err(not_batches)?;
+            return Ok(Self(Box::new(reader)));
+        }
+        if object.hasattr("__arrow_c_array__")? {
+            let capsules = object.call_method0("__arrow_c_array__")?;
+            let (schema, array): (Bound<'py, PyCapsule>, Bound<'py, PyCapsule>) = capsules.extract()?;
+            let schema = schema.pointer_checked(Some(SCHEMA))?.cast::<FFI_ArrowSchema>();
+            let array = array.pointer_checked(Some(ARRAY))?.cast::<FFI_ArrowArray>();
+            // SAFETY: the names prove what the pointers point to; both are moved out and empty ones stay. The array
+            // is the schema's, as the protocol promises for the pair.
+            let data = unsafe {
+                let schema = FFI_ArrowSchema::from_raw(schema.as_ptr());
+                from_ffi(FFI_ArrowArray::from_raw(array.as_ptr()), &schema)
+            };
+            let rows = make_array(data.map_err(not_batches)?);
+            let rows = rows.as_any().downcast_ref::<StructArray>().ok_or_else(|| {
+                PyTypeError::new_err("an Arrow array of structs is expected: the rows of a table")
+            })?;
+            if rows.null_count() > 0 {
+                return Err(PyTypeError::new_err("rows that are NULL as a whole cannot be appended: drop them first"));
+            }
+            let batch = RecordBatch::from(rows);
+            let schema = batch.schema();
+            return Ok(Self(Box::new(RecordBatchIterator::new(vec![Ok(batch)], schema))));
+        }
+        Err(not_arrow(&object, "__arrow_c_stream__"))
+    }
+}
+
+fn not_arrow(object: &Borrowed<'_, '_, PyAny>, method: &str) -> PyErr {
+    let type_name = object.get_type().name().map_or_else(|_| "this".to_owned(), |name| name.to_string());
+    PyTypeError::new_err(format!("{type_name} holds no Arrow data: an object with {method} is expected"))
+}
+
+fn not_batches(error: ArrowError) -> PyErr {
+    PyTypeError::new_err(format!("the Arrow data cannot be taken: {error}"))
+}
+
+fn import_schema(capsule: &Bound<'_, PyCapsule>) -> PyResult<Schema> {
+    let pointer = capsule.pointer_checked(Some(SCHEMA))?.cast::<FFI_ArrowSchema>();
+    // SAFETY: the name proves what the pointer points to; it is only read, and the capsule outlives the reading.
+    let schema = unsafe { pointer.as_ref() };
+    Schema::try_from(schema).map_err(not_batches)
+}
+
+/// A schema as a PyCapsule.
+pub(crate) fn export_schema<'py>(py: Python<'py>, schema: &Schema) -> Answer<Bound<'py, PyCapsule>> {
+    let exported = FFI_ArrowSchema::try_from(schema).map_err(cannot_leave)?;
+    Ok(PyCapsule::new_with_value(py, exported, SCHEMA)?)
+}
+
+/// Batches as a PyCapsule of a stream, in the schema that is asked for where they convert to it without loss.
+pub(crate) fn export_stream<'py>(
+    py: Python<'py>,
+    reader: Box<dyn RecordBatchReader + Send>,
+    requested: Option<Bound<'py, PyCapsule>>,
+) -> Answer<Bound<'py, PyCapsule>> {
+    let reader = match requested {
+        None => reader,
+        Some(capsule) => cast_reader(reader, import_schema(&capsule)?),
+    };
+    Ok(PyCapsule::new_with_value(py, FFI_ArrowArrayStream::new(reader), STREAM)?)
+}
+
+/// A batch as the pair of PyCapsules of an array.
+pub(crate) fn export_batch<'py>(py: Python<'py>, batch: &RecordBatch) -> Answer<Bound<'py, PyTuple>> {
+    let rows = if batch.num_columns() == 0 {
+        StructArray::new_empty_fields(batch.num_rows(), None)
+    } else {
+        StructArray::from(batch.clone())
+    };
+    let (array, schema) = to_ffi(&rows.to_data()).map_err(cannot_leave)?;
+    let schema = PyCapsule::new_with_value(py, schema, SCHEMA)?;
+    let array = PyCapsule::new_with_value(py, array, ARRAY)?;
+    Ok(PyTuple::new(py, [schema, array])?)
+}
+
+fn cannot_leave(error: ArrowError) -> Error {
+    Error::new(ErrorKind::UnsupportedFeature, format!("the data cannot be handed out as Arrow: {error}"))
+}
+
+/// The protocol lets a producer that cannot give the requested schema give its own: then the batches stay as they are.
+fn cast_reader(reader: Box<dyn RecordBatchReader + Send>, requested: Schema) -> Box<dyn RecordBatchReader + Send> {
+    let own = reader.schema();
+    let castable = own.fields().len() == requested.fields().len()
+        && own.fields().iter().zip(requested.fields()).all(|(from, to)| {
+            from.name() == to.name() && arrow_cast::can_cast_types(from.data_type(), to.data_type())
+        });
+    if !castable || own.fields() == requested.fields() {
+        return reader;
+    }
+    let schema: SchemaRef = Arc::new(requested);
+    let target = Arc::clone(&schema);
+    let batches = reader.map(move |batch| cast_batch(&batch?, &target));
+    Box::new(RecordBatchIterator::new(batches, schema))
+}
+
+fn cast_batch(batch: &RecordBatch, schema: &SchemaRef) -> Result<RecordBatch, ArrowError> {
+    let options = CastOptions { safe: false, ..CastOptions::default() };
+    let cast = |(column, to): (&ArrayRef, &DataType)| cast_with_options(column, to, &options);
+    let columns = batch.columns().iter().zip(schema.fields().iter().map(|field| field.data_type()));
+    let columns = columns.map(cast).collect::<Result<Vec<_>, _>>()?;
+    let rows = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
+    RecordBatch::try_new_with_options(Arc::clone(schema), columns, &rows)
+}

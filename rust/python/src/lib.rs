@@ -1,0 +1,33 @@
+//! How Python holds a Delta table: the border.
+//!
+//! Every function here takes its arguments, lets go of the interpreter, runs, and hands the answer back. What it
+//! does is decided elsewhere, and its documentation stands in the stubs of the Python package.
+
+mod arrow_table;
+mod batches;
+mod capsule;
+mod commit;
+mod error;
+mod runtime;
+mod scan;
+mod schema;
+mod snapshot;
+mod table;
+
+use pyo3::prelude::*;
+
+#[pymodule]
+fn _rust(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add_class::<arrow_table::ArrowSchema>()?;
+    module.add_class::<arrow_table::ArrowTable>()?;
+    module.add_class::<batches::BatchReader>()?;
+    module.add_class::<batches::Batch>()?;
+    module.add_class::<commit::Commit>()?;
+    module.add_class::<scan::Scan>()?;
+    module.add_class::<scan::ScanTask>()?;
+    module.add_class::<schema::Schema>()?;
+    module.add_class::<snapshot::Snapshot>()?;
+    module.add_class::<table::Table>()?;
+    Ok(())
+}

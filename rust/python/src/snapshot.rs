@@ -1,0 +1,116 @@
+//! `deltaic._rust.Snapshot`
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use deltaic_protocol::{Error, ErrorKind};
+use deltaic_table::scan::{Scan as TableScan, ScanOptions};
+use pyo3::prelude::*;
+
+use crate::arrow_table::ArrowTable;
+use crate::error::{Answer, broken};
+use crate::runtime::wait;
+use crate::scan::Scan;
+use crate::schema::Schema;
+
+#[pyclass(module = "deltaic._rust", frozen)]
+pub struct Snapshot {
+    pub snapshot: deltaic_log::Snapshot,
+    pub allowed_roots: Vec<String>,
+}
+
+#[pymethods]
+impl Snapshot {
+    #[getter]
+    fn uri(&self) -> &str {
+        self.snapshot.location().uri()
+    }
+
+    #[getter]
+    fn version(&self) -> i64 {
+        self.snapshot.version().as_i64()
+    }
+
+    #[getter]
+    fn timestamp_ms(&self, py: Python<'_>) -> Answer<i64> {
+        wait(py, self.snapshot.timestamp_ms())
+    }
+
+    #[getter]
+    fn schema(&self) -> Schema {
+        Schema::new(Arc::clone(self.snapshot.schema()), Some(&self.snapshot.metadata().schema_string))
+    }
+
+    #[getter]
+    fn protocol(&self) -> Answer<String> {
+        serde_json::to_string(self.snapshot.protocol()).map_err(broken)
+    }
+
+    #[getter]
+    fn metadata(&self) -> Answer<String> {
+        serde_json::to_string(self.snapshot.metadata()).map_err(broken)
+    }
+
+    #[getter]
+    fn num_files(&self) -> usize {
+        self.snapshot.num_files()
+    }
+
+    #[getter]
+    fn size_in_bytes(&self) -> Answer<i64> {
+        Ok(self.snapshot.size_in_bytes()?)
+    }
+
+    #[getter]
+    fn num_rows(&self, py: Python<'_>) -> Answer<Option<i64>> {
+        wait(py, self.snapshot.num_rows())
+    }
+
+    #[getter]
+    fn app_transactions(&self) -> BTreeMap<&str, i64> {
+        self.snapshot.txns().iter().map(|(app, txn)| (app.as_str(), txn.version)).collect()
+    }
+
+    #[getter]
+    fn domain_metadata(&self) -> BTreeMap<&str, &str> {
+        let domains = self.snapshot.domains().iter();
+        domains.map(|(name, domain)| (name.as_str(), domain.configuration.as_str())).collect()
+    }
+
+    #[getter]
+    fn warnings(&self) -> Vec<String> {
+        self.snapshot.warnings().to_vec()
+    }
+
+    fn refresh(&self, py: Python<'_>) -> Answer<Self> {
+        let snapshot = wait(py, self.snapshot.refresh())?;
+        Ok(Self { snapshot, allowed_roots: self.allowed_roots.clone() })
+    }
+
+    #[pyo3(signature = (*, predicate=None, stats=false))]
+    fn files(&self, py: Python<'_>, predicate: Option<&str>, stats: bool) -> Answer<ArrowTable> {
+        if stats {
+            return Err(Error::new(ErrorKind::UnsupportedFeature, "statistics as columns are not implemented yet")
+                .with("feature", "files(stats=True)")
+                .into());
+        }
+        Ok(ArrowTable(py.detach(|| deltaic_table::scan::list_files(&self.snapshot, predicate))?))
+    }
+
+    fn tombstones(&self, py: Python<'_>) -> Answer<ArrowTable> {
+        Ok(ArrowTable(py.detach(|| self.snapshot.tombstones())?))
+    }
+
+    #[pyo3(signature = (*, columns, predicate, limit, batch_size))]
+    fn scan(
+        &self,
+        columns: Option<Vec<String>>,
+        predicate: Option<String>,
+        limit: Option<usize>,
+        batch_size: Option<usize>,
+    ) -> Answer<Scan> {
+        let options =
+            ScanOptions { columns, predicate, limit, batch_size, allowed_roots: self.allowed_roots.clone() };
+        Ok(Scan(TableScan::try_new(self.snapshot.clone(), options)?))
+    }
+}

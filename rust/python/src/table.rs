@@ -1,0 +1,120 @@
+//! `deltaic._rust.Table`
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use deltaic_log::TableLocation;
+use deltaic_log::history::{history, version_at};
+use deltaic_log::snapshot::LoadOptions;
+use deltaic_log::transaction::{IfExists, NewTable, UserInfo, create};
+use deltaic_protocol::schema::schema_from_arrow;
+use deltaic_protocol::{Error, ErrorKind, Version};
+use deltaic_table::write::{AppendOptions, append_stream};
+use pyo3::prelude::*;
+
+use crate::capsule::{BatchesIn, SchemaIn};
+use crate::commit::Commit;
+use crate::error::Answer;
+use crate::runtime::wait;
+use crate::snapshot::Snapshot;
+
+#[pyclass(module = "deltaic._rust", frozen)]
+pub struct Table {
+    location: Arc<TableLocation>,
+    allowed_roots: Vec<String>,
+    options: LoadOptions,
+}
+
+#[pymethods]
+impl Table {
+    #[new]
+    #[pyo3(signature = (uri, *, storage_options=None, allowed_roots=Vec::new(), max_line_bytes=1 << 28))]
+    fn new(
+        uri: &str,
+        storage_options: Option<BTreeMap<String, String>>,
+        allowed_roots: Vec<String>,
+        max_line_bytes: usize,
+    ) -> Answer<Self> {
+        if let Some(option) = storage_options.iter().flatten().map(|(key, _)| key).next() {
+            return Err(Error::new(
+                ErrorKind::InvalidArgument,
+                format!("the storage option {option:?} is not known: local tables and memory:// have none"),
+            )
+            .into());
+        }
+        let location = Arc::new(TableLocation::parse(uri, allowed_roots.clone())?);
+        Ok(Self { location, allowed_roots, options: LoadOptions { max_line_bytes } })
+    }
+
+    #[getter]
+    fn uri(&self) -> &str {
+        self.location.uri()
+    }
+
+    fn exists(&self, py: Python<'_>) -> Answer<bool> {
+        wait(py, deltaic_log::snapshot::exists(&self.location))
+    }
+
+    #[pyo3(signature = (schema, *, partition_by, properties, name, description, if_exists, commit_info))]
+    #[expect(clippy::too_many_arguments, reason = "the options of one verb, all named in Python")]
+    fn create(
+        &self,
+        py: Python<'_>,
+        schema: SchemaIn,
+        partition_by: Vec<String>,
+        properties: BTreeMap<String, String>,
+        name: Option<String>,
+        description: Option<String>,
+        if_exists: &str,
+        commit_info: Option<&str>,
+    ) -> Answer<Option<Commit>> {
+        let table = NewTable {
+            schema: schema_from_arrow(&schema.0)?,
+            partition_columns: partition_by,
+            properties,
+            name,
+            description,
+            if_exists: IfExists::parse(if_exists)?,
+            user: UserInfo::parse(commit_info)?,
+        };
+        Ok(wait(py, create(&self.location, table))?.map(Commit::from))
+    }
+
+    #[pyo3(signature = (*, version=None, timestamp_ms=None))]
+    fn snapshot(&self, py: Python<'_>, version: Option<i64>, timestamp_ms: Option<i64>) -> Answer<Snapshot> {
+        if version.is_some() && timestamp_ms.is_some() {
+            return Err(Error::new(ErrorKind::InvalidArgument, "give a version or a timestamp, not both").into());
+        }
+        let version = version.map(Version::try_new).transpose()?;
+        let snapshot = wait(py, async {
+            let version = match timestamp_ms {
+                None => version,
+                Some(time) => Some(version_at(&self.location, time, self.options).await?),
+            };
+            deltaic_log::Snapshot::load(Arc::clone(&self.location), version, self.options).await
+        })?;
+        Ok(Snapshot { snapshot, allowed_roots: self.allowed_roots.clone() })
+    }
+
+    #[pyo3(signature = (limit=None))]
+    fn history(&self, py: Python<'_>, limit: Option<usize>) -> Answer<Vec<Commit>> {
+        let commits = wait(py, history(&self.location, limit, self.options))?;
+        Ok(commits.into_iter().map(Commit::from).collect())
+    }
+
+    #[pyo3(signature = (data, *, commit_info=None, max_attempts=100))]
+    fn append(
+        &self,
+        py: Python<'_>,
+        data: BatchesIn,
+        commit_info: Option<&str>,
+        max_attempts: usize,
+    ) -> Answer<Commit> {
+        let options = AppendOptions { user: UserInfo::parse(commit_info)?, max_attempts };
+        let committed = wait(py, async {
+            let snapshot = deltaic_log::Snapshot::load(Arc::clone(&self.location), None, self.options).await?;
+            append_stream(&snapshot, data.0, options).await
+        })?;
+        Ok(committed.into())
+    }
+}

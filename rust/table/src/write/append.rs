@@ -1,0 +1,64 @@
+//! Appending a stream of record batches, from the first batch to the commit.
+
+use arrow_array::{RecordBatch, RecordBatchReader};
+use deltaic_log::Snapshot;
+use deltaic_log::transaction::{Append, Committed, Operation, UserInfo, append};
+use deltaic_protocol::{Error, ErrorKind, Result};
+
+use super::table_writer::{TableWriter, Written};
+
+/// How an append behaves.
+#[derive(Clone, Debug)]
+pub struct AppendOptions {
+    /// What the user adds to the `commitInfo`.
+    pub user: UserInfo,
+    /// How many versions are tried.
+    pub max_attempts: usize,
+}
+
+/// Appends all batches of a stream in one commit. Where it fails, the table is as it was, and the data files that
+/// were written are removed again; only where the outcome is unknown they stay, since they may be in the table.
+pub async fn append_stream(
+    snapshot: &Snapshot,
+    batches: Box<dyn RecordBatchReader + Send>,
+    options: AppendOptions,
+) -> Result<Committed> {
+    let mut writer = TableWriter::try_new(snapshot, &batches.schema())?;
+    let committed = write_and_commit(snapshot, &mut writer, batches, options).await;
+    if committed.as_ref().is_err_and(|error| error.kind() != ErrorKind::CommitUnknown) {
+        writer.abort().await;
+    }
+    committed
+}
+
+async fn write_and_commit(
+    snapshot: &Snapshot,
+    writer: &mut TableWriter,
+    batches: Box<dyn RecordBatchReader + Send>,
+    options: AppendOptions,
+) -> Result<Committed> {
+    for batch in batches {
+        let batch: RecordBatch = batch.map_err(|error| {
+            Error::new(ErrorKind::InvalidArgument, format!("the data that were to be appended broke off: {error}"))
+        })?;
+        writer.write(&batch).await?;
+    }
+    let written = writer.finish().await?;
+    append(snapshot, &describe(snapshot, written, options)).await
+}
+
+fn describe(snapshot: &Snapshot, written: Written, options: AppendOptions) -> Append {
+    let bytes = written.adds.iter().fold(0i64, |total, add| total.saturating_add(add.size));
+    let partition_columns = serde_json::Value::from(snapshot.metadata().partition_columns.clone());
+    let operation = Operation {
+        name: "WRITE",
+        parameters: vec![("mode", "Append".to_owned()), ("partitionBy", partition_columns.to_string())],
+        metrics: vec![
+            ("numFiles", i64::try_from(written.adds.len()).unwrap_or(i64::MAX)),
+            ("numOutputRows", i64::try_from(written.rows).unwrap_or(i64::MAX)),
+            ("numOutputBytes", bytes),
+        ],
+        is_blind_append: true,
+    };
+    Append { adds: written.adds, operation, user: options.user, max_attempts: options.max_attempts }
+}
