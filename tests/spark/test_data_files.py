@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from deltaic import CorruptData, CorruptLog, UnsupportedFeature
+from deltaic import CorruptData, CorruptLog, PathEscape, UnsupportedFeature
 from deltaic.spark.data_files import DataFile, data_files, data_uri
 
 URIS = {
@@ -20,10 +20,13 @@ URIS = {
     "p=[1]{2}^`|<>/a.parquet": "file:///t%20a/b/p=%5B1%5D%7B2%7D%5E%60%7C%3C%3E/a.parquet",
     "p=a+b&c;d=e/a?b#c.parquet": "file:///t%20a/b/p=a+b&c;d=e/a%3Fb%23c.parquet",
     "t=10:30/a.parquet": "file:///t%20a/b/t=10:30/a.parquet",
-    "/other/a%20b.parquet": "file:///other/a%20b.parquet",
-    "file:/other/a.parquet": "file:/other/a.parquet",
-    "file:///other/a%20b.parquet": "file:///other/a%20b.parquet",
-    "s3://bucket/a%20b.parquet": "s3://bucket/a%20b.parquet",
+    "./p=1/./a.parquet": "file:///t%20a/b/p=1/a.parquet",
+    "p=1/../a.parquet": "file:///t%20a/b/a.parquet",
+    "p=%FF/a.parquet": "file:///t%20a/b/p=%FF/a.parquet",
+    "/t%20a/b/a.parquet": "file:///t%20a/b/a.parquet",
+    "/t a/b/c/../a.parquet": "file:///t%20a/b/a.parquet",
+    "file:/t%20a/b/a.parquet": "file:///t%20a/b/a.parquet",
+    "file:///t%20a/b/a.parquet": "file:///t%20a/b/a.parquet",
 }
 
 
@@ -33,7 +36,34 @@ def test_a_path_of_the_log_becomes_one_uri_however_it_was_encoded(path: str, uri
 
 
 def test_an_absolute_path_stays_in_the_tables_store() -> None:
-    assert data_uri("s3://bucket/t/", "/other/a.parquet") == "s3://bucket/other/a.parquet"
+    assert data_uri("s3://bucket/t/", "/t/a.parquet") == "s3://bucket/t/a.parquet"
+    assert data_uri("s3://bucket/t/", "s3://bucket/t/a%20b.parquet") == "s3://bucket/t/a%20b.parquet"
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "",
+        "../a.parquet",
+        "p=1/../../a.parquet",
+        "%2E%2E/a.parquet",
+        "..%2Fa.parquet",
+        "/other/a.parquet",
+        "/t a/b",
+        "/t a/bc/a.parquet",
+        "%2Fother/a.parquet",
+        "/t%20a/b/../../other/a.parquet",
+        "file:/other/a.parquet",
+        "file:///other/a.parquet",
+        "file://host/t%20a/b/a.parquet",
+        "s3://bucket/t%20a/b/a.parquet",
+        "FILE2:///t%20a/b/a.parquet",
+    ],
+)
+def test_a_path_that_leaves_the_table_is_refused(path: str) -> None:
+    with pytest.raises(PathEscape, match="outside") as raised:
+        data_uri("file:///t%20a/b/", path)
+    assert raised.value.context == {"path": path}
 
 
 def test_a_local_file_is_measured(tmp_path: Path) -> None:

@@ -276,7 +276,7 @@ def test_the_modification_time_of_a_plain_tables_files_is_true(spark: SparkSessi
     ("actions", "named"),
     [
         ([protocol(3, 7, ["deletionVectors", "fromTheFuture"], ["fromTheFuture"])], "fromTheFuture"),
-        ([protocol(4, 7)], "4"),
+        ([protocol(4, 7, [], [])], "4"),
     ],
 )
 def test_a_table_that_needs_more_is_refused(

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-import os
+import posixpath
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
-from urllib.parse import quote, unquote_to_bytes
+from urllib.parse import quote, unquote
 
-from deltaic.exceptions import CorruptData, CorruptLog, UnsupportedFeature
+from deltaic.exceptions import CorruptData, CorruptLog, PathEscape, UnsupportedFeature
 
 __all__ = ["DataFile", "data_files", "data_uri"]
 
-_ABSOLUTE = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):/")
+_ABSOLUTE = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):(?=/)")
+# A name of bytes that are no UTF-8 comes through as it is.
+_ANY_BYTES = "surrogateescape"
 # What java.net.URI takes in a path as it stands; the rest is percent-encoded.
 _AS_IT_STANDS = "/:@!$&'()*+,;=-._~"
 # Stores that Hadoop, and so Spark, has no name for.
@@ -39,18 +41,35 @@ def data_uri(table_uri: str, path: str) -> str:
         table_uri: The table's own URI, with a slash at its end.
         path: As in the log: relative to the table and percent-encoded, or a URI, or an absolute path.
 
+    Raises:
+        PathEscape: The path leaves the table's folder.
+
     Example:
         >>> data_uri("file:///data/", "p=a%20b/ü.parquet")
         'file:///data/p=a%20b/%C3%BC.parquet'
     """
-    if _ABSOLUTE.match(path):
-        text = path
-    elif path.startswith("/"):
-        scheme, _, rest = table_uri.partition("://")
-        text = f"{scheme}://{rest.partition('/')[0]}{path}"
+    root, decoded = _decoded(table_uri), _decoded(path)
+    scheme, _, root_path = root.partition("://")
+    if absolute := _ABSOLUTE.match(path):
+        scheme, rest = absolute[1], decoded[absolute.end() :]
+        # file:/a and file:///a are one place.
+        whole = rest.removeprefix("//") if rest.startswith("//") else rest
+    elif decoded.startswith("/"):
+        whole = root_path.partition("/")[0] + decoded
     else:
-        text = table_uri + path
-    return quote(unquote_to_bytes(text), safe=_AS_IT_STANDS)
+        whole = root_path + decoded
+    text = f"{scheme}://{posixpath.normpath(whole)}"
+    if not text.startswith(root):
+        raise PathEscape(
+            f"the log names a data file outside of the table's folder: {path}",
+            context={"path": path},
+            hint="a table whose files lie elsewhere, such as a shallow clone, is not read through Spark yet",
+        )
+    return quote(text, safe=_AS_IT_STANDS, errors=_ANY_BYTES)
+
+
+def _decoded(uri: str) -> str:
+    return unquote(uri, errors=_ANY_BYTES)
 
 
 def data_files(
@@ -64,6 +83,7 @@ def data_files(
     Raises:
         CorruptData: A local file is missing or empty.
         CorruptLog: A size that no Parquet file has.
+        PathEscape: A path leaves the table's folder.
         UnsupportedFeature: A store or a file name that Spark passes over.
     """
     for path, size in zip(paths, sizes, strict=True):
@@ -97,12 +117,7 @@ def _refuse_what_spark_passes_over(uri: str, path: str) -> None:
 
 
 def _local_path(uri: str) -> Path | None:
-    scheme, _, rest = uri.partition(":")
-    if scheme != "file":
-        return None
-    if rest.startswith("//"):
-        rest = "/" + rest.removeprefix("//").partition("/")[2]
-    return Path(os.fsdecode(unquote_to_bytes(rest)))
+    return Path(_decoded(uri).removeprefix("file://")) if uri.startswith("file://") else None
 
 
 def _measure(local: Path, path: str, version: int) -> int:
