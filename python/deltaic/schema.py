@@ -55,7 +55,7 @@ class Schema:
         return isinstance(other, Schema) and self._rust == other._rust
 
     def __hash__(self) -> int:
-        return hash(tuple(self.names))
+        return hash(self._rust)
 
     def __len__(self) -> int:
         return len(self.names)

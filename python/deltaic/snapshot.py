@@ -194,25 +194,25 @@ class Snapshot:
 
         Args:
             predicate: Keep every file that may hold a matching row, and as few others as the log can tell.
-            stats: Add the files' statistics.
+            stats: Add the files' statistics; not implemented yet.
 
         Returns:
             Columns ``path`` (as in the log, URI-encoded), ``size`` in bytes, ``modification_time`` (int64,
             ms since the epoch), ``partition_values`` (a struct of typed values by logical name; absent when
             the table is not partitioned, null where the text does not parse), ``deletion_vector`` (a struct,
-            or null). With `stats` also ``num_records``, ``tight_bounds``, and ``min``, ``max``,
-            ``null_count`` as structs by logical name, null where unusable.
+            or null).
 
         Raises:
             InvalidPredicate: The predicate does not parse or names an unknown column.
             UnsupportedExpression: It uses what cannot be evaluated here.
+            UnsupportedFeature: `stats` is true.
 
         >>> import deltaic, pyarrow
         >>> schema = pyarrow.schema([("day", pyarrow.int32()), ("id", pyarrow.int64())])
         >>> table = deltaic.Table.create("days", schema, partition_by=["day"])
         >>> commit = table.append(pyarrow.table({"day": [1, 1, 2], "id": [1, 2, 3]}, schema=schema))
-        >>> table.snapshot().files("day = 2", stats=True).to_arrow()["num_records"].to_pylist()
-        [1]
+        >>> table.snapshot().files("day = 2").to_arrow()["partition_values"].to_pylist()
+        [{'day': 2}]
         """
         return ArrowTable(self._rust.files(predicate=to_sql(predicate), stats=stats))
 
@@ -257,6 +257,9 @@ class Snapshot:
         """
         if isinstance(columns, str):
             raise TypeError(f"columns is a list of names: write columns=[{columns!r}]")
+        for name, number, least in (("limit", limit, 0), ("batch_size", batch_size, 1)):
+            if number is not None and number < least:
+                raise ValueError(f"{name} is at least {least}, not {number}")
         names = None if columns is None else list(columns)
         return Scan(
             self._rust.scan(columns=names, predicate=to_sql(predicate), limit=limit, batch_size=batch_size)

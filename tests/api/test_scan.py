@@ -95,7 +95,7 @@ def test_rows_go_anywhere_and_each_time_anew(regions: deltaic.Table) -> None:
     assert ids(pa.Table.from_batches(scan)) == [1, 2, 3, 4, 5, 6]
     assert sorted(scan.to_pandas()["id"]) == [1, 2, 3, 4, 5, 6]
     assert sorted(scan.to_polars()["id"]) == sorted(pl.DataFrame(scan)["id"]) == [1, 2, 3, 4, 5, 6]
-    assert duckdb.connect().from_arrow(scan).aggregate("sum(id)").fetchone() == (21,)
+    assert duckdb.connect().from_arrow(scan).aggregate("sum(id)").fetchall() == [(21,)]
 
 
 def test_an_empty_result_keeps_its_columns(numbers: deltaic.Table) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from datetime import date, datetime, timezone
 from decimal import Decimal
@@ -96,9 +97,11 @@ def test_decimals_are_exact(root: Path) -> None:
     written(root, pa.table({"m": pa.array(values, pa.decimal128(37, 2))}))
     [add] = of_kind(root, 1, "add")
     assert "-99999999999999999999999999999999999.99" in add["stats"]
-    files = deltaic.Table(root).snapshot().files(stats=True).to_arrow().to_pylist()
-    assert files[0]["min"]["m"] == values[0]
-    assert files[0]["max"]["m"] == values[1]
+    stats = json.loads(add["stats"], parse_float=Decimal)
+    assert Decimal(stats["minValues"]["m"]) == values[0]
+    assert Decimal(stats["maxValues"]["m"]) == values[1]
+    for value in values:
+        assert deltaic.Table(root).snapshot().scan(predicate=deltaic.col("m") == value).count() == 1
 
 
 def test_nan_and_infinities_never_hide_a_row(root: Path) -> None:

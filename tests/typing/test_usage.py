@@ -17,13 +17,16 @@ PACKAGE = Path(__file__).resolve().parents[2] / "python"
 
 def test_pyright_agrees(tmp_path: Path) -> None:
     settings = {
-        "include": [str(USAGE)],
+        "include": [USAGE.name],
         "extraPaths": [str(PACKAGE)],
         "typeCheckingMode": "strict",
         "pythonVersion": "3.10",
         "reportUnnecessaryTypeIgnoreComment": "error",
         "reportMissingModuleSource": "none",
     }
+    # A copy, because a project names its files relative to itself.
+    copy = tmp_path / USAGE.name
+    copy.write_text(USAGE.read_text())
     config = tmp_path / "pyrightconfig.json"
     config.write_text(json.dumps(settings))
     command = [sys.executable, "-m", "pyright", "--pythonpath", sys.executable, "--project", str(config)]
@@ -32,7 +35,7 @@ def test_pyright_agrees(tmp_path: Path) -> None:
     found = [
         f"{item['range']['start']['line'] + 1}: {item['message']}"
         for item in report["generalDiagnostics"]
-        if Path(item["file"]) == USAGE
+        if Path(item["file"]) == copy
     ]
     assert found == []
-    assert report["summary"]["filesAnalyzed"] >= 1
+    assert report["summary"]["filesAnalyzed"] == 1

@@ -53,4 +53,4 @@ def wrong(table: deltaic.Table) -> None:
     table.snapshot().scan(limit="3")  # pyright: ignore[reportArgumentType]
     table.snapshot().version = 3  # pyright: ignore[reportAttributeAccessIssue]
     deltaic.Table.create("x", {"a": int}, if_exists="replace")  # pyright: ignore[reportArgumentType]
-    _ = col("a") > [1]  # pyright: ignore[reportOperatorIssue]
+    table.snapshot().scan(predicate=3)  # pyright: ignore[reportArgumentType]
