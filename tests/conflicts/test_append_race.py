@@ -164,3 +164,10 @@ def test_a_stream_that_breaks_off_commits_nothing(tmp_path: Path) -> None:
         deltaic.Table(table.root).append(while_reading(fail))
     assert not commit_path(table.root, 1).exists()
     assert live(table.root) == [1]
+
+
+def test_a_tables_own_scan_is_a_source(tmp_path: Path) -> None:
+    table = made(tmp_path / "t")
+    handle = deltaic.Table(table.root)
+    handle.append(handle.snapshot().scan())
+    assert live(table.root) == [1, 1]

@@ -11,7 +11,7 @@ import deltaic
 from tests.protocol import handmade_log as log
 
 from . import broken
-from .test_bad_input import ESCAPES
+from .cases import ESCAPES
 
 
 @pytest.mark.parametrize("path", ESCAPES)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import math
+import struct
 from collections.abc import Callable, Iterator
 from decimal import Decimal
 from typing import Any
@@ -88,7 +89,8 @@ def _check_column(path: tuple[str, ...], kind: Any, stats: dict[str, Any], colum
         yield f"min of {name} is {low!r}, and the smallest value is {smallest!r}"
     if high is not None and not _is_upper_bound(_bound(high, kind), largest, kind):
         yield f"max of {name} is {high!r}, and the largest value is {largest!r}"
-    if kind != "string" and (low is None or high is None) and len(values) == len(column) - column.null_count:
+    finite = [value for value in values if not (isinstance(value, float) and math.isinf(value))]
+    if kind != "string" and None in (low, high) and len(finite) == len(column) - column.null_count:
         yield f"no bounds for {name}"
 
 
@@ -134,7 +136,7 @@ def _is_lower_bound(bound: Any, smallest: Any, kind: str) -> bool:
     if kind.startswith("timestamp"):
         return smallest - 1000 < bound <= smallest
     if kind in ("float", "double"):
-        return _close(bound, smallest, kind) and bound <= smallest
+        return _as_float(bound, kind) == smallest
     return bound == smallest
 
 
@@ -143,12 +145,13 @@ def _is_upper_bound(bound: Any, largest: Any, kind: str) -> bool:
         # By code points, as the values are ordered: UTF-8 and UTF-32 agree on that.
         return largest == bound if len(largest) <= LONGEST_BOUND else bound >= largest
     if kind.startswith("timestamp"):
-        # Cut to milliseconds: it stands for all microseconds of its own.
-        return bound <= largest < bound + 1000 or bound == largest
+        # In milliseconds: cut, it stands for all microseconds of its own; rounded up, it is above them.
+        return bound - 1000 < largest < bound + 1000
     if kind in ("float", "double"):
-        return _close(bound, largest, kind)
+        return _as_float(bound, kind) == largest
     return bound == largest
 
 
-def _close(bound: float, value: float, kind: str) -> bool:
-    return bound == value or (kind == "float" and math.isclose(bound, value, rel_tol=1e-6))
+def _as_float(number: float, kind: str) -> float:
+    """The value that a number of the statistics stands for: a float is written as its shortest text."""
+    return struct.unpack("f", struct.pack("f", number))[0] if kind == "float" else number
