@@ -36,6 +36,7 @@ def test_a_limit_takes_the_newest(numbers: deltaic.Table) -> None:
 def test_the_commit_of_a_verb_is_the_one_in_the_history(numbers: deltaic.Table) -> None:
     commit = numbers.append(pa.table({"id": [6], "name": ["six"]}))
     assert commit == numbers.history(limit=1)[0]
+    assert numbers.snapshot(timestamp=commit.timestamp).version == commit.version
     assert pickle.loads(pickle.dumps(commit)) == commit
     assert copy.deepcopy(commit) == commit
 
