@@ -66,7 +66,7 @@ def judge(known: Reference) -> dict[str, str]:
         check_metadata(snapshot, known)
         latest = read(snapshot, known, known.latest)
     except deltaic.UnsupportedFeature as error:
-        latest = refused(error)
+        latest = refused(error, known.protocol or None)
     except deltaic.DeltaicError as error:
         if known.failed_at is None or known.failure.startswith("FAILED_READ_FILE"):
             pytest.fail(f"delta-spark opens it, deltaic does not: {error}")
@@ -90,17 +90,29 @@ def judge_older(table: deltaic.Table, version: int, known: Reference, content: C
         return refused(error)
 
 
-def refused(error: deltaic.UnsupportedFeature) -> str:
+def refused(error: deltaic.UnsupportedFeature, protocol: dict[str, Any] | None = None) -> str:
     feature = error.context.get("feature")
     assert isinstance(feature, str)
     assert feature
     assert feature in error.message
     assert error.hint
+    if protocol is not None:
+        assert set(feature.split(", ")) <= demanded(protocol), (
+            "refused by a name that the table does not ask for"
+        )
     return f"refused:{feature}"
+
+
+def demanded(protocol: dict[str, Any]) -> set[str]:
+    """What a table's protocol asks of its readers, by name."""
+    version = protocol["minReaderVersion"]
+    legacy = {"columnMapping"} if version == 2 else set[str]()
+    return legacy | set(protocol.get("readerFeatures") or ()) | {f"reader version {version}"}
 
 
 def check_metadata(snapshot: deltaic.Snapshot, known: Reference) -> None:
     assert snapshot.version == known.version
+    assert not snapshot.warnings or "corrupted-last-checkpoint" in known.name
     assert snapshot.num_files == known.latest.num_files
     assert json.loads(snapshot.schema.to_json()) == known.schema
     assert tuple(snapshot.partition_columns) == known.partition_columns

@@ -84,7 +84,6 @@ def test_in_commit_timestamps_rule_over_file_times(tmp_path: Path) -> None:
 def test_in_commit_timestamps_enabled_later(tmp_path: Path) -> None:
     # protocol: recommendations-for-readers-of-tables-with-in-commit-timestamps.2,
     # recommendations-for-readers-of-tables-with-in-commit-timestamps.3,
-    # recommendations-for-readers-of-tables-with-in-commit-timestamps.4,
     # recommendations-for-readers-of-tables-with-in-commit-timestamps.5,
     # recommendations-for-readers-of-tables-with-in-commit-timestamps.6
     table = HandmadeTable(tmp_path / "t")

@@ -15,7 +15,7 @@ PARTITIONED = schema(field("id"), field("day", "date"))
 
 
 def test_the_directories_say_nothing(tmp_path: Path) -> None:
-    """protocol: data-files.1, data-files.2."""
+    """protocol: data-files.2."""
     table = HandmadeTable(tmp_path / "t")
     table.commit(
         protocol(),

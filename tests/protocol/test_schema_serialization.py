@@ -84,7 +84,6 @@ def test_a_created_table_has_the_type_it_was_given(tmp_path: Path, kind: Any) ->
 
 
 def test_the_metadata_of_columns_is_kept(tmp_path: Path) -> None:
-    """protocol: column-metadata.1."""
     notes = {"comment": "wörds", "some.key": {"nested": [1, None, 2.5]}, "CURRENT_DEFAULT": "3"}
     text = schema(field("x", "long", **notes))
     snapshot = snapshot_of(tmp_path / "t", text)

@@ -72,9 +72,8 @@ def tables(draw: st.DrawFn) -> pa.Table:
 )
 @given(tables(), st.data())
 def test_whatever_is_written_is_valid_and_reads_back(rows: pa.Table, data: st.DataObject) -> None:
-    # protocol: change-metadata.1, change-metadata.2, change-metadata.3, change-metadata.8,
-    # add-file-and-remove-file.4, add-file-and-remove-file.7, add-file-and-remove-file.10,
-    # delta-log-entries.2, table-features-for-new-and-existing-tables.1, protocol-evolution.1
+    # protocol: change-metadata.1, change-metadata.2, change-metadata.8, add-file-and-remove-file.7,
+    # add-file-and-remove-file.10, delta-log-entries.2, table-features-for-new-and-existing-tables.1
     able = [name for name in rows.column_names if name in PARTITIONS]
     chosen = data.draw(st.lists(st.sampled_from(able), unique=True, max_size=2)) if able else []
     partition_by = chosen[: len(rows.column_names) - 1]
