@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import pickle
 import re
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
 
@@ -195,11 +195,40 @@ def test_a_pickled_task_is_whole(regions: deltaic.Table) -> None:
         assert task.path in repr(task)
 
 
+def test_bytes_that_are_no_task_are_refused() -> None:
+    for data in (b"", b"{}", b"\x80nonsense"):
+        with pytest.raises(ValueError, match="not a scan task"):
+            deltaic._rust.ScanTask.from_bytes(data)
+
+
 def test_a_task_keeps_its_version(numbers: deltaic.Table, root: Path) -> None:
     tasks = numbers.snapshot(version=1).scan().tasks()
     numbers.append(pa.table({"id": [6], "name": ["six"]}))
     set_commit_time(root, 1, 0)
     assert sorted(number for task in tasks for number in read_ids(task)) == [0, 1, 2]
+
+
+def test_a_scan_may_be_left_halfway(numbers: deltaic.Table) -> None:
+    scan = numbers.snapshot().scan(batch_size=1)
+    for batches in (iter(scan), pa.RecordBatchReader.from_stream(scan), scan.tasks()[0].read()):
+        assert next(batches).num_rows == 1
+    assert scan.to_arrow().num_rows == 6
+
+
+def test_a_scan_is_read_by_many_threads_at_once(numbers: deltaic.Table) -> None:
+    scan = numbers.snapshot().scan(predicate="id > 1")
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(lambda _: ids(scan.to_arrow()), range(40)))
+    assert found == [[2, 3, 4, 5]] * 40
+
+
+def test_behind_an_arrow_stream_the_error_keeps_its_text(numbers: deltaic.Table, root: Path) -> None:
+    [add] = of_kind(root, 1, "add")
+    (root / add["path"]).unlink()
+    with pytest.raises(pa.ArrowException) as caught:
+        pa.table(numbers.snapshot().scan())
+    assert "CorruptData" in str(caught.value)
+    assert add["path"] in str(caught.value)
 
 
 def test_old_files_lack_new_columns(numbers: deltaic.Table, root: Path) -> None:
