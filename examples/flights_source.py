@@ -10,7 +10,7 @@ from pathlib import Path
 import pyarrow as pa
 from pyarrow import csv
 
-__all__ = ["INSTANT", "source"]
+__all__ = ["source"]
 
 INSTANT = pa.timestamp("us", "UTC")
 # What the CSV files do not say; every other column is text.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
@@ -24,6 +23,12 @@ def has_java() -> bool:
     return bool(shutil.which("java") or (home and (Path(home) / "bin" / "java").exists()))
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    # Spark 4.0 leaves its sockets to the garbage collector; Spark 4.3 warns of the pandas beside it.
+    config.addinivalue_line("filterwarnings", "ignore:unclosed:ResourceWarning")
+    config.addinivalue_line("filterwarnings", "ignore:PySpark does not yet fully support pandas")
+
+
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     pytest.importorskip("pyspark", reason="PySpark is not installed")
@@ -33,7 +38,6 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
 
     # A JVM opens files by names outside of ASCII only under a locale that has them.
     os.environ["LC_ALL"] = "C.UTF-8"
-    warnings.filterwarnings("ignore", message="PySpark does not yet fully support pandas")
     settings = {
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.driver.host": "127.0.0.1",
