@@ -10,6 +10,7 @@ pub mod committer;
 pub mod decode;
 pub mod history;
 pub mod last_checkpoint;
+pub mod links;
 pub mod listing;
 pub mod location;
 pub mod parquet_file;

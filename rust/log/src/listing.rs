@@ -7,7 +7,7 @@ use object_store::ObjectMeta;
 use object_store::path::Path;
 
 use crate::location::TableLocation;
-use crate::store_error::store_error;
+use crate::store_error::{is_not_a_folder, store_error};
 
 /// A file of the log that is there.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,11 +45,12 @@ impl Listing {
     /// A folder where a commit should be is a `CorruptLog`.
     pub async fn whole(location: &TableLocation) -> Result<Self> {
         let folder = location.below(LOG_FOLDER)?;
-        let listed = location
-            .store()
-            .list_with_delimiter(Some(&folder))
-            .await
-            .map_err(|error| store_error(&error, LOG_FOLDER))?;
+        let listed = match location.store().list_with_delimiter(Some(&folder)).await {
+            Ok(listed) => listed,
+            // A path that runs through a file leads to no table.
+            Err(error) if is_not_a_folder(&error) => return Ok(Self::default()),
+            Err(error) => return Err(store_error(&error, LOG_FOLDER)),
+        };
         for prefix in &listed.common_prefixes {
             if let Some(LogPath { version, kind: LogFileKind::Commit }) = prefix.filename().and_then(LogPath::parse) {
                 return Err(Error::new(ErrorKind::CorruptLog, "a folder stands where a commit should be")

@@ -11,6 +11,8 @@ use object_store::path::Path;
 use object_store::{ObjectStore, ObjectStoreExt};
 use url::Url;
 
+use crate::links::leads_out_of;
+
 /// The table's place. It holds no state of the table and is cheap to clone behind an `Arc`.
 #[derive(Debug, Clone)]
 pub struct TableLocation {
@@ -27,6 +29,9 @@ static MEMORY: LazyLock<Arc<InMemory>> = LazyLock::new(|| Arc::new(InMemory::new
 impl TableLocation {
     /// Understands a path or URI: a local path, `file://` or `memory://`. Nothing is read.
     pub fn parse(uri: &str, allowed_roots: Vec<String>) -> Result<Self> {
+        if allowed_roots.iter().any(String::is_empty) {
+            return Err(Error::new(ErrorKind::InvalidArgument, "an allowed root is empty: it would allow every place"));
+        }
         if uri.is_empty() {
             return Err(Error::new(ErrorKind::InvalidArgument, "the table's path is empty"));
         }
@@ -106,7 +111,7 @@ impl TableLocation {
     pub fn resolve(&self, log_path: &str) -> Result<Path> {
         let escape = |why: &str| {
             Error::new(ErrorKind::PathEscape, format!("a path of the log leaves the table's folder: {why}"))
-                .with("path", without_query(log_path))
+                .with("path", without_secrets(log_path))
                 .hint("if the table is a shallow clone and you trust it, name the folder in allowed_roots")
         };
         if let Some((scheme, rest)) = split_scheme(log_path) {
@@ -136,14 +141,30 @@ impl TableLocation {
         self.below(&parts.join("/"))
     }
 
+    /// Proves that a resolved path does not lead out of the table by a symbolic link.
+    pub fn check_links(&self, log_path: &str, path: &Path) -> Result<()> {
+        let Some(root) = &self.file_system else {
+            return Ok(());
+        };
+        let file = FilePath::new("/").join(path.as_ref());
+        let mut folders = vec![root.clone()];
+        folders.extend(self.allowed_roots.iter().map(|allowed| allowed_folder(allowed)));
+        match leads_out_of(&file, &folders) {
+            None => Ok(()),
+            Some(_) => Err(Error::new(
+                ErrorKind::PathEscape,
+                "a file of the table is a symbolic link that leaves the table's folder",
+            )
+            .with("path", log_path)
+            .hint("if you trust where it leads, name that folder in allowed_roots")),
+        }
+    }
+
     fn resolve_absolute(&self, absolute: &str) -> Option<Path> {
         let root = self.file_system.as_deref()?;
         let wanted = without_dots(FilePath::new(absolute));
         let allowed = wanted.starts_with(root)
-            || self.allowed_roots.iter().any(|allowed| {
-                let allowed = allowed.strip_prefix("file://").unwrap_or(allowed);
-                !allowed.is_empty() && wanted.starts_with(without_dots(FilePath::new(allowed)))
-            });
+            || self.allowed_roots.iter().any(|allowed| wanted.starts_with(allowed_folder(allowed)));
         if allowed { Path::from_absolute_path(&wanted).ok() } else { None }
     }
 
@@ -161,6 +182,10 @@ fn invalid(uri: &str, why: &str) -> Error {
     Error::new(ErrorKind::InvalidArgument, format!("{uri:?} is not the place of a table: {why}"))
 }
 
+fn allowed_folder(allowed: &str) -> PathBuf {
+    without_dots(FilePath::new(allowed.strip_prefix("file://").unwrap_or(allowed)))
+}
+
 fn split_scheme(path: &str) -> Option<(&str, &str)> {
     let (scheme, rest) = path.split_once(':')?;
     // `time=03:06/x` is relative: a scheme is letters and digits, and a slash follows it.
@@ -170,8 +195,17 @@ fn split_scheme(path: &str) -> Option<(&str, &str)> {
     is_scheme.then_some((scheme, rest))
 }
 
-fn without_query(path: &str) -> &str {
-    path.split(['?', '#']).next().unwrap_or(path)
+/// A foreign URI without what may be secret in it: the query, and whoever signs in.
+fn without_secrets(path: &str) -> String {
+    let path = path.split(['?', '#']).next().unwrap_or(path);
+    match path.split_once("://") {
+        Some((scheme, rest)) => {
+            let (authority, below) = rest.split_once('/').unwrap_or((rest, ""));
+            let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
+            format!("{scheme}://{host}/{below}")
+        }
+        None => path.to_owned(),
+    }
 }
 
 fn without_dots(path: &FilePath) -> PathBuf {
@@ -217,6 +251,7 @@ mod tests {
             "/data/my%20tables/x",
             "file:///etc/passwd",
             "s3://bucket/key?X-Amz-Signature=abc",
+            "https://user:Signature@host/x",
             "http://host/x",
             "",
             "a/..",

@@ -26,12 +26,38 @@ fn innermost(error: &object_store::Error) -> String {
         last = current.to_string();
         cause = current.source();
     }
-    last
+    without_number(&last)
+}
+
+/// The system's words without its number for them.
+fn without_number(text: &str) -> String {
+    match text.rfind(" (os error ") {
+        Some(at) if text.ends_with(')') => text.get(..at).unwrap_or(text).to_owned(),
+        _ => text.to_owned(),
+    }
+}
+
+/// Whether a store's failure says that a part of a path is a file and no folder.
+#[must_use]
+pub fn is_not_a_folder(error: &object_store::Error) -> bool {
+    let mut cause: Option<&dyn std::error::Error> = std::error::Error::source(error);
+    while let Some(current) = cause {
+        if let Some(io) = current.downcast_ref::<std::io::Error>()
+            && io.kind() == std::io::ErrorKind::NotADirectory
+        {
+            return true;
+        }
+        cause = current.source();
+    }
+    false
 }
 
 /// An operating system's failure at a path.
 #[must_use]
 pub fn io_error(error: &std::io::Error, path: &str) -> Error {
+    if let Some(store) = error.get_ref().and_then(|inner| inner.downcast_ref::<object_store::Error>()) {
+        return store_error(store, path);
+    }
     let hint = match error.kind() {
         std::io::ErrorKind::PermissionDenied | std::io::ErrorKind::ReadOnlyFilesystem => {
             "the folder is read-only for this user: check its rights"
@@ -39,5 +65,7 @@ pub fn io_error(error: &std::io::Error, path: &str) -> Error {
         std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded => "make room on the store",
         _ => "check that the place can be reached and written",
     };
-    Error::new(ErrorKind::StorageError, format!("the store failed: {error}")).with("path", path).hint(hint)
+    Error::new(ErrorKind::StorageError, format!("the store failed: {}", without_number(&error.to_string())))
+        .with("path", path)
+        .hint(hint)
 }

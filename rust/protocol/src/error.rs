@@ -154,6 +154,12 @@ impl Error {
         self
     }
 
+    /// Says what the user can do, where the place that found the fault has not said it.
+    #[must_use]
+    pub fn or_hint(self, hint: &str) -> Self {
+        if self.0.hint.is_some() { self } else { self.hint(hint) }
+    }
+
     /// The kind of the failure.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {

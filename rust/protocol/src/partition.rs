@@ -2,6 +2,7 @@
 //!
 //! Protocol: *Partition Value Serialization*, *Data Files*. The values of the log rule; folders are a convention.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use arrow_array::builder::{BinaryBuilder, BooleanBuilder, PrimitiveBuilder, StringBuilder};
@@ -37,7 +38,8 @@ pub fn parse_value(column: &StructField, text: Option<&str>) -> Result<Option<Sc
             ErrorKind::CorruptLog,
             format!("the partition value {text:?} is not a {data_type}"),
         )
-        .with("field", column.name.as_str())),
+        .with("field", column.name.as_str())
+        .hint("the action that added the file is damaged: restore its commit from a backup")),
     }
 }
 
@@ -75,6 +77,32 @@ pub fn texts_of(partition_values: &MapArray, column: &str) -> StringArray {
         }
     }
     found.finish()
+}
+
+/// What the log says of one file: each partition column that it names, and its text or null.
+#[must_use]
+pub fn values_of_row(partition_values: &MapArray, row: usize) -> BTreeMap<String, Option<String>> {
+    let entries = partition_values.value(row);
+    let (keys, values) = (entries.column(0).as_string::<i32>(), entries.column(1).as_string::<i32>());
+    (0..entries.len())
+        .map(|entry| {
+            let value = values.is_valid(entry).then(|| values.value(entry).to_owned());
+            (keys.value(entry).to_owned(), value)
+        })
+        .collect()
+}
+
+/// One value of a file, typed, out of all that the log says of it. A column that the file does not name is damage.
+pub fn value_of(column: &StructField, values: &BTreeMap<String, Option<String>>) -> Result<Option<Scalar>> {
+    match values.get(&column.name) {
+        Some(text) => parse_value(column, text.as_deref()),
+        None => Err(Error::new(
+            ErrorKind::CorruptLog,
+            format!("the file has no value for the partition column {:?}", column.name),
+        )
+        .with("field", column.name.as_str())
+        .hint("the action that added the file is damaged: restore its commit from a backup")),
+    }
 }
 
 /// A whole partition column, typed. Text that is no value of the type becomes NULL: `files()` shows what can be

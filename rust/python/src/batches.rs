@@ -1,9 +1,11 @@
 //! Batches on their way to Python: as an Arrow stream, and one by one with errors of our own classes.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use arrow_array::{RecordBatch, RecordBatchReader};
 use arrow_schema::{ArrowError, SchemaRef};
+use deltaic_protocol::{Error, ErrorKind};
 use deltaic_table::read::BatchStream;
 use futures::StreamExt;
 use pyo3::prelude::*;
@@ -31,7 +33,11 @@ impl Iterator for Blocking {
     type Item = Result<RecordBatch, ArrowError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let batch = self.runtime.block_on(self.stream.next())?;
+        // A panic must not unwind into the C code that calls this: there it would end the process.
+        let next = AssertUnwindSafe(|| self.runtime.block_on(self.stream.next()));
+        let batch = catch_unwind(next).unwrap_or_else(|_| {
+            Some(Err(Error::new(ErrorKind::CorruptData, "reading broke off by a fault in deltaic")))
+        })?;
         // Arrow's C interface carries text alone, so the hint goes with the message.
         Some(batch.map_err(|error| {
             let hint = error.hint_text().map(|hint| format!("\nhint: {hint}")).unwrap_or_default();

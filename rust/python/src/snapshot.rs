@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use deltaic_protocol::actions::columns::Statistics;
 use deltaic_protocol::{Error, ErrorKind};
 use deltaic_table::scan::{Scan as TableScan, ScanOptions};
 use pyo3::prelude::*;
@@ -89,12 +90,8 @@ impl Snapshot {
 
     #[pyo3(signature = (*, predicate=None, stats=false))]
     fn files(&self, py: Python<'_>, predicate: Option<&str>, stats: bool) -> Answer<ArrowTable> {
-        if stats {
-            return Err(Error::new(ErrorKind::UnsupportedFeature, "statistics as columns are not implemented yet")
-                .with("feature", "files(stats=True)")
-                .into());
-        }
-        Ok(ArrowTable(py.detach(|| deltaic_table::scan::list_files(&self.snapshot, predicate))?))
+        let statistics = if stats { Statistics::Text } else { Statistics::Skipped };
+        Ok(ArrowTable(wait(py, deltaic_table::scan::list_files(&self.snapshot, predicate, statistics))?))
     }
 
     fn tombstones(&self, py: Python<'_>) -> Answer<ArrowTable> {
@@ -106,11 +103,17 @@ impl Snapshot {
         &self,
         columns: Option<Vec<String>>,
         predicate: Option<String>,
-        limit: Option<usize>,
-        batch_size: Option<usize>,
+        limit: Option<i64>,
+        batch_size: Option<i64>,
     ) -> Answer<Scan> {
+        let (limit, batch_size) = (count("limit", limit)?, count("batch_size", batch_size)?);
         let options =
             ScanOptions { columns, predicate, limit, batch_size, allowed_roots: self.allowed_roots.clone() };
         Ok(Scan(TableScan::try_new(self.snapshot.clone(), options)?))
     }
+}
+
+fn count(name: &str, value: Option<i64>) -> Answer<Option<usize>> {
+    let wrong = |_| Error::new(ErrorKind::InvalidArgument, format!("{name} may not be negative"));
+    Ok(value.map(usize::try_from).transpose().map_err(wrong)?)
 }

@@ -34,7 +34,12 @@ pub async fn read_checkpoint(
     for file in &checkpoint.files {
         read_file(location, file, statistics, &mut actions)
             .await
-            .map_err(|error| error.with("path", file.relative()).with("version", checkpoint.version))?;
+            .map_err(|error| {
+                error
+                    .with("path", file.relative())
+                    .with("version", checkpoint.version)
+                    .or_hint("the checkpoint is damaged: restore it, or the commits that it stands for, from a backup")
+            })?;
     }
     if actions.protocol.is_none() || actions.metadata.is_none() {
         return Err(Error::new(ErrorKind::CorruptLog, "the checkpoint holds no protocol or no metaData")

@@ -79,8 +79,18 @@ fn decode_line(
                 return twice("metaData");
             }
         }
-        ActionLine::Txn(txn) => actions.txns.push(txn),
-        ActionLine::DomainMetadata(domain) => actions.domains.push(domain),
+        ActionLine::Txn(txn) => {
+            if actions.txns.iter().any(|known| known.app_id == txn.app_id) {
+                return twice(&format!("txn ({})", txn.app_id));
+            }
+            actions.txns.push(txn);
+        }
+        ActionLine::DomainMetadata(domain) => {
+            if actions.domains.iter().any(|known| known.domain == domain.domain) {
+                return twice(&format!("domainMetadata ({})", domain.domain));
+            }
+            actions.domains.push(domain);
+        }
         ActionLine::CommitInfo(info) => actions.commit_info = Some(info.get().to_owned()),
         ActionLine::Cdc | ActionLine::Other => {}
     }
@@ -89,10 +99,7 @@ fn decode_line(
 
 fn locate(error: Error, version: Version) -> Error {
     let located = error.with("path", LogPath::commit(version)).with("version", version);
-    if located.hint_text().is_some() {
-        return located;
-    }
-    located.hint("the commit is damaged: restore it from a backup of the table")
+    located.or_hint("the commit is damaged: restore it from a backup of the table")
 }
 
 #[cfg(test)]

@@ -9,8 +9,9 @@ use arrow_select::concat::concat_batches;
 use arrow_select::filter::filter_record_batch;
 use deltaic_protocol::actions::columns::{AddColumns, Statistics, add_schema, remove_schema};
 use deltaic_protocol::expr::BoundPredicate;
-use deltaic_protocol::partition::{parse_column, texts_of};
-use deltaic_protocol::schema::StructField;
+use deltaic_protocol::partition::{parse_column, texts_of, value_of, values_of_row};
+use deltaic_protocol::schema::{StructField, StructType};
+use deltaic_protocol::statistics::StatisticsColumns;
 use deltaic_protocol::{Error, ErrorKind, Result, statistics};
 
 use super::Snapshot;
@@ -161,9 +162,31 @@ impl Files {
     }
 
     /// The files as one batch: `path`, `size`, `modification_time`, `partition_values` (typed, absent for an
-    /// unpartitioned table), `deletion_vector`.
-    pub fn to_batch(&self, fields: &[&StructField]) -> Result<RecordBatch> {
-        typed_partitions(&self.batch, fields)
+    /// unpartitioned table), `deletion_vector`; where statistics were read also `num_records`, `tight_bounds` and the
+    /// structs `min`, `max` and `null_count` under the schema's names.
+    pub fn to_batch(&self, schema: &StructType, fields: &[&StructField]) -> Result<RecordBatch> {
+        let batch = typed_partitions(&self.batch, fields)?;
+        let Some(stats) = &self.adds.stats else {
+            return Ok(batch);
+        };
+        let is_partition = |field: &&StructField| fields.iter().any(|partition| partition.name == field.name);
+        let with_data = StructType {
+            fields: schema.fields.iter().filter(|field| !is_partition(field)).cloned().collect(),
+        };
+        let parsed = StatisticsColumns::parse(stats, &with_data)?;
+        let mut names: Vec<FieldRef> = batch.schema().fields().iter().cloned().collect();
+        let mut columns = batch.columns().to_vec();
+        for (name, column) in [
+            ("num_records", parsed.num_records),
+            ("tight_bounds", parsed.tight_bounds),
+            ("min", parsed.min),
+            ("max", parsed.max),
+            ("null_count", parsed.null_count),
+        ] {
+            names.push(Arc::new(Field::new(name, column.data_type().clone(), true)));
+            columns.push(column);
+        }
+        RecordBatch::try_new(Arc::new(Schema::new(names)), columns).map_err(failed)
     }
 }
 
@@ -206,23 +229,14 @@ fn typed_partitions(batch: &RecordBatch, fields: &[&StructField]) -> Result<Reco
     RecordBatch::try_new(Arc::new(Schema::new(names)), columns).map_err(failed)
 }
 
-/// Which rows hold partition text that is no value of its column: they are never pruned, so that a scan meets and
-/// refuses them.
+/// Which files have a partition value that cannot be read, or lack one: they are never pruned, so that a scan
+/// meets and refuses them.
 pub(crate) fn unreadable_values(files: &Files, fields: &[&StructField]) -> BooleanArray {
-    let mut found = vec![false; files.len()];
-    let typed = files.partition_values.as_ref();
-    for (index, field) in fields.iter().enumerate() {
-        let texts = texts_of(&files.adds.partition_values, &field.name);
-        let Some(column) = typed.and_then(|typed| typed.columns().get(index)) else {
-            continue;
-        };
-        let suspects = (0..files.len()).filter(|row| column.is_null(*row) && texts.is_valid(*row));
-        for row in suspects {
-            let unreadable = deltaic_protocol::partition::parse_value(field, Some(texts.value(row))).is_err();
-            if let Some(slot) = found.get_mut(row) {
-                *slot = *slot || unreadable;
-            }
-        }
-    }
-    BooleanArray::from(found)
+    let columns = files.partition_values.as_ref().map(StructArray::columns).unwrap_or_default();
+    let suspect = |row: usize| columns.iter().any(|column| column.is_null(row));
+    let unreadable = |row: usize| {
+        let values = values_of_row(&files.adds.partition_values, row);
+        fields.iter().any(|field| value_of(field, &values).is_err())
+    };
+    (0..files.len()).map(|row| Some(suspect(row) && unreadable(row))).collect()
 }

@@ -12,7 +12,7 @@ use super::Snapshot;
 use crate::decode::Actions;
 use crate::decode::checkpoint::read_checkpoint;
 use crate::decode::commit::{MAX_LINE_BYTES, decode_commit};
-use crate::last_checkpoint::read_last_checkpoint;
+use crate::last_checkpoint::{Hint, read_last_checkpoint};
 use crate::listing::{Listing, LogFile};
 use crate::location::TableLocation;
 use crate::reconcile::reconcile;
@@ -44,18 +44,25 @@ impl Snapshot {
         version: Option<Version>,
         options: LoadOptions,
     ) -> Result<Self> {
-        if version.is_none()
-            && let Some(hint) = read_last_checkpoint(&location).await
-        {
-            let listing = Listing::from(&location, hint).await?;
-            // Whatever the hint leads to must prove itself; if it does not, the log itself is asked.
-            let starts_at_checkpoint = complete_checkpoints(&listing, None).iter().any(|found| found.version == hint);
-            if starts_at_checkpoint && let Ok(snapshot) = from_listing(&location, &listing, None, options).await {
-                return Ok(snapshot);
+        let mut warnings = Vec::new();
+        if version.is_none() {
+            match read_last_checkpoint(&location).await {
+                Hint::Absent => {}
+                Hint::Unusable(why) => warnings.push(format!("_last_checkpoint was passed over: {why}")),
+                Hint::Version(hint) => {
+                    let listing = Listing::from(&location, hint).await?;
+                    // Whatever the hint leads to must prove itself; if it does not, the log itself is asked.
+                    let leads = complete_checkpoints(&listing, None).iter().any(|found| found.version == hint);
+                    if leads
+                        && let Ok(snapshot) = from_listing(&location, &listing, None, options, Vec::new()).await
+                    {
+                        return Ok(snapshot);
+                    }
+                }
             }
         }
         let listing = Listing::whole(&location).await?;
-        from_listing(&location, &listing, version, options).await
+        from_listing(&location, &listing, version, options, warnings).await
     }
 }
 
@@ -69,6 +76,7 @@ async fn from_listing(
     listing: &Listing,
     version: Option<Version>,
     options: LoadOptions,
+    mut warnings: Vec<String>,
 ) -> Result<Snapshot> {
     let Some(newest) = newest_version(listing) else {
         return Err(not_a_table(listing, location.uri()));
@@ -79,7 +87,6 @@ async fn from_listing(
         return Err(version_not_found(listing, asked).with("table", location.uri()));
     }
     let version = version.unwrap_or(newest);
-    let mut warnings = Vec::new();
     let mut first_error = None;
     let candidates = complete_checkpoints(listing, Some(version)).into_iter().map(Some).chain([None]);
     for checkpoint in candidates {
@@ -161,7 +168,12 @@ impl Snapshot {
         };
         let protocol = reconciled.protocol.ok_or_else(|| absent("protocol"))?;
         let metadata: Metadata = reconciled.metadata.ok_or_else(|| absent("metaData"))?;
-        let located = |error: Error| error.with("table", location.uri()).with("version", version);
+        let located = |error: Error| {
+            error
+                .with("table", location.uri())
+                .with("version", version)
+                .or_hint("the metadata are damaged: restore the commit that holds them from a backup of the table")
+        };
         // A protocol that is not understood may change what the rest means, so it is judged first.
         let schema = match metadata.schema() {
             Ok(schema) => schema,

@@ -7,7 +7,7 @@ use deltaic_protocol::log_path::LogPath;
 use deltaic_protocol::{Conflict, Error, ErrorKind, Result, Version};
 use serde_json::json;
 
-use super::{Committed, Operation, UserInfo, check_blind_append};
+use super::{Committed, Operation, UserInfo, check_blind_append, time_of};
 use crate::clock::{new_id, now_ms};
 use crate::committer::{Outcome, propose};
 use crate::decode::Actions;
@@ -42,21 +42,21 @@ pub async fn append(snapshot: &Snapshot, append: &Append) -> Result<Committed> {
         let timestamp_ms = now_ms();
         let info = append.operation.to_commit_info(&append.user, timestamp_ms, Some(read), &txn_id);
         let bytes = render(&info, &append.adds)?;
-        let committed = || Committed {
+        let committed = |timestamp_ms: i64| Committed {
             version,
             timestamp_ms,
             commit_info: info.to_string(),
             conflicts_resolved: conflicts_resolved.clone(),
         };
         match propose(snapshot.location(), version, bytes).await? {
-            Outcome::Committed(_) => return Ok(committed()),
+            Outcome::Committed(_) => return Ok(committed(time_of(snapshot.location(), version, timestamp_ms).await)),
             Outcome::Lost(_) | Outcome::Unknown(_) => {
                 let Some(winner) = read_winner(snapshot, version).await? else {
                     // Nothing is there, so nothing was committed: the version is proposed again.
                     continue;
                 };
                 if is_ours(&winner, &txn_id) {
-                    return Ok(committed());
+                    return Ok(committed(time_of(snapshot.location(), version, timestamp_ms).await));
                 }
                 check_blind_append(&winner, version)
                     .map_err(|error| error.with("table", snapshot.location().uri()))?;

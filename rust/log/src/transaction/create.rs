@@ -9,7 +9,7 @@ use deltaic_protocol::schema::{DataType, PrimitiveType, StructType};
 use deltaic_protocol::{Error, ErrorKind, Result, Version};
 use serde_json::json;
 
-use super::{Committed, Operation, UserInfo};
+use super::{Committed, Operation, UserInfo, time_of};
 use crate::clock::{new_id, now_ms};
 use crate::committer::{Outcome, prepare, propose};
 use crate::listing::Listing;
@@ -93,7 +93,7 @@ pub async fn create(location: &Arc<TableLocation>, table: NewTable) -> Result<Op
         Outcome::Committed(version) => {
             Ok(Some(Committed {
                 version,
-                timestamp_ms,
+                timestamp_ms: time_of(location, version, timestamp_ms).await,
                 commit_info: info.to_string(),
                 conflicts_resolved: Vec::new(),
             }))
@@ -109,10 +109,12 @@ pub async fn create(location: &Arc<TableLocation>, table: NewTable) -> Result<Op
     }
 }
 
+fn twice(names: &[String]) -> Option<&String> {
+    names.iter().enumerate().find(|(index, name)| names.iter().take(*index).any(|before| before == *name)).map(|(_, name)| name)
+}
+
 fn metadata_of(table: &NewTable) -> Result<Metadata> {
-    let wrong = |column: &str, message: String| {
-        Err(Error::new(ErrorKind::SchemaMismatch, message).with("column", column))
-    };
+    let wrong = |message: String| Err(Error::new(ErrorKind::InvalidArgument, message));
     for column in &table.partition_columns {
         match table.schema.field(column) {
             None => {
@@ -121,23 +123,26 @@ fn metadata_of(table: &NewTable) -> Result<Metadata> {
                     || format!("the columns are: {}", table.schema.names().collect::<Vec<_>>().join(", ")),
                     |near| format!("did you mean {near}?"),
                 );
-                return wrong(column, format!("there is no column {column:?} to partition by"))
+                return wrong(format!("there is no column {column:?} to partition by"))
                     .map_err(|error: Error| error.hint(hint));
             }
             Some(field) => match field.data_type {
                 DataType::Primitive(PrimitiveType::Variant | PrimitiveType::Void) | DataType::Struct(_)
                 | DataType::Array(_) | DataType::Map(_) => {
-                    return wrong(column, format!("a table cannot be partitioned by a {}", field.data_type));
+                    return wrong(format!("a table cannot be partitioned by a {}", field.data_type));
                 }
                 DataType::Primitive(_) => {}
             },
         }
     }
+    if let Some(column) = twice(&table.partition_columns) {
+        return wrong(format!("the partition column {column:?} is given twice"));
+    }
     if table.schema.fields.is_empty() {
-        return wrong("", "a table needs at least one column".to_owned());
+        return wrong("a table needs at least one column".to_owned());
     }
     if table.partition_columns.len() == table.schema.fields.len() {
-        return wrong("", "a table needs a column that it is not partitioned by".to_owned());
+        return wrong("a table cannot be partitioned by every column: one must hold data".to_owned());
     }
     let configuration = table.properties.iter().map(|(key, value)| (key.clone(), Some(value.clone()))).collect();
     let metadata = Metadata {

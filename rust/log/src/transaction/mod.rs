@@ -11,16 +11,29 @@ pub use conflict::check_blind_append;
 pub use create::{IfExists, NewTable, create};
 
 use deltaic_protocol::Version;
+use deltaic_protocol::log_path::LogPath;
+use object_store::ObjectStoreExt;
+
+use crate::location::TableLocation;
 
 /// A commit that was made.
 #[derive(Clone, Debug)]
 pub struct Committed {
     /// The version it made.
     pub version: Version,
-    /// When, in milliseconds since the epoch, by this machine's clock.
+    /// When, in milliseconds since the epoch: the time of the commit's file.
     pub timestamp_ms: i64,
     /// Its `commitInfo` as JSON text.
     pub commit_info: String,
     /// What a retry met on the way, for people.
     pub conflicts_resolved: Vec<String>,
+}
+
+/// The time of a commit that was just made. It is made whatever the store answers now, so a failure leaves the time
+/// of the attempt.
+async fn time_of(location: &TableLocation, version: Version, attempted_ms: i64) -> i64 {
+    let Ok(path) = location.below(&LogPath::commit(version)) else {
+        return attempted_ms;
+    };
+    location.store().head(&path).await.map_or(attempted_ms, |commit| commit.last_modified.timestamp_millis())
 }

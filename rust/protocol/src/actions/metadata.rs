@@ -31,10 +31,10 @@ pub struct Metadata {
     pub description: Option<String>,
     /// How the data files are encoded.
     pub format: Format,
-    /// The schema as JSON text.
+    /// The schema as JSON text; empty where a writer left it out, which only a later version may make good.
+    #[serde(default)]
     pub schema_string: String,
     /// The columns that the data is partitioned by.
-    #[serde(default)]
     pub partition_columns: Vec<String>,
     /// The table's properties.
     #[serde(default)]
@@ -53,7 +53,11 @@ impl Metadata {
                 format!("the data files are {:?}; only parquet is read", self.format.provider),
             )
             .with("feature", format!("format {}", self.format.provider))
-            .with("field", "format.provider"));
+            .with("field", "format.provider")
+            .hint("convert the files to Parquet"));
+        }
+        if self.schema_string.is_empty() {
+            return Err(Error::new(ErrorKind::CorruptLog, "the metadata hold no schema").with("field", "schemaString"));
         }
         let schema = StructType::from_json(&self.schema_string)?;
         for (index, column) in self.partition_columns.iter().enumerate() {

@@ -15,7 +15,7 @@ pub struct RemoveLine<'a> {
     /// Milliseconds since the epoch.
     pub deletion_timestamp: Option<i64>,
     /// Whether the commit changed the table's rows by this.
-    pub data_change: Option<bool>,
+    pub data_change: bool,
     /// The partition values, where the writer kept them.
     #[serde(borrow)]
     pub partition_values: Option<PartitionText<'a>>,

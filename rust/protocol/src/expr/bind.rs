@@ -129,7 +129,8 @@ impl Predicate {
                 (path, DataType::Primitive(PrimitiveType::Boolean)) => BoundPredicate::Column(path),
                 (_, other) => {
                     return Err(invalid(format!("the column {name} is a {other}, not a condition"))
-                        .with("column", name.to_string()));
+                        .with("field", name.to_string())
+                        .hint("compare it with something, for example: id > 0"));
                 }
             },
             Self::IsNull(Term::Column(name)) => BoundPredicate::IsNull(resolve(name, schema)?.0),
@@ -138,7 +139,7 @@ impl Predicate {
                 (path, DataType::Primitive(PrimitiveType::String)) => BoundPredicate::StartsWith(path, prefix.clone()),
                 (_, other) => {
                     return Err(invalid(format!("startswith needs a string, and {name} is a {other}"))
-                        .with("column", name.to_string()));
+                        .with("field", name.to_string()));
                 }
             },
             Self::StartsWith(Term::Literal(_), _) => return Err(invalid("startswith needs a column")),
@@ -166,7 +167,7 @@ fn resolve(name: &ColumnName, schema: &StructType) -> Result<(Vec<String>, DataT
                 Some(near) => format!("did you mean {near}?"),
                 None => format!("the columns are: {}", fields.names().collect::<Vec<_>>().join(", ")),
             };
-            return Err(invalid(format!("there is no column {name}")).with("column", name.to_string()).hint(hint));
+            return Err(invalid(format!("there is no column {name}")).with("field", name.to_string()).hint(hint));
         };
         path.push(field.name.clone());
         match (&field.data_type, parts.peek()) {
@@ -174,7 +175,7 @@ fn resolve(name: &ColumnName, schema: &StructType) -> Result<(Vec<String>, DataT
             (DataType::Struct(inner), Some(_)) => fields = inner,
             (other, Some(below)) => {
                 return Err(invalid(format!("{part} is a {other} and has no field {below}"))
-                    .with("column", name.to_string())
+                    .with("field", name.to_string())
                     .hint("a dot looks into a struct; put backticks around a name that holds a dot"));
             }
         }
@@ -189,7 +190,7 @@ fn resolve_primitive(name: &ColumnName, schema: &StructType) -> Result<(Vec<Stri
             ErrorKind::UnsupportedExpression,
             format!("{name} is a {other}; only values without parts are compared"),
         )
-        .with("column", name.to_string())
+        .with("field", name.to_string())
         .hint("compare its fields, or ask whether it IS NULL")),
     }
 }
@@ -231,7 +232,7 @@ fn compare_literal(op: Comparison, name: &ColumnName, literal: &Literal, schema:
     }
     let (path, column_type) = resolve_primitive(name, schema)?;
     let (scalar, common) = typed(literal, column_type).map_err(|why| {
-        invalid(format!("{name} is a {column_type}: {why}")).with("column", name.to_string()).hint(
+        invalid(format!("{name} is a {column_type}: {why}")).with("field", name.to_string()).hint(
             "write the literal as the column's type, for example DATE '2026-11-01', 9.5, 'text' or X'00FF'",
         )
     })?;

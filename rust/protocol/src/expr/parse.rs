@@ -27,7 +27,9 @@ const DEPTH: usize = 120;
 /// ```
 pub fn parse_predicate(text: &str) -> Result<Predicate> {
     let invalid = |why: String| {
-        Error::new(ErrorKind::InvalidPredicate, format!("the predicate {text:?} cannot be read: {why}"))
+        let why = why.strip_prefix("sql parser error: ").unwrap_or(&why);
+        Error::new(ErrorKind::InvalidPredicate, format!("the predicate cannot be read: {why}"))
+            .with("predicate", shortened(text))
             .hint("write it as in Spark SQL, for example: day >= DATE '2026-11-01' AND `my column` = 'x'")
     };
     let dialect = DatabricksDialect {};
@@ -44,18 +46,36 @@ pub fn parse_predicate(text: &str) -> Result<Predicate> {
     predicate(&expr)
 }
 
+/// As much of a text as an error has room for.
+fn shortened(text: &str) -> String {
+    match text.char_indices().nth(200) {
+        Some((cut, _)) => format!("{} …", text.get(..cut).unwrap_or(text)),
+        None => text.to_owned(),
+    }
+}
+
 /// Spark writes the type of a number behind it (`1.5D`, `9.5BD`, `7L`, `3S`, `3Y`, `1.5F`). The tokenizer takes such
-/// a number for a word: it becomes a cast, which the SQL parser knows.
+/// a number for a word, or for a number and a word behind it: it becomes a cast, which the SQL parser knows.
 fn spell_out_number_types(tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan> {
     let mut spelled = Vec::with_capacity(tokens.len());
     for token in tokens {
-        let typed = match &token.token {
-            Token::Word(word) if word.quote_style.is_none() => typed_number(&word.value),
+        let word = match &token.token {
+            Token::Word(word) if word.quote_style.is_none() => Some(word.value.clone()),
             _ => None,
         };
-        match typed {
+        let before: Option<String> = match spelled.last() {
+            Some(TokenWithSpan { token: Token::Number(digits, false), span }) if span.end == token.span.start => {
+                Some(digits.clone())
+            }
+            _ => None,
+        };
+        let joined = word.map(|word| before.clone().unwrap_or_default() + &word);
+        match joined.as_deref().and_then(typed_number) {
             None => spelled.push(token),
             Some((digits, type_name, keyword)) => {
+                if before.is_some() {
+                    spelled.pop();
+                }
                 let word =
                     |value: &str, keyword| Token::Word(Word { value: value.to_owned(), quote_style: None, keyword });
                 let parts = [
@@ -90,8 +110,9 @@ fn typed_number(word: &str) -> Option<(&str, &'static str, Keyword)> {
 }
 
 fn unsupported(expr: &Expr) -> Error {
-    Error::new(ErrorKind::UnsupportedExpression, format!("the expression {expr} is not implemented in predicates"))
-        .with("expression", expr.to_string())
+    let text = shortened(&expr.to_string());
+    Error::new(ErrorKind::UnsupportedExpression, format!("the expression {text} is not implemented in predicates"))
+        .with("expression", text)
         .hint("compare columns with literals: = <> < <= > >= <=>, IN, BETWEEN, IS NULL, startswith, AND, OR, NOT")
 }
 
@@ -285,6 +306,7 @@ mod tests {
                 "9.5BD",
                 Term::Literal(Literal::Typed("9.5".to_owned(), PrimitiveType::Decimal { precision: 0, scale: 0 })),
             ),
+            ("5e-324D", Term::Literal(Literal::Typed("5e-324".to_owned(), PrimitiveType::Double))),
             ("7L", Term::Literal(Literal::Typed("7".to_owned(), PrimitiveType::Long))),
             ("'it''s'", Term::Literal(Literal::String("it's".to_owned()))),
             (r"'a\\b\'c'", Term::Literal(Literal::String(r"a\b'c".to_owned()))),

@@ -17,7 +17,7 @@ impl StructType {
     /// ```
     pub fn from_json(text: &str) -> Result<Self> {
         let value: Value = serde_json::from_str(text).map_err(|error| {
-            Error::new(ErrorKind::CorruptLog, format!("the schema is not JSON: {error}")).with("field", "schemaString")
+            corrupt("schemaString", format!("the schema is not JSON: {error}"))
         })?;
         match parse_type(&value, "schemaString")? {
             DataType::Struct(fields) => Ok(fields),
@@ -33,7 +33,9 @@ impl StructType {
 }
 
 fn corrupt(path: &str, message: impl Into<String>) -> Error {
-    Error::new(ErrorKind::CorruptLog, message).with("field", path)
+    Error::new(ErrorKind::CorruptLog, message)
+        .with("field", path)
+        .hint("the metadata are damaged: restore the commit that holds them from a backup of the table")
 }
 
 fn parse_type(value: &Value, path: &str) -> Result<DataType> {

@@ -9,7 +9,7 @@ use arrow_select::take::take;
 use deltaic_log::parquet_file::ParquetFile;
 use deltaic_log::store_error::store_error;
 use deltaic_protocol::expr::{Scalar, evaluate};
-use deltaic_protocol::partition::parse_value;
+use deltaic_protocol::partition::value_of;
 use deltaic_protocol::schema::{StructField, StructType};
 use deltaic_protocol::{Error, ErrorKind, Result};
 use futures::{Stream, TryStreamExt};
@@ -31,6 +31,7 @@ pub(super) async fn open(task: ScanTask) -> Result<impl Stream<Item = Result<Rec
     };
     let plan = FilePlan::of(&task).map_err(&located)?;
     let path = context.location.resolve(&task.path).map_err(&located)?;
+    context.location.check_links(&task.path, &path).map_err(&located)?;
     let mut file = ParquetFile::open(Arc::clone(context.location.store()), path)
         .await
         .map_err(|error| located(missing(&error, &task.path)))?;
@@ -124,11 +125,7 @@ impl FilePlan {
         // All partition values of a file are judged, asked for or not: one that cannot be read makes the file doubtful.
         for name in &context.partition_columns {
             if let Some(field) = context.table_schema.field(name) {
-                let text = match task.partition_values.get(name) {
-                    Some(text) => text.as_deref(),
-                    None => None,
-                };
-                let scalar = parse_value(field, text)?;
+                let scalar = value_of(field, &task.partition_values)?;
                 if let Some(primitive) = field.data_type.as_primitive() {
                     constants.push((name.clone(), Scalar::to_array(scalar.as_ref(), primitive)));
                 }

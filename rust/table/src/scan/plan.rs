@@ -1,14 +1,14 @@
 //! A question to a snapshot, and the tasks that answer it.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use arrow_array::{Array, RecordBatch};
 use deltaic_log::Snapshot;
 use deltaic_log::snapshot::{Files, PruneReport};
+use deltaic_protocol::actions::columns::Statistics;
 use deltaic_protocol::error::nearest;
 use deltaic_protocol::expr::{BoundPredicate, parse_predicate};
-use deltaic_protocol::partition::texts_of;
+use deltaic_protocol::partition::{value_of, values_of_row};
 use deltaic_protocol::schema::StructType;
 use deltaic_protocol::{Error, ErrorKind, Result};
 use futures::TryStreamExt;
@@ -103,8 +103,6 @@ impl Scan {
     /// The files to read, each a task of its own.
     pub fn tasks(&self) -> Result<Vec<ScanTask>> {
         let (files, _) = self.pruned()?;
-        let columns = &self.context.partition_columns;
-        let texts: Vec<_> = columns.iter().map(|name| texts_of(&files.adds.partition_values, name)).collect();
         let task = |row: usize| {
             if files.adds.deletion_vector.is_valid(row) {
                 // The gate refuses such tables; should one slip through, its rows are not to be trusted.
@@ -112,16 +110,11 @@ impl Scan {
                     .with("feature", "deletionVectors")
                     .with("path", files.adds.path.value(row)));
             }
-            let partition_values: BTreeMap<String, Option<String>> = columns
-                .iter()
-                .zip(&texts)
-                .map(|(name, text)| (name.clone(), text.is_valid(row).then(|| text.value(row).to_owned())))
-                .collect();
             Ok(ScanTask {
                 context: Arc::clone(&self.context),
                 path: files.adds.path.value(row).to_owned(),
                 size: files.adds.size.value(row),
-                partition_values,
+                partition_values: values_of_row(&files.adds.partition_values, row),
             })
         };
         (0..files.len()).map(task).collect()
@@ -166,9 +159,10 @@ impl Scan {
         let files = self.snapshot.files_with_statistics(self.bound()).await?;
         // Pruning keeps a file whose partition value cannot be read; a scan would refuse it.
         let fields = self.snapshot.partition_fields();
-        for field in fields {
-            for text in texts_of(&files.adds.partition_values, &field.name).iter() {
-                deltaic_protocol::partition::parse_value(field, text)?;
+        if !fields.is_empty() {
+            for row in 0..files.len() {
+                let values = values_of_row(&files.adds.partition_values, row);
+                fields.iter().try_for_each(|field| value_of(field, &values).map(|_| ()))?;
             }
         }
         Ok(files.num_rows().map(|rows| match self.limit {
@@ -179,14 +173,17 @@ impl Scan {
 }
 
 /// The files that may hold a matching row, one a row: `path`, `size`, `modification_time`, `partition_values`,
-/// `deletion_vector`.
-pub fn list_files(snapshot: &Snapshot, predicate: Option<&str>) -> Result<RecordBatch> {
+/// `deletion_vector`, and with statistics `num_records`, `tight_bounds`, `min`, `max`, `null_count`.
+pub async fn list_files(snapshot: &Snapshot, predicate: Option<&str>, statistics: Statistics) -> Result<RecordBatch> {
     let bound = match predicate {
         Some(text) => Some(parse_predicate(text)?.bind(snapshot.schema())?),
         None => None,
     };
-    let (files, _) = snapshot.files(bound.as_ref())?;
-    files.to_batch(&snapshot.partition_fields())
+    let files = match statistics {
+        Statistics::Skipped => snapshot.files(bound.as_ref())?.0,
+        Statistics::Text => snapshot.files_with_statistics(bound.as_ref()).await?,
+    };
+    files.to_batch(snapshot.schema(), &snapshot.partition_fields())
 }
 
 fn select(schema: &StructType, names: &[String]) -> Result<StructType> {
@@ -198,7 +195,7 @@ fn select(schema: &StructType, names: &[String]) -> Result<StructType> {
                 None => format!("the columns are: {}", schema.names().collect::<Vec<_>>().join(", ")),
             };
             return Err(Error::new(ErrorKind::InvalidArgument, format!("there is no column {name:?}"))
-                .with("column", name.as_str())
+                .with("field", name.as_str())
                 .hint(hint));
         };
         if names.iter().take(index).any(|before| before.eq_ignore_ascii_case(name)) {

@@ -18,6 +18,8 @@ pub struct AppendOptions {
 
 /// Appends all batches of a stream in one commit. Where it fails, the table is as it was, and the data files that
 /// were written are removed again; only where the outcome is unknown they stay, since they may be in the table.
+///
+/// Must be called inside a runtime of several threads.
 pub async fn append_stream(
     snapshot: &Snapshot,
     batches: Box<dyn RecordBatchReader + Send>,
@@ -34,10 +36,11 @@ pub async fn append_stream(
 async fn write_and_commit(
     snapshot: &Snapshot,
     writer: &mut TableWriter,
-    batches: Box<dyn RecordBatchReader + Send>,
+    mut batches: Box<dyn RecordBatchReader + Send>,
     options: AppendOptions,
 ) -> Result<Committed> {
-    for batch in batches {
+    // The source may block, and may itself wait for this runtime: another table's scan does.
+    while let Some(batch) = tokio::task::block_in_place(|| batches.next()) {
         let batch: RecordBatch = batch.map_err(|error| {
             Error::new(ErrorKind::InvalidArgument, format!("the data that were to be appended broke off: {error}"))
         })?;

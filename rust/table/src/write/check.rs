@@ -41,7 +41,13 @@ impl Incoming {
             fits(field.data_type(), &column.data_type, &column.name)?;
             match sources.get_mut(target) {
                 Some(slot @ None) => *slot = Some(index),
-                _ => return Err(mismatch(field.name(), format!("two columns are named {:?}", field.name()))),
+                _ => {
+                    return Err(mismatch(
+                        field.name(),
+                        format!("two columns of the data are the table's {:?}: {:?} is the second", column.name, field.name()),
+                    )
+                    .hint("drop or rename one of them"));
+                }
             }
         }
         for (column, source) in table.fields.iter().zip(&sources) {
@@ -73,7 +79,7 @@ impl Incoming {
 }
 
 fn mismatch(path: &str, message: impl Into<String>) -> Error {
-    Error::new(ErrorKind::SchemaMismatch, message).with("column", path)
+    Error::new(ErrorKind::SchemaMismatch, message).with("field", path)
 }
 
 fn failed(error: &ArrowError, path: &str) -> Error {
@@ -178,7 +184,7 @@ fn convert_field(array: &ArrayRef, column: &StructField, path: &str) -> Result<A
     let converted = convert(array, &column.data_type, path)?;
     if !column.nullable && converted.logical_null_count() > 0 {
         return Err(Error::new(ErrorKind::ConstraintViolation, format!("the column {path} may not be NULL, and a row is"))
-            .with("column", path)
+            .with("field", path)
             .hint("fill or drop the rows without a value"));
     }
     Ok(converted)
@@ -273,7 +279,7 @@ fn forbid_null_below(part: &ArrayRef, parent: &StructArray, column: &StructField
     }
     if (0..part.len()).any(|row| part.is_null(row) && parent.is_valid(row)) {
         return Err(Error::new(ErrorKind::ConstraintViolation, format!("the field {path} may not be NULL, and a row is"))
-            .with("column", path)
+            .with("field", path)
             .hint("fill or drop the rows without a value"));
     }
     let data = part.to_data().into_builder().nulls(None).build().map_err(|error| failed(&error, path))?;

@@ -120,7 +120,7 @@ fn text_of(field: &StructField, scalar: Option<Scalar>) -> Result<Option<String>
     };
     let refuse = |why: String| {
         Err(Error::new(ErrorKind::ConstraintViolation, why)
-            .with("column", field.name.as_str())
+            .with("field", field.name.as_str())
             .hint("the protocol has no spelling for such a partition value: use another value, or NULL"))
     };
     match scalar.to_partition_text() {

@@ -1,8 +1,6 @@
-//! What a file's statistics may say.
+//! How statistics shorten a text, so that it stays a bound.
 //!
 //! Protocol: *Per-file Statistics*.
-
-use serde::Deserialize;
 
 /// How many characters of a text statistics keep.
 pub const STRING_PREFIX: usize = 32;
@@ -44,23 +42,11 @@ pub fn upper_bound(text: &str) -> Option<String> {
     }
 }
 
-/// `numRecords` of a file's statistics; none where they do not parse or do not say.
-#[must_use]
-pub fn num_records(stats: &str) -> Option<i64> {
-    #[derive(Deserialize)]
-    #[serde(rename_all = "camelCase")]
-    struct NumRecords {
-        num_records: Option<i64>,
-    }
-    serde_json::from_str::<NumRecords>(stats).ok()?.num_records.filter(|count| *count >= 0)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     proptest::proptest! {
-        /// protocol: per-file-statistics.1
         #[test]
         fn bounds_hold(text in "\\PC{0,60}|[a-z\u{7F}-\u{80}\u{FFFF}-\u{10FFFF}]{0,60}") {
             proptest::prop_assert!(lower_bound(&text) <= text.as_str());
@@ -69,13 +55,5 @@ mod tests {
                 proptest::prop_assert!(bound.chars().count() <= STRING_PREFIX + 1);
             }
         }
-    }
-
-    #[test]
-    fn num_records_is_taken_only_where_it_can_be() {
-        assert_eq!(num_records(r#"{"numRecords":3,"minValues":{"a":{}}}"#), Some(3));
-        assert_eq!(num_records("{}"), None);
-        assert_eq!(num_records(r#"{"numRecords":-1}"#), None);
-        assert_eq!(num_records("not json"), None);
     }
 }

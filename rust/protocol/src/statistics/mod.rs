@@ -1,0 +1,12 @@
+//! What a file's statistics say.
+//!
+//! Protocol: *Per-file Statistics*. They are a help and never the truth: text that does not parse, and a value that
+//! cannot be, are as good as absent.
+
+mod bounds;
+mod columns;
+mod text;
+
+pub use bounds::{STRING_PREFIX, lower_bound, upper_bound};
+pub use columns::StatisticsColumns;
+pub use text::{Statistics, num_records};

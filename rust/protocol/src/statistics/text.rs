@@ -1,0 +1,148 @@
+//! One file's statistics, read no deeper than they are asked about.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use crate::expr::Scalar;
+use crate::schema::PrimitiveType;
+
+/// The fields of one level: a struct's columns, each still text.
+type Level<'a> = HashMap<Cow<'a, str>, &'a RawValue>;
+
+/// One file's statistics, each column still text.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Statistics<'a> {
+    #[serde(borrow)]
+    num_records: Option<&'a RawValue>,
+    #[serde(borrow)]
+    tight_bounds: Option<&'a RawValue>,
+    #[serde(borrow)]
+    min_values: Option<&'a RawValue>,
+    #[serde(borrow)]
+    max_values: Option<&'a RawValue>,
+    #[serde(borrow)]
+    null_count: Option<&'a RawValue>,
+}
+
+/// Which of a column's statistics.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// `minValues`
+    Min,
+    /// `maxValues`
+    Max,
+}
+
+impl<'a> Statistics<'a> {
+    /// Reads `add.stats`. Text that is no statistics has none.
+    #[must_use]
+    pub fn parse(text: &'a str) -> Self {
+        serde_json::from_str(text).unwrap_or_default()
+    }
+
+    /// `numRecords`, where it is a count.
+    #[must_use]
+    pub fn num_records(&self) -> Option<i64> {
+        self.num_records.and_then(count)
+    }
+
+    /// `tightBounds`; absent means that they are.
+    #[must_use]
+    pub fn tight_bounds(&self) -> bool {
+        self.tight_bounds.and_then(|raw| serde_json::from_str(raw.get()).ok()).unwrap_or(true)
+    }
+
+    /// `nullCount` of a column, by the names that lead to it.
+    #[must_use]
+    pub fn null_count(&self, path: &[String]) -> Option<i64> {
+        descend(self.null_count?, path).and_then(count)
+    }
+
+    /// A bound of a column, by the names that lead to it, where it is a value of the column's type.
+    #[must_use]
+    pub fn bound(&self, part: Part, path: &[String], data_type: PrimitiveType) -> Option<Scalar> {
+        let root = match part {
+            Part::Min => self.min_values,
+            Part::Max => self.max_values,
+        };
+        let raw = descend(root?, path)?.get();
+        let is_text = raw.starts_with('"');
+        let spelled_as_text = match data_type {
+            PrimitiveType::String
+            | PrimitiveType::Date
+            | PrimitiveType::Timestamp
+            | PrimitiveType::TimestampNtz => true,
+            // Not a number, and the infinities, have no spelling as JSON numbers.
+            PrimitiveType::Float | PrimitiveType::Double => is_text,
+            _ => false,
+        };
+        match (is_text, spelled_as_text) {
+            (true, true) => Scalar::parse(&serde_json::from_str::<Cow<'_, str>>(raw).ok()?, data_type),
+            (false, false) => Scalar::parse(raw, data_type),
+            _ => None,
+        }
+    }
+}
+
+fn descend<'a>(root: &'a RawValue, path: &[String]) -> Option<&'a RawValue> {
+    path.iter().try_fold(root, |level, name| {
+        let fields: Level<'a> = serde_json::from_str(level.get()).ok()?;
+        fields.get(name.as_str()).copied()
+    })
+}
+
+fn count(raw: &RawValue) -> Option<i64> {
+    raw.get().parse::<i64>().ok().filter(|count| *count >= 0)
+}
+
+/// `numRecords` of a file's statistics; none where they do not parse or do not say.
+///
+/// ```
+/// use deltaic_protocol::statistics::num_records;
+/// assert_eq!(num_records(r#"{"numRecords":3}"#), Some(3));
+/// assert_eq!(num_records(r#"{"numRecords":-1}"#), None);
+/// ```
+#[must_use]
+pub fn num_records(stats: &str) -> Option<i64> {
+    Statistics::parse(stats).num_records()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn path(text: &str) -> Vec<String> {
+        text.split('.').map(str::to_owned).collect()
+    }
+
+    /// protocol: per-file-statistics.3
+    #[test]
+    fn values_are_read_exactly_or_not_at_all() {
+        let text = r#"{"numRecords":3,"tightBounds":false,"nullCount":{"a":0,"s":{"b":-1}},
+            "minValues":{"a":9007199254740993,"s":{"b":"x\u0041"},"d":12345678901234567.89,"f":"NaN","t":"2021-03-04T05:06:07.123Z","e":1E-2,"bad":"7"},
+            "maxValues":{"a":null}}"#;
+        let stats = Statistics::parse(text);
+        let decimal = PrimitiveType::Decimal { precision: 38, scale: 2 };
+        assert_eq!((stats.num_records(), stats.tight_bounds()), (Some(3), false));
+        assert_eq!((stats.null_count(&path("a")), stats.null_count(&path("s.b"))), (Some(0), None));
+        let min = |name: &str, data_type| stats.bound(Part::Min, &path(name), data_type);
+        assert_eq!(min("a", PrimitiveType::Long), Some(Scalar::Long(9_007_199_254_740_993)));
+        assert_eq!(min("a", PrimitiveType::Byte), None);
+        assert_eq!(min("s.b", PrimitiveType::String), Some(Scalar::String("xA".to_owned())));
+        assert_eq!(
+            min("d", decimal),
+            Some(Scalar::Decimal { unscaled: 1_234_567_890_123_456_789, precision: 38, scale: 2 })
+        );
+        assert_eq!(min("e", decimal), Some(Scalar::Decimal { unscaled: 1, precision: 38, scale: 2 }));
+        assert!(matches!(min("f", PrimitiveType::Double), Some(Scalar::Double(value)) if value.is_nan()));
+        assert_eq!(min("t", PrimitiveType::Timestamp), Some(Scalar::Timestamp(1_614_834_367_123_000)));
+        assert_eq!(min("bad", PrimitiveType::Long), None);
+        assert_eq!(min("absent", PrimitiveType::Long), None);
+        assert_eq!(stats.bound(Part::Max, &path("a"), PrimitiveType::Long), None);
+        assert_eq!(Statistics::parse("no json").num_records(), None);
+    }
+}
