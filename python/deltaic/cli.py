@@ -188,7 +188,7 @@ def _history(options: argparse.Namespace) -> None:
 
 def _files(options: argparse.Namespace) -> None:
     snapshot = _snapshot(options)
-    rows: list[dict[str, Any]] = snapshot.files(options.where).to_arrow().to_pylist()
+    rows: list[dict[str, Any]] = snapshot.files(options.where, stats=True).to_arrow().to_pylist()
     rows.sort(key=lambda row: row["path"])
     partitions = snapshot.partition_columns
     values: list[dict[str, Any]] = [row.get("partition_values") or {} for row in rows]
@@ -199,6 +199,7 @@ def _files(options: argparse.Namespace) -> None:
                     "path": row["path"],
                     "size_in_bytes": row["size"],
                     "modification_time": _utc_of_millis(row["modification_time"]),
+                    "num_records": row["num_records"],
                     "partition_values": json_value(partition),
                 }
                 for row, partition in zip(rows, values, strict=True)
@@ -206,17 +207,18 @@ def _files(options: argparse.Namespace) -> None:
         )
         return
     emit_table(
-        [*partitions, "size", "modified", "path"],
+        [*partitions, "rows", "size", "modified", "path"],
         [
             [
                 *(cell(partition.get(name)) for name in partitions),
+                "" if row["num_records"] is None else f"{row['num_records']:,}",
                 readable_size(row["size"]),
                 _utc_of_millis(row["modification_time"]),
                 row["path"],
             ]
             for row, partition in zip(rows, values, strict=True)
         ],
-        numeric={"size"},
+        numeric={"rows", "size"},
     )
 
 

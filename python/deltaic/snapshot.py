@@ -194,25 +194,26 @@ class Snapshot:
 
         Args:
             predicate: Keep every file that may hold a matching row, and as few others as the log can tell.
-            stats: Add the files' statistics; not implemented yet.
+            stats: Add the files' statistics.
 
         Returns:
             Columns ``path`` (as in the log, URI-encoded), ``size`` in bytes, ``modification_time`` (int64,
             ms since the epoch), ``partition_values`` (a struct of typed values by logical name; absent when
             the table is not partitioned, null where the text does not parse), ``deletion_vector`` (a struct,
-            or null).
+            or null). With `stats` also ``num_records``, ``tight_bounds``, and ``min``, ``max``,
+            ``null_count`` as structs by logical name, null where unusable.
 
         Raises:
             InvalidPredicate: The predicate does not parse or names an unknown column.
             UnsupportedExpression: It uses what cannot be evaluated here.
-            UnsupportedFeature: `stats` is true.
 
         >>> import deltaic, pyarrow
         >>> schema = pyarrow.schema([("day", pyarrow.int32()), ("id", pyarrow.int64())])
         >>> table = deltaic.Table.create("days", schema, partition_by=["day"])
         >>> commit = table.append(pyarrow.table({"day": [1, 1, 2], "id": [1, 2, 3]}, schema=schema))
-        >>> table.snapshot().files("day = 2").to_arrow()["partition_values"].to_pylist()
-        [{'day': 2}]
+        >>> files = table.snapshot().files("day = 2", stats=True).to_arrow()
+        >>> files["partition_values"].to_pylist(), files["num_records"].to_pylist()
+        ([{'day': 2}], [1])
         """
         return ArrowTable(self._rust.files(predicate=to_sql(predicate), stats=stats))
 

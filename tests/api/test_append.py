@@ -159,7 +159,7 @@ def test_data_that_does_not_fit_is_refused_by_column(root: Path, data: pa.Table,
     with pytest.raises(deltaic.SchemaMismatch) as caught:
         table.append(data)
     assert names in str(caught.value)
-    assert caught.value.context["column"] == names
+    assert caught.value.context["field"] == names
     assert table.snapshot().version == 0
     assert [path.name for path in root.iterdir()] == ["_delta_log"]
 

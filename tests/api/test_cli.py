@@ -84,9 +84,11 @@ def test_files(regions: deltaic.Table, root: Path) -> None:
     assert all(file["modification_time"].endswith("Z") for file in files)
     [only] = as_json("files", root, "--where", "region = 'EU'")
     assert only["partition_values"] == {"region": "EU"}
+    assert only["num_records"] == 3
+    assert sum(file["num_records"] for file in files) == 6
     assert (root / only["path"]).is_file()
     header, *rows = lines("files", root)
-    assert header.split() == ["region", "size", "modified", "path"]
+    assert header.split() == ["region", "rows", "size", "modified", "path"]
     assert len(rows) == 3
     assert any(row.startswith("NULL") for row in rows)
     assert as_json("files", root, "--version", "0") == []

@@ -71,9 +71,36 @@ def test_an_unparsable_partition_value_is_null(root: Path) -> None:
         snapshot.scan().to_arrow()
 
 
-def test_statistics_as_columns_are_refused_by_name(numbers: deltaic.Table) -> None:
-    with pytest.raises(deltaic.UnsupportedFeature, match="stats"):
-        numbers.snapshot().files(stats=True)
+def test_statistics_are_typed_by_the_schema(root: Path) -> None:
+    schema = pa.schema([("id", pa.int64()), ("s", pa.struct([("d", pa.date32())])), ("flag", pa.bool_())])
+    table = deltaic.Table.create(root, schema)
+    day = pa.scalar(20_000, pa.date32()).as_py()
+    table.append(
+        pa.table({"id": [1, 5, None], "s": [{"d": day}, None, None], "flag": [True] * 3}, schema=schema)
+    )
+    [row] = table.snapshot().files(stats=True).to_arrow().to_pylist()
+    assert row["num_records"] == 3
+    assert row["tight_bounds"] in (True, None)
+    assert row["min"]["id"] == 1
+    assert row["max"]["id"] == 5
+    assert row["min"]["s"]["d"] == row["max"]["s"]["d"] == day
+    assert row["null_count"]["id"] == 1
+    assert row["null_count"]["s"]["d"] == 2
+    assert row["null_count"]["flag"] == 0
+
+
+def test_unusable_statistics_are_null(numbers: deltaic.Table, root: Path) -> None:
+    [add] = of_kind(root, 1, "add")
+    for number, stats in enumerate(
+        ["not json", '{"numRecords":3,"minValues":{"id":"x"},"maxValues":{"id":9}}']
+    ):
+        write_commit(root, 3 + number, {"add": {**add, "path": f"{number}.parquet", "stats": stats}})
+    rows = {row["path"]: row for row in numbers.snapshot().files(stats=True).to_arrow().to_pylist()}
+    assert rows["0.parquet"]["num_records"] is None
+    assert (rows["0.parquet"]["min"] or {}).get("id") is None
+    assert rows["1.parquet"]["num_records"] == 3
+    assert (rows["1.parquet"]["min"] or {}).get("id") is None
+    assert rows["1.parquet"]["max"]["id"] == 9
 
 
 @pytest.mark.parametrize(
