@@ -128,13 +128,6 @@ class ScanTask:
         return f"<deltaic.ScanTask {self.path}>"
 
 
-def _reader(rust: _rust.Scan | _rust.ScanTask, what: str) -> Any:  # Any: pyarrow ships no types
-    # Not by the C stream: that carries an error as text alone, and here it keeps its class.
-    pyarrow = require("pyarrow", what)
-    batches = (pyarrow.record_batch(batch) for batch in rust.batches())
-    return pyarrow.RecordBatchReader.from_batches(pyarrow.schema(rust.schema), batches)
-
-
 def _unpickle(data: bytes) -> ScanTask:
     return ScanTask(_rust.ScanTask.from_bytes(data))
 

@@ -5,10 +5,7 @@ is a class of `deltaic.exceptions`; a wrong argument is a `ValueError` or `TypeE
 """
 
 from .arrow_table import ArrowSchema as ArrowSchema
-from .arrow_table import ArrowSchema as ArrowSchema
 from .arrow_table import ArrowTable as ArrowTable
-from .batches import Batch as Batch
-from .batches import BatchReader as BatchReader
 from .batches import Batch as Batch
 from .batches import BatchReader as BatchReader
 from .commit import Commit as Commit

@@ -13,15 +13,6 @@ class ArrowTable:
 
 @final
 class ArrowSchema:
-    """The Arrow schema of an `ArrowTable`."""
-
-    @property
-    def names(self) -> list[str]: ...
-    def __arrow_c_schema__(self) -> object:
-        """A PyCapsule of an ArrowSchema."""
-
-@final
-class ArrowSchema:
     """An Arrow schema that is no Delta table's."""
 
     @property

@@ -1,10 +1,8 @@
-"""Stubs of `rust/python/src/batches.rs`."""
-
 from typing import final
 
 @final
 class BatchReader:
-    """An iterator over the batches of a scan or a task."""
+    """The batches of a scan or a task. Its errors keep their class, which an Arrow stream cannot carry."""
 
     def __iter__(self) -> BatchReader: ...
     def __next__(self) -> Batch:
@@ -21,4 +19,4 @@ class Batch:
     @property
     def num_rows(self) -> int: ...
     def __arrow_c_array__(self, requested_schema: object | None = None) -> tuple[object, object]:
-        """The PyCapsules of an ArrowSchema and an ArrowArray."""
+        """The PyCapsules of an ArrowSchema and an ArrowArray; a conversion is left to the consumer."""

@@ -1,7 +1,6 @@
 from typing import final
 
 from .batches import BatchReader
-from .batches import BatchReader
 from .schema import Schema
 
 @final
@@ -18,9 +17,6 @@ class Scan:
         Raises:
             CorruptData, PathEscape, StorageError: Here or at any batch.
         """
-
-    def batches(self) -> BatchReader:
-        """Batches one by one; an error keeps its class. Each call reads anew."""
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         """A PyCapsule of an ArrowArrayStream; each call reads anew."""
@@ -48,19 +44,12 @@ class ScanTask:
     def schema(self) -> Schema:
         """The columns that come out."""
 
-    @property
-    def schema(self) -> Schema:
-        """The columns that come out."""
-
     def batches(self) -> BatchReader:
         """The rows one batch after the other, from the start.
 
         Raises:
             CorruptData, PathEscape, StorageError: Here or at any batch.
         """
-
-    def batches(self) -> BatchReader:
-        """Batches one by one; an error keeps its class. Each call reads anew."""
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         """A PyCapsule of an ArrowArrayStream; each call reads anew."""
