@@ -70,6 +70,20 @@ def test_the_empty_text_is_null(spark: SparkSession, tmp_path: Path, kind: str) 
     assert ds.read(spark).load(made.root).where("p IS NULL").count() == 1
 
 
+@pytest.mark.parametrize("values", [{"p": "abc"}, {}])
+def test_a_value_that_cannot_be_read_is_an_error_and_not_null(
+    spark: SparkSession, tmp_path: Path, values: dict[str, str]
+) -> None:
+    made = HandmadeTable(tmp_path / "t")
+    made.commit(protocol(), metadata(schema(field("id"), field("p`q", "integer")), ["p`q"]))
+    written = {f"{key}`q": text for key, text in values.items()}
+    made.commit(
+        made.data("1.parquet", ids(1), values=written), made.data("2.parquet", ids(2), values={"p`q": "2"})
+    )
+    with pytest.raises(deltaic.CorruptLog, match="p`q"):
+        ds.read(spark).load(made.root)
+
+
 def test_several_partition_columns_between_the_others(spark: SparkSession, tmp_path: Path) -> None:
     columns: dict[str, Any] = {
         "b": pa.array([1, 2, 1, None], pa.int32()),

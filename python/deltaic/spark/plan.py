@@ -72,6 +72,7 @@ def native_scan(spark: SparkSession, snapshot: Snapshot) -> DataFrame:
         values: dict[str, str] = {}
     else:
         ordinal, values = _fresh_names(schema, sorted(partition_columns))
+        _prove_that_nulls_are_null(snapshot, files.column("partition_values"))
         frame = _read_with_ordinal(spark, stored, found, ordinal)
         right = _partition_frame(spark, schema, files, ordinal, values)
         frame = frame.join(F.broadcast(right), on=ordinal, how="inner")
@@ -133,6 +134,17 @@ def _partition_frame(
         fields.append(StructField(name, schema[column].dataType))
     table = pa.table(arrays, names=[field.name for field in fields])
     return cast("Any", spark).createDataFrame(table, schema=StructType(fields))
+
+
+def _prove_that_nulls_are_null(snapshot: Snapshot, values: Any) -> None:
+    """A partition value whose text does not parse is listed as NULL; a scan raises an error for it."""
+    columns = [
+        f"{_quoted(field.name)} IS NULL"
+        for field, column in zip(values.type, values.flatten(), strict=True)
+        if column.null_count
+    ]
+    if columns:
+        snapshot.scan(columns=[], predicate=" OR ".join(columns)).count()
 
 
 def _prove_that_the_log_is_read(frame: DataFrame) -> None:
