@@ -70,12 +70,13 @@ def test_long_text_is_cut_to_bounds_that_hold(
 @pytest.mark.parametrize(
     ("last", "shown"),
     [
-        (datetime(2026, 11, 1, 12, 0, 0, 999_999, tzinfo=UTC), "2026-11-01T12:00:00.999Z"),
+        (datetime(2026, 11, 1, 12, 0, 0, 999_999, tzinfo=UTC), "2026-11-01T12:00:01.000Z"),
         (datetime(2026, 11, 1, 12, tzinfo=UTC), "2026-11-01T12:00:00.000Z"),
-        (datetime(1969, 12, 31, 23, 59, 59, 999_500, tzinfo=UTC), "1969-12-31T23:59:59.999Z"),
+        (datetime(1969, 12, 31, 23, 59, 59, 999_500, tzinfo=UTC), "1970-01-01T00:00:00.000Z"),
     ],
 )
 def test_timestamps_are_cut_to_milliseconds(root: Path, last: datetime, shown: str) -> None:
+    """The smallest downwards and the largest upwards, so that both stay bounds for every reader."""
     first = datetime(1950, 1, 2, 3, 4, 5, 678_901, tzinfo=UTC)
     stats = written(root, pa.table({"t": pa.array([last, first], pa.timestamp("us", "UTC"))}))
     assert stats["minValues"] == {"t": "1950-01-02T03:04:05.678Z"}

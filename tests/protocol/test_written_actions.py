@@ -80,21 +80,20 @@ def test_whatever_is_written_is_valid_and_reads_back(rows: pa.Table, data: st.Da
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder) / "t"
         table = deltaic.Table.create(root, rows.schema, partition_by=partition_by)
+        if reads_back_as_null(rows, partition_by):
+            with pytest.raises(deltaic.ConstraintViolation, match="NULL"):
+                table.append(rows)
+            return
         table.append(rows)
         table.append(rows)
         assert faults(root) == []
-        expected = pa.concat_tables([with_empty_as_null(rows, partition_by)] * 2)
-        assert difference(deltaic.Table(root).snapshot().scan().to_arrow(), expected) is None
+        assert difference(deltaic.Table(root).snapshot().scan().to_arrow(), pa.concat_tables([rows] * 2)) is None
 
 
-def with_empty_as_null(rows: pa.Table, partition_by: list[str]) -> pa.Table:
-    """The protocol's own loss: an empty text is null in a partition column."""
-    for name in partition_by:
-        if pa.types.is_string(rows.schema.field(name).type):
-            gone = ("", "__HIVE_DEFAULT_PARTITION__")
-            values = [None if value in gone else value for value in rows[name].to_pylist()]
-            rows = rows.set_column(rows.column_names.index(name), name, pa.array(values, pa.string()))
-    return rows
+def reads_back_as_null(rows: pa.Table, partition_by: list[str]) -> bool:
+    """Whether a partition value has no spelling but that of NULL, which makes it no value for this table."""
+    texts = [name for name in partition_by if pa.types.is_string(rows.schema.field(name).type)]
+    return any(value in ("", "__HIVE_DEFAULT_PARTITION__") for name in texts for value in rows[name].to_pylist())
 
 
 def extremes() -> pa.Table:

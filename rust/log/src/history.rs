@@ -37,7 +37,11 @@ pub async fn history(
 ) -> Result<Vec<CommitRecord>> {
     let snapshot = Snapshot::load(Arc::clone(location), None, options).await?;
     let listing = Listing::whole(location).await?;
-    let commits: Vec<&LogFile> = listing.commits().rev().take(limit.unwrap_or(usize::MAX)).collect();
+    let commits: Vec<&LogFile> = listing
+        .commits()
+        .rev()
+        .take(limit.unwrap_or(usize::MAX))
+        .collect();
     let infos = commit_infos(location, commits.iter().copied()).await?;
     let file_times = adjusted_file_times(&listing);
     let in_commit = InCommitTimestamps::of(snapshot.metadata());
@@ -52,7 +56,11 @@ pub async fn history(
                 }
                 _ => file_times.get(&version).copied().unwrap_or(file.modified_ms),
             };
-            Ok(CommitRecord { version, timestamp_ms, commit_info })
+            Ok(CommitRecord {
+                version,
+                timestamp_ms,
+                commit_info,
+            })
         })
         .collect()
 }
@@ -66,11 +74,24 @@ pub async fn timestamp_of(snapshot: &Snapshot) -> Result<i64> {
         let infos = commit_infos(location, file.into_iter()).await?;
         return in_commit_timestamp(infos.get(&version).and_then(Option::as_deref), version);
     }
-    let checkpoint = || listing.files.iter().find(|file| file.path.version == version).map(|file| file.modified_ms);
-    adjusted_file_times(&listing).get(&version).copied().or_else(checkpoint).ok_or_else(|| {
-        Error::new(ErrorKind::VersionNotFound, "the commit's time is not known: its file is no longer in the log")
+    let checkpoint = || {
+        listing
+            .files
+            .iter()
+            .find(|file| file.path.version == version)
+            .map(|file| file.modified_ms)
+    };
+    adjusted_file_times(&listing)
+        .get(&version)
+        .copied()
+        .or_else(checkpoint)
+        .ok_or_else(|| {
+            Error::new(
+                ErrorKind::VersionNotFound,
+                "the commit's time is not known: its file is no longer in the log",
+            )
             .with("version", version)
-    })
+        })
 }
 
 /// The newest version that was committed at or before a time. Out of range is a `VersionNotFound` that gives the
@@ -84,7 +105,9 @@ pub async fn version_at(
     let listing = Listing::whole(location).await?;
     let mut times = adjusted_file_times(&listing);
     if let Some(enabled) = InCommitTimestamps::of(newest.metadata()) {
-        let files = listing.commits().filter(|file| enabled.holds_at(file.path.version));
+        let files = listing
+            .commits()
+            .filter(|file| enabled.holds_at(file.path.version));
         for (version, info) in commit_infos(location, files).await? {
             times.insert(version, in_commit_timestamp(info.as_deref(), version)?);
         }
@@ -92,7 +115,11 @@ pub async fn version_at(
     if let Some((oldest, _)) = version_range(&listing) {
         times.retain(|version, _| *version >= oldest);
     }
-    let found = times.iter().rev().find(|(_, time)| **time <= timestamp_ms).map(|(version, _)| *version);
+    let found = times
+        .iter()
+        .rev()
+        .find(|(_, time)| **time <= timestamp_ms)
+        .map(|(version, _)| *version);
     let (first, last) = (times.first_key_value(), times.last_key_value());
     match (found, first, last) {
         (Some(version), _, Some((_, last))) if timestamp_ms <= *last => Ok(version),
@@ -143,8 +170,12 @@ impl InCommitTimestamps {
             .property("delta.enableInCommitTimestamps")
             .is_some_and(|value| value.eq_ignore_ascii_case("true"));
         // Without the enablement version they were there from the first commit.
-        let since = metadata.property("delta.inCommitTimestampEnablementVersion").and_then(|text| text.parse().ok());
-        enabled.then(|| Self { since: since.unwrap_or(0) })
+        let since = metadata
+            .property("delta.inCommitTimestampEnablementVersion")
+            .and_then(|text| text.parse().ok());
+        enabled.then(|| Self {
+            since: since.unwrap_or(0),
+        })
     }
 
     fn holds_at(&self, version: Version) -> bool {
@@ -157,9 +188,12 @@ fn in_commit_timestamp(commit_info: Option<&str>, version: Version) -> Result<i6
         .and_then(|text| serde_json::from_str::<CommitInfo>(text).ok())
         .and_then(|info| info.in_commit_timestamp)
         .ok_or_else(|| {
-            Error::new(ErrorKind::CorruptLog, "the commit has no inCommitTimestamp, and the table has them enabled")
-                .with("path", deltaic_protocol::log_path::LogPath::commit(version))
-                .with("version", version)
+            Error::new(
+                ErrorKind::CorruptLog,
+                "the commit has no inCommitTimestamp, and the table has them enabled",
+            )
+            .with("path", deltaic_protocol::log_path::LogPath::commit(version))
+            .with("version", version)
         })
 }
 
@@ -171,12 +205,22 @@ async fn commit_infos(
         .map(|file| {
             let (location, version, relative) = (Arc::clone(location), file.path.version, file.relative());
             async move {
-                let bytes = location.read(&relative).await.map_err(|error| store_error(&error, &relative))?;
-                Ok((version, commit_info(&bytes).map_err(|error| error.with("path", relative).with("version", version))?))
+                let bytes = location
+                    .read(&relative)
+                    .await
+                    .map_err(|error| store_error(&error, &relative))?;
+                Ok((
+                    version,
+                    commit_info(&bytes)
+                        .map_err(|error| error.with("path", relative).with("version", version))?,
+                ))
             }
         })
         .collect();
-    futures::stream::iter(reads).buffered(COMMITS_IN_FLIGHT).try_collect().await
+    futures::stream::iter(reads)
+        .buffered(COMMITS_IN_FLIGHT)
+        .try_collect()
+        .await
 }
 
 fn commit_info(bytes: &[u8]) -> Result<Option<String>> {

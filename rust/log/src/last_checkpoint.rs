@@ -107,7 +107,10 @@ mod tests {
     /// protocol: last-checkpoint-file-schema-json-checksum.1
     #[test]
     fn a_hint_is_read_or_passed_over() {
-        assert_eq!(parse(br#"{"version":0,"size":3,"tags":{"a":"b"}}"#), Hint::Version(Version::ZERO));
+        assert_eq!(
+            parse(br#"{"version":0,"size":3,"tags":{"a":"b"}}"#),
+            Hint::Version(Version::ZERO)
+        );
         for text in [
             "",
             "{}",

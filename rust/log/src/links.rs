@@ -1,5 +1,8 @@
 //! Symbolic links: a file below the table's root may stand elsewhere.
-#![expect(clippy::disallowed_methods, reason = "a door to the file system: a store does not follow links for us to see")]
+#![expect(
+    clippy::disallowed_methods,
+    reason = "a door to the file system: a store does not follow links for us to see"
+)]
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,6 +11,8 @@ use std::path::{Path, PathBuf};
 #[must_use]
 pub fn leads_out_of(file: &Path, folders: &[PathBuf]) -> Option<PathBuf> {
     let real = fs::canonicalize(file).ok()?;
-    let stays = folders.iter().any(|folder| fs::canonicalize(folder).is_ok_and(|folder| real.starts_with(folder)));
+    let stays = folders
+        .iter()
+        .any(|folder| fs::canonicalize(folder).is_ok_and(|folder| real.starts_with(folder)));
     (!stays).then_some(real)
 }

@@ -52,11 +52,17 @@ impl Listing {
             Err(error) => return Err(store_error(&error, LOG_FOLDER)),
         };
         for prefix in &listed.common_prefixes {
-            if let Some(LogPath { version, kind: LogFileKind::Commit }) = prefix.filename().and_then(LogPath::parse) {
-                return Err(Error::new(ErrorKind::CorruptLog, "a folder stands where a commit should be")
-                    .with("path", LogPath::commit(version))
-                    .with("version", version)
-                    .hint("move the folder away and restore the commit from a backup"));
+            if let Some(LogPath {
+                version,
+                kind: LogFileKind::Commit,
+            }) = prefix.filename().and_then(LogPath::parse)
+            {
+                return Err(
+                    Error::new(ErrorKind::CorruptLog, "a folder stands where a commit should be")
+                        .with("path", LogPath::commit(version))
+                        .with("version", version)
+                        .hint("move the folder away and restore the commit from a backup"),
+                );
             }
         }
         let any = !listed.common_prefixes.is_empty() || !listed.objects.is_empty();
@@ -101,6 +107,8 @@ impl Listing {
 
     /// The commits, oldest first.
     pub fn commits(&self) -> impl DoubleEndedIterator<Item = &LogFile> {
-        self.files.iter().filter(|file| file.path.kind == LogFileKind::Commit)
+        self.files
+            .iter()
+            .filter(|file| file.path.kind == LogFileKind::Commit)
     }
 }

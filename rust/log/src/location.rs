@@ -30,10 +30,16 @@ impl TableLocation {
     /// Understands a path or URI: a local path, `file://` or `memory://`. Nothing is read.
     pub fn parse(uri: &str, allowed_roots: Vec<String>) -> Result<Self> {
         if allowed_roots.iter().any(String::is_empty) {
-            return Err(Error::new(ErrorKind::InvalidArgument, "an allowed root is empty: it would allow every place"));
+            return Err(Error::new(
+                ErrorKind::InvalidArgument,
+                "an allowed root is empty: it would allow every place",
+            ));
         }
         if uri.is_empty() {
-            return Err(Error::new(ErrorKind::InvalidArgument, "the table's path is empty"));
+            return Err(Error::new(
+                ErrorKind::InvalidArgument,
+                "the table's path is empty",
+            ));
         }
         match uri.split_once("://") {
             None => Self::local(FilePath::new(uri), allowed_roots),
@@ -45,9 +51,16 @@ impl TableLocation {
                 Self::local(&path, allowed_roots)
             }
             Some(("memory", name)) => {
-                let root = Path::parse(name.trim_matches('/')).map_err(|_| invalid(uri, "it holds an empty part"))?;
+                let root = Path::parse(name.trim_matches('/'))
+                    .map_err(|_| invalid(uri, "it holds an empty part"))?;
                 let store: Arc<dyn ObjectStore> = Arc::<InMemory>::clone(&MEMORY);
-                Ok(Self { uri: format!("memory://{root}/"), store, root, file_system: None, allowed_roots })
+                Ok(Self {
+                    uri: format!("memory://{root}/"),
+                    store,
+                    root,
+                    file_system: None,
+                    allowed_roots,
+                })
             }
             Some((scheme, _)) => Err(Error::new(
                 ErrorKind::UnsupportedFeature,
@@ -61,18 +74,32 @@ impl TableLocation {
     /// A table on a store of the caller's, for tests.
     #[must_use]
     pub fn on_store(uri: String, store: Arc<dyn ObjectStore>, root: Path) -> Self {
-        Self { uri, store, root, file_system: None, allowed_roots: Vec::new() }
+        Self {
+            uri,
+            store,
+            root,
+            file_system: None,
+            allowed_roots: Vec::new(),
+        }
     }
 
     fn local(path: &FilePath, allowed_roots: Vec<String>) -> Result<Self> {
         let shown = path.display().to_string();
         let absolute = std::path::absolute(path).map_err(|error| invalid(&shown, &error.to_string()))?;
         let absolute = without_dots(&absolute);
-        let url = Url::from_directory_path(&absolute).map_err(|()| invalid(&shown, "it is not an absolute path"))?;
-        let root = Path::from_absolute_path(&absolute).map_err(|error| invalid(&shown, &error.to_string()))?;
+        let url = Url::from_directory_path(&absolute)
+            .map_err(|()| invalid(&shown, "it is not an absolute path"))?;
+        let root =
+            Path::from_absolute_path(&absolute).map_err(|error| invalid(&shown, &error.to_string()))?;
         // Acknowledged data must survive a power cut, so files are on disk before a commit names them.
         let store = Arc::new(LocalFileSystem::new().with_fsync(true));
-        Ok(Self { uri: url.to_string(), store, root, file_system: Some(absolute), allowed_roots })
+        Ok(Self {
+            uri: url.to_string(),
+            store,
+            root,
+            file_system: Some(absolute),
+            allowed_roots,
+        })
     }
 
     /// The table's root as a URI that ends with a slash; never a secret.
@@ -95,10 +122,17 @@ impl TableLocation {
 
     /// A path of the table's own making below its root, not URI-encoded.
     pub fn below(&self, relative: &str) -> Result<Path> {
-        let joined =
-            if self.root.as_ref().is_empty() { relative.to_owned() } else { format!("{}/{relative}", self.root) };
+        let joined = if self.root.as_ref().is_empty() {
+            relative.to_owned()
+        } else {
+            format!("{}/{relative}", self.root)
+        };
         Path::parse(&joined).map_err(|_| {
-            Error::new(ErrorKind::CorruptLog, "a path holds an empty part or a part of dots").with("path", relative)
+            Error::new(
+                ErrorKind::CorruptLog,
+                "a path holds an empty part or a part of dots",
+            )
+            .with("path", relative)
         })
     }
 
@@ -110,20 +144,27 @@ impl TableLocation {
     /// Protocol: *Add File and Remove File*.
     pub fn resolve(&self, log_path: &str) -> Result<Path> {
         let escape = |why: &str| {
-            Error::new(ErrorKind::PathEscape, format!("a path of the log leaves the table's folder: {why}"))
-                .with("path", without_secrets(log_path))
-                .hint("if the table is a shallow clone and you trust it, name the folder in allowed_roots")
+            Error::new(
+                ErrorKind::PathEscape,
+                format!("a path of the log leaves the table's folder: {why}"),
+            )
+            .with("path", without_secrets(log_path))
+            .hint("if the table is a shallow clone and you trust it, name the folder in allowed_roots")
         };
         if let Some((scheme, rest)) = split_scheme(log_path) {
             if scheme.eq_ignore_ascii_case("file") && self.file_system.is_some() {
                 let path = rest.strip_prefix("//").unwrap_or(rest);
-                return self.resolve_absolute(&decode_path(path)?).ok_or_else(|| escape("it is absolute"));
+                return self
+                    .resolve_absolute(&decode_path(path)?)
+                    .ok_or_else(|| escape("it is absolute"));
             }
             return Err(escape("it names another store"));
         }
         let decoded = decode_path(log_path)?;
         if decoded.starts_with('/') {
-            return self.resolve_absolute(&decoded).ok_or_else(|| escape("it is absolute"));
+            return self
+                .resolve_absolute(&decoded)
+                .ok_or_else(|| escape("it is absolute"));
         }
         let mut parts: Vec<&str> = Vec::new();
         for part in decoded.split('/') {
@@ -164,22 +205,34 @@ impl TableLocation {
         let root = self.file_system.as_deref()?;
         let wanted = without_dots(FilePath::new(absolute));
         let allowed = wanted.starts_with(root)
-            || self.allowed_roots.iter().any(|allowed| wanted.starts_with(allowed_folder(allowed)));
-        if allowed { Path::from_absolute_path(&wanted).ok() } else { None }
+            || self
+                .allowed_roots
+                .iter()
+                .any(|allowed| wanted.starts_with(allowed_folder(allowed)));
+        if allowed {
+            Path::from_absolute_path(&wanted).ok()
+        } else {
+            None
+        }
     }
 
     /// Reads a whole file of the table's own naming.
     pub async fn read(&self, relative: &str) -> Result<bytes::Bytes, object_store::Error> {
-        let path = self.below(relative).map_err(|error| object_store::Error::Generic {
-            store: "table",
-            source: Box::new(error),
-        })?;
+        let path = self
+            .below(relative)
+            .map_err(|error| object_store::Error::Generic {
+                store: "table",
+                source: Box::new(error),
+            })?;
         self.store.get(&path).await?.bytes().await
     }
 }
 
 fn invalid(uri: &str, why: &str) -> Error {
-    Error::new(ErrorKind::InvalidArgument, format!("{uri:?} is not the place of a table: {why}"))
+    Error::new(
+        ErrorKind::InvalidArgument,
+        format!("{uri:?} is not the place of a table: {why}"),
+    )
 }
 
 fn allowed_folder(allowed: &str) -> PathBuf {
@@ -190,7 +243,9 @@ fn split_scheme(path: &str) -> Option<(&str, &str)> {
     let (scheme, rest) = path.split_once(':')?;
     // `time=03:06/x` is relative: a scheme is letters and digits, and a slash follows it.
     let is_scheme = scheme.starts_with(|c: char| c.is_ascii_alphabetic())
-        && scheme.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.'))
+        && scheme
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.'))
         && rest.starts_with('/');
     is_scheme.then_some((scheme, rest))
 }
@@ -257,8 +312,15 @@ mod tests {
             "a/..",
         ] {
             let error = table.resolve(path).err();
-            assert_eq!(error.as_ref().map(Error::kind), Some(ErrorKind::PathEscape), "{path}");
-            assert!(!error.is_some_and(|error| error.to_string().contains("Signature")), "{path}");
+            assert_eq!(
+                error.as_ref().map(Error::kind),
+                Some(ErrorKind::PathEscape),
+                "{path}"
+            );
+            assert!(
+                !error.is_some_and(|error| error.to_string().contains("Signature")),
+                "{path}"
+            );
         }
         Ok(())
     }

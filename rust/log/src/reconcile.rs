@@ -71,15 +71,19 @@ pub fn reconcile(
                         Word::SameCommit => return Err(twice(*version)),
                     });
                 }
-                survivors.push(Survivors { batch: batch.clone(), live: BooleanArray::new(live.finish(), None) });
+                survivors.push(Survivors {
+                    batch: batch.clone(),
+                    live: BooleanArray::new(live.finish(), None),
+                });
             }
         }
         take_newest(actions, &mut reconciled, &mut domains);
     }
     if let Some(checkpoint) = checkpoint {
-        for (batches, survivors) in
-            [(&checkpoint.adds, &mut reconciled.adds), (&checkpoint.removes, &mut reconciled.tombstones)]
-        {
+        for (batches, survivors) in [
+            (&checkpoint.adds, &mut reconciled.adds),
+            (&checkpoint.removes, &mut reconciled.tombstones),
+        ] {
             for batch in batches {
                 let columns = KeyColumns::of(batch)?;
                 let mut live = BooleanBufferBuilder::new(columns.len());
@@ -88,7 +92,10 @@ pub fn reconcile(
                 } else {
                     (0..columns.len()).for_each(|row| live.append(!seen.contains_key(&columns.key(row))));
                 }
-                survivors.push(Survivors { batch: batch.clone(), live: BooleanArray::new(live.finish(), None) });
+                survivors.push(Survivors {
+                    batch: batch.clone(),
+                    live: BooleanArray::new(live.finish(), None),
+                });
             }
         }
         take_newest(checkpoint, &mut reconciled, &mut domains);
@@ -106,8 +113,15 @@ struct CommitKeys {
 impl CommitKeys {
     fn of(version: Version, actions: &Actions) -> Result<Self> {
         let keys = |batches: &[RecordBatch]| batches.iter().map(KeyColumns::of).collect::<Result<Vec<_>>>();
-        let located = |error: Error| error.with("path", LogPath::commit(version)).with("version", version);
-        Ok(Self { adds: keys(&actions.adds).map_err(located)?, removes: keys(&actions.removes).map_err(located)? })
+        let located = |error: Error| {
+            error
+                .with("path", LogPath::commit(version))
+                .with("version", version)
+        };
+        Ok(Self {
+            adds: keys(&actions.adds).map_err(located)?,
+            removes: keys(&actions.removes).map_err(located)?,
+        })
     }
 }
 
@@ -135,10 +149,13 @@ impl<'a> InsertNewest<'a> for HashMap<LogicalFileKey<'a>, Version> {
 }
 
 fn twice(version: Version) -> Error {
-    Error::new(ErrorKind::CorruptLog, "the commit adds or removes one logical file more than once")
-        .with("path", LogPath::commit(version))
-        .with("version", version)
-        .hint("the order of actions in a commit means nothing, so neither can be taken for the truth")
+    Error::new(
+        ErrorKind::CorruptLog,
+        "the commit adds or removes one logical file more than once",
+    )
+    .with("path", LogPath::commit(version))
+    .with("version", version)
+    .hint("the order of actions in a commit means nothing, so neither can be taken for the truth")
 }
 
 fn take_newest(actions: &Actions, into: &mut Reconciled, domains: &mut BTreeMap<String, DomainMetadata>) {
@@ -148,6 +165,8 @@ fn take_newest(actions: &Actions, into: &mut Reconciled, domains: &mut BTreeMap<
         into.txns.entry(txn.app_id.clone()).or_insert_with(|| txn.clone());
     }
     for domain in &actions.domains {
-        domains.entry(domain.domain.clone()).or_insert_with(|| domain.clone());
+        domains
+            .entry(domain.domain.clone())
+            .or_insert_with(|| domain.clone());
     }
 }

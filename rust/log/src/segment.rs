@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use deltaic_protocol::log_path::{LOG_FOLDER, LogFileKind, LogPath};
 use deltaic_protocol::{Error, ErrorKind, Result, Version};
 
-use crate::listing::{LogFile, Listing};
+use crate::listing::{Listing, LogFile};
 
 /// A checkpoint whose files are all there.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,13 +37,23 @@ pub struct LogSegment {
 pub fn complete_checkpoints(listing: &Listing, at_most: Option<Version>) -> Vec<CheckpointFiles> {
     let mut found: Vec<CheckpointFiles> = Vec::new();
     let mut parts: BTreeMap<(Version, u32), Vec<LogFile>> = BTreeMap::new();
-    for file in listing.files.iter().filter(|file| at_most.is_none_or(|limit| file.path.version <= limit)) {
+    for file in listing
+        .files
+        .iter()
+        .filter(|file| at_most.is_none_or(|limit| file.path.version <= limit))
+    {
         match file.path.kind {
             LogFileKind::ClassicCheckpoint => {
-                found.push(CheckpointFiles { version: file.path.version, files: vec![file.clone()] });
+                found.push(CheckpointFiles {
+                    version: file.path.version,
+                    files: vec![file.clone()],
+                });
             }
             LogFileKind::MultiPartCheckpoint { parts: count, .. } => {
-                parts.entry((file.path.version, count)).or_default().push(file.clone());
+                parts
+                    .entry((file.path.version, count))
+                    .or_default()
+                    .push(file.clone());
             }
             _ => {}
         }
@@ -54,7 +64,12 @@ pub fn complete_checkpoints(listing: &Listing, at_most: Option<Version>) -> Vec<
         }
     }
     // Of one version the single file comes first: it has no parts that two writers could have mixed.
-    found.sort_by(|left, right| right.version.cmp(&left.version).then(left.files.len().cmp(&right.files.len())));
+    found.sort_by(|left, right| {
+        right
+            .version
+            .cmp(&left.version)
+            .then(left.files.len().cmp(&right.files.len()))
+    });
     found
 }
 
@@ -67,7 +82,9 @@ impl LogSegment {
         let after = checkpoint.as_ref().map(|checkpoint| checkpoint.version);
         let commits: Vec<LogFile> = listing
             .commits()
-            .filter(|file| after.is_none_or(|after| file.path.version > after) && file.path.version <= version)
+            .filter(|file| {
+                after.is_none_or(|after| file.path.version > after) && file.path.version <= version
+            })
             .cloned()
             .collect();
         let mut expected = match after {
@@ -86,7 +103,11 @@ impl LogSegment {
         if let Some(missing) = expected {
             return Err(missing_commit(listing, missing, version));
         }
-        Ok(Self { version, checkpoint, commits })
+        Ok(Self {
+            version,
+            checkpoint,
+            commits,
+        })
     }
 }
 
@@ -105,10 +126,13 @@ fn missing_commit(listing: &Listing, missing: Version, version: Version) -> Erro
         .with("path", checkpoint.relative())
         .with("version", version);
     }
-    Error::new(ErrorKind::CorruptLog, format!("commit {missing} is missing, and version {version} needs it"))
-        .with("path", LogPath::commit(missing))
-        .with("version", missing)
-        .hint("restore the file from a backup of the table; no other commit can stand in for it")
+    Error::new(
+        ErrorKind::CorruptLog,
+        format!("commit {missing} is missing, and version {version} needs it"),
+    )
+    .with("path", LogPath::commit(missing))
+    .with("version", missing)
+    .hint("restore the file from a backup of the table; no other commit can stand in for it")
 }
 
 /// The newest version that a listing shows, by commits and complete checkpoints.
@@ -138,7 +162,10 @@ pub fn version_range(listing: &Listing) -> Option<(Version, Version)> {
     let oldest_commit = listing.commits().next().map(|file| file.path.version);
     let oldest = match oldest_commit {
         Some(version) if version == Version::ZERO => version,
-        _ => complete_checkpoints(listing, None).last().map(|checkpoint| checkpoint.version).or(oldest_commit)?,
+        _ => complete_checkpoints(listing, None)
+            .last()
+            .map(|checkpoint| checkpoint.version)
+            .or(oldest_commit)?,
     };
     Some((oldest, newest))
 }
@@ -146,7 +173,10 @@ pub fn version_range(listing: &Listing) -> Option<(Version, Version)> {
 /// The error of a version that cannot be read, with those that can.
 #[must_use]
 pub fn version_not_found(listing: &Listing, version: Version) -> Error {
-    let error = Error::new(ErrorKind::VersionNotFound, format!("version {version} is not there"));
+    let error = Error::new(
+        ErrorKind::VersionNotFound,
+        format!("version {version} is not there"),
+    );
     match version_range(listing) {
         Some((oldest, newest)) => error
             .with("version", version)
@@ -161,17 +191,23 @@ pub fn version_not_found(listing: &Listing, version: Version) -> Error {
 #[must_use]
 pub fn not_a_table(listing: &Listing, uri: &str) -> Error {
     let (why, hint) = if listing.any {
-        ("its _delta_log holds no commit and no checkpoint", "restore the log from a backup of the table")
+        (
+            "its _delta_log holds no commit and no checkpoint",
+            "restore the log from a backup of the table",
+        )
     } else {
         (
             "it has no _delta_log",
             "check the path; for a folder of Parquet files create a table and append the files' rows to it",
         )
     };
-    Error::new(ErrorKind::TableNotFound, format!("there is no Delta table: {why}"))
-        .with("path", uri)
-        .with("log", LOG_FOLDER)
-        .hint(hint)
+    Error::new(
+        ErrorKind::TableNotFound,
+        format!("there is no Delta table: {why}"),
+    )
+    .with("path", uri)
+    .with("log", LOG_FOLDER)
+    .hint(hint)
 }
 
 #[cfg(test)]
@@ -183,7 +219,12 @@ mod tests {
             .iter()
             .filter_map(|name| {
                 let path = LogPath::parse(name)?;
-                Some(LogFile { path, name: (*name).to_owned(), size: 1, modified_ms: 0 })
+                Some(LogFile {
+                    path,
+                    name: (*name).to_owned(),
+                    size: 1,
+                    modified_ms: 0,
+                })
             })
             .collect();
         files.sort_by(|left, right| left.path.cmp(&right.path));
@@ -197,7 +238,11 @@ mod tests {
     fn segment(names: &[&str], version: i64) -> Result<LogSegment> {
         let version = Version::try_new(version)?;
         let listing = listing(names);
-        LogSegment::try_new(&listing, complete_checkpoints(&listing, Some(version)).into_iter().next(), version)
+        LogSegment::try_new(
+            &listing,
+            complete_checkpoints(&listing, Some(version)).into_iter().next(),
+            version,
+        )
     }
 
     /// protocol: checkpoints.1, checkpoints.2
@@ -212,7 +257,10 @@ mod tests {
         ]);
         let at = |version| -> Result<(Option<i64>, usize)> {
             let segment = segment(&names, version)?;
-            Ok((segment.checkpoint.map(|checkpoint| checkpoint.version.as_i64()), segment.commits.len()))
+            Ok((
+                segment.checkpoint.map(|checkpoint| checkpoint.version.as_i64()),
+                segment.commits.len(),
+            ))
         };
         assert_eq!(at(4)?, (Some(3), 1));
         assert_eq!(at(3)?, (Some(3), 0));
@@ -223,13 +271,20 @@ mod tests {
 
     #[test]
     fn a_gap_is_never_stepped_over() {
-        for (names, version, missing) in
-            [(vec![0, 2], 2, 1), (vec![1, 2], 2, 0), (vec![0, 1], 2, 2), (vec![], 0, 0)]
-        {
+        for (names, version, missing) in [
+            (vec![0, 2], 2, 1),
+            (vec![1, 2], 2, 0),
+            (vec![0, 1], 2, 2),
+            (vec![], 0, 0),
+        ] {
             let names: Vec<String> = names.into_iter().map(commit).collect();
             let names: Vec<&str> = names.iter().map(String::as_str).collect();
             let error = segment(&names, version).err();
-            assert_eq!(error.as_ref().map(Error::kind), Some(ErrorKind::CorruptLog), "{names:?}");
+            assert_eq!(
+                error.as_ref().map(Error::kind),
+                Some(ErrorKind::CorruptLog),
+                "{names:?}"
+            );
             let text = error.map(|error| error.to_string()).unwrap_or_default();
             assert!(text.contains(&format!("commit {missing} is missing")), "{text}");
         }
@@ -243,7 +298,10 @@ mod tests {
             "00000000000000000004.checkpoint.0000000002.0000000003.parquet",
         ];
         assert!(complete_checkpoints(&listing(&names), None).is_empty());
-        let whole = [names[0], "00000000000000000004.checkpoint.0000000002.0000000002.parquet"];
+        let whole = [
+            names[0],
+            "00000000000000000004.checkpoint.0000000002.0000000002.parquet",
+        ];
         assert_eq!(complete_checkpoints(&listing(&whole), None).len(), 1);
     }
 }

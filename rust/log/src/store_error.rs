@@ -7,15 +7,32 @@ use deltaic_protocol::{Error, ErrorKind};
 pub fn store_error(error: &object_store::Error, path: &str) -> Error {
     use object_store::Error as E;
     let (what, hint) = match error {
-        E::NotFound { .. } => ("the file is not there", "check that the path is right and the file was not removed"),
-        E::PermissionDenied { .. } => ("permission denied", "check the rights of the user or the credentials"),
+        E::NotFound { .. } => (
+            "the file is not there",
+            "check that the path is right and the file was not removed",
+        ),
+        E::PermissionDenied { .. } => (
+            "permission denied",
+            "check the rights of the user or the credentials",
+        ),
         E::Unauthenticated { .. } => ("the store wants credentials", "check the credentials"),
-        E::NotSupported { .. } | E::NotImplemented { .. } => ("the store cannot do this", "use another store"),
-        _ => ("the store failed", "try again; check that the place can be reached and written"),
+        E::NotSupported { .. } | E::NotImplemented { .. } => {
+            ("the store cannot do this", "use another store")
+        }
+        _ => (
+            "the store failed",
+            "try again; check that the place can be reached and written",
+        ),
     };
     let cause = innermost(error);
-    let message = if cause.is_empty() { what.to_owned() } else { format!("{what}: {cause}") };
-    Error::new(ErrorKind::StorageError, message).with("path", path).hint(hint)
+    let message = if cause.is_empty() {
+        what.to_owned()
+    } else {
+        format!("{what}: {cause}")
+    };
+    Error::new(ErrorKind::StorageError, message)
+        .with("path", path)
+        .hint(hint)
 }
 
 /// The cause at the bottom of the chain, which is the operating system's or the server's own word.
@@ -55,7 +72,10 @@ pub fn is_not_a_folder(error: &object_store::Error) -> bool {
 /// An operating system's failure at a path.
 #[must_use]
 pub fn io_error(error: &std::io::Error, path: &str) -> Error {
-    if let Some(store) = error.get_ref().and_then(|inner| inner.downcast_ref::<object_store::Error>()) {
+    if let Some(store) = error
+        .get_ref()
+        .and_then(|inner| inner.downcast_ref::<object_store::Error>())
+    {
         return store_error(store, path);
     }
     let hint = match error.kind() {
@@ -65,7 +85,10 @@ pub fn io_error(error: &std::io::Error, path: &str) -> Error {
         std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded => "make room on the store",
         _ => "check that the place can be reached and written",
     };
-    Error::new(ErrorKind::StorageError, format!("the store failed: {}", without_number(&error.to_string())))
-        .with("path", path)
-        .hint(hint)
+    Error::new(
+        ErrorKind::StorageError,
+        format!("the store failed: {}", without_number(&error.to_string())),
+    )
+    .with("path", path)
+    .hint(hint)
 }

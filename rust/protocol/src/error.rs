@@ -134,7 +134,12 @@ impl Error {
     /// An error of a kind; the message says what is wrong, not where (that is context).
     #[must_use]
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
-        Self(Box::new(Inner { kind, message: message.into(), context: Vec::new(), hint: None }))
+        Self(Box::new(Inner {
+            kind,
+            message: message.into(),
+            context: Vec::new(),
+            hint: None,
+        }))
     }
 
     /// Adds a piece of context, such as `path`, `version` or `field`. What was said first stays: the place
@@ -157,7 +162,11 @@ impl Error {
     /// Says what the user can do, where the place that found the fault has not said it.
     #[must_use]
     pub fn or_hint(self, hint: &str) -> Self {
-        if self.0.hint.is_some() { self } else { self.hint(hint) }
+        if self.0.hint.is_some() {
+            self
+        } else {
+            self.hint(hint)
+        }
     }
 
     /// The kind of the failure.
@@ -216,7 +225,9 @@ pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
     candidates
         .into_iter()
         .map(|candidate| (edit_distance(&lower, &candidate.to_lowercase()), candidate))
-        .filter(|(distance, candidate)| *distance <= 1 + candidate.chars().count().min(name.chars().count()) / 3)
+        .filter(|(distance, candidate)| {
+            *distance <= 1 + candidate.chars().count().min(name.chars().count()) / 3
+        })
         .min_by_key(|(distance, _)| *distance)
         .map(|(_, candidate)| candidate)
 }
@@ -228,7 +239,11 @@ fn edit_distance(left: &str, right: &str) -> usize {
         let mut diagonal = i;
         let mut before = i + 1;
         for (slot, b) in row.iter_mut().skip(1).zip(&right) {
-            let cost = if a == *b { diagonal } else { 1 + diagonal.min(*slot).min(before) };
+            let cost = if a == *b {
+                diagonal
+            } else {
+                1 + diagonal.min(*slot).min(before)
+            };
             diagonal = *slot;
             *slot = cost;
             before = cost;

@@ -79,12 +79,14 @@ impl LogPath {
             ["json"] => LogFileKind::Commit,
             ["crc"] => LogFileKind::VersionChecksum,
             ["checkpoint", "parquet"] => LogFileKind::ClassicCheckpoint,
-            ["checkpoint", uuid, "json"] => {
-                LogFileKind::UuidCheckpoint { uuid: parse_uuid(uuid)?, format: CheckpointFormat::Json }
-            }
-            ["checkpoint", uuid, "parquet"] => {
-                LogFileKind::UuidCheckpoint { uuid: parse_uuid(uuid)?, format: CheckpointFormat::Parquet }
-            }
+            ["checkpoint", uuid, "json"] => LogFileKind::UuidCheckpoint {
+                uuid: parse_uuid(uuid)?,
+                format: CheckpointFormat::Json,
+            },
+            ["checkpoint", uuid, "parquet"] => LogFileKind::UuidCheckpoint {
+                uuid: parse_uuid(uuid)?,
+                format: CheckpointFormat::Parquet,
+            },
             ["checkpoint", part, parts, "parquet"] => {
                 let (part, parts) = (parse_part(part)?, parse_part(parts)?);
                 if part == 0 || part > parts {
@@ -92,7 +94,9 @@ impl LogPath {
                 }
                 LogFileKind::MultiPartCheckpoint { part, parts }
             }
-            [end, "compacted", "json"] => LogFileKind::Compaction { end: parse_version(end)? },
+            [end, "compacted", "json"] => LogFileKind::Compaction {
+                end: parse_version(end)?,
+            },
             _ => return None,
         };
         Some(Self { version, kind })
@@ -118,7 +122,9 @@ fn parse_part(text: &str) -> Option<u32> {
 }
 
 fn parse_uuid(text: &str) -> Option<String> {
-    uuid::Uuid::try_parse(text).is_ok_and(|_| text.len() == 36).then(|| text.to_owned())
+    uuid::Uuid::try_parse(text)
+        .is_ok_and(|_| text.len() == 36)
+        .then(|| text.to_owned())
 }
 
 #[cfg(test)]
@@ -134,16 +140,28 @@ mod tests {
     fn names_of_the_protocol_are_understood() {
         let uuid = "80a083e8-7026-4e79-81be-64bd76c43a11";
         assert_eq!(kind("00000000000000000010.json"), Some(LogFileKind::Commit));
-        assert_eq!(kind("00000000000000000010.crc"), Some(LogFileKind::VersionChecksum));
-        assert_eq!(kind("00000000000000000010.checkpoint.parquet"), Some(LogFileKind::ClassicCheckpoint));
+        assert_eq!(
+            kind("00000000000000000010.crc"),
+            Some(LogFileKind::VersionChecksum)
+        );
+        assert_eq!(
+            kind("00000000000000000010.checkpoint.parquet"),
+            Some(LogFileKind::ClassicCheckpoint)
+        );
         assert_eq!(
             kind("00000000000000000010.checkpoint.0000000002.0000000003.parquet"),
             Some(LogFileKind::MultiPartCheckpoint { part: 2, parts: 3 })
         );
-        for (ending, format) in [("json", CheckpointFormat::Json), ("parquet", CheckpointFormat::Parquet)] {
+        for (ending, format) in [
+            ("json", CheckpointFormat::Json),
+            ("parquet", CheckpointFormat::Parquet),
+        ] {
             assert_eq!(
                 kind(&format!("00000000000000000010.checkpoint.{uuid}.{ending}")),
-                Some(LogFileKind::UuidCheckpoint { uuid: uuid.to_owned(), format })
+                Some(LogFileKind::UuidCheckpoint {
+                    uuid: uuid.to_owned(),
+                    format
+                })
             );
         }
         assert!(matches!(

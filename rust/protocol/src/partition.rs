@@ -46,8 +46,11 @@ pub fn parse_value(column: &StructField, text: Option<&str>) -> Result<Option<Sc
 fn primitive(column: &StructField) -> Result<PrimitiveType> {
     match column.data_type {
         DataType::Primitive(primitive) => Ok(primitive),
-        _ => Err(Error::new(ErrorKind::CorruptLog, format!("the partition column is a {}", column.data_type))
-            .with("field", column.name.as_str())),
+        _ => Err(Error::new(
+            ErrorKind::CorruptLog,
+            format!("the partition column is a {}", column.data_type),
+        )
+        .with("field", column.name.as_str())),
     }
 }
 
@@ -62,7 +65,10 @@ pub fn texts_of(partition_values: &MapArray, column: &str) -> StringArray {
     let mut guess = 0usize;
     for window in offsets.windows(2) {
         let (start, end) = match window {
-            [start, end] => (usize::try_from(*start).unwrap_or(0), usize::try_from(*end).unwrap_or(0)),
+            [start, end] => (
+                usize::try_from(*start).unwrap_or(0),
+                usize::try_from(*end).unwrap_or(0),
+            ),
             _ => (0, 0),
         };
         let hit = (start + guess < end && keys.value(start + guess) == column)
@@ -83,7 +89,10 @@ pub fn texts_of(partition_values: &MapArray, column: &str) -> StringArray {
 #[must_use]
 pub fn values_of_row(partition_values: &MapArray, row: usize) -> BTreeMap<String, Option<String>> {
     let entries = partition_values.value(row);
-    let (keys, values) = (entries.column(0).as_string::<i32>(), entries.column(1).as_string::<i32>());
+    let (keys, values) = (
+        entries.column(0).as_string::<i32>(),
+        entries.column(1).as_string::<i32>(),
+    );
     (0..entries.len())
         .map(|entry| {
             let value = values.is_valid(entry).then(|| values.value(entry).to_owned());
@@ -135,7 +144,9 @@ pub fn parse_column(column: &StructField, texts: &StringArray) -> Result<ArrayRe
         }
         PrimitiveType::String => {
             let mut builder = StringBuilder::new();
-            texts.iter().for_each(|text| builder.append_option(text.filter(|text| !is_null_text(text))));
+            texts
+                .iter()
+                .for_each(|text| builder.append_option(text.filter(|text| !is_null_text(text))));
             Arc::new(builder.finish())
         }
         PrimitiveType::Binary => {
@@ -160,7 +171,8 @@ pub fn parse_column(column: &StructField, texts: &StringArray) -> Result<ArrayRe
 }
 
 fn scalar(text: Option<&str>, data_type: PrimitiveType) -> Option<Scalar> {
-    text.filter(|text| !is_null_text(text)).and_then(|text| Scalar::parse(text, data_type))
+    text.filter(|text| !is_null_text(text))
+        .and_then(|text| Scalar::parse(text, data_type))
 }
 
 fn collect<T: ArrowPrimitiveType>(
@@ -168,8 +180,7 @@ fn collect<T: ArrowPrimitiveType>(
     data_type: PrimitiveType,
     pick: fn(Scalar) -> Option<T::Native>,
 ) -> Result<ArrayRef> {
-    let mut builder =
-        PrimitiveBuilder::<T>::with_capacity(texts.len()).with_data_type(data_type.to_arrow()?);
+    let mut builder = PrimitiveBuilder::<T>::with_capacity(texts.len()).with_data_type(data_type.to_arrow()?);
     // Neighbouring files mostly share a partition, so the last text is worth remembering.
     let mut last: (Option<&str>, Option<T::Native>) = (None, None);
     for text in texts {
@@ -223,7 +234,11 @@ pub fn folder<'a>(values: impl IntoIterator<Item = (&'a str, Option<&'a str>)>) 
         .into_iter()
         .map(|(name, value)| {
             let escaped = |text: &str| hive_escape(text);
-            format!("{}={}", escaped(name), value.map_or_else(|| HIVE_NULL.to_owned(), escaped))
+            format!(
+                "{}={}",
+                escaped(name),
+                value.map_or_else(|| HIVE_NULL.to_owned(), escaped)
+            )
         })
         .collect::<Vec<_>>()
         .join("/")
@@ -233,7 +248,11 @@ fn hive_escape(text: &str) -> String {
     // Non-ASCII text stands as it is in a folder's name; the percent-encoder would escape it.
     let mut escaped = String::with_capacity(text.len());
     for part in text.split_inclusive(|c: char| !c.is_ascii()) {
-        let ascii_end = part.char_indices().last().filter(|(_, c)| !c.is_ascii()).map_or(part.len(), |(at, _)| at);
+        let ascii_end = part
+            .char_indices()
+            .last()
+            .filter(|(_, c)| !c.is_ascii())
+            .map_or(part.len(), |(at, _)| at);
         let (ascii, rest) = part.split_at(ascii_end);
         escaped.extend(utf8_percent_encode(ascii, HIVE_ESCAPED));
         escaped.push_str(rest);
@@ -258,9 +277,16 @@ pub fn encode_path(path: &str) -> String {
 /// # Ok::<(), deltaic_protocol::Error>(())
 /// ```
 pub fn decode_path(path: &str) -> Result<String> {
-    percent_decode_str(path).decode_utf8().map(|decoded| decoded.into_owned()).map_err(|_| {
-        Error::new(ErrorKind::CorruptLog, "a path is not UTF-8 once it is percent-decoded").with("path", path)
-    })
+    percent_decode_str(path)
+        .decode_utf8()
+        .map(|decoded| decoded.into_owned())
+        .map_err(|_| {
+            Error::new(
+                ErrorKind::CorruptLog,
+                "a path is not UTF-8 once it is percent-decoded",
+            )
+            .with("path", path)
+        })
 }
 
 #[cfg(test)]
@@ -270,7 +296,10 @@ mod tests {
     #[test]
     fn folders_are_escaped_as_spark_escapes_them() {
         assert_eq!(folder([("s", Some("a/b c%ü"))]), "s=a%2Fb c%25ü");
-        assert_eq!(folder([("a", None), ("b", Some("2021-03-04 05:06:07"))]), format!("a={HIVE_NULL}/b=2021-03-04 05%3A06%3A07"));
+        assert_eq!(
+            folder([("a", None), ("b", Some("2021-03-04 05:06:07"))]),
+            format!("a={HIVE_NULL}/b=2021-03-04 05%3A06%3A07")
+        );
         assert_eq!(encode_path(&folder([("s", Some("a/b"))])), "s=a%252Fb");
     }
 
@@ -285,11 +314,19 @@ mod tests {
     /// protocol: partition-value-serialization.1
     #[test]
     fn empty_text_is_null_for_every_type() -> Result<()> {
-        for data_type in [PrimitiveType::String, PrimitiveType::Long, PrimitiveType::Binary, PrimitiveType::Date] {
+        for data_type in [
+            PrimitiveType::String,
+            PrimitiveType::Long,
+            PrimitiveType::Binary,
+            PrimitiveType::Date,
+        ] {
             let column = StructField::new("p", data_type.into(), true);
             assert_eq!(parse_value(&column, Some(""))?, None);
             assert_eq!(parse_value(&column, None)?, None);
-            let array = parse_column(&column, &StringArray::from(vec![Some(""), None, Some("1970-01-01")]))?;
+            let array = parse_column(
+                &column,
+                &StringArray::from(vec![Some(""), None, Some("1970-01-01")]),
+            )?;
             assert_eq!((array.is_null(0), array.is_null(1)), (true, true));
         }
         Ok(())
@@ -300,7 +337,10 @@ mod tests {
         let column = StructField::new("p", PrimitiveType::Integer.into(), true);
         assert!(parse_value(&column, Some("x")).is_err());
         let array = parse_column(&column, &StringArray::from(vec![Some("7"), Some("x"), Some("x")]))?;
-        assert_eq!(array.as_primitive::<Int32Type>().iter().collect::<Vec<_>>(), [Some(7), None, None]);
+        assert_eq!(
+            array.as_primitive::<Int32Type>().iter().collect::<Vec<_>>(),
+            [Some(7), None, None]
+        );
         Ok(())
     }
 }

@@ -25,8 +25,11 @@ impl Version {
     /// A version from a number; negative numbers are refused.
     pub fn try_new(number: i64) -> Result<Self> {
         if number < 0 {
-            return Err(Error::new(ErrorKind::InvalidArgument, format!("version {number} is negative"))
-                .hint("versions start at 0"));
+            return Err(Error::new(
+                ErrorKind::InvalidArgument,
+                format!("version {number} is negative"),
+            )
+            .hint("versions start at 0"));
         }
         Ok(Self(number))
     }
@@ -40,7 +43,11 @@ impl Version {
     /// The version after this one.
     pub fn next(self) -> Result<Self> {
         self.0.checked_add(1).map(Self).ok_or_else(|| {
-            Error::new(ErrorKind::CorruptLog, "the table is at the highest version there can be").with("version", self)
+            Error::new(
+                ErrorKind::CorruptLog,
+                "the table is at the highest version there can be",
+            )
+            .with("version", self)
         })
     }
 

@@ -45,7 +45,11 @@ pub struct ArrowSchema(SchemaRef);
 impl ArrowSchema {
     #[getter]
     fn names(&self) -> Vec<&str> {
-        self.0.fields().iter().map(|field| field.name().as_str()).collect()
+        self.0
+            .fields()
+            .iter()
+            .map(|field| field.name().as_str())
+            .collect()
     }
 
     fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> Answer<Bound<'py, PyCapsule>> {

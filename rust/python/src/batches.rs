@@ -25,7 +25,11 @@ pub(crate) struct Blocking {
 
 impl Blocking {
     pub(crate) fn new(schema: SchemaRef, stream: BatchStream) -> Answer<Self> {
-        Ok(Self { runtime: runtime()?, schema, stream })
+        Ok(Self {
+            runtime: runtime()?,
+            schema,
+            stream,
+        })
     }
 }
 
@@ -36,11 +40,17 @@ impl Iterator for Blocking {
         // A panic must not unwind into the C code that calls this: there it would end the process.
         let next = AssertUnwindSafe(|| self.runtime.block_on(self.stream.next()));
         let batch = catch_unwind(next).unwrap_or_else(|_| {
-            Some(Err(Error::new(ErrorKind::CorruptData, "reading broke off by a fault in deltaic")))
+            Some(Err(Error::new(
+                ErrorKind::CorruptData,
+                "reading broke off by a fault in deltaic",
+            )))
         })?;
         // Arrow's C interface carries text alone, so the hint goes with the message.
         Some(batch.map_err(|error| {
-            let hint = error.hint_text().map(|hint| format!("\nhint: {hint}")).unwrap_or_default();
+            let hint = error
+                .hint_text()
+                .map(|hint| format!("\nhint: {hint}"))
+                .unwrap_or_default();
             ArrowError::ExternalError(format!("{}: {error}{hint}", error.kind().class_name()).into())
         }))
     }
@@ -61,7 +71,9 @@ pub struct BatchReader {
 
 impl BatchReader {
     pub fn new(stream: BatchStream) -> Self {
-        Self { stream: Mutex::new(Some(stream)) }
+        Self {
+            stream: Mutex::new(Some(stream)),
+        }
     }
 }
 

@@ -9,9 +9,10 @@ use std::ffi::CStr;
 use std::sync::Arc;
 
 use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema, from_ffi, to_ffi};
-use arrow_array::ffi_stream::{RecordBatchStreamReader, FFI_ArrowArrayStream};
+use arrow_array::ffi_stream::{FFI_ArrowArrayStream, RecordBatchStreamReader};
 use arrow_array::{
-    Array, ArrayRef, RecordBatch, RecordBatchIterator, RecordBatchOptions, RecordBatchReader, StructArray, make_array,
+    Array, ArrayRef, RecordBatch, RecordBatchIterator, RecordBatchOptions, RecordBatchReader, StructArray,
+    make_array,
 };
 use arrow_cast::{CastOptions, cast_with_options};
 use arrow_schema::{ArrowError, DataType, Schema, SchemaRef};
@@ -33,7 +34,9 @@ impl<'py> FromPyObject<'_, 'py> for SchemaIn {
     type Error = PyErr;
 
     fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
-        let capsule = object.call_method0("__arrow_c_schema__").map_err(|_| not_arrow(&object, "__arrow_c_schema__"))?;
+        let capsule = object
+            .call_method0("__arrow_c_schema__")
+            .map_err(|_| not_arrow(&object, "__arrow_c_schema__"))?;
         Ok(Self(import_schema(capsule.cast::<PyCapsule>()?)?))
     }
 }
@@ -47,9 +50,13 @@ impl<'py> FromPyObject<'_, 'py> for BatchesIn {
     fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
         if object.hasattr("__arrow_c_stream__")? {
             let capsule = object.call_method0("__arrow_c_stream__")?;
-            let pointer = capsule.cast::<PyCapsule>()?.pointer_checked(Some(STREAM))?.cast::<FFI_ArrowArrayStream>();
+            let pointer = capsule
+                .cast::<PyCapsule>()?
+                .pointer_checked(Some(STREAM))?
+                .cast::<FFI_ArrowArrayStream>();
             // SAFETY: the name proves what the pointer points to; the stream is moved out and an empty one stays.
-            let reader = unsafe { RecordBatchStreamReader::from_raw(pointer.as_ptr()) }.map_err(not_batches)?;
+            let reader =
+                unsafe { RecordBatchStreamReader::from_raw(pointer.as_ptr()) }.map_err(not_batches)?;
             return Ok(Self(Box::new(reader)));
         }
         if object.hasattr("__arrow_c_array__")? {
@@ -68,7 +75,9 @@ impl<'py> FromPyObject<'_, 'py> for BatchesIn {
                 PyTypeError::new_err("an Arrow array of structs is expected: the rows of a table")
             })?;
             if rows.null_count() > 0 {
-                return Err(PyTypeError::new_err("rows that are NULL as a whole cannot be appended: drop them first"));
+                return Err(PyTypeError::new_err(
+                    "rows that are NULL as a whole cannot be appended: drop them first",
+                ));
             }
             let batch = RecordBatch::from(rows);
             let schema = batch.schema();
@@ -79,8 +88,13 @@ impl<'py> FromPyObject<'_, 'py> for BatchesIn {
 }
 
 fn not_arrow(object: &Borrowed<'_, '_, PyAny>, method: &str) -> PyErr {
-    let type_name = object.get_type().name().map_or_else(|_| "this".to_owned(), |name| name.to_string());
-    PyTypeError::new_err(format!("{type_name} holds no Arrow data: an object with {method} is expected"))
+    let type_name = object
+        .get_type()
+        .name()
+        .map_or_else(|_| "this".to_owned(), |name| name.to_string());
+    PyTypeError::new_err(format!(
+        "{type_name} holds no Arrow data: an object with {method} is expected"
+    ))
 }
 
 fn not_batches(error: ArrowError) -> PyErr {
@@ -110,7 +124,11 @@ pub(crate) fn export_stream<'py>(
         None => reader,
         Some(capsule) => cast_reader(reader, import_schema(&capsule)?),
     };
-    Ok(PyCapsule::new_with_value(py, FFI_ArrowArrayStream::new(reader), STREAM)?)
+    Ok(PyCapsule::new_with_value(
+        py,
+        FFI_ArrowArrayStream::new(reader),
+        STREAM,
+    )?)
 }
 
 /// A batch as the pair of PyCapsules of an array.
@@ -127,11 +145,17 @@ pub(crate) fn export_batch<'py>(py: Python<'py>, batch: &RecordBatch) -> Answer<
 }
 
 fn cannot_leave(error: ArrowError) -> Error {
-    Error::new(ErrorKind::UnsupportedFeature, format!("the data cannot be handed out as Arrow: {error}"))
+    Error::new(
+        ErrorKind::UnsupportedFeature,
+        format!("the data cannot be handed out as Arrow: {error}"),
+    )
 }
 
 /// The protocol lets a producer that cannot give the requested schema give its own: then the batches stay as they are.
-fn cast_reader(reader: Box<dyn RecordBatchReader + Send>, requested: Schema) -> Box<dyn RecordBatchReader + Send> {
+fn cast_reader(
+    reader: Box<dyn RecordBatchReader + Send>,
+    requested: Schema,
+) -> Box<dyn RecordBatchReader + Send> {
     let own = reader.schema();
     let castable = own.fields().len() == requested.fields().len()
         && own.fields().iter().zip(requested.fields()).all(|(from, to)| {
@@ -147,9 +171,15 @@ fn cast_reader(reader: Box<dyn RecordBatchReader + Send>, requested: Schema) -> 
 }
 
 fn cast_batch(batch: &RecordBatch, schema: &SchemaRef) -> Result<RecordBatch, ArrowError> {
-    let options = CastOptions { safe: false, ..CastOptions::default() };
+    let options = CastOptions {
+        safe: false,
+        ..CastOptions::default()
+    };
     let cast = |(column, to): (&ArrayRef, &DataType)| cast_with_options(column, to, &options);
-    let columns = batch.columns().iter().zip(schema.fields().iter().map(|field| field.data_type()));
+    let columns = batch
+        .columns()
+        .iter()
+        .zip(schema.fields().iter().map(|field| field.data_type()));
     let columns = columns.map(cast).collect::<Result<Vec<_>, _>>()?;
     let rows = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
     RecordBatch::try_new_with_options(Arc::clone(schema), columns, &rows)

@@ -11,7 +11,9 @@ pub struct Raised(PyErr);
 
 impl From<Error> for Raised {
     fn from(error: Error) -> Self {
-        Self(Python::attach(|py| raise(py, &error).unwrap_or_else(|failure| failure)))
+        Self(Python::attach(|py| {
+            raise(py, &error).unwrap_or_else(|failure| failure)
+        }))
     }
 }
 
@@ -38,7 +40,9 @@ fn raise(py: Python<'_>, error: &Error) -> PyResult<PyErr> {
         };
         return Ok(PyValueError::new_err(text));
     }
-    let class = py.import("deltaic.exceptions")?.getattr(error.kind().class_name())?;
+    let class = py
+        .import("deltaic.exceptions")?
+        .getattr(error.kind().class_name())?;
     let context = PyDict::new(py);
     for (key, value) in error.context() {
         match value {
@@ -54,5 +58,7 @@ fn raise(py: Python<'_>, error: &Error) -> PyResult<PyErr> {
 
 /// An error of the runtime itself.
 pub(crate) fn broken(what: impl std::fmt::Display) -> Raised {
-    Raised(PyRuntimeError::new_err(format!("deltaic's runtime failed: {what}")))
+    Raised(PyRuntimeError::new_err(format!(
+        "deltaic's runtime failed: {what}"
+    )))
 }

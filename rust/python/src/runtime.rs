@@ -22,7 +22,11 @@ pub(crate) fn runtime() -> Answer<Arc<Runtime>> {
     match slot.as_ref() {
         Some((owner, runtime)) if *owner == process => Ok(Arc::clone(runtime)),
         _ => {
-            let made = Builder::new_multi_thread().enable_time().thread_name("deltaic").build().map_err(broken)?;
+            let made = Builder::new_multi_thread()
+                .enable_time()
+                .thread_name("deltaic")
+                .build()
+                .map_err(broken)?;
             let runtime = Arc::new(made);
             // A parent's runtime is leaked: dropping it would wait for threads that this process does not have.
             if let Some((_, inherited)) = slot.replace((process, Arc::clone(&runtime))) {

@@ -39,7 +39,10 @@ impl Snapshot {
 
     #[getter]
     fn schema(&self) -> Schema {
-        Schema::new(Arc::clone(self.snapshot.schema()), Some(&self.snapshot.metadata().schema_string))
+        Schema::new(
+            Arc::clone(self.snapshot.schema()),
+            Some(&self.snapshot.metadata().schema_string),
+        )
     }
 
     #[getter]
@@ -69,13 +72,19 @@ impl Snapshot {
 
     #[getter]
     fn app_transactions(&self) -> BTreeMap<&str, i64> {
-        self.snapshot.txns().iter().map(|(app, txn)| (app.as_str(), txn.version)).collect()
+        self.snapshot
+            .txns()
+            .iter()
+            .map(|(app, txn)| (app.as_str(), txn.version))
+            .collect()
     }
 
     #[getter]
     fn domain_metadata(&self) -> BTreeMap<&str, &str> {
         let domains = self.snapshot.domains().iter();
-        domains.map(|(name, domain)| (name.as_str(), domain.configuration.as_str())).collect()
+        domains
+            .map(|(name, domain)| (name.as_str(), domain.configuration.as_str()))
+            .collect()
     }
 
     #[getter]
@@ -85,13 +94,23 @@ impl Snapshot {
 
     fn refresh(&self, py: Python<'_>) -> Answer<Self> {
         let snapshot = wait(py, self.snapshot.refresh())?;
-        Ok(Self { snapshot, allowed_roots: self.allowed_roots.clone() })
+        Ok(Self {
+            snapshot,
+            allowed_roots: self.allowed_roots.clone(),
+        })
     }
 
     #[pyo3(signature = (*, predicate=None, stats=false))]
     fn files(&self, py: Python<'_>, predicate: Option<&str>, stats: bool) -> Answer<ArrowTable> {
-        let statistics = if stats { Statistics::Text } else { Statistics::Skipped };
-        Ok(ArrowTable(wait(py, deltaic_table::scan::list_files(&self.snapshot, predicate, statistics))?))
+        let statistics = if stats {
+            Statistics::Text
+        } else {
+            Statistics::Skipped
+        };
+        Ok(ArrowTable(wait(
+            py,
+            deltaic_table::scan::list_files(&self.snapshot, predicate, statistics),
+        )?))
     }
 
     fn tombstones(&self, py: Python<'_>) -> Answer<ArrowTable> {
@@ -107,8 +126,13 @@ impl Snapshot {
         batch_size: Option<i64>,
     ) -> Answer<Scan> {
         let (limit, batch_size) = (count("limit", limit)?, count("batch_size", batch_size)?);
-        let options =
-            ScanOptions { columns, predicate, limit, batch_size, allowed_roots: self.allowed_roots.clone() };
+        let options = ScanOptions {
+            columns,
+            predicate,
+            limit,
+            batch_size,
+            allowed_roots: self.allowed_roots.clone(),
+        };
         Ok(Scan(TableScan::try_new(self.snapshot.clone(), options)?))
     }
 }

@@ -43,7 +43,11 @@ impl Table {
             .into());
         }
         let location = Arc::new(TableLocation::parse(uri, allowed_roots.clone())?);
-        Ok(Self { location, allowed_roots, options: LoadOptions { max_line_bytes } })
+        Ok(Self {
+            location,
+            allowed_roots,
+            options: LoadOptions { max_line_bytes },
+        })
     }
 
     #[getter]
@@ -56,7 +60,10 @@ impl Table {
     }
 
     #[pyo3(signature = (schema, *, partition_by, properties, name, description, if_exists, commit_info))]
-    #[expect(clippy::too_many_arguments, reason = "the options of one verb, all named in Python")]
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "the options of one verb, all named in Python"
+    )]
     fn create(
         &self,
         py: Python<'_>,
@@ -83,7 +90,11 @@ impl Table {
     #[pyo3(signature = (*, version=None, timestamp_ms=None))]
     fn snapshot(&self, py: Python<'_>, version: Option<i64>, timestamp_ms: Option<i64>) -> Answer<Snapshot> {
         if version.is_some() && timestamp_ms.is_some() {
-            return Err(Error::new(ErrorKind::InvalidArgument, "give a version or a timestamp, not both").into());
+            return Err(Error::new(
+                ErrorKind::InvalidArgument,
+                "give a version or a timestamp, not both",
+            )
+            .into());
         }
         let version = version.map(Version::try_new).transpose()?;
         let snapshot = wait(py, async {
@@ -93,7 +104,10 @@ impl Table {
             };
             deltaic_log::Snapshot::load(Arc::clone(&self.location), version, self.options).await
         })?;
-        Ok(Snapshot { snapshot, allowed_roots: self.allowed_roots.clone() })
+        Ok(Snapshot {
+            snapshot,
+            allowed_roots: self.allowed_roots.clone(),
+        })
     }
 
     #[pyo3(signature = (limit=None))]
@@ -110,9 +124,13 @@ impl Table {
         commit_info: Option<&str>,
         max_attempts: usize,
     ) -> Answer<Commit> {
-        let options = AppendOptions { user: UserInfo::parse(commit_info)?, max_attempts };
+        let options = AppendOptions {
+            user: UserInfo::parse(commit_info)?,
+            max_attempts,
+        };
         let committed = wait(py, async {
-            let snapshot = deltaic_log::Snapshot::load(Arc::clone(&self.location), None, self.options).await?;
+            let snapshot =
+                deltaic_log::Snapshot::load(Arc::clone(&self.location), None, self.options).await?;
             append_stream(&snapshot, data.0, options).await
         })?;
         Ok(committed.into())

@@ -2,7 +2,10 @@
 //!
 //! `link` fails where the name exists, so one writer wins; the temporary file is whole and on disk before it gets
 //! its name, so no reader sees a part and no power cut loses what was acknowledged.
-#![expect(clippy::disallowed_methods, reason = "this is the door to the file system that the bans point to")]
+#![expect(
+    clippy::disallowed_methods,
+    reason = "this is the door to the file system that the bans point to"
+)]
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{ErrorKind as IoKind, Write};
@@ -25,8 +28,11 @@ pub(super) async fn propose(root: &Path, version: Version, commit: Vec<u8>) -> R
 pub(super) async fn prepare(root: &Path) -> Result<()> {
     let folder = root.join(LOG_FOLDER);
     blocking(move || {
-        let missing: Vec<PathBuf> =
-            folder.ancestors().take_while(|ancestor| !ancestor.exists()).map(Path::to_owned).collect();
+        let missing: Vec<PathBuf> = folder
+            .ancestors()
+            .take_while(|ancestor| !ancestor.exists())
+            .map(Path::to_owned)
+            .collect();
         fs::create_dir_all(&folder).map_err(|error| io_error(&error, &folder.display().to_string()))?;
         for made in missing.iter().filter_map(|made| made.parent()) {
             sync_folder(made);
@@ -60,13 +66,16 @@ fn write_and_link(root: &Path, version: Version, commit: &[u8]) -> Result<Outcom
     let outcome = match fs::hard_link(&staged, &target) {
         Ok(()) => Ok(Outcome::Committed(version)),
         // NFS can answer that the name exists to the very link that made it: then the staged file has two names.
-        Err(error) if error.kind() == IoKind::AlreadyExists => {
-            Ok(if has_two_names(&staged) { Outcome::Committed(version) } else { Outcome::Lost(version) })
-        }
+        Err(error) if error.kind() == IoKind::AlreadyExists => Ok(if has_two_names(&staged) {
+            Outcome::Committed(version)
+        } else {
+            Outcome::Lost(version)
+        }),
         Err(error) => match rename_without_replacing(&staged, &target) {
             Some(Ok(())) => Ok(Outcome::Committed(version)),
             Some(Err(IoKind::AlreadyExists)) => Ok(Outcome::Lost(version)),
-            _ => Err(failed(&error).hint("the file system has neither hard links nor a rename that does not replace")),
+            _ => Err(failed(&error)
+                .hint("the file system has neither hard links nor a rename that does not replace")),
         },
     };
     // Past this point nothing may turn a commit into an error: what is left behind is harmless.

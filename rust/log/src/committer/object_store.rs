@@ -12,7 +12,10 @@ use crate::store_error::store_error;
 pub(super) async fn propose(location: &TableLocation, version: Version, commit: Vec<u8>) -> Result<Outcome> {
     let relative = LogPath::commit(version);
     let path = location.below(&relative)?;
-    let options = PutOptions { mode: PutMode::Create, ..PutOptions::default() };
+    let options = PutOptions {
+        mode: PutMode::Create,
+        ..PutOptions::default()
+    };
     match location.store().put_opts(&path, commit.into(), options).await {
         Ok(_) => Ok(Outcome::Committed(version)),
         Err(object_store::Error::AlreadyExists { .. }) => Ok(Outcome::Lost(version)),

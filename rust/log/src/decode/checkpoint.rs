@@ -42,14 +42,20 @@ pub async fn read_checkpoint(
             })?;
     }
     if actions.protocol.is_none() || actions.metadata.is_none() {
-        return Err(Error::new(ErrorKind::CorruptLog, "the checkpoint holds no protocol or no metaData")
-            .with("version", checkpoint.version));
+        return Err(Error::new(
+            ErrorKind::CorruptLog,
+            "the checkpoint holds no protocol or no metaData",
+        )
+        .with("version", checkpoint.version));
     }
     Ok(actions)
 }
 
 fn damaged(error: impl std::fmt::Display) -> Error {
-    Error::new(ErrorKind::CorruptLog, format!("the checkpoint cannot be read: {error}"))
+    Error::new(
+        ErrorKind::CorruptLog,
+        format!("the checkpoint cannot be read: {error}"),
+    )
 }
 
 async fn read_file(
@@ -62,7 +68,9 @@ async fn read_file(
     let reader = ParquetFile::listed(Arc::clone(location.store()), path, file.size);
     // The schema comes from Parquet alone, so that every writer's file has the same Arrow types.
     let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
-    let builder = ParquetRecordBatchStreamBuilder::new_with_options(reader, options).await.map_err(damaged)?;
+    let builder = ParquetRecordBatchStreamBuilder::new_with_options(reader, options)
+        .await
+        .map_err(damaged)?;
     let mut wanted = vec![
         "protocol",
         "metaData",
@@ -83,7 +91,11 @@ async fn read_file(
         wanted.push("add.stats");
     }
     let mask = ProjectionMask::columns(builder.parquet_schema(), wanted);
-    let mut stream = builder.with_projection(mask).with_batch_size(BATCH_ROWS).build().map_err(damaged)?;
+    let mut stream = builder
+        .with_projection(mask)
+        .with_batch_size(BATCH_ROWS)
+        .build()
+        .map_err(damaged)?;
     while let Some(batch) = stream.try_next().await.map_err(damaged)? {
         take_batch(&batch, statistics, actions)?;
     }
@@ -118,7 +130,9 @@ fn rows_of(batch: &RecordBatch, action: &str) -> Result<Option<StructArray>> {
     let Some(column) = batch.column_by_name(action) else {
         return Ok(None);
     };
-    let rows = column.as_struct_opt().ok_or_else(|| damaged(format!("{action} is not a struct")))?;
+    let rows = column
+        .as_struct_opt()
+        .ok_or_else(|| damaged(format!("{action} is not a struct")))?;
     match rows.nulls() {
         None => Ok((!rows.is_empty()).then(|| rows.clone())),
         Some(nulls) if nulls.null_count() == rows.len() => Ok(None),
@@ -142,7 +156,10 @@ fn file_actions(rows: &StructArray, schema: &Arc<Schema>) -> Result<RecordBatch>
                 None => new_null_array(field.data_type(), rows.len()),
             };
             if !field.is_nullable() && column.null_count() > 0 {
-                return Err(damaged(format!("{} is absent in an action", camel_case(field.name()))));
+                return Err(damaged(format!(
+                    "{} is absent in an action",
+                    camel_case(field.name())
+                )));
             }
             Ok(column)
         })
@@ -168,7 +185,13 @@ fn camel_case(name: &str) -> String {
 }
 
 fn conform(column: &ArrayRef, field: &Field) -> Result<ArrayRef> {
-    let wrong = || damaged(format!("{} has the type {}", camel_case(field.name()), column.data_type()));
+    let wrong = || {
+        damaged(format!(
+            "{} has the type {}",
+            camel_case(field.name()),
+            column.data_type()
+        ))
+    };
     match field.data_type() {
         DataType::Map(entries, sorted) => {
             let map = column.as_map_opt().ok_or_else(wrong)?;
@@ -176,30 +199,43 @@ fn conform(column: &ArrayRef, field: &Field) -> Result<ArrayRef> {
                 return Err(wrong());
             };
             let parts = map.entries().columns().iter().zip(names);
-            let parts = parts.map(|(part, field)| conform(part, field)).collect::<Result<Vec<_>>>()?;
+            let parts = parts
+                .map(|(part, field)| conform(part, field))
+                .collect::<Result<Vec<_>>>()?;
             let pairs = StructArray::try_new(names.clone(), parts, None).map_err(damaged)?;
-            let rebuilt =
-                MapArray::try_new(Arc::clone(entries), map.offsets().clone(), pairs, map.nulls().cloned(), *sorted);
+            let rebuilt = MapArray::try_new(
+                Arc::clone(entries),
+                map.offsets().clone(),
+                pairs,
+                map.nulls().cloned(),
+                *sorted,
+            );
             Ok(Arc::new(rebuilt.map_err(damaged)?))
         }
         DataType::Struct(names) => {
             let rows = column.as_struct_opt().ok_or_else(wrong)?;
-            let parts = names.iter().map(|name| match rows.column_by_name(&camel_case(name.name())) {
-                Some(part) => {
-                    let part = conform(part, name)?;
-                    // A child under an absent struct may be null; its field says it never is where it counts.
-                    fill_below_null(part, rows)
-                }
-                None if name.is_nullable() => Ok(new_null_array(name.data_type(), rows.len())),
-                None => Err(damaged(format!("{} is not there", camel_case(name.name())))),
-            });
+            let parts = names
+                .iter()
+                .map(|name| match rows.column_by_name(&camel_case(name.name())) {
+                    Some(part) => {
+                        let part = conform(part, name)?;
+                        // A child under an absent struct may be null; its field says it never is where it counts.
+                        fill_below_null(part, rows)
+                    }
+                    None if name.is_nullable() => Ok(new_null_array(name.data_type(), rows.len())),
+                    None => Err(damaged(format!("{} is not there", camel_case(name.name())))),
+                });
             let parts = parts.collect::<Result<Vec<_>>>()?;
-            let rebuilt = StructArray::try_new(names.clone(), parts, rows.nulls().cloned()).map_err(damaged)?;
+            let rebuilt =
+                StructArray::try_new(names.clone(), parts, rows.nulls().cloned()).map_err(damaged)?;
             Ok(Arc::new(rebuilt))
         }
         wanted if column.data_type() == wanted => Ok(Arc::clone(column)),
         wanted => {
-            let options = arrow_cast::CastOptions { safe: false, ..Default::default() };
+            let options = arrow_cast::CastOptions {
+                safe: false,
+                ..Default::default()
+            };
             arrow_cast::cast_with_options(column, wanted, &options).map_err(|_| wrong())
         }
     }
@@ -207,7 +243,10 @@ fn conform(column: &ArrayRef, field: &Field) -> Result<ArrayRef> {
 
 fn fill_below_null(part: ArrayRef, parent: &StructArray) -> Result<ArrayRef> {
     let lost = part.nulls().is_some_and(|nulls| {
-        nulls.iter().enumerate().any(|(row, valid)| !valid && parent.is_valid(row))
+        nulls
+            .iter()
+            .enumerate()
+            .any(|(row, valid)| !valid && parent.is_valid(row))
     });
     if lost {
         // Only `offset` may be absent in a present descriptor; try_new judges the others.
@@ -216,7 +255,12 @@ fn fill_below_null(part: ArrayRef, parent: &StructArray) -> Result<ArrayRef> {
     if part.null_count() == 0 {
         return Ok(part);
     }
-    let data = part.to_data().into_builder().nulls(None).build().map_err(damaged)?;
+    let data = part
+        .to_data()
+        .into_builder()
+        .nulls(None)
+        .build()
+        .map_err(damaged)?;
     Ok(arrow_array::make_array(data))
 }
 
@@ -228,7 +272,10 @@ fn values_of<T: DeserializeOwned>(batch: &RecordBatch, action: &str) -> Result<V
     let batch = RecordBatch::from(&rows);
     let mut json = Vec::new();
     let mut writer = arrow_json::LineDelimitedWriter::new(&mut json);
-    writer.write(&batch).and_then(|()| writer.finish()).map_err(damaged)?;
+    writer
+        .write(&batch)
+        .and_then(|()| writer.finish())
+        .map_err(damaged)?;
     json.split(|byte| *byte == b'\n')
         .filter(|line| !line.is_empty())
         .map(|line| serde_json::from_slice(line).map_err(|error| damaged(format!("{action}: {error}"))))

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use arrow_array::builder::{Int32Builder, Int64Builder, MapBuilder, MapFieldNames, NullBufferBuilder, StringBuilder};
+use arrow_array::builder::{
+    Int32Builder, Int64Builder, MapBuilder, MapFieldNames, NullBufferBuilder, StringBuilder,
+};
 use arrow_array::{ArrayRef, RecordBatch, StructArray};
 use arrow_schema::{ArrowError, SchemaRef};
 use deltaic_protocol::actions::columns::{Statistics, add_schema, deletion_vector_fields, remove_schema};
@@ -11,16 +13,26 @@ use deltaic_protocol::deletion_vector::DescriptorText;
 use deltaic_protocol::{Error, ErrorKind, Result};
 
 pub(super) fn arrow_failed(error: &ArrowError) -> Error {
-    Error::new(ErrorKind::CorruptLog, format!("the actions do not fit into columns: {error}"))
+    Error::new(
+        ErrorKind::CorruptLog,
+        format!("the actions do not fit into columns: {error}"),
+    )
 }
 
 struct PartitionValuesBuilder(MapBuilder<StringBuilder, StringBuilder>);
 
 impl PartitionValuesBuilder {
     fn new() -> Self {
-        let names =
-            MapFieldNames { entry: "entries".to_owned(), key: "key".to_owned(), value: "value".to_owned() };
-        Self(MapBuilder::new(Some(names), StringBuilder::new(), StringBuilder::new()))
+        let names = MapFieldNames {
+            entry: "entries".to_owned(),
+            key: "key".to_owned(),
+            value: "value".to_owned(),
+        };
+        Self(MapBuilder::new(
+            Some(names),
+            StringBuilder::new(),
+            StringBuilder::new(),
+        ))
     }
 
     fn push(&mut self, values: Option<&PartitionText<'_>>) -> Result<()> {
@@ -28,7 +40,9 @@ impl PartitionValuesBuilder {
             self.0.keys().append_value(&**key);
             self.0.values().append_option(value.as_deref());
         }
-        self.0.append(values.is_some()).map_err(|error| arrow_failed(&error))
+        self.0
+            .append(values.is_some())
+            .map_err(|error| arrow_failed(&error))
     }
 
     fn finish(&mut self) -> ArrayRef {
@@ -48,11 +62,15 @@ struct DeletionVectorBuilder {
 
 impl DeletionVectorBuilder {
     fn push(&mut self, vector: Option<&DescriptorText<'_>>) {
-        self.storage_type.append_value(vector.map_or("", |vector| &vector.storage_type));
-        self.path_or_inline_dv.append_value(vector.map_or("", |vector| &vector.path_or_inline_dv));
+        self.storage_type
+            .append_value(vector.map_or("", |vector| &vector.storage_type));
+        self.path_or_inline_dv
+            .append_value(vector.map_or("", |vector| &vector.path_or_inline_dv));
         self.offset.append_option(vector.and_then(|vector| vector.offset));
-        self.size_in_bytes.append_value(vector.map_or(0, |vector| vector.size_in_bytes));
-        self.cardinality.append_value(vector.map_or(0, |vector| vector.cardinality));
+        self.size_in_bytes
+            .append_value(vector.map_or(0, |vector| vector.size_in_bytes));
+        self.cardinality
+            .append_value(vector.map_or(0, |vector| vector.cardinality));
         self.present.push(vector.is_some());
     }
 
@@ -108,7 +126,10 @@ impl AddsBuilder {
         self.deletion_vector.push(add.deletion_vector.as_ref());
         if self.statistics == Statistics::Text {
             // Statistics that are not a JSON string cannot be used, and harm nothing.
-            self.stats.append_option(add.stats.and_then(|raw| serde_json::from_str::<String>(raw.get()).ok()));
+            self.stats.append_option(
+                add.stats
+                    .and_then(|raw| serde_json::from_str::<String>(raw.get()).ok()),
+            );
         }
         Ok(())
     }

@@ -33,14 +33,22 @@ pub fn decode_commit(
             continue;
         }
         lines += 1;
-        decode_line(line, max_line_bytes, &mut actions, &mut adds, &mut removes)
-            .map_err(|error| locate(error, version).with("line", i64::try_from(index + 1).unwrap_or(i64::MAX)))?;
+        decode_line(line, max_line_bytes, &mut actions, &mut adds, &mut removes).map_err(|error| {
+            locate(error, version).with("line", i64::try_from(index + 1).unwrap_or(i64::MAX))
+        })?;
     }
     if lines == 0 {
-        return Err(locate(Error::new(ErrorKind::CorruptLog, "the commit is empty"), version));
+        return Err(locate(
+            Error::new(ErrorKind::CorruptLog, "the commit is empty"),
+            version,
+        ));
     }
-    actions.adds.extend(adds.finish().map_err(|error| locate(error, version))?);
-    actions.removes.extend(removes.finish().map_err(|error| locate(error, version))?);
+    actions
+        .adds
+        .extend(adds.finish().map_err(|error| locate(error, version))?);
+    actions
+        .removes
+        .extend(removes.finish().map_err(|error| locate(error, version))?);
     Ok(actions)
 }
 
@@ -58,13 +66,19 @@ fn decode_line(
         )
         .hint("raise max_line_bytes if you trust the table"));
     }
-    let twice =
-        |what: &str| Err(Error::new(ErrorKind::CorruptLog, format!("the commit holds two {what} actions")));
+    let twice = |what: &str| {
+        Err(Error::new(
+            ErrorKind::CorruptLog,
+            format!("the commit holds two {what} actions"),
+        ))
+    };
     match parse_line(line)? {
         ActionLine::Add(add) => {
             if add.size < 0 {
-                return Err(Error::new(ErrorKind::CorruptLog, format!("a file's size is {}", add.size))
-                    .with("field", "add.size"));
+                return Err(
+                    Error::new(ErrorKind::CorruptLog, format!("a file's size is {}", add.size))
+                        .with("field", "add.size"),
+                );
             }
             adds.push(&add)?;
         }
@@ -98,7 +112,9 @@ fn decode_line(
 }
 
 fn locate(error: Error, version: Version) -> Error {
-    let located = error.with("path", LogPath::commit(version)).with("version", version);
+    let located = error
+        .with("path", LogPath::commit(version))
+        .with("version", version);
     located.or_hint("the commit is damaged: restore it from a backup of the table")
 }
 
@@ -118,8 +134,18 @@ mod tests {
         let remove = r#"{"remove":{"path":"b","dataChange":true}}"#;
         for (end, tail) in [("\n", "\n"), ("\r\n", ""), ("\n\n", "\n \n")] {
             let actions = decode(format!("{ADD}{end}{remove}{tail}").as_bytes())?;
-            assert_eq!(actions.adds.iter().map(|batch| batch.num_rows()).sum::<usize>(), 1);
-            assert_eq!(actions.removes.iter().map(|batch| batch.num_rows()).sum::<usize>(), 1);
+            assert_eq!(
+                actions.adds.iter().map(|batch| batch.num_rows()).sum::<usize>(),
+                1
+            );
+            assert_eq!(
+                actions
+                    .removes
+                    .iter()
+                    .map(|batch| batch.num_rows())
+                    .sum::<usize>(),
+                1
+            );
         }
         Ok(())
     }
@@ -130,15 +156,22 @@ mod tests {
         for text in [
             "".to_owned(),
             "\n".to_owned(),
-            format!("{ADD}\n{}", &ADD[..40]),
+            format!("{ADD}\n{{\"add\":{{\"path\":\"a"),
             format!("{ADD}\n\0\0\0\0"),
             format!("\u{feff}{ADD}"),
             format!("{metadata}\n{metadata}"),
             ADD.replace("\"size\":1", "\"size\":-1"),
         ] {
             let error = decode(text.as_bytes()).err();
-            assert_eq!(error.as_ref().map(Error::kind), Some(ErrorKind::CorruptLog), "{text}");
-            assert!(error.is_some_and(|error| error.to_string().contains("version: 7")), "{text}");
+            assert_eq!(
+                error.as_ref().map(Error::kind),
+                Some(ErrorKind::CorruptLog),
+                "{text}"
+            );
+            assert!(
+                error.is_some_and(|error| error.to_string().contains("version: 7")),
+                "{text}"
+            );
         }
         assert!(decode_commit(ADD.as_bytes(), Version::ZERO, Statistics::Skipped, 20).is_err());
     }

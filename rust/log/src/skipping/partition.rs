@@ -25,7 +25,10 @@ pub fn partition_mask(
         .conjuncts()
         .into_iter()
         .filter(|conjunct| {
-            conjunct.columns().iter().all(|column| fields.iter().any(|field| field.name == *column))
+            conjunct
+                .columns()
+                .iter()
+                .all(|column| fields.iter().any(|field| field.name == *column))
         })
         .cloned()
         .collect();
@@ -34,9 +37,16 @@ pub fn partition_mask(
     };
     let matches = evaluate(&predicate, &RecordBatch::from(values.clone()))?;
     // A NULL answer matches no row, so the file goes; text that could not be read stays.
-    let matches = if matches.null_count() > 0 { prep_null_mask_filter(&matches) } else { matches };
+    let matches = if matches.null_count() > 0 {
+        prep_null_mask_filter(&matches)
+    } else {
+        matches
+    };
     let unreadable = crate::snapshot::unreadable_values(files, fields);
-    or(&matches, &unreadable)
-        .map(Some)
-        .map_err(|error| Error::new(ErrorKind::CorruptLog, format!("partitions cannot be pruned: {error}")))
+    or(&matches, &unreadable).map(Some).map_err(|error| {
+        Error::new(
+            ErrorKind::CorruptLog,
+            format!("partitions cannot be pruned: {error}"),
+        )
+    })
 }

@@ -44,7 +44,10 @@ pub struct PruneReport {
 }
 
 fn failed(error: arrow_schema::ArrowError) -> Error {
-    Error::new(ErrorKind::CorruptLog, format!("the files cannot be put into columns: {error}"))
+    Error::new(
+        ErrorKind::CorruptLog,
+        format!("the files cannot be put into columns: {error}"),
+    )
 }
 
 fn live_rows(survivors: &[Survivors], schema: &Arc<Schema>) -> Result<RecordBatch> {
@@ -59,7 +62,10 @@ impl Snapshot {
     /// How many files the table has.
     #[must_use]
     pub fn num_files(&self) -> usize {
-        self.adds.iter().map(|survivors| survivors.live.true_count()).sum()
+        self.adds
+            .iter()
+            .map(|survivors| survivors.live.true_count())
+            .sum()
     }
 
     /// How many bytes the table's files have.
@@ -76,15 +82,22 @@ impl Snapshot {
 
     /// The files whose partition may hold a row that the predicate matches; all without one.
     pub fn files(&self, predicate: Option<&BoundPredicate>) -> Result<(Files, PruneReport)> {
-        self.prune(live_rows(&self.adds, &add_schema(Statistics::Skipped))?, predicate)
+        self.prune(
+            live_rows(&self.adds, &add_schema(Statistics::Skipped))?,
+            predicate,
+        )
     }
 
     fn prune(&self, batch: RecordBatch, predicate: Option<&BoundPredicate>) -> Result<(Files, PruneReport)> {
         let fields = self.partition_fields();
         let all = Files::of(batch, &fields)?;
         let bytes = all.size_in_bytes();
-        let mut report =
-            PruneReport { files: all.len(), after_partitions: all.len(), bytes, bytes_after_partitions: bytes };
+        let mut report = PruneReport {
+            files: all.len(),
+            after_partitions: all.len(),
+            bytes,
+            bytes_after_partitions: bytes,
+        };
         let mask = match predicate {
             Some(predicate) => partition_mask(predicate, &all, &fields)?,
             None => None,
@@ -104,10 +117,20 @@ impl Snapshot {
             Some(files) => Some(read_checkpoint(&self.location, files, Statistics::Text).await?),
             None => None,
         };
-        let commits =
-            read_commits(&self.location, &self.segment.commits, Statistics::Text, self.options).await?;
+        let commits = read_commits(
+            &self.location,
+            &self.segment.commits,
+            Statistics::Text,
+            self.options,
+        )
+        .await?;
         let reconciled = reconcile(&commits, checkpoint.as_ref())?;
-        Ok(self.prune(live_rows(&reconciled.adds, &add_schema(Statistics::Text))?, predicate)?.0)
+        Ok(self
+            .prune(
+                live_rows(&reconciled.adds, &add_schema(Statistics::Text))?,
+                predicate,
+            )?
+            .0)
     }
 
     /// How many rows the table has; none when a file does not say, or has a deletion vector.
@@ -126,7 +149,11 @@ impl Files {
     fn of(batch: RecordBatch, fields: &[&StructField]) -> Result<Self> {
         let adds = AddColumns::of(&batch)?;
         let partition_values = typed_struct(&adds.partition_values, fields)?;
-        Ok(Self { adds, partition_values, batch })
+        Ok(Self {
+            adds,
+            partition_values,
+            batch,
+        })
     }
 
     /// How many files there are.
@@ -144,7 +171,11 @@ impl Files {
     /// Bytes of all files.
     #[must_use]
     pub fn size_in_bytes(&self) -> i64 {
-        self.adds.size.values().iter().fold(0i64, |total, size| total.saturating_add(*size))
+        self.adds
+            .size
+            .values()
+            .iter()
+            .fold(0i64, |total, size| total.saturating_add(*size))
     }
 
     /// Rows of all files, where each says how many it has and none has a deletion vector.
@@ -171,7 +202,12 @@ impl Files {
         };
         let is_partition = |field: &&StructField| fields.iter().any(|partition| partition.name == field.name);
         let with_data = StructType {
-            fields: schema.fields.iter().filter(|field| !is_partition(field)).cloned().collect(),
+            fields: schema
+                .fields
+                .iter()
+                .filter(|field| !is_partition(field))
+                .cloned()
+                .collect(),
         };
         let parsed = StatisticsColumns::parse(stats, &with_data)?;
         let mut names: Vec<FieldRef> = batch.schema().fields().iter().cloned().collect();
@@ -198,7 +234,10 @@ fn typed_struct(texts: &MapArray, fields: &[&StructField]) -> Result<Option<Stru
         .iter()
         .map(|field| {
             let column = parse_column(field, &texts_of(texts, &field.name))?;
-            Ok((Arc::new(Field::new(&field.name, column.data_type().clone(), true)) as FieldRef, column))
+            Ok((
+                Arc::new(Field::new(&field.name, column.data_type().clone(), true)) as FieldRef,
+                column,
+            ))
         })
         .collect::<Result<_>>()?;
     Ok(Some(StructArray::from(columns)))
@@ -213,9 +252,17 @@ fn typed_partitions(batch: &RecordBatch, fields: &[&StructField]) -> Result<Reco
             DataType::Map(..) => {
                 let map = column.as_map();
                 if let Some(typed) = typed_struct(map, fields)? {
-                    let typed = StructArray::try_new(typed.fields().clone(), typed.columns().to_vec(), map.nulls().cloned());
+                    let typed = StructArray::try_new(
+                        typed.fields().clone(),
+                        typed.columns().to_vec(),
+                        map.nulls().cloned(),
+                    );
                     let typed = typed.map_err(failed)?;
-                    names.push(Arc::new(Field::new(field.name(), typed.data_type().clone(), field.is_nullable())));
+                    names.push(Arc::new(Field::new(
+                        field.name(),
+                        typed.data_type().clone(),
+                        field.is_nullable(),
+                    )));
                     columns.push(Arc::new(typed));
                 }
             }
@@ -232,11 +279,17 @@ fn typed_partitions(batch: &RecordBatch, fields: &[&StructField]) -> Result<Reco
 /// Which files have a partition value that cannot be read, or lack one: they are never pruned, so that a scan
 /// meets and refuses them.
 pub(crate) fn unreadable_values(files: &Files, fields: &[&StructField]) -> BooleanArray {
-    let columns = files.partition_values.as_ref().map(StructArray::columns).unwrap_or_default();
+    let columns = files
+        .partition_values
+        .as_ref()
+        .map(StructArray::columns)
+        .unwrap_or_default();
     let suspect = |row: usize| columns.iter().any(|column| column.is_null(row));
     let unreadable = |row: usize| {
         let values = values_of_row(&files.adds.partition_values, row);
         fields.iter().any(|field| value_of(field, &values).is_err())
     };
-    (0..files.len()).map(|row| Some(suspect(row) && unreadable(row))).collect()
+    (0..files.len())
+        .map(|row| Some(suspect(row) && unreadable(row)))
+        .collect()
 }

@@ -33,7 +33,9 @@ pub struct LoadOptions {
 
 impl Default for LoadOptions {
     fn default() -> Self {
-        Self { max_line_bytes: MAX_LINE_BYTES }
+        Self {
+            max_line_bytes: MAX_LINE_BYTES,
+        }
     }
 }
 
@@ -52,9 +54,12 @@ impl Snapshot {
                 Hint::Version(hint) => {
                     let listing = Listing::from(&location, hint).await?;
                     // Whatever the hint leads to must prove itself; if it does not, the log itself is asked.
-                    let leads = complete_checkpoints(&listing, None).iter().any(|found| found.version == hint);
+                    let leads = complete_checkpoints(&listing, None)
+                        .iter()
+                        .any(|found| found.version == hint);
                     if leads
-                        && let Ok(snapshot) = from_listing(&location, &listing, None, options, Vec::new()).await
+                        && let Ok(snapshot) =
+                            from_listing(&location, &listing, None, options, Vec::new()).await
                     {
                         return Ok(snapshot);
                     }
@@ -88,7 +93,10 @@ async fn from_listing(
     }
     let version = version.unwrap_or(newest);
     let mut first_error = None;
-    let candidates = complete_checkpoints(listing, Some(version)).into_iter().map(Some).chain([None]);
+    let candidates = complete_checkpoints(listing, Some(version))
+        .into_iter()
+        .map(Some)
+        .chain([None]);
     for checkpoint in candidates {
         let segment = match LogSegment::try_new(listing, checkpoint, version) {
             Ok(segment) => segment,
@@ -127,13 +135,19 @@ pub(super) async fn read_commits(
         .map(|file| {
             let (location, version, relative) = (Arc::clone(location), file.path.version, file.relative());
             async move {
-                let bytes = location.read(&relative).await.map_err(|error| unreadable(&error, &relative, version))?;
+                let bytes = location
+                    .read(&relative)
+                    .await
+                    .map_err(|error| unreadable(&error, &relative, version))?;
                 decode_commit(&bytes, version, statistics, options.max_line_bytes)
                     .map(|actions| (version, Arc::new(actions)))
             }
         })
         .collect();
-    futures::stream::iter(reads).buffered(COMMITS_IN_FLIGHT).try_collect().await
+    futures::stream::iter(reads)
+        .buffered(COMMITS_IN_FLIGHT)
+        .try_collect()
+        .await
 }
 
 fn unreadable(error: &object_store::Error, relative: &str, version: Version) -> Error {
@@ -172,7 +186,9 @@ impl Snapshot {
             error
                 .with("table", location.uri())
                 .with("version", version)
-                .or_hint("the metadata are damaged: restore the commit that holds them from a backup of the table")
+                .or_hint(
+                    "the metadata are damaged: restore the commit that holds them from a backup of the table",
+                )
         };
         // A protocol that is not understood may change what the rest means, so it is judged first.
         let schema = match metadata.schema() {

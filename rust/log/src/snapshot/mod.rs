@@ -72,7 +72,11 @@ impl Snapshot {
     /// The partition columns, in the metadata's order.
     #[must_use]
     pub fn partition_fields(&self) -> Vec<&StructField> {
-        self.metadata.partition_columns.iter().filter_map(|name| self.schema.field(name)).collect()
+        self.metadata
+            .partition_columns
+            .iter()
+            .filter_map(|name| self.schema.field(name))
+            .collect()
     }
 
     /// The newest transaction identifier of each application.

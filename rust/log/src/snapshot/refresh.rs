@@ -31,7 +31,11 @@ impl Snapshot {
         }
         let mut next = self.version().next()?;
         let mut fresh: Vec<LogFile> = Vec::new();
-        for file in listing.files.iter().filter(|file| file.path.kind == LogFileKind::Commit) {
+        for file in listing
+            .files
+            .iter()
+            .filter(|file| file.path.kind == LogFileKind::Commit)
+        {
             if file.path.version == next {
                 fresh.push(file.clone());
                 next = next.next()?;

@@ -32,15 +32,20 @@ pub struct Append {
 ///
 /// Protocol: *Requirements for Writers*, *Creation of New Log Entries*.
 pub async fn append(snapshot: &Snapshot, append: &Append) -> Result<Committed> {
-    ensure_appendable(snapshot.protocol(), snapshot.metadata(), snapshot.schema())
-        .map_err(|error| error.with("table", snapshot.location().uri()).with("version", snapshot.version()))?;
+    ensure_appendable(snapshot.protocol(), snapshot.metadata(), snapshot.schema()).map_err(|error| {
+        error
+            .with("table", snapshot.location().uri())
+            .with("version", snapshot.version())
+    })?;
     let txn_id = new_id();
     let mut read = snapshot.version();
     let mut conflicts_resolved = Vec::new();
     for _ in 0..append.max_attempts.max(1) {
         let version = read.next()?;
         let timestamp_ms = now_ms();
-        let info = append.operation.to_commit_info(&append.user, timestamp_ms, Some(read), &txn_id);
+        let info = append
+            .operation
+            .to_commit_info(&append.user, timestamp_ms, Some(read), &txn_id);
         let bytes = render(&info, &append.adds)?;
         let committed = |timestamp_ms: i64| Committed {
             version,
@@ -49,14 +54,20 @@ pub async fn append(snapshot: &Snapshot, append: &Append) -> Result<Committed> {
             conflicts_resolved: conflicts_resolved.clone(),
         };
         match propose(snapshot.location(), version, bytes).await? {
-            Outcome::Committed(_) => return Ok(committed(time_of(snapshot.location(), version, timestamp_ms).await)),
+            Outcome::Committed(_) => {
+                return Ok(committed(
+                    time_of(snapshot.location(), version, timestamp_ms).await,
+                ));
+            }
             Outcome::Lost(_) | Outcome::Unknown(_) => {
                 let Some(winner) = read_winner(snapshot, version).await? else {
                     // Nothing is there, so nothing was committed: the version is proposed again.
                     continue;
                 };
                 if is_ours(&winner, &txn_id) {
-                    return Ok(committed(time_of(snapshot.location(), version, timestamp_ms).await));
+                    return Ok(committed(
+                        time_of(snapshot.location(), version, timestamp_ms).await,
+                    ));
                 }
                 check_blind_append(&winner, version)
                     .map_err(|error| error.with("table", snapshot.location().uri()))?;
@@ -79,7 +90,10 @@ fn render(info: &serde_json::Value, adds: &[Add]) -> Result<Vec<u8>> {
     for add in adds {
         lines.push('\n');
         lines.push_str(&serde_json::to_string(&json!({ "add": add })).map_err(|error| {
-            Error::new(ErrorKind::SchemaMismatch, format!("a file action cannot be written: {error}"))
+            Error::new(
+                ErrorKind::SchemaMismatch,
+                format!("a file action cannot be written: {error}"),
+            )
         })?);
     }
     lines.push('\n');
@@ -105,7 +119,10 @@ async fn read_winner(snapshot: &Snapshot, version: Version) -> Result<Option<Act
 }
 
 fn is_ours(winner: &Actions, txn_id: &str) -> bool {
-    let info = winner.commit_info.as_deref().and_then(|text| serde_json::from_str::<CommitInfo>(text).ok());
+    let info = winner
+        .commit_info
+        .as_deref()
+        .and_then(|text| serde_json::from_str::<CommitInfo>(text).ok());
     info.and_then(|info| info.txn_id).as_deref() == Some(txn_id)
 }
 
@@ -114,7 +131,11 @@ fn describe(winner: &Actions, version: Version) -> String {
         .commit_info
         .as_deref()
         .and_then(|text| serde_json::from_str::<serde_json::Value>(text).ok())
-        .and_then(|info| info.get("operation").and_then(|name| name.as_str()).map(str::to_owned))
+        .and_then(|info| {
+            info.get("operation")
+                .and_then(|name| name.as_str())
+                .map(str::to_owned)
+        })
         .unwrap_or_else(|| "a commit".to_owned());
     format!("version {version}: {operation}")
 }

@@ -36,8 +36,10 @@ impl UserInfo {
             return Err(wrong("commit_info is not a JSON object".to_owned()));
         };
         if let Some(key) = keys.keys().find(|key| RESERVED.contains(&key.as_str())) {
-            return Err(wrong(format!("commit_info may not hold {key:?}: deltaic writes it itself"))
-                .hint("use keys of your own, for example userMetadata"));
+            return Err(wrong(format!(
+                "commit_info may not hold {key:?}: deltaic writes it itself"
+            ))
+            .hint("use keys of your own, for example userMetadata"));
         }
         Ok(Self(keys))
     }
@@ -65,10 +67,16 @@ impl Operation {
         read: Option<Version>,
         txn_id: &str,
     ) -> Value {
-        let parameters: Map<String, Value> =
-            self.parameters.iter().map(|(key, value)| ((*key).to_owned(), json!(value))).collect();
-        let metrics: Map<String, Value> =
-            self.metrics.iter().map(|(key, value)| ((*key).to_owned(), json!(value.to_string()))).collect();
+        let parameters: Map<String, Value> = self
+            .parameters
+            .iter()
+            .map(|(key, value)| ((*key).to_owned(), json!(value)))
+            .collect();
+        let metrics: Map<String, Value> = self
+            .metrics
+            .iter()
+            .map(|(key, value)| ((*key).to_owned(), json!(value.to_string())))
+            .collect();
         let mut info = json!({
             "timestamp": timestamp_ms,
             "operation": self.name,

@@ -8,9 +8,12 @@ use crate::decode::Actions;
 /// commit that left protocol and metadata as they were.
 pub fn check_blind_append(winner: &Actions, version: Version) -> Result<()> {
     let conflict = |conflict: Conflict, what: &str, hint: &str| {
-        Err(Error::new(ErrorKind::CommitConflict(conflict), format!("version {version} changed the table's {what}"))
-            .with("version", version)
-            .hint(hint))
+        Err(Error::new(
+            ErrorKind::CommitConflict(conflict),
+            format!("version {version} changed the table's {what}"),
+        )
+        .with("version", version)
+        .hint(hint))
     };
     if winner.protocol.is_some() {
         return conflict(

@@ -86,18 +86,20 @@ pub async fn create(location: &Arc<TableLocation>, table: NewTable) -> Result<Op
     };
     let timestamp_ms = now_ms();
     let info = operation.to_commit_info(&table.user, timestamp_ms, None, &new_id());
-    let lines = [json!({ "commitInfo": info }), json!({ "protocol": protocol }), json!({ "metaData": metadata })];
+    let lines = [
+        json!({ "commitInfo": info }),
+        json!({ "protocol": protocol }),
+        json!({ "metaData": metadata }),
+    ];
     let commit: String = lines.iter().map(|line| line.to_string() + "\n").collect();
     prepare(location).await?;
     match propose(location, Version::ZERO, commit.into_bytes()).await? {
-        Outcome::Committed(version) => {
-            Ok(Some(Committed {
-                version,
-                timestamp_ms: time_of(location, version, timestamp_ms).await,
-                commit_info: info.to_string(),
-                conflicts_resolved: Vec::new(),
-            }))
-        }
+        Outcome::Committed(version) => Ok(Some(Committed {
+            version,
+            timestamp_ms: time_of(location, version, timestamp_ms).await,
+            commit_info: info.to_string(),
+            conflicts_resolved: Vec::new(),
+        })),
         Outcome::Lost(_) => exists(),
         Outcome::Unknown(version) => Err(Error::new(
             ErrorKind::CommitUnknown,
@@ -110,7 +112,11 @@ pub async fn create(location: &Arc<TableLocation>, table: NewTable) -> Result<Op
 }
 
 fn twice(names: &[String]) -> Option<&String> {
-    names.iter().enumerate().find(|(index, name)| names.iter().take(*index).any(|before| before == *name)).map(|(_, name)| name)
+    names
+        .iter()
+        .enumerate()
+        .find(|(index, name)| names.iter().take(*index).any(|before| before == *name))
+        .map(|(_, name)| name)
 }
 
 fn metadata_of(table: &NewTable) -> Result<Metadata> {
@@ -120,15 +126,22 @@ fn metadata_of(table: &NewTable) -> Result<Metadata> {
             None => {
                 let near = deltaic_protocol::error::nearest(column, table.schema.names());
                 let hint = near.map_or_else(
-                    || format!("the columns are: {}", table.schema.names().collect::<Vec<_>>().join(", ")),
+                    || {
+                        format!(
+                            "the columns are: {}",
+                            table.schema.names().collect::<Vec<_>>().join(", ")
+                        )
+                    },
                     |near| format!("did you mean {near}?"),
                 );
                 return wrong(format!("there is no column {column:?} to partition by"))
                     .map_err(|error: Error| error.hint(hint));
             }
             Some(field) => match field.data_type {
-                DataType::Primitive(PrimitiveType::Variant | PrimitiveType::Void) | DataType::Struct(_)
-                | DataType::Array(_) | DataType::Map(_) => {
+                DataType::Primitive(PrimitiveType::Variant | PrimitiveType::Void)
+                | DataType::Struct(_)
+                | DataType::Array(_)
+                | DataType::Map(_) => {
                     return wrong(format!("a table cannot be partitioned by a {}", field.data_type));
                 }
                 DataType::Primitive(_) => {}
@@ -144,12 +157,19 @@ fn metadata_of(table: &NewTable) -> Result<Metadata> {
     if table.partition_columns.len() == table.schema.fields.len() {
         return wrong("a table cannot be partitioned by every column: one must hold data".to_owned());
     }
-    let configuration = table.properties.iter().map(|(key, value)| (key.clone(), Some(value.clone()))).collect();
+    let configuration = table
+        .properties
+        .iter()
+        .map(|(key, value)| (key.clone(), Some(value.clone())))
+        .collect();
     let metadata = Metadata {
         id: new_id(),
         name: table.name.clone(),
         description: table.description.clone(),
-        format: Format { provider: "parquet".to_owned(), options: BTreeMap::new() },
+        format: Format {
+            provider: "parquet".to_owned(),
+            options: BTreeMap::new(),
+        },
         schema_string: table.schema.to_json(),
         partition_columns: table.partition_columns.clone(),
         configuration,
@@ -157,9 +177,11 @@ fn metadata_of(table: &NewTable) -> Result<Metadata> {
     };
     // What is written must be what is read back.
     let schema = metadata.schema()?;
-    deltaic_protocol::properties::indexed_columns(&metadata).map_err(|error| {
-        Error::new(ErrorKind::InvalidArgument, error.to_string())
-    })?;
-    debug_assert_eq!(schema, table.schema, "a schema changes on its way through the log");
+    deltaic_protocol::properties::indexed_columns(&metadata)
+        .map_err(|error| Error::new(ErrorKind::InvalidArgument, error.to_string()))?;
+    debug_assert_eq!(
+        schema, table.schema,
+        "a schema changes on its way through the log"
+    );
     Ok(metadata)
 }

@@ -35,5 +35,9 @@ async fn time_of(location: &TableLocation, version: Version, attempted_ms: i64) 
     let Ok(path) = location.below(&LogPath::commit(version)) else {
         return attempted_ms;
     };
-    location.store().head(&path).await.map_or(attempted_ms, |commit| commit.last_modified.timestamp_millis())
+    location
+        .store()
+        .head(&path)
+        .await
+        .map_or(attempted_ms, |commit| commit.last_modified.timestamp_millis())
 }

@@ -15,9 +15,14 @@ use crate::{Error, ErrorKind, Result};
 /// The Arrow type of `partitionValues`.
 #[must_use]
 pub fn partition_values_type() -> DataType {
-    let entries =
-        Fields::from(vec![Field::new("key", DataType::Utf8, false), Field::new("value", DataType::Utf8, true)]);
-    DataType::Map(Arc::new(Field::new("entries", DataType::Struct(entries), false)), false)
+    let entries = Fields::from(vec![
+        Field::new("key", DataType::Utf8, false),
+        Field::new("value", DataType::Utf8, true),
+    ]);
+    DataType::Map(
+        Arc::new(Field::new("entries", DataType::Struct(entries), false)),
+        false,
+    )
 }
 
 /// The fields of a deletion vector's descriptor.
@@ -49,7 +54,11 @@ pub fn add_schema(statistics: Statistics) -> SchemaRef {
         Field::new("size", DataType::Int64, false),
         Field::new("modification_time", DataType::Int64, false),
         Field::new("partition_values", partition_values_type(), false),
-        Field::new("deletion_vector", DataType::Struct(deletion_vector_fields()), true),
+        Field::new(
+            "deletion_vector",
+            DataType::Struct(deletion_vector_fields()),
+            true,
+        ),
     ];
     if statistics == Statistics::Text {
         fields.push(Field::new("stats", DataType::Utf8, true));
@@ -65,16 +74,27 @@ pub fn remove_schema() -> SchemaRef {
         Field::new("deletion_timestamp", DataType::Int64, true),
         Field::new("size", DataType::Int64, true),
         Field::new("partition_values", partition_values_type(), true),
-        Field::new("deletion_vector", DataType::Struct(deletion_vector_fields()), true),
+        Field::new(
+            "deletion_vector",
+            DataType::Struct(deletion_vector_fields()),
+            true,
+        ),
     ]))
 }
 
 fn column<'a>(batch: &'a RecordBatch, name: &str) -> Result<&'a dyn Array> {
-    batch.column_by_name(name).map(AsRef::as_ref).ok_or_else(|| wrong_type(name))
+    batch
+        .column_by_name(name)
+        .map(AsRef::as_ref)
+        .ok_or_else(|| wrong_type(name))
 }
 
 fn wrong_type(name: &str) -> Error {
-    Error::new(ErrorKind::CorruptLog, "a column of the log is missing or of another type").with("field", name)
+    Error::new(
+        ErrorKind::CorruptLog,
+        "a column of the log is missing or of another type",
+    )
+    .with("field", name)
 }
 
 /// The columns that make the key of a logical file, of adds and removes alike.
@@ -87,13 +107,22 @@ pub struct KeyColumns {
 impl KeyColumns {
     /// The key columns of a batch of adds or removes.
     pub fn of(batch: &RecordBatch) -> Result<Self> {
-        let path = column(batch, "path")?.as_string_opt::<i32>().ok_or_else(|| wrong_type("path"))?.clone();
+        let path = column(batch, "path")?
+            .as_string_opt::<i32>()
+            .ok_or_else(|| wrong_type("path"))?
+            .clone();
         let vectors = column(batch, "deletion_vector")?
             .as_struct_opt()
             .ok_or_else(|| wrong_type("deletion_vector"))?;
-        let deletion_vector =
-            if vectors.null_count() == vectors.len() { None } else { Some(DeletionVectorColumns::of(vectors)?) };
-        Ok(Self { path, deletion_vector })
+        let deletion_vector = if vectors.null_count() == vectors.len() {
+            None
+        } else {
+            Some(DeletionVectorColumns::of(vectors)?)
+        };
+        Ok(Self {
+            path,
+            deletion_vector,
+        })
     }
 
     /// How many rows there are.
@@ -111,7 +140,10 @@ impl KeyColumns {
     /// The key of a row.
     #[must_use]
     pub fn key(&self, row: usize) -> LogicalFileKey<'_> {
-        LogicalFileKey::new(self.path.value(row), self.deletion_vector.as_ref().and_then(|columns| columns.id(row)))
+        LogicalFileKey::new(
+            self.path.value(row),
+            self.deletion_vector.as_ref().and_then(|columns| columns.id(row)),
+        )
     }
 }
 
@@ -128,13 +160,19 @@ impl DeletionVectorColumns {
     fn of(vectors: &StructArray) -> Result<Self> {
         let child = |name: &str| vectors.column_by_name(name).ok_or_else(|| wrong_type(name));
         let text = |name: &str| -> Result<StringArray> {
-            Ok(child(name)?.as_string_opt::<i32>().ok_or_else(|| wrong_type(name))?.clone())
+            Ok(child(name)?
+                .as_string_opt::<i32>()
+                .ok_or_else(|| wrong_type(name))?
+                .clone())
         };
         Ok(Self {
             present: vectors.clone(),
             storage_type: text("storage_type")?,
             path_or_inline_dv: text("path_or_inline_dv")?,
-            offset: child("offset")?.as_primitive_opt::<Int32Type>().ok_or_else(|| wrong_type("offset"))?.clone(),
+            offset: child("offset")?
+                .as_primitive_opt::<Int32Type>()
+                .ok_or_else(|| wrong_type("offset"))?
+                .clone(),
         })
     }
 
@@ -170,10 +208,16 @@ impl AddColumns {
     /// The columns of a batch of [`add_schema`].
     pub fn of(batch: &RecordBatch) -> Result<Self> {
         let number = |name: &str| -> Result<Int64Array> {
-            Ok(column(batch, name)?.as_primitive_opt::<Int64Type>().ok_or_else(|| wrong_type(name))?.clone())
+            Ok(column(batch, name)?
+                .as_primitive_opt::<Int64Type>()
+                .ok_or_else(|| wrong_type(name))?
+                .clone())
         };
         Ok(Self {
-            path: column(batch, "path")?.as_string_opt::<i32>().ok_or_else(|| wrong_type("path"))?.clone(),
+            path: column(batch, "path")?
+                .as_string_opt::<i32>()
+                .ok_or_else(|| wrong_type("path"))?
+                .clone(),
             size: number("size")?,
             modification_time: number("modification_time")?,
             partition_values: column(batch, "partition_values")?
@@ -185,7 +229,12 @@ impl AddColumns {
                 .ok_or_else(|| wrong_type("deletion_vector"))?
                 .clone(),
             stats: match batch.column_by_name("stats") {
-                Some(stats) => Some(stats.as_string_opt::<i32>().ok_or_else(|| wrong_type("stats"))?.clone()),
+                Some(stats) => Some(
+                    stats
+                        .as_string_opt::<i32>()
+                        .ok_or_else(|| wrong_type("stats"))?
+                        .clone(),
+                ),
                 None => None,
             },
         })

@@ -57,8 +57,12 @@ struct Line<'a> {
 /// # Ok::<(), deltaic_protocol::Error>(())
 /// ```
 pub fn parse_line(line: &[u8]) -> Result<ActionLine<'_>> {
-    let text = std::str::from_utf8(line)
-        .map_err(|error| Error::new(ErrorKind::CorruptLog, format!("not UTF-8 from byte {}", error.valid_up_to())))?;
+    let text = std::str::from_utf8(line).map_err(|error| {
+        Error::new(
+            ErrorKind::CorruptLog,
+            format!("not UTF-8 from byte {}", error.valid_up_to()),
+        )
+    })?;
     let parsed: Line<'_> = serde_json::from_str(text).map_err(|error| describe(text, &error))?;
     let mut actions = [
         parsed.add.map(ActionLine::Add),
@@ -78,7 +82,10 @@ pub fn parse_line(line: &[u8]) -> Result<ActionLine<'_>> {
     }
     match first {
         Some(action) => Ok(action),
-        None if names_an_action(text) => Err(Error::new(ErrorKind::CorruptLog, "the action of the line is null")),
+        None if names_an_action(text) => Err(Error::new(
+            ErrorKind::CorruptLog,
+            "the action of the line is null",
+        )),
         None => Ok(ActionLine::Other),
     }
 }
@@ -88,19 +95,32 @@ fn describe(text: &str, error: &serde_json::Error) -> Error {
     let said = error.to_string();
     let place = format!(" at line {} column {}", error.line(), error.column());
     let what = said.strip_suffix(&place).unwrap_or(&said);
-    let corrupt = Error::new(ErrorKind::CorruptLog, format!("not a valid action: {what} (byte {})", error.column()));
+    let corrupt = Error::new(
+        ErrorKind::CorruptLog,
+        format!("not a valid action: {what} (byte {})", error.column()),
+    );
     // The line is read a second time, which only a damaged one is, to learn where in it the fault stands.
     let mut again = serde_json::Deserializer::from_str(text);
     match serde_path_to_error::deserialize::<_, Line<'_>>(&mut again) {
-        Err(located) if located.path().iter().next().is_some() => corrupt.with("field", located.path().to_string()),
+        Err(located) if located.path().iter().next().is_some() => {
+            corrupt.with("field", located.path().to_string())
+        }
         _ => corrupt,
     }
 }
 
 /// A line that names an action and gives it null holds none, which no writer means.
 fn names_an_action(text: &str) -> bool {
-    const ACTIONS: [&str; 8] =
-        ["add", "remove", "metaData", "protocol", "txn", "domainMetadata", "commitInfo", "cdc"];
+    const ACTIONS: [&str; 8] = [
+        "add",
+        "remove",
+        "metaData",
+        "protocol",
+        "txn",
+        "domainMetadata",
+        "commitInfo",
+        "cdc",
+    ];
     serde_json::from_str::<std::collections::HashMap<String, IgnoredAny>>(text)
         .is_ok_and(|keys| ACTIONS.iter().any(|action| keys.contains_key(*action)))
 }
@@ -119,7 +139,13 @@ mod tests {
         };
         assert_eq!(&*add.path, "a%20b");
         assert_eq!(add.partition_values.0.len(), 2);
-        assert_eq!(add.partition_values.0.first().and_then(|(_, value)| value.as_deref()), None);
+        assert_eq!(
+            add.partition_values
+                .0
+                .first()
+                .and_then(|(_, value)| value.as_deref()),
+            None
+        );
         assert_eq!(add.stats.map(RawValue::get), Some(r#""{\"numRecords\":1}""#));
         Ok(())
     }

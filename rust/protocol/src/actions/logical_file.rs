@@ -27,7 +27,10 @@ impl<'a> LogicalFileKey<'a> {
     /// The key of a path and, where there is one, a deletion vector's storage type, text and offset.
     #[must_use]
     pub fn new(path: &'a str, deletion_vector: Option<(&'a str, &'a str, Option<i32>)>) -> Self {
-        Self { path: canonical(path), deletion_vector }
+        Self {
+            path: canonical(path),
+            deletion_vector,
+        }
     }
 }
 

@@ -50,14 +50,18 @@ impl Metadata {
         if self.format.provider != "parquet" {
             return Err(Error::new(
                 ErrorKind::UnsupportedFeature,
-                format!("the data files are {:?}; only parquet is read", self.format.provider),
+                format!(
+                    "the data files are {:?}; only parquet is read",
+                    self.format.provider
+                ),
             )
             .with("feature", format!("format {}", self.format.provider))
             .with("field", "format.provider")
             .hint("convert the files to Parquet"));
         }
         if self.schema_string.is_empty() {
-            return Err(Error::new(ErrorKind::CorruptLog, "the metadata hold no schema").with("field", "schemaString"));
+            return Err(Error::new(ErrorKind::CorruptLog, "the metadata hold no schema")
+                .with("field", "schemaString"));
         }
         let schema = StructType::from_json(&self.schema_string)?;
         for (index, column) in self.partition_columns.iter().enumerate() {
@@ -67,9 +71,18 @@ impl Metadata {
             match schema.field(column) {
                 None => return wrong(format!("the partition column {column:?} is not in the schema")),
                 Some(field) if field.data_type.as_primitive().is_none() => {
-                    return wrong(format!("the partition column {column:?} is a {}", field.data_type));
+                    return wrong(format!(
+                        "the partition column {column:?} is a {}",
+                        field.data_type
+                    ));
                 }
-                Some(_) if self.partition_columns.iter().take(index).any(|before| before == column) => {
+                Some(_)
+                    if self
+                        .partition_columns
+                        .iter()
+                        .take(index)
+                        .any(|before| before == column) =>
+                {
                     return wrong(format!("the partition column {column:?} stands twice"));
                 }
                 Some(_) => {}

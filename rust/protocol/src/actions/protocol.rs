@@ -27,15 +27,24 @@ impl Protocol {
             Err(Error::new(ErrorKind::CorruptLog, message).with("field", field))
         };
         if self.min_reader_version == 3 && self.reader_features.is_none() {
-            return wrong("readerFeatures", "reader version 3 without a list of reader features".to_owned());
+            return wrong(
+                "readerFeatures",
+                "reader version 3 without a list of reader features".to_owned(),
+            );
         }
         if self.min_writer_version == 7 && self.writer_features.is_none() {
-            return wrong("writerFeatures", "writer version 7 without a list of writer features".to_owned());
+            return wrong(
+                "writerFeatures",
+                "writer version 7 without a list of writer features".to_owned(),
+            );
         }
         if self.min_reader_version == 3 && self.min_writer_version != 7 {
             return wrong(
                 "minWriterVersion",
-                format!("reader version 3 needs writer version 7, not {}", self.min_writer_version),
+                format!(
+                    "reader version 3 needs writer version 7, not {}",
+                    self.min_writer_version
+                ),
             );
         }
         Ok(())

@@ -64,7 +64,10 @@ impl<'de: 'a, 'a> Deserialize<'de> for PartitionText<'a> {
                         !many.insert(key.0.clone().into_owned())
                     };
                     if twice {
-                        return Err(A::Error::custom(format!("the partition column {:?} stands twice", key.0)));
+                        return Err(A::Error::custom(format!(
+                            "the partition column {:?} stands twice",
+                            key.0
+                        )));
                     }
                     values.push((key, value));
                 }

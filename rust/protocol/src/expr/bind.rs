@@ -107,7 +107,9 @@ impl BoundPredicate {
     /// Joins conjuncts again; none of none.
     #[must_use]
     pub fn all_of(parts: Vec<Self>) -> Option<Self> {
-        parts.into_iter().reduce(|left, right| Self::And(Box::new(left), Box::new(right)))
+        parts
+            .into_iter()
+            .reduce(|left, right| Self::And(Box::new(left), Box::new(right)))
     }
 }
 
@@ -120,26 +122,36 @@ impl Predicate {
             Self::And(left, right) => {
                 BoundPredicate::And(Box::new(left.bind(schema)?), Box::new(right.bind(schema)?))
             }
-            Self::Or(left, right) => BoundPredicate::Or(Box::new(left.bind(schema)?), Box::new(right.bind(schema)?)),
+            Self::Or(left, right) => {
+                BoundPredicate::Or(Box::new(left.bind(schema)?), Box::new(right.bind(schema)?))
+            }
             Self::Not(inner) => BoundPredicate::Not(Box::new(inner.bind(schema)?)),
             Self::Term(Term::Literal(Literal::Boolean(value))) => BoundPredicate::Constant(Some(*value)),
             Self::Term(Term::Literal(Literal::Null)) => BoundPredicate::Constant(None),
-            Self::Term(Term::Literal(_)) => return Err(invalid("a literal stands where a condition is expected")),
+            Self::Term(Term::Literal(_)) => {
+                return Err(invalid("a literal stands where a condition is expected"));
+            }
             Self::Term(Term::Column(name)) => match resolve(name, schema)? {
                 (path, DataType::Primitive(PrimitiveType::Boolean)) => BoundPredicate::Column(path),
                 (_, other) => {
-                    return Err(invalid(format!("the column {name} is a {other}, not a condition"))
-                        .with("field", name.to_string())
-                        .hint("compare it with something, for example: id > 0"));
+                    return Err(
+                        invalid(format!("the column {name} is a {other}, not a condition"))
+                            .with("field", name.to_string())
+                            .hint("compare it with something, for example: id > 0"),
+                    );
                 }
             },
             Self::IsNull(Term::Column(name)) => BoundPredicate::IsNull(resolve(name, schema)?.0),
             Self::IsNull(Term::Literal(literal)) => BoundPredicate::Constant(Some(*literal == Literal::Null)),
             Self::StartsWith(Term::Column(name), prefix) => match resolve(name, schema)? {
-                (path, DataType::Primitive(PrimitiveType::String)) => BoundPredicate::StartsWith(path, prefix.clone()),
+                (path, DataType::Primitive(PrimitiveType::String)) => {
+                    BoundPredicate::StartsWith(path, prefix.clone())
+                }
                 (_, other) => {
-                    return Err(invalid(format!("startswith needs a string, and {name} is a {other}"))
-                        .with("field", name.to_string()));
+                    return Err(
+                        invalid(format!("startswith needs a string, and {name} is a {other}"))
+                            .with("field", name.to_string()),
+                    );
                 }
             },
             Self::StartsWith(Term::Literal(_), _) => return Err(invalid("startswith needs a column")),
@@ -165,9 +177,14 @@ fn resolve(name: &ColumnName, schema: &StructType) -> Result<(Vec<String>, DataT
         let Some(field) = fields.field_ignoring_case(part) else {
             let hint = match nearest(part, fields.names()) {
                 Some(near) => format!("did you mean {near}?"),
-                None => format!("the columns are: {}", fields.names().collect::<Vec<_>>().join(", ")),
+                None => format!(
+                    "the columns are: {}",
+                    fields.names().collect::<Vec<_>>().join(", ")
+                ),
             };
-            return Err(invalid(format!("there is no column {name}")).with("field", name.to_string()).hint(hint));
+            return Err(invalid(format!("there is no column {name}"))
+                .with("field", name.to_string())
+                .hint(hint));
         };
         path.push(field.name.clone());
         match (&field.data_type, parts.peek()) {
@@ -198,10 +215,19 @@ fn resolve_primitive(name: &ColumnName, schema: &StructType) -> Result<(Vec<Stri
 fn compare(op: Comparison, left: &Term, right: &Term, schema: &StructType) -> Result<BoundPredicate> {
     match (left, right) {
         (Term::Column(a), Term::Column(b)) => {
-            let ((left, left_type), (right, right_type)) = (resolve_primitive(a, schema)?, resolve_primitive(b, schema)?);
-            let common = common_type(left_type, right_type)
-                .ok_or_else(|| invalid(format!("{a} ({left_type}) and {b} ({right_type}) cannot be compared")))?;
-            Ok(BoundPredicate::Compare { op, left: Operand::Column(left), right: Operand::Column(right), common })
+            let ((left, left_type), (right, right_type)) =
+                (resolve_primitive(a, schema)?, resolve_primitive(b, schema)?);
+            let common = common_type(left_type, right_type).ok_or_else(|| {
+                invalid(format!(
+                    "{a} ({left_type}) and {b} ({right_type}) cannot be compared"
+                ))
+            })?;
+            Ok(BoundPredicate::Compare {
+                op,
+                left: Operand::Column(left),
+                right: Operand::Column(right),
+                common,
+            })
         }
         (Term::Column(name), Term::Literal(literal)) => compare_literal(op, name, literal, schema),
         (Term::Literal(literal), Term::Column(name)) => compare_literal(mirrored(op), name, literal, schema),
@@ -222,7 +248,12 @@ fn mirrored(op: Comparison) -> Comparison {
     }
 }
 
-fn compare_literal(op: Comparison, name: &ColumnName, literal: &Literal, schema: &StructType) -> Result<BoundPredicate> {
+fn compare_literal(
+    op: Comparison,
+    name: &ColumnName,
+    literal: &Literal,
+    schema: &StructType,
+) -> Result<BoundPredicate> {
     if *literal == Literal::Null {
         let (path, _) = resolve(name, schema)?;
         return Ok(match op {
@@ -236,7 +267,12 @@ fn compare_literal(op: Comparison, name: &ColumnName, literal: &Literal, schema:
             "write the literal as the column's type, for example DATE '2026-11-01', 9.5, 'text' or X'00FF'",
         )
     })?;
-    Ok(BoundPredicate::Compare { op, left: Operand::Column(path), right: Operand::Scalar(scalar), common })
+    Ok(BoundPredicate::Compare {
+        op,
+        left: Operand::Column(path),
+        right: Operand::Scalar(scalar),
+        common,
+    })
 }
 
 /// The literal as a value of the type in which it is compared with a column.
@@ -262,12 +298,17 @@ fn typed(literal: &Literal, column: PrimitiveType) -> Result<(Scalar, PrimitiveT
     };
     let common = common_type(column, literal_scalar.data_type())
         .ok_or_else(|| shown(&format!("a {}", literal_scalar.data_type())))?;
-    convert(&literal_scalar, common).map(|scalar| (scalar, common)).ok_or_else(|| shown("a value so large"))
+    convert(&literal_scalar, common)
+        .map(|scalar| (scalar, common))
+        .ok_or_else(|| shown("a value so large"))
 }
 
 fn is_numeric(data_type: PrimitiveType) -> bool {
     is_integral(data_type)
-        || matches!(data_type, PrimitiveType::Float | PrimitiveType::Double | PrimitiveType::Decimal { .. })
+        || matches!(
+            data_type,
+            PrimitiveType::Float | PrimitiveType::Double | PrimitiveType::Decimal { .. }
+        )
 }
 
 fn is_integral(data_type: PrimitiveType) -> bool {
@@ -301,10 +342,18 @@ fn number(digits: &str, column: PrimitiveType) -> Result<(Scalar, PrimitiveType)
 
 fn decimal_literal(digits: &str) -> Result<Scalar, String> {
     let fraction = digits.split_once('.').map_or(0, |(_, fraction)| fraction.len());
-    let scale = u8::try_from(fraction).ok().filter(|scale| *scale <= 38).ok_or("a literal has too many digits")?;
-    let unscaled = parse_decimal(digits, 38, scale).ok_or_else(|| format!("{digits:?} is not a decimal number"))?;
+    let scale = u8::try_from(fraction)
+        .ok()
+        .filter(|scale| *scale <= 38)
+        .ok_or("a literal has too many digits")?;
+    let unscaled =
+        parse_decimal(digits, 38, scale).ok_or_else(|| format!("{digits:?} is not a decimal number"))?;
     let count = u8::try_from(unscaled.unsigned_abs().to_string().len()).unwrap_or(38);
-    Ok(Scalar::Decimal { unscaled, precision: count.max(scale).max(1), scale })
+    Ok(Scalar::Decimal {
+        unscaled,
+        precision: count.max(scale).max(1),
+        scale,
+    })
 }
 
 /// The type in which values of two types are compared, as Spark does; none where they cannot be, exactly.
@@ -357,7 +406,11 @@ fn convert(scalar: &Scalar, to: PrimitiveType) -> Option<Scalar> {
                 Scalar::Decimal { unscaled, scale, .. } => format_decimal(*unscaled, *scale),
                 other => integer(other)?.to_string(),
             };
-            Scalar::Decimal { unscaled: parse_decimal(&text, precision, scale)?, precision, scale }
+            Scalar::Decimal {
+                unscaled: parse_decimal(&text, precision, scale)?,
+                precision,
+                scale,
+            }
         }
         PrimitiveType::Timestamp => match scalar {
             Scalar::Date(days) => Scalar::Timestamp(i64::from(*days).checked_mul(86_400_000_000)?),

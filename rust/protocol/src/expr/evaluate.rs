@@ -49,7 +49,12 @@ pub fn evaluate(predicate: &BoundPredicate, batch: &RecordBatch) -> Result<Boole
             or_kleene(&evaluate(left, batch)?, &evaluate(right, batch)?).map_err(failed)?
         }
         BoundPredicate::Not(inner) => not(&evaluate(inner, batch)?).map_err(failed)?,
-        BoundPredicate::Compare { op, left, right, common } => {
+        BoundPredicate::Compare {
+            op,
+            left,
+            right,
+            common,
+        } => {
             let (left, right) = (side(left, batch, *common)?, side(right, batch, *common)?);
             let (left, right) = (left.as_ref(), right.as_ref());
             match op {
@@ -67,7 +72,10 @@ pub fn evaluate(predicate: &BoundPredicate, batch: &RecordBatch) -> Result<Boole
 }
 
 fn failed(error: ArrowError) -> Error {
-    Error::new(ErrorKind::InvalidPredicate, format!("the predicate cannot be evaluated: {error}"))
+    Error::new(
+        ErrorKind::InvalidPredicate,
+        format!("the predicate cannot be evaluated: {error}"),
+    )
 }
 
 fn side(operand: &Operand, batch: &RecordBatch, common: PrimitiveType) -> Result<Box<dyn Datum>> {
@@ -78,7 +86,10 @@ fn side(operand: &Operand, batch: &RecordBatch, common: PrimitiveType) -> Result
             let array = if *array.data_type() == wanted {
                 array
             } else {
-                let options = arrow_cast::CastOptions { safe: false, ..Default::default() };
+                let options = arrow_cast::CastOptions {
+                    safe: false,
+                    ..Default::default()
+                };
                 arrow_cast::cast_with_options(&array, &wanted, &options).map_err(failed)?
             };
             Box::new(order_like_spark(array))
@@ -93,10 +104,14 @@ fn side(operand: &Operand, batch: &RecordBatch, common: PrimitiveType) -> Result
 /// Arrow orders floats by their bits: one NaN and one zero make that order Spark's.
 fn order_like_spark(array: ArrayRef) -> ArrayRef {
     if let Some(floats) = array.as_primitive_opt::<Float32Type>() {
-        return Arc::new(floats.unary::<_, Float32Type>(|value| if value.is_nan() { f32::NAN } else { value + 0.0 }));
+        return Arc::new(
+            floats.unary::<_, Float32Type>(|value| if value.is_nan() { f32::NAN } else { value + 0.0 }),
+        );
     }
     if let Some(doubles) = array.as_primitive_opt::<Float64Type>() {
-        return Arc::new(doubles.unary::<_, Float64Type>(|value| if value.is_nan() { f64::NAN } else { value + 0.0 }));
+        return Arc::new(
+            doubles.unary::<_, Float64Type>(|value| if value.is_nan() { f64::NAN } else { value + 0.0 }),
+        );
     }
     array
 }
@@ -104,7 +119,10 @@ fn order_like_spark(array: ArrayRef) -> ArrayRef {
 /// A column or a field in one; a field of a NULL struct is NULL.
 fn column(batch: &RecordBatch, path: &[String]) -> Result<ArrayRef> {
     let missing = || {
-        Error::new(ErrorKind::InvalidPredicate, format!("the column {} is not in the batch", path.join(".")))
+        Error::new(
+            ErrorKind::InvalidPredicate,
+            format!("the column {} is not in the batch", path.join(".")),
+        )
     };
     let (first, rest) = path.split_first().ok_or_else(missing)?;
     let mut array = Arc::clone(batch.column_by_name(first).ok_or_else(missing)?);
@@ -115,7 +133,12 @@ fn column(batch: &RecordBatch, path: &[String]) -> Result<ArrayRef> {
             None => child,
             Some(parent_nulls) => {
                 let nulls = NullBuffer::union(Some(parent_nulls), child.nulls());
-                let data = child.to_data().into_builder().nulls(nulls).build().map_err(failed)?;
+                let data = child
+                    .to_data()
+                    .into_builder()
+                    .nulls(nulls)
+                    .build()
+                    .map_err(failed)?;
                 make_array(data)
             }
         };
@@ -126,8 +149,8 @@ fn column(batch: &RecordBatch, path: &[String]) -> Result<ArrayRef> {
 #[cfg(test)]
 mod tests {
     use arrow_array::{
-        BinaryArray, Date32Array, Decimal128Array, Float32Array, Float64Array, Int8Array, Int64Array, StringArray,
-        StructArray, TimestampMicrosecondArray,
+        BinaryArray, Date32Array, Decimal128Array, Float32Array, Float64Array, Int8Array, Int64Array,
+        StringArray, StructArray, TimestampMicrosecondArray,
     };
     use arrow_schema::{DataType, Field};
 
@@ -146,12 +169,42 @@ mod tests {
         .map_err(failed)?;
         let columns: Vec<(&str, ArrayRef)> = vec![
             ("tiny", Arc::new(Int8Array::from(vec![Some(1), Some(127), None]))),
-            ("Long", Arc::new(Int64Array::from(vec![Some(9_007_199_254_740_993), Some(-1), None]))),
-            ("float", Arc::new(Float32Array::from(vec![Some(0.1), Some(-f32::NAN), None]))),
-            ("double", Arc::new(Float64Array::from(vec![Some(-0.0), Some(f64::NAN), Some(f64::INFINITY)]))),
-            ("text", Arc::new(StringArray::from(vec![Some("abc"), Some("ü"), None]))),
-            ("bytes", Arc::new(BinaryArray::from(vec![Some(b"\x00\xff".as_slice()), Some(b""), None]))),
-            ("date", Arc::new(Date32Array::from(vec![Some(0), Some(20_000), None]))),
+            (
+                "Long",
+                Arc::new(Int64Array::from(vec![
+                    Some(9_007_199_254_740_993),
+                    Some(-1),
+                    None,
+                ])),
+            ),
+            (
+                "float",
+                Arc::new(Float32Array::from(vec![Some(0.1), Some(-f32::NAN), None])),
+            ),
+            (
+                "double",
+                Arc::new(Float64Array::from(vec![
+                    Some(-0.0),
+                    Some(f64::NAN),
+                    Some(f64::INFINITY),
+                ])),
+            ),
+            (
+                "text",
+                Arc::new(StringArray::from(vec![Some("abc"), Some("ü"), None])),
+            ),
+            (
+                "bytes",
+                Arc::new(BinaryArray::from(vec![
+                    Some(b"\x00\xff".as_slice()),
+                    Some(b""),
+                    None,
+                ])),
+            ),
+            (
+                "date",
+                Arc::new(Date32Array::from(vec![Some(0), Some(20_000), None])),
+            ),
             (
                 "time",
                 Arc::new(TimestampMicrosecondArray::from(vec![Some(0), Some(1), None]).with_timezone("UTC")),
@@ -163,7 +216,10 @@ mod tests {
                         .with_data_type(DataType::Decimal128(10, 2)),
                 ),
             ),
-            ("flag", Arc::new(BooleanArray::from(vec![Some(true), Some(false), None]))),
+            (
+                "flag",
+                Arc::new(BooleanArray::from(vec![Some(true), Some(false), None])),
+            ),
             ("nested", Arc::new(nested)),
             ("a.b", Arc::new(Int64Array::from(vec![1, 2, 3]))),
         ];
@@ -234,12 +290,20 @@ mod tests {
         for (text, kind, hint) in [
             ("tinny > 1", ErrorKind::InvalidPredicate, "did you mean tiny?"),
             ("nested.m > 1", ErrorKind::InvalidPredicate, "did you mean n?"),
-            ("tiny.x > 1", ErrorKind::InvalidPredicate, "a dot looks into a struct"),
+            (
+                "tiny.x > 1",
+                ErrorKind::InvalidPredicate,
+                "a dot looks into a struct",
+            ),
             ("tiny", ErrorKind::InvalidPredicate, ""),
             ("date > 'soon'", ErrorKind::InvalidPredicate, "DATE"),
             ("text > 5", ErrorKind::InvalidPredicate, "write the literal"),
             ("flag > DATE '2020-01-01'", ErrorKind::InvalidPredicate, ""),
-            ("nested > 1", ErrorKind::UnsupportedExpression, "compare its fields"),
+            (
+                "nested > 1",
+                ErrorKind::UnsupportedExpression,
+                "compare its fields",
+            ),
         ] {
             let error = answer(text).err();
             assert_eq!(error.as_ref().map(Error::kind), Some(kind), "{text}: {error:?}");

@@ -28,20 +28,28 @@ const DEPTH: usize = 120;
 pub fn parse_predicate(text: &str) -> Result<Predicate> {
     let invalid = |why: String| {
         let why = why.strip_prefix("sql parser error: ").unwrap_or(&why);
-        Error::new(ErrorKind::InvalidPredicate, format!("the predicate cannot be read: {why}"))
-            .with("predicate", shortened(text))
-            .hint("write it as in Spark SQL, for example: day >= DATE '2026-11-01' AND `my column` = 'x'")
+        Error::new(
+            ErrorKind::InvalidPredicate,
+            format!("the predicate cannot be read: {why}"),
+        )
+        .with("predicate", shortened(text))
+        .hint("write it as in Spark SQL, for example: day >= DATE '2026-11-01' AND `my column` = 'x'")
     };
     let dialect = DatabricksDialect {};
-    let tokens =
-        Tokenizer::new(&dialect, text).tokenize_with_location().map_err(|error| invalid(error.to_string()))?;
+    let tokens = Tokenizer::new(&dialect, text)
+        .tokenize_with_location()
+        .map_err(|error| invalid(error.to_string()))?;
     let mut parser = Parser::new(&dialect)
         .with_recursion_limit(DEPTH)
         .with_tokens_with_locations(spell_out_number_types(tokens));
     let expr = parser.parse_expr().map_err(|error| invalid(error.to_string()))?;
     let rest = parser.peek_token();
     if rest.token != Token::EOF {
-        return Err(invalid(format!("{:?} at column {} is not expected", rest.token.to_string(), rest.span.start.column)));
+        return Err(invalid(format!(
+            "{:?} at column {} is not expected",
+            rest.token.to_string(),
+            rest.span.start.column
+        )));
     }
     predicate(&expr)
 }
@@ -64,9 +72,10 @@ fn spell_out_number_types(tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan> {
             _ => None,
         };
         let before: Option<String> = match spelled.last() {
-            Some(TokenWithSpan { token: Token::Number(digits, false), span }) if span.end == token.span.start => {
-                Some(digits.clone())
-            }
+            Some(TokenWithSpan {
+                token: Token::Number(digits, false),
+                span,
+            }) if span.end == token.span.start => Some(digits.clone()),
             _ => None,
         };
         let joined = word.map(|word| before.clone().unwrap_or_default() + &word);
@@ -76,8 +85,13 @@ fn spell_out_number_types(tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan> {
                 if before.is_some() {
                     spelled.pop();
                 }
-                let word =
-                    |value: &str, keyword| Token::Word(Word { value: value.to_owned(), quote_style: None, keyword });
+                let word = |value: &str, keyword| {
+                    Token::Word(Word {
+                        value: value.to_owned(),
+                        quote_style: None,
+                        keyword,
+                    })
+                };
                 let parts = [
                     word("CAST", Keyword::CAST),
                     Token::LParen,
@@ -86,7 +100,10 @@ fn spell_out_number_types(tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan> {
                     word(type_name, keyword),
                     Token::RParen,
                 ];
-                spelled.extend(parts.into_iter().map(|part| TokenWithSpan { token: part, span: token.span }));
+                spelled.extend(parts.into_iter().map(|part| TokenWithSpan {
+                    token: part,
+                    span: token.span,
+                }));
             }
         }
     }
@@ -103,17 +120,23 @@ fn typed_number(word: &str) -> Option<(&str, &'static str, Keyword)> {
         ("Y", "TINYINT", Keyword::TINYINT),
     ];
     let upper = word.to_ascii_uppercase();
-    let (suffix, type_name, keyword) = suffixes.into_iter().find(|(suffix, ..)| upper.ends_with(suffix))?;
+    let (suffix, type_name, keyword) = suffixes
+        .into_iter()
+        .find(|(suffix, ..)| upper.ends_with(suffix))?;
     let digits = word.get(..word.len() - suffix.len())?;
-    let is_number = digits.starts_with(|c: char| c.is_ascii_digit() || c == '.') && digits.parse::<f64>().is_ok();
+    let is_number =
+        digits.starts_with(|c: char| c.is_ascii_digit() || c == '.') && digits.parse::<f64>().is_ok();
     is_number.then_some((digits, type_name, keyword))
 }
 
 fn unsupported(expr: &Expr) -> Error {
     let text = shortened(&expr.to_string());
-    Error::new(ErrorKind::UnsupportedExpression, format!("the expression {text} is not implemented in predicates"))
-        .with("expression", text)
-        .hint("compare columns with literals: = <> < <= > >= <=>, IN, BETWEEN, IS NULL, startswith, AND, OR, NOT")
+    Error::new(
+        ErrorKind::UnsupportedExpression,
+        format!("the expression {text} is not implemented in predicates"),
+    )
+    .with("expression", text)
+    .hint("compare columns with literals: = <> < <= > >= <=>, IN, BETWEEN, IS NULL, startswith, AND, OR, NOT")
 }
 
 fn predicate(expr: &Expr) -> Result<Predicate> {
@@ -122,11 +145,16 @@ fn predicate(expr: &Expr) -> Result<Predicate> {
         Expr::BinaryOp { left, op, right } => match op {
             BinaryOperator::And => Predicate::And(Box::new(predicate(left)?), Box::new(predicate(right)?)),
             BinaryOperator::Or => Predicate::Or(Box::new(predicate(left)?), Box::new(predicate(right)?)),
-            _ => Predicate::Compare(comparison(op).ok_or_else(|| unsupported(expr))?, term(left)?, term(right)?),
+            _ => Predicate::Compare(
+                comparison(op).ok_or_else(|| unsupported(expr))?,
+                term(left)?,
+                term(right)?,
+            ),
         },
-        Expr::UnaryOp { op: UnaryOperator::Not | UnaryOperator::BangNot, expr } => {
-            Predicate::Not(Box::new(predicate(expr)?))
-        }
+        Expr::UnaryOp {
+            op: UnaryOperator::Not | UnaryOperator::BangNot,
+            expr,
+        } => Predicate::Not(Box::new(predicate(expr)?)),
         Expr::IsNull(inner) => Predicate::IsNull(term(inner)?),
         Expr::IsNotNull(inner) => Predicate::Not(Box::new(Predicate::IsNull(term(inner)?))),
         Expr::InList { expr, list, negated } => {
@@ -139,7 +167,12 @@ fn predicate(expr: &Expr) -> Result<Predicate> {
                 .collect::<Result<_>>()?;
             negate(*negated, Predicate::In(term(expr)?, list))
         }
-        Expr::Between { expr, negated, low, high } => {
+        Expr::Between {
+            expr,
+            negated,
+            low,
+            high,
+        } => {
             let inner = term(expr)?;
             let above = Predicate::Compare(Comparison::GreaterOrEqual, inner.clone(), term(low)?);
             let below = Predicate::Compare(Comparison::LessOrEqual, inner, term(high)?);
@@ -151,7 +184,11 @@ fn predicate(expr: &Expr) -> Result<Predicate> {
 }
 
 fn negate(negated: bool, predicate: Predicate) -> Predicate {
-    if negated { Predicate::Not(Box::new(predicate)) } else { predicate }
+    if negated {
+        Predicate::Not(Box::new(predicate))
+    } else {
+        predicate
+    }
 }
 
 fn comparison(op: &BinaryOperator) -> Option<Comparison> {
@@ -194,9 +231,13 @@ fn term(expr: &Expr) -> Result<Term> {
         Expr::Identifier(name) => Term::Column(column(std::slice::from_ref(name))),
         Expr::CompoundIdentifier(names) => Term::Column(column(names)),
         Expr::Value(value) => Term::Literal(literal(value).ok_or_else(|| unsupported(expr))?),
-        Expr::UnaryOp { op: op @ (UnaryOperator::Minus | UnaryOperator::Plus), expr: inner } => match (op, term(inner)?)
-        {
-            (UnaryOperator::Plus, Term::Literal(Literal::Number(digits))) => Term::Literal(Literal::Number(digits)),
+        Expr::UnaryOp {
+            op: op @ (UnaryOperator::Minus | UnaryOperator::Plus),
+            expr: inner,
+        } => match (op, term(inner)?) {
+            (UnaryOperator::Plus, Term::Literal(Literal::Number(digits))) => {
+                Term::Literal(Literal::Number(digits))
+            }
             (_, Term::Literal(Literal::Number(digits))) => Term::Literal(Literal::Number(negative(&digits))),
             (UnaryOperator::Minus, Term::Literal(Literal::Typed(digits, data_type))) => {
                 Term::Literal(Literal::Typed(negative(&digits), data_type))
@@ -210,7 +251,11 @@ fn term(expr: &Expr) -> Result<Term> {
                 _ => return Err(unsupported(expr)),
             }
         }
-        Expr::Cast { expr: inner, data_type, .. } => {
+        Expr::Cast {
+            expr: inner,
+            data_type,
+            ..
+        } => {
             let data_type = sql_type(data_type).ok_or_else(|| unsupported(expr))?;
             match term(inner)? {
                 Term::Literal(Literal::Number(text) | Literal::String(text)) => {
@@ -248,7 +293,11 @@ fn literal(value: &ValueWithSpan) -> Option<Literal> {
 }
 
 fn unhex(digits: &str) -> Option<Vec<u8>> {
-    let digits = if digits.len() % 2 == 1 { format!("0{digits}") } else { digits.to_owned() };
+    let digits = if digits.len() % 2 == 1 {
+        format!("0{digits}")
+    } else {
+        digits.to_owned()
+    };
     (0..digits.len())
         .step_by(2)
         .map(|at| u8::from_str_radix(digits.get(at..at + 2)?, 16).ok())
@@ -270,10 +319,14 @@ fn sql_type(sql: &SqlType) -> Option<PrimitiveType> {
         SqlType::TimestampNtz(None) => PrimitiveType::TimestampNtz,
         SqlType::Decimal(info) | SqlType::Numeric(info) | SqlType::Dec(info) => match info {
             // Without a precision the literal keeps its own digits: 0 says so.
-            ExactNumberInfo::None => PrimitiveType::Decimal { precision: 0, scale: 0 },
-            ExactNumberInfo::Precision(precision) => {
-                PrimitiveType::Decimal { precision: u8::try_from(*precision).ok()?, scale: 0 }
-            }
+            ExactNumberInfo::None => PrimitiveType::Decimal {
+                precision: 0,
+                scale: 0,
+            },
+            ExactNumberInfo::Precision(precision) => PrimitiveType::Decimal {
+                precision: u8::try_from(*precision).ok()?,
+                scale: 0,
+            },
             ExactNumberInfo::PrecisionAndScale(precision, scale) => PrimitiveType::Decimal {
                 precision: u8::try_from(*precision).ok()?,
                 scale: u8::try_from(*scale).ok()?,
@@ -300,49 +353,112 @@ mod tests {
         for (text, expected) in [
             ("-5", number("-5")),
             ("9.5", number("9.5")),
-            ("1.5D", Term::Literal(Literal::Typed("1.5".to_owned(), PrimitiveType::Double))),
-            ("-1.5D", Term::Literal(Literal::Typed("-1.5".to_owned(), PrimitiveType::Double))),
+            (
+                "1.5D",
+                Term::Literal(Literal::Typed("1.5".to_owned(), PrimitiveType::Double)),
+            ),
+            (
+                "-1.5D",
+                Term::Literal(Literal::Typed("-1.5".to_owned(), PrimitiveType::Double)),
+            ),
             (
                 "9.5BD",
-                Term::Literal(Literal::Typed("9.5".to_owned(), PrimitiveType::Decimal { precision: 0, scale: 0 })),
+                Term::Literal(Literal::Typed(
+                    "9.5".to_owned(),
+                    PrimitiveType::Decimal {
+                        precision: 0,
+                        scale: 0,
+                    },
+                )),
             ),
-            ("5e-324D", Term::Literal(Literal::Typed("5e-324".to_owned(), PrimitiveType::Double))),
-            ("7L", Term::Literal(Literal::Typed("7".to_owned(), PrimitiveType::Long))),
+            (
+                "5e-324D",
+                Term::Literal(Literal::Typed("5e-324".to_owned(), PrimitiveType::Double)),
+            ),
+            (
+                "7L",
+                Term::Literal(Literal::Typed("7".to_owned(), PrimitiveType::Long)),
+            ),
             ("'it''s'", Term::Literal(Literal::String("it's".to_owned()))),
             (r"'a\\b\'c'", Term::Literal(Literal::String(r"a\b'c".to_owned()))),
             ("X'00ff'", Term::Literal(Literal::Binary(vec![0, 255]))),
-            ("DATE '2026-11-01'", Term::Literal(Literal::Typed("2026-11-01".to_owned(), PrimitiveType::Date))),
-            ("CAST('NaN' AS DOUBLE)", Term::Literal(Literal::Typed("NaN".to_owned(), PrimitiveType::Double))),
+            (
+                "DATE '2026-11-01'",
+                Term::Literal(Literal::Typed("2026-11-01".to_owned(), PrimitiveType::Date)),
+            ),
+            (
+                "CAST('NaN' AS DOUBLE)",
+                Term::Literal(Literal::Typed("NaN".to_owned(), PrimitiveType::Double)),
+            ),
             (
                 "TIMESTAMP_NTZ '2026-11-01 00:00:00'",
-                Term::Literal(Literal::Typed("2026-11-01 00:00:00".to_owned(), PrimitiveType::TimestampNtz)),
+                Term::Literal(Literal::Typed(
+                    "2026-11-01 00:00:00".to_owned(),
+                    PrimitiveType::TimestampNtz,
+                )),
             ),
             ("NULL", Term::Literal(Literal::Null)),
         ] {
             let parsed = parse_predicate(&format!("a = {text}"))?;
-            assert_eq!(parsed, Predicate::Compare(Comparison::Equal, name("a")?, expected), "{text}");
+            assert_eq!(
+                parsed,
+                Predicate::Compare(Comparison::Equal, name("a")?, expected),
+                "{text}"
+            );
         }
         Ok(())
     }
 
     #[test]
     fn names_may_nest_and_hold_anything_in_backticks() -> Result<()> {
-        for (text, expected) in [("a.b > 1", "a.b"), ("`a.b` > 1", "`a.b`"), ("`ü x`.`c``d` > 1", "`ü x`.`c``d`")] {
+        for (text, expected) in [
+            ("a.b > 1", "a.b"),
+            ("`a.b` > 1", "`a.b`"),
+            ("`ü x`.`c``d` > 1", "`ü x`.`c``d`"),
+        ] {
             let parsed = parse_predicate(text)?;
-            assert_eq!(parsed, Predicate::Compare(Comparison::Greater, name(expected)?, number("1")), "{text}");
+            assert_eq!(
+                parsed,
+                Predicate::Compare(Comparison::Greater, name(expected)?, number("1")),
+                "{text}"
+            );
         }
         Ok(())
     }
 
     #[test]
     fn nonsense_points_at_the_place() {
-        for text in ["", "a >", "a > 1 b", "a = 'x", "(a = 1", "a == = 1", "a IN ()", &"(".repeat(10_000)] {
+        for text in [
+            "",
+            "a >",
+            "a > 1 b",
+            "a = 'x",
+            "(a = 1",
+            "a == = 1",
+            "a IN ()",
+            &"(".repeat(10_000),
+        ] {
             let error = parse_predicate(text).err();
-            assert_eq!(error.map(|error| error.kind()), Some(ErrorKind::InvalidPredicate), "{text}");
+            assert_eq!(
+                error.map(|error| error.kind()),
+                Some(ErrorKind::InvalidPredicate),
+                "{text}"
+            );
         }
-        for text in ["a + 1 > 2", "upper(a) = 'X'", "a LIKE '%x'", "a IN (SELECT 1)", "a IN (b)", "a > INTERVAL 1 DAY"] {
+        for text in [
+            "a + 1 > 2",
+            "upper(a) = 'X'",
+            "a LIKE '%x'",
+            "a IN (SELECT 1)",
+            "a IN (b)",
+            "a > INTERVAL 1 DAY",
+        ] {
             let error = parse_predicate(text).err();
-            assert_eq!(error.map(|error| error.kind()), Some(ErrorKind::UnsupportedExpression), "{text}");
+            assert_eq!(
+                error.map(|error| error.kind()),
+                Some(ErrorKind::UnsupportedExpression),
+                "{text}"
+            );
         }
     }
 }

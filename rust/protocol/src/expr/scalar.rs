@@ -75,9 +75,11 @@ impl Scalar {
             PrimitiveType::Date => Self::Date(time::parse_date(text)?),
             PrimitiveType::Timestamp => Self::Timestamp(time::parse_timestamp(text)?),
             PrimitiveType::TimestampNtz => Self::TimestampNtz(time::parse_timestamp_ntz(text)?),
-            PrimitiveType::Decimal { precision, scale } => {
-                Self::Decimal { unscaled: parse_decimal(trimmed, precision, scale)?, precision, scale }
-            }
+            PrimitiveType::Decimal { precision, scale } => Self::Decimal {
+                unscaled: parse_decimal(trimmed, precision, scale)?,
+                precision,
+                scale,
+            },
             PrimitiveType::Boolean | PrimitiveType::Void | PrimitiveType::Variant => return None,
         })
     }
@@ -117,9 +119,10 @@ impl Scalar {
             Self::Long(_) => PrimitiveType::Long,
             Self::Float(_) => PrimitiveType::Float,
             Self::Double(_) => PrimitiveType::Double,
-            Self::Decimal { precision, scale, .. } => {
-                PrimitiveType::Decimal { precision: *precision, scale: *scale }
-            }
+            Self::Decimal { precision, scale, .. } => PrimitiveType::Decimal {
+                precision: *precision,
+                scale: *scale,
+            },
             Self::String(_) => PrimitiveType::String,
             Self::Binary(_) => PrimitiveType::Binary,
             Self::Date(_) => PrimitiveType::Date,
@@ -192,18 +195,29 @@ pub(super) fn parse_decimal(text: &str, precision: u8, scale: u8) -> Option<i128
         None => (false, mantissa.strip_prefix('+').unwrap_or(mantissa)),
     };
     let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
-    if whole.len() + fraction.len() == 0 || !whole.bytes().chain(fraction.bytes()).all(|byte| byte.is_ascii_digit()) {
+    if whole.len() + fraction.len() == 0
+        || !whole
+            .bytes()
+            .chain(fraction.bytes())
+            .all(|byte| byte.is_ascii_digit())
+    {
         return None;
     }
     let joined = format!("{whole}{fraction}");
     let significant = joined.trim_start_matches('0');
     // What must stand behind the digits to reach the scale; less than nothing means that zeros must go.
-    let shift = i32::from(scale).checked_add(exponent)?.checked_sub(i32::try_from(fraction.len()).ok()?)?;
+    let shift = i32::from(scale)
+        .checked_add(exponent)?
+        .checked_sub(i32::try_from(fraction.len()).ok()?)?;
     let unscaled: i128 = if significant.is_empty() {
         0
     } else if shift >= 0 {
         let shift = u32::try_from(shift).ok()?;
-        let number: i128 = if significant.len() > 38 { return None } else { significant.parse().ok()? };
+        let number: i128 = if significant.len() > 38 {
+            return None;
+        } else {
+            significant.parse().ok()?
+        };
         number.checked_mul(10i128.checked_pow(shift)?)?
     } else {
         let drop = usize::try_from(-i64::from(shift)).ok()?;
@@ -214,7 +228,11 @@ pub(super) fn parse_decimal(text: &str, precision: u8, scale: u8) -> Option<i128
         }
         if kept.is_empty() { 0 } else { kept.parse().ok()? }
     };
-    (unscaled < 10i128.checked_pow(u32::from(precision))?).then_some(if negative { -unscaled } else { unscaled })
+    (unscaled < 10i128.checked_pow(u32::from(precision))?).then_some(if negative {
+        -unscaled
+    } else {
+        unscaled
+    })
 }
 
 /// A decimal in plain notation.
@@ -249,8 +267,16 @@ mod tests {
             Scalar::Double(-1e300),
             Scalar::Double(f64::NEG_INFINITY),
             Scalar::Double(-0.0),
-            Scalar::Decimal { unscaled: -5, precision: 10, scale: 3 },
-            Scalar::Decimal { unscaled: 99, precision: 2, scale: 0 },
+            Scalar::Decimal {
+                unscaled: -5,
+                precision: 10,
+                scale: 3,
+            },
+            Scalar::Decimal {
+                unscaled: 99,
+                precision: 2,
+                scale: 0,
+            },
             Scalar::String("ü é".to_owned()),
             Scalar::Binary(b"\x01\x02".to_vec()),
             Scalar::Date(18_690),
@@ -259,7 +285,12 @@ mod tests {
         ];
         for value in values {
             let text = value.to_partition_text();
-            assert_eq!(text.as_deref().and_then(|text| Scalar::parse(text, value.data_type())), Some(value), "{text:?}");
+            assert_eq!(
+                text.as_deref()
+                    .and_then(|text| Scalar::parse(text, value.data_type())),
+                Some(value),
+                "{text:?}"
+            );
         }
     }
 

@@ -33,7 +33,9 @@ pub fn parse_timestamp_ntz(text: &str) -> Option<i64> {
     }
     let (date, time) = text.split_once([' ', 'T'])?;
     let date = NaiveDate::parse_from_str(date, "%Y-%m-%d").ok()?;
-    let time = NaiveTime::parse_from_str(time, "%H:%M:%S%.f").or_else(|_| NaiveTime::parse_from_str(time, "%H:%M")).ok()?;
+    let time = NaiveTime::parse_from_str(time, "%H:%M:%S%.f")
+        .or_else(|_| NaiveTime::parse_from_str(time, "%H:%M"))
+        .ok()?;
     Some(NaiveDateTime::new(date, time).and_utc().timestamp_micros())
 }
 
@@ -48,7 +50,10 @@ pub fn parse_timestamp_ntz(text: &str) -> Option<i64> {
 #[must_use]
 pub fn parse_timestamp(text: &str) -> Option<i64> {
     let text = text.trim();
-    let upper = text.strip_suffix(['Z', 'z']).map(str::trim_end).or_else(|| text.strip_suffix(" UTC"));
+    let upper = text
+        .strip_suffix(['Z', 'z'])
+        .map(str::trim_end)
+        .or_else(|| text.strip_suffix(" UTC"));
     if let Some(utc) = upper {
         return parse_timestamp_ntz(utc);
     }
@@ -85,8 +90,15 @@ fn parse_offset(text: &str) -> Option<i64> {
 #[must_use]
 pub fn format_timestamp(micros: i64, separator: char) -> Option<String> {
     let time = DateTime::from_timestamp_micros(micros)?.naive_utc();
-    let fraction = if micros.rem_euclid(1_000_000) == 0 { "" } else { "%.6f" };
-    Some(time.format(&format!("%Y-%m-%d{separator}%H:%M:%S{fraction}")).to_string())
+    let fraction = if micros.rem_euclid(1_000_000) == 0 {
+        ""
+    } else {
+        "%.6f"
+    };
+    Some(
+        time.format(&format!("%Y-%m-%d{separator}%H:%M:%S{fraction}"))
+            .to_string(),
+    )
 }
 
 #[cfg(test)]
@@ -95,11 +107,27 @@ mod tests {
 
     #[test]
     fn times_survive_the_round_trip() {
-        for micros in [0, 1, -1, 999_999, 1_614_834_367_123_456, -62_135_596_800_000_000, 253_402_300_799_999_999] {
+        for micros in [
+            0,
+            1,
+            -1,
+            999_999,
+            1_614_834_367_123_456,
+            -62_135_596_800_000_000,
+            253_402_300_799_999_999,
+        ] {
             let text = format_timestamp(micros, ' ');
-            assert_eq!(text.as_deref().and_then(parse_timestamp_ntz), Some(micros), "{text:?}");
+            assert_eq!(
+                text.as_deref().and_then(parse_timestamp_ntz),
+                Some(micros),
+                "{text:?}"
+            );
             let text = format_timestamp(micros, 'T').map(|text| text + "Z");
-            assert_eq!(text.as_deref().and_then(parse_timestamp), Some(micros), "{text:?}");
+            assert_eq!(
+                text.as_deref().and_then(parse_timestamp),
+                Some(micros),
+                "{text:?}"
+            );
         }
         for days in [0, -1, 18_000, -719_162, 2_932_896] {
             assert_eq!(format_date(days).as_deref().and_then(parse_date), Some(days));
@@ -120,7 +148,14 @@ mod tests {
             assert_eq!(parse_timestamp(text), expected, "{text}");
         }
         assert_eq!(parse_timestamp("2021-03-04"), Some(1_614_816_000_000_000));
-        for text in ["", "2021", "2021-13-01", "2021-03-04 25:00:00", "2021-03-04 05:06:07+99:00", "x"] {
+        for text in [
+            "",
+            "2021",
+            "2021-13-01",
+            "2021-03-04 25:00:00",
+            "2021-03-04 05:06:07+99:00",
+            "x",
+        ] {
             assert_eq!(parse_timestamp(text), None, "{text}");
         }
     }

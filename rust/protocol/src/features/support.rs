@@ -16,7 +16,12 @@ pub fn ensure_readable(protocol: &Protocol, metadata: &Metadata, schema: &Struct
             .filter(|feature| feature.legacy.0 > 0 && feature.legacy.0 <= protocol.min_reader_version)
             .map(|feature| feature.name)
             .collect(),
-        3 => protocol.reader_features.iter().flatten().map(String::as_str).collect(),
+        3 => protocol
+            .reader_features
+            .iter()
+            .flatten()
+            .map(String::as_str)
+            .collect(),
         other => return Err(unknown_version("reader", other)),
     };
     let mut refused: Vec<&str> = needed
@@ -45,12 +50,24 @@ pub fn ensure_appendable(protocol: &Protocol, metadata: &Metadata, schema: &Stru
             .filter(|feature| feature.kind == Kind::Writer)
             .map(|feature| feature.name)
             .collect(),
-        7 => protocol.writer_features.iter().flatten().map(String::as_str).collect(),
+        7 => protocol
+            .writer_features
+            .iter()
+            .flatten()
+            .map(String::as_str)
+            .collect(),
         other => return Err(unknown_version("writer", other)),
     };
     let refused: Vec<&str> = needed
         .into_iter()
-        .filter(|name| !allows(feature(name).map(|feature| feature.append), name, metadata, schema))
+        .filter(|name| {
+            !allows(
+                feature(name).map(|feature| feature.append),
+                name,
+                metadata,
+                schema,
+            )
+        })
         .collect();
     refuse(&refused, "append to")
 }
@@ -58,15 +75,20 @@ pub fn ensure_appendable(protocol: &Protocol, metadata: &Metadata, schema: &Stru
 fn allows(support: Option<Support>, name: &str, metadata: &Metadata, schema: &StructType) -> bool {
     match support {
         Some(Support::Full) => true,
-        Some(Support::WhileInactive) => feature(name).is_some_and(|feature| !(feature.active)(metadata, schema)),
+        Some(Support::WhileInactive) => {
+            feature(name).is_some_and(|feature| !(feature.active)(metadata, schema))
+        }
         Some(Support::None) | None => false,
     }
 }
 
 fn unknown_version(side: &str, version: i32) -> Error {
-    Error::new(ErrorKind::UnsupportedFeature, format!("the table needs {side} version {version}, which is not known"))
-        .with("feature", format!("{side} version {version}"))
-        .hint("a newer deltaic may know it")
+    Error::new(
+        ErrorKind::UnsupportedFeature,
+        format!("the table needs {side} version {version}, which is not known"),
+    )
+    .with("feature", format!("{side} version {version}"))
+    .hint("a newer deltaic may know it")
 }
 
 fn refuse(names: &[&str], verb: &str) -> Result<()> {
@@ -74,13 +96,19 @@ fn refuse(names: &[&str], verb: &str) -> Result<()> {
         return Ok(());
     }
     let list = names.join(", ");
-    let (word, pronoun) = if names.len() == 1 { ("feature", "it") } else { ("features", "them") };
+    let (word, pronoun) = if names.len() == 1 {
+        ("feature", "it")
+    } else {
+        ("features", "them")
+    };
     Err(Error::new(
         ErrorKind::UnsupportedFeature,
         format!("the table has the {word} {list}, which deltaic does not implement yet"),
     )
     .with("feature", list)
-    .hint(format!("{verb} the table with a client that has {pronoun}, or with a newer deltaic")))
+    .hint(format!(
+        "{verb} the table with a client that has {pronoun}, or with a newer deltaic"
+    )))
 }
 
 /// The protocol of a new table: (1, 2), or table features where the schema or a property needs one.
@@ -97,9 +125,13 @@ pub fn protocol_for(metadata: &Metadata, schema: &StructType) -> Result<Protocol
         names.push("timestampNtz");
     }
     for known in FEATURES {
-        let turned_on = known.property.and_then(|key| metadata.property(key)).is_some_and(|value| {
-            value.eq_ignore_ascii_case("true") || ((known.active)(metadata, schema) && known.name == "columnMapping")
-        });
+        let turned_on = known
+            .property
+            .and_then(|key| metadata.property(key))
+            .is_some_and(|value| {
+                value.eq_ignore_ascii_case("true")
+                    || ((known.active)(metadata, schema) && known.name == "columnMapping")
+            });
         match (turned_on, known.append) {
             (true, Support::Full) => names.push(known.name),
             (true, _) => refused.push(known.name),
@@ -155,10 +187,16 @@ mod tests {
             id: "m".to_owned(),
             name: None,
             description: None,
-            format: crate::actions::Format { provider: "parquet".to_owned(), options: Default::default() },
+            format: crate::actions::Format {
+                provider: "parquet".to_owned(),
+                options: Default::default(),
+            },
             schema_string: schema.to_owned(),
             partition_columns: Vec::new(),
-            configuration: properties.iter().map(|(k, v)| (k.to_string(), Some(v.to_string()))).collect(),
+            configuration: properties
+                .iter()
+                .map(|(k, v)| (k.to_string(), Some(v.to_string())))
+                .collect(),
             created_time: None,
         };
         let schema = metadata.schema()?;
@@ -175,7 +213,8 @@ mod tests {
         }
     }
 
-    const PLAIN: &str = r#"{"type":"struct","fields":[{"name":"a","type":"long","nullable":true,"metadata":{}}]}"#;
+    const PLAIN: &str =
+        r#"{"type":"struct","fields":[{"name":"a","type":"long","nullable":true,"metadata":{}}]}"#;
     const CHECKED: &str = r#"{"type":"struct","fields":[{"name":"a","type":"long","nullable":true,"metadata":{"delta.invariants":"{}"}}]}"#;
 
     fn refused(result: Result<()>) -> Option<String> {
@@ -199,11 +238,22 @@ mod tests {
         let read = |protocol: &Protocol| refused(ensure_readable(protocol, &plain, &schema));
         assert_eq!(read(&protocol(1, 2, &[])), None);
         assert_eq!(read(&protocol(1, 7, &["rowTracking", "fromTheFuture"])), None);
-        assert_eq!(read(&protocol(3, 7, &["timestampNtz", "vacuumProtocolCheck"])), None);
-        assert_eq!(read(&protocol(2, 5, &[])).as_deref(), Some("columnMapping"));
-        assert_eq!(read(&protocol(3, 7, &["fromTheFuture"])).as_deref(), Some("fromTheFuture"));
         assert_eq!(
-            read(&protocol(3, 7, &["deletionVectors", "timestampNtz", "v2Checkpoint"])).as_deref(),
+            read(&protocol(3, 7, &["timestampNtz", "vacuumProtocolCheck"])),
+            None
+        );
+        assert_eq!(read(&protocol(2, 5, &[])).as_deref(), Some("columnMapping"));
+        assert_eq!(
+            read(&protocol(3, 7, &["fromTheFuture"])).as_deref(),
+            Some("fromTheFuture")
+        );
+        assert_eq!(
+            read(&protocol(
+                3,
+                7,
+                &["deletionVectors", "timestampNtz", "v2Checkpoint"]
+            ))
+            .as_deref(),
             Some("deletionVectors, v2Checkpoint")
         );
         assert_eq!(read(&protocol(4, 7, &[])).as_deref(), Some("reader version 4"));
@@ -223,16 +273,28 @@ mod tests {
         for writer in 1..=6 {
             assert_eq!(append(&protocol(1, writer, &[])), None, "{writer}");
         }
-        assert_eq!(append(&protocol(1, 7, &["checkConstraints", "domainMetadata"])), None);
-        assert_eq!(append(&protocol(1, 7, &["rowTracking"])).as_deref(), Some("rowTracking"));
-        assert_eq!(append(&protocol(1, 7, &["fromTheFuture"])).as_deref(), Some("fromTheFuture"));
+        assert_eq!(
+            append(&protocol(1, 7, &["checkConstraints", "domainMetadata"])),
+            None
+        );
+        assert_eq!(
+            append(&protocol(1, 7, &["rowTracking"])).as_deref(),
+            Some("rowTracking")
+        );
+        assert_eq!(
+            append(&protocol(1, 7, &["fromTheFuture"])).as_deref(),
+            Some("fromTheFuture")
+        );
         assert_eq!(append(&protocol(1, 8, &[])).as_deref(), Some("writer version 8"));
         let (checked, schema) = metadata(CHECKED, &[])?;
         assert_eq!(
             refused(ensure_appendable(&protocol(1, 2, &[]), &checked, &schema)).as_deref(),
             Some("invariants")
         );
-        assert_eq!(refused(ensure_appendable(&protocol(1, 1, &[]), &checked, &schema)), None);
+        assert_eq!(
+            refused(ensure_appendable(&protocol(1, 1, &[]), &checked, &schema)),
+            None
+        );
         let (constrained, schema) = metadata(PLAIN, &[("delta.constraints.positive", "a > 0")])?;
         assert_eq!(
             refused(ensure_appendable(&protocol(1, 3, &[]), &constrained, &schema)).as_deref(),
@@ -247,10 +309,16 @@ mod tests {
         let (plain, schema) = metadata(PLAIN, &[])?;
         let mut broken = protocol(3, 7, &[]);
         broken.reader_features = None;
-        assert!(ensure_readable(&broken, &plain, &schema).is_err_and(|error| error.kind() == ErrorKind::CorruptLog));
+        assert!(
+            ensure_readable(&broken, &plain, &schema)
+                .is_err_and(|error| error.kind() == ErrorKind::CorruptLog)
+        );
         let mut mixed = protocol(3, 7, &[]);
         mixed.min_writer_version = 5;
-        assert!(ensure_readable(&mixed, &plain, &schema).is_err_and(|error| error.kind() == ErrorKind::CorruptLog));
+        assert!(
+            ensure_readable(&mixed, &plain, &schema)
+                .is_err_and(|error| error.kind() == ErrorKind::CorruptLog)
+        );
         Ok(())
     }
 
@@ -261,7 +329,10 @@ mod tests {
         let (plain, schema) = metadata(PLAIN, &[("delta.appendOnly", "true")])?;
         assert_eq!(protocol_for(&plain, &schema)?, protocol(1, 2, &[]));
         let (feed, schema) = metadata(PLAIN, &[("delta.enableChangeDataFeed", "true")])?;
-        assert_eq!(protocol_for(&feed, &schema)?, protocol(1, 7, &["appendOnly", "changeDataFeed", "invariants"]));
+        assert_eq!(
+            protocol_for(&feed, &schema)?,
+            protocol(1, 7, &["appendOnly", "changeDataFeed", "invariants"])
+        );
         let (ntz, schema) = metadata(&PLAIN.replace("long", "timestamp_ntz"), &[])?;
         let made = protocol_for(&ntz, &schema)?;
         assert_eq!((made.min_reader_version, made.min_writer_version), (3, 7));
@@ -273,7 +344,10 @@ mod tests {
             ("delta.constraints.c", "a > 0"),
         ] {
             let (metadata, schema) = metadata(PLAIN, &[property])?;
-            assert!(refused(protocol_for(&metadata, &schema).map(|_| ())).is_some(), "{property:?}");
+            assert!(
+                refused(protocol_for(&metadata, &schema).map(|_| ())).is_some(),
+                "{property:?}"
+            );
         }
         Ok(())
     }

@@ -55,37 +55,78 @@ const fn writer(name: &'static str, legacy_writer: i32, append: Support) -> Feat
 }
 
 const fn reader_writer(name: &'static str, read: Support, append: Support) -> Feature {
-    Feature { name, kind: Kind::ReaderWriter, legacy: (0, 0), property: None, read, append, active: always }
+    Feature {
+        name,
+        kind: Kind::ReaderWriter,
+        legacy: (0, 0),
+        property: None,
+        read,
+        append,
+        active: always,
+    }
 }
 
 /// Every feature that deltaic knows by name. One that is not here is refused by the name it has.
 pub static FEATURES: &[Feature] = &[
-    Feature { property: Some("delta.appendOnly"), ..writer("appendOnly", 2, Support::Full) },
-    Feature { active: has_invariants, ..writer("invariants", 2, Support::WhileInactive) },
-    Feature { active: has_constraints, ..writer("checkConstraints", 3, Support::WhileInactive) },
+    Feature {
+        property: Some("delta.appendOnly"),
+        ..writer("appendOnly", 2, Support::Full)
+    },
+    Feature {
+        active: has_invariants,
+        ..writer("invariants", 2, Support::WhileInactive)
+    },
+    Feature {
+        active: has_constraints,
+        ..writer("checkConstraints", 3, Support::WhileInactive)
+    },
     // Appended rows need no change data files: a version without them is its own change feed.
-    Feature { property: Some("delta.enableChangeDataFeed"), ..writer("changeDataFeed", 4, Support::Full) },
-    Feature { active: has_generated_columns, ..writer("generatedColumns", 4, Support::WhileInactive) },
+    Feature {
+        property: Some("delta.enableChangeDataFeed"),
+        ..writer("changeDataFeed", 4, Support::Full)
+    },
+    Feature {
+        active: has_generated_columns,
+        ..writer("generatedColumns", 4, Support::WhileInactive)
+    },
     Feature {
         legacy: (2, 5),
         property: Some("delta.columnMapping.mode"),
         active: maps_columns,
         ..reader_writer("columnMapping", Support::None, Support::None)
     },
-    Feature { active: has_identity_columns, ..writer("identityColumns", 6, Support::WhileInactive) },
-    Feature { active: has_default_columns, ..writer("allowColumnDefaults", 0, Support::WhileInactive) },
+    Feature {
+        active: has_identity_columns,
+        ..writer("identityColumns", 6, Support::WhileInactive)
+    },
+    Feature {
+        active: has_default_columns,
+        ..writer("allowColumnDefaults", 0, Support::WhileInactive)
+    },
     Feature {
         property: Some("delta.enableDeletionVectors"),
         ..reader_writer("deletionVectors", Support::None, Support::None)
     },
     // Row ids are handed out from the moment the feature is supported, enabled or not.
-    Feature { property: Some("delta.enableRowTracking"), ..writer("rowTracking", 0, Support::None) },
+    Feature {
+        property: Some("delta.enableRowTracking"),
+        ..writer("rowTracking", 0, Support::None)
+    },
     reader_writer("timestampNtz", Support::Full, Support::Full),
     writer("domainMetadata", 0, Support::Full),
     reader_writer("v2Checkpoint", Support::None, Support::None),
-    Feature { property: Some("delta.enableIcebergCompatV1"), ..writer("icebergCompatV1", 0, Support::None) },
-    Feature { property: Some("delta.enableIcebergCompatV2"), ..writer("icebergCompatV2", 0, Support::None) },
-    Feature { property: Some("delta.enableIcebergCompatV3"), ..writer("icebergCompatV3", 0, Support::None) },
+    Feature {
+        property: Some("delta.enableIcebergCompatV1"),
+        ..writer("icebergCompatV1", 0, Support::None)
+    },
+    Feature {
+        property: Some("delta.enableIcebergCompatV2"),
+        ..writer("icebergCompatV2", 0, Support::None)
+    },
+    Feature {
+        property: Some("delta.enableIcebergCompatV3"),
+        ..writer("icebergCompatV3", 0, Support::None)
+    },
     writer("clustering", 0, Support::None),
     reader_writer("vacuumProtocolCheck", Support::Full, Support::Full),
     Feature {
@@ -93,7 +134,10 @@ pub static FEATURES: &[Feature] = &[
         active: has_in_commit_timestamps,
         ..writer("inCommitTimestamp", 0, Support::WhileInactive)
     },
-    Feature { property: Some("delta.enableTypeWidening"), ..reader_writer("typeWidening", Support::None, Support::None) },
+    Feature {
+        property: Some("delta.enableTypeWidening"),
+        ..reader_writer("typeWidening", Support::None, Support::None)
+    },
     reader_writer("variantType", Support::None, Support::None),
     reader_writer("variantShredding", Support::None, Support::None),
     reader_writer("catalogManaged", Support::None, Support::None),
@@ -114,7 +158,9 @@ fn always(_: &Metadata, _: &StructType) -> bool {
 }
 
 fn is_true(metadata: &Metadata, key: &str) -> bool {
-    metadata.property(key).is_some_and(|value| value.eq_ignore_ascii_case("true"))
+    metadata
+        .property(key)
+        .is_some_and(|value| value.eq_ignore_ascii_case("true"))
 }
 
 fn has_in_commit_timestamps(metadata: &Metadata, _: &StructType) -> bool {
@@ -122,11 +168,16 @@ fn has_in_commit_timestamps(metadata: &Metadata, _: &StructType) -> bool {
 }
 
 fn maps_columns(metadata: &Metadata, _: &StructType) -> bool {
-    metadata.property("delta.columnMapping.mode").is_some_and(|mode| !mode.eq_ignore_ascii_case("none"))
+    metadata
+        .property("delta.columnMapping.mode")
+        .is_some_and(|mode| !mode.eq_ignore_ascii_case("none"))
 }
 
 fn has_constraints(metadata: &Metadata, _: &StructType) -> bool {
-    metadata.configuration.keys().any(|key| key.starts_with("delta.constraints."))
+    metadata
+        .configuration
+        .keys()
+        .any(|key| key.starts_with("delta.constraints."))
 }
 
 fn has_invariants(_: &Metadata, schema: &StructType) -> bool {
@@ -134,11 +185,18 @@ fn has_invariants(_: &Metadata, schema: &StructType) -> bool {
 }
 
 fn has_generated_columns(_: &Metadata, schema: &StructType) -> bool {
-    any_field(schema, &|field| field.metadata.contains_key("delta.generationExpression"))
+    any_field(schema, &|field| {
+        field.metadata.contains_key("delta.generationExpression")
+    })
 }
 
 fn has_identity_columns(_: &Metadata, schema: &StructType) -> bool {
-    any_field(schema, &|field| field.metadata.keys().any(|key| key.starts_with("delta.identity.")))
+    any_field(schema, &|field| {
+        field
+            .metadata
+            .keys()
+            .any(|key| key.starts_with("delta.identity."))
+    })
 }
 
 fn has_default_columns(_: &Metadata, schema: &StructType) -> bool {

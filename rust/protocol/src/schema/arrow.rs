@@ -19,7 +19,10 @@ impl StructType {
 impl StructField {
     /// The Arrow field of such a column, without field metadata.
     pub fn to_arrow(&self) -> Result<Field> {
-        let arrow = self.data_type.to_arrow().map_err(|error| error.with("field", self.name.as_str()))?;
+        let arrow = self
+            .data_type
+            .to_arrow()
+            .map_err(|error| error.with("field", self.name.as_str()))?;
         Ok(Field::new(&self.name, arrow, self.nullable))
     }
 }
@@ -40,7 +43,10 @@ impl DataType {
                     Field::new("key", map.key_type.to_arrow()?, false),
                     Field::new("value", map.value_type.to_arrow()?, map.value_contains_null),
                 ]);
-                ArrowType::Map(Arc::new(Field::new("entries", ArrowType::Struct(entries), false)), false)
+                ArrowType::Map(
+                    Arc::new(Field::new("entries", ArrowType::Struct(entries), false)),
+                    false,
+                )
             }
         })
     }
@@ -62,11 +68,16 @@ impl PrimitiveType {
             Self::Date => ArrowType::Date32,
             Self::Timestamp => ArrowType::Timestamp(TimeUnit::Microsecond, Some("UTC".into())),
             Self::TimestampNtz => ArrowType::Timestamp(TimeUnit::Microsecond, None),
-            Self::Decimal { precision, scale } => ArrowType::Decimal128(precision, i8::try_from(scale).unwrap_or(38)),
+            Self::Decimal { precision, scale } => {
+                ArrowType::Decimal128(precision, i8::try_from(scale).unwrap_or(38))
+            }
             Self::Void => ArrowType::Null,
             Self::Variant => {
-                return Err(Error::new(ErrorKind::UnsupportedFeature, "columns of type variant are not implemented yet")
-                    .with("feature", "variantType"));
+                return Err(Error::new(
+                    ErrorKind::UnsupportedFeature,
+                    "columns of type variant are not implemented yet",
+                )
+                .with("feature", "variantType"));
             }
         })
     }
@@ -85,8 +96,11 @@ pub fn schema_from_arrow(schema: &Schema) -> Result<StructType> {
     let mut seen = std::collections::HashSet::new();
     for field in &fields.fields {
         if !seen.insert(field.name.to_lowercase()) {
-            return Err(mismatch(&field.name, format!("two columns are named {:?} (case does not count)", field.name))
-                .hint("rename one of them"));
+            return Err(mismatch(
+                &field.name,
+                format!("two columns are named {:?} (case does not count)", field.name),
+            )
+            .hint("rename one of them"));
         }
     }
     Ok(fields)
@@ -98,15 +112,28 @@ pub fn field_from_arrow(field: &Field) -> Result<StructField> {
 }
 
 fn fields_from_arrow(fields: &Fields, path: &str) -> Result<StructType> {
-    Ok(StructType { fields: fields.iter().map(|field| field_below(field, path)).collect::<Result<_>>()? })
+    Ok(StructType {
+        fields: fields
+            .iter()
+            .map(|field| field_below(field, path))
+            .collect::<Result<_>>()?,
+    })
 }
 
 fn field_below(field: &Field, path: &str) -> Result<StructField> {
-    let below = if path.is_empty() { field.name().clone() } else { format!("{path}.{}", field.name()) };
+    let below = if path.is_empty() {
+        field.name().clone()
+    } else {
+        format!("{path}.{}", field.name())
+    };
     if field.name().is_empty() {
         return Err(mismatch(&below, "a column has an empty name"));
     }
-    Ok(StructField::new(field.name(), type_from_arrow(field.data_type(), &below)?, field.is_nullable()))
+    Ok(StructField::new(
+        field.name(),
+        type_from_arrow(field.data_type(), &below)?,
+        field.is_nullable(),
+    ))
 }
 
 fn mismatch(path: &str, message: impl Into<String>) -> Error {
@@ -123,17 +150,25 @@ fn type_from_arrow(arrow: &ArrowType, path: &str) -> Result<DataType> {
         ArrowType::Float16 | ArrowType::Float32 => PrimitiveType::Float,
         ArrowType::Float64 => PrimitiveType::Double,
         ArrowType::Utf8 | ArrowType::LargeUtf8 | ArrowType::Utf8View => PrimitiveType::String,
-        ArrowType::Binary | ArrowType::LargeBinary | ArrowType::BinaryView | ArrowType::FixedSizeBinary(_) => {
-            PrimitiveType::Binary
-        }
+        ArrowType::Binary
+        | ArrowType::LargeBinary
+        | ArrowType::BinaryView
+        | ArrowType::FixedSizeBinary(_) => PrimitiveType::Binary,
         ArrowType::Date32 | ArrowType::Date64 => PrimitiveType::Date,
         ArrowType::Timestamp(_, None) => PrimitiveType::TimestampNtz,
         ArrowType::Timestamp(_, Some(_)) => PrimitiveType::Timestamp,
         ArrowType::Decimal32(precision, scale)
         | ArrowType::Decimal64(precision, scale)
         | ArrowType::Decimal128(precision, scale) => match u8::try_from(*scale) {
-            Ok(scale) if scale <= *precision => PrimitiveType::Decimal { precision: *precision, scale },
-            _ => return Err(mismatch(path, format!("Delta has no {arrow}")).hint("cast it to a scale from 0 to 38")),
+            Ok(scale) if scale <= *precision => PrimitiveType::Decimal {
+                precision: *precision,
+                scale,
+            },
+            _ => {
+                return Err(
+                    mismatch(path, format!("Delta has no {arrow}")).hint("cast it to a scale from 0 to 38")
+                );
+            }
         },
         ArrowType::Dictionary(_, value) => return type_from_arrow(value, path),
         ArrowType::RunEndEncoded(_, value) => return type_from_arrow(value.data_type(), path),
@@ -172,6 +207,9 @@ fn map_from_arrow(entries: &FieldRef, path: &str) -> Result<DataType> {
             value_type: type_from_arrow(fields[1].data_type(), &format!("{path}.value"))?,
             value_contains_null: fields[1].is_nullable(),
         }))),
-        _ => Err(mismatch(path, "a map's entries are not a struct of a key and a value")),
+        _ => Err(mismatch(
+            path,
+            "a map's entries are not a struct of a key and a value",
+        )),
     }
 }

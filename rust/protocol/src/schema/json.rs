@@ -16,12 +16,14 @@ impl StructType {
     /// # Ok::<(), deltaic_protocol::Error>(())
     /// ```
     pub fn from_json(text: &str) -> Result<Self> {
-        let value: Value = serde_json::from_str(text).map_err(|error| {
-            corrupt("schemaString", format!("the schema is not JSON: {error}"))
-        })?;
+        let value: Value = serde_json::from_str(text)
+            .map_err(|error| corrupt("schemaString", format!("the schema is not JSON: {error}")))?;
         match parse_type(&value, "schemaString")? {
             DataType::Struct(fields) => Ok(fields),
-            other => Err(corrupt("schemaString", format!("the schema is {other}, not a struct"))),
+            other => Err(corrupt(
+                "schemaString",
+                format!("the schema is {other}, not a struct"),
+            )),
         }
     }
 
@@ -71,9 +73,16 @@ fn parse_struct(parts: &Map<String, Value>, path: &str) -> Result<StructType> {
         let Some(name) = field.get("name").and_then(Value::as_str) else {
             return Err(corrupt(path, "a field has no name"));
         };
-        let below = if path == "schemaString" { name.to_owned() } else { format!("{path}.{name}") };
+        let below = if path == "schemaString" {
+            name.to_owned()
+        } else {
+            format!("{path}.{name}")
+        };
         if !seen.insert(name.to_lowercase()) {
-            return Err(corrupt(&below, format!("the name {name:?} stands twice in one struct (case does not count)")));
+            return Err(corrupt(
+                &below,
+                format!("the name {name:?} stands twice in one struct (case does not count)"),
+            ));
         }
         let metadata = match field.get("metadata") {
             None | Some(Value::Null) => Map::new(),
@@ -91,18 +100,25 @@ fn parse_struct(parts: &Map<String, Value>, path: &str) -> Result<StructType> {
 }
 
 fn part<'a>(parts: &'a Map<String, Value>, key: &str, path: &str) -> Result<&'a Value> {
-    parts.get(key).ok_or_else(|| corrupt(path, format!("{key:?} is missing in the schema")))
+    parts
+        .get(key)
+        .ok_or_else(|| corrupt(path, format!("{key:?} is missing in the schema")))
 }
 
 fn boolean(parts: &Map<String, Value>, key: &str, path: &str) -> Result<bool> {
-    part(parts, key, path)?.as_bool().ok_or_else(|| corrupt(path, format!("{key:?} is not true or false")))
+    part(parts, key, path)?
+        .as_bool()
+        .ok_or_else(|| corrupt(path, format!("{key:?} is not true or false")))
 }
 
 fn unknown_type(name: &str, path: &str) -> Error {
-    Error::new(ErrorKind::UnsupportedFeature, format!("the type {name:?} is not known"))
-        .with("feature", name)
-        .with("field", path)
-        .hint("the table was written by a newer writer; a newer deltaic may read it")
+    Error::new(
+        ErrorKind::UnsupportedFeature,
+        format!("the type {name:?} is not known"),
+    )
+    .with("feature", name)
+    .with("field", path)
+    .hint("the table was written by a newer writer; a newer deltaic may read it")
 }
 
 fn parse_primitive(name: &str, path: &str) -> Result<PrimitiveType> {
@@ -121,7 +137,10 @@ fn parse_primitive(name: &str, path: &str) -> Result<PrimitiveType> {
         "timestamp_ntz" => PrimitiveType::TimestampNtz,
         "void" => PrimitiveType::Void,
         "variant" => PrimitiveType::Variant,
-        "decimal" => PrimitiveType::Decimal { precision: 10, scale: 0 },
+        "decimal" => PrimitiveType::Decimal {
+            precision: 10,
+            scale: 0,
+        },
         other => match parse_decimal(other) {
             Some(decimal) => decimal,
             // A length or a collation narrows what a string means to its engine, not how it is stored.
@@ -141,9 +160,13 @@ fn is_narrowed_string(name: &str) -> bool {
 }
 
 fn parse_decimal(name: &str) -> Option<PrimitiveType> {
-    let (precision, scale) = name.strip_prefix("decimal(")?.strip_suffix(')')?.split_once(',')?;
+    let (precision, scale) = name
+        .strip_prefix("decimal(")?
+        .strip_suffix(')')?
+        .split_once(',')?;
     let (precision, scale) = (precision.trim().parse().ok()?, scale.trim().parse().ok()?);
-    ((1..=38).contains(&precision) && scale <= precision).then_some(PrimitiveType::Decimal { precision, scale })
+    ((1..=38).contains(&precision) && scale <= precision)
+        .then_some(PrimitiveType::Decimal { precision, scale })
 }
 
 fn type_to_value(data_type: &DataType) -> Value {
@@ -216,15 +239,36 @@ mod tests {
     #[test]
     fn damage_names_the_field() {
         for (from, to, field, kind) in [
-            ("\"integer\",\"nullable\"", "\"quaternion\",\"nullable\"", "a", ErrorKind::UnsupportedFeature),
-            ("decimal(10,2)", "decimal(39,2)", "b.d", ErrorKind::UnsupportedFeature),
-            ("\"containsNull\":false", "\"containsNull\":3", "c", ErrorKind::CorruptLog),
+            (
+                "\"integer\",\"nullable\"",
+                "\"quaternion\",\"nullable\"",
+                "a",
+                ErrorKind::UnsupportedFeature,
+            ),
+            (
+                "decimal(10,2)",
+                "decimal(39,2)",
+                "b.d",
+                ErrorKind::UnsupportedFeature,
+            ),
+            (
+                "\"containsNull\":false",
+                "\"containsNull\":3",
+                "c",
+                ErrorKind::CorruptLog,
+            ),
             ("\"name\":\"c\"", "\"name\":\"A\"", "A", ErrorKind::CorruptLog),
             ("\"keyType\":\"string\",", "", "f", ErrorKind::CorruptLog),
         ] {
             let error = StructType::from_json(&NESTED.replacen(from, to, 1)).err();
             let found = error.as_ref().map(|error| {
-                (error.kind(), error.context().iter().any(|(key, value)| *key == "field" && *value == field.into()))
+                (
+                    error.kind(),
+                    error
+                        .context()
+                        .iter()
+                        .any(|(key, value)| *key == "field" && *value == field.into()),
+                )
             });
             assert_eq!(found, Some((kind, true)), "{from} -> {to}: {error:?}");
         }

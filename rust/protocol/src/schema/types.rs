@@ -94,7 +94,12 @@ impl StructField {
     /// A field without metadata.
     #[must_use]
     pub fn new(name: impl Into<String>, data_type: DataType, nullable: bool) -> Self {
-        Self { name: name.into(), data_type, nullable, metadata: Map::new() }
+        Self {
+            name: name.into(),
+            data_type,
+            nullable,
+            metadata: Map::new(),
+        }
     }
 }
 
@@ -115,8 +120,11 @@ impl StructType {
     /// The field of this name as Spark looks it up: exactly, else ignoring case.
     #[must_use]
     pub fn field_ignoring_case(&self, name: &str) -> Option<&StructField> {
-        self.field(name)
-            .or_else(|| self.fields.iter().find(|field| field.name.to_lowercase() == name.to_lowercase()))
+        self.field(name).or_else(|| {
+            self.fields
+                .iter()
+                .find(|field| field.name.to_lowercase() == name.to_lowercase())
+        })
     }
 
     /// The names of the fields, in order.
@@ -148,10 +156,14 @@ impl DataType {
             Self::Primitive(_) => {}
             Self::Struct(fields) => {
                 for field in &fields.fields {
-                    field.data_type.for_each_part(&format!("{path}.{}", field.name), visit);
+                    field
+                        .data_type
+                        .for_each_part(&format!("{path}.{}", field.name), visit);
                 }
             }
-            Self::Array(array) => array.element_type.for_each_part(&format!("{path}.element"), visit),
+            Self::Array(array) => array
+                .element_type
+                .for_each_part(&format!("{path}.element"), visit),
             Self::Map(map) => {
                 map.key_type.for_each_part(&format!("{path}.key"), visit);
                 map.value_type.for_each_part(&format!("{path}.value"), visit);

@@ -38,7 +38,8 @@ enum Kind {
 impl StatisticsColumns {
     /// Reads the statistics of each file; partition columns have none, and are left out of `schema`.
     pub fn parse(stats: &StringArray, schema: &StructType) -> Result<Self> {
-        let parsed: Vec<Option<Statistics<'_>>> = stats.iter().map(|text| text.map(Statistics::parse)).collect();
+        let parsed: Vec<Option<Statistics<'_>>> =
+            stats.iter().map(|text| text.map(Statistics::parse)).collect();
         let mut num_records = Int64Builder::with_capacity(parsed.len());
         let mut tight_bounds = BooleanBuilder::with_capacity(parsed.len());
         for stats in &parsed {
@@ -57,7 +58,10 @@ impl StatisticsColumns {
 }
 
 fn failed(error: arrow_schema::ArrowError) -> Error {
-    Error::new(ErrorKind::CorruptLog, format!("statistics cannot be put into columns: {error}"))
+    Error::new(
+        ErrorKind::CorruptLog,
+        format!("statistics cannot be put into columns: {error}"),
+    )
 }
 
 fn fields(
@@ -72,12 +76,17 @@ fn fields(
         let column = match &field.data_type {
             DataType::Struct(inner) => Some(fields(parsed, inner, kind, path)?),
             DataType::Primitive(primitive) => leaf(parsed, *primitive, kind, path)?,
-            DataType::Array(_) | DataType::Map(_) if kind == Kind::NullCount => Some(null_counts(parsed, path)),
+            DataType::Array(_) | DataType::Map(_) if kind == Kind::NullCount => {
+                Some(null_counts(parsed, path))
+            }
             DataType::Array(_) | DataType::Map(_) => None,
         };
         path.pop();
         if let Some(column) = column {
-            columns.push((Arc::new(Field::new(&field.name, column.data_type().clone(), true)), column));
+            columns.push((
+                Arc::new(Field::new(&field.name, column.data_type().clone(), true)),
+                column,
+            ));
         }
     }
     if columns.is_empty() {
@@ -88,7 +97,9 @@ fn fields(
 
 fn null_counts(parsed: &[Option<Statistics<'_>>], path: &[String]) -> ArrayRef {
     let mut counts = Int64Builder::with_capacity(parsed.len());
-    parsed.iter().for_each(|stats| counts.append_option(stats.as_ref().and_then(|stats| stats.null_count(path))));
+    parsed
+        .iter()
+        .for_each(|stats| counts.append_option(stats.as_ref().and_then(|stats| stats.null_count(path))));
     Arc::new(counts.finish())
 }
 
@@ -111,7 +122,9 @@ fn leaf(
     let values: Vec<ArrayRef> = parsed
         .iter()
         .map(|stats| {
-            let bound = stats.as_ref().and_then(|stats| stats.bound(part, path, primitive));
+            let bound = stats
+                .as_ref()
+                .and_then(|stats| stats.bound(part, path, primitive));
             Scalar::to_array(bound.as_ref(), primitive)
         })
         .collect();

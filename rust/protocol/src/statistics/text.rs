@@ -53,7 +53,9 @@ impl<'a> Statistics<'a> {
     /// `tightBounds`; absent means that they are.
     #[must_use]
     pub fn tight_bounds(&self) -> bool {
-        self.tight_bounds.and_then(|raw| serde_json::from_str(raw.get()).ok()).unwrap_or(true)
+        self.tight_bounds
+            .and_then(|raw| serde_json::from_str(raw.get()).ok())
+            .unwrap_or(true)
     }
 
     /// `nullCount` of a column, by the names that lead to it.
@@ -126,20 +128,46 @@ mod tests {
             "minValues":{"a":9007199254740993,"s":{"b":"x\u0041"},"d":12345678901234567.89,"f":"NaN","t":"2021-03-04T05:06:07.123Z","e":1E-2,"bad":"7"},
             "maxValues":{"a":null}}"#;
         let stats = Statistics::parse(text);
-        let decimal = PrimitiveType::Decimal { precision: 38, scale: 2 };
+        let decimal = PrimitiveType::Decimal {
+            precision: 38,
+            scale: 2,
+        };
         assert_eq!((stats.num_records(), stats.tight_bounds()), (Some(3), false));
-        assert_eq!((stats.null_count(&path("a")), stats.null_count(&path("s.b"))), (Some(0), None));
+        assert_eq!(
+            (stats.null_count(&path("a")), stats.null_count(&path("s.b"))),
+            (Some(0), None)
+        );
         let min = |name: &str, data_type| stats.bound(Part::Min, &path(name), data_type);
-        assert_eq!(min("a", PrimitiveType::Long), Some(Scalar::Long(9_007_199_254_740_993)));
+        assert_eq!(
+            min("a", PrimitiveType::Long),
+            Some(Scalar::Long(9_007_199_254_740_993))
+        );
         assert_eq!(min("a", PrimitiveType::Byte), None);
-        assert_eq!(min("s.b", PrimitiveType::String), Some(Scalar::String("xA".to_owned())));
+        assert_eq!(
+            min("s.b", PrimitiveType::String),
+            Some(Scalar::String("xA".to_owned()))
+        );
         assert_eq!(
             min("d", decimal),
-            Some(Scalar::Decimal { unscaled: 1_234_567_890_123_456_789, precision: 38, scale: 2 })
+            Some(Scalar::Decimal {
+                unscaled: 1_234_567_890_123_456_789,
+                precision: 38,
+                scale: 2
+            })
         );
-        assert_eq!(min("e", decimal), Some(Scalar::Decimal { unscaled: 1, precision: 38, scale: 2 }));
+        assert_eq!(
+            min("e", decimal),
+            Some(Scalar::Decimal {
+                unscaled: 1,
+                precision: 38,
+                scale: 2
+            })
+        );
         assert!(matches!(min("f", PrimitiveType::Double), Some(Scalar::Double(value)) if value.is_nan()));
-        assert_eq!(min("t", PrimitiveType::Timestamp), Some(Scalar::Timestamp(1_614_834_367_123_000)));
+        assert_eq!(
+            min("t", PrimitiveType::Timestamp),
+            Some(Scalar::Timestamp(1_614_834_367_123_000))
+        );
         assert_eq!(min("bad", PrimitiveType::Long), None);
         assert_eq!(min("absent", PrimitiveType::Long), None);
         assert_eq!(stats.bound(Part::Max, &path("a"), PrimitiveType::Long), None);

@@ -11,7 +11,10 @@ use deltaic_protocol::schema::{DataType, StructType};
 use deltaic_protocol::{Error, ErrorKind, Result};
 
 fn damaged(error: &ArrowError) -> Error {
-    Error::new(ErrorKind::CorruptData, format!("a column does not fit the table's schema: {error}"))
+    Error::new(
+        ErrorKind::CorruptData,
+        format!("a column does not fit the table's schema: {error}"),
+    )
 }
 
 /// The column as the table's type; `path` names it in an error.
@@ -19,7 +22,10 @@ pub(super) fn conform(array: &ArrayRef, wanted: &DataType, path: &str) -> Result
     let misfit = || {
         Error::new(
             ErrorKind::CorruptData,
-            format!("the file holds {path} as {}, and the table as {wanted}", array.data_type()),
+            format!(
+                "the file holds {path} as {}, and the table as {wanted}",
+                array.data_type()
+            ),
         )
         .with("field", path)
         .hint("the file was not written for this table's schema: restore it, or remove it from the table")
@@ -36,9 +42,15 @@ pub(super) fn conform(array: &ArrayRef, wanted: &DataType, path: &str) -> Result
             let list = as_list(array).ok_or_else(misfit)?;
             let values = conform(list.values(), &element.element_type, &format!("{path}.element"))?;
             let field = Field::new("element", element.element_type.to_arrow()?, element.contains_null);
-            let rebuilt =
-                ListArray::try_new(Arc::new(field), list.offsets().clone(), values, list.nulls().cloned());
-            Ok(Arc::new(rebuilt.map_err(|error| damaged(&error).with("field", path))?))
+            let rebuilt = ListArray::try_new(
+                Arc::new(field),
+                list.offsets().clone(),
+                values,
+                list.nulls().cloned(),
+            );
+            Ok(Arc::new(
+                rebuilt.map_err(|error| damaged(&error).with("field", path))?,
+            ))
         }
         DataType::Map(map_type) => {
             let map = array.as_map_opt().ok_or_else(misfit)?;
@@ -52,8 +64,16 @@ pub(super) fn conform(array: &ArrayRef, wanted: &DataType, path: &str) -> Result
             let values = conform(map.values(), &map_type.value_type, &format!("{path}.value"))?;
             let pairs = StructArray::try_new(names.clone(), vec![keys, values], None);
             let pairs = pairs.map_err(|error| damaged(&error).with("field", path))?;
-            let rebuilt = MapArray::try_new(entries, map.offsets().clone(), pairs, map.nulls().cloned(), sorted);
-            Ok(Arc::new(rebuilt.map_err(|error| damaged(&error).with("field", path))?))
+            let rebuilt = MapArray::try_new(
+                entries,
+                map.offsets().clone(),
+                pairs,
+                map.nulls().cloned(),
+                sorted,
+            );
+            Ok(Arc::new(
+                rebuilt.map_err(|error| damaged(&error).with("field", path))?,
+            ))
         }
         DataType::Primitive(primitive) => {
             let target = primitive.to_arrow()?;
@@ -63,7 +83,10 @@ pub(super) fn conform(array: &ArrayRef, wanted: &DataType, path: &str) -> Result
             if !loses_nothing(array.data_type(), &target) {
                 return Err(misfit());
             }
-            let options = arrow_cast::CastOptions { safe: false, ..Default::default() };
+            let options = arrow_cast::CastOptions {
+                safe: false,
+                ..Default::default()
+            };
             arrow_cast::cast_with_options(array, &target, &options)
                 .map_err(|error| damaged(&error).with("field", path))
         }
@@ -80,7 +103,10 @@ pub(super) fn conform_struct(rows: &StructArray, fields: &StructType, path: &str
         .iter()
         .map(|field| {
             let below = format!("{path}.{}", field.name);
-            match index_of(rows.fields().iter().map(|field| field.name().as_str()), &field.name) {
+            match index_of(
+                rows.fields().iter().map(|field| field.name().as_str()),
+                &field.name,
+            ) {
                 Some(index) => conform(rows.column(index), &field.data_type, &below),
                 None => Ok(new_null_array(&field.data_type.to_arrow()?, rows.len())),
             }
@@ -91,7 +117,9 @@ pub(super) fn conform_struct(rows: &StructArray, fields: &StructType, path: &str
     } else {
         StructArray::try_new(arrow_fields, columns, rows.nulls().cloned())
     };
-    Ok(Arc::new(rebuilt.map_err(|error| damaged(&error).with("field", path))?))
+    Ok(Arc::new(
+        rebuilt.map_err(|error| damaged(&error).with("field", path))?,
+    ))
 }
 
 /// Where a column stands among a file's: by its exact name, else by the only one that differs in case alone.

@@ -31,24 +31,35 @@ pub(super) async fn open(task: ScanTask) -> Result<impl Stream<Item = Result<Rec
     };
     let plan = FilePlan::of(&task).map_err(&located)?;
     let path = context.location.resolve(&task.path).map_err(&located)?;
-    context.location.check_links(&task.path, &path).map_err(&located)?;
+    context
+        .location
+        .check_links(&task.path, &path)
+        .map_err(&located)?;
     let mut file = ParquetFile::open(Arc::clone(context.location.store()), path)
         .await
         .map_err(|error| located(missing(&error, &task.path)))?;
     let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
-    let metadata =
-        ArrowReaderMetadata::load_async(&mut file, options.clone()).await.map_err(|error| located(damaged(&error)))?;
+    let metadata = ArrowReaderMetadata::load_async(&mut file, options.clone())
+        .await
+        .map_err(|error| located(damaged(&error)))?;
     // INT96 covers more years in microseconds than Arrow's default for it does.
     let metadata = match int96_as_micros(metadata.schema(), metadata.parquet_schema()) {
         None => metadata,
-        Some(schema) => ArrowReaderMetadata::try_new(Arc::clone(metadata.metadata()), options.with_schema(schema))
-            .map_err(|error| located(damaged(&error)))?,
+        Some(schema) => {
+            ArrowReaderMetadata::try_new(Arc::clone(metadata.metadata()), options.with_schema(schema))
+                .map_err(|error| located(damaged(&error)))?
+        }
     };
     let file_schema = Arc::clone(metadata.schema());
     let roots: Vec<usize> = plan
         .from_file
         .iter()
-        .filter_map(|field| index_of(file_schema.fields().iter().map(|field| field.name().as_str()), &field.name))
+        .filter_map(|field| {
+            index_of(
+                file_schema.fields().iter().map(|field| field.name().as_str()),
+                &field.name,
+            )
+        })
         .collect();
     let mask = ProjectionMask::roots(metadata.parquet_schema(), roots);
     let stream = ParquetRecordBatchStreamBuilder::new_with_metadata(file, metadata)
@@ -71,11 +82,11 @@ pub(super) async fn open(task: ScanTask) -> Result<impl Stream<Item = Result<Rec
 
 fn missing(error: &object_store::Error, path: &str) -> Error {
     match error {
-        object_store::Error::NotFound { .. } => {
-            Error::new(ErrorKind::CorruptData, "a data file is missing: the log names it, and it is not there").hint(
-                "restore the file; if a vacuum removed it, the version is too old to be read",
-            )
-        }
+        object_store::Error::NotFound { .. } => Error::new(
+            ErrorKind::CorruptData,
+            "a data file is missing: the log names it, and it is not there",
+        )
+        .hint("restore the file; if a vacuum removed it, the version is too old to be read"),
         other => store_error(other, path),
     }
 }
@@ -86,12 +97,18 @@ fn damaged(error: &ParquetError) -> Error {
     {
         return missing(store, "");
     }
-    Error::new(ErrorKind::CorruptData, format!("the data file cannot be read: {error}"))
-        .hint("the file is truncated or damaged: restore it from a backup")
+    Error::new(
+        ErrorKind::CorruptData,
+        format!("the data file cannot be read: {error}"),
+    )
+    .hint("the file is truncated or damaged: restore it from a backup")
 }
 
 fn failed(error: ArrowError) -> Error {
-    Error::new(ErrorKind::CorruptData, format!("the data file does not fit the table's schema: {error}"))
+    Error::new(
+        ErrorKind::CorruptData,
+        format!("the data file does not fit the table's schema: {error}"),
+    )
 }
 
 /// How a file's batches become the scan's.
@@ -132,7 +149,12 @@ impl FilePlan {
             }
         }
         Ok(Self {
-            from_file: needed.fields.iter().filter(|field| !is_partition(field)).cloned().collect(),
+            from_file: needed
+                .fields
+                .iter()
+                .filter(|field| !is_partition(field))
+                .cloned()
+                .collect(),
             needed_schema: Arc::new(needed.to_arrow()?),
             output_schema: Arc::new(context.output.to_arrow()?),
             needed,
@@ -143,7 +165,13 @@ impl FilePlan {
 
     fn batch(&self, batch: &RecordBatch) -> Result<RecordBatch> {
         let rows = batch.num_rows();
-        let names = || batch.schema_ref().fields().iter().map(|field| field.name().as_str());
+        let names = || {
+            batch
+                .schema_ref()
+                .fields()
+                .iter()
+                .map(|field| field.name().as_str())
+        };
         let columns = self
             .needed
             .fields
@@ -159,8 +187,8 @@ impl FilePlan {
             })
             .collect::<Result<Vec<ArrayRef>>>()?;
         let options = RecordBatchOptions::new().with_row_count(Some(rows));
-        let needed =
-            RecordBatch::try_new_with_options(Arc::clone(&self.needed_schema), columns, &options).map_err(failed)?;
+        let needed = RecordBatch::try_new_with_options(Arc::clone(&self.needed_schema), columns, &options)
+            .map_err(failed)?;
         let kept = match &self.task.context.predicate {
             None => needed,
             Some((_, predicate)) => {
@@ -177,7 +205,10 @@ impl FilePlan {
 
 /// The file's Arrow schema with INT96 timestamps in microseconds; none where there are no such columns.
 fn int96_as_micros(schema: &SchemaRef, parquet: &SchemaDescriptor) -> Option<SchemaRef> {
-    let has_int96 = parquet.columns().iter().any(|column| column.physical_type() == PhysicalType::INT96);
+    let has_int96 = parquet
+        .columns()
+        .iter()
+        .any(|column| column.physical_type() == PhysicalType::INT96);
     // A local INT64 in nanoseconds has the same Arrow type and must not be taken for one.
     let has_nanos = parquet.columns().iter().any(|column| {
         column.physical_type() == PhysicalType::INT64

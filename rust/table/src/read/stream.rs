@@ -55,7 +55,10 @@ fn spawn(task: ScanTask) -> BatchStream {
         match worker?.await {
             Ok(()) => None,
             Err(error) => {
-                let broken = Error::new(ErrorKind::CorruptData, format!("reading a data file broke off: {error}"));
+                let broken = Error::new(
+                    ErrorKind::CorruptData,
+                    format!("reading a data file broke off: {error}"),
+                );
                 Some((Err(broken), (receiver, None)))
             }
         }

@@ -12,16 +12,33 @@ impl Scan {
         let (_, report) = self.pruned()?;
         let mut text = String::new();
         // Writing to a String cannot fail.
-        let _ = writeln!(text, "scan of {} at version {}", self.context.location.uri(), self.context.version);
+        let _ = writeln!(
+            text,
+            "scan of {} at version {}",
+            self.context.location.uri(),
+            self.context.version
+        );
         let names: Vec<&str> = self.schema().names().collect();
-        let _ = writeln!(text, "  columns    {}", if names.is_empty() { "none".to_owned() } else { names.join(", ") });
+        let _ = writeln!(
+            text,
+            "  columns    {}",
+            if names.is_empty() {
+                "none".to_owned()
+            } else {
+                names.join(", ")
+            }
+        );
         if let Some((predicate, _)) = &self.context.predicate {
             let _ = writeln!(text, "  predicate  {predicate}");
         }
         if let Some(limit) = self.limit() {
             let _ = writeln!(text, "  limit      {limit} rows");
         }
-        let _ = writeln!(text, "  files      {} in all, {} after partitions", report.files, report.after_partitions);
+        let _ = writeln!(
+            text,
+            "  files      {} in all, {} after partitions",
+            report.files, report.after_partitions
+        );
         let _ = writeln!(
             text,
             "  bytes      {} in all, {} after partitions",
@@ -35,7 +52,10 @@ impl Scan {
                 .all(|column| self.context.partition_columns.iter().any(|name| name == column));
             let (_, alone) = self.snapshot.files(Some(conjunct))?;
             let what = if by_partition {
-                format!("on partitions, rules out {} files", alone.files - alone.after_partitions)
+                format!(
+                    "on partitions, rules out {} files",
+                    alone.files - alone.after_partitions
+                )
             } else {
                 "on rows, as they are read".to_owned()
             };

@@ -63,7 +63,12 @@ impl Scan {
         // An Arrow type that cannot be had is an error now and not in the middle of the data.
         output.to_arrow()?;
         let batch_size = match options.batch_size {
-            Some(0) => return Err(Error::new(ErrorKind::InvalidArgument, "batch_size must be at least 1")),
+            Some(0) => {
+                return Err(Error::new(
+                    ErrorKind::InvalidArgument,
+                    "batch_size must be at least 1",
+                ));
+            }
             Some(rows) => rows,
             None => BATCH_ROWS,
         };
@@ -77,7 +82,11 @@ impl Scan {
             batch_size,
             allowed_roots: options.allowed_roots,
         };
-        Ok(Self { snapshot, context: Arc::new(context), limit: options.limit })
+        Ok(Self {
+            snapshot,
+            context: Arc::new(context),
+            limit: options.limit,
+        })
     }
 
     /// The columns that come out.
@@ -106,9 +115,11 @@ impl Scan {
         let task = |row: usize| {
             if files.adds.deletion_vector.is_valid(row) {
                 // The gate refuses such tables; should one slip through, its rows are not to be trusted.
-                return Err(Error::new(ErrorKind::UnsupportedFeature, "a file has a deletion vector")
-                    .with("feature", "deletionVectors")
-                    .with("path", files.adds.path.value(row)));
+                return Err(
+                    Error::new(ErrorKind::UnsupportedFeature, "a file has a deletion vector")
+                        .with("feature", "deletionVectors")
+                        .with("path", files.adds.path.value(row)),
+                );
             }
             Ok(ScanTask {
                 context: Arc::clone(&self.context),
@@ -123,7 +134,10 @@ impl Scan {
     /// Whether the predicate, if any, looks at partition columns alone, so that the log answers it.
     fn is_answered_by_the_log(&self) -> bool {
         self.bound().is_none_or(|predicate| {
-            predicate.columns().iter().all(|column| self.context.partition_columns.iter().any(|name| name == column))
+            predicate
+                .columns()
+                .iter()
+                .all(|column| self.context.partition_columns.iter().any(|name| name == column))
         })
     }
 
@@ -143,7 +157,11 @@ impl Scan {
             allowed_roots: self.context.allowed_roots.clone(),
         };
         context.batch_size = context.batch_size.max(BATCH_ROWS);
-        let counting = Self { snapshot: self.snapshot.clone(), context: Arc::new(context), limit: self.limit };
+        let counting = Self {
+            snapshot: self.snapshot.clone(),
+            context: Arc::new(context),
+            limit: self.limit,
+        };
         let mut batches = stream_scan(&counting)?;
         let mut rows = 0i64;
         while let Some(batch) = batches.try_next().await? {
@@ -162,7 +180,9 @@ impl Scan {
         if !fields.is_empty() {
             for row in 0..files.len() {
                 let values = values_of_row(&files.adds.partition_values, row);
-                fields.iter().try_for_each(|field| value_of(field, &values).map(|_| ()))?;
+                fields
+                    .iter()
+                    .try_for_each(|field| value_of(field, &values).map(|_| ()))?;
             }
         }
         Ok(files.num_rows().map(|rows| match self.limit {
@@ -174,7 +194,11 @@ impl Scan {
 
 /// The files that may hold a matching row, one a row: `path`, `size`, `modification_time`, `partition_values`,
 /// `deletion_vector`, and with statistics `num_records`, `tight_bounds`, `min`, `max`, `null_count`.
-pub async fn list_files(snapshot: &Snapshot, predicate: Option<&str>, statistics: Statistics) -> Result<RecordBatch> {
+pub async fn list_files(
+    snapshot: &Snapshot,
+    predicate: Option<&str>,
+    statistics: Statistics,
+) -> Result<RecordBatch> {
     let bound = match predicate {
         Some(text) => Some(parse_predicate(text)?.bind(snapshot.schema())?),
         None => None,
@@ -192,14 +216,26 @@ fn select(schema: &StructType, names: &[String]) -> Result<StructType> {
         let Some(field) = schema.field_ignoring_case(name) else {
             let hint = match nearest(name, schema.names()) {
                 Some(near) => format!("did you mean {near}?"),
-                None => format!("the columns are: {}", schema.names().collect::<Vec<_>>().join(", ")),
+                None => format!(
+                    "the columns are: {}",
+                    schema.names().collect::<Vec<_>>().join(", ")
+                ),
             };
-            return Err(Error::new(ErrorKind::InvalidArgument, format!("there is no column {name:?}"))
-                .with("field", name.as_str())
-                .hint(hint));
+            return Err(
+                Error::new(ErrorKind::InvalidArgument, format!("there is no column {name:?}"))
+                    .with("field", name.as_str())
+                    .hint(hint),
+            );
         };
-        if names.iter().take(index).any(|before| before.eq_ignore_ascii_case(name)) {
-            return Err(Error::new(ErrorKind::InvalidArgument, format!("the column {name:?} is asked for twice")));
+        if names
+            .iter()
+            .take(index)
+            .any(|before| before.eq_ignore_ascii_case(name))
+        {
+            return Err(Error::new(
+                ErrorKind::InvalidArgument,
+                format!("the column {name:?} is asked for twice"),
+            ));
         }
         fields.push(field.clone());
     }

@@ -88,22 +88,33 @@ impl ScanTask {
             size: self.size,
             partition_values: self.partition_values.clone(),
         };
-        serde_json::to_vec(&wire)
-            .map_err(|error| Error::new(ErrorKind::InvalidArgument, format!("the task cannot be sent: {error}")))
+        serde_json::to_vec(&wire).map_err(|error| {
+            Error::new(
+                ErrorKind::InvalidArgument,
+                format!("the task cannot be sent: {error}"),
+            )
+        })
     }
 
     /// A task out of its bytes.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
         let wrong = |why: String| {
-            Error::new(ErrorKind::InvalidArgument, format!("these bytes are not a scan task: {why}"))
-                .hint("both processes need the same version of deltaic")
+            Error::new(
+                ErrorKind::InvalidArgument,
+                format!("these bytes are not a scan task: {why}"),
+            )
+            .hint("both processes need the same version of deltaic")
         };
         let wire: Wire = serde_json::from_slice(bytes).map_err(|error| wrong(error.to_string()))?;
         if wire.format != FORMAT {
             return Err(wrong(format!("their format is {}, not {FORMAT}", wire.format)));
         }
         let table_schema = Arc::new(StructType::from_json(&wire.schema)?);
-        let fields = wire.columns.iter().filter_map(|name| table_schema.field(name).cloned()).collect();
+        let fields = wire
+            .columns
+            .iter()
+            .filter_map(|name| table_schema.field(name).cloned())
+            .collect();
         let predicate = match wire.predicate {
             Some(text) => {
                 let bound = parse_predicate(&text)?.bind(&table_schema)?;

@@ -27,7 +27,10 @@ pub async fn append_stream(
 ) -> Result<Committed> {
     let mut writer = TableWriter::try_new(snapshot, &batches.schema())?;
     let committed = write_and_commit(snapshot, &mut writer, batches, options).await;
-    if committed.as_ref().is_err_and(|error| error.kind() != ErrorKind::CommitUnknown) {
+    if committed
+        .as_ref()
+        .is_err_and(|error| error.kind() != ErrorKind::CommitUnknown)
+    {
         writer.abort().await;
     }
     committed
@@ -42,7 +45,10 @@ async fn write_and_commit(
     // The source may block, and may itself wait for this runtime: another table's scan does.
     while let Some(batch) = tokio::task::block_in_place(|| batches.next()) {
         let batch: RecordBatch = batch.map_err(|error| {
-            Error::new(ErrorKind::InvalidArgument, format!("the data that were to be appended broke off: {error}"))
+            Error::new(
+                ErrorKind::InvalidArgument,
+                format!("the data that were to be appended broke off: {error}"),
+            )
         })?;
         writer.write(&batch).await?;
     }
@@ -51,11 +57,17 @@ async fn write_and_commit(
 }
 
 fn describe(snapshot: &Snapshot, written: Written, options: AppendOptions) -> Append {
-    let bytes = written.adds.iter().fold(0i64, |total, add| total.saturating_add(add.size));
+    let bytes = written
+        .adds
+        .iter()
+        .fold(0i64, |total, add| total.saturating_add(add.size));
     let partition_columns = serde_json::Value::from(snapshot.metadata().partition_columns.clone());
     let operation = Operation {
         name: "WRITE",
-        parameters: vec![("mode", "Append".to_owned()), ("partitionBy", partition_columns.to_string())],
+        parameters: vec![
+            ("mode", "Append".to_owned()),
+            ("partitionBy", partition_columns.to_string()),
+        ],
         metrics: vec![
             ("numFiles", i64::try_from(written.adds.len()).unwrap_or(i64::MAX)),
             ("numOutputRows", i64::try_from(written.rows).unwrap_or(i64::MAX)),
@@ -63,5 +75,10 @@ fn describe(snapshot: &Snapshot, written: Written, options: AppendOptions) -> Ap
         ],
         is_blind_append: true,
     };
-    Append { adds: written.adds, operation, user: options.user, max_attempts: options.max_attempts }
+    Append {
+        adds: written.adds,
+        operation,
+        user: options.user,
+        max_attempts: options.max_attempts,
+    }
 }

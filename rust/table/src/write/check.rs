@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::TimestampNanosecondType;
-use arrow_array::{Array, ArrayRef, ListArray, MapArray, RecordBatch, RecordBatchOptions, StructArray, new_null_array};
+use arrow_array::{
+    Array, ArrayRef, ListArray, MapArray, RecordBatch, RecordBatchOptions, StructArray, new_null_array,
+};
 use arrow_schema::{ArrowError, DataType as ArrowType, Field, Schema, SchemaRef, TimeUnit};
 use deltaic_protocol::error::nearest;
 use deltaic_protocol::schema::{DataType, PrimitiveType, StructField, StructType};
@@ -30,13 +32,26 @@ impl Incoming {
                 .fields
                 .iter()
                 .position(|column| column.name == *field.name())
-                .or_else(|| table.fields.iter().position(|column| column.name.to_lowercase() == field.name().to_lowercase()));
-            let Some((target, column)) = target.and_then(|target| Some((target, table.fields.get(target)?))) else {
+                .or_else(|| {
+                    table
+                        .fields
+                        .iter()
+                        .position(|column| column.name.to_lowercase() == field.name().to_lowercase())
+                });
+            let Some((target, column)) = target.and_then(|target| Some((target, table.fields.get(target)?)))
+            else {
                 let hint = match nearest(field.name(), table.names()) {
                     Some(near) => format!("did you mean {near}? Drop or rename the column"),
-                    None => format!("drop it; the table's columns are: {}", table.names().collect::<Vec<_>>().join(", ")),
+                    None => format!(
+                        "drop it; the table's columns are: {}",
+                        table.names().collect::<Vec<_>>().join(", ")
+                    ),
                 };
-                return Err(mismatch(field.name(), format!("the table has no column {:?}", field.name())).hint(hint));
+                return Err(mismatch(
+                    field.name(),
+                    format!("the table has no column {:?}", field.name()),
+                )
+                .hint(hint));
             };
             fits(field.data_type(), &column.data_type, &column.name)?;
             match sources.get_mut(target) {
@@ -44,7 +59,11 @@ impl Incoming {
                 _ => {
                     return Err(mismatch(
                         field.name(),
-                        format!("two columns of the data are the table's {:?}: {:?} is the second", column.name, field.name()),
+                        format!(
+                            "two columns of the data are the table's {:?}: {:?} is the second",
+                            column.name,
+                            field.name()
+                        ),
                     )
                     .hint("drop or rename one of them"));
                 }
@@ -52,11 +71,18 @@ impl Incoming {
         }
         for (column, source) in table.fields.iter().zip(&sources) {
             if source.is_none() && !column.nullable {
-                return Err(mismatch(&column.name, format!("the column {:?} is missing and may not be NULL", column.name))
-                    .hint("add the column to the data"));
+                return Err(mismatch(
+                    &column.name,
+                    format!("the column {:?} is missing and may not be NULL", column.name),
+                )
+                .hint("add the column to the data"));
             }
         }
-        Ok(Self { table: Arc::clone(table), arrow: Arc::new(table.to_arrow()?), sources })
+        Ok(Self {
+            table: Arc::clone(table),
+            arrow: Arc::new(table.to_arrow()?),
+            sources,
+        })
     }
 
     /// A batch as the table's columns and types; a column that the data do not have is NULL.
@@ -74,7 +100,8 @@ impl Incoming {
             })
             .collect::<Result<Vec<_>>>()?;
         let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
-        RecordBatch::try_new_with_options(Arc::clone(&self.arrow), columns, &options).map_err(|error| failed(&error, ""))
+        RecordBatch::try_new_with_options(Arc::clone(&self.arrow), columns, &options)
+            .map_err(|error| failed(&error, ""))
     }
 }
 
@@ -84,13 +111,20 @@ fn mismatch(path: &str, message: impl Into<String>) -> Error {
 
 fn failed(error: &ArrowError, path: &str) -> Error {
     let text = error.to_string();
-    let text = text.split_once("error: ").map_or(text.as_str(), |(_, what)| what).to_owned();
+    let text = text
+        .split_once("error: ")
+        .map_or(text.as_str(), |(_, what)| what)
+        .to_owned();
     mismatch(path, format!("the data do not fit the table's schema: {text}"))
 }
 
 fn fits(from: &ArrowType, to: &DataType, path: &str) -> Result<()> {
     let misfit = |hint: &str| {
-        Err(mismatch(path, format!("the column {path} is {to} in the table and {from} in the data")).hint(hint))
+        Err(mismatch(
+            path,
+            format!("the column {path} is {to} in the table and {from} in the data"),
+        )
+        .hint(hint))
     };
     match (from, to) {
         (ArrowType::Null, _) => Ok(()),
@@ -99,16 +133,28 @@ fn fits(from: &ArrowType, to: &DataType, path: &str) -> Result<()> {
         (ArrowType::Struct(fields), DataType::Struct(columns)) => {
             for field in fields {
                 let Some(column) = columns.field_ignoring_case(field.name()) else {
-                    return Err(mismatch(path, format!("the table has no field {path}.{}", field.name()))
-                        .hint("drop the field; the table's schema does not have it"));
+                    return Err(
+                        mismatch(path, format!("the table has no field {path}.{}", field.name()))
+                            .hint("drop the field; the table's schema does not have it"),
+                    );
                 };
-                fits(field.data_type(), &column.data_type, &format!("{path}.{}", column.name))?;
+                fits(
+                    field.data_type(),
+                    &column.data_type,
+                    &format!("{path}.{}", column.name),
+                )?;
             }
             let missing = columns.fields.iter().find(|column| {
-                !column.nullable && !fields.iter().any(|field| field.name().to_lowercase() == column.name.to_lowercase())
+                !column.nullable
+                    && !fields
+                        .iter()
+                        .any(|field| field.name().to_lowercase() == column.name.to_lowercase())
             });
             match missing {
-                Some(column) => Err(mismatch(path, format!("the field {path}.{} is missing and may not be NULL", column.name))),
+                Some(column) => Err(mismatch(
+                    path,
+                    format!("the field {path}.{} is missing and may not be NULL", column.name),
+                )),
                 None => Ok(()),
             }
         }
@@ -119,7 +165,11 @@ fn fits(from: &ArrowType, to: &DataType, path: &str) -> Result<()> {
             | ArrowType::LargeListView(element)
             | ArrowType::FixedSizeList(element, _),
             DataType::Array(array),
-        ) => fits(element.data_type(), &array.element_type, &format!("{path}.element")),
+        ) => fits(
+            element.data_type(),
+            &array.element_type,
+            &format!("{path}.element"),
+        ),
         (ArrowType::Map(entries, _), DataType::Map(map)) => match entries.data_type() {
             ArrowType::Struct(parts) if parts.len() == 2 => {
                 fits(parts[0].data_type(), &map.key_type, &format!("{path}.key"))?;
@@ -183,9 +233,12 @@ fn loses_nothing(from: &ArrowType, to: PrimitiveType) -> bool {
 fn convert_field(array: &ArrayRef, column: &StructField, path: &str) -> Result<ArrayRef> {
     let converted = convert(array, &column.data_type, path)?;
     if !column.nullable && converted.logical_null_count() > 0 {
-        return Err(Error::new(ErrorKind::ConstraintViolation, format!("the column {path} may not be NULL, and a row is"))
-            .with("field", path)
-            .hint("fill or drop the rows without a value"));
+        return Err(Error::new(
+            ErrorKind::ConstraintViolation,
+            format!("the column {path} may not be NULL, and a row is"),
+        )
+        .with("field", path)
+        .hint("fill or drop the rows without a value"));
     }
     Ok(converted)
 }
@@ -198,9 +251,11 @@ fn convert(array: &ArrayRef, to: &DataType, path: &str) -> Result<ArrayRef> {
         (ArrowType::Dictionary(_, value), to) => {
             convert(&arrow_cast::cast(array, value).map_err(failed)?, to, path)
         }
-        (ArrowType::RunEndEncoded(_, value), to) => {
-            convert(&arrow_cast::cast(array, value.data_type()).map_err(failed)?, to, path)
-        }
+        (ArrowType::RunEndEncoded(_, value), to) => convert(
+            &arrow_cast::cast(array, value.data_type()).map_err(failed)?,
+            to,
+            path,
+        ),
         (ArrowType::Struct(_), DataType::Struct(columns)) => {
             let rows = array.as_struct();
             let parts = columns
@@ -208,7 +263,10 @@ fn convert(array: &ArrayRef, to: &DataType, path: &str) -> Result<ArrayRef> {
                 .iter()
                 .map(|column| {
                     let below = format!("{path}.{}", column.name);
-                    let index = rows.fields().iter().position(|field| field.name().to_lowercase() == column.name.to_lowercase());
+                    let index = rows
+                        .fields()
+                        .iter()
+                        .position(|field| field.name().to_lowercase() == column.name.to_lowercase());
                     match index {
                         Some(index) => {
                             let part = convert(rows.column(index), &column.data_type, &below)?;
@@ -221,13 +279,20 @@ fn convert(array: &ArrayRef, to: &DataType, path: &str) -> Result<ArrayRef> {
             let ArrowType::Struct(fields) = target else {
                 return Err(mismatch(path, "a struct is expected"));
             };
-            Ok(Arc::new(StructArray::try_new(fields, parts, rows.nulls().cloned()).map_err(failed)?))
+            Ok(Arc::new(
+                StructArray::try_new(fields, parts, rows.nulls().cloned()).map_err(failed)?,
+            ))
         }
         (ArrowType::List(_), DataType::Array(element)) => {
             let list = array.as_list::<i32>();
             let values = convert(list.values(), &element.element_type, &format!("{path}.element"))?;
             let field = Field::new("element", element.element_type.to_arrow()?, element.contains_null);
-            let rebuilt = ListArray::try_new(Arc::new(field), list.offsets().clone(), values, list.nulls().cloned());
+            let rebuilt = ListArray::try_new(
+                Arc::new(field),
+                list.offsets().clone(),
+                values,
+                list.nulls().cloned(),
+            );
             Ok(Arc::new(rebuilt.map_err(failed)?))
         }
         (
@@ -251,14 +316,23 @@ fn convert(array: &ArrayRef, to: &DataType, path: &str) -> Result<ArrayRef> {
             let keys = convert(map.keys(), &map_type.key_type, &format!("{path}.key"))?;
             let values = convert(map.values(), &map_type.value_type, &format!("{path}.value"))?;
             let pairs = StructArray::try_new(names.clone(), vec![keys, values], None).map_err(failed)?;
-            let rebuilt = MapArray::try_new(Arc::clone(&entries), map.offsets().clone(), pairs, map.nulls().cloned(), sorted);
+            let rebuilt = MapArray::try_new(
+                Arc::clone(&entries),
+                map.offsets().clone(),
+                pairs,
+                map.nulls().cloned(),
+                sorted,
+            );
             Ok(Arc::new(rebuilt.map_err(failed)?))
         }
         (ArrowType::Timestamp(TimeUnit::Nanosecond, _), _) => {
             let nanos = array.as_primitive::<TimestampNanosecondType>();
             if nanos.iter().flatten().any(|value| value % 1000 != 0) {
-                return Err(mismatch(path, format!("the column {path} holds nanoseconds, and the table microseconds"))
-                    .hint("round the times to microseconds first"));
+                return Err(mismatch(
+                    path,
+                    format!("the column {path} holds nanoseconds, and the table microseconds"),
+                )
+                .hint("round the times to microseconds first"));
             }
             checked_cast(array, &target, path)
         }
@@ -268,20 +342,36 @@ fn convert(array: &ArrayRef, to: &DataType, path: &str) -> Result<ArrayRef> {
 }
 
 fn checked_cast(array: &ArrayRef, target: &ArrowType, path: &str) -> Result<ArrayRef> {
-    let options = arrow_cast::CastOptions { safe: false, ..Default::default() };
+    let options = arrow_cast::CastOptions {
+        safe: false,
+        ..Default::default()
+    };
     arrow_cast::cast_with_options(array, target, &options).map_err(|error| failed(&error, path))
 }
 
 /// A field may not be NULL where its struct is there; where the struct itself is NULL it means nothing.
-fn forbid_null_below(part: &ArrayRef, parent: &StructArray, column: &StructField, path: &str) -> Result<ArrayRef> {
+fn forbid_null_below(
+    part: &ArrayRef,
+    parent: &StructArray,
+    column: &StructField,
+    path: &str,
+) -> Result<ArrayRef> {
     if column.nullable || part.null_count() == 0 {
         return Ok(Arc::clone(part));
     }
     if (0..part.len()).any(|row| part.is_null(row) && parent.is_valid(row)) {
-        return Err(Error::new(ErrorKind::ConstraintViolation, format!("the field {path} may not be NULL, and a row is"))
-            .with("field", path)
-            .hint("fill or drop the rows without a value"));
+        return Err(Error::new(
+            ErrorKind::ConstraintViolation,
+            format!("the field {path} may not be NULL, and a row is"),
+        )
+        .with("field", path)
+        .hint("fill or drop the rows without a value"));
     }
-    let data = part.to_data().into_builder().nulls(None).build().map_err(|error| failed(&error, path))?;
+    let data = part
+        .to_data()
+        .into_builder()
+        .nulls(None)
+        .build()
+        .map_err(|error| failed(&error, path))?;
     Ok(arrow_array::make_array(data))
 }

@@ -38,24 +38,44 @@ impl DataFile {
         number: usize,
     ) -> Result<Self> {
         let name = format!("part-{number:05}-{}.c000.zstd.parquet", new_id());
-        let folder = folder(values.iter().map(|(name, value)| (name.as_str(), value.as_deref())));
-        let relative = if folder.is_empty() { name } else { format!("{folder}/{name}") };
+        let folder = folder(
+            values
+                .iter()
+                .map(|(name, value)| (name.as_str(), value.as_deref())),
+        );
+        let relative = if folder.is_empty() {
+            name
+        } else {
+            format!("{folder}/{name}")
+        };
         let path = location.below(&relative)?;
         let properties = WriterProperties::builder()
-            .set_compression(Compression::ZSTD(ZstdLevel::try_new(1).map_err(|error| failed(&error, &relative))?))
+            .set_compression(Compression::ZSTD(
+                ZstdLevel::try_new(1).map_err(|error| failed(&error, &relative))?,
+            ))
             .set_created_by(concat!("deltaic ", env!("CARGO_PKG_VERSION")).to_owned())
             .build();
         // Other readers are to take the types from Parquet, not from Arrow's own schema beside it.
-        let options = ArrowWriterOptions::new().with_properties(properties).with_skip_arrow_metadata(true);
+        let options = ArrowWriterOptions::new()
+            .with_properties(properties)
+            .with_skip_arrow_metadata(true);
         let sink = BufWriter::new(Arc::clone(location.store()), path);
         let writer = AsyncArrowWriter::try_new_with_options(sink, Arc::clone(schema), options)
             .map_err(|error| failed(&error, &relative))?;
-        Ok(Self { relative, values, writer, statistics })
+        Ok(Self {
+            relative,
+            values,
+            writer,
+            statistics,
+        })
     }
 
     pub(super) async fn write(&mut self, batch: &RecordBatch) -> Result<()> {
         self.statistics.update(batch);
-        self.writer.write(batch).await.map_err(|error| failed(&error, &self.relative))
+        self.writer
+            .write(batch)
+            .await
+            .map_err(|error| failed(&error, &self.relative))
     }
 
     /// Bytes so far, roughly.
@@ -74,7 +94,10 @@ impl DataFile {
 
     /// Finishes the file; it is durable when this returns.
     pub(super) async fn finish(mut self) -> Result<(Add, u64)> {
-        self.writer.finish().await.map_err(|error| failed(&error, &self.relative))?;
+        self.writer
+            .finish()
+            .await
+            .map_err(|error| failed(&error, &self.relative))?;
         let rows = self.statistics.num_records();
         let size = i64::try_from(self.writer.bytes_written())
             .map_err(|_| Error::new(ErrorKind::StorageError, "a data file is too large"))?;
@@ -99,5 +122,9 @@ fn failed(error: &ParquetError, relative: &str) -> Error {
             return deltaic_log::store_error::io_error(io, relative);
         }
     }
-    Error::new(ErrorKind::StorageError, format!("a data file cannot be written: {error}")).with("path", relative)
+    Error::new(
+        ErrorKind::StorageError,
+        format!("a data file cannot be written: {error}"),
+    )
+    .with("path", relative)
 }

@@ -29,7 +29,10 @@ pub(super) struct Splitter {
 }
 
 fn failed(error: ArrowError) -> Error {
-    Error::new(ErrorKind::SchemaMismatch, format!("the rows cannot be split by their partition values: {error}"))
+    Error::new(
+        ErrorKind::SchemaMismatch,
+        format!("the rows cannot be split by their partition values: {error}"),
+    )
 }
 
 impl Splitter {
@@ -38,19 +41,29 @@ impl Splitter {
         let position = |name: &String| schema.fields.iter().position(|field| field.name == *name);
         let partitions: Vec<(usize, StructField)> = partition_columns
             .iter()
-            .filter_map(|name| position(name).and_then(|index| Some((index, schema.fields.get(index)?.clone()))))
+            .filter_map(|name| {
+                position(name).and_then(|index| Some((index, schema.fields.get(index)?.clone())))
+            })
             .collect();
-        let data: Vec<usize> =
-            (0..schema.fields.len()).filter(|index| !partitions.iter().any(|(taken, _)| taken == index)).collect();
+        let data: Vec<usize> = (0..schema.fields.len())
+            .filter(|index| !partitions.iter().any(|(taken, _)| taken == index))
+            .collect();
         let data_schema = Arc::new(Schema::new(arrow.project(&data).map_err(failed)?.fields));
         let converter = if partitions.is_empty() {
             None
         } else {
-            let fields =
-                partitions.iter().map(|(index, _)| SortField::new(arrow.field(*index).data_type().clone())).collect();
+            let fields = partitions
+                .iter()
+                .map(|(index, _)| SortField::new(arrow.field(*index).data_type().clone()))
+                .collect();
             Some(RowConverter::new(fields).map_err(failed)?)
         };
-        Ok(Self { partitions, data, data_schema, converter })
+        Ok(Self {
+            partitions,
+            data,
+            data_schema,
+            converter,
+        })
     }
 
     /// The columns that a data file holds.
@@ -60,14 +73,22 @@ impl Splitter {
 
     /// The batch's rows by partition, without the partition columns; partitions in order of appearance.
     pub(super) fn split(&mut self, batch: &RecordBatch) -> Result<Vec<(PartitionValues, RecordBatch)>> {
-        let data: Vec<ArrayRef> = self.data.iter().map(|index| Arc::clone(batch.column(*index))).collect();
+        let data: Vec<ArrayRef> = self
+            .data
+            .iter()
+            .map(|index| Arc::clone(batch.column(*index)))
+            .collect();
         let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
-        let data =
-            RecordBatch::try_new_with_options(Arc::clone(&self.data_schema), data, &options).map_err(failed)?;
+        let data = RecordBatch::try_new_with_options(Arc::clone(&self.data_schema), data, &options)
+            .map_err(failed)?;
         let Some(converter) = &self.converter else {
             return Ok(vec![(Vec::new(), data)]);
         };
-        let keys: Vec<ArrayRef> = self.partitions.iter().map(|(index, _)| Arc::clone(batch.column(*index))).collect();
+        let keys: Vec<ArrayRef> = self
+            .partitions
+            .iter()
+            .map(|(index, _)| Arc::clone(batch.column(*index)))
+            .collect();
         let rows = converter.convert_columns(&keys).map_err(failed)?;
         let mut order: Vec<Vec<u32>> = Vec::new();
         let mut found: HashMap<OwnedRow, usize> = HashMap::new();
@@ -98,7 +119,8 @@ impl Splitter {
                     .map(|column| take(column, &picks, None).map_err(failed))
                     .collect::<Result<Vec<_>>>()?;
                 let options = RecordBatchOptions::new().with_row_count(Some(picks.len()));
-                let rows = RecordBatch::try_new_with_options(Arc::clone(&self.data_schema), columns, &options);
+                let rows =
+                    RecordBatch::try_new_with_options(Arc::clone(&self.data_schema), columns, &options);
                 Ok((values, rows.map_err(failed)?))
             })
             .collect()
@@ -147,13 +169,17 @@ fn scalar_at(array: &ArrayRef, field: &StructField, row: usize) -> Option<Scalar
         PrimitiveType::String => Scalar::String(array.as_string::<i32>().value(row).to_owned()),
         PrimitiveType::Binary => Scalar::Binary(array.as_binary::<i32>().value(row).to_vec()),
         PrimitiveType::Date => Scalar::Date(array.as_primitive::<Date32Type>().value(row)),
-        PrimitiveType::Timestamp => Scalar::Timestamp(array.as_primitive::<TimestampMicrosecondType>().value(row)),
+        PrimitiveType::Timestamp => {
+            Scalar::Timestamp(array.as_primitive::<TimestampMicrosecondType>().value(row))
+        }
         PrimitiveType::TimestampNtz => {
             Scalar::TimestampNtz(array.as_primitive::<TimestampMicrosecondType>().value(row))
         }
-        PrimitiveType::Decimal { precision, scale } => {
-            Scalar::Decimal { unscaled: array.as_primitive::<Decimal128Type>().value(row), precision, scale }
-        }
+        PrimitiveType::Decimal { precision, scale } => Scalar::Decimal {
+            unscaled: array.as_primitive::<Decimal128Type>().value(row),
+            precision,
+            scale,
+        },
         PrimitiveType::Void | PrimitiveType::Variant => return None,
     })
 }

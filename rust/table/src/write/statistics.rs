@@ -26,8 +26,16 @@ pub(super) struct FileStatistics {
 
 #[derive(Debug)]
 enum Node {
-    Struct { name: String, index: usize, children: Vec<Node> },
-    Leaf { name: String, index: usize, leaf: Leaf },
+    Struct {
+        name: String,
+        index: usize,
+        children: Vec<Node>,
+    },
+    Leaf {
+        name: String,
+        index: usize,
+        leaf: Leaf,
+    },
 }
 
 #[derive(Debug, Default)]
@@ -50,7 +58,10 @@ impl FileStatistics {
             IndexedColumns::Named(names) => Some(names.as_slice()),
             _ => None,
         };
-        Self { num_records: 0, columns: nodes(data_schema, named, &mut Vec::new(), &mut left) }
+        Self {
+            num_records: 0,
+            columns: nodes(data_schema, named, &mut Vec::new(), &mut left),
+        }
     }
 
     /// Takes the rows of a batch into account.
@@ -98,15 +109,27 @@ fn nodes(
             DataType::Struct(inner) => {
                 let children = nodes(inner, named, path, left);
                 if !children.is_empty() {
-                    found.push(Node::Struct { name: field.name.clone(), index, children });
+                    found.push(Node::Struct {
+                        name: field.name.clone(),
+                        index,
+                        children,
+                    });
                 }
             }
             other => {
-                let wanted = named.is_none_or(|names| names.iter().any(|name| path.starts_with(name.parts())));
+                let wanted =
+                    named.is_none_or(|names| names.iter().any(|name| path.starts_with(name.parts())));
                 if wanted {
                     *left -= 1;
-                    let leaf = Leaf { data_type: other.as_primitive(), ..Leaf::default() };
-                    found.push(Node::Leaf { name: field.name.clone(), index, leaf });
+                    let leaf = Leaf {
+                        data_type: other.as_primitive(),
+                        ..Leaf::default()
+                    };
+                    found.push(Node::Leaf {
+                        name: field.name.clone(),
+                        index,
+                        leaf,
+                    });
                 }
             }
         }
@@ -147,7 +170,10 @@ impl Node {
             }
             Self::Leaf { index, leaf, .. } => {
                 if let Some(column) = columns.get(*index) {
-                    leaf.update(column, NullBuffer::union(parent, column.logical_nulls().as_ref()).as_ref());
+                    leaf.update(
+                        column,
+                        NullBuffer::union(parent, column.logical_nulls().as_ref()).as_ref(),
+                    );
                 }
             }
         }
@@ -155,18 +181,27 @@ impl Node {
 }
 
 /// The smallest and the largest of the values that are there.
-fn range_of<T: ArrowPrimitiveType>(array: &ArrayRef, nulls: Option<&NullBuffer>) -> Option<(T::Native, T::Native)>
+fn range_of<T: ArrowPrimitiveType>(
+    array: &ArrayRef,
+    nulls: Option<&NullBuffer>,
+) -> Option<(T::Native, T::Native)>
 where
     T::Native: PartialOrd,
 {
     let values = array.as_primitive::<T>().values();
-    let present = values.iter().enumerate().filter(|(row, _)| nulls.is_none_or(|nulls| nulls.is_valid(*row)));
-    present.map(|(_, value)| *value).fold(None, |range, value| match range {
-        None => Some((value, value)),
-        Some((low, high)) => {
-            Some((if value < low { value } else { low }, if value > high { value } else { high }))
-        }
-    })
+    let present = values
+        .iter()
+        .enumerate()
+        .filter(|(row, _)| nulls.is_none_or(|nulls| nulls.is_valid(*row)));
+    present
+        .map(|(_, value)| *value)
+        .fold(None, |range, value| match range {
+            None => Some((value, value)),
+            Some((low, high)) => Some((
+                if value < low { value } else { low },
+                if value > high { value } else { high },
+            )),
+        })
 }
 
 impl Leaf {
@@ -186,16 +221,21 @@ impl Leaf {
             Some(PrimitiveType::Timestamp) => range!(TimestampMicrosecondType, Scalar::Timestamp),
             Some(PrimitiveType::TimestampNtz) => range!(TimestampMicrosecondType, Scalar::TimestampNtz),
             Some(PrimitiveType::Decimal { precision, scale }) => {
-                range!(Decimal128Type, |unscaled| Scalar::Decimal { unscaled, precision, scale })
+                range!(Decimal128Type, |unscaled| Scalar::Decimal {
+                    unscaled,
+                    precision,
+                    scale
+                })
             }
             Some(PrimitiveType::Float) => {
                 let values = array.as_primitive::<Float32Type>().iter().enumerate();
                 let present = values.filter(|(row, _)| nulls.is_none_or(|nulls| nulls.is_valid(*row)));
-                self.float_range(present.filter_map(|(_, value)| value).map(f64::from)).map(|(low, high)| {
-                    #[expect(clippy::cast_possible_truncation, reason = "the values were f32 a line ago")]
-                    let narrow = |value: f64| Scalar::Float(value as f32);
-                    (narrow(low), narrow(high))
-                })
+                self.float_range(present.filter_map(|(_, value)| value).map(f64::from))
+                    .map(|(low, high)| {
+                        #[expect(clippy::cast_possible_truncation, reason = "the values were f32 a line ago")]
+                        let narrow = |value: f64| Scalar::Float(value as f32);
+                        (narrow(low), narrow(high))
+                    })
             }
             Some(PrimitiveType::Double) => {
                 let values = array.as_primitive::<Float64Type>().iter().enumerate();
@@ -206,19 +246,22 @@ impl Leaf {
             Some(PrimitiveType::String) => {
                 let strings = array.as_string::<i32>();
                 let present = (0..strings.len()).filter(|row| nulls.is_none_or(|nulls| nulls.is_valid(*row)));
-                present.map(|row| strings.value(row)).fold(None, |range: Option<(&str, &str)>, text| {
-                    Some(range.map_or((text, text), |(low, high)| (low.min(text), high.max(text))))
-                })
-                .map(|(low, high)| (Scalar::String(low.to_owned()), Scalar::String(high.to_owned())))
+                present
+                    .map(|row| strings.value(row))
+                    .fold(None, |range: Option<(&str, &str)>, text| {
+                        Some(range.map_or((text, text), |(low, high)| (low.min(text), high.max(text))))
+                    })
+                    .map(|(low, high)| (Scalar::String(low.to_owned()), Scalar::String(high.to_owned())))
             }
             _ => None,
         };
         self.bounds = match (self.bounds.take(), range) {
             (None, range) => range,
             (bounds, None) => bounds,
-            (Some((low, high)), Some((new_low, new_high))) => {
-                Some((if is_less(&new_low, &low) { new_low } else { low }, if is_less(&high, &new_high) { new_high } else { high }))
-            }
+            (Some((low, high)), Some((new_low, new_high))) => Some((
+                if is_less(&new_low, &low) { new_low } else { low },
+                if is_less(&high, &new_high) { new_high } else { high },
+            )),
         };
     }
 
@@ -274,14 +317,19 @@ fn milliseconds(millis: i64, zone: char) -> Option<String> {
         Some((seconds, fraction)) => (seconds, fraction.get(..3)?),
         None => (text.as_str(), "000"),
     };
-    Some(format!("\"{seconds}.{fraction}{}\"", if zone == 'Z' { "Z" } else { "" }))
+    Some(format!(
+        "\"{seconds}.{fraction}{}\"",
+        if zone == 'Z' { "Z" } else { "" }
+    ))
 }
 
 fn plain_json(scalar: &Scalar) -> Option<String> {
     Some(match scalar {
-        Scalar::Byte(_) | Scalar::Short(_) | Scalar::Integer(_) | Scalar::Long(_) | Scalar::Decimal { .. } => {
-            scalar.to_partition_text()?
-        }
+        Scalar::Byte(_)
+        | Scalar::Short(_)
+        | Scalar::Integer(_)
+        | Scalar::Long(_)
+        | Scalar::Decimal { .. } => scalar.to_partition_text()?,
         Scalar::Float(value) if value.is_finite() => format!("{value:?}"),
         Scalar::Double(value) if value.is_finite() => format!("{value:?}"),
         Scalar::Float(_) | Scalar::Double(_) => quoted(&scalar.to_partition_text()?),

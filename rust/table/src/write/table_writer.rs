@@ -46,13 +46,20 @@ impl TableWriter {
     /// Proves that the table may be written and that data of the schema fit it, before a byte is written.
     pub fn try_new(snapshot: &Snapshot, incoming: &Schema) -> Result<Self> {
         let located = |error: deltaic_protocol::Error| {
-            error.with("table", snapshot.location().uri()).with("version", snapshot.version())
+            error
+                .with("table", snapshot.location().uri())
+                .with("version", snapshot.version())
         };
         ensure_appendable(snapshot.protocol(), snapshot.metadata(), snapshot.schema()).map_err(located)?;
         let schema = snapshot.schema();
         let partition_columns = &snapshot.metadata().partition_columns;
         let data_schema = StructType {
-            fields: schema.fields.iter().filter(|field| !partition_columns.contains(&field.name)).cloned().collect(),
+            fields: schema
+                .fields
+                .iter()
+                .filter(|field| !partition_columns.contains(&field.name))
+                .cloned()
+                .collect(),
         };
         Ok(Self {
             location: Arc::clone(snapshot.location()),
@@ -84,7 +91,13 @@ impl TableWriter {
             std::collections::btree_map::Entry::Vacant(slot) => {
                 let statistics = FileStatistics::new(&self.data_schema, &self.indexed);
                 let (values, number) = (slot.key().clone(), self.begun.len());
-                let file = DataFile::begin(&self.location, self.splitter.data_schema(), values, statistics, number)?;
+                let file = DataFile::begin(
+                    &self.location,
+                    self.splitter.data_schema(),
+                    values,
+                    statistics,
+                    number,
+                )?;
                 self.begun.push(file.relative().to_owned());
                 slot.insert(file)
             }
@@ -97,8 +110,12 @@ impl TableWriter {
     }
 
     async fn roll_full_files(&mut self) -> Result<()> {
-        let full: Vec<PartitionValues> =
-            self.open.iter().filter(|(_, file)| file.bytes() >= TARGET_BYTES).map(|(values, _)| values.clone()).collect();
+        let full: Vec<PartitionValues> = self
+            .open
+            .iter()
+            .filter(|(_, file)| file.bytes() >= TARGET_BYTES)
+            .map(|(values, _)| values.clone())
+            .collect();
         for values in full {
             if let Some(file) = self.open.remove(&values) {
                 self.finish_file(file).await?;

@@ -1,0 +1,136 @@
+//! Commits: the contract on each store, and the loop of an append against winners.
+
+use std::sync::Arc;
+
+use deltaic_log::Snapshot;
+use deltaic_log::TableLocation;
+use deltaic_log::snapshot::LoadOptions;
+use deltaic_log::transaction::{Append, Operation, UserInfo, append};
+use deltaic_protocol::actions::Add;
+use deltaic_protocol::{Conflict, Error, ErrorKind, Result};
+use deltaic_testkit::committer_contract::keeps_the_contract;
+use deltaic_testkit::table_builder::{TableBuilder, add};
+use serde_json::json;
+
+/// protocol: creation-of-new-log-entries.1, creation-of-new-log-entries.2
+#[tokio::test(flavor = "multi_thread")]
+async fn a_local_file_system_keeps_the_contract() -> Result<()> {
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
+    let uri = folder.path().join("some table").display().to_string();
+    keeps_the_contract(Arc::new(TableLocation::parse(&uri, Vec::new())?)).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn memory_keeps_the_contract() -> Result<()> {
+    keeps_the_contract(TableBuilder::new().location()).await
+}
+
+fn an_append(path: &str, max_attempts: usize) -> Append {
+    Append {
+        adds: vec![Add {
+            path: path.to_owned(),
+            partition_values: Default::default(),
+            size: 1,
+            modification_time: 0,
+            data_change: true,
+            stats: None,
+        }],
+        operation: Operation {
+            name: "WRITE",
+            parameters: Vec::new(),
+            metrics: Vec::new(),
+            is_blind_append: true,
+        },
+        user: UserInfo::default(),
+        max_attempts,
+    }
+}
+
+async fn table() -> Result<(TableBuilder, Snapshot)> {
+    let mut table = TableBuilder::new();
+    table.commit(TableBuilder::first_actions()).await?;
+    let snapshot = Snapshot::load(table.location(), None, LoadOptions::default()).await?;
+    Ok((table, snapshot))
+}
+
+#[tokio::test]
+async fn an_append_goes_behind_winners_that_are_no_conflict() -> Result<()> {
+    let (mut table, snapshot) = table().await?;
+    table.commit(vec![add("theirs", None)]).await?;
+    table
+        .commit(vec![json!({"txn": {"appId": "a", "version": 1}})])
+        .await?;
+    let committed = append(&snapshot, &an_append("ours", 10)).await?;
+    assert_eq!(
+        (committed.version.as_i64(), committed.conflicts_resolved.len()),
+        (3, 2)
+    );
+    assert_eq!(
+        Snapshot::load(table.location(), None, LoadOptions::default())
+            .await?
+            .num_files(),
+        2
+    );
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_changed_protocol_or_metadata_is_a_conflict() -> Result<()> {
+    for (index, conflict) in [(0, Conflict::ProtocolChanged), (1, Conflict::MetadataChanged)] {
+        let (mut table, snapshot) = table().await?;
+        let winner: Vec<_> = TableBuilder::first_actions()
+            .into_iter()
+            .skip(index)
+            .take(1)
+            .collect();
+        table.commit(winner).await?;
+        let lost = append(&snapshot, &an_append("ours", 10)).await.err();
+        assert_eq!(
+            lost.as_ref().map(Error::kind),
+            Some(ErrorKind::CommitConflict(conflict))
+        );
+        assert!(lost.is_some_and(|error| error.to_string().contains("version 1")));
+        assert_eq!(
+            Snapshot::load(table.location(), None, LoadOptions::default())
+                .await?
+                .num_files(),
+            0
+        );
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn attempts_end() -> Result<()> {
+    let (mut table, snapshot) = table().await?;
+    for path in ["a", "b", "c"] {
+        table.commit(vec![add(path, None)]).await?;
+    }
+    let lost = append(&snapshot, &an_append("ours", 2)).await.err();
+    assert_eq!(
+        lost.map(|error| error.kind()),
+        Some(ErrorKind::CommitConflict(Conflict::ConcurrentWrite))
+    );
+    Ok(())
+}
+
+#[tokio::test]
+async fn the_users_own_keys_stand_beside_ours_and_never_for_them() -> Result<()> {
+    let (table, snapshot) = table().await?;
+    let mut ours = an_append("ours", 1);
+    ours.user = UserInfo::parse(Some(r#"{"userMetadata":"why"}"#))?;
+    let committed = append(&snapshot, &ours).await?;
+    let info: serde_json::Value = serde_json::from_str(&committed.commit_info).expect("JSON");
+    assert_eq!(
+        (
+            &info["userMetadata"],
+            &info["isBlindAppend"],
+            &info["readVersion"]
+        ),
+        (&json!("why"), &json!(true), &json!(0))
+    );
+    assert!(UserInfo::parse(Some(r#"{"txnId":"x"}"#)).is_err());
+    assert!(UserInfo::parse(Some("[]")).is_err());
+    drop(table);
+    Ok(())
+}

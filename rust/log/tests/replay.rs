@@ -1,0 +1,139 @@
+//! Replay against an oracle, over generated histories.
+#![expect(clippy::expect_used, reason = "a test states what it expects by failing")]
+
+use std::collections::BTreeSet;
+
+use arrow_array::cast::AsArray;
+use arrow_array::{Array, RecordBatch};
+use deltaic_log::Snapshot;
+use deltaic_log::snapshot::LoadOptions;
+use deltaic_protocol::{ErrorKind, Result, Version};
+use deltaic_testkit::oracle::{LogicalFile, State, replay};
+use deltaic_testkit::strategies::history;
+use deltaic_testkit::table_builder::{TableBuilder, add, remove};
+use proptest::prelude::*;
+use serde_json::Value;
+
+fn runtime() -> tokio::runtime::Runtime {
+    tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .expect("a runtime can be made")
+}
+
+async fn build(commits: &[Vec<Value>]) -> Result<TableBuilder> {
+    let mut table = TableBuilder::new();
+    for actions in commits {
+        table.commit(actions.clone()).await?;
+    }
+    Ok(table)
+}
+
+fn logical_files(batch: &RecordBatch) -> BTreeSet<LogicalFile> {
+    let paths = batch.column_by_name("path").expect("path").as_string::<i32>();
+    let vectors = batch
+        .column_by_name("deletion_vector")
+        .expect("deletion_vector")
+        .as_struct();
+    let (kinds, names) = (
+        vectors.column(0).as_string::<i32>(),
+        vectors.column(1).as_string::<i32>(),
+    );
+    let id = |row: usize| {
+        vectors
+            .is_valid(row)
+            .then(|| format!("{}{}@1", kinds.value(row), names.value(row)))
+    };
+    (0..batch.num_rows())
+        .map(|row| (paths.value(row).to_owned(), id(row)))
+        .collect()
+}
+
+fn state(snapshot: &Snapshot) -> Result<State> {
+    let (files, _) = snapshot.files(None)?;
+    Ok(State {
+        files: logical_files(&files.to_batch(snapshot.schema(), &[])?),
+        tombstones: logical_files(&snapshot.tombstones()?),
+        txns: snapshot
+            .txns()
+            .iter()
+            .map(|(app, txn)| (app.clone(), txn.version))
+            .collect(),
+        domains: snapshot
+            .domains()
+            .iter()
+            .map(|(name, d)| (name.clone(), d.configuration.clone()))
+            .collect(),
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
+
+    /// protocol: action-reconciliation.1, action-reconciliation.2
+    #[test]
+    fn every_version_is_what_the_oracle_says(commits in history()) {
+        runtime().block_on(async {
+            let table = build(&commits).await?;
+            for version in 0..commits.len() {
+                let asked = Version::try_new(i64::try_from(version).unwrap_or_default())?;
+                let snapshot = Snapshot::load(table.location(), Some(asked), LoadOptions::default()).await?;
+                assert_eq!(state(&snapshot)?, replay(&commits[..=version]), "version {version}");
+            }
+            Result::<()>::Ok(())
+        }).map_err(|error: deltaic_protocol::Error| TestCaseError::fail(error.to_string()))?;
+    }
+
+    /// A snapshot that was opened old and refreshed is the snapshot that is opened now.
+    #[test]
+    fn a_refreshed_snapshot_is_an_opened_one(commits in history(), step in 1usize..4) {
+        runtime().block_on(async {
+            let mut table = build(&commits[..1]).await?;
+            let mut snapshot = Snapshot::load(table.location(), None, LoadOptions::default()).await?;
+            for some in commits[1..].chunks(step) {
+                for actions in some {
+                    table.commit(actions.clone()).await?;
+                }
+                snapshot = snapshot.refresh().await?;
+                assert_eq!(state(&snapshot)?, replay(table.commits()));
+            }
+            Result::<()>::Ok(())
+        }).map_err(|error: deltaic_protocol::Error| TestCaseError::fail(error.to_string()))?;
+    }
+}
+
+#[test]
+fn a_file_twice_in_one_commit_is_damage() {
+    for actions in [
+        vec![add("a", None), add("a", None)],
+        vec![remove("a", None), remove("a", None)],
+        vec![add("a", None), remove("a", None)],
+        vec![add("/a", None), add("file:///a", None)],
+    ] {
+        let mut first = TableBuilder::first_actions();
+        first.extend(actions);
+        let opened = runtime().block_on(async {
+            let table = build(&[first]).await?;
+            Snapshot::load(table.location(), None, LoadOptions::default()).await
+        });
+        assert_eq!(
+            opened.err().map(|error| error.kind()),
+            Some(ErrorKind::CorruptLog)
+        );
+    }
+}
+
+#[test]
+fn one_path_may_leave_with_one_vector_and_come_with_another() -> Result<()> {
+    runtime().block_on(async {
+        let mut first = TableBuilder::first_actions();
+        first.push(add("a", None));
+        let table = build(&[first, vec![remove("a", None), add("a", Some("v"))]]).await?;
+        let snapshot = Snapshot::load(table.location(), None, LoadOptions::default()).await?;
+        assert_eq!(
+            state(&snapshot)?.files,
+            BTreeSet::from([("a".to_owned(), Some("uv@1".to_owned()))])
+        );
+        Ok(())
+    })
+}

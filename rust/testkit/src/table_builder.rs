@@ -1,0 +1,109 @@
+//! A table made of commits written by hand.
+
+use std::sync::Arc;
+
+use deltaic_log::TableLocation;
+use deltaic_log::store_error::store_error;
+use deltaic_protocol::Result;
+use object_store::memory::InMemory;
+use object_store::path::Path;
+use object_store::{ObjectStore, ObjectStoreExt, PutPayload};
+use serde_json::{Value, json};
+
+/// A log in memory, commit by commit.
+#[derive(Debug)]
+pub struct TableBuilder {
+    store: Arc<InMemory>,
+    location: Arc<TableLocation>,
+    commits: Vec<Vec<Value>>,
+}
+
+impl Default for TableBuilder {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl TableBuilder {
+    /// An empty place.
+    #[must_use]
+    pub fn new() -> Self {
+        let store = Arc::new(InMemory::new());
+        let shared: Arc<dyn ObjectStore> = Arc::<InMemory>::clone(&store);
+        let location = TableLocation::on_store("memory://testkit/".to_owned(), shared, Path::from("t"));
+        Self {
+            store,
+            location: Arc::new(location),
+            commits: Vec::new(),
+        }
+    }
+
+    /// The protocol and metadata of a table with one column, `id`.
+    #[must_use]
+    pub fn first_actions() -> Vec<Value> {
+        let schema =
+            json!({"type":"struct","fields":[{"name":"id","type":"long","nullable":true,"metadata":{}}]})
+                .to_string();
+        vec![
+            json!({"protocol": {"minReaderVersion": 1, "minWriterVersion": 2}}),
+            json!({"metaData": {"id": "testkit", "format": {"provider": "parquet", "options": {}},
+                "schemaString": schema, "partitionColumns": [], "configuration": {}}}),
+        ]
+    }
+
+    /// Writes the next commit.
+    pub async fn commit(&mut self, actions: Vec<Value>) -> Result<()> {
+        let text: String = actions.iter().map(|action| action.to_string() + "\n").collect();
+        self.put(
+            &format!("_delta_log/{:020}.json", self.commits.len()),
+            text.into_bytes(),
+        )
+        .await?;
+        self.commits.push(actions);
+        Ok(())
+    }
+
+    /// Writes any file of the table.
+    pub async fn put(&self, relative: &str, bytes: Vec<u8>) -> Result<()> {
+        let path = Path::from(format!("t/{relative}"));
+        let put = self.store.put(&path, PutPayload::from(bytes)).await;
+        put.map(|_| ()).map_err(|error| store_error(&error, relative))
+    }
+
+    /// The commits so far.
+    #[must_use]
+    pub fn commits(&self) -> &[Vec<Value>] {
+        &self.commits
+    }
+
+    /// Where the table is.
+    #[must_use]
+    pub fn location(&self) -> Arc<TableLocation> {
+        Arc::clone(&self.location)
+    }
+}
+
+/// An `add` of a path, with a deletion vector of that name where one is given.
+#[must_use]
+pub fn add(path: &str, vector: Option<&str>) -> Value {
+    let mut add =
+        json!({"path": path, "partitionValues": {}, "size": 1, "modificationTime": 0, "dataChange": true});
+    if let Some(vector) = vector {
+        add["deletionVector"] = descriptor(vector);
+    }
+    json!({ "add": add })
+}
+
+/// A `remove` of a path, with a deletion vector of that name where one is given.
+#[must_use]
+pub fn remove(path: &str, vector: Option<&str>) -> Value {
+    let mut remove = json!({"path": path, "deletionTimestamp": 0, "dataChange": true});
+    if let Some(vector) = vector {
+        remove["deletionVector"] = descriptor(vector);
+    }
+    json!({ "remove": remove })
+}
+
+fn descriptor(name: &str) -> Value {
+    json!({"storageType": "u", "pathOrInlineDv": name, "offset": 1, "sizeInBytes": 1, "cardinality": 1})
+}
