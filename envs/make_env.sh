@@ -44,5 +44,6 @@ if ! command -v mvn > /dev/null; then
 fi
 echo "make_env: fetching the jars of envs/$name-pom.xml into .envs/$name/jars"
 rm -rf "$env/jars"
-mvn --batch-mode --quiet --file "$pom" dependency:copy-dependencies -DoutputDirectory="$env/jars" < /dev/null
+mvn --batch-mode --quiet -Dstyle.color=never --file "$pom" dependency:copy-dependencies \
+  -DoutputDirectory="$env/jars" < /dev/null
 echo "$jars" > "$env/.jars"
