@@ -44,6 +44,7 @@ if ! command -v mvn > /dev/null; then
 fi
 echo "make_env: fetching the jars of envs/$name-pom.xml into .envs/$name/jars"
 rm -rf "$env/jars"
-mvn --batch-mode --quiet -Dstyle.color=never --file "$pom" dependency:copy-dependencies \
-  -DoutputDirectory="$env/jars" < /dev/null
+# Maven resets colours that it never set.
+mvn --batch-mode --quiet --file "$pom" dependency:copy-dependencies -DoutputDirectory="$env/jars" \
+  < /dev/null | sed 's/\x1b\[[0-9;]*m//g'
 echo "$jars" > "$env/.jars"
