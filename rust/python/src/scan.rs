@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use deltaic_table::read::{stream_scan, stream_task};
+use deltaic_table::read::{count, stream_scan, stream_task};
 use deltaic_table::scan;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyCapsule};
@@ -43,7 +43,7 @@ impl Scan {
     }
 
     fn count(&self, py: Python<'_>) -> Answer<i64> {
-        wait(py, self.0.count())
+        wait(py, count(&self.0))
     }
 
     fn tasks(&self, py: Python<'_>) -> Answer<Vec<ScanTask>> {

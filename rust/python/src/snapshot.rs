@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use deltaic_log::history::timestamp_of;
 use deltaic_protocol::actions::columns::Statistics;
 use deltaic_protocol::{Error, ErrorKind};
 use deltaic_table::scan::{Scan as TableScan, ScanOptions};
@@ -34,7 +35,7 @@ impl Snapshot {
 
     #[getter]
     fn timestamp_ms(&self, py: Python<'_>) -> Answer<i64> {
-        wait(py, self.snapshot.timestamp_ms())
+        wait(py, timestamp_of(&self.snapshot))
     }
 
     #[getter]

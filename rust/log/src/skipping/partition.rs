@@ -3,47 +3,37 @@
 //! Protocol: *Partition Value Serialization*, *Data Files*.
 
 use arrow_arith::boolean::or;
-use arrow_array::{Array, BooleanArray, RecordBatch};
+use arrow_array::{Array, BooleanArray, RecordBatch, StructArray};
 use arrow_select::filter::prep_null_mask_filter;
 use deltaic_protocol::expr::{BoundPredicate, evaluate};
-use deltaic_protocol::schema::StructField;
 use deltaic_protocol::{Error, ErrorKind, Result};
 
-use crate::snapshot::Files;
-
-/// Which files stay. Only conjuncts that look at partition columns alone can rule a file out; none says nothing
-/// about partitions, and then no file is ruled out.
+/// Which files stay, of those whose typed partition values are given. Only conjuncts that look at partition columns
+/// alone can rule a file out; where there are none, no file is ruled out. A file whose values could not be read
+/// stays, so that a scan meets and refuses it.
 pub fn partition_mask(
     predicate: &BoundPredicate,
-    files: &Files,
-    fields: &[&StructField],
+    values: &StructArray,
+    unreadable: &BooleanArray,
 ) -> Result<Option<BooleanArray>> {
-    let Some(values) = &files.partition_values else {
-        return Ok(None);
-    };
+    let is_partition = |column: &&str| values.column_by_name(column).is_some();
     let of_partitions: Vec<BoundPredicate> = predicate
         .conjuncts()
         .into_iter()
-        .filter(|conjunct| {
-            conjunct
-                .columns()
-                .iter()
-                .all(|column| fields.iter().any(|field| field.name == *column))
-        })
+        .filter(|conjunct| conjunct.columns().iter().all(is_partition))
         .cloned()
         .collect();
     let Some(predicate) = BoundPredicate::all_of(of_partitions) else {
         return Ok(None);
     };
     let matches = evaluate(&predicate, &RecordBatch::from(values.clone()))?;
-    // A NULL answer matches no row, so the file goes; text that could not be read stays.
+    // A NULL answer matches no row, so the file goes.
     let matches = if matches.null_count() > 0 {
         prep_null_mask_filter(&matches)
     } else {
         matches
     };
-    let unreadable = crate::snapshot::unreadable_values(files, fields);
-    or(&matches, &unreadable).map(Some).map_err(|error| {
+    or(&matches, unreadable).map(Some).map_err(|error| {
         Error::new(
             ErrorKind::CorruptLog,
             format!("partitions cannot be pruned: {error}"),

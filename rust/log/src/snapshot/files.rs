@@ -98,9 +98,11 @@ impl Snapshot {
             bytes,
             bytes_after_partitions: bytes,
         };
-        let mask = match predicate {
-            Some(predicate) => partition_mask(predicate, &all, &fields)?,
-            None => None,
+        let mask = match (predicate, &all.partition_values) {
+            (Some(predicate), Some(values)) => {
+                partition_mask(predicate, values, &unreadable_values(&all, &fields))?
+            }
+            _ => None,
         };
         let Some(mask) = mask else {
             return Ok((all, report));
@@ -278,7 +280,7 @@ fn typed_partitions(batch: &RecordBatch, fields: &[&StructField]) -> Result<Reco
 
 /// Which files have a partition value that cannot be read, or lack one: they are never pruned, so that a scan
 /// meets and refuses them.
-pub(crate) fn unreadable_values(files: &Files, fields: &[&StructField]) -> BooleanArray {
+fn unreadable_values(files: &Files, fields: &[&StructField]) -> BooleanArray {
     let columns = files
         .partition_values
         .as_ref()

@@ -7,11 +7,10 @@ mod refresh;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use deltaic_protocol::Version;
 use deltaic_protocol::actions::{DomainMetadata, Metadata, Protocol, Txn};
 use deltaic_protocol::schema::{StructField, StructType};
-use deltaic_protocol::{Result, Version};
 
-pub(crate) use files::unreadable_values;
 pub use files::{Files, PruneReport};
 pub use load::{LoadOptions, exists};
 
@@ -95,10 +94,5 @@ impl Snapshot {
     #[must_use]
     pub fn warnings(&self) -> &[String] {
         &self.warnings
-    }
-
-    /// When the version was committed, in milliseconds since the epoch.
-    pub async fn timestamp_ms(&self) -> Result<i64> {
-        crate::history::timestamp_of(self).await
     }
 }

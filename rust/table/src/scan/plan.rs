@@ -11,10 +11,8 @@ use deltaic_protocol::expr::{BoundPredicate, parse_predicate};
 use deltaic_protocol::partition::{value_of, values_of_row};
 use deltaic_protocol::schema::StructType;
 use deltaic_protocol::{Error, ErrorKind, Result};
-use futures::TryStreamExt;
 
 use super::{ScanContext, ScanTask};
-use crate::read::stream_scan;
 
 /// Rows a batch where the user does not say: as much as fits a core's cache.
 const BATCH_ROWS: usize = 8_192;
@@ -141,36 +139,29 @@ impl Scan {
         })
     }
 
-    /// How many rows the scan has: from the log where that is exact, else by reading what the predicate needs.
-    pub async fn count(&self) -> Result<i64> {
-        if let Some(rows) = self.count_from_log().await? {
-            return Ok(rows);
-        }
-        let mut context = ScanContext {
-            location: Arc::clone(&self.context.location),
-            version: self.context.version,
-            table_schema: Arc::clone(&self.context.table_schema),
-            partition_columns: self.context.partition_columns.clone(),
+    /// The same question with no columns, for those who want to know how many rows there are.
+    #[must_use]
+    pub fn without_columns(&self) -> Self {
+        let context = &self.context;
+        let context = ScanContext {
+            location: Arc::clone(&context.location),
+            version: context.version,
+            table_schema: Arc::clone(&context.table_schema),
+            partition_columns: context.partition_columns.clone(),
             output: StructType::default(),
-            predicate: self.context.predicate.clone(),
-            batch_size: self.context.batch_size,
-            allowed_roots: self.context.allowed_roots.clone(),
+            predicate: context.predicate.clone(),
+            batch_size: context.batch_size.max(BATCH_ROWS),
+            allowed_roots: context.allowed_roots.clone(),
         };
-        context.batch_size = context.batch_size.max(BATCH_ROWS);
-        let counting = Self {
+        Self {
             snapshot: self.snapshot.clone(),
             context: Arc::new(context),
             limit: self.limit,
-        };
-        let mut batches = stream_scan(&counting)?;
-        let mut rows = 0i64;
-        while let Some(batch) = batches.try_next().await? {
-            rows = rows.saturating_add(i64::try_from(batch.num_rows()).unwrap_or(i64::MAX));
         }
-        Ok(rows)
     }
 
-    async fn count_from_log(&self) -> Result<Option<i64>> {
+    /// How many rows the scan has, from the log where that is exact; none where the files must be read.
+    pub async fn count_from_log(&self) -> Result<Option<i64>> {
         if !self.is_answered_by_the_log() {
             return Ok(None);
         }
