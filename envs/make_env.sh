@@ -46,5 +46,5 @@ echo "make_env: fetching the jars of envs/$name-pom.xml into .envs/$name/jars"
 rm -rf "$env/jars"
 # Maven resets colours that it never set.
 mvn --batch-mode --quiet --file "$pom" dependency:copy-dependencies -DoutputDirectory="$env/jars" \
-  < /dev/null | sed 's/\x1b\[[0-9;]*m//g'
+  < /dev/null 2>&1 | sed 's/\x1b\[[0-9;]*m//g'
 echo "$jars" > "$env/.jars"

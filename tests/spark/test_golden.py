@@ -22,6 +22,7 @@ VERDICTS: dict[str, str] = json.loads(EXPECTATIONS.read_text()) if EXPECTATIONS.
 READ = [name for name, verdict in VERDICTS.items() if verdict == "read" and "@" not in name]
 
 
+@pytest.mark.filterwarnings("ignore::deltaic.DeltaicWarning")
 @pytest.mark.skipif(not GOLDEN.is_dir(), reason="../shared/golden is not beside the project")
 @pytest.mark.parametrize("name", READ)
 def test_table(spark: SparkSession, tmp_path: Path, name: str) -> None:
