@@ -90,7 +90,8 @@ def pytest(name: str, python: Path, *paths: str) -> Outcome:
             if case.find("failure") is not None or case.find("error") is not None:
                 outcome.failed += 1
             elif (skip := case.find("skipped")) is not None:
-                outcome.reasons[skip.get("message") or "no reason given"] += 1
+                expected = "expected to fail: " if skip.get("type") == "pytest.xfail" else ""
+                outcome.reasons[expected + (skip.get("message") or "no reason given")] += 1
             else:
                 outcome.passed += 1
     return broken_off(outcome, code)

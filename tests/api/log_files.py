@@ -14,7 +14,7 @@ def commit_file(table: Path, version: int) -> Path:
 
 def actions(table: Path, version: int) -> list[dict[str, Any]]:
     """The actions of one commit, in order."""
-    return [json.loads(line) for line in commit_file(table, version).read_text().splitlines()]
+    return [json.loads(line) for line in commit_file(table, version).read_bytes().splitlines()]
 
 
 def of_kind(table: Path, version: int, kind: str) -> list[dict[str, Any]]:

@@ -51,7 +51,7 @@ def commits_on_disk(root: Path) -> list[int]:
 
 def rows_of_commit(root: Path, version: int) -> list[tuple[int, int]]:
     """The rows of the files that a commit added."""
-    lines = (root / "_delta_log" / f"{version:020}.json").read_text().splitlines()
+    lines = (root / "_delta_log" / f"{version:020}.json").read_bytes().splitlines()
     actions: list[dict[str, Any]] = [json.loads(line) for line in lines]
     rows: list[tuple[int, int]] = []
     for action in actions:

@@ -216,7 +216,7 @@ def commit_path(root: Path, version: int) -> Path:
 
 def read_commit(root: Path, version: int) -> list[Action]:
     """The actions of a commit, read back without the reader under test."""
-    return [json.loads(line) for line in commit_path(root, version).read_text().splitlines()]
+    return [json.loads(line) for line in commit_path(root, version).read_bytes().splitlines()]
 
 
 def ids(*values: int | None) -> pa.Table:

@@ -91,7 +91,7 @@ def _parse(path: Path, found: list[str]) -> Iterator[tuple[str, dict[str, Any]]]
     text = path.read_bytes().decode("utf-8")
     if not text.endswith("\n"):
         found.append(f"{path.name}: no newline at the end")
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in enumerate(text.rstrip("\n").split("\n"), 1):
         action = json.loads(line, object_pairs_hook=_no_duplicates)
         if len(action) == 1 and isinstance(next(iter(action.values())), dict):
             yield next(iter(action.items()))
