@@ -87,13 +87,15 @@ def test_whatever_is_written_is_valid_and_reads_back(rows: pa.Table, data: st.Da
         table.append(rows)
         table.append(rows)
         assert faults(root) == []
-        assert difference(deltaic.Table(root).snapshot().scan().to_arrow(), pa.concat_tables([rows] * 2)) is None
+        back = deltaic.Table(root).snapshot().scan().to_arrow()
+        assert difference(back, pa.concat_tables([rows] * 2)) is None
 
 
 def reads_back_as_null(rows: pa.Table, partition_by: list[str]) -> bool:
     """Whether a partition value has no spelling but that of NULL, which makes it no value for this table."""
     texts = [name for name in partition_by if pa.types.is_string(rows.schema.field(name).type)]
-    return any(value in ("", "__HIVE_DEFAULT_PARTITION__") for name in texts for value in rows[name].to_pylist())
+    null_texts = ("", "__HIVE_DEFAULT_PARTITION__")
+    return any(value in null_texts for name in texts for value in rows[name].to_pylist())
 
 
 def extremes() -> pa.Table:
