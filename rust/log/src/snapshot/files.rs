@@ -170,6 +170,18 @@ impl Files {
         self.len() == 0
     }
 
+    /// Proves that every file's partition values can be read, as those who read the files need; the error names the
+    /// first file whose cannot.
+    pub fn ensure_partition_values(&self, fields: &[&StructField]) -> Result<()> {
+        let unreadable = unreadable_values(self, fields);
+        let Some(row) = unreadable.values().set_indices().next() else {
+            return Ok(());
+        };
+        let values = values_of_row(&self.adds.partition_values, row);
+        let judged = fields.iter().try_for_each(|field| value_of(field, &values).map(|_| ()));
+        judged.map_err(|error| error.with("path", self.adds.path.value(row)))
+    }
+
     /// Bytes of all files.
     #[must_use]
     pub fn size_in_bytes(&self) -> i64 {

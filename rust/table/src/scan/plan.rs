@@ -8,7 +8,7 @@ use deltaic_log::snapshot::{Files, PruneReport};
 use deltaic_protocol::actions::columns::Statistics;
 use deltaic_protocol::error::nearest;
 use deltaic_protocol::expr::{BoundPredicate, parse_predicate};
-use deltaic_protocol::partition::{value_of, values_of_row};
+use deltaic_protocol::partition::values_of_row;
 use deltaic_protocol::schema::StructType;
 use deltaic_protocol::{Error, ErrorKind, Result};
 
@@ -110,6 +110,7 @@ impl Scan {
     /// The files to read, each a task of its own.
     pub fn tasks(&self) -> Result<Vec<ScanTask>> {
         let (files, _) = self.pruned()?;
+        files.ensure_partition_values(&self.snapshot.partition_fields())?;
         let task = |row: usize| {
             if files.adds.deletion_vector.is_valid(row) {
                 // The gate refuses such tables; should one slip through, its rows are not to be trusted.
@@ -167,15 +168,7 @@ impl Scan {
         }
         let files = self.snapshot.files_with_statistics(self.bound()).await?;
         // Pruning keeps a file whose partition value cannot be read; a scan would refuse it.
-        let fields = self.snapshot.partition_fields();
-        if !fields.is_empty() {
-            for row in 0..files.len() {
-                let values = values_of_row(&files.adds.partition_values, row);
-                fields
-                    .iter()
-                    .try_for_each(|field| value_of(field, &values).map(|_| ()))?;
-            }
-        }
+        files.ensure_partition_values(&self.snapshot.partition_fields())?;
         Ok(files.num_rows().map(|rows| match self.limit {
             Some(limit) => rows.min(i64::try_from(limit).unwrap_or(i64::MAX)),
             None => rows,
