@@ -178,7 +178,9 @@ impl Files {
             return Ok(());
         };
         let values = values_of_row(&self.adds.partition_values, row);
-        let judged = fields.iter().try_for_each(|field| value_of(field, &values).map(|_| ()));
+        let judged = fields
+            .iter()
+            .try_for_each(|field| value_of(field, &values).map(|_| ()));
         judged.map_err(|error| error.with("path", self.adds.path.value(row)))
     }
 
