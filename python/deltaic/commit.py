@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import Any, cast
 
 from deltaic import _rust
+from deltaic.exceptions import CorruptLog
 from deltaic.times import from_millis
 
 __all__ = ["Commit"]
@@ -68,8 +69,16 @@ class Commit:
 
 def from_rust(rust: _rust.Commit) -> Commit:
     """The Python view of a commit from the core."""
-    info: object = json.loads(rust.commit_info) if rust.commit_info is not None else {}
-    return Commit(rust.version, from_millis(rust.timestamp_ms), _mapping(info), rust.conflicts_resolved)
+    try:
+        info: object = json.loads(rust.commit_info) if rust.commit_info is not None else {}
+        made = from_millis(rust.timestamp_ms)
+    except (OverflowError, RecursionError, ValueError) as error:
+        raise CorruptLog(
+            f"the commitInfo of version {rust.version} cannot be read: {error}",
+            context={"version": rust.version, "field": "commitInfo"},
+            hint="ask for fewer commits with limit=, or restore the commit from a backup of the table",
+        ) from error
+    return Commit(rust.version, made, _mapping(info), rust.conflicts_resolved)
 
 
 def to_commit_info(info: Mapping[str, object] | None) -> str | None:
@@ -102,4 +111,5 @@ def _number(value: object) -> int | str:
     if isinstance(value, int):
         return value
     text = str(value)
-    return int(text) if text.lstrip("-").isdecimal() and text.isascii() else text
+    # Python takes no number of thousands of digits; nor is such a text a metric.
+    return int(text) if len(text) < 40 and text.lstrip("-").isdecimal() and text.isascii() else text

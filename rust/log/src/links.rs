@@ -7,6 +7,12 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+/// Whether something stands at the place that is no regular file: a folder, a pipe, a device.
+#[must_use]
+pub fn is_no_regular_file(file: &Path) -> bool {
+    fs::metadata(file).is_ok_and(|found| !found.is_file())
+}
+
 /// Where a file really is, if that is below none of the folders it may be in. A file that is not there leads nowhere.
 #[must_use]
 pub fn leads_out_of(file: &Path, folders: &[PathBuf]) -> Option<PathBuf> {

@@ -11,7 +11,7 @@ use object_store::path::Path;
 use object_store::{ObjectStore, ObjectStoreExt};
 use url::Url;
 
-use crate::links::leads_out_of;
+use crate::links::{is_no_regular_file, leads_out_of};
 
 /// The table's place. It holds no state of the table and is cheap to clone behind an `Arc`.
 #[derive(Debug, Clone)]
@@ -91,8 +91,13 @@ impl TableLocation {
             .map_err(|()| invalid(&shown, "it is not an absolute path"))?;
         let root =
             Path::from_absolute_path(&absolute).map_err(|error| invalid(&shown, &error.to_string()))?;
-        // Acknowledged data must survive a power cut, so files are on disk before a commit names them.
-        let store = Arc::new(LocalFileSystem::new().with_fsync(true));
+        // Acknowledged data must survive a power cut, so files are on disk before a commit names them. A failed append
+        // takes its files away again, and the folders that it made for them.
+        let store = Arc::new(
+            LocalFileSystem::new()
+                .with_fsync(true)
+                .with_automatic_cleanup(true),
+        );
         Ok(Self {
             uri: url.to_string(),
             store,
@@ -182,7 +187,7 @@ impl TableLocation {
         self.below(&parts.join("/"))
     }
 
-    /// Proves that a resolved path does not lead out of the table by a symbolic link.
+    /// Proves that a resolved path is a regular file and does not lead out of the table by a symbolic link.
     pub fn check_links(&self, log_path: &str, path: &Path) -> Result<()> {
         let Some(root) = &self.file_system else {
             return Ok(());
@@ -190,6 +195,14 @@ impl TableLocation {
         let file = FilePath::new("/").join(path.as_ref());
         let mut folders = vec![root.clone()];
         folders.extend(self.allowed_roots.iter().map(|allowed| allowed_folder(allowed)));
+        if is_no_regular_file(&file) {
+            return Err(Error::new(
+                ErrorKind::CorruptData,
+                "what stands at a data file's place is no regular file",
+            )
+            .with("path", log_path)
+            .hint("restore the file from a backup of the table"));
+        }
         match leads_out_of(&file, &folders) {
             None => Ok(()),
             Some(_) => Err(Error::new(
@@ -229,6 +242,7 @@ impl TableLocation {
 }
 
 fn invalid(uri: &str, why: &str) -> Error {
+    let uri = without_secrets(uri);
     Error::new(
         ErrorKind::InvalidArgument,
         format!("{uri:?} is not the place of a table: {why}"),

@@ -8,6 +8,7 @@ use arrow_schema::{ArrowError, SchemaRef};
 use deltaic_protocol::{Error, ErrorKind};
 use deltaic_table::read::BatchStream;
 use futures::StreamExt;
+use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use tokio::runtime::Runtime;
@@ -64,16 +65,30 @@ impl RecordBatchReader for Blocking {
 
 /// Batches one by one.
 #[pyclass(module = "deltaic._rust", frozen)]
-pub struct BatchReader {
-    // Taken out while a batch is waited for, so that no lock is held then.
-    stream: Mutex<Option<BatchStream>>,
+pub(crate) struct BatchReader {
+    state: Mutex<Reading>,
+}
+
+/// Where a reader is. The stream is taken out while a batch is waited for, so that no lock is held then.
+enum Reading {
+    Ready(BatchStream),
+    /// A batch is being waited for, or its wait was interrupted: what comes next is not known.
+    Taken,
+    Done,
 }
 
 impl BatchReader {
-    pub fn new(stream: BatchStream) -> Self {
+    pub(crate) fn new(stream: BatchStream) -> Self {
         Self {
-            stream: Mutex::new(Some(stream)),
+            state: Mutex::new(Reading::Ready(stream)),
         }
+    }
+
+    fn replace(&self, state: Reading) -> Reading {
+        std::mem::replace(
+            &mut *self.state.lock().unwrap_or_else(PoisonError::into_inner),
+            state,
+        )
     }
 }
 
@@ -84,14 +99,26 @@ impl BatchReader {
     }
 
     fn __next__(&self, py: Python<'_>) -> Answer<Option<Batch>> {
-        let taken = self.stream.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let Some(mut stream) = taken else {
-            return Ok(None);
+        let mut stream = match self.replace(Reading::Taken) {
+            Reading::Ready(stream) => stream,
+            Reading::Done => {
+                self.replace(Reading::Done);
+                return Ok(None);
+            }
+            // The end of the iterator here would look like the end of the data.
+            Reading::Taken => {
+                return Err(PyRuntimeError::new_err(
+                    "this iterator was interrupted or is read by another thread: start the scan anew",
+                )
+                .into());
+            }
         };
         let batch = wait(py, async { stream.next().await.transpose() })?;
-        if batch.is_some() {
-            *self.stream.lock().unwrap_or_else(PoisonError::into_inner) = Some(stream);
-        }
+        self.replace(if batch.is_some() {
+            Reading::Ready(stream)
+        } else {
+            Reading::Done
+        });
         Ok(batch.map(Batch))
     }
 }

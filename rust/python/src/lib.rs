@@ -18,6 +18,8 @@ use pyo3::prelude::*;
 
 #[pymodule]
 fn _rust(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    // A panic becomes an error of ours or a PanicException; its backtrace on stderr would help no user.
+    std::panic::set_hook(Box::new(|_| {}));
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_class::<arrow_table::ArrowSchema>()?;
     module.add_class::<arrow_table::ArrowTable>()?;

@@ -2,6 +2,7 @@
 //!
 //! Protocol: *Checkpoints*, *Checkpoint Schema*. This room alone knows that a checkpoint is Parquet of actions.
 
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
@@ -10,7 +11,7 @@ use arrow_schema::{DataType, Field, Schema};
 use arrow_select::filter::filter;
 use deltaic_protocol::actions::columns::{Statistics, add_schema, remove_schema};
 use deltaic_protocol::{Error, ErrorKind, Result};
-use futures::TryStreamExt;
+use futures::{FutureExt, TryStreamExt};
 use parquet::arrow::arrow_reader::ArrowReaderOptions;
 use parquet::arrow::{ParquetRecordBatchStreamBuilder, ProjectionMask};
 use serde::de::DeserializeOwned;
@@ -32,8 +33,10 @@ pub async fn read_checkpoint(
 ) -> Result<Actions> {
     let mut actions = Actions::default();
     for file in &checkpoint.files {
-        read_file(location, file, statistics, &mut actions)
-            .await
+        // The Parquet reader can panic on bytes that were made for it; here that is damage like any other.
+        let read = AssertUnwindSafe(read_file(location, file, statistics, &mut actions)).catch_unwind();
+        read.await
+            .unwrap_or_else(|_| Err(damaged("its bytes make no sense")))
             .map_err(|error| {
                 error
                     .with("path", file.relative())

@@ -19,6 +19,11 @@ pub(super) fn arrow_failed(error: &ArrowError) -> Error {
     )
 }
 
+/// Most commits hold a handful of actions and there may be many: room is made when it is needed.
+fn small_text() -> StringBuilder {
+    StringBuilder::with_capacity(0, 0)
+}
+
 struct PartitionValuesBuilder(MapBuilder<StringBuilder, StringBuilder>);
 
 impl PartitionValuesBuilder {
@@ -28,10 +33,11 @@ impl PartitionValuesBuilder {
             key: "key".to_owned(),
             value: "value".to_owned(),
         };
-        Self(MapBuilder::new(
+        Self(MapBuilder::with_capacity(
             Some(names),
-            StringBuilder::new(),
-            StringBuilder::new(),
+            small_text(),
+            small_text(),
+            0,
         ))
     }
 
@@ -50,7 +56,6 @@ impl PartitionValuesBuilder {
     }
 }
 
-#[derive(Default)]
 struct DeletionVectorBuilder {
     storage_type: StringBuilder,
     path_or_inline_dv: StringBuilder,
@@ -61,6 +66,17 @@ struct DeletionVectorBuilder {
 }
 
 impl DeletionVectorBuilder {
+    fn new() -> Self {
+        Self {
+            storage_type: small_text(),
+            path_or_inline_dv: small_text(),
+            offset: Int32Builder::with_capacity(0),
+            size_in_bytes: Int32Builder::with_capacity(0),
+            cardinality: Int64Builder::with_capacity(0),
+            present: Vec::new(),
+        }
+    }
+
     fn push(&mut self, vector: Option<&DescriptorText<'_>>) {
         self.storage_type
             .append_value(vector.map_or("", |vector| &vector.storage_type));
@@ -109,12 +125,12 @@ impl AddsBuilder {
     pub(super) fn new(statistics: Statistics) -> Self {
         Self {
             statistics,
-            path: StringBuilder::new(),
-            size: Int64Builder::new(),
-            modification_time: Int64Builder::new(),
+            path: small_text(),
+            size: Int64Builder::with_capacity(0),
+            modification_time: Int64Builder::with_capacity(0),
             partition_values: PartitionValuesBuilder::new(),
-            deletion_vector: DeletionVectorBuilder::default(),
-            stats: StringBuilder::new(),
+            deletion_vector: DeletionVectorBuilder::new(),
+            stats: small_text(),
         }
     }
 
@@ -161,11 +177,11 @@ pub(super) struct RemovesBuilder {
 impl RemovesBuilder {
     pub(super) fn new() -> Self {
         Self {
-            path: StringBuilder::new(),
-            deletion_timestamp: Int64Builder::new(),
-            size: Int64Builder::new(),
+            path: small_text(),
+            deletion_timestamp: Int64Builder::with_capacity(0),
+            size: Int64Builder::with_capacity(0),
             partition_values: PartitionValuesBuilder::new(),
-            deletion_vector: DeletionVectorBuilder::default(),
+            deletion_vector: DeletionVectorBuilder::new(),
         }
     }
 

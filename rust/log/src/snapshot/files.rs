@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
-use arrow_array::{Array, ArrayRef, BooleanArray, MapArray, RecordBatch, StructArray};
+use arrow_array::{Array, ArrayRef, BooleanArray, MapArray, RecordBatch, StructArray, new_null_array};
 use arrow_schema::{DataType, Field, FieldRef, Schema};
 use arrow_select::concat::concat_batches;
 use arrow_select::filter::filter_record_batch;
@@ -56,6 +56,12 @@ fn live_rows(survivors: &[Survivors], schema: &Arc<Schema>) -> Result<RecordBatc
         .map(|survivors| filter_record_batch(&survivors.batch, &survivors.live).map_err(failed))
         .collect::<Result<_>>()?;
     concat_batches(schema, &kept).map_err(failed)
+}
+
+fn without_statistics(batch: &RecordBatch) -> Result<RecordBatch> {
+    let mut columns = batch.columns().to_vec();
+    columns.push(new_null_array(&DataType::Utf8, batch.num_rows()));
+    RecordBatch::try_new(add_schema(Statistics::Text), columns).map_err(failed)
 }
 
 impl Snapshot {
@@ -114,7 +120,17 @@ impl Snapshot {
     }
 
     /// As [`Snapshot::files`], with the files' statistics, which are read now: opening leaves them where they are.
+    ///
+    /// Statistics are a help and no truth, so where they cannot be read any more every file is without them.
     pub async fn files_with_statistics(&self, predicate: Option<&BoundPredicate>) -> Result<Files> {
+        let batch = match self.read_statistics().await {
+            Ok(batch) => batch,
+            Err(_) => without_statistics(&live_rows(&self.adds, &add_schema(Statistics::Skipped))?)?,
+        };
+        Ok(self.prune(batch, predicate)?.0)
+    }
+
+    async fn read_statistics(&self) -> Result<RecordBatch> {
         let checkpoint = match &self.segment.checkpoint {
             Some(files) => Some(read_checkpoint(&self.location, files, Statistics::Text).await?),
             None => None,
@@ -127,12 +143,7 @@ impl Snapshot {
         )
         .await?;
         let reconciled = reconcile(&commits, checkpoint.as_ref())?;
-        Ok(self
-            .prune(
-                live_rows(&reconciled.adds, &add_schema(Statistics::Text))?,
-                predicate,
-            )?
-            .0)
+        live_rows(&reconciled.adds, &add_schema(Statistics::Text))
     }
 
     /// How many rows the table has; none when a file does not say, or has a deletion vector.

@@ -63,6 +63,10 @@ impl Snapshot {
                     {
                         return Ok(snapshot);
                     }
+                    if !leads {
+                        let why = format!("there is no complete checkpoint of version {hint}");
+                        warnings.push(format!("_last_checkpoint was passed over: {why}"));
+                    }
                 }
             }
         }
@@ -117,7 +121,23 @@ async fn from_listing(
             },
         };
         let commits = read_commits(location, &segment.commits, Statistics::Skipped, options).await?;
-        return Snapshot::assemble(Arc::clone(location), options, segment, actions, commits, warnings);
+        let from_checkpoint = actions.is_some();
+        let opened = Snapshot::assemble(
+            Arc::clone(location),
+            options,
+            segment,
+            actions,
+            commits,
+            warnings.clone(),
+        );
+        match opened {
+            // What a checkpoint says may be what is wrong; the commits before it say it too, if they are still there.
+            Err(error) if from_checkpoint && error.kind() == ErrorKind::CorruptLog => {
+                warnings.push(format!("a checkpoint was passed over: {error}"));
+                first_error.get_or_insert(error);
+            }
+            opened => return opened,
+        }
     }
     Err(first_error.unwrap_or_else(|| not_a_table(listing, location.uri())))
 }

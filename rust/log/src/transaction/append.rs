@@ -59,8 +59,17 @@ pub async fn append(snapshot: &Snapshot, append: &Append) -> Result<Committed> {
                     time_of(snapshot.location(), version, timestamp_ms).await,
                 ));
             }
-            Outcome::Lost(_) | Outcome::Unknown(_) => {
+            outcome @ (Outcome::Lost(_) | Outcome::Unknown(_)) => {
                 let Some(winner) = read_winner(snapshot, version).await? else {
+                    if outcome == Outcome::Lost(version) {
+                        return Err(Error::new(
+                            ErrorKind::CorruptLog,
+                            "something that is no commit stands where the next one should be",
+                        )
+                        .with("path", LogPath::commit(version))
+                        .with("version", version)
+                        .hint("move it away; a folder or a dangling link has no place there"));
+                    }
                     // Nothing is there, so nothing was committed: the version is proposed again.
                     continue;
                 };

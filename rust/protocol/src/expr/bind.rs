@@ -58,10 +58,10 @@ pub enum BoundPredicate {
     IsNull(Vec<String>),
     /// A string column begins with a text.
     StartsWith(Vec<String>, String),
-    /// Both.
-    And(Box<BoundPredicate>, Box<BoundPredicate>),
-    /// Either.
-    Or(Box<BoundPredicate>, Box<BoundPredicate>),
+    /// All of them.
+    And(Vec<BoundPredicate>),
+    /// One of them.
+    Or(Vec<BoundPredicate>),
     /// The opposite.
     Not(Box<BoundPredicate>),
 }
@@ -87,10 +87,7 @@ impl BoundPredicate {
                     }
                 }
             }
-            Self::And(left, right) | Self::Or(left, right) => {
-                left.collect_columns(found);
-                right.collect_columns(found);
-            }
+            Self::And(parts) | Self::Or(parts) => parts.iter().for_each(|part| part.collect_columns(found)),
             Self::Not(inner) => inner.collect_columns(found),
         }
     }
@@ -99,17 +96,19 @@ impl BoundPredicate {
     #[must_use]
     pub fn conjuncts(&self) -> Vec<&Self> {
         match self {
-            Self::And(left, right) => [left.conjuncts(), right.conjuncts()].concat(),
+            Self::And(parts) => parts.iter().flat_map(Self::conjuncts).collect(),
             other => vec![other],
         }
     }
 
     /// Joins conjuncts again; none of none.
     #[must_use]
-    pub fn all_of(parts: Vec<Self>) -> Option<Self> {
-        parts
-            .into_iter()
-            .reduce(|left, right| Self::And(Box::new(left), Box::new(right)))
+    pub fn all_of(mut parts: Vec<Self>) -> Option<Self> {
+        if parts.len() > 1 {
+            Some(Self::And(parts))
+        } else {
+            parts.pop()
+        }
     }
 }
 
@@ -119,12 +118,8 @@ impl Predicate {
     /// An unknown column is `InvalidPredicate` with the nearest name; so are sides that cannot be compared.
     pub fn bind(&self, schema: &StructType) -> Result<BoundPredicate> {
         Ok(match self {
-            Self::And(left, right) => {
-                BoundPredicate::And(Box::new(left.bind(schema)?), Box::new(right.bind(schema)?))
-            }
-            Self::Or(left, right) => {
-                BoundPredicate::Or(Box::new(left.bind(schema)?), Box::new(right.bind(schema)?))
-            }
+            Self::And(parts) => BoundPredicate::And(bind_all(parts, schema)?),
+            Self::Or(parts) => BoundPredicate::Or(bind_all(parts, schema)?),
             Self::Not(inner) => BoundPredicate::Not(Box::new(inner.bind(schema)?)),
             Self::Term(Term::Literal(Literal::Boolean(value))) => BoundPredicate::Constant(Some(*value)),
             Self::Term(Term::Literal(Literal::Null)) => BoundPredicate::Constant(None),
@@ -156,13 +151,17 @@ impl Predicate {
             },
             Self::StartsWith(Term::Literal(_), _) => return Err(invalid("startswith needs a column")),
             Self::Compare(op, left, right) => compare(*op, left, right, schema)?,
-            Self::In(term, list) => list
-                .iter()
-                .map(|item| compare(Comparison::Equal, term, &Term::Literal(item.clone()), schema))
-                .reduce(|left, right| Ok(BoundPredicate::Or(Box::new(left?), Box::new(right?))))
-                .unwrap_or(Ok(BoundPredicate::Constant(Some(false))))?,
+            Self::In(term, list) => {
+                let equal =
+                    |item: &Literal| compare(Comparison::Equal, term, &Term::Literal(item.clone()), schema);
+                BoundPredicate::Or(list.iter().map(equal).collect::<Result<_>>()?)
+            }
         })
     }
+}
+
+fn bind_all(parts: &[Predicate], schema: &StructType) -> Result<Vec<BoundPredicate>> {
+    parts.iter().map(|part| part.bind(schema)).collect()
 }
 
 fn invalid(message: impl Into<String>) -> Error {

@@ -51,9 +51,20 @@ impl fmt::Display for BoundPredicate {
             Self::IsNull(path) => write!(f, "{} IS NULL", column(path)),
             Self::StartsWith(path, prefix) => write!(f, "startswith({}, '{prefix}')", column(path)),
             Self::Compare { op, left, right, .. } => write!(f, "{left} {op} {right}"),
-            Self::And(left, right) => write!(f, "({left} AND {right})"),
-            Self::Or(left, right) => write!(f, "({left} OR {right})"),
+            Self::And(parts) => joined(f, parts, " AND "),
+            Self::Or(parts) => joined(f, parts, " OR "),
             Self::Not(inner) => write!(f, "NOT {inner}"),
         }
     }
+}
+
+fn joined(f: &mut fmt::Formatter<'_>, parts: &[BoundPredicate], word: &str) -> fmt::Result {
+    f.write_str("(")?;
+    for (index, part) in parts.iter().enumerate() {
+        if index > 0 {
+            f.write_str(word)?;
+        }
+        write!(f, "{part}")?;
+    }
+    f.write_str(")")
 }

@@ -42,12 +42,8 @@ pub fn evaluate(predicate: &BoundPredicate, batch: &RecordBatch) -> Result<Boole
                 .ok_or_else(|| Error::new(ErrorKind::InvalidPredicate, "startswith needs a string"))?;
             BooleanArray::from_unary(strings, |text| text.starts_with(prefix.as_str()))
         }
-        BoundPredicate::And(left, right) => {
-            and_kleene(&evaluate(left, batch)?, &evaluate(right, batch)?).map_err(failed)?
-        }
-        BoundPredicate::Or(left, right) => {
-            or_kleene(&evaluate(left, batch)?, &evaluate(right, batch)?).map_err(failed)?
-        }
+        BoundPredicate::And(parts) => fold(parts, batch, true, and_kleene)?,
+        BoundPredicate::Or(parts) => fold(parts, batch, false, or_kleene)?,
         BoundPredicate::Not(inner) => not(&evaluate(inner, batch)?).map_err(failed)?,
         BoundPredicate::Compare {
             op,
@@ -68,6 +64,22 @@ pub fn evaluate(predicate: &BoundPredicate, batch: &RecordBatch) -> Result<Boole
             }
             .map_err(failed)?
         }
+    })
+}
+
+/// Joins the answers of many parts; `of_none` is the answer of none.
+fn fold(
+    parts: &[BoundPredicate],
+    batch: &RecordBatch,
+    of_none: bool,
+    join: fn(&BooleanArray, &BooleanArray) -> Result<BooleanArray, ArrowError>,
+) -> Result<BooleanArray> {
+    let mut parts = parts.iter();
+    let Some(first) = parts.next() else {
+        return Ok(BooleanArray::from(vec![of_none; batch.num_rows()]));
+    };
+    parts.try_fold(evaluate(first, batch)?, |joined, part| {
+        join(&joined, &evaluate(part, batch)?).map_err(failed)
     })
 }
 

@@ -16,6 +16,9 @@ use crate::{Error, ErrorKind, Result};
 /// How deeply a predicate may nest.
 const DEPTH: usize = 120;
 
+/// How many operators a predicate may have, and how many ANDs and ORs.
+const OPERATORS: usize = 5_000;
+
 /// Reads a predicate. What is not SQL is `InvalidPredicate`; SQL that is not implemented is
 /// `UnsupportedExpression`. Both name the place.
 ///
@@ -39,6 +42,10 @@ pub fn parse_predicate(text: &str) -> Result<Predicate> {
     let tokens = Tokenizer::new(&dialect, text)
         .tokenize_with_location()
         .map_err(|error| invalid(error.to_string()))?;
+    if too_many_operators(&tokens) {
+        return Err(invalid(format!("it has more than {OPERATORS} operators"))
+            .hint("write many values as column IN (…), which may be as long as you like"));
+    }
     let mut parser = Parser::new(&dialect)
         .with_recursion_limit(DEPTH)
         .with_tokens_with_locations(spell_out_number_types(tokens));
@@ -52,6 +59,39 @@ pub fn parse_predicate(text: &str) -> Result<Predicate> {
         )));
     }
     predicate(&expr)
+}
+
+/// The parser nests a chain of operators as deep as it is long, so its length is bounded before it is parsed.
+fn too_many_operators(tokens: &[TokenWithSpan]) -> bool {
+    let (mut words, mut signs) = (0, 0);
+    for token in tokens {
+        match &token.token {
+            Token::Word(word) if matches!(word.keyword, Keyword::AND | Keyword::OR) => words += 1,
+            // What stands in a list: values, their signs, commas and parentheses.
+            Token::Word(_)
+            | Token::Number(..)
+            | Token::SingleQuotedString(_)
+            | Token::DoubleQuotedString(_)
+            | Token::HexStringLiteral(_)
+            | Token::Comma
+            | Token::LParen
+            | Token::RParen
+            | Token::Period
+            | Token::Minus
+            | Token::Whitespace(_) => {}
+            _ => signs += 1,
+        }
+    }
+    let visible: Vec<&Token> = tokens
+        .iter()
+        .map(|token| &token.token)
+        .filter(|token| !matches!(token, Token::Whitespace(_)))
+        .collect();
+    let minuses = visible.windows(2).filter(|pair| {
+        let follows_value = matches!(pair[0], Token::Word(_) | Token::Number(..) | Token::RParen);
+        follows_value && *pair[1] == Token::Minus
+    });
+    words > OPERATORS || signs + minuses.count() > OPERATORS
 }
 
 /// As much of a text as an error has room for.
@@ -143,8 +183,8 @@ fn predicate(expr: &Expr) -> Result<Predicate> {
     Ok(match expr {
         Expr::Nested(inner) => predicate(inner)?,
         Expr::BinaryOp { left, op, right } => match op {
-            BinaryOperator::And => Predicate::And(Box::new(predicate(left)?), Box::new(predicate(right)?)),
-            BinaryOperator::Or => Predicate::Or(Box::new(predicate(left)?), Box::new(predicate(right)?)),
+            BinaryOperator::And => Predicate::And(chain(expr, &BinaryOperator::And)?),
+            BinaryOperator::Or => Predicate::Or(chain(expr, &BinaryOperator::Or)?),
             _ => Predicate::Compare(
                 comparison(op).ok_or_else(|| unsupported(expr))?,
                 term(left)?,
@@ -176,11 +216,26 @@ fn predicate(expr: &Expr) -> Result<Predicate> {
             let inner = term(expr)?;
             let above = Predicate::Compare(Comparison::GreaterOrEqual, inner.clone(), term(low)?);
             let below = Predicate::Compare(Comparison::LessOrEqual, inner, term(high)?);
-            negate(*negated, Predicate::And(Box::new(above), Box::new(below)))
+            negate(*negated, Predicate::And(vec![above, below]))
         }
         Expr::Function(function) => starts_with(function)?.ok_or_else(|| unsupported(expr))?,
         other => Predicate::Term(term(other)?),
     })
+}
+
+/// The links of a chain of ANDs or ORs, left to right. The parser nests such a chain as deep as it is long, so it is
+/// walked and not descended.
+fn chain(expr: &Expr, word: &BinaryOperator) -> Result<Vec<Predicate>> {
+    let mut links = Vec::new();
+    let mut rest = expr;
+    while let Expr::BinaryOp { left, op, right } = rest
+        && op == word
+    {
+        links.push(right.as_ref());
+        rest = left;
+    }
+    links.push(rest);
+    links.into_iter().rev().map(predicate).collect()
 }
 
 fn negate(negated: bool, predicate: Predicate) -> Predicate {
@@ -422,6 +477,30 @@ mod tests {
                 Predicate::Compare(Comparison::Greater, name(expected)?, number("1")),
                 "{text}"
             );
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn long_predicates_are_read_and_endless_ones_refused() -> Result<()> {
+        let list = (0..20_000)
+            .map(|number| (-number).to_string())
+            .collect::<Vec<_>>()
+            .join(", ");
+        assert!(
+            matches!(parse_predicate(&format!("a IN ({list})"))?, Predicate::In(_, list) if list.len() == 20_000)
+        );
+        let many = |count: usize, word: &str| vec!["a = 1"; count].join(word);
+        assert!(
+            matches!(parse_predicate(&many(4_000, " OR "))?, Predicate::Or(parts) if parts.len() == 4_000)
+        );
+        for text in [
+            many(50_000, " AND "),
+            "a + ".repeat(50_000) + "1",
+            "a - ".repeat(50_000) + "1",
+        ] {
+            let kind = parse_predicate(&text).err().map(|error| error.kind());
+            assert_eq!(kind, Some(ErrorKind::InvalidPredicate));
         }
         Ok(())
     }

@@ -43,10 +43,10 @@ pub enum Predicate {
     In(Term, Vec<Literal>),
     /// A string begins with a text.
     StartsWith(Term, String),
-    /// Both.
-    And(Box<Predicate>, Box<Predicate>),
-    /// Either.
-    Or(Box<Predicate>, Box<Predicate>),
+    /// All of them.
+    And(Vec<Predicate>),
+    /// One of them.
+    Or(Vec<Predicate>),
     /// The opposite; NULL stays NULL.
     Not(Box<Predicate>),
 }

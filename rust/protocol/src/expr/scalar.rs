@@ -134,48 +134,51 @@ impl Scalar {
     /// An Arrow array of one value, of the type's Arrow type; of one NULL where there is none.
     #[must_use]
     pub fn to_array(value: Option<&Self>, data_type: PrimitiveType) -> ArrayRef {
-        macro_rules! one {
-            ($array:ty, $variant:ident) => {
-                Arc::new(<$array>::from(vec![match value {
-                    Some(Scalar::$variant(value)) => Some(value.clone()),
+        Self::to_column(&[value.cloned()], data_type)
+    }
+
+    /// An Arrow array of values, of the type's Arrow type; what is of another type is NULL.
+    #[must_use]
+    pub fn to_column(values: &[Option<Self>], data_type: PrimitiveType) -> ArrayRef {
+        macro_rules! column {
+            ($array:ty, $variant:ident) => {{
+                let pick = |value: &Option<Self>| match value {
+                    Some(Self::$variant(value)) => Some(value.clone()),
                     _ => None,
-                }]))
-            };
+                };
+                values.iter().map(pick).collect::<$array>()
+            }};
         }
         match data_type {
-            PrimitiveType::Boolean => one!(BooleanArray, Boolean),
-            PrimitiveType::Byte => one!(Int8Array, Byte),
-            PrimitiveType::Short => one!(Int16Array, Short),
-            PrimitiveType::Integer => one!(Int32Array, Integer),
-            PrimitiveType::Long => one!(Int64Array, Long),
-            PrimitiveType::Float => one!(Float32Array, Float),
-            PrimitiveType::Double => one!(Float64Array, Double),
-            PrimitiveType::String => one!(StringArray, String),
-            PrimitiveType::Date => one!(Date32Array, Date),
-            PrimitiveType::TimestampNtz => one!(TimestampMicrosecondArray, TimestampNtz),
+            PrimitiveType::Boolean => Arc::new(column!(BooleanArray, Boolean)),
+            PrimitiveType::Byte => Arc::new(column!(Int8Array, Byte)),
+            PrimitiveType::Short => Arc::new(column!(Int16Array, Short)),
+            PrimitiveType::Integer => Arc::new(column!(Int32Array, Integer)),
+            PrimitiveType::Long => Arc::new(column!(Int64Array, Long)),
+            PrimitiveType::Float => Arc::new(column!(Float32Array, Float)),
+            PrimitiveType::Double => Arc::new(column!(Float64Array, Double)),
+            PrimitiveType::String => Arc::new(column!(StringArray, String)),
+            PrimitiveType::Binary => Arc::new(column!(BinaryArray, Binary)),
+            PrimitiveType::Date => Arc::new(column!(Date32Array, Date)),
+            PrimitiveType::TimestampNtz => Arc::new(column!(TimestampMicrosecondArray, TimestampNtz)),
             PrimitiveType::Timestamp => {
-                let micros = match value {
-                    Some(Self::Timestamp(micros)) => Some(*micros),
-                    _ => None,
-                };
-                Arc::new(TimestampMicrosecondArray::from(vec![micros]).with_timezone("UTC"))
-            }
-            PrimitiveType::Binary => {
-                let bytes = match value {
-                    Some(Self::Binary(bytes)) => Some(bytes.as_slice()),
-                    _ => None,
-                };
-                Arc::new(BinaryArray::from(vec![bytes]))
+                Arc::new(column!(TimestampMicrosecondArray, Timestamp).with_timezone("UTC"))
             }
             PrimitiveType::Decimal { precision, scale } => {
-                let unscaled = match value {
+                let pick = |value: &Option<Self>| match value {
                     Some(Self::Decimal { unscaled, .. }) => Some(*unscaled),
                     _ => None,
                 };
                 let arrow = arrow_schema::DataType::Decimal128(precision, i8::try_from(scale).unwrap_or(38));
-                Arc::new(Decimal128Array::from(vec![unscaled]).with_data_type(arrow))
+                Arc::new(
+                    values
+                        .iter()
+                        .map(pick)
+                        .collect::<Decimal128Array>()
+                        .with_data_type(arrow),
+                )
             }
-            PrimitiveType::Void | PrimitiveType::Variant => Arc::new(NullArray::new(1)),
+            PrimitiveType::Void | PrimitiveType::Variant => Arc::new(NullArray::new(values.len())),
         }
     }
 }

@@ -92,18 +92,7 @@ fn fields_to_arrow(fields: &StructType) -> Result<Fields> {
 /// Large and view layouts, dictionaries and all time units are taken; types that Delta does not have are a
 /// `SchemaMismatch` that names the column.
 pub fn schema_from_arrow(schema: &Schema) -> Result<StructType> {
-    let fields = fields_from_arrow(schema.fields(), "")?;
-    let mut seen = std::collections::HashSet::new();
-    for field in &fields.fields {
-        if !seen.insert(field.name.to_lowercase()) {
-            return Err(mismatch(
-                &field.name,
-                format!("two columns are named {:?} (case does not count)", field.name),
-            )
-            .hint("rename one of them"));
-        }
-    }
-    Ok(fields)
+    fields_from_arrow(schema.fields(), "")
 }
 
 /// The column that holds data of an Arrow field.
@@ -112,6 +101,22 @@ pub fn field_from_arrow(field: &Field) -> Result<StructField> {
 }
 
 fn fields_from_arrow(fields: &Fields, path: &str) -> Result<StructType> {
+    let mut seen = std::collections::HashSet::new();
+    if let Some(twice) = fields
+        .iter()
+        .find(|field| !seen.insert(field.name().to_lowercase()))
+    {
+        let below = if path.is_empty() {
+            twice.name().clone()
+        } else {
+            format!("{path}.{}", twice.name())
+        };
+        return Err(mismatch(
+            &below,
+            format!("two columns are named {below:?} (case does not count)"),
+        )
+        .hint("rename one of them"));
+    }
     Ok(StructType {
         fields: fields
             .iter()

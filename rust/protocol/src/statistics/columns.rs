@@ -3,14 +3,13 @@
 use std::sync::Arc;
 
 use arrow_array::builder::{BooleanBuilder, Int64Builder};
-use arrow_array::{Array, ArrayRef, StringArray, StructArray};
+use arrow_array::{Array, ArrayRef, Int64Array, StringArray, StructArray};
 use arrow_schema::{Field, FieldRef};
-use arrow_select::concat::concat;
 
-use super::text::{Part, Statistics};
+use super::text::{self, Kind, Level, Statistics};
+use crate::Result;
 use crate::expr::Scalar;
 use crate::schema::{DataType, PrimitiveType, StructType};
-use crate::{Error, ErrorKind, Result};
 
 /// Statistics of many files, a row each, under the names and with the types of the schema; NULL where a file's
 /// cannot be used.
@@ -28,13 +27,6 @@ pub struct StatisticsColumns {
     pub null_count: ArrayRef,
 }
 
-/// What a leaf's column holds.
-#[derive(Clone, Copy, PartialEq)]
-enum Kind {
-    Bound(Part),
-    NullCount,
-}
-
 impl StatisticsColumns {
     /// Reads the statistics of each file; partition columns have none, and are left out of `schema`.
     pub fn parse(stats: &StringArray, schema: &StructType) -> Result<Self> {
@@ -46,42 +38,47 @@ impl StatisticsColumns {
             num_records.append_option(stats.as_ref().and_then(Statistics::num_records));
             tight_bounds.append_option(stats.as_ref().map(Statistics::tight_bounds));
         }
-        let columns = |kind| fields(&parsed, schema, kind, &mut Vec::new());
+        let columns = |kind: Kind| {
+            let levels: Vec<Option<Level<'_>>> = parsed
+                .iter()
+                .map(|stats| stats.as_ref().and_then(|stats| stats.level(kind)))
+                .collect();
+            fields(&levels, schema, kind)
+        };
         Ok(Self {
             num_records: Arc::new(num_records.finish()),
             tight_bounds: Arc::new(tight_bounds.finish()),
-            min: columns(Kind::Bound(Part::Min))?,
-            max: columns(Kind::Bound(Part::Max))?,
+            min: columns(Kind::Min)?,
+            max: columns(Kind::Max)?,
             null_count: columns(Kind::NullCount)?,
         })
     }
 }
 
-fn failed(error: arrow_schema::ArrowError) -> Error {
-    Error::new(
-        ErrorKind::CorruptLog,
-        format!("statistics cannot be put into columns: {error}"),
-    )
-}
-
-fn fields(
-    parsed: &[Option<Statistics<'_>>],
-    schema: &StructType,
-    kind: Kind,
-    path: &mut Vec<String>,
-) -> Result<ArrayRef> {
+fn fields(levels: &[Option<Level<'_>>], schema: &StructType, kind: Kind) -> Result<ArrayRef> {
     let mut columns: Vec<(FieldRef, ArrayRef)> = Vec::new();
     for field in &schema.fields {
-        path.push(field.name.clone());
+        let values = levels
+            .iter()
+            .map(|level| level.as_ref()?.get(field.name.as_str()).copied());
         let column = match &field.data_type {
-            DataType::Struct(inner) => Some(fields(parsed, inner, kind, path)?),
-            DataType::Primitive(primitive) => leaf(parsed, *primitive, kind, path)?,
-            DataType::Array(_) | DataType::Map(_) if kind == Kind::NullCount => {
-                Some(null_counts(parsed, path))
+            DataType::Struct(inner) => {
+                let below: Vec<Option<Level<'_>>> = values.map(|value| value.and_then(text::level)).collect();
+                Some(fields(&below, inner, kind)?)
             }
-            DataType::Array(_) | DataType::Map(_) => None,
+            _ if kind == Kind::NullCount => Some(Arc::new(
+                values
+                    .map(|value| value.and_then(text::count))
+                    .collect::<Int64Array>(),
+            ) as ArrayRef),
+            DataType::Primitive(primitive) if has_bounds(*primitive) => {
+                let scalars: Vec<Option<Scalar>> = values
+                    .map(|value| value.and_then(|value| text::bound(value, *primitive)))
+                    .collect();
+                Some(Scalar::to_column(&scalars, *primitive))
+            }
+            _ => None,
         };
-        path.pop();
         if let Some(column) = column {
             columns.push((
                 Arc::new(Field::new(&field.name, column.data_type().clone(), true)),
@@ -90,47 +87,14 @@ fn fields(
         }
     }
     if columns.is_empty() {
-        return Ok(Arc::new(StructArray::new_empty_fields(parsed.len(), None)));
+        return Ok(Arc::new(StructArray::new_empty_fields(levels.len(), None)));
     }
     Ok(Arc::new(StructArray::from(columns)))
 }
 
-fn null_counts(parsed: &[Option<Statistics<'_>>], path: &[String]) -> ArrayRef {
-    let mut counts = Int64Builder::with_capacity(parsed.len());
-    parsed
-        .iter()
-        .for_each(|stats| counts.append_option(stats.as_ref().and_then(|stats| stats.null_count(path))));
-    Arc::new(counts.finish())
-}
-
-fn leaf(
-    parsed: &[Option<Statistics<'_>>],
-    primitive: PrimitiveType,
-    kind: Kind,
-    path: &[String],
-) -> Result<Option<ArrayRef>> {
-    let part = match kind {
-        Kind::NullCount => return Ok(Some(null_counts(parsed, path))),
-        Kind::Bound(part) => part,
-    };
-    if matches!(
+fn has_bounds(primitive: PrimitiveType) -> bool {
+    !matches!(
         primitive,
         PrimitiveType::Boolean | PrimitiveType::Binary | PrimitiveType::Void | PrimitiveType::Variant
-    ) {
-        return Ok(None);
-    }
-    let values: Vec<ArrayRef> = parsed
-        .iter()
-        .map(|stats| {
-            let bound = stats
-                .as_ref()
-                .and_then(|stats| stats.bound(part, path, primitive));
-            Scalar::to_array(bound.as_ref(), primitive)
-        })
-        .collect();
-    if values.is_empty() {
-        return Ok(Some(Scalar::to_array(None, primitive).slice(0, 0)));
-    }
-    let values: Vec<&dyn Array> = values.iter().map(AsRef::as_ref).collect();
-    concat(&values).map(Some).map_err(failed)
+    )
 }

@@ -10,7 +10,7 @@ use crate::expr::Scalar;
 use crate::schema::PrimitiveType;
 
 /// The fields of one level: a struct's columns, each still text.
-type Level<'a> = HashMap<Cow<'a, str>, &'a RawValue>;
+pub(super) type Level<'a> = HashMap<Cow<'a, str>, &'a RawValue>;
 
 /// One file's statistics, each column still text.
 #[derive(Debug, Default, Deserialize)]
@@ -30,11 +30,13 @@ pub struct Statistics<'a> {
 
 /// Which of a column's statistics.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
+pub(super) enum Kind {
     /// `minValues`
     Min,
     /// `maxValues`
     Max,
+    /// `nullCount`
+    NullCount,
 }
 
 impl<'a> Statistics<'a> {
@@ -58,46 +60,43 @@ impl<'a> Statistics<'a> {
             .unwrap_or(true)
     }
 
-    /// `nullCount` of a column, by the names that lead to it.
-    #[must_use]
-    pub fn null_count(&self, path: &[String]) -> Option<i64> {
-        descend(self.null_count?, path).and_then(count)
-    }
-
-    /// A bound of a column, by the names that lead to it, where it is a value of the column's type.
-    #[must_use]
-    pub fn bound(&self, part: Part, path: &[String], data_type: PrimitiveType) -> Option<Scalar> {
-        let root = match part {
-            Part::Min => self.min_values,
-            Part::Max => self.max_values,
-        };
-        let raw = descend(root?, path)?.get();
-        let is_text = raw.starts_with('"');
-        let spelled_as_text = match data_type {
-            PrimitiveType::String
-            | PrimitiveType::Date
-            | PrimitiveType::Timestamp
-            | PrimitiveType::TimestampNtz => true,
-            // Not a number, and the infinities, have no spelling as JSON numbers.
-            PrimitiveType::Float | PrimitiveType::Double => is_text,
-            _ => false,
-        };
-        match (is_text, spelled_as_text) {
-            (true, true) => Scalar::parse(&serde_json::from_str::<Cow<'_, str>>(raw).ok()?, data_type),
-            (false, false) => Scalar::parse(raw, data_type),
-            _ => None,
-        }
+    /// The columns of one kind of statistics, each still text.
+    pub(super) fn level(&self, kind: Kind) -> Option<Level<'a>> {
+        level(match kind {
+            Kind::Min => self.min_values?,
+            Kind::Max => self.max_values?,
+            Kind::NullCount => self.null_count?,
+        })
     }
 }
 
-fn descend<'a>(root: &'a RawValue, path: &[String]) -> Option<&'a RawValue> {
-    path.iter().try_fold(root, |level, name| {
-        let fields: Level<'a> = serde_json::from_str(level.get()).ok()?;
-        fields.get(name.as_str()).copied()
-    })
+/// The fields of an object, each still text; none where it is no object.
+pub(super) fn level(raw: &RawValue) -> Option<Level<'_>> {
+    serde_json::from_str(raw.get()).ok()
 }
 
-fn count(raw: &RawValue) -> Option<i64> {
+/// A bound, where it is a value of the column's type.
+pub(super) fn bound(value: &RawValue, data_type: PrimitiveType) -> Option<Scalar> {
+    let raw = value.get();
+    let is_text = raw.starts_with('"');
+    let spelled_as_text = match data_type {
+        PrimitiveType::String
+        | PrimitiveType::Date
+        | PrimitiveType::Timestamp
+        | PrimitiveType::TimestampNtz => true,
+        // Not a number, and the infinities, have no spelling as JSON numbers.
+        PrimitiveType::Float | PrimitiveType::Double => is_text,
+        _ => false,
+    };
+    match (is_text, spelled_as_text) {
+        (true, true) => Scalar::parse(&serde_json::from_str::<Cow<'_, str>>(raw).ok()?, data_type),
+        (false, false) => Scalar::parse(raw, data_type),
+        _ => None,
+    }
+}
+
+/// A count, where it is one.
+pub(super) fn count(raw: &RawValue) -> Option<i64> {
     raw.get().parse::<i64>().ok().filter(|count| *count >= 0)
 }
 
@@ -117,10 +116,6 @@ pub fn num_records(stats: &str) -> Option<i64> {
 mod tests {
     use super::*;
 
-    fn path(text: &str) -> Vec<String> {
-        text.split('.').map(str::to_owned).collect()
-    }
-
     /// protocol: per-file-statistics.3
     #[test]
     fn values_are_read_exactly_or_not_at_all() {
@@ -133,11 +128,18 @@ mod tests {
             scale: 2,
         };
         assert_eq!((stats.num_records(), stats.tight_bounds()), (Some(3), false));
-        assert_eq!(
-            (stats.null_count(&path("a")), stats.null_count(&path("s.b"))),
-            (Some(0), None)
-        );
-        let min = |name: &str, data_type| stats.bound(Part::Min, &path(name), data_type);
+        let value = |kind, path: &str| {
+            let mut raw = None;
+            let mut here = stats.level(kind);
+            for name in path.split('.') {
+                raw = here.and_then(|fields| fields.get(name).copied());
+                here = raw.and_then(level);
+            }
+            raw
+        };
+        assert_eq!(value(Kind::NullCount, "a").and_then(count), Some(0));
+        assert_eq!(value(Kind::NullCount, "s.b").and_then(count), None);
+        let min = |name: &str, data_type| value(Kind::Min, name).and_then(|value| bound(value, data_type));
         assert_eq!(
             min("a", PrimitiveType::Long),
             Some(Scalar::Long(9_007_199_254_740_993))
@@ -170,7 +172,10 @@ mod tests {
         );
         assert_eq!(min("bad", PrimitiveType::Long), None);
         assert_eq!(min("absent", PrimitiveType::Long), None);
-        assert_eq!(stats.bound(Part::Max, &path("a"), PrimitiveType::Long), None);
+        assert_eq!(
+            value(Kind::Max, "a").and_then(|value| bound(value, PrimitiveType::Long)),
+            None
+        );
         assert_eq!(Statistics::parse("no json").num_records(), None);
     }
 }

@@ -1,6 +1,7 @@
 //! Batches as they come: files read side by side, in order, with a bounded number of batches in flight.
 
 use std::num::NonZero;
+use std::panic::AssertUnwindSafe;
 
 use arrow_array::RecordBatch;
 use deltaic_protocol::{Error, ErrorKind, Result};
@@ -33,7 +34,21 @@ pub fn stream_scan(scan: &Scan) -> Result<BatchStream> {
 
 /// Reads one task.
 pub fn stream_task(task: ScanTask) -> BatchStream {
-    open(task).into_stream().try_flatten().boxed()
+    let path = task.path().to_owned();
+    let batches = AssertUnwindSafe(open(task).into_stream().try_flatten()).catch_unwind();
+    // The Parquet reader can panic on bytes that were made for it; here that is damage like any other.
+    batches
+        .map(move |batch| {
+            batch.unwrap_or_else(|_| {
+                Err(Error::new(
+                    ErrorKind::CorruptData,
+                    "the data file cannot be read: its bytes make no sense",
+                )
+                .with("path", path.as_str())
+                .hint("the file is truncated or damaged: restore it from a backup"))
+            })
+        })
+        .boxed()
 }
 
 fn spawn(task: ScanTask) -> BatchStream {

@@ -9,7 +9,7 @@ use deltaic_protocol::actions::columns::Statistics;
 use deltaic_protocol::error::nearest;
 use deltaic_protocol::expr::{BoundPredicate, parse_predicate};
 use deltaic_protocol::partition::values_of_row;
-use deltaic_protocol::schema::StructType;
+use deltaic_protocol::schema::{StructField, StructType};
 use deltaic_protocol::{Error, ErrorKind, Result};
 
 use super::{ScanContext, ScanTask};
@@ -133,10 +133,12 @@ impl Scan {
     /// Whether the predicate, if any, looks at partition columns alone, so that the log answers it.
     fn is_answered_by_the_log(&self) -> bool {
         self.bound().is_none_or(|predicate| {
-            predicate
-                .columns()
-                .iter()
-                .all(|column| self.context.partition_columns.iter().any(|name| name == column))
+            let columns = predicate.columns();
+            // A predicate without columns is judged row by row like any other.
+            !columns.is_empty()
+                && columns
+                    .iter()
+                    .all(|column| self.context.partition_columns.iter().any(|name| name == column))
         })
     }
 
@@ -196,7 +198,7 @@ pub async fn list_files(
 
 fn select(schema: &StructType, names: &[String]) -> Result<StructType> {
     let mut fields = Vec::with_capacity(names.len());
-    for (index, name) in names.iter().enumerate() {
+    for name in names {
         let Some(field) = schema.field_ignoring_case(name) else {
             let hint = match nearest(name, schema.names()) {
                 Some(near) => format!("did you mean {near}?"),
@@ -211,10 +213,9 @@ fn select(schema: &StructType, names: &[String]) -> Result<StructType> {
                     .hint(hint),
             );
         };
-        if names
+        if fields
             .iter()
-            .take(index)
-            .any(|before| before.eq_ignore_ascii_case(name))
+            .any(|before: &StructField| before.name == field.name)
         {
             return Err(Error::new(
                 ErrorKind::InvalidArgument,

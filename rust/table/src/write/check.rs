@@ -131,7 +131,18 @@ fn fits(from: &ArrowType, to: &DataType, path: &str) -> Result<()> {
         (ArrowType::Dictionary(_, value), to) => fits(value, to, path),
         (ArrowType::RunEndEncoded(_, value), to) => fits(value.data_type(), to, path),
         (ArrowType::Struct(fields), DataType::Struct(columns)) => {
+            let mut seen = std::collections::HashSet::new();
             for field in fields {
+                if !seen.insert(field.name().to_lowercase()) {
+                    return Err(mismatch(
+                        path,
+                        format!(
+                            "two fields of {path} in the data are named {:?} (case does not count)",
+                            field.name()
+                        ),
+                    )
+                    .hint("drop or rename one of them"));
+                }
                 let Some(column) = columns.field_ignoring_case(field.name()) else {
                     return Err(
                         mismatch(path, format!("the table has no field {path}.{}", field.name()))

@@ -311,7 +311,14 @@ fn ceil_milliseconds(micros: i64) -> Option<i64> {
     Some(micros.checked_add(999)?.div_euclid(1000))
 }
 
+/// The years that every reader's spelling of a time has room for: 1 to 9999.
+const MILLISECONDS: std::ops::RangeInclusive<i64> = -62_135_596_800_000..=253_402_300_799_999;
+const DAYS: std::ops::RangeInclusive<i32> = -719_162..=2_932_896;
+
 fn milliseconds(millis: i64, zone: char) -> Option<String> {
+    if !MILLISECONDS.contains(&millis) {
+        return None;
+    }
     let text = format_timestamp(millis.checked_mul(1000)?, 'T')?;
     let (seconds, fraction) = match text.split_once('.') {
         Some((seconds, fraction)) => (seconds, fraction.get(..3)?),
@@ -333,7 +340,7 @@ fn plain_json(scalar: &Scalar) -> Option<String> {
         Scalar::Float(value) if value.is_finite() => format!("{value:?}"),
         Scalar::Double(value) if value.is_finite() => format!("{value:?}"),
         Scalar::Float(_) | Scalar::Double(_) => quoted(&scalar.to_partition_text()?),
-        Scalar::Date(days) => quoted(&format_date(*days)?),
+        Scalar::Date(days) if DAYS.contains(days) => quoted(&format_date(*days)?),
         _ => return None,
     })
 }

@@ -11,12 +11,16 @@ use deltaic_protocol::actions::Add;
 use deltaic_protocol::features::ensure_appendable;
 use deltaic_protocol::properties::{IndexedColumns, indexed_columns};
 use deltaic_protocol::schema::StructType;
+use futures::StreamExt;
 use object_store::ObjectStoreExt;
 
 use super::check::Incoming;
 use super::data_file::DataFile;
 use super::partition::{PartitionValues, Splitter};
 use super::statistics::FileStatistics;
+
+/// How many files are finished at once.
+const FILES_IN_FLIGHT: usize = 16;
 
 /// How large a data file grows before the next is begun.
 const TARGET_BYTES: usize = 128 << 20;
@@ -133,8 +137,13 @@ impl TableWriter {
 
     /// Finishes all files; they are durable when this returns, and wait to be committed.
     pub async fn finish(&mut self) -> Result<Written> {
-        while let Some((_, file)) = self.open.pop_first() {
-            self.finish_file(file).await?;
+        // Most of a file's finishing is waiting for the store to have it safe.
+        let files = std::mem::take(&mut self.open).into_values().map(DataFile::finish);
+        let mut finished = futures::stream::iter(files).buffered(FILES_IN_FLIGHT);
+        while let Some(file) = finished.next().await {
+            let (add, rows) = file?;
+            self.written.adds.push(add);
+            self.written.rows += rows;
         }
         Ok(std::mem::take(&mut self.written))
     }

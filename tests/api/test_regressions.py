@@ -1,0 +1,150 @@
+"""Faults that were found by trying to break the package; each test is the shortest way to one of them."""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+import deltaic
+
+from .log_files import commit_file
+
+
+@pytest.fixture
+def three(root: Path) -> deltaic.Table:
+    table = deltaic.Table.create(root, pa.schema([("id", pa.int64())]))
+    table.append(pa.table({"id": [1, 2, 3]}))
+    return table
+
+
+@pytest.mark.parametrize(
+    ("predicate", "rows"),
+    [("FALSE", 0), ("TRUE", 3), ("NULL", 0), ("NOT TRUE", 0), ("id = NULL", 0), ("id IN (NULL)", 0)],
+)
+def test_a_predicate_without_columns_counts_what_it_reads(
+    three: deltaic.Table, predicate: str, rows: int
+) -> None:
+    scan = three.snapshot().scan(predicate=predicate)
+    assert scan.count() == scan.to_arrow().num_rows == rows
+
+
+def test_an_empty_list_matches_nothing(three: deltaic.Table) -> None:
+    scan = three.snapshot().scan(predicate=deltaic.col("id").is_in([]))
+    assert scan.count() == scan.to_arrow().num_rows == 0
+
+
+def test_long_predicates_do_not_end_the_process(three: deltaic.Table) -> None:
+    snapshot = three.snapshot()
+    assert snapshot.scan(predicate=deltaic.col("id").is_in(list(range(-20_000, 3)))).count() == 2
+    assert snapshot.scan(predicate=" OR ".join(["id = 2"] * 3000)).count() == 1
+    assert snapshot.scan(predicate=" AND ".join(["id = 2"] * 3000)).count() == 1
+    for endless in (" OR ".join(["id = 2"] * 100_000), "id + " * 100_000 + "1 > 0"):
+        with pytest.raises(deltaic.InvalidPredicate, match="operators"):
+            snapshot.scan(predicate=endless)
+
+
+def test_two_fields_of_a_struct_that_differ_by_case_are_refused(root: Path) -> None:
+    table = deltaic.Table.create(root, pa.schema([("s", pa.struct([("a", pa.int64())]))]))
+    twice = pa.StructArray.from_arrays([pa.array([1]), pa.array([2])], names=["A", "a"])
+    with pytest.raises(deltaic.SchemaMismatch, match="two fields"):
+        table.append(pa.table({"s": twice}))
+    with pytest.raises(deltaic.SchemaMismatch, match="two columns"):
+        deltaic.Table.create(root.parent / "other", pa.schema([("s", twice.type)]))
+
+
+def test_a_uri_that_is_refused_is_shown_without_its_secrets() -> None:
+    with pytest.raises(ValueError, match="not the place of a table") as caught:
+        deltaic.Table("file://user:SECRET@host/k?sig=SECRET")
+    assert "SECRET" not in str(caught.value)
+
+
+def test_something_else_where_the_next_commit_should_be(three: deltaic.Table, root: Path) -> None:
+    snapshot_before = three.snapshot().version
+    commit_file(root, 2).symlink_to(root / "nowhere")
+    with pytest.raises(deltaic.CorruptLog, match="no commit stands") as caught:
+        three.append(pa.table({"id": [4]}))
+    assert caught.value.context["version"] == snapshot_before + 1
+
+
+@pytest.mark.parametrize(
+    "info",
+    [
+        {"inCommitTimestamp": 1, "nested": "[" * 5000 + "]" * 5000},
+        {"operationMetrics": {"numFiles": "9" * 5000}},
+    ],
+)
+def test_a_strange_commit_info_is_no_untyped_error(
+    three: deltaic.Table, root: Path, info: dict[str, object]
+) -> None:
+    text = json.dumps({"commitInfo": info}).replace('"[', "[").replace(']"', "]")
+    commit_file(root, 2).write_text(text + "\n")
+    said: deltaic.DeltaicError | None = None
+    metrics: dict[str, int | str] = {}
+    try:
+        metrics = three.history()[0].metrics
+    except deltaic.DeltaicError as error:
+        said = error
+    assert said.context["version"] == 2 if said else list(metrics) == ["numFiles"]
+
+
+def test_a_pipe_for_a_data_file_is_damage(three: deltaic.Table, root: Path) -> None:
+    [file] = root.glob("*.parquet")
+    file.unlink()
+    os.mkfifo(file)
+    with pytest.raises(deltaic.CorruptData, match="no regular file"):
+        three.snapshot().scan().to_arrow()
+
+
+def test_a_failed_append_leaves_no_folder(root: Path) -> None:
+    table = deltaic.Table.create(
+        root, pa.schema([("id", pa.int64()), ("p", pa.string())]), partition_by=["p"]
+    )
+    with pytest.raises(deltaic.StorageError):
+        table.append(pa.table({"id": [1, 2], "p": ["ok", "x" * 300]}))
+    assert sorted(path.name for path in root.iterdir()) == ["_delta_log"]
+
+
+def test_an_iterator_has_one_reader(three: deltaic.Table) -> None:
+    """A second thread gets an error or a batch, and never an end that is none."""
+    for _ in range(20):
+        three.append(pa.table({"id": [0]}))
+    batches = three.snapshot().scan()._rust.batches()
+    rows: list[int] = []
+    busy: list[str] = []
+
+    def rows_of_next() -> int | None:
+        try:
+            return next(batches).num_rows
+        except RuntimeError as error:
+            busy.append(str(error))
+            return 0
+        except StopIteration:
+            return None
+
+    def read() -> None:
+        while (found := rows_of_next()) is not None:
+            rows.append(found)
+
+    threads = [threading.Thread(target=read) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sum(rows) == 23
+    assert all("another thread" in text for text in busy)
+
+
+def test_times_past_year_9999_have_no_bound(root: Path) -> None:
+    last = pa.array([253_402_300_799_999_999], pa.timestamp("us", "UTC"))
+    table = deltaic.Table.create(root, pa.schema([("t", last.type)]))
+    table.append(pa.table({"t": last}))
+    [add] = [
+        json.loads(line)["add"] for line in commit_file(root, 1).read_bytes().splitlines() if b'"add"' in line
+    ]
+    stats = json.loads(add["stats"])
+    assert (stats["minValues"], stats["maxValues"]) == ({"t": "9999-12-31T23:59:59.999Z"}, {})
