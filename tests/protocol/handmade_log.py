@@ -76,6 +76,13 @@ CHECKPOINT_COLUMNS: dict[str, pa.DataType] = {
         [("domain", pa.string()), ("configuration", pa.string()), ("removed", pa.bool_())]
     ),
 }
+V2_COLUMNS: dict[str, pa.DataType] = {
+    **CHECKPOINT_COLUMNS,
+    "sidecar": pa.struct(
+        [("path", pa.string()), ("sizeInBytes", pa.int64()), ("modificationTime", pa.int64())]
+    ),
+    "checkpointMetadata": pa.struct([("version", pa.int64())]),
+}
 
 
 def field(name: str, kind: Any = "long", *, nullable: bool = True, **metadata: Any) -> dict[str, Any]:
@@ -176,15 +183,27 @@ class HandmadeTable:
 
     def checkpoint(self, version: int, actions: Iterable[Action], *, leave_out: Sequence[str] = ()) -> Path:
         """Writes a classic checkpoint, one action a row; columns in `leave_out` are not in the file."""
-        rows = list(actions)
-        columns = {
-            name: pa.array([row.get(name) for row in rows], kind)
-            for name, kind in CHECKPOINT_COLUMNS.items()
-            if name not in leave_out
-        }
         path = self.log / f"{version:020}.checkpoint.parquet"
-        pq.write_table(pa.table(columns), path)
+        write_actions(
+            path, actions, {n: kind for n, kind in CHECKPOINT_COLUMNS.items() if n not in leave_out}
+        )
         return path
+
+    def top_level(self, name: str, actions: Iterable[Action]) -> Path:
+        """Writes the top level of a V2 checkpoint under a name that ends in ``.json`` or ``.parquet``."""
+        path = self.log / name
+        if path.suffix == ".json":
+            path.write_text("".join(json.dumps(action) + "\n" for action in actions))
+        else:
+            write_actions(path, actions, V2_COLUMNS)
+        return path
+
+    def sidecar(self, name: str, actions: Iterable[Action]) -> Action:
+        """Writes a sidecar of file actions and returns the action that names it."""
+        path = self.log / "_sidecars" / name
+        path.parent.mkdir(exist_ok=True)
+        write_actions(path, actions, {name: CHECKPOINT_COLUMNS[name] for name in ("add", "remove")})
+        return {"sidecar": {"path": name, "sizeInBytes": path.stat().st_size, "modificationTime": CREATED}}
 
     def hint(self, version: int, size: int = 1, **others: Any) -> None:
         """Writes ``_last_checkpoint``."""
@@ -208,6 +227,13 @@ class HandmadeTable:
     def set_time(self, version: int, milliseconds: int) -> None:
         """Sets the modification time of a commit's file."""
         os.utime(commit_path(self.root, version), ns=(milliseconds * 10**6, milliseconds * 10**6))
+
+
+def write_actions(path: Path, actions: Iterable[Action], kinds: Mapping[str, pa.DataType]) -> None:
+    """Writes actions as Parquet, one a row, a column for each kind."""
+    rows = list(actions)
+    columns = {name: pa.array([row.get(name) for row in rows], kind) for name, kind in kinds.items()}
+    pq.write_table(pa.table(columns), path)
 
 
 def commit_path(root: Path, version: int) -> Path:

@@ -49,6 +49,12 @@ pub fn complete_checkpoints(listing: &Listing, at_most: Option<Version>) -> Vec<
                     files: vec![file.clone()],
                 });
             }
+            LogFileKind::UuidCheckpoint { .. } => {
+                found.push(CheckpointFiles {
+                    version: file.path.version,
+                    files: vec![file.clone()],
+                });
+            }
             LogFileKind::MultiPartCheckpoint { parts: count, .. } => {
                 parts
                     .entry((file.path.version, count))
@@ -76,8 +82,7 @@ pub fn complete_checkpoints(listing: &Listing, at_most: Option<Version>) -> Vec<
 impl LogSegment {
     /// Proves that a checkpoint, or none, and the listed commits make the version.
     ///
-    /// A version that the log does not reach is a `VersionNotFound`, a missing commit a `CorruptLog`; a stretch
-    /// that only a checkpoint of another kind could bridge is an `UnsupportedFeature`.
+    /// A missing commit is a `CorruptLog` that names it.
     pub fn try_new(listing: &Listing, checkpoint: Option<CheckpointFiles>, version: Version) -> Result<Self> {
         let after = checkpoint.as_ref().map(|checkpoint| checkpoint.version);
         let commits: Vec<LogFile> = listing
@@ -101,7 +106,7 @@ impl LogSegment {
             }
         }
         if let Some(missing) = expected {
-            return Err(missing_commit(listing, missing, version));
+            return Err(missing_commit(missing, version));
         }
         Ok(Self {
             version,
@@ -111,21 +116,7 @@ impl LogSegment {
     }
 }
 
-fn missing_commit(listing: &Listing, missing: Version, version: Version) -> Error {
-    let bridge = listing.files.iter().find(|file| {
-        matches!(file.path.kind, LogFileKind::UuidCheckpoint { .. })
-            && file.path.version >= missing
-            && file.path.version <= version
-    });
-    if let Some(checkpoint) = bridge {
-        return Error::new(
-            ErrorKind::UnsupportedFeature,
-            "the version can only be read from a UUID-named checkpoint, which is not implemented yet",
-        )
-        .with("feature", "v2Checkpoint")
-        .with("path", checkpoint.relative())
-        .with("version", version);
-    }
+fn missing_commit(missing: Version, version: Version) -> Error {
     Error::new(
         ErrorKind::CorruptLog,
         format!("commit {missing} is missing, and version {version} needs it"),

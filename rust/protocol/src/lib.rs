@@ -9,6 +9,7 @@ pub mod deletion_vector;
 pub mod error;
 pub mod expr;
 pub mod features;
+pub mod last_checkpoint;
 pub mod log_path;
 pub mod partition;
 pub mod properties;

@@ -3,112 +3,30 @@
 //! Protocol: *Delta Log Entries*.
 
 use deltaic_protocol::actions::columns::Statistics;
-use deltaic_protocol::actions::{ActionLine, parse_line};
 use deltaic_protocol::log_path::LogPath;
-use deltaic_protocol::{Error, ErrorKind, Result, Version};
+use deltaic_protocol::{Error, Result, Version};
 
 use super::Actions;
-use super::columns_builder::{AddsBuilder, RemovesBuilder};
+use super::lines::decode_lines;
 
 /// How long a line of the log may be before it is refused, unless the user raises it.
 pub const MAX_LINE_BYTES: usize = 1 << 28;
 
 /// Decodes a commit. Every fault is a `CorruptLog` that names the file, the version and the line.
 ///
-/// A final newline may be missing, lines may end in CRLF, and blank lines count for nothing; a commit without a
-/// single action is damage, because no writer makes one and a torn write does.
+/// Actions that only a checkpoint holds count for nothing here. Protocol: *Action Reconciliation*.
 pub fn decode_commit(
     bytes: &[u8],
     version: Version,
     statistics: Statistics,
     max_line_bytes: usize,
 ) -> Result<Actions> {
-    let mut actions = Actions::default();
-    let mut adds = AddsBuilder::new(statistics);
-    let mut removes = RemovesBuilder::new();
-    let mut lines = 0usize;
-    for (index, line) in bytes.split(|byte| *byte == b'\n').enumerate() {
-        let line = line.strip_suffix(b"\r").unwrap_or(line);
-        if line.iter().all(u8::is_ascii_whitespace) {
-            continue;
-        }
-        lines += 1;
-        decode_line(line, max_line_bytes, &mut actions, &mut adds, &mut removes).map_err(|error| {
-            locate(error, version).with("line", i64::try_from(index + 1).unwrap_or(i64::MAX))
-        })?;
-    }
-    if lines == 0 {
-        return Err(locate(
-            Error::new(ErrorKind::CorruptLog, "the commit is empty"),
-            version,
-        ));
-    }
-    actions
-        .adds
-        .extend(adds.finish().map_err(|error| locate(error, version))?);
-    actions
-        .removes
-        .extend(removes.finish().map_err(|error| locate(error, version))?);
-    Ok(actions)
-}
-
-fn decode_line(
-    line: &[u8],
-    max_line_bytes: usize,
-    actions: &mut Actions,
-    adds: &mut AddsBuilder,
-    removes: &mut RemovesBuilder,
-) -> Result<()> {
-    if line.len() > max_line_bytes {
-        return Err(Error::new(
-            ErrorKind::CorruptLog,
-            format!("a line has {} bytes, more than {max_line_bytes}", line.len()),
-        )
-        .hint("raise max_line_bytes if you trust the table"));
-    }
-    let twice = |what: &str| {
-        Err(Error::new(
-            ErrorKind::CorruptLog,
-            format!("the commit holds two {what} actions"),
-        ))
-    };
-    match parse_line(line)? {
-        ActionLine::Add(add) => {
-            if add.size < 0 {
-                return Err(
-                    Error::new(ErrorKind::CorruptLog, format!("a file's size is {}", add.size))
-                        .with("field", "add.size"),
-                );
-            }
-            adds.push(&add)?;
-        }
-        ActionLine::Remove(remove) => removes.push(&remove)?,
-        ActionLine::Protocol(protocol) => {
-            if actions.protocol.replace(protocol).is_some() {
-                return twice("protocol");
-            }
-        }
-        ActionLine::Metadata(metadata) => {
-            if actions.metadata.replace(metadata).is_some() {
-                return twice("metaData");
-            }
-        }
-        ActionLine::Txn(txn) => {
-            if actions.txns.iter().any(|known| known.app_id == txn.app_id) {
-                return twice(&format!("txn ({})", txn.app_id));
-            }
-            actions.txns.push(txn);
-        }
-        ActionLine::DomainMetadata(domain) => {
-            if actions.domains.iter().any(|known| known.domain == domain.domain) {
-                return twice(&format!("domainMetadata ({})", domain.domain));
-            }
-            actions.domains.push(domain);
-        }
-        ActionLine::CommitInfo(info) => actions.commit_info = Some(info.get().to_owned()),
-        ActionLine::Cdc | ActionLine::Other => {}
-    }
-    Ok(())
+    let actions = decode_lines(bytes, statistics, max_line_bytes).map_err(|error| locate(error, version))?;
+    Ok(Actions {
+        sidecars: Vec::new(),
+        checkpoint_metadata: None,
+        ..actions
+    })
 }
 
 fn locate(error: Error, version: Version) -> Error {
@@ -120,6 +38,8 @@ fn locate(error: Error, version: Version) -> Error {
 
 #[cfg(test)]
 mod tests {
+    use deltaic_protocol::ErrorKind;
+
     use super::*;
 
     fn decode(text: &[u8]) -> Result<Actions> {

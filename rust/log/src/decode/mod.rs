@@ -3,9 +3,10 @@
 pub mod checkpoint;
 mod columns_builder;
 pub mod commit;
+mod lines;
 
 use arrow_array::RecordBatch;
-use deltaic_protocol::actions::{DomainMetadata, Metadata, Protocol, Txn};
+use deltaic_protocol::actions::{CheckpointMetadata, DomainMetadata, Metadata, Protocol, Sidecar, Txn};
 
 /// What a commit or a checkpoint says. File actions are columns; the rare ones are values.
 #[derive(Clone, Debug, Default)]
@@ -22,6 +23,10 @@ pub struct Actions {
     pub txns: Vec<Txn>,
     /// The domains' metadata.
     pub domains: Vec<DomainMetadata>,
+    /// The files that hold the rest of a checkpoint.
+    pub sidecars: Vec<Sidecar>,
+    /// What marks a checkpoint of the V2 spec, where it is one.
+    pub checkpoint_metadata: Option<CheckpointMetadata>,
     /// The `commitInfo` action as JSON text.
     pub commit_info: Option<String>,
 }

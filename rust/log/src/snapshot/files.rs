@@ -132,7 +132,15 @@ impl Snapshot {
 
     async fn read_statistics(&self) -> Result<RecordBatch> {
         let checkpoint = match &self.segment.checkpoint {
-            Some(files) => Some(read_checkpoint(&self.location, files, Statistics::Text).await?),
+            Some(files) => Some(
+                read_checkpoint(
+                    &self.location,
+                    files,
+                    Statistics::Text,
+                    self.options.max_line_bytes,
+                )
+                .await?,
+            ),
             None => None,
         };
         let commits = read_commits(

@@ -111,14 +111,16 @@ async fn from_listing(
         };
         let actions = match &segment.checkpoint {
             None => None,
-            Some(files) => match read_checkpoint(location, files, Statistics::Skipped).await {
-                Ok(actions) => Some(Arc::new(actions)),
-                Err(error) => {
-                    warnings.push(format!("a checkpoint was passed over: {error}"));
-                    first_error.get_or_insert(error);
-                    continue;
+            Some(files) => {
+                match read_checkpoint(location, files, Statistics::Skipped, options.max_line_bytes).await {
+                    Ok(actions) => Some(Arc::new(actions)),
+                    Err(error) => {
+                        warnings.push(format!("a checkpoint was passed over: {error}"));
+                        first_error.get_or_insert(error);
+                        continue;
+                    }
                 }
-            },
+            }
         };
         let commits = read_commits(location, &segment.commits, Statistics::Skipped, options).await?;
         let from_checkpoint = actions.is_some();

@@ -4,7 +4,7 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 
-use super::{AddLine, DomainMetadata, Metadata, Protocol, RemoveLine, Txn};
+use super::{AddLine, CheckpointMetadata, DomainMetadata, Metadata, Protocol, RemoveLine, Sidecar, Txn};
 use crate::{Error, ErrorKind, Result};
 
 /// The action of a line. Protocol: *Actions*.
@@ -26,6 +26,10 @@ pub enum ActionLine<'a> {
     CommitInfo(&'a RawValue),
     /// A change data file.
     Cdc,
+    /// A file of a checkpoint's file actions; a commit does not mean it.
+    Sidecar(Sidecar),
+    /// The mark of a checkpoint of the V2 spec; a commit does not mean it.
+    CheckpointMetadata(CheckpointMetadata),
     /// Something that this reader does not know or that a commit does not mean: ignored, as the protocol asks.
     Other,
 }
@@ -44,6 +48,8 @@ struct Line<'a> {
     #[serde(borrow)]
     commit_info: Option<&'a RawValue>,
     cdc: Option<IgnoredAny>,
+    sidecar: Option<Sidecar>,
+    checkpoint_metadata: Option<CheckpointMetadata>,
 }
 
 /// Reads one line of a commit. A line that is not one JSON object, holds two actions or breaks an action's
@@ -73,6 +79,8 @@ pub fn parse_line(line: &[u8]) -> Result<ActionLine<'_>> {
         parsed.domain_metadata.map(ActionLine::DomainMetadata),
         parsed.commit_info.map(ActionLine::CommitInfo),
         parsed.cdc.map(|_| ActionLine::Cdc),
+        parsed.sidecar.map(ActionLine::Sidecar),
+        parsed.checkpoint_metadata.map(ActionLine::CheckpointMetadata),
     ]
     .into_iter()
     .flatten();
@@ -111,7 +119,7 @@ fn describe(text: &str, error: &serde_json::Error) -> Error {
 
 /// A line that names an action and gives it null holds none, which no writer means.
 fn names_an_action(text: &str) -> bool {
-    const ACTIONS: [&str; 8] = [
+    const ACTIONS: [&str; 10] = [
         "add",
         "remove",
         "metaData",
@@ -120,6 +128,8 @@ fn names_an_action(text: &str) -> bool {
         "domainMetadata",
         "commitInfo",
         "cdc",
+        "sidecar",
+        "checkpointMetadata",
     ];
     serde_json::from_str::<std::collections::HashMap<String, IgnoredAny>>(text)
         .is_ok_and(|keys| ACTIONS.iter().any(|action| keys.contains_key(*action)))

@@ -12,6 +12,7 @@ mod logical_file;
 mod metadata;
 mod protocol;
 mod remove;
+mod sidecar;
 mod text;
 mod txn;
 
@@ -23,5 +24,6 @@ pub use logical_file::LogicalFileKey;
 pub use metadata::{Format, Metadata};
 pub use protocol::Protocol;
 pub use remove::RemoveLine;
+pub use sidecar::{CheckpointMetadata, Sidecar};
 pub use text::{PartitionText, Text};
 pub use txn::Txn;

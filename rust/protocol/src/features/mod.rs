@@ -2,8 +2,10 @@
 //!
 //! Protocol: *Table Features*, *Protocol Evolution*, *Valid Feature Names in Table Features*.
 
+mod page;
 mod support;
 mod table;
 
+pub use page::features_page;
 pub use support::{ensure_appendable, ensure_readable, protocol_for};
 pub use table::{FEATURES, Feature, Kind, Support, feature};

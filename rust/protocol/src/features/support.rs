@@ -147,7 +147,7 @@ pub fn protocol_for(metadata: &Metadata, schema: &StructType) -> Result<Protocol
         } else if key.starts_with("delta.constraints.") {
             refused.push("checkConstraints");
         } else if key == "delta.checkpointPolicy" && metadata.property(key) == Some("v2") {
-            refused.push("v2Checkpoint");
+            names.push("v2Checkpoint");
         }
     }
     refuse(&refused, "create")?;
@@ -251,10 +251,10 @@ mod tests {
             read(&protocol(
                 3,
                 7,
-                &["deletionVectors", "timestampNtz", "v2Checkpoint"]
+                &["deletionVectors", "timestampNtz", "typeWidening"]
             ))
             .as_deref(),
-            Some("deletionVectors, v2Checkpoint")
+            Some("deletionVectors, typeWidening")
         );
         assert_eq!(read(&protocol(4, 7, &[])).as_deref(), Some("reader version 4"));
         let (mapped, schema) = metadata(PLAIN, &[("delta.columnMapping.mode", "name")])?;

@@ -32,6 +32,12 @@ pub struct Feature {
     pub kind: Kind,
     /// The legacy reader and writer versions that imply it; 0 where none does.
     pub legacy: (i32, i32),
+    /// Names that the feature had before it was finished, or has with some writers.
+    pub aliases: &'static [&'static str],
+    /// Features that a table must have with it.
+    pub requires: &'static [&'static str],
+    /// Features that a table may not have with it.
+    pub excludes: &'static [&'static str],
     /// The table property whose value `true` turns it on, where there is one.
     pub property: Option<&'static str>,
     /// What we can do as a reader.
@@ -47,6 +53,9 @@ const fn writer(name: &'static str, legacy_writer: i32, append: Support) -> Feat
         name,
         kind: Kind::Writer,
         legacy: (0, legacy_writer),
+        aliases: &[],
+        requires: &[],
+        excludes: &[],
         property: None,
         read: Support::Full,
         append,
@@ -54,11 +63,14 @@ const fn writer(name: &'static str, legacy_writer: i32, append: Support) -> Feat
     }
 }
 
-const fn reader_writer(name: &'static str, read: Support, append: Support) -> Feature {
+const fn both(name: &'static str, read: Support, append: Support) -> Feature {
     Feature {
         name,
         kind: Kind::ReaderWriter,
         legacy: (0, 0),
+        aliases: &[],
+        requires: &[],
+        excludes: &[],
         property: None,
         read,
         append,
@@ -66,91 +78,61 @@ const fn reader_writer(name: &'static str, read: Support, append: Support) -> Fe
     }
 }
 
+const FULL: Support = Support::Full;
+const WHILE_INACTIVE: Support = Support::WhileInactive;
+const NONE: Support = Support::None;
+
 /// Every feature that deltaic knows by name. One that is not here is refused by the name it has.
+#[rustfmt::skip] // a table: one row a line
 pub static FEATURES: &[Feature] = &[
-    Feature {
-        property: Some("delta.appendOnly"),
-        ..writer("appendOnly", 2, Support::Full)
-    },
-    Feature {
-        active: has_invariants,
-        ..writer("invariants", 2, Support::WhileInactive)
-    },
-    Feature {
-        active: has_constraints,
-        ..writer("checkConstraints", 3, Support::WhileInactive)
-    },
+    Feature { property: Some("delta.appendOnly"), ..writer("appendOnly", 2, FULL) },
+    Feature { active: has_invariants, ..writer("invariants", 2, WHILE_INACTIVE) },
+    Feature { active: has_constraints, ..writer("checkConstraints", 3, WHILE_INACTIVE) },
     // Appended rows need no change data files: a version without them is its own change feed.
-    Feature {
-        property: Some("delta.enableChangeDataFeed"),
-        ..writer("changeDataFeed", 4, Support::Full)
-    },
-    Feature {
-        active: has_generated_columns,
-        ..writer("generatedColumns", 4, Support::WhileInactive)
-    },
-    Feature {
-        legacy: (2, 5),
-        property: Some("delta.columnMapping.mode"),
-        active: maps_columns,
-        ..reader_writer("columnMapping", Support::None, Support::None)
-    },
-    Feature {
-        active: has_identity_columns,
-        ..writer("identityColumns", 6, Support::WhileInactive)
-    },
-    Feature {
-        active: has_default_columns,
-        ..writer("allowColumnDefaults", 0, Support::WhileInactive)
-    },
-    Feature {
-        property: Some("delta.enableDeletionVectors"),
-        ..reader_writer("deletionVectors", Support::None, Support::None)
-    },
+    Feature { property: Some("delta.enableChangeDataFeed"), ..writer("changeDataFeed", 4, FULL) },
+    Feature { active: has_generated_columns, ..writer("generatedColumns", 4, WHILE_INACTIVE) },
+    Feature { legacy: (2, 5), property: Some("delta.columnMapping.mode"), active: maps_columns, ..both("columnMapping", NONE, NONE) },
+    Feature { active: has_identity_columns, ..writer("identityColumns", 6, WHILE_INACTIVE) },
+    Feature { active: has_default_columns, ..writer("allowColumnDefaults", 0, WHILE_INACTIVE) },
+    Feature { property: Some("delta.enableDeletionVectors"), ..both("deletionVectors", NONE, NONE) },
     // Row ids are handed out from the moment the feature is supported, enabled or not.
-    Feature {
-        property: Some("delta.enableRowTracking"),
-        ..writer("rowTracking", 0, Support::None)
-    },
-    reader_writer("timestampNtz", Support::Full, Support::Full),
-    writer("domainMetadata", 0, Support::Full),
-    reader_writer("v2Checkpoint", Support::None, Support::None),
-    Feature {
-        property: Some("delta.enableIcebergCompatV1"),
-        ..writer("icebergCompatV1", 0, Support::None)
-    },
-    Feature {
-        property: Some("delta.enableIcebergCompatV2"),
-        ..writer("icebergCompatV2", 0, Support::None)
-    },
-    Feature {
-        property: Some("delta.enableIcebergCompatV3"),
-        ..writer("icebergCompatV3", 0, Support::None)
-    },
-    writer("clustering", 0, Support::None),
-    reader_writer("vacuumProtocolCheck", Support::Full, Support::Full),
-    Feature {
-        property: Some("delta.enableInCommitTimestamps"),
-        active: has_in_commit_timestamps,
-        ..writer("inCommitTimestamp", 0, Support::WhileInactive)
-    },
-    Feature {
-        property: Some("delta.enableTypeWidening"),
-        ..reader_writer("typeWidening", Support::None, Support::None)
-    },
-    reader_writer("variantType", Support::None, Support::None),
-    reader_writer("variantShredding", Support::None, Support::None),
-    reader_writer("catalogManaged", Support::None, Support::None),
+    Feature { property: Some("delta.enableRowTracking"), requires: &["domainMetadata"], ..writer("rowTracking", 0, NONE) },
+    Feature { aliases: &["timestampWithoutTimezone"], ..both("timestampNtz", FULL, FULL) },
+    Feature { aliases: &["timestampNanos-dev"], requires: &["timestampNtz"], ..both("timestampNanos", NONE, NONE) },
+    writer("domainMetadata", 0, FULL),
+    // It binds those who write checkpoints; an append writes none.
+    both("v2Checkpoint", FULL, FULL),
+    Feature { property: Some("delta.enableIcebergCompatV1"), requires: &["columnMapping"], excludes: &["deletionVectors"], ..writer("icebergCompatV1", 0, NONE) },
+    Feature { property: Some("delta.enableIcebergCompatV2"), requires: &["columnMapping"], excludes: &["deletionVectors"], ..writer("icebergCompatV2", 0, NONE) },
+    Feature { property: Some("delta.enableIcebergCompatV3"), requires: &["columnMapping", "rowTracking"], ..writer("icebergCompatV3", 0, NONE) },
+    Feature { property: Some("delta.enableIcebergWriterCompatV1"), requires: &["icebergCompatV2"], ..writer("icebergWriterCompatV1", 0, NONE) },
+    Feature { property: Some("delta.enableIcebergWriterCompatV3"), requires: &["icebergCompatV3"], ..writer("icebergWriterCompatV3", 0, NONE) },
+    Feature { requires: &["domainMetadata"], ..writer("clustering", 0, NONE) },
+    both("vacuumProtocolCheck", FULL, FULL),
+    Feature { aliases: &["inCommitTimestamp-preview"], property: Some("delta.enableInCommitTimestamps"), active: has_in_commit_timestamps, ..writer("inCommitTimestamp", 0, WHILE_INACTIVE) },
+    Feature { aliases: &["typeWidening-preview"], property: Some("delta.enableTypeWidening"), ..both("typeWidening", NONE, NONE) },
+    Feature { aliases: &["variantType-preview"], ..both("variantType", NONE, NONE) },
+    Feature { aliases: &["variantShredding-preview"], property: Some("delta.enableVariantShredding"), requires: &["variantType"], ..both("variantShredding", NONE, NONE) },
+    Feature { aliases: &["catalogOwned-preview"], requires: &["inCommitTimestamp", "vacuumProtocolCheck"], ..both("catalogManaged", NONE, NONE) },
     // It binds checkpoints and cleanup, which an append does not touch.
-    writer("checkpointProtection", 0, Support::Full),
-    writer("collations", 0, Support::None),
-    writer("materializePartitionColumns", 0, Support::None),
+    writer("checkpointProtection", 0, FULL),
+    Feature { aliases: &["collations-preview"], requires: &["domainMetadata"], ..writer("collations", 0, NONE) },
+    Feature { property: Some("delta.enableMaterializePartitionColumnsFeature"), ..writer("materializePartitionColumns", 0, NONE) },
+    writer("columnMappingUsageTracking", 0, NONE),
+    writer("concurrentIdentityColumns", 0, NONE),
+    Feature { aliases: &["adaptiveMetadata-preview"], requires: &["columnMapping", "rowTracking", "deletionVectors", "domainMetadata", "inCommitTimestamp"], excludes: &["v2Checkpoint"], ..both("adaptiveMetadata", NONE, NONE) },
+    Feature { aliases: &["geospatial-dev"], ..both("geospatial", NONE, NONE) },
+    Feature { aliases: &["redirectReaderWriter-preview"], ..both("redirectReaderWriter", NONE, NONE) },
+    Feature { aliases: &["redirectWriterOnly-preview"], ..writer("redirectWriterOnly", 0, NONE) },
+    Feature { aliases: &["coordinatedCommits-preview", "managedCommit-preview"], requires: &["inCommitTimestamp", "vacuumProtocolCheck"], ..writer("coordinatedCommits", 0, NONE) },
 ];
 
-/// The row of a feature.
+/// The row of a feature, by its name or by one that it had before.
 #[must_use]
 pub fn feature(name: &str) -> Option<&'static Feature> {
-    FEATURES.iter().find(|feature| feature.name == name)
+    FEATURES
+        .iter()
+        .find(|feature| feature.name == name || feature.aliases.contains(&name))
 }
 
 fn always(_: &Metadata, _: &StructType) -> bool {

@@ -1,6 +1,6 @@
-//! A checkpoint: Parquet of actions, one a row.
+//! Parquet of actions, one a row: classic checkpoints, parts, top levels and sidecars.
 //!
-//! Protocol: *Checkpoints*, *Checkpoint Schema*. This room alone knows that a checkpoint is Parquet of actions.
+//! Protocol: *Checkpoint Schema*.
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -16,59 +16,32 @@ use parquet::arrow::arrow_reader::ArrowReaderOptions;
 use parquet::arrow::{ParquetRecordBatchStreamBuilder, ProjectionMask};
 use serde::de::DeserializeOwned;
 
-use super::Actions;
-use crate::listing::LogFile;
-use crate::location::TableLocation;
+use crate::decode::Actions;
 use crate::parquet_file::ParquetFile;
-use crate::segment::CheckpointFiles;
 
 /// Rows a batch: large, since a log is read from end to end.
 const BATCH_ROWS: usize = 65_536;
 
-/// Reads a checkpoint, of the file actions only the columns that replay needs.
-pub async fn read_checkpoint(
-    location: &TableLocation,
-    checkpoint: &CheckpointFiles,
-    statistics: Statistics,
-) -> Result<Actions> {
-    let mut actions = Actions::default();
-    for file in &checkpoint.files {
-        // The Parquet reader can panic on bytes that were made for it; here that is damage like any other.
-        let read = AssertUnwindSafe(read_file(location, file, statistics, &mut actions)).catch_unwind();
-        read.await
-            .unwrap_or_else(|_| Err(damaged("its bytes make no sense")))
-            .map_err(|error| {
-                error
-                    .with("path", file.relative())
-                    .with("version", checkpoint.version)
-                    .or_hint("the checkpoint is damaged: restore it, or the commits that it stands for, from a backup")
-            })?;
-    }
-    if actions.protocol.is_none() || actions.metadata.is_none() {
-        return Err(Error::new(
-            ErrorKind::CorruptLog,
-            "the checkpoint holds no protocol or no metaData",
-        )
-        .with("version", checkpoint.version));
-    }
-    Ok(actions)
-}
-
-fn damaged(error: impl std::fmt::Display) -> Error {
+pub(super) fn damaged(error: impl std::fmt::Display) -> Error {
     Error::new(
         ErrorKind::CorruptLog,
         format!("the checkpoint cannot be read: {error}"),
     )
 }
 
-async fn read_file(
-    location: &TableLocation,
-    file: &LogFile,
+/// Reads a file of actions, of the file actions only the columns that replay needs.
+pub(super) async fn read_file(
+    reader: ParquetFile,
     statistics: Statistics,
     actions: &mut Actions,
 ) -> Result<()> {
-    let path = location.below(&file.relative())?;
-    let reader = ParquetFile::listed(Arc::clone(location.store()), path, file.size);
+    // The Parquet reader can panic on bytes that were made for it; here that is damage like any other.
+    let read = AssertUnwindSafe(read_rows(reader, statistics, actions)).catch_unwind();
+    read.await
+        .unwrap_or_else(|_| Err(damaged("its bytes make no sense")))
+}
+
+async fn read_rows(reader: ParquetFile, statistics: Statistics, actions: &mut Actions) -> Result<()> {
     // The schema comes from Parquet alone, so that every writer's file has the same Arrow types.
     let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
     let builder = ParquetRecordBatchStreamBuilder::new_with_options(reader, options)
@@ -79,6 +52,8 @@ async fn read_file(
         "metaData",
         "txn",
         "domainMetadata",
+        "sidecar",
+        "checkpointMetadata",
         "add.path",
         "add.size",
         "add.modificationTime",
@@ -123,6 +98,12 @@ fn take_batch(batch: &RecordBatch, statistics: Statistics, actions: &mut Actions
             return twice("metaData");
         }
     }
+    for metadata in values_of(batch, "checkpointMetadata")? {
+        if actions.checkpoint_metadata.replace(metadata).is_some() {
+            return twice("checkpointMetadata");
+        }
+    }
+    actions.sidecars.extend(values_of(batch, "sidecar")?);
     actions.txns.extend(values_of(batch, "txn")?);
     actions.domains.extend(values_of(batch, "domainMetadata")?);
     Ok(())

@@ -1,0 +1,105 @@
+//! The table of features as a page: `docs/features.md`.
+
+use std::fmt::Write;
+
+use super::table::{FEATURES, Feature, Kind, Support};
+
+/// The page, as Markdown. `cargo run --package deltaic-protocol --example features_page` prints it.
+#[must_use]
+pub fn features_page() -> String {
+    let mut page = String::from(
+        "# Table features\n\n\
+         What a table can ask of its readers and writers, and what deltaic does with a table that asks. This page is made \
+         from the table that the checks themselves use. A feature that is not here is refused by its name.\n\n\
+         *while inactive*: nothing is asked as long as the table does not use the feature, and such a table is taken.\n\n\
+         | feature | binds | implied by | read | append | needs | excludes | also named |\n\
+         |---|---|---|---|---|---|---|---|\n",
+    );
+    for feature in FEATURES {
+        // Writing to a String cannot fail.
+        let _ = writeln!(
+            page,
+            "| `{}` | {} | {} | {} | {} | {} | {} | {} |",
+            feature.name,
+            match feature.kind {
+                Kind::Writer => "writers",
+                Kind::ReaderWriter => "readers and writers",
+            },
+            implied_by(feature),
+            word(feature.read),
+            word(feature.append),
+            list(feature.requires),
+            list(feature.excludes),
+            list(feature.aliases),
+        );
+    }
+    page
+}
+
+fn implied_by(feature: &Feature) -> String {
+    match feature.legacy {
+        (0, 0) => String::new(),
+        (0, writer) => format!("writer {writer}"),
+        (reader, writer) => format!("reader {reader}, writer {writer}"),
+    }
+}
+
+fn word(support: Support) -> &'static str {
+    match support {
+        Support::Full => "yes",
+        Support::WhileInactive => "while inactive",
+        Support::None => "no",
+    }
+}
+
+fn list(names: &[&str]) -> String {
+    names
+        .iter()
+        .map(|name| format!("`{name}`"))
+        .collect::<Vec<_>>()
+        .join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::features::feature;
+
+    #[test]
+    fn the_page_in_the_documents_is_the_one_that_is_made() {
+        let written = include_str!("../../../../docs/features.md");
+        assert!(
+            written == features_page(),
+            "docs/features.md is stale: cargo run --package deltaic-protocol --example features_page > docs/features.md"
+        );
+    }
+
+    #[test]
+    fn the_table_agrees_with_itself() {
+        for row in FEATURES {
+            for name in row.requires.iter().chain(row.excludes) {
+                assert!(
+                    feature(name).is_some_and(|named| named.name == *name),
+                    "{} names {name}",
+                    row.name
+                );
+            }
+            let rows = FEATURES.iter().filter(|other| {
+                std::iter::once(&other.name)
+                    .chain(other.aliases)
+                    .any(|name| *name == row.name || row.aliases.contains(name))
+            });
+            assert_eq!(rows.count(), 1, "{} stands twice", row.name);
+            assert!(
+                row.kind == Kind::ReaderWriter || row.legacy.0 == 0,
+                "{} binds no reader",
+                row.name
+            );
+            assert!(
+                row.kind == Kind::ReaderWriter || row.read == Support::Full,
+                "{} binds no reader",
+                row.name
+            );
+        }
+    }
+}

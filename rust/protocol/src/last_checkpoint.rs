@@ -1,0 +1,217 @@
+//! The hint `_last_checkpoint`, and the checksum that it may carry.
+//!
+//! Protocol: *Last Checkpoint File Schema*, *JSON checksum*, *How to URL encode keys and string values*.
+
+use std::collections::HashSet;
+use std::fmt;
+
+use md5::{Digest, Md5};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, Visitor};
+use serde_json::value::RawValue;
+
+use crate::Version;
+
+/// How deep a hint may nest.
+const DEPTH: usize = 128;
+
+/// What the checksum's text leaves as it is: letters, digits and these.
+const ENCODED: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'-')
+    .remove(b'.')
+    .remove(b'_')
+    .remove(b'~');
+
+/// The version that a hint names, or why it names none. A key that stands twice, and a checksum that is not the
+/// text's, make it unusable.
+///
+/// ```
+/// use deltaic_protocol::last_checkpoint::parse_hint;
+/// assert_eq!(parse_hint(r#"{"version":10,"size":3}"#).map(|version| version.as_i64()), Ok(10));
+/// assert!(parse_hint(r#"{"version":10,"checksum":"of another text"}"#).is_err());
+/// ```
+pub fn parse_hint(text: &str) -> Result<Version, String> {
+    let members: Members<'_> =
+        serde_json::from_str(text).map_err(|error| format!("it is not valid JSON: {error}"))?;
+    let member = |name: &str| {
+        members
+            .0
+            .iter()
+            .find(|(key, _)| key == name)
+            .map(|(_, value)| *value)
+    };
+    // All of it is read, whether or not there is a checksum: duplicate keys are invalid at any depth.
+    let checksum = checksum(text)?;
+    if let Some(given) = member("checksum") {
+        let given: String =
+            serde_json::from_str(given.get()).map_err(|_| "its checksum is not text".to_owned())?;
+        if !given.eq_ignore_ascii_case(&checksum) {
+            return Err(format!("its checksum is {given}, and {checksum} would be right"));
+        }
+    }
+    let version = member("version").ok_or("it holds no version")?.get();
+    let number: i64 = version.parse().map_err(|_| format!("its version is {version}"))?;
+    Version::try_new(number).map_err(|_| format!("its version is {version}"))
+}
+
+/// The MD5 checksum of a hint's canonical form, in lower-case hexadecimal digits.
+pub fn checksum(text: &str) -> Result<String, String> {
+    let digest = Md5::digest(canonical(text)?.as_bytes());
+    Ok(digest.iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+/// The canonical form: every leaf with the names that lead to it, in the order of their bytes, without the top
+/// level's `checksum`.
+fn canonical(text: &str) -> Result<String, String> {
+    let value: &RawValue =
+        serde_json::from_str(text).map_err(|error| format!("it is not valid JSON: {error}"))?;
+    let mut leaves: Vec<(String, String)> = Vec::new();
+    collect(value, "", DEPTH, &mut leaves)?;
+    leaves.retain(|(path, _)| path != "\"checksum\"");
+    leaves.sort_by(|(left, _), (right, _)| left.as_bytes().cmp(right.as_bytes()));
+    Ok(leaves
+        .into_iter()
+        .map(|(path, leaf)| format!("{path}={leaf}"))
+        .collect::<Vec<_>>()
+        .join(","))
+}
+
+fn collect(
+    value: &RawValue,
+    path: &str,
+    depth: usize,
+    leaves: &mut Vec<(String, String)>,
+) -> Result<(), String> {
+    // A raw value is skipped without recursion, so the depth is ours to bound.
+    let Some(depth) = depth.checked_sub(1) else {
+        return Err(format!("it nests deeper than {DEPTH} levels"));
+    };
+    let wrong = |error: serde_json::Error| format!("it is not valid JSON: {error}");
+    let below = |name: String| {
+        if path.is_empty() {
+            name
+        } else {
+            format!("{path}+{name}")
+        }
+    };
+    let text = value.get();
+    match text.as_bytes().first() {
+        Some(b'{') => {
+            let members: Members<'_> = serde_json::from_str(text).map_err(wrong)?;
+            members
+                .0
+                .iter()
+                .try_for_each(|(key, value)| collect(value, &below(quoted(key)), depth, leaves))
+        }
+        Some(b'[') => {
+            let items: Vec<&RawValue> = serde_json::from_str(text).map_err(wrong)?;
+            items
+                .iter()
+                .enumerate()
+                .try_for_each(|(index, item)| collect(item, &below(index.to_string()), depth, leaves))
+        }
+        Some(b'"') => {
+            let string: String = serde_json::from_str(text).map_err(wrong)?;
+            leaves.push((path.to_owned(), quoted(&string)));
+            Ok(())
+        }
+        _ => {
+            leaves.push((path.to_owned(), text.to_owned()));
+            Ok(())
+        }
+    }
+}
+
+fn quoted(text: &str) -> String {
+    format!("\"{}\"", utf8_percent_encode(text, ENCODED))
+}
+
+/// The members of an object; none may stand twice.
+struct Members<'a>(Vec<(String, &'a RawValue)>);
+
+impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct MembersVisitor;
+        impl<'de> Visitor<'de> for MembersVisitor {
+            type Value = Members<'de>;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+                let mut members = Vec::new();
+                let mut seen = HashSet::new();
+                while let Some((key, value)) = map.next_entry::<String, &'de RawValue>()? {
+                    if !seen.insert(key.clone()) {
+                        return Err(A::Error::custom(format!("the key {key:?} stands twice")));
+                    }
+                    members.push((key, value));
+                }
+                Ok(Members(members))
+            }
+        }
+        deserializer.deserialize_map(MembersVisitor)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SAMPLE: &str = r#"{"k0":"'v 0'", "checksum": "adsaskfljadfkjadfkj", "k1":{"k2": 2, "k3": ["v3", [1, 2], {"k4": "v4", "k5": ["v5", "v6", "v7"]}]}}"#;
+
+    /// protocol: last-checkpoint-file-schema-json-checksum.2
+    #[test]
+    fn the_protocols_own_sample_has_the_protocols_own_checksum() {
+        let form = r#""k0"="%27v%200%27","k1"+"k2"=2,"k1"+"k3"+0="v3","k1"+"k3"+1+0=1,"k1"+"k3"+1+1=2,"k1"+"k3"+2+"k4"="v4","k1"+"k3"+2+"k5"+0="v5","k1"+"k3"+2+"k5"+1="v6","k1"+"k3"+2+"k5"+2="v7""#;
+        assert_eq!(canonical(SAMPLE).as_deref(), Ok(form));
+        assert_eq!(
+            checksum(SAMPLE).as_deref(),
+            Ok("6a92d155a59bf2eecbd4b4ec7fd1f875")
+        );
+    }
+
+    /// protocol: how-to-url-encode-keys-and-string-values.1, how-to-url-encode-keys-and-string-values.2
+    #[test]
+    fn text_is_encoded_strictly() {
+        assert_eq!(quoted("aZ0-._~"), "\"aZ0-._~\"");
+        assert_eq!(
+            quoted("https://delta.io >ü"),
+            "\"https%3A%2F%2Fdelta.io%20%3E%C3%BC\""
+        );
+    }
+
+    /// protocol: last-checkpoint-file-schema-json-checksum.1
+    #[test]
+    fn a_hint_is_read_or_passed_over() {
+        assert_eq!(
+            parse_hint(r#"{"version":0,"size":3,"tags":{"a":"b"}}"#),
+            Ok(Version::ZERO)
+        );
+        let signed = r#"{"version":5,"size":3}"#;
+        let sum = checksum(signed).unwrap_or_default();
+        let with_sum = signed.replace("}", &format!(",\"checksum\":\"{sum}\"}}"));
+        assert_eq!(parse_hint(&with_sum).map(|version| version.as_i64()), Ok(5));
+        assert!(parse_hint(&with_sum.replace("\"size\":3", "\"size\":4")).is_err());
+        for text in [
+            "",
+            "{}",
+            "[]",
+            "{\"version\":-1}",
+            "{\"version\":1.5}",
+            "{\"version\":\"1\"}",
+            "{\"version\":9223372036854775808}",
+            "{\"version\":1,\"checksum\":7}",
+            "{\"version\":1,\"size\":1,\"size\":1}",
+            "{\"version\":1,\"tags\":{\"a\":1,\"a\":1}}",
+        ] {
+            assert!(parse_hint(text).is_err(), "{text}");
+        }
+        assert!(parse_hint(&"{\"version\":".repeat(100_000)).is_err());
+        let deep = format!(
+            "{{\"version\":1,\"x\":{}{}}}",
+            "[".repeat(100_000),
+            "]".repeat(100_000)
+        );
+        assert!(parse_hint(&deep).is_err());
+    }
+}
