@@ -170,10 +170,7 @@ class Table:
             return announced(self._rust.snapshot(version=version), stacklevel=3)
         if timestamp is not None:
             return announced(self._rust.snapshot(timestamp_ms=to_millis(timestamp)), stacklevel=3)
-        kept = self._newest
-        newest = self._rust.snapshot() if kept is None else kept.refresh()
-        self._newest = newest
-        return announced(newest, stacklevel=3)
+        return announced(self._refreshed(), stacklevel=3)
 
     def history(self, limit: int | None = None) -> list[Commit]:
         """The commits that the log still holds, newest first.
@@ -238,8 +235,14 @@ class Table:
             )
         if max_attempts < 1:
             raise ValueError(f"max_attempts is at least 1, not {max_attempts}")
-        commit = self._rust.append(data, commit_info=to_commit_info(commit_info), max_attempts=max_attempts)
+        info = to_commit_info(commit_info)
+        commit = self._rust.append(data, commit_info=info, max_attempts=max_attempts, known=self._refreshed())
         return from_rust(commit)
+
+    def _refreshed(self) -> _rust.Snapshot:
+        # What the handle knows already is not read again, so a long row of appends stays as quick as its first.
+        self._newest = self._rust.snapshot() if self._newest is None else self._newest.refresh()
+        return self._newest
 
     def __repr__(self) -> str:
         return f"<deltaic.Table {self.uri}>"

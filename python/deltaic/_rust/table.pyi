@@ -77,13 +77,21 @@ class Table:
     def history(self, limit: int | None = None) -> list[Commit]:
         """The commits that the log still holds, newest first (protocol: Commit Provenance Information)."""
 
-    def append(self, data: object, *, commit_info: str | None = None, max_attempts: int = 100) -> Commit:
+    def append(
+        self,
+        data: object,
+        *,
+        commit_info: str | None = None,
+        max_attempts: int = 100,
+        known: Snapshot | None = None,
+    ) -> Commit:
         """Writes data files and commits them as a blind append (protocol: Add File and Remove File).
 
         Args:
             data: Anything with `__arrow_c_stream__` or `__arrow_c_array__`; a stream is read once.
             commit_info: The user's entries as the text of a JSON object.
             max_attempts: How often to try when other writers win.
+            known: The snapshot to start from; without one the newest is opened.
 
         Raises:
             SchemaMismatch, ConstraintViolation, UnsupportedFeature, CommitConflict, CommitUnknown,

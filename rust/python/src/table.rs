@@ -116,21 +116,25 @@ impl Table {
         Ok(commits.into_iter().map(Commit::from).collect())
     }
 
-    #[pyo3(signature = (data, *, commit_info=None, max_attempts=100))]
+    #[pyo3(signature = (data, *, commit_info=None, max_attempts=100, known=None))]
     fn append(
         &self,
         py: Python<'_>,
         data: BatchesIn,
         commit_info: Option<&str>,
         max_attempts: usize,
+        known: Option<PyRef<'_, Snapshot>>,
     ) -> Answer<Commit> {
+        let known = known.map(|known| known.snapshot.clone());
         let options = AppendOptions {
             user: UserInfo::parse(commit_info)?,
             max_attempts,
         };
         let committed = wait(py, async {
-            let snapshot =
-                deltaic_log::Snapshot::load(Arc::clone(&self.location), None, self.options).await?;
+            let snapshot = match known {
+                Some(known) => known,
+                None => deltaic_log::Snapshot::load(Arc::clone(&self.location), None, self.options).await?,
+            };
             append_stream(&snapshot, data.0, options).await
         })?;
         Ok(committed.into())

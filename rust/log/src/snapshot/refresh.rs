@@ -17,7 +17,14 @@ impl Snapshot {
     pub async fn refresh(&self) -> Result<Self> {
         let listing = Listing::from(&self.location, self.version()).await?;
         let reload = || Self::load(Arc::clone(&self.location), None, self.options);
-        let Some(mine) = self.segment.commits.last() else {
+        // The file that made this version: its commit, or the checkpoint where the commits before it are gone.
+        let checkpoint = || {
+            self.segment
+                .checkpoint
+                .as_ref()
+                .and_then(|checkpoint| checkpoint.files.first())
+        };
+        let Some(mine) = self.segment.commits.last().or_else(checkpoint) else {
             return reload().await;
         };
         let still_there = listing.files.iter().any(|file| {
