@@ -240,7 +240,7 @@ class Table:
         return from_rust(commit)
 
     def _refreshed(self) -> _rust.Snapshot:
-        # What the handle knows already is not read again, so a long row of appends stays as quick as its first.
+        # What the handle knows already is not read again: many appends stay as quick as the first.
         self._newest = self._rust.snapshot() if self._newest is None else self._newest.refresh()
         return self._newest
 
