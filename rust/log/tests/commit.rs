@@ -9,6 +9,7 @@ use deltaic_log::transaction::{Append, Operation, UserInfo, append};
 use deltaic_protocol::actions::Add;
 use deltaic_protocol::{Conflict, Error, ErrorKind, Result};
 use deltaic_testkit::committer_contract::keeps_the_contract;
+use deltaic_testkit::faulty_store::Fault;
 use deltaic_testkit::table_builder::{TableBuilder, add};
 use serde_json::json;
 
@@ -132,5 +133,48 @@ async fn the_users_own_keys_stand_beside_ours_and_never_for_them() -> Result<()>
     assert!(UserInfo::parse(Some(r#"{"txnId":"x"}"#)).is_err());
     assert!(UserInfo::parse(Some("[]")).is_err());
     drop(table);
+    Ok(())
+}
+
+/// An answer that is lost is no conflict with oneself, and a request that is lost is made again: one commit, either way.
+#[tokio::test]
+async fn a_lost_answer_neither_doubles_nor_loses_a_commit() -> Result<()> {
+    for fault in [Fault::AnswerLost, Fault::RequestLost] {
+        let (table, snapshot) = table().await?;
+        table.faults().script(&[fault], &[]);
+        let committed = append(&snapshot, &an_append("ours", 10)).await?;
+        assert_eq!(
+            (committed.version.as_i64(), committed.conflicts_resolved.len()),
+            (1, 0),
+            "{fault:?}"
+        );
+        let opened = Snapshot::load(table.location(), None, LoadOptions::default()).await?;
+        assert_eq!(
+            (opened.version().as_i64(), opened.num_files()),
+            (1, 1),
+            "{fault:?}"
+        );
+    }
+    Ok(())
+}
+
+/// Where the outcome cannot be learnt the error says so, whatever came last: the files may be in the table.
+#[tokio::test]
+async fn an_outcome_that_cannot_be_learnt_is_told() -> Result<()> {
+    use Fault::{AnswerLost, RequestLost};
+    for (puts, reads, attempts) in [
+        (vec![AnswerLost], vec![RequestLost], 10),
+        (vec![RequestLost], vec![RequestLost], 10),
+        (vec![RequestLost; 3], vec![], 3),
+    ] {
+        let (table, snapshot) = table().await?;
+        table.faults().script(&puts, &reads);
+        let error = append(&snapshot, &an_append("ours", attempts)).await.err();
+        assert_eq!(
+            error.map(|error| error.kind()),
+            Some(ErrorKind::CommitUnknown),
+            "{puts:?} {reads:?}"
+        );
+    }
     Ok(())
 }

@@ -2,6 +2,7 @@
 //! histories, and the contract that every way of committing must keep. Never published.
 
 pub mod committer_contract;
+pub mod faulty_store;
 pub mod oracle;
 pub mod strategies;
 pub mod table_builder;

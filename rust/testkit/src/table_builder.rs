@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::faulty_store::FaultyStore;
 use deltaic_log::TableLocation;
 use deltaic_log::store_error::store_error;
 use deltaic_protocol::Result;
@@ -14,6 +15,7 @@ use serde_json::{Value, json};
 #[derive(Debug)]
 pub struct TableBuilder {
     store: Arc<InMemory>,
+    faulty: Arc<FaultyStore>,
     location: Arc<TableLocation>,
     commits: Vec<Vec<Value>>,
 }
@@ -29,10 +31,12 @@ impl TableBuilder {
     #[must_use]
     pub fn new() -> Self {
         let store = Arc::new(InMemory::new());
-        let shared: Arc<dyn ObjectStore> = Arc::<InMemory>::clone(&store);
+        let faulty = Arc::new(FaultyStore::over(Arc::clone(&store)));
+        let shared: Arc<dyn ObjectStore> = Arc::<FaultyStore>::clone(&faulty);
         let location = TableLocation::on_store("memory://testkit/".to_owned(), shared, Path::from("t"));
         Self {
             store,
+            faulty,
             location: Arc::new(location),
             commits: Vec::new(),
         }
@@ -74,6 +78,12 @@ impl TableBuilder {
     #[must_use]
     pub fn commits(&self) -> &[Vec<Value>] {
         &self.commits
+    }
+
+    /// The faults that those who use the location meet; what is built here meets none.
+    #[must_use]
+    pub fn faults(&self) -> &FaultyStore {
+        &self.faulty
     }
 
     /// Where the table is.

@@ -21,7 +21,9 @@ use crate::store_error::io_error;
 /// Proposes a commit.
 pub(super) async fn propose(root: &Path, version: Version, commit: Vec<u8>) -> Result<Outcome> {
     let root = root.to_owned();
-    blocking(move || write_and_link(&root, version, &commit)).await
+    let proposed = tokio::task::spawn_blocking(move || write_and_link(&root, version, &commit)).await;
+    // Work that was cut off may have come as far as the link.
+    proposed.unwrap_or(Ok(Outcome::Unknown(version)))
 }
 
 /// Makes `_delta_log` of a new table, on disk before anything is put into it.

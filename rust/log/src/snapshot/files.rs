@@ -121,11 +121,15 @@ impl Snapshot {
 
     /// As [`Snapshot::files`], with the files' statistics, which are read now: opening leaves them where they are.
     ///
-    /// Statistics are a help and no truth, so where they cannot be read any more every file is without them.
+    /// Statistics are a help and no truth, so where the log is damaged by now, or cleaned up, every file is without
+    /// them. A store that fails is an error.
     pub async fn files_with_statistics(&self, predicate: Option<&BoundPredicate>) -> Result<Files> {
         let batch = match self.read_statistics().await {
             Ok(batch) => batch,
-            Err(_) => without_statistics(&live_rows(&self.adds, &add_schema(Statistics::Skipped))?)?,
+            Err(error) if error.kind() == ErrorKind::CorruptLog => {
+                without_statistics(&live_rows(&self.adds, &add_schema(Statistics::Skipped))?)?
+            }
+            Err(error) => return Err(error),
         };
         Ok(self.prune(batch, predicate)?.0)
     }

@@ -30,6 +30,8 @@ pub struct Append {
 
 /// Commits an append to the version after the snapshot's, or after the winners'.
 ///
+/// An error other than `CommitUnknown` means that nothing was committed and nothing will be.
+///
 /// Protocol: *Requirements for Writers*, *Creation of New Log Entries*.
 pub async fn append(snapshot: &Snapshot, append: &Append) -> Result<Committed> {
     ensure_appendable(snapshot.protocol(), snapshot.metadata(), snapshot.schema()).map_err(|error| {
@@ -37,61 +39,102 @@ pub async fn append(snapshot: &Snapshot, append: &Append) -> Result<Committed> {
             .with("table", snapshot.location().uri())
             .with("version", snapshot.version())
     })?;
-    let txn_id = new_id();
-    let mut read = snapshot.version();
-    let mut conflicts_resolved = Vec::new();
-    for _ in 0..append.max_attempts.max(1) {
-        let version = read.next()?;
-        let timestamp_ms = now_ms();
-        let info = append
-            .operation
-            .to_commit_info(&append.user, timestamp_ms, Some(read), &txn_id);
-        let bytes = render(&info, &append.adds)?;
-        let committed = |timestamp_ms: i64| Committed {
-            version,
-            timestamp_ms,
-            commit_info: info.to_string(),
-            conflicts_resolved: conflicts_resolved.clone(),
-        };
-        match propose(snapshot.location(), version, bytes).await? {
-            Outcome::Committed(_) => {
-                return Ok(committed(
-                    time_of(snapshot.location(), version, timestamp_ms).await,
-                ));
-            }
-            outcome @ (Outcome::Lost(_) | Outcome::Unknown(_)) => {
-                let Some(winner) = read_winner(snapshot, version).await? else {
-                    if outcome == Outcome::Lost(version) {
-                        return Err(Error::new(
-                            ErrorKind::CorruptLog,
-                            "something that is no commit stands where the next one should be",
-                        )
-                        .with("path", LogPath::commit(version))
-                        .with("version", version)
-                        .hint("move it away; a folder or a dangling link has no place there"));
+    let mut attempts = Attempts {
+        snapshot,
+        append,
+        txn_id: new_id(),
+        read: snapshot.version(),
+        open: None,
+        conflicts_resolved: Vec::new(),
+    };
+    let committed = attempts.run().await;
+    match (committed, attempts.open) {
+        (Err(error), Some(version)) => Err(Error::new(
+            ErrorKind::CommitUnknown,
+            format!("whether version {version} will hold this append could not be learnt: {error}"),
+        )
+        .with("table", snapshot.location().uri())
+        .with("version", version)
+        .hint("look at the table's history before you append again")),
+        (committed, _) => committed,
+    }
+}
+
+/// The attempts of one append.
+struct Attempts<'a> {
+    snapshot: &'a Snapshot,
+    append: &'a Append,
+    txn_id: String,
+    /// The newest version that is known and no conflict.
+    read: Version,
+    /// A version that was proposed without an answer and not seen since: the proposal may still land.
+    open: Option<Version>,
+    conflicts_resolved: Vec<String>,
+}
+
+impl Attempts<'_> {
+    async fn run(&mut self) -> Result<Committed> {
+        let location = self.snapshot.location();
+        for _ in 0..self.append.max_attempts.max(1) {
+            let version = self.read.next()?;
+            let timestamp_ms = now_ms();
+            let operation = &self.append.operation;
+            let info =
+                operation.to_commit_info(&self.append.user, timestamp_ms, Some(self.read), &self.txn_id);
+            let outcome = propose(location, version, render(&info, &self.append.adds)?).await?;
+            let before = self.open;
+            let winner = if let Outcome::Committed(_) = outcome {
+                None
+            } else {
+                // Until the version has been seen, what took it may be this very append: a store can lose an answer.
+                self.open = Some(version);
+                match read_winner(self.snapshot, version).await? {
+                    Some(winner) => Some(winner),
+                    // Nothing is there yet, so the version is proposed again: whichever proposal lands is ours.
+                    None if outcome == Outcome::Unknown(version) || before == Some(version) => continue,
+                    None => {
+                        self.open = before;
+                        return Err(no_commit(version));
                     }
-                    // Nothing is there, so nothing was committed: the version is proposed again.
-                    continue;
-                };
-                if is_ours(&winner, &txn_id) {
-                    return Ok(committed(
-                        time_of(snapshot.location(), version, timestamp_ms).await,
-                    ));
                 }
-                check_blind_append(&winner, version)
-                    .map_err(|error| error.with("table", snapshot.location().uri()))?;
-                conflicts_resolved.push(describe(&winner, version));
-                read = version;
+            };
+            // The version is taken, so no earlier proposal of it can land any more.
+            self.open = None;
+            match winner {
+                Some(winner) if !is_ours(&winner, &self.txn_id) => {
+                    check_blind_append(&winner, version)
+                        .map_err(|error| error.with("table", location.uri()))?;
+                    self.conflicts_resolved.push(describe(&winner, version));
+                    self.read = version;
+                }
+                _ => {
+                    return Ok(Committed {
+                        version,
+                        timestamp_ms: time_of(location, version, timestamp_ms).await,
+                        commit_info: info.to_string(),
+                        conflicts_resolved: std::mem::take(&mut self.conflicts_resolved),
+                    });
+                }
             }
         }
+        Err(Error::new(
+            ErrorKind::CommitConflict(Conflict::ConcurrentWrite),
+            format!("other writers won {} versions in a row", self.append.max_attempts),
+        )
+        .with("table", location.uri())
+        .with("version", self.read)
+        .hint("append again, or raise max_attempts"))
     }
-    Err(Error::new(
-        ErrorKind::CommitConflict(Conflict::ConcurrentWrite),
-        format!("other writers won {} versions in a row", append.max_attempts),
+}
+
+fn no_commit(version: Version) -> Error {
+    Error::new(
+        ErrorKind::CorruptLog,
+        "something that is no commit stands where the next one should be",
     )
-    .with("table", snapshot.location().uri())
-    .with("version", read)
-    .hint("append again, or raise max_attempts"))
+    .with("path", LogPath::commit(version))
+    .with("version", version)
+    .hint("move it away; a folder or a dangling link has no place there")
 }
 
 fn render(info: &serde_json::Value, adds: &[Add]) -> Result<Vec<u8>> {
@@ -114,16 +157,7 @@ async fn read_winner(snapshot: &Snapshot, version: Version) -> Result<Option<Act
     match snapshot.location().read(&relative).await {
         Ok(bytes) => decode_commit(&bytes, version, Statistics::Skipped, MAX_LINE_BYTES).map(Some),
         Err(object_store::Error::NotFound { .. }) => Ok(None),
-        Err(error) => {
-            let store = store_error(&error, &relative);
-            Err(Error::new(
-                ErrorKind::CommitUnknown,
-                format!("whether version {version} holds this append could not be learnt: {store}"),
-            )
-            .with("version", version)
-            .with("path", relative)
-            .hint("look at the table's history before you append again"))
-        }
+        Err(error) => Err(store_error(&error, &relative).with("version", version)),
     }
 }
 

@@ -95,11 +95,6 @@ pub fn schema_from_arrow(schema: &Schema) -> Result<StructType> {
     fields_from_arrow(schema.fields(), "")
 }
 
-/// The column that holds data of an Arrow field.
-pub fn field_from_arrow(field: &Field) -> Result<StructField> {
-    field_below(field, "")
-}
-
 fn fields_from_arrow(fields: &Fields, path: &str) -> Result<StructType> {
     let mut seen = std::collections::HashSet::new();
     if let Some(twice) = fields

@@ -8,6 +8,6 @@ mod json;
 mod tree;
 mod types;
 
-pub use arrow::{field_from_arrow, schema_from_arrow};
+pub use arrow::schema_from_arrow;
 pub use column_name::ColumnName;
 pub use types::{ArrayType, DataType, MapType, PrimitiveType, StructField, StructType};

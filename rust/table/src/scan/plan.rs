@@ -145,16 +145,10 @@ impl Scan {
     /// The same question with no columns, for those who want to know how many rows there are.
     #[must_use]
     pub fn without_columns(&self) -> Self {
-        let context = &self.context;
         let context = ScanContext {
-            location: Arc::clone(&context.location),
-            version: context.version,
-            table_schema: Arc::clone(&context.table_schema),
-            partition_columns: context.partition_columns.clone(),
             output: StructType::default(),
-            predicate: context.predicate.clone(),
-            batch_size: context.batch_size.max(BATCH_ROWS),
-            allowed_roots: context.allowed_roots.clone(),
+            batch_size: self.context.batch_size.max(BATCH_ROWS),
+            ..self.context.as_ref().clone()
         };
         Self {
             snapshot: self.snapshot.clone(),

@@ -10,7 +10,7 @@ use deltaic_protocol::{Error, ErrorKind, Result, Version};
 use serde::{Deserialize, Serialize};
 
 /// What all tasks of a scan share.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct ScanContext {
     pub(crate) location: Arc<TableLocation>,
     pub(crate) version: Version,
