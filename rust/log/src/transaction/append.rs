@@ -88,7 +88,13 @@ impl Attempts<'_> {
             } else {
                 // Until the version has been seen, what took it may be this very append: a store can lose an answer.
                 self.open = Some(version);
-                match read_winner(self.snapshot, version).await? {
+                let seen = read_winner(self.snapshot, version).await.inspect_err(|error| {
+                    // A commit of ours is seen whole, so what cannot be decoded is another's.
+                    if error.kind() == ErrorKind::CorruptLog {
+                        self.open = None;
+                    }
+                })?;
+                match seen {
                     Some(winner) => Some(winner),
                     // Nothing is there yet, so the version is proposed again: whichever proposal lands is ours.
                     None if outcome == Outcome::Unknown(version) || before == Some(version) => continue,
