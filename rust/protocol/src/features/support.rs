@@ -5,12 +5,71 @@ use crate::actions::{Metadata, Protocol};
 use crate::schema::StructType;
 use crate::{Error, ErrorKind, Result};
 
-/// Proves that deltaic reads a table of this protocol and metadata rightly.
+/// Whether the newest commits of a table were handed over by its catalog.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LogTail {
+    /// Only what `_delta_log` lists is known.
+    Absent,
+    /// The catalog has said which commits follow the published ones.
+    Given,
+}
+
+/// Proves that deltaic follows the log of such a table: its metadata, schema, files, statistics and history.
+/// Rows need more: [`ensure_readable`].
+///
+/// Protocol: *Reader Version Requirements*, *Table Features*, *Catalog-managed tables*.
+///
+/// # Errors
+///
+/// `UnsupportedFeature` names what is not known or not followed, as the table spells it; `CorruptLog` says that the
+/// protocol action contradicts itself.
+pub fn ensure_openable(
+    protocol: &Protocol,
+    metadata: &Metadata,
+    schema: &StructType,
+    tail: LogTail,
+) -> Result<()> {
+    let names = binding_readers(protocol)?;
+    let support = |name: &str| feature(name).map(|feature| feature.open);
+    let refused: Vec<&str> = names
+        .iter()
+        .copied()
+        .filter(|name| support(name) != Some(Support::WithTail))
+        .filter(|name| !allows(support(name), name, metadata, schema))
+        .collect();
+    refuse(&refused, "open")?;
+    match names.iter().find(|name| support(name) == Some(Support::WithTail)) {
+        Some(name) if tail == LogTail::Absent => Err(Error::new(
+            ErrorKind::UnsupportedFeature,
+            format!("the table has the feature {name}: only its catalog knows which commits are in it"),
+        )
+        .with("feature", *name)
+        .hint("open the table through its catalog")),
+        _ => Ok(()),
+    }
+}
+
+/// Proves that deltaic reads the rows of a table of this protocol and metadata rightly.
 ///
 /// Protocol: *Reader Version Requirements*, *Table Features*.
 pub fn ensure_readable(protocol: &Protocol, metadata: &Metadata, schema: &StructType) -> Result<()> {
+    let mut refused: Vec<&str> = binding_readers(protocol)?
+        .into_iter()
+        .filter(|name| !allows(feature(name).map(|feature| feature.read), name, metadata, schema))
+        .collect();
+    // A table can use a feature that its protocol forgot to name; reading it as if it did not would be wrong.
+    for known in FEATURES.iter().filter(|known| known.name == "columnMapping") {
+        if (known.active)(metadata, schema) && known.read != Support::Full && !refused.contains(&known.name) {
+            refused.push(known.name);
+        }
+    }
+    refuse(&refused, "read")
+}
+
+/// The features that bind the readers of a table, as the table spells them.
+fn binding_readers(protocol: &Protocol) -> Result<Vec<&str>> {
     protocol.validate()?;
-    let needed: Vec<&str> = match protocol.min_reader_version {
+    let mut names: Vec<&str> = match protocol.min_reader_version {
         1 | 2 => FEATURES
             .iter()
             .filter(|feature| feature.legacy.0 > 0 && feature.legacy.0 <= protocol.min_reader_version)
@@ -24,17 +83,27 @@ pub fn ensure_readable(protocol: &Protocol, metadata: &Metadata, schema: &Struct
             .collect(),
         other => return Err(unknown_version("reader", other)),
     };
-    let mut refused: Vec<&str> = needed
-        .into_iter()
-        .filter(|name| !allows(feature(name).map(|feature| feature.read), name, metadata, schema))
-        .collect();
-    // A table can use a feature that its protocol forgot to name; reading it as if it did not would be wrong.
-    for known in FEATURES.iter().filter(|known| known.name == "columnMapping") {
-        if (known.active)(metadata, schema) && known.read != Support::Full && !refused.contains(&known.name) {
-            refused.push(known.name);
-        }
-    }
-    refuse(&refused, "read")
+    // What is known to bind readers binds them where only writers are told, too. Column mapping alone is found so
+    // in tables that have never mapped a column; whether they do is asked of their metadata.
+    names.extend(
+        protocol
+            .writer_features
+            .iter()
+            .flatten()
+            .map(String::as_str)
+            .filter(|name| {
+                !protocol
+                    .reader_features
+                    .iter()
+                    .flatten()
+                    .any(|listed| listed == name)
+            })
+            .filter(|name| {
+                feature(name)
+                    .is_some_and(|known| known.kind == Kind::ReaderWriter && known.name != "columnMapping")
+            }),
+    );
+    Ok(names)
 }
 
 /// Proves that deltaic may append to a table of this protocol and metadata.
@@ -78,7 +147,7 @@ fn allows(support: Option<Support>, name: &str, metadata: &Metadata, schema: &St
         Some(Support::WhileInactive) => {
             feature(name).is_some_and(|feature| !(feature.active)(metadata, schema))
         }
-        Some(Support::None) | None => false,
+        Some(Support::WithTail | Support::None) | None => false,
     }
 }
 
@@ -261,6 +330,119 @@ mod tests {
         assert_eq!(
             refused(ensure_readable(&protocol(1, 2, &[]), &mapped, &schema)).as_deref(),
             Some("columnMapping")
+        );
+        Ok(())
+    }
+
+    /// protocol: table-features.3, table-features.4
+    #[test]
+    fn a_log_is_followed_for_more_features_than_rows_are_read() -> Result<()> {
+        let (plain, schema) = metadata(PLAIN, &[])?;
+        let open = |protocol: &Protocol| refused(ensure_openable(protocol, &plain, &schema, LogTail::Absent));
+        for row in FEATURES.iter().filter(|row| row.open == Support::Full) {
+            assert_eq!(open(&protocol(3, 7, &[row.name])), None, "{}", row.name);
+            for alias in row.aliases {
+                assert_eq!(open(&protocol(3, 7, &[alias])), None, "{alias}");
+            }
+        }
+        for writer in [1, 2, 5, 6, 8, 99] {
+            assert_eq!(open(&protocol(1, writer, &[])), None, "{writer}");
+            assert_eq!(open(&protocol(2, writer, &[])), None, "{writer}");
+        }
+        assert_eq!(open(&protocol(1, 7, &["fromTheFuture"])), None);
+        assert_eq!(
+            open(&protocol(3, 7, &["fromTheFuture", "variantType"])).as_deref(),
+            Some("fromTheFuture")
+        );
+        assert_eq!(
+            open(&protocol(3, 7, &["adaptiveMetadata-preview"])).as_deref(),
+            Some("adaptiveMetadata-preview")
+        );
+        assert_eq!(
+            open(&protocol(3, 7, &["redirectReaderWriter-preview"])).as_deref(),
+            Some("redirectReaderWriter-preview")
+        );
+        assert_eq!(open(&protocol(4, 7, &[])).as_deref(), Some("reader version 4"));
+        Ok(())
+    }
+
+    /// protocol: table-features.4
+    #[test]
+    fn a_refusal_names_the_feature_as_the_table_does() -> Result<()> {
+        let (plain, schema) = metadata(PLAIN, &[])?;
+        assert_eq!(
+            refused(ensure_readable(
+                &protocol(3, 7, &["variantType-preview"]),
+                &plain,
+                &schema
+            ))
+            .as_deref(),
+            Some("variantType-preview")
+        );
+        Ok(())
+    }
+
+    /// protocol: table-features.4
+    #[test]
+    fn a_catalogs_table_is_opened_with_its_tail_only() -> Result<()> {
+        let (plain, schema) = metadata(PLAIN, &[])?;
+        for name in ["catalogManaged", "catalogOwned-preview"] {
+            let managed = protocol(3, 7, &[name, "vacuumProtocolCheck"]);
+            let without = ensure_openable(&managed, &plain, &schema, LogTail::Absent);
+            assert!(
+                without
+                    .as_ref()
+                    .is_err_and(|error| error.hint_text().is_some_and(|hint| hint.contains("catalog")))
+            );
+            assert_eq!(refused(without).as_deref(), Some(name));
+            assert_eq!(
+                refused(ensure_openable(&managed, &plain, &schema, LogTail::Given)),
+                None
+            );
+        }
+        Ok(())
+    }
+
+    /// protocol: table-features.3, table-features.4
+    #[test]
+    fn column_mapping_is_found_in_every_place_that_writers_put_it() -> Result<()> {
+        let (plain, schema) = metadata(PLAIN, &[])?;
+        let (mapped, _) = metadata(PLAIN, &[("delta.columnMapping.mode", "name")])?;
+        // Reader version 2 implies it, whatever the writer's side lists.
+        let mixed = protocol(2, 7, &["columnMapping"]);
+        assert_eq!(
+            refused(ensure_openable(&mixed, &mapped, &schema, LogTail::Absent)),
+            None
+        );
+        assert_eq!(
+            refused(ensure_readable(&mixed, &mapped, &schema)).as_deref(),
+            Some("columnMapping")
+        );
+        // Told to writers alone, it binds no reader as long as no column is mapped.
+        let orphan = Protocol {
+            reader_features: Some(Vec::new()),
+            ..protocol(3, 7, &["columnMapping"])
+        };
+        for orphan in [orphan, protocol(1, 7, &["columnMapping"])] {
+            assert_eq!(refused(ensure_readable(&orphan, &plain, &schema)), None);
+            assert_eq!(
+                refused(ensure_openable(&orphan, &mapped, &schema, LogTail::Absent)),
+                None
+            );
+            assert_eq!(
+                refused(ensure_readable(&orphan, &mapped, &schema)).as_deref(),
+                Some("columnMapping")
+            );
+        }
+        // Other features of readers bind them, whoever is told.
+        assert_eq!(
+            refused(ensure_readable(
+                &protocol(1, 7, &["deletionVectors"]),
+                &plain,
+                &schema
+            ))
+            .as_deref(),
+            Some("deletionVectors")
         );
         Ok(())
     }
