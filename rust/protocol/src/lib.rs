@@ -5,6 +5,7 @@
 //! calling it.
 
 pub mod actions;
+pub mod checksum;
 pub mod deletion_vector;
 pub mod error;
 pub mod expr;
