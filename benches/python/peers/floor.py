@@ -1,0 +1,203 @@
+"""The floor: the same bytes read and parsed without Delta, by the fastest code found that Python reaches.
+
+Nothing is replayed: tombstones take no file away, and an answer is only how many add actions were parsed. Parquet
+is read by pyarrow, memory-mapped and on all cores, and only the columns that the question needs. Commits go through
+pyarrow's JSON reader with a schema. Where two keys of a text are wanted (the range) or the keys of one huge commit
+(the listing), a regular expression that knows the order of the keys takes their place, for it is faster.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.json as pj
+import pyarrow.parquet as pq
+
+from peers import Call
+from questions import DAY, RANGE_COLUMN, RANGE_HIGH, RANGE_LOW
+
+if TYPE_CHECKING:
+    from answers import Answer
+
+PROGRAM = "pass"
+KEYS = ("path", "size", "modificationTime", "partitionValues", "deletionVector")
+KEY_LEAVES = [*(f"add.{name}" for name in KEYS), "remove.path", "remove.deletionVector"]
+SMALL_COMMIT = 16 << 20
+BLOCK = 8 << 20
+ARROW = {
+    "string": pa.string(),
+    "long": pa.int64(),
+    "double": pa.float64(),
+    "date": pa.timestamp("s"),  # the JSON reader knows no dates
+    "timestamp": pa.timestamp("us"),
+}
+LINE = (
+    r'^\{"add":\{"path":"(?P<path>[^"]*)","partitionValues":\{"day":"(?P<day>[^"]*)"\},'
+    r'"size":(?P<size>\d+),"modificationTime":(?P<time>\d+)'
+)
+BOUNDS = (
+    rf'"minValues":\{{.*?"{RANGE_COLUMN}":(?P<low>-?\d+)[,}}].*?"maxValues":\{{.*?"{RANGE_COLUMN}":(?P<high>-?\d+)'
+)
+
+
+def is_one_huge_commit(log: Path) -> bool:
+    """Whether most of the log is version 0."""
+    first = log / f"{0:020}.json"
+    return first.exists() and first.stat().st_size > SMALL_COMMIT
+
+
+def keys(uri: str) -> Any:
+    """The key columns of everything."""
+    log = Path(uri) / "_delta_log"
+    if is_one_huge_commit(log):
+        lines = pl.scan_csv(log / "*.json", has_header=False, separator="\x01", quote_char=None, new_columns=["line"])
+        groups = lines.select(pl.col("line").str.extract_groups(LINE)).collect()["line"]
+        return [groups.struct.field("path").to_arrow()], groups
+    tables = parquet(log, KEY_LEAVES)
+    late = json_adds(log, stats=False)
+    return [*add_field(tables, "path"), *field_of(late, "path")], tables
+
+
+def statistics(uri: str) -> Any:
+    """The key columns, and all statistics as typed columns."""
+    log = Path(uri) / "_delta_log"
+    struct = "stats_parsed" in leaf_names(log)
+    tables = parquet(log, [*KEY_LEAVES, "add.stats_parsed" if struct else "add.stats"])
+    late = json_adds(log, stats=True)
+    texts = [] if struct else add_field(tables, "stats")
+    schema = statistics_schema(uri)
+    with ThreadPoolExecutor() as pool:
+        typed = list(pool.map(lambda chunk: typed_statistics(chunk, schema), [*texts, *field_of(late, "stats")]))
+    return [*add_field(tables, "path"), *field_of(late, "path")], tables, typed
+
+
+def pruned_by_range(uri: str) -> Any:
+    """The key columns, and which files' minimum and maximum overlap the range."""
+    log = Path(uri) / "_delta_log"
+    struct = "stats_parsed" in leaf_names(log)
+    bounds = [f"add.stats_parsed.{kind}.{RANGE_COLUMN}" for kind in ("minValues", "maxValues")]
+    tables = parquet(log, [*KEY_LEAVES, *(bounds if struct else ["add.stats"])])
+    late = json_adds(log, stats=True)
+    texts = [] if struct else add_field(tables, "stats")
+    with ThreadPoolExecutor() as pool:
+        found = list(pool.map(bounds_in_text, [*texts, *field_of(late, "stats")]))
+    if struct:
+        lows = add_field(tables, "stats_parsed", "minValues", RANGE_COLUMN)
+        highs = add_field(tables, "stats_parsed", "maxValues", RANGE_COLUMN)
+        found += zip(lows, highs, strict=True)
+    kept = [pc.and_(pc.greater_equal(high, RANGE_LOW), pc.less_equal(low, RANGE_HIGH)) for low, high in found]
+    return [*add_field(tables, "path"), *field_of(late, "path")], kept
+
+
+def pruned_by_partition(uri: str) -> Any:
+    """The key columns, and which files lie in the partition."""
+    paths, tables = keys(uri)
+    days = [chunk.items for chunk in add_field(tables, "partitionValues")]
+    return paths, [pc.equal(day, DAY) for day in days]
+
+
+def refreshed(uri: str) -> Any:
+    """List the log's names, and read and parse the newest commit."""
+    log = Path(uri) / "_delta_log"
+    newest = max(entry.name for entry in os.scandir(log) if entry.name.endswith(".json"))
+    return [json.loads(line) for line in (log / newest).read_bytes().splitlines()]
+
+
+def parquet_files(log: Path) -> list[Path]:
+    """All files of the checkpoint that hold adds."""
+    return sorted(log.glob("_sidecars/*.parquet")) or sorted(log.glob("*.parquet"))
+
+
+def leaf_names(log: Path) -> set[str]:
+    """The fields of `add` in the checkpoint; empty without one."""
+    files = parquet_files(log)
+    return {field.name for field in pq.read_schema(files[0]).field("add").type} if files else set()
+
+
+def parquet(log: Path, leaves: list[str]) -> list[pa.Table]:
+    """These leaves of every file of the checkpoint."""
+    return [pq.ParquetFile(path, memory_map=True).read(columns=leaves) for path in parquet_files(log)]
+
+
+def add_field(tables: list[pa.Table], *names: str) -> list[pa.Array]:
+    """A field of `add`, a chunk each."""
+    return [pc.struct_field(chunk, list(names)) for table in tables for chunk in table["add"].chunks]
+
+
+def field_of(adds: pa.ChunkedArray, name: str) -> list[pa.Array]:
+    """A field of the commits' adds, a chunk each."""
+    return [pc.struct_field(chunk, name) for chunk in adds.chunks]
+
+
+def json_adds(log: Path, *, stats: bool) -> pa.ChunkedArray:
+    """The adds of all commits."""
+    fields = [("path", pa.string()), ("size", pa.int64()), ("modificationTime", pa.int64())]
+    fields.append(("partitionValues", pa.struct([("day", pa.string())])))
+    if stats:
+        fields.append(("stats", pa.string()))
+    files = sorted(Path(entry.path) for entry in os.scandir(log) if entry.name.endswith(".json"))
+    source = files[0] if len(files) == 1 else pa.BufferReader(b"".join(path.read_bytes() for path in files))
+    return parsed(source, pa.schema([("add", pa.struct(fields))]))["add"]
+
+
+def parsed(source: Any, schema: pa.Schema) -> pa.Table:
+    """Lines of JSON: the fields of the schema and no others."""
+    read = pj.ReadOptions(block_size=BLOCK)
+    parse = pj.ParseOptions(explicit_schema=schema, unexpected_field_behavior="ignore")
+    return pj.read_json(source, read_options=read, parse_options=parse)
+
+
+def typed_statistics(texts: pa.StringArray, schema: pa.Schema) -> pa.Table:
+    """The texts as typed columns."""
+    texts = texts.drop_null()
+    offsets = pa.array([0, len(texts)], pa.int32())
+    lines = pc.binary_join(pa.ListArray.from_arrays(offsets, texts), "\n")[0].as_buffer()
+    return parsed(pa.BufferReader(lines), schema) if lines.size else schema.empty_table()
+
+
+def bounds_in_text(texts: pa.StringArray) -> tuple[pa.Array, pa.Array]:
+    """The minimum and the maximum of the range's column."""
+    found = pc.extract_regex(texts, BOUNDS)
+    return tuple(pc.struct_field(found, name).cast(pa.int64()) for name in ("low", "high"))
+
+
+def statistics_schema(uri: str) -> pa.Schema:
+    """The typed columns of the statistics."""
+    from files import columns_of
+    from workload import TableSpec
+
+    spec = TableSpec(**json.loads((Path(uri) / "manifest.json").read_text())["spec"])
+    values = pa.struct([(name, ARROW[kind]) for name, kind in columns_of(spec).items()])
+    counts = pa.struct([(name, pa.int64()) for name in columns_of(spec)])
+    kinds = [("minValues", values), ("maxValues", values), ("nullCount", counts)]
+    return pa.schema([("numRecords", pa.int64()), *kinds])
+
+
+def answer(result: Any) -> Answer:
+    """How many adds were parsed."""
+    from answers import Answer
+
+    return Answer(adds_in_log=sum(len(paths) - paths.null_count for paths in result[0]))
+
+
+def refreshed_answer(lines: list[dict]) -> Answer:
+    """How many adds were parsed."""
+    from answers import Answer
+
+    return Answer(adds_in_log=sum("add" in line for line in lines))
+
+
+CALLS = {
+    "open_and_list": Call(keys, answer),
+    "open_and_list_statistics": Call(statistics, answer),
+    "open_and_prune_range": Call(pruned_by_range, answer),
+    "open_and_prune_partition": Call(pruned_by_partition, answer),
+    "refresh": Call(refreshed, refreshed_answer),
+}
