@@ -63,7 +63,8 @@ def commit_info(version: int) -> dict:
 def statistics_text(files: Files) -> pa.StringArray:
     """The statistics as JSON text, in the order and spelling of delta-spark."""
     parts: list[object] = ['{"numRecords":', files.num_records.cast(pa.string())]
-    for name, values in (("minValues", files.low), ("maxValues", files.high), ("nullCount", files.null_count)):
+    groups = {"minValues": files.low, "maxValues": files.high, "nullCount": files.null_count}
+    for name, values in groups.items():
         parts.append(f',"{name}":{{')
         parts += members(values)
         parts.append("}")

@@ -1,4 +1,4 @@
-"""Whether an answer is right: it names exactly the files that it must, and every column holds what the spec says."""
+"""Whether an answer is right: exactly the files that it must name, and every column as the spec says."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class WrongAnswerError(Exception):
 
 @dataclass(frozen=True)
 class Answer:
-    """What a peer said: columns by the names of `Files.columns`, with at least `path`, where files were listed."""
+    """What a peer said. Where files were listed: columns by the names of `Files.columns`, `path` at least."""
 
     version: int | None = None
     num_files: int | None = None
@@ -38,8 +38,8 @@ class Answer:
 def check(operation: str, answer: Answer, manifest: Manifest, *, exact: bool) -> str:
     """Raise what is wrong with the answer; return what should be said about one that is right.
 
-    A file matches a range when its minimum and maximum let it. There are no data files, so this is all that can
-    be known: a file less is wrong, and a file more is wrong where the answer must be `exact`.
+    A file matches a range when its minimum and maximum let it. There are no data files, so this is all that
+    can be known: a file less is wrong, and a file more is wrong where the answer must be `exact`.
     """
     spec = TableSpec(**manifest.spec)
     if answer.adds_in_log is not None:
@@ -74,8 +74,10 @@ def check_files(
         raise WrongAnswerError("a file stands twice")
     if exact and not np.array_equal(found, right):
         raise WrongAnswerError(f"{len(found)} files that are not the {len(right)} right ones")
-    if not (np.isin(right, found).all() and np.isin(found, history.live(spec)).all()):
-        raise WrongAnswerError(f"{len(found)} files, and not all of the {len(right)} right ones, or some not live")
+    if not np.isin(right, found).all():
+        raise WrongAnswerError(f"{len(found)} files that are not all of the {len(right)} right ones")
+    if not np.isin(found, history.live(spec)).all():
+        raise WrongAnswerError(f"{len(found)} files that are not all live")
     statistics = any(name.startswith("min.") for name in columns)
     for begin in range(0, len(numbers), BLOCK):
         facts = files_of(spec, numbers[begin : begin + BLOCK], statistics=statistics).columns()

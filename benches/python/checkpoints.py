@@ -1,8 +1,8 @@
 """Writes the checkpoint of a generated log. Sections: Checkpoints, Checkpoint Schema, Sidecar Files.
 
-As delta-spark does: Snappy, files in the order of their paths within a piece, adds and tombstones mixed. A piece
-(a row group, a part or a sidecar) has 100,000 adds at full scale, which is near to what a row group of 128 MB
-holds with JSON statistics of 20 columns.
+As delta-spark does: Snappy, files in the order of their paths within a piece, adds and tombstones mixed. A
+piece (a row group, a part or a sidecar) has 100,000 adds at full scale, which is near to what a row group of
+128 MB holds with JSON statistics of 20 columns.
 """
 
 from __future__ import annotations
@@ -159,8 +159,9 @@ def pieces(spec: TableSpec) -> Iterator[pa.Table]:
     adds, removes = (np.array_split(numbers, spec.pieces) for numbers in (base(spec), buried(spec)))
     for some, gone in zip(adds, removes, strict=True):
         files, tombstones = files_of(spec, some), files_of(spec, gone, statistics=False)
-        both = pa.table({"add": add_column(spec, files)})
-        both = pa.concat_tables([both, pa.table({"remove": remove_column(tombstones)})], promote_options="default")
+        tables = [pa.table({"add": add_column(spec, files)})]
+        tables.append(pa.table({"remove": remove_column(tombstones)}))
+        both = pa.concat_tables(tables, promote_options="default")
         order = pc.sort_indices(pa.concat_arrays([files.path, tombstones.path]))
         yield both.combine_chunks().take(order)
 
@@ -177,9 +178,10 @@ def add_column(spec: TableSpec, files: Files) -> pa.StructArray:
     if spec.statistics == "json":
         known["stats"] = actions.statistics_text(files)
     else:
+        kind = parsed_type(spec)
         groups = {"minValues": files.low, "maxValues": files.high, "nullCount": files.null_count}
-        groups = {name: of(parsed_type(spec).field(name).type, values, files) for name, values in groups.items()}
-        known["stats_parsed"] = of(parsed_type(spec), {"numRecords": files.num_records, **groups}, files)
+        parsed = {name: of(kind.field(name).type, values, files) for name, values in groups.items()}
+        known["stats_parsed"] = of(kind, {"numRecords": files.num_records, **parsed}, files)
         known["partitionValues_parsed"] = pa.StructArray.from_arrays([files.day], names=["day"])
     return of(add_type(spec), known, files)
 
@@ -221,9 +223,7 @@ def write_file(path: Path, schema: pa.Schema, groups: Iterable[pa.Table]) -> Non
     """A Parquet file of actions, a row group for each table; a column that a table lacks is null."""
     with pq.ParquetWriter(path, schema, compression="snappy", use_deprecated_int96_timestamps=True) as writer:
         for group in groups:
-            columns = [
-                group[field.name] if field.name in group.column_names else pa.nulls(group.num_rows, field.type)
-                for field in schema
-            ]
+            known = dict(zip(group.column_names, group.columns, strict=True))
+            columns = [known.get(field.name, pa.nulls(len(group), field.type)) for field in schema]
             table = pa.table(columns, schema=schema).combine_chunks()
             writer.write_table(table, row_group_size=table.num_rows)

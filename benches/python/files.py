@@ -1,4 +1,4 @@
-"""The data files that a generated log speaks of: a file's facts are a function of its number, whole columns at once.
+"""The data files that a generated log speaks of: a file's facts are a function of its number.
 
 No file exists: only the log is read. The text of the log and the expected answers both come from here, so an
 answer is checked against the facts and not against a text that somebody parsed.

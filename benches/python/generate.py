@@ -24,7 +24,7 @@ BLOCK = 200_000
 
 @dataclass(frozen=True)
 class Manifest:
-    """What every reader must answer about the table; its last file, so a table without one is not finished."""
+    """What every reader must answer about the table. Written last: a table without it is not finished."""
 
     version: int
     num_files: int

@@ -1,7 +1,7 @@
 """One measurement in a process of its own: `measure.py PEER OPERATION TABLE`, one line of JSON out.
 
-The peer is imported before the clock starts. `measure.py PEER OPERATION,OPERATION… TABLE --check` times nothing:
-it compares what the peer answers with what is right, a line for each operation.
+The peer is imported before the clock starts. `measure.py PEER OPERATION,OPERATION… TABLE --check` times
+nothing: it compares what the peer answers with what is right, a line for each operation.
 """
 
 from __future__ import annotations

@@ -20,29 +20,40 @@ HEAD = """\
 # Benchmarks
 
 Written by `make bench`: a release build beside its peer in one run, each measurement in a fresh process,
-repetitions in turn, medians. The files are in the page cache. A peer is imported before the clock starts, except
-where a whole process is measured. Times move with the machine; look at the ratios, the peer's figure divided by
-deltaic's.
+repetitions in turn, medians. The files are in the page cache. A peer is imported before the clock starts,
+except where a whole process is measured. Times move with the machine; look at the ratios, the peer's figure
+divided by deltaic's.
 
 Every answer was checked before anything was timed, against the facts that the table was generated from:
-the version, exactly the right files, every column of them. A file matches a range when its minimum and maximum
-overlap it. deltaic must keep no other file; where the peer keeps more, a note says so.
+the version, exactly the right files, every column of them. A file matches a range when its minimum and
+maximum overlap it. deltaic must keep no other file; where the peer keeps more, a note says so.
 
-The **floor** is the same bytes read and parsed without Delta, by the fastest code found that Python reaches: pyarrow
-for Parquet (only the columns that the question needs, memory-mapped, all cores) and for JSON, regular expressions where
-two keys of a text are enough, a bare interpreter for a whole process. It replays nothing. It is no bound that
-cannot be beaten, but who is near it wastes little.
+The **floor** is the same bytes read and parsed without Delta, by the fastest code found that Python reaches:
+pyarrow for Parquet (only the columns that the question needs, memory-mapped, all cores) and for JSON, regular
+expressions where two keys of a text are enough or the keys of one huge commit, a bare interpreter for a whole
+process. It replays nothing. It can be beaten, but who is near it wastes little.
 
 What the peer does: `get_add_actions(flatten=True)` to list, which always has the statistics;
 `file_uris(file_pruning_predicate=…)` to prune; `update_incremental()` to refresh.
 
-The tables are generated from the protocol's text, as delta-spark writes: Snappy; row groups (or parts, or sidecars) of
-100,000 adds and 20,000 removes, sorted by path; statistics of 20 columns (4 strings, 10 longs, 2 doubles, 2 dates,
-2 timestamps) as JSON in its key order, or as `stats_parsed` with INT96 timestamps and no JSON.
+The tables are generated from the protocol's text, as delta-spark writes: Snappy; row groups (or parts, or
+sidecars) of 100,000 adds and 20,000 removes, sorted by path; statistics of 20 columns (4 strings, 10 longs,
+2 doubles, 2 dates, 2 timestamps) as JSON in its key order, or as `stats_parsed` with INT96 timestamps and no
+JSON. 365 partitions by day; the range keeps about one file of 850, the partition one of 365.
 
-To run it again: `make bench`; `make bench ONLY=v1,tiny REPEAT=9` for some of it, `SCALE=0.01` for a smoke test. The same
-figures for a program are in `target/benchmarks.json`. Where the time goes: [benches/README.md](../benches/README.md).
+To run it again: `make bench`; `make bench ONLY=v1,tiny REPEAT=9` for some of it, `make bench SCALE=0.01` for
+a quick look; neither rewrites this page. The same figures for a program are in `target/benchmarks.json`. How
+to see where the time goes is told in [benches/README.md](../benches/README.md).
 """
+
+
+@dataclass(frozen=True)
+class Who:
+    """A peer, and what must be said about its answer."""
+
+    peer: str
+    release: str
+    note: str
 
 
 @dataclass(frozen=True)
@@ -63,11 +74,11 @@ class Line:
     budget: dict[str, float]
 
 
-def line_of(workload: str, operation: Operation, peer: str, release: str, note: str, runs: list[dict]) -> Line:
+def line_of(workload: str, operation: Operation, who: Who, runs: list[dict]) -> Line:
     """Medians over the repetitions."""
     middle = {key: median(run[key] for run in runs) if runs else None for key in FIGURES}
     return Line(
-        workload, operation.name, peer, release, note, **middle, repetitions=len(runs), budget=operation.budget
+        workload, operation.name, **asdict(who), **middle, repetitions=len(runs), budget=operation.budget
     )
 
 
@@ -78,12 +89,16 @@ def ratio(line: Line, ours: Line | None, key: str) -> float | None:
     return theirs / mine if mine and theirs is not None else None
 
 
+def ratios(line: Line, ours: Line | None) -> dict[str, float | None]:
+    """All ratios of a line."""
+    return {key: ratio(line, ours, key) for key in FIGURES}
+
+
 def page(lines: list[Line], workloads: list[Workload], scale: float, repeat: int, before: str) -> str:
     """The page `docs/benchmarks.md`; `before` is the page as it was, whose part about requests stays."""
     machine = f"{os.cpu_count()} cores, {platform.system()} {platform.machine()}, {processor()}"
-    releases = sorted({line.release for line in lines if line.peer != FLOOR})
-    floor = sorted({line.release.replace(FLOOR, "pyarrow") for line in lines if line.peer == FLOOR})
-    text = [HEAD, f"{machine}, Python {platform.python_version()}, {', '.join([*releases, *floor])}. "]
+    releases = sorted({f"{'pyarrow' if line.peer == FLOOR else line.peer} {line.release}" for line in lines})
+    text = [HEAD, f"{machine}, Python {platform.python_version()}, {', '.join(releases)}. "]
     text[-1] += f"Scale {scale:g}, {repeat} repetitions."
     if scale != 1:
         text[-1] += " Budgets hold at scale 1 and are not judged here."
@@ -115,10 +130,8 @@ def section(workload: Workload, lines: list[Line], scale: float) -> list[str]:
                 "" if budget is None else shown(budget, key),
                 verdict(ours, budget, key) if scale == 1 else "",
             ]
-            text.append(f"| {' | '.join(cells)} |".replace("|  |", "| |"))
-        notes += [
-            f"`{operation.name}`: {line.release} {line.note}." for line in mine.values() if line.note
-        ]
+            text.append(f"| {' | '.join(cells)} |")
+        notes += [f"`{operation.name}`: {line.peer} {line.note}." for line in mine.values() if line.note]
     return [*text, "", *(line for note in notes for line in (note, ""))]
 
 
@@ -161,10 +174,7 @@ def write_json(lines: list[Line], scale: float, path: Path) -> None:
         "scale": scale,
         "cores": os.cpu_count(),
         "lines": [
-            {
-                **asdict(line),
-                "ratios": {key: ratio(line, ours.get((line.workload, line.operation)), key) for key in FIGURES},
-            }
+            {**asdict(line), "ratios": ratios(line, ours.get((line.workload, line.operation)))}
             for line in lines
         ],
     }

@@ -1,7 +1,7 @@
-"""deltaic beside its peers, end to end: `python benches/python/run.py [--scale 1] [--repeat 5] [--only v1,tiny]`.
+"""deltaic beside its peers, end to end: `run.py [--scale 1] [--repeat 5] [--only v1,tiny]`.
 
-Tables are generated once and kept under `target/bench-tables`. `--check` compares the answers with what is right
-and times nothing; `--generate` makes the tables and does no more.
+Tables are generated once and kept under `target/bench-tables`. `--check` compares the answers with what is
+right and times nothing; `--generate` makes the tables and does no more.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import child
 import peers
 from following import place_of
 from generate import Manifest, generate, manifest_of
-from report import Line, line_of, page, write_json
+from report import Line, Who, line_of, page, write_json
 from workload import Operation, Workload, read_all
 
 HERE = Path(__file__).resolve().parent
@@ -45,6 +45,12 @@ class Entry:
     """Why there is none."""
     wrong: str = ""
     """What is wrong with it: its time would mean nothing."""
+
+    def said(self) -> str:
+        """All of that in one sentence, for the page."""
+        if self.wrong:
+            return f"answers wrong: {self.wrong}"
+        return f"fails: {self.failed}" if self.failed else self.note
 
 
 def table_of(workload: Workload, tables: Path) -> tuple[Path, Manifest]:
@@ -74,10 +80,8 @@ def check(workload: Workload, table: Path, manifest: Manifest) -> list[Entry]:
         for entry, found in zip(mine, answers(peer, mine, table, manifest), strict=True):
             entry.note, entry.failed = found.get("note", ""), found.get("failed", "")
             entry.wrong = found.get("wrong", entry.failed if peer == "deltaic" else "")
-            said = f"{entry.release} answers right {entry.note}".rstrip()
-            said = f"fails: {entry.failed}" if entry.failed else said
-            said = f"WRONG: {entry.wrong}" if entry.wrong else said
-            print(f"{workload.name} {entry.operation.name}: {peer} {said}", flush=True)
+            said = entry.said() if entry.wrong or entry.failed else f"answers right {entry.note}".rstrip()
+            print(f"{workload.name} {entry.operation.name}: {peer} {entry.release} {said}", flush=True)
     return entries
 
 
@@ -115,10 +119,8 @@ def measure(workload: Workload, entries: list[Entry], table: Path, repetitions: 
                     entry.failed = str(error)
                     place_of(table).unlink(missing_ok=True)
         for entry in mine:
-            note = f"fails: {entry.failed}" if entry.failed else entry.note
-            note = f"answers wrong: {entry.wrong}" if entry.wrong else note
-            name = f"{entry.peer} {entry.release}"
-            lines.append(line_of(workload.name, operation, entry.peer, name, note, runs[entry.peer]))
+            who = Who(entry.peer, entry.release, entry.said())
+            lines.append(line_of(workload.name, operation, who, runs[entry.peer]))
         print(f"{workload.name} {operation.name}: measured", flush=True)
     return lines
 
@@ -147,9 +149,11 @@ def main() -> int:
         if arguments.generate:
             continue
         entries = check(workload, table, manifest)
-        for entry in entries:
-            if entry.wrong:
-                wrong.append(f"{workload.name} {entry.operation.name}: {entry.peer}: {entry.wrong}")
+        wrong += [
+            f"{workload.name} {entry.operation.name}: {entry.peer}: {entry.wrong}"
+            for entry in entries
+            if entry.wrong
+        ]
         if not arguments.check:
             lines += measure(workload, entries, table, arguments.repeat)
     for text in wrong:

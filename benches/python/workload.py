@@ -1,4 +1,4 @@
-"""A workload: which table, which operations on it, which peers and budgets. Read from `benches/workloads/*.json`."""
+"""A workload: a table, operations on it, their peers and budgets. Read from `benches/workloads/*.json`."""
 
 from __future__ import annotations
 

@@ -42,5 +42,5 @@ def release_of(peer: str) -> str:
 
 
 def program_of(peer: str) -> str:
-    """A whole program for `python -c`, which lists the table in its first argument and prints how many files."""
+    """A program for `python -c`: it lists the table in its first argument and prints how many files."""
     return importlib.import_module(MODULES[peer]).PROGRAM

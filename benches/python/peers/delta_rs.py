@@ -1,7 +1,7 @@
 """deltalake (delta-rs): `get_add_actions`, which always has the statistics, and `file_uris` with a predicate.
 
-A pyarrow dataset of the table would prune too; at 100,000 files making one takes more than a minute, so nobody
-who has many files would do that.
+A pyarrow dataset of the table would prune too; at 100,000 files making one takes more than a minute, so
+nobody who has many files would do that.
 """
 
 from __future__ import annotations
@@ -14,7 +14,11 @@ from questions import PARTITION, RANGE
 if TYPE_CHECKING:
     from answers import Answer
 
-PROGRAM = "import deltalake, sys; print(deltalake.DeltaTable(sys.argv[1]).get_add_actions(flatten=True).num_rows)"
+PROGRAM = (
+    "import deltalake, sys\n"
+    "table = deltalake.DeltaTable(sys.argv[1])\n"
+    "print(table.get_add_actions(flatten=True).num_rows)"
+)
 NAMES = {"size_bytes": "size", "partition.day": "day"}
 
 

@@ -1,9 +1,10 @@
 """The floor: the same bytes read and parsed without Delta, by the fastest code found that Python reaches.
 
-Nothing is replayed: tombstones take no file away, and an answer is only how many add actions were parsed. Parquet
-is read by pyarrow, memory-mapped and on all cores, and only the columns that the question needs. Commits go through
-pyarrow's JSON reader with a schema. Where two keys of a text are wanted (the range) or the keys of one huge commit
-(the listing), a regular expression that knows the order of the keys takes their place, for it is faster.
+Nothing is replayed: tombstones take no file away, and an answer is only how many add actions were parsed.
+Parquet is read by pyarrow, memory-mapped and on all cores, and only the columns that the question needs.
+Commits go through pyarrow's JSON reader with a schema. Where two keys of a text are wanted (the range) or the
+keys of one huge commit (the listing), a regular expression that knows their order takes its place: it is
+faster.
 """
 
 from __future__ import annotations
@@ -42,8 +43,8 @@ LINE = (
     r'^\{"add":\{"path":"(?P<path>[^"]*)","partitionValues":\{"day":"(?P<day>[^"]*)"\},'
     r'"size":(?P<size>\d+),"modificationTime":(?P<time>\d+)'
 )
-BOUNDS = (
-    rf'"minValues":\{{.*?"{RANGE_COLUMN}":(?P<low>-?\d+)[,}}].*?"maxValues":\{{.*?"{RANGE_COLUMN}":(?P<high>-?\d+)'
+BOUNDS = ".*?".join(
+    rf'"{kind}":\{{.*?"{RANGE_COLUMN}":(?P<{kind}>-?\d+)' for kind in ("minValues", "maxValues")
 )
 
 
@@ -57,7 +58,8 @@ def keys(uri: str) -> Any:
     """The key columns of everything."""
     log = Path(uri) / "_delta_log"
     if is_one_huge_commit(log):
-        lines = pl.scan_csv(log / "*.json", has_header=False, separator="\x01", quote_char=None, new_columns=["line"])
+        whole_lines = {"has_header": False, "separator": "\x01", "quote_char": None, "new_columns": ["line"]}
+        lines = pl.scan_csv(log / "*.json", **whole_lines)
         groups = lines.select(pl.col("line").str.extract_groups(LINE)).collect()["line"]
         return [groups.struct.field("path").to_arrow()], groups
     tables = parquet(log, KEY_LEAVES)
@@ -72,9 +74,10 @@ def statistics(uri: str) -> Any:
     tables = parquet(log, [*KEY_LEAVES, "add.stats_parsed" if struct else "add.stats"])
     late = json_adds(log, stats=True)
     texts = [] if struct else add_field(tables, "stats")
+    texts += field_of(late, "stats")
     schema = statistics_schema(uri)
     with ThreadPoolExecutor() as pool:
-        typed = list(pool.map(lambda chunk: typed_statistics(chunk, schema), [*texts, *field_of(late, "stats")]))
+        typed = list(pool.map(lambda chunk: typed_statistics(chunk, schema), texts))
     return [*add_field(tables, "path"), *field_of(late, "path")], tables, typed
 
 
@@ -165,7 +168,7 @@ def typed_statistics(texts: pa.StringArray, schema: pa.Schema) -> pa.Table:
 def bounds_in_text(texts: pa.StringArray) -> tuple[pa.Array, pa.Array]:
     """The minimum and the maximum of the range's column."""
     found = pc.extract_regex(texts, BOUNDS)
-    return tuple(pc.struct_field(found, name).cast(pa.int64()) for name in ("low", "high"))
+    return tuple(pc.struct_field(found, name).cast(pa.int64()) for name in ("minValues", "maxValues"))
 
 
 def statistics_schema(uri: str) -> pa.Schema:

@@ -10,7 +10,7 @@ from questions import PARTITION, RANGE
 if TYPE_CHECKING:
     from answers import Answer
 
-PROGRAM = "import deltaic, sys; print(deltaic.Table(sys.argv[1]).snapshot().files().num_rows)"
+PROGRAM = "import deltaic, sys\ntable = deltaic.Table(sys.argv[1])\nprint(table.snapshot().files().num_rows)"
 
 
 def listing(predicate: str | None = None, *, stats: bool = False) -> Call:
