@@ -4,9 +4,15 @@
 //! cannot be, are as good as absent.
 
 mod bounds;
+mod builder;
+mod column_builder;
 mod columns;
+mod schema;
+mod structs;
 mod text;
 
 pub use bounds::{STRING_PREFIX, lower_bound, upper_bound};
+pub use builder::{StatisticsBuilder, StatisticsText};
 pub use columns::StatisticsColumns;
+pub use schema::StatisticsSchema;
 pub use text::{Statistics, num_records};

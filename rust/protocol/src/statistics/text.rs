@@ -6,6 +6,8 @@ use std::collections::HashMap;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use super::builder::Columns;
+use super::schema::{Part, StatisticsSchema, Wanted};
 use crate::expr::Scalar;
 use crate::schema::PrimitiveType;
 
@@ -24,7 +26,8 @@ pub struct Statistics<'a> {
     min_values: Option<&'a RawValue>,
     #[serde(borrow)]
     max_values: Option<&'a RawValue>,
-    #[serde(borrow)]
+    // An example of the protocol has the plural.
+    #[serde(borrow, alias = "nullCounts")]
     null_count: Option<&'a RawValue>,
 }
 
@@ -43,6 +46,10 @@ impl<'a> Statistics<'a> {
     /// Reads `add.stats`. Text that is no statistics has none.
     #[must_use]
     pub fn parse(text: &'a str) -> Self {
+        // A list would be taken for a struct's fields in their order.
+        if !text.trim_start().starts_with('{') {
+            return Self::default();
+        }
         serde_json::from_str(text).unwrap_or_default()
     }
 
@@ -67,6 +74,49 @@ impl<'a> Statistics<'a> {
             Kind::Max => self.max_values?,
             Kind::NullCount => self.null_count?,
         })
+    }
+}
+
+/// Puts what a file's statistics say into the columns; gives whether the bounds are tight.
+///
+/// This is the general way: it takes any JSON, and is what the quick one is compared with.
+pub(super) fn read(text: &str, schema: &StatisticsSchema, columns: &mut Columns, row: usize) -> bool {
+    let stats = Statistics::parse(text);
+    if let (Some(column), Some(count)) = (columns.get_mut(Columns::NUM_RECORDS), stats.num_records()) {
+        column.put(row, Scalar::Long(count));
+    }
+    for kind in [Kind::Min, Kind::Max, Kind::NullCount] {
+        if let Some(level) = stats.level(kind) {
+            put_level(&level, &schema.fields, kind, columns, row);
+        }
+    }
+    stats.tight_bounds()
+}
+
+fn put_level(values: &Level<'_>, fields: &[Wanted], kind: Kind, columns: &mut Columns, row: usize) {
+    for field in fields {
+        let Some(raw) = values.get(field.key.as_str()) else {
+            continue;
+        };
+        match &field.part {
+            Part::Fields(below) => {
+                if let Some(values) = level(raw) {
+                    put_level(&values, below, kind, columns, row);
+                }
+            }
+            Part::Leaf(leaf) => {
+                let Some(column) = columns.get_mut(Columns::place(kind, leaf.index)) else {
+                    continue;
+                };
+                let value = match kind {
+                    Kind::NullCount => count(raw).map(Scalar::Long),
+                    Kind::Min | Kind::Max => bound(raw, column.data_type),
+                };
+                if let Some(value) = value {
+                    column.put(row, value);
+                }
+            }
+        }
     }
 }
 
