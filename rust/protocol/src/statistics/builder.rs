@@ -9,6 +9,7 @@ use arrow_schema::{DataType as ArrowType, Field, FieldRef};
 
 use super::StatisticsColumns;
 use super::column_builder::{ColumnBuilder, Side};
+use super::one_pass::OnePass;
 use super::schema::{Part, StatisticsSchema, Wanted};
 use super::text;
 use crate::Result;
@@ -41,6 +42,8 @@ pub enum StatisticsText<'a> {
 pub struct StatisticsBuilder<'s> {
     schema: &'s StatisticsSchema,
     columns: Columns,
+    plain: OnePass<'s, false>,
+    escaped: OnePass<'s, true>,
     tight_bounds: BooleanBuilder,
     rows: usize,
 }
@@ -53,7 +56,7 @@ pub(super) struct Columns(pub(super) Vec<Option<ColumnBuilder>>);
 impl Columns {
     pub(super) const NUM_RECORDS: usize = 0;
 
-    fn new(schema: &StatisticsSchema, rows: usize) -> Self {
+    pub(super) fn new(schema: &StatisticsSchema, rows: usize) -> Self {
         let count = || ColumnBuilder::new(PrimitiveType::Long, rows);
         let mut columns = Vec::with_capacity(1 + 3 * schema.leaf_count());
         columns.push(count());
@@ -80,6 +83,14 @@ impl Columns {
             }
     }
 
+    fn take_back(&mut self, row: usize) {
+        self.0
+            .iter_mut()
+            .flatten()
+            .for_each(|column| column.take_back(row));
+    }
+
+    #[inline]
     pub(super) fn get_mut(&mut self, place: usize) -> Option<&mut ColumnBuilder> {
         self.0.get_mut(place)?.as_mut()
     }
@@ -92,6 +103,8 @@ impl<'s> StatisticsBuilder<'s> {
         Self {
             schema,
             columns: Columns::new(schema, rows),
+            plain: OnePass::new(schema),
+            escaped: OnePass::new(schema),
             tight_bounds: BooleanBuilder::with_capacity(rows),
             rows: 0,
         }
@@ -99,11 +112,30 @@ impl<'s> StatisticsBuilder<'s> {
 
     /// Adds a file. Text that is no statistics, and a value that cannot be one, are NULL.
     pub fn push(&mut self, text: StatisticsText<'_>) {
+        let quick = match text {
+            StatisticsText::Absent => return self.push_row(None),
+            _ if !self.schema.has_unique_keys() => None,
+            StatisticsText::Plain(bytes) => self.plain.read(bytes, &mut self.columns, self.rows),
+            StatisticsText::Escaped(bytes) => self.escaped.read(bytes, &mut self.columns, self.rows),
+        };
+        let tight = quick.unwrap_or_else(|| {
+            self.columns.take_back(self.rows);
+            self.read_slowly(text)
+        });
+        self.push_row(Some(tight));
+    }
+
+    /// Adds a file by the general way: the twin of [`Self::push`].
+    #[cfg(test)]
+    pub(super) fn push_slowly(&mut self, text: StatisticsText<'_>) {
         let tight = match text {
             StatisticsText::Absent => None,
-            StatisticsText::Plain(bytes) => Some(self.read_slowly(std::str::from_utf8(bytes).ok())),
-            StatisticsText::Escaped(bytes) => Some(self.read_slowly(unescaped(bytes).as_deref())),
+            text => Some(self.read_slowly(text)),
         };
+        self.push_row(tight);
+    }
+
+    fn push_row(&mut self, tight: Option<bool>) {
         self.tight_bounds.append_option(tight);
         self.rows += 1;
     }
@@ -139,14 +171,21 @@ impl<'s> StatisticsBuilder<'s> {
     }
 
     /// Reads a text by the general way; gives whether its bounds are tight.
-    fn read_slowly(&mut self, text: Option<&str>) -> bool {
-        let Some(text) = text else { return true };
-        text::read(text, self.schema, &mut self.columns, self.rows)
+    #[cold]
+    fn read_slowly(&mut self, text: StatisticsText<'_>) -> bool {
+        let unescaped = match text {
+            StatisticsText::Absent => None,
+            StatisticsText::Plain(bytes) => std::str::from_utf8(bytes).ok().map(Cow::Borrowed),
+            StatisticsText::Escaped(bytes) => unescape(bytes).map(Cow::Owned),
+        };
+        // What is no text says nothing, and so nothing against tight bounds.
+        let Some(text) = unescaped else { return true };
+        text::read(&text, self.schema, &mut self.columns, self.rows)
     }
 }
 
 /// The content of a JSON string, without its escapes.
-fn unescaped(content: &[u8]) -> Option<String> {
+fn unescape(content: &[u8]) -> Option<String> {
     let quoted = [b"\"", content, b"\""].concat();
     serde_json::from_slice::<Cow<'_, str>>(&quoted)
         .ok()

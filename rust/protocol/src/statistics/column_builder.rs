@@ -40,6 +40,8 @@ pub(super) enum Side {
 pub(super) struct ColumnBuilder {
     pub(super) values: Values,
     pub(super) data_type: PrimitiveType,
+    /// The first unscaled number that a decimal's precision does not hold, and its scale.
+    pub(super) precision_and_scale: (i128, usize),
     /// The side on which a double is brought to the float that it was.
     pub(super) once_float: Option<Side>,
     nulls: NullBufferBuilder,
@@ -90,6 +92,13 @@ impl ColumnBuilder {
         Some(Self {
             values,
             data_type,
+            precision_and_scale: match data_type {
+                PrimitiveType::Decimal { precision, scale } => (
+                    10i128.checked_pow(u32::from(precision)).unwrap_or(0),
+                    usize::from(scale),
+                ),
+                _ => (0, 0),
+            },
             once_float: None,
             nulls: NullBufferBuilder::new(capacity),
             len: 0,

@@ -1,5 +1,7 @@
 //! Which statistics are wanted: the columns, their types, and the names under which they stand in a file's statistics.
 
+use std::collections::HashSet;
+
 use crate::schema::{DataType, PrimitiveType, StructField, StructType};
 
 /// Which statistics are to be read, under which names they stand in the log, and of which types they are.
@@ -18,6 +20,7 @@ use crate::schema::{DataType, PrimitiveType, StructField, StructType};
 pub struct StatisticsSchema {
     pub(super) fields: Vec<Wanted>,
     leaves: usize,
+    repeated_keys: bool,
 }
 
 /// A wanted field of one level.
@@ -110,6 +113,11 @@ impl StatisticsSchema {
         self.leaves
     }
 
+    /// Whether no two fields of a level are read from the same key.
+    pub(super) fn has_unique_keys(&self) -> bool {
+        !self.repeated_keys
+    }
+
     /// Calls `visit` with each wanted column, in the order of their places.
     pub(super) fn for_each_leaf(&self, visit: &mut dyn FnMut(Leaf)) {
         fn walk(fields: &[Wanted], visit: &mut dyn FnMut(Leaf)) {
@@ -130,12 +138,24 @@ impl StatisticsSchema {
     ) -> Self {
         let mut leaves = 0;
         let fields = wanted(schema, name_of, paths, &mut leaves);
-        Self { fields, leaves }
+        let repeated_keys = has_repeated_keys(&fields);
+        Self {
+            fields,
+            leaves,
+            repeated_keys,
+        }
     }
 }
 
 fn find<'a>(fields: &'a [Wanted], name: &str) -> Option<&'a Wanted> {
     fields.iter().find(|field| field.name == name)
+}
+
+fn has_repeated_keys(fields: &[Wanted]) -> bool {
+    let mut seen = HashSet::new();
+    fields.iter().any(|field| {
+        !seen.insert(&field.key) || matches!(&field.part, Part::Fields(below) if has_repeated_keys(below))
+    })
 }
 
 fn collect_leaves(fields: &[Wanted], above: &[String], bounds_only: bool, found: &mut Vec<Vec<String>>) {

@@ -130,13 +130,9 @@ pub(super) fn bound(value: &RawValue, data_type: PrimitiveType) -> Option<Scalar
     let raw = value.get();
     let is_text = raw.starts_with('"');
     let spelled_as_text = match data_type {
-        PrimitiveType::String
-        | PrimitiveType::Date
-        | PrimitiveType::Timestamp
-        | PrimitiveType::TimestampNtz => true,
         // Not a number, and the infinities, have no spelling as JSON numbers.
         PrimitiveType::Float | PrimitiveType::Double => is_text,
-        _ => false,
+        other => is_spelled_as_text(other),
     };
     match (is_text, spelled_as_text) {
         (true, true) => Scalar::parse(&serde_json::from_str::<Cow<'_, str>>(raw).ok()?, data_type),
@@ -145,9 +141,22 @@ pub(super) fn bound(value: &RawValue, data_type: PrimitiveType) -> Option<Scalar
     }
 }
 
+/// Whether the values of a type are JSON strings.
+pub(super) fn is_spelled_as_text(data_type: PrimitiveType) -> bool {
+    matches!(
+        data_type,
+        PrimitiveType::String | PrimitiveType::Date | PrimitiveType::Timestamp | PrimitiveType::TimestampNtz
+    )
+}
+
 /// A count, where it is one.
-pub(super) fn count(raw: &RawValue) -> Option<i64> {
-    raw.get().parse::<i64>().ok().filter(|count| *count >= 0)
+fn count(raw: &RawValue) -> Option<i64> {
+    count_of(raw.get())
+}
+
+/// A count, where the text is one.
+pub(super) fn count_of(text: &str) -> Option<i64> {
+    text.parse::<i64>().ok().filter(|count| *count >= 0)
 }
 
 /// `numRecords` of a file's statistics; none where they do not parse or do not say.
