@@ -15,6 +15,7 @@ pub mod log_path;
 pub mod partition;
 pub mod properties;
 pub mod schema;
+pub mod skipping;
 pub mod statistics;
 pub mod version;
 
