@@ -6,6 +6,7 @@
 
 pub mod actions;
 pub mod checksum;
+pub mod column_mapping;
 pub mod deletion_vector;
 pub mod error;
 pub mod expr;
