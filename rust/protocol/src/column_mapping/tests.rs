@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use super::*;
+use crate::samples::metadata;
 
 fn column(name: &str, data_type: &Value, metadata: &Value) -> Value {
     json!({"name": name, "type": data_type, "nullable": true, "metadata": metadata})
@@ -18,25 +19,6 @@ fn structure(fields: &[Value]) -> Value {
 
 fn schema(fields: &[Value]) -> Result<StructType> {
     StructType::from_json(&structure(fields).to_string())
-}
-
-fn metadata(properties: &[(&str, &str)]) -> Metadata {
-    Metadata {
-        id: "m".to_owned(),
-        name: None,
-        description: None,
-        format: crate::actions::Format {
-            provider: "parquet".to_owned(),
-            options: BTreeMap::new(),
-        },
-        schema_string: String::new(),
-        partition_columns: Vec::new(),
-        configuration: properties
-            .iter()
-            .map(|(key, value)| ((*key).to_owned(), Some((*value).to_owned())))
-            .collect(),
-        created_time: None,
-    }
 }
 
 fn protocol(reader: i32, features: Option<&[&str]>) -> Protocol {

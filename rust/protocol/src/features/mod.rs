@@ -7,5 +7,7 @@ mod support;
 mod table;
 
 pub use page::features_page;
-pub use support::{LogTail, ensure_appendable, ensure_openable, ensure_readable, protocol_for};
+pub use support::{
+    LogTail, ensure_appendable, ensure_openable, ensure_readable, protocol_for, supports_for_writers,
+};
 pub use table::{FEATURES, Feature, Kind, Support, feature};

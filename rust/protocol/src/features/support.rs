@@ -141,6 +141,27 @@ pub fn ensure_appendable(protocol: &Protocol, metadata: &Metadata, schema: &Stru
     refuse(&refused, "append to")
 }
 
+/// Whether a table's protocol has a feature for writers: by its name or an alias in the list, or by a version that
+/// implies it.
+#[must_use]
+pub fn supports_for_writers(protocol: &Protocol, name: &str) -> bool {
+    let Some(known) = feature(name) else {
+        return protocol
+            .writer_features
+            .iter()
+            .flatten()
+            .any(|listed| listed == name);
+    };
+    match protocol.min_writer_version {
+        7 => protocol
+            .writer_features
+            .iter()
+            .flatten()
+            .any(|listed| feature(listed).is_some_and(|row| row.name == known.name)),
+        version => known.legacy.1 > 0 && known.legacy.1 <= version,
+    }
+}
+
 fn allows(support: Option<Support>, name: &str, metadata: &Metadata, schema: &StructType) -> bool {
     match support {
         Some(Support::Full) => true,

@@ -116,7 +116,7 @@ pub static FEATURES: &[Feature] = &[
     Feature { property: Some("delta.enableIcebergWriterCompatV3"), requires: &["icebergCompatV3"], ..writer("icebergWriterCompatV3", 0, NONE) },
     Feature { requires: &["domainMetadata"], ..writer("clustering", 0, NONE) },
     both("vacuumProtocolCheck", FULL, FULL),
-    Feature { aliases: &["inCommitTimestamp-preview"], property: Some("delta.enableInCommitTimestamps"), active: has_in_commit_timestamps, ..writer("inCommitTimestamp", 0, WHILE_INACTIVE) },
+    Feature { aliases: &["inCommitTimestamps", "inCommitTimestamp-preview"], property: Some("delta.enableInCommitTimestamps"), active: has_in_commit_timestamps, ..writer("inCommitTimestamp", 0, WHILE_INACTIVE) },
     Feature { aliases: &["typeWidening-preview"], property: Some("delta.enableTypeWidening"), ..both("typeWidening", NONE, NONE) },
     Feature { aliases: &["variantType-preview"], ..both("variantType", NONE, NONE) },
     Feature { aliases: &["variantShredding-preview"], property: Some("delta.enableVariantShredding"), requires: &["variantType"], ..both("variantShredding", NONE, NONE) },

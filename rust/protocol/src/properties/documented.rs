@@ -214,30 +214,11 @@ pub fn integer(metadata: &Metadata, name: &str) -> Result<Option<i64>> {
 }
 
 #[cfg(test)]
-pub(super) mod tests {
-    use std::collections::{BTreeMap, HashSet};
+mod tests {
+    use std::collections::HashSet;
 
     use super::*;
-    use crate::actions::Format;
-
-    pub(in crate::properties) fn metadata(properties: &[(&str, &str)]) -> Metadata {
-        Metadata {
-            id: "m".to_owned(),
-            name: None,
-            description: None,
-            format: Format {
-                provider: "parquet".to_owned(),
-                options: BTreeMap::new(),
-            },
-            schema_string: String::new(),
-            partition_columns: Vec::new(),
-            configuration: properties
-                .iter()
-                .map(|(key, value)| ((*key).to_owned(), Some((*value).to_owned())))
-                .collect(),
-            created_time: None,
-        }
-    }
+    use crate::samples::metadata;
 
     #[test]
     fn every_default_is_of_its_own_type() {

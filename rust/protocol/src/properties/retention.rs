@@ -64,7 +64,7 @@ pub fn txn_is_expired(last_updated: Option<i64>, retention_ms: Option<i64>, now_
 mod tests {
     use super::*;
     use crate::ErrorKind;
-    use crate::properties::documented::tests::metadata;
+    use crate::samples::metadata;
 
     /// protocol: add-file-and-remove-file.2
     #[test]
