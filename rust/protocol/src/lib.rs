@@ -8,6 +8,7 @@ pub mod actions;
 pub mod checksum;
 pub mod clustering;
 pub mod column_mapping;
+pub mod constraints;
 pub mod deletion_vector;
 pub mod error;
 pub mod expr;

@@ -63,7 +63,15 @@ pub fn ensure_readable(protocol: &Protocol, metadata: &Metadata, schema: &Struct
             refused.push(known.name);
         }
     }
-    refuse(&refused, "read")
+    refuse(&refused, "read")?;
+    refuse_unknown_types(schema)
+}
+
+fn refuse_unknown_types(schema: &StructType) -> Result<()> {
+    match schema.first_unknown() {
+        Some((path, data_type)) => Err(data_type.unknown().with("field", path)),
+        None => Ok(()),
+    }
 }
 
 /// The features that bind the readers of a table, as the table spells them.
@@ -205,6 +213,7 @@ fn refuse(names: &[&str], verb: &str) -> Result<()> {
 ///
 /// A property that needs a feature which is not implemented is refused by the feature's name.
 pub fn protocol_for(metadata: &Metadata, schema: &StructType) -> Result<Protocol> {
+    refuse_unknown_types(schema)?;
     let mut names: Vec<&str> = Vec::new();
     let mut refused: Vec<&str> = Vec::new();
     let mut ntz = false;
@@ -384,6 +393,29 @@ mod tests {
             Some("redirectReaderWriter-preview")
         );
         assert_eq!(open(&protocol(4, 7, &[])).as_deref(), Some("reader version 4"));
+        Ok(())
+    }
+
+    #[test]
+    fn a_type_that_is_not_known_is_a_matter_of_rows() -> Result<()> {
+        let (metadata, schema) = metadata(&PLAIN.replace("long", "quaternion"), &[])?;
+        let plain = protocol(1, 2, &[]);
+        assert_eq!(
+            refused(ensure_openable(&plain, &metadata, &schema, LogTail::Absent)),
+            None
+        );
+        for result in [
+            ensure_readable(&plain, &metadata, &schema),
+            ensure_appendable(&plain, &metadata, &schema),
+            protocol_for(&metadata, &schema).map(|_| ()),
+        ] {
+            assert!(
+                result
+                    .as_ref()
+                    .is_err_and(|error| error.context().contains(&("field", "a".into())))
+            );
+            assert_eq!(refused(result).as_deref(), Some("quaternion"));
+        }
         Ok(())
     }
 
