@@ -13,6 +13,7 @@ pub mod deletion_vector;
 pub mod error;
 pub mod expr;
 pub mod features;
+pub mod iceberg_compat;
 pub mod in_commit_timestamp;
 pub mod last_checkpoint;
 pub mod log_path;

@@ -330,7 +330,7 @@ mod tests {
         })
     }
 
-    /// protocol: table-features.3, table-features.4
+    /// protocol: table-features.3, table-features.4, supported-features.1
     #[test]
     fn the_gate_fails_closed() -> Result<()> {
         let (plain, schema) = metadata(PLAIN, &[])?;
@@ -364,7 +364,7 @@ mod tests {
         Ok(())
     }
 
-    /// protocol: table-features.3, table-features.4
+    /// protocol: table-features.3, table-features.4, beyond:unknown.1, beyond:aliases.1
     #[test]
     fn a_log_is_followed_for_more_features_than_rows_are_read() -> Result<()> {
         let (plain, schema) = metadata(PLAIN, &[])?;
@@ -456,7 +456,7 @@ mod tests {
         Ok(())
     }
 
-    /// protocol: table-features.3, table-features.4
+    /// protocol: table-features.3, table-features.4, beyond:aliases.1
     #[test]
     fn column_mapping_is_found_in_every_place_that_writers_put_it() -> Result<()> {
         let (plain, schema) = metadata(PLAIN, &[])?;
@@ -500,7 +500,7 @@ mod tests {
         Ok(())
     }
 
-    /// protocol: table-features.5, table-features.6
+    /// protocol: table-features.5, table-features.6, supported-features.1, beyond:unknown.1
     #[test]
     fn an_append_needs_every_active_writer_feature() -> Result<()> {
         let (plain, schema) = metadata(PLAIN, &[])?;

@@ -110,7 +110,7 @@ pub static FEATURES: &[Feature] = &[
     // It binds those who write checkpoints; an append writes none.
     both("v2Checkpoint", FULL, FULL),
     Feature { property: Some("delta.enableIcebergCompatV1"), requires: &["columnMapping"], excludes: &["deletionVectors"], ..writer("icebergCompatV1", 0, NONE) },
-    Feature { property: Some("delta.enableIcebergCompatV2"), requires: &["columnMapping"], excludes: &["deletionVectors"], ..writer("icebergCompatV2", 0, NONE) },
+    Feature { property: Some("delta.enableIcebergCompatV2"), requires: &["columnMapping"], ..writer("icebergCompatV2", 0, NONE) },
     Feature { property: Some("delta.enableIcebergCompatV3"), requires: &["columnMapping", "rowTracking"], ..writer("icebergCompatV3", 0, NONE) },
     Feature { property: Some("delta.enableIcebergWriterCompatV1"), requires: &["icebergCompatV2"], ..writer("icebergWriterCompatV1", 0, NONE) },
     Feature { property: Some("delta.enableIcebergWriterCompatV3"), requires: &["icebergCompatV3"], ..writer("icebergWriterCompatV3", 0, NONE) },
