@@ -34,6 +34,12 @@ pub struct AddLine<'a> {
     pub base_row_id: Option<i64>,
     /// The version that brought the file.
     pub default_row_commit_version: Option<i64>,
+    /// What the writer notes about the file: a map of texts, not looked at.
+    #[serde(borrow)]
+    pub tags: Option<&'a RawValue>,
+    /// Which implementation of clustering arranged the file's rows.
+    #[serde(borrow)]
+    pub clustering_provider: Option<Text<'a>>,
 }
 
 /// An `add` on its own, in full: what we write, and what a version checksum lists.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::schema::StructType;
+use crate::schema::{DataType, StructField, StructType};
 use crate::{Error, ErrorKind, Result};
 
 /// How the data files are encoded. Protocol: *Format Specification*.
@@ -70,6 +70,11 @@ impl Metadata {
             };
             match schema.field(column) {
                 None => return wrong(format!("the partition column {column:?} is not in the schema")),
+                // Its values cannot be told apart, but the rest of the log can be.
+                Some(StructField {
+                    data_type: DataType::Unknown(_),
+                    ..
+                }) => {}
                 Some(field) if field.data_type.as_primitive().is_none() => {
                     return wrong(format!(
                         "the partition column {column:?} is a {}",

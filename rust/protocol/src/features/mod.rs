@@ -2,10 +2,14 @@
 //!
 //! Protocol: *Table Features*, *Protocol Evolution*, *Valid Feature Names in Table Features*.
 
+mod contradictions;
 mod page;
 mod support;
 mod table;
 
+pub use contradictions::{Contradiction, contradictions};
 pub use page::features_page;
-pub use support::{LogTail, ensure_appendable, ensure_openable, ensure_readable, protocol_for};
+pub use support::{
+    LogTail, ensure_appendable, ensure_openable, ensure_readable, protocol_for, supports_for_writers,
+};
 pub use table::{FEATURES, Feature, Kind, Support, feature};

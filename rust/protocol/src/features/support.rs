@@ -63,7 +63,15 @@ pub fn ensure_readable(protocol: &Protocol, metadata: &Metadata, schema: &Struct
             refused.push(known.name);
         }
     }
-    refuse(&refused, "read")
+    refuse(&refused, "read")?;
+    refuse_unknown_types(schema)
+}
+
+fn refuse_unknown_types(schema: &StructType) -> Result<()> {
+    match schema.first_unknown() {
+        Some((path, data_type)) => Err(data_type.unknown().with("field", path)),
+        None => Ok(()),
+    }
 }
 
 /// The features that bind the readers of a table, as the table spells them.
@@ -141,6 +149,27 @@ pub fn ensure_appendable(protocol: &Protocol, metadata: &Metadata, schema: &Stru
     refuse(&refused, "append to")
 }
 
+/// Whether a table's protocol has a feature for writers: by its name or an alias in the list, or by a version that
+/// implies it.
+#[must_use]
+pub fn supports_for_writers(protocol: &Protocol, name: &str) -> bool {
+    let Some(known) = feature(name) else {
+        return protocol
+            .writer_features
+            .iter()
+            .flatten()
+            .any(|listed| listed == name);
+    };
+    match protocol.min_writer_version {
+        7 => protocol
+            .writer_features
+            .iter()
+            .flatten()
+            .any(|listed| feature(listed).is_some_and(|row| row.name == known.name)),
+        version => known.legacy.1 > 0 && known.legacy.1 <= version,
+    }
+}
+
 fn allows(support: Option<Support>, name: &str, metadata: &Metadata, schema: &StructType) -> bool {
     match support {
         Some(Support::Full) => true,
@@ -184,6 +213,7 @@ fn refuse(names: &[&str], verb: &str) -> Result<()> {
 ///
 /// A property that needs a feature which is not implemented is refused by the feature's name.
 pub fn protocol_for(metadata: &Metadata, schema: &StructType) -> Result<Protocol> {
+    refuse_unknown_types(schema)?;
     let mut names: Vec<&str> = Vec::new();
     let mut refused: Vec<&str> = Vec::new();
     let mut ntz = false;
@@ -300,7 +330,7 @@ mod tests {
         })
     }
 
-    /// protocol: table-features.3, table-features.4
+    /// protocol: table-features.3, table-features.4, supported-features.1
     #[test]
     fn the_gate_fails_closed() -> Result<()> {
         let (plain, schema) = metadata(PLAIN, &[])?;
@@ -334,7 +364,7 @@ mod tests {
         Ok(())
     }
 
-    /// protocol: table-features.3, table-features.4
+    /// protocol: table-features.3, table-features.4, beyond:unknown.1, beyond:aliases.1
     #[test]
     fn a_log_is_followed_for_more_features_than_rows_are_read() -> Result<()> {
         let (plain, schema) = metadata(PLAIN, &[])?;
@@ -363,6 +393,29 @@ mod tests {
             Some("redirectReaderWriter-preview")
         );
         assert_eq!(open(&protocol(4, 7, &[])).as_deref(), Some("reader version 4"));
+        Ok(())
+    }
+
+    #[test]
+    fn a_type_that_is_not_known_is_a_matter_of_rows() -> Result<()> {
+        let (metadata, schema) = metadata(&PLAIN.replace("long", "quaternion"), &[])?;
+        let plain = protocol(1, 2, &[]);
+        assert_eq!(
+            refused(ensure_openable(&plain, &metadata, &schema, LogTail::Absent)),
+            None
+        );
+        for result in [
+            ensure_readable(&plain, &metadata, &schema),
+            ensure_appendable(&plain, &metadata, &schema),
+            protocol_for(&metadata, &schema).map(|_| ()),
+        ] {
+            assert!(
+                result
+                    .as_ref()
+                    .is_err_and(|error| error.context().contains(&("field", "a".into())))
+            );
+            assert_eq!(refused(result).as_deref(), Some("quaternion"));
+        }
         Ok(())
     }
 
@@ -403,7 +456,7 @@ mod tests {
         Ok(())
     }
 
-    /// protocol: table-features.3, table-features.4
+    /// protocol: table-features.3, table-features.4, beyond:aliases.1
     #[test]
     fn column_mapping_is_found_in_every_place_that_writers_put_it() -> Result<()> {
         let (plain, schema) = metadata(PLAIN, &[])?;
@@ -447,7 +500,7 @@ mod tests {
         Ok(())
     }
 
-    /// protocol: table-features.5, table-features.6
+    /// protocol: table-features.5, table-features.6, supported-features.1, beyond:unknown.1
     #[test]
     fn an_append_needs_every_active_writer_feature() -> Result<()> {
         let (plain, schema) = metadata(PLAIN, &[])?;
