@@ -64,6 +64,14 @@ pub fn ensure_readable(protocol: &Protocol, metadata: &Metadata, schema: &Struct
         }
     }
     refuse(&refused, "read")?;
+    if metadata.schema_string.is_empty() {
+        return Err(Error::new(
+            ErrorKind::CorruptLog,
+            "the table's metadata hold no schema: it has no columns yet",
+        )
+        .with("field", "schemaString")
+        .hint("give the table its columns with a client that changes schemas"));
+    }
     refuse_unknown_types(schema)
 }
 
@@ -393,6 +401,24 @@ mod tests {
             Some("redirectReaderWriter-preview")
         );
         assert_eq!(open(&protocol(4, 7, &[])).as_deref(), Some("reader version 4"));
+        Ok(())
+    }
+
+    #[test]
+    fn a_table_without_a_schema_has_a_log_and_no_rows() -> Result<()> {
+        let (metadata, schema) = metadata("", &[])?;
+        let plain = protocol(1, 2, &[]);
+        assert_eq!(schema, StructType::default());
+        ensure_openable(&plain, &metadata, &schema, LogTail::Absent)?;
+        for result in [
+            ensure_readable(&plain, &metadata, &schema),
+            ensure_appendable(&plain, &metadata, &schema),
+        ] {
+            assert!(result.is_err_and(|error| {
+                error.kind() == ErrorKind::CorruptLog
+                    && error.context().contains(&("field", "schemaString".into()))
+            }));
+        }
         Ok(())
     }
 
