@@ -123,10 +123,10 @@ impl VersionChecksum {
             if let Some(sizes) = &mut sizes {
                 sizes.insert(file.size);
             }
-            deletions.insert(file.deleted_records.unwrap_or(0));
-            if let Some(cardinality) = file.deleted_records {
-                vectors = vectors.saturating_add(1);
-                deleted = deleted.saturating_add(cardinality);
+            if counts_deletions {
+                deletions.insert(file.deleted_records.unwrap_or(0));
+                vectors = vectors.saturating_add(i64::from(file.deleted_records.is_some()));
+                deleted = deleted.saturating_add(file.deleted_records.unwrap_or(0));
             }
             if let Some(listed) = &listed {
                 let index = listed.get(&file.key).copied();
