@@ -6,9 +6,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use deltaic_protocol::actions::{ActionLine, CommitInfo, Metadata, parse_line};
+use deltaic_protocol::actions::{ActionLine, CommitInfo, parse_line};
 use deltaic_protocol::checksum::VersionChecksum;
 use deltaic_protocol::features::{LogTail, ensure_openable};
+use deltaic_protocol::in_commit_timestamp::{InCommitTimestamps, TimestampSource};
 use deltaic_protocol::{Error, ErrorKind, Result, Version};
 use futures::{StreamExt, TryStreamExt};
 use object_store::ObjectStoreExt;
@@ -50,7 +51,7 @@ pub async fn history(
     let Some(newest) = newest_version(&listing) else {
         return Err(not_a_table(&listing, location.uri()));
     };
-    let enabled = in_commit_timestamps(location, &listing, newest, options).await?;
+    let times = in_commit_timestamps(location, &listing, newest, options).await?;
     let commits: Vec<Arc<LogFile>> = listing
         .commits()
         .rev()
@@ -71,11 +72,10 @@ pub async fn history(
         .zip(infos)
         .map(|(file, commit_info)| {
             let version = file.path.version;
-            let timestamp_ms = match &enabled {
-                Some(enabled) if enabled.holds_at(version) => {
-                    in_commit_timestamp(commit_info.as_deref(), version)?
-                }
-                _ => file_times.get(&version).copied().unwrap_or(file.modified_ms),
+            let timestamp_ms = if is_in_commit(&times, version) {
+                in_commit_timestamp(commit_info.as_deref(), version)?
+            } else {
+                file_times.get(&version).copied().unwrap_or(file.modified_ms)
             };
             Ok(CommitRecord {
                 version,
@@ -91,7 +91,8 @@ pub async fn timestamp_of(snapshot: &Snapshot) -> Result<i64> {
     let (location, version) = (snapshot.location(), snapshot.version());
     let of_segment = snapshot.segment().commits.last();
     let mine = of_segment.filter(|file| file.path.version == version);
-    if InCommitTimestamps::of(snapshot.metadata()).is_some_and(|enabled| enabled.holds_at(version)) {
+    let times = InCommitTimestamps::of(snapshot.protocol(), snapshot.metadata())?;
+    if is_in_commit(&times, version) {
         if let Some(info) = snapshot.commit_info() {
             return in_commit_timestamp(Some(info), version);
         }
@@ -135,11 +136,7 @@ pub async fn version_at(
     let (mut by_file, mut by_commit): (Vec<&Arc<LogFile>>, Vec<&Arc<LogFile>>) = listing
         .commits()
         .filter(|file| file.path.version >= oldest)
-        .partition(|file| {
-            !enabled
-                .as_ref()
-                .is_some_and(|enabled| enabled.holds_at(file.path.version))
-        });
+        .partition(|file| !is_in_commit(&enabled, file.path.version));
     by_file.sort_by_key(|file| file.path.version);
     by_commit.sort_by_key(|file| file.path.version);
     let times = adjusted_file_times(&listing);
@@ -232,7 +229,7 @@ async fn in_commit_timestamps(
     listing: &Listing,
     newest: Version,
     options: LoadOptions,
-) -> Result<Option<InCommitTimestamps>> {
+) -> Result<InCommitTimestamps> {
     if let Some(file) = checksum_of(listing, newest)
         && let Ok(bytes) = location.read(&file.relative()).await
         && let Ok(VersionChecksum {
@@ -243,10 +240,10 @@ async fn in_commit_timestamps(
         && let Ok(schema) = metadata.schema()
         && ensure_openable(&protocol, &metadata, &schema, LogTail::Absent).is_ok()
     {
-        return Ok(InCommitTimestamps::of(&metadata));
+        return InCommitTimestamps::of(&protocol, &metadata);
     }
     let snapshot = Snapshot::load(Arc::clone(location), None, options).await?;
-    Ok(InCommitTimestamps::of(snapshot.metadata()))
+    InCommitTimestamps::of(snapshot.protocol(), snapshot.metadata())
 }
 
 fn spelled(timestamp_ms: i64) -> String {
@@ -267,28 +264,8 @@ fn adjusted_file_times(listing: &Listing) -> BTreeMap<Version, i64> {
     times
 }
 
-/// From which version on commits carry their own time.
-struct InCommitTimestamps {
-    since: i64,
-}
-
-impl InCommitTimestamps {
-    fn of(metadata: &Metadata) -> Option<Self> {
-        let enabled = metadata
-            .property("delta.enableInCommitTimestamps")
-            .is_some_and(|value| value.eq_ignore_ascii_case("true"));
-        // Without the enablement version they were there from the first commit.
-        let since = metadata
-            .property("delta.inCommitTimestampEnablementVersion")
-            .and_then(|text| text.parse().ok());
-        enabled.then(|| Self {
-            since: since.unwrap_or(0),
-        })
-    }
-
-    fn holds_at(&self, version: Version) -> bool {
-        version.as_i64() >= self.since
-    }
+fn is_in_commit(times: &InCommitTimestamps, version: Version) -> bool {
+    times.source(version) == TimestampSource::InCommit
 }
 
 fn in_commit_timestamp(commit_info: Option<&str>, version: Version) -> Result<i64> {

@@ -6,6 +6,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, BooleanArray, Int64Array, MapArray, RecordBatch, StructArray};
 use arrow_schema::{DataType, Field, FieldRef, Schema};
 use deltaic_protocol::actions::columns::AddColumns;
+use deltaic_protocol::column_mapping::name_in_log;
 use deltaic_protocol::expr::BoundPredicate;
 use deltaic_protocol::partition::{parse_texts, value_of, values_of_row};
 use deltaic_protocol::schema::{StructField, StructType};
@@ -118,18 +119,9 @@ impl Snapshot {
         self.partition_fields().into_iter().map(named).collect()
     }
 
-    /// The name that a field has in the log's partition values and statistics: the physical one where columns are
-    /// mapped. Protocol: *Column Mapping*.
-    pub(super) fn name_in_log(&self, field: &StructField) -> String {
-        let is_mapped = self
-            .metadata
-            .property("delta.columnMapping.mode")
-            .is_some_and(|mode| !mode.eq_ignore_ascii_case("none"));
-        let physical = field.metadata.get("delta.columnMapping.physicalName");
-        match physical.and_then(|name| name.as_str()) {
-            Some(name) if is_mapped => name.to_owned(),
-            _ => field.name.clone(),
-        }
+    /// The name that a field has in the log's partition values and statistics.
+    fn name_in_log(&self, field: &StructField) -> String {
+        name_in_log(field, self.column_mapping).to_owned()
     }
 
     /// What statistics the columns have: all that can have any, or those at paths of logical names.

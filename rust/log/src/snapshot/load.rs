@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::task::Poll;
 
+use deltaic_protocol::column_mapping::ColumnMappingMode;
 use deltaic_protocol::features::{self, ensure_openable};
 use deltaic_protocol::{Error, ErrorKind, Result, Version};
 use futures::future::{Either, select};
@@ -333,6 +334,7 @@ impl Snapshot {
             }
         };
         ensure_openable(&protocol, &metadata, &schema, request.tail).map_err(located)?;
+        let column_mapping = ColumnMappingMode::of(&protocol, &metadata).map_err(located)?;
         let mut domains = known.state.domains.as_ref().clone();
         domains.retain(|_, domain| !domain.removed);
         Ok(Self {
@@ -345,6 +347,7 @@ impl Snapshot {
             protocol,
             metadata,
             schema: Arc::new(schema),
+            column_mapping,
             adds: Arc::new(known.adds),
             removes: Arc::new(known.removes),
             domains: Arc::new(domains),

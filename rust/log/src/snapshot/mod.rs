@@ -12,10 +12,12 @@ mod tombstones;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use deltaic_protocol::Version;
 use deltaic_protocol::actions::{DomainMetadata, Metadata, Protocol, Txn};
+use deltaic_protocol::column_mapping::ColumnMappingMode;
 use deltaic_protocol::features;
+use deltaic_protocol::properties::{txn_is_expired, txn_retention_ms};
 use deltaic_protocol::schema::{StructField, StructType};
+use deltaic_protocol::{Result, Version};
 
 pub use files::{Files, FilesBatch};
 pub use load::{LoadOptions, exists};
@@ -41,6 +43,7 @@ pub struct Snapshot {
     protocol: Arc<Protocol>,
     metadata: Arc<Metadata>,
     schema: Arc<StructType>,
+    column_mapping: ColumnMappingMode,
     adds: Arc<Vec<Survivors>>,
     /// Of the commits alone.
     removes: Arc<Vec<Survivors>>,
@@ -100,6 +103,21 @@ impl Snapshot {
     #[must_use]
     pub fn txns(&self) -> &BTreeMap<String, Txn> {
         &self.state.txns
+    }
+
+    /// The transaction identifiers that have not expired at a time, in milliseconds since the epoch.
+    ///
+    /// Protocol: *Transaction Identifiers*. Identifiers expire where the table says after how long.
+    pub fn current_txns(&self, now_ms: i64) -> Result<Vec<&Txn>> {
+        let retention_ms = txn_retention_ms(&self.metadata)?;
+        let is_current = |txn: &&Txn| !txn_is_expired(txn.last_updated, retention_ms, now_ms);
+        Ok(self.state.txns.values().filter(is_current).collect())
+    }
+
+    /// How columns are named in the data files, and in the log's partition values and statistics.
+    #[must_use]
+    pub fn column_mapping(&self) -> ColumnMappingMode {
+        self.column_mapping
     }
 
     /// The domains' metadata, removed ones left out.
