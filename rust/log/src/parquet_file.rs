@@ -92,7 +92,7 @@ impl ParquetFile {
     }
 
     /// The bytes of a range that the tail holds, and the range before them that it does not.
-    fn from_tail(&self, range: &Range<u64>) -> Option<(Range<u64>, Bytes)> {
+    fn held_in_tail(&self, range: &Range<u64>) -> Option<(Range<u64>, Bytes)> {
         let tail = self.tail.as_ref()?;
         if range.end <= tail.start {
             return None;
@@ -109,7 +109,7 @@ impl ParquetFile {
     async fn fetch(&self, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
         let split: Vec<(Range<u64>, Option<Bytes>)> = ranges
             .iter()
-            .map(|range| match self.from_tail(range) {
+            .map(|range| match self.held_in_tail(range) {
                 Some((before, held)) => (before, Some(held)),
                 None => (range.clone(), None),
             })

@@ -126,12 +126,7 @@ impl Snapshot {
 
     /// What statistics the columns have: all that can have any, or those at paths of logical names.
     pub(super) fn statistics_schema(&self, paths: Option<&[Vec<String>]>) -> StatisticsSchema {
-        let is_partition = |field: &&StructField| {
-            self.metadata
-                .partition_columns
-                .iter()
-                .any(|name| *name == field.name)
-        };
+        let is_partition = |field: &&StructField| self.metadata.partition_columns.contains(&field.name);
         let with_data = StructType {
             fields: self
                 .schema

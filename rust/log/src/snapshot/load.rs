@@ -337,6 +337,7 @@ impl Snapshot {
         let column_mapping = ColumnMappingMode::of(&protocol, &metadata).map_err(located)?;
         let mut domains = known.state.domains.as_ref().clone();
         domains.retain(|_, domain| !domain.removed);
+        let contradictions = features::contradictions(&protocol);
         Ok(Self {
             location: Arc::clone(location),
             options: request.options,
@@ -352,7 +353,12 @@ impl Snapshot {
             removes: Arc::new(known.removes),
             domains: Arc::new(domains),
             newest_commit_info: known.newest_commit_info.map(Arc::from),
-            warnings: Arc::default(),
+            warnings: Arc::new(
+                contradictions
+                    .iter()
+                    .map(|contradiction| format!("the table's protocol contradicts itself: {contradiction}"))
+                    .collect(),
+            ),
         })
     }
 }

@@ -63,6 +63,8 @@ impl Snapshot {
         };
         let mut snapshot = Self::try_new(&request, known)?;
         let mut warnings = self.warnings.to_vec();
+        let newer = snapshot.warnings.iter();
+        warnings.extend(newer.filter(|warning| !self.warnings.contains(warning)).cloned());
         match said {
             Ok(Some(checksum)) => warnings.extend(snapshot.disagreements(&checksum)?),
             Ok(None) => {}
