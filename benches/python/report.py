@@ -29,9 +29,10 @@ the version, exactly the right files, every column of them. A file matches a ran
 maximum overlap it. deltaic must keep no other file; where the peer keeps more, a note says so.
 
 The **floor** is the same bytes read and parsed without Delta, by the fastest code found that Python reaches:
-pyarrow for Parquet (only the columns that the question needs, memory-mapped, all cores) and for JSON, regular
-expressions where two keys of a text are enough or the keys of one huge commit, a bare interpreter for a whole
-process. It replays nothing. It can be beaten, but who is near it wastes little.
+pyarrow for Parquet (only the columns that the question needs, memory-mapped, all cores) and for JSON; a plain
+search for the key where two keys of a text are enough; a regular expression for the keys of one huge commit;
+a bare interpreter for a whole process. It replays nothing. It can be beaten, but who is near it wastes
+little.
 
 What the peer does: `get_add_actions(flatten=True)` to list, which always has the statistics;
 `file_uris(file_pruning_predicate=…)` to prune; `update_incremental()` to refresh.
@@ -39,7 +40,8 @@ What the peer does: `get_add_actions(flatten=True)` to list, which always has th
 The tables are generated from the protocol's text, as delta-spark writes: Snappy; row groups (or parts, or
 sidecars) of 100,000 adds and 20,000 removes, sorted by path; statistics of 20 columns (4 strings, 10 longs,
 2 doubles, 2 dates, 2 timestamps) as JSON in its key order, or as `stats_parsed` with INT96 timestamps and no
-JSON. 365 partitions by day; the range keeps about one file of 850, the partition one of 365.
+JSON. Removes have no statistics. There are 365 partitions, by day; the range keeps about one file of 850, the
+partition one of 365.
 
 To run it again: `make bench`; `make bench ONLY=v1,tiny REPEAT=9` for some of it, `make bench SCALE=0.01` for
 a quick look; neither rewrites this page. The same figures for a program are in `target/benchmarks.json`. How
