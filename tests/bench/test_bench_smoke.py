@@ -15,13 +15,10 @@ HARNESS = Path(__file__).resolve().parents[2] / "benches" / "python"
 WORKLOADS = {
     path.stem: json.loads(path.read_text()) for path in sorted((HARNESS.parent / "workloads").glob("*.json"))
 }
-# What the log cannot answer yet: it keeps files that statistics rule out, and it reads no struct statistics.
+# What the log cannot answer yet: it reads no struct statistics.
 OPEN = {
-    ("v1", "open_and_prune_range"),
-    ("v1_parts", "open_and_prune_range"),
     ("v1_struct", "open_and_list_statistics"),
     ("v1_struct", "open_and_prune_range"),
-    ("v2_sidecars", "open_and_prune_range"),
 }
 ANSWERS = [
     (name, operation["name"], peer)
