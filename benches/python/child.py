@@ -31,7 +31,7 @@ def program(peer: str, table: Path) -> dict:
     """A whole Python program that lists the table, from its start to its end."""
     text = peers.program_of(peer) + TELL_PEAK
     printed, wall, cpu = run([sys.executable, "-c", text, str(table)])
-    *count, peak = printed.splitlines()[:2] if peer != "floor" else printed.splitlines()[:1]
+    *count, peak = printed.splitlines()
     num_files = int(count[0]) if count else None
     return {"wall": wall, "cpu": cpu, "peak_mib": int(peak.split()[1]) / 1024, "num_files": num_files}
 
