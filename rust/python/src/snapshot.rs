@@ -72,12 +72,11 @@ impl Snapshot {
     }
 
     #[getter]
-    fn app_transactions(&self) -> Answer<BTreeMap<&str, i64>> {
-        let txns = self.snapshot.current_txns(deltaic_log::clock::now_ms())?;
-        Ok(txns
-            .into_iter()
+    fn app_transactions(&self) -> BTreeMap<&str, i64> {
+        let txns = self.snapshot.current_txns(deltaic_log::clock::now_ms());
+        txns.into_iter()
             .map(|txn| (txn.app_id.as_str(), txn.version))
-            .collect())
+            .collect()
     }
 
     #[getter]

@@ -12,12 +12,12 @@ mod tombstones;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use deltaic_protocol::Version;
 use deltaic_protocol::actions::{DomainMetadata, Metadata, Protocol, Txn};
 use deltaic_protocol::column_mapping::ColumnMappingMode;
 use deltaic_protocol::features;
 use deltaic_protocol::properties::{txn_is_expired, txn_retention_ms};
 use deltaic_protocol::schema::{StructField, StructType};
-use deltaic_protocol::{Result, Version};
 
 pub use files::{Files, FilesBatch};
 pub use load::{LoadOptions, exists};
@@ -107,11 +107,13 @@ impl Snapshot {
 
     /// The transaction identifiers that have not expired at a time, in milliseconds since the epoch.
     ///
-    /// Protocol: *Transaction Identifiers*. Identifiers expire where the table says after how long.
-    pub fn current_txns(&self, now_ms: i64) -> Result<Vec<&Txn>> {
-        let retention_ms = txn_retention_ms(&self.metadata)?;
+    /// Protocol: *Transaction Identifiers*. They expire where the table says after how long; where it says so in words
+    /// that cannot be read none does, since one that is forgotten lets the same data in again.
+    #[must_use]
+    pub fn current_txns(&self, now_ms: i64) -> Vec<&Txn> {
+        let retention_ms = txn_retention_ms(&self.metadata).unwrap_or(None);
         let is_current = |txn: &&Txn| !txn_is_expired(txn.last_updated, retention_ms, now_ms);
-        Ok(self.state.txns.values().filter(is_current).collect())
+        self.state.txns.values().filter(is_current).collect()
     }
 
     /// How columns are named in the data files, and in the log's partition values and statistics.
