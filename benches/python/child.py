@@ -14,7 +14,7 @@ import peers
 HERE = Path(__file__).resolve().parent
 TIMEOUT = 600
 # Whole programs say how much memory they held in the end; what that costs is the same for all.
-TELL_PEAK = "\nprint([line for line in open('/proc/self/status') if line.startswith('VmHWM')][0])"
+TELL_PEAK = "\nprint([line for line in open('/proc/self/status') if line.startswith('VmHWM')][0].strip())"
 
 
 class ChildFailedError(Exception):

@@ -88,12 +88,12 @@ def check(workload: Workload, table: Path, manifest: Manifest) -> list[Entry]:
 def answers(peer: str, entries: list[Entry], table: Path, manifest: Manifest) -> Iterator[dict]:
     """What came of each answer; one process gives them all, for a check needs no fresh one."""
     names = [entry.operation.name for entry in entries]
-    if names == [FRESH_PROCESS]:
-        found = child.program(peer, table)["num_files"]
-        right = manifest.num_files if peer != "floor" else None
-        yield {} if found == right else {"wrong": f"{found} files, right is {right}"}
-        return
     try:
+        if names == [FRESH_PROCESS]:
+            found = child.program(peer, table)["num_files"]
+            right = manifest.num_files if peer != "floor" else None
+            yield {} if found == right else {"wrong": f"{found} files, right is {right}"}
+            return
         yield from child.measure(peer, ",".join(names), str(table), "--check")
     except child.ChildFailedError as error:
         yield from ({"failed": str(error)} for _ in names)
