@@ -12,6 +12,9 @@ use crate::listing::{Listing, LogFile};
 use crate::reconcile::{NewerKeys, Survivors};
 use crate::segment::{LogSegment, checksum_of, newest_version};
 
+/// How many batches a snapshot may hold before a refresh makes it anew.
+const MOST_BATCHES: usize = 4096;
+
 impl Snapshot {
     /// The newest version. Where the log no longer continues from this one, because it was made anew or too much was
     /// cleaned up, it is opened from the start. Must be called inside a runtime.
@@ -26,6 +29,10 @@ impl Snapshot {
         }
         if newest == self.version() {
             return Ok(self.clone());
+        }
+        // Each refresh leaves a small batch behind; after a great many of them the log is better read anew.
+        if self.adds.len() + self.removes.len() > MOST_BATCHES {
+            return reload().await;
         }
         let Some(fresh) = commits_after(&listing, self.version(), newest)? else {
             return reload().await;
