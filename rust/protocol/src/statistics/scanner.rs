@@ -29,6 +29,13 @@ pub(super) struct Number<'a> {
     pub(super) has_exponent: bool,
 }
 
+/// Up to seven digits.
+#[derive(Clone, Copy, Debug, Default)]
+struct Digits {
+    value: u64,
+    is_leading_zero: bool,
+}
+
 impl Number<'_> {
     /// So many digits fit into 63 bits.
     pub(super) const EXACT_DIGITS: usize = 18;
@@ -78,12 +85,12 @@ impl<'a, const ESCAPED: bool> Scanner<'a, ESCAPED> {
         (self.next()? == byte).then_some(())
     }
 
-    /// The next eight bytes, the first one lowest; zeros behind the end.
-    #[inline]
-    fn word(&self) -> u64 {
-        let rest = self.rest();
+    /// The next eight bytes, the first one lowest; zeros behind the end, and none when it was passed.
+    #[inline(always)]
+    fn word(&self) -> Option<u64> {
+        let rest = self.text.get(self.at..)?;
         match rest.first_chunk::<8>() {
-            Some(chunk) => u64::from_le_bytes(*chunk),
+            Some(chunk) => Some(u64::from_le_bytes(*chunk)),
             None => last_word(rest),
         }
     }
@@ -94,7 +101,7 @@ impl<'a, const ESCAPED: bool> Scanner<'a, ESCAPED> {
         self.peek() == Some(if ESCAPED { b'\\' } else { b'"' })
     }
 
-    /// A string without escapes: what stands between its quotes.
+    /// A string without escapes: what stands between its quotes. The text is [`is_ordinary`].
     #[inline]
     pub(super) fn string(&mut self) -> Option<&'a [u8]> {
         if ESCAPED {
@@ -102,26 +109,79 @@ impl<'a, const ESCAPED: bool> Scanner<'a, ESCAPED> {
         }
         self.expect(b'"')?;
         let start = self.at;
+        let end = if ESCAPED { b'\\' } else { b'"' };
         loop {
-            let word = self.word();
-            let found = equal_to(word, b'"') | equal_to(word, b'\\') | below(word, 0x20);
+            let found = equal_to(self.word()?, end);
             if found == 0 {
                 self.at += 8;
                 continue;
             }
             self.at += first_byte(found);
             let content = self.text.get(start..self.at)?;
+            self.at += 1;
             if ESCAPED {
-                self.expect(b'\\')?;
+                self.expect(b'"')?;
             }
-            self.expect(b'"')?;
             return Some(content);
         }
     }
 
     /// A number of JSON's grammar.
-    #[inline]
+    #[inline(always)]
     pub(super) fn number(&mut self) -> Option<Number<'a>> {
+        let start = self.at;
+        let negative = self.peek()? == b'-';
+        let begin = start + usize::from(negative);
+        self.at = begin;
+        let (whole, run, after) = self.few_digits()?;
+        if is_end(after) && !(run > 1 && whole.is_leading_zero) {
+            self.at += run;
+            return Some(Number {
+                token: self.text.get(start..self.at)?,
+                negative,
+                digits: whole.value,
+                digit_count: run,
+                fraction: 0,
+                has_exponent: false,
+            });
+        }
+        if after == b'.' && !(run > 1 && whole.is_leading_zero) {
+            self.at += run + 1;
+            let (part, fraction, after) = self.few_digits()?;
+            if is_end(after) {
+                self.at += fraction;
+                return Some(Number {
+                    token: self.text.get(start..self.at)?,
+                    negative,
+                    digits: whole.value * POWERS_OF_TEN[fraction & 15] + part.value,
+                    digit_count: run + fraction,
+                    fraction,
+                    has_exponent: false,
+                });
+            }
+        }
+        self.at = start;
+        self.any_number()
+    }
+
+    /// The digits that begin here, how many, and what stands behind them: zero where it is not known, because there
+    /// are none or more than seven.
+    #[inline(always)]
+    fn few_digits(&self) -> Option<(Digits, usize, u8)> {
+        let word = self.word()? ^ (ONES * 0x30);
+        let run = first_byte(above_nine(word));
+        if run == 0 || run == 8 {
+            return Some((Digits::default(), run, 0));
+        }
+        let digits = Digits {
+            value: eight_digits(word << (64 - 8 * run)),
+            is_leading_zero: word & 0xFF == 0,
+        };
+        Some((digits, run, ((word >> (8 * run)) & 0xFF) as u8 ^ 0x30))
+    }
+
+    #[inline(never)]
+    fn any_number(&mut self) -> Option<Number<'a>> {
         let start = self.at;
         let negative = self.peek()? == b'-';
         if negative {
@@ -129,14 +189,14 @@ impl<'a, const ESCAPED: bool> Scanner<'a, ESCAPED> {
         }
         let leading_zero = self.peek()? == b'0';
         let (mut digits, mut digit_count) = (0u64, 0usize);
-        self.digits(&mut digits, &mut digit_count);
+        self.digits(&mut digits, &mut digit_count)?;
         if digit_count == 0 || (leading_zero && digit_count > 1) {
             return None;
         }
         let whole = digit_count;
         if self.peek() == Some(b'.') {
             self.at += 1;
-            self.digits(&mut digits, &mut digit_count);
+            self.digits(&mut digits, &mut digit_count)?;
             if digit_count == whole {
                 return None;
             }
@@ -156,21 +216,19 @@ impl<'a, const ESCAPED: bool> Scanner<'a, ESCAPED> {
     }
 
     #[inline]
-    fn digits(&mut self, value: &mut u64, count: &mut usize) {
+    fn digits(&mut self, value: &mut u64, count: &mut usize) -> Option<()> {
         loop {
-            // A digit becomes its value; what is above nine is none.
-            let word = self.word() ^ (ONES * 0x30);
-            let others = (word.wrapping_add(ONES * 0x76) | word) & HIGHS;
-            let run = first_byte(others);
+            let word = self.word()? ^ (ONES * 0x30);
+            let run = first_byte(above_nine(word));
             if run == 0 {
-                return;
+                return Some(());
             }
             let (scale, eight) = (POWERS_OF_TEN[run & 15], word << (64 - 8 * run));
             *value = value.wrapping_mul(scale).wrapping_add(eight_digits(eight));
             *count += run;
             self.at += run;
             if run < 8 {
-                return;
+                return Some(());
             }
         }
     }
@@ -243,12 +301,51 @@ const POWERS_OF_TEN: [u64; 16] = {
     powers
 };
 
-#[cold]
-fn last_word(rest: &[u8]) -> u64 {
-    rest.iter()
+#[inline(never)]
+fn last_word(rest: &[u8]) -> Option<u64> {
+    let word = rest
+        .iter()
         .rev()
-        .fold(0, |word, byte| word << 8 | u64::from(*byte))
+        .fold(0, |word, byte| (word << 8) | u64::from(*byte));
+    (!rest.is_empty()).then_some(word)
 }
+
+/// Whether a number ends before this byte.
+#[inline]
+fn is_end(byte: u8) -> bool {
+    byte == b',' || byte == b'}'
+}
+
+/// Whether a text can be scanned at all: it is UTF-8, nothing in it is a control character, and no backslash stands
+/// in it but those of the quotes, each of which has one where the text is `ESCAPED`.
+///
+/// One look at all bytes, many at once, spares the look at each.
+pub(super) fn is_ordinary<const ESCAPED: bool>(text: &[u8]) -> bool {
+    let (mut control, mut backslash, mut all) = (0u8, 0u8, 0u8);
+    let (mut quotes, mut backslashes) = (0usize, 0usize);
+    for chunk in text.chunks(CHUNK) {
+        let (mut quotes_here, mut backslashes_here) = (0u8, 0u8);
+        for byte in chunk {
+            control |= u8::from(*byte < 0x20);
+            all |= byte;
+            if ESCAPED {
+                quotes_here += u8::from(*byte == b'"');
+                backslashes_here += u8::from(*byte == b'\\');
+            } else {
+                backslash |= u8::from(*byte == b'\\');
+            }
+        }
+        quotes += usize::from(quotes_here);
+        backslashes += usize::from(backslashes_here);
+    }
+    control == 0
+        && backslash == 0
+        && quotes == backslashes
+        && (all.is_ascii() || std::str::from_utf8(text).is_ok())
+}
+
+/// So many bytes are counted in a byte.
+const CHUNK: usize = 240;
 
 /// Marks the bytes that are `byte`: the lowest mark is right, those above may not be.
 #[inline]
@@ -260,6 +357,12 @@ fn equal_to(word: u64, byte: u8) -> u64 {
 #[inline]
 fn below(word: u64, limit: u8) -> u64 {
     word.wrapping_sub(ONES * u64::from(limit)) & !word & HIGHS
+}
+
+/// Marks the bytes that are above nine, of digits from which the character `0` was taken: the lowest mark is right.
+#[inline]
+fn above_nine(word: u64) -> u64 {
+    (word.wrapping_add(ONES * 0x76) | word) & HIGHS
 }
 
 /// Where the first mark is; eight without one.
@@ -313,9 +416,11 @@ mod tests {
         #[test]
         fn strings_end_where_they_end(content in "[ -~é🚋\n]{0,40}", more in "[a-z\"]{0,9}") {
             let content = content.replace(['"', '\\'], "");
+            let ordinary = !content.contains('\n');
+            proptest::prop_assert_eq!(is_ordinary::<false>(content.as_bytes()), ordinary);
             let plain = format!("\"{content}\"{more}");
             let taken = Scanner::<false>::new(plain.as_bytes()).string();
-            let expected = (!content.contains('\n')).then_some(content.as_bytes());
+            let expected = Some(content.as_bytes());
             proptest::prop_assert_eq!(taken, expected);
             let escaped = format!("\\\"{content}\\\"{more}");
             proptest::prop_assert_eq!(Scanner::<true>::new(escaped.as_bytes()).string(), expected);
