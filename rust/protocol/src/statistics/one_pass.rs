@@ -150,8 +150,14 @@ impl<'s, const ESCAPED: bool> Reading<'_, 's, '_, ESCAPED> {
         if first == b'-' || first.is_ascii_digit() {
             let number = self.scanner.number()?;
             match target {
-                Target::Bound(place) => self.columns.get_mut(place)?.put_number(self.row, &number),
-                Target::Count(place) => self.columns.get_mut(place)?.put_count(self.row, &number),
+                Target::Bound(place) => {
+                    let token = self.scanner.token(&number);
+                    self.columns.get_mut(place)?.put_number(self.row, &number, token);
+                }
+                Target::Count(place) => {
+                    let token = self.scanner.token(&number);
+                    self.columns.get_mut(place)?.put_count(self.row, &number, token);
+                }
                 Target::Nowhere | Target::TightBounds | Target::Level(_) => {}
             }
             return Some(());
@@ -174,6 +180,7 @@ impl<'s, const ESCAPED: bool> Reading<'_, 's, '_, ESCAPED> {
     /// The place of the member that stands here, which is not the one that was guessed; a new one is learnt, at the
     /// place where it was met.
     #[cold]
+    #[inline(never)]
     fn look_up(&mut self, level: usize, known: &mut Vec<Member>, guess: usize) -> Option<usize> {
         let rest = self.scanner.rest();
         let (before, after) = known.split_at_checked(guess)?;

@@ -18,8 +18,10 @@ pub(super) struct Scanner<'a, const ESCAPED: bool> {
 
 /// A number that was scanned.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Number<'a> {
-    pub(super) token: &'a [u8],
+pub(super) struct Number {
+    /// Where the token begins and ends.
+    pub(super) start: usize,
+    pub(super) end: usize,
     pub(super) negative: bool,
     /// All digits without the point, where they are at most [`Number::EXACT_DIGITS`].
     pub(super) digits: u64,
@@ -36,7 +38,7 @@ struct Digits {
     is_leading_zero: bool,
 }
 
-impl Number<'_> {
+impl Number {
     /// So many digits fit into 63 bits.
     pub(super) const EXACT_DIGITS: usize = 18;
 
@@ -95,6 +97,11 @@ impl<'a, const ESCAPED: bool> Scanner<'a, ESCAPED> {
         }
     }
 
+    /// The token of a number.
+    pub(super) fn token(&self, number: &Number) -> &'a [u8] {
+        self.text.get(number.start..number.end).unwrap_or_default()
+    }
+
     /// Whether a string begins here.
     #[inline]
     pub(super) fn is_at_string(&self) -> bool {
@@ -102,7 +109,7 @@ impl<'a, const ESCAPED: bool> Scanner<'a, ESCAPED> {
     }
 
     /// A string without escapes: what stands between its quotes. The text is [`is_ordinary`].
-    #[inline]
+    #[inline(always)]
     pub(super) fn string(&mut self) -> Option<&'a [u8]> {
         if ESCAPED {
             self.expect(b'\\')?;
@@ -128,7 +135,7 @@ impl<'a, const ESCAPED: bool> Scanner<'a, ESCAPED> {
 
     /// A number of JSON's grammar.
     #[inline(always)]
-    pub(super) fn number(&mut self) -> Option<Number<'a>> {
+    pub(super) fn number(&mut self) -> Option<Number> {
         let start = self.at;
         let negative = self.peek()? == b'-';
         let begin = start + usize::from(negative);
@@ -137,7 +144,8 @@ impl<'a, const ESCAPED: bool> Scanner<'a, ESCAPED> {
         if is_end(after) && !(run > 1 && whole.is_leading_zero) {
             self.at += run;
             return Some(Number {
-                token: self.text.get(start..self.at)?,
+                start,
+                end: self.at,
                 negative,
                 digits: whole.value,
                 digit_count: run,
@@ -151,7 +159,8 @@ impl<'a, const ESCAPED: bool> Scanner<'a, ESCAPED> {
             if is_end(after) {
                 self.at += fraction;
                 return Some(Number {
-                    token: self.text.get(start..self.at)?,
+                    start,
+                    end: self.at,
                     negative,
                     digits: whole.value * POWERS_OF_TEN[fraction & 15] + part.value,
                     digit_count: run + fraction,
@@ -181,7 +190,7 @@ impl<'a, const ESCAPED: bool> Scanner<'a, ESCAPED> {
     }
 
     #[inline(never)]
-    fn any_number(&mut self) -> Option<Number<'a>> {
+    fn any_number(&mut self) -> Option<Number> {
         let start = self.at;
         let negative = self.peek()? == b'-';
         if negative {
@@ -206,7 +215,8 @@ impl<'a, const ESCAPED: bool> Scanner<'a, ESCAPED> {
             self.exponent()?;
         }
         Some(Number {
-            token: self.text.get(start..self.at)?,
+            start,
+            end: self.at,
             negative,
             digits,
             digit_count,
@@ -249,17 +259,37 @@ impl<'a, const ESCAPED: bool> Scanner<'a, ESCAPED> {
     /// Passes over a value.
     #[inline]
     pub(super) fn skip_value(&mut self) -> Option<()> {
-        self.skip_below(DEPTH)
+        if self.peek()? == b'{' {
+            return self.skip_object(DEPTH);
+        }
+        self.skip_scalar()
     }
 
-    #[inline]
-    fn skip_below(&mut self, depth: usize) -> Option<()> {
+    #[inline(always)]
+    fn skip_scalar(&mut self) -> Option<()> {
         match self.peek()? {
-            b'-' | b'0'..=b'9' => self.number().map(|_| ()),
-            b'"' | b'\\' => self.string().map(|_| ()),
-            b'{' => self.skip_object(depth),
+            b'-' | b'0'..=b'9' => self.skip_number(),
+            b'"' | b'\\' => self.skip_string(),
             _ => self.literal(),
         }
+    }
+
+    /// Passes over the numbers that are ordinary without a look at their value.
+    #[inline(always)]
+    fn skip_number(&mut self) -> Option<()> {
+        let word = self.word()? ^ (ONES * 0x30);
+        let run = first_byte(above_nine(word));
+        let end = ((word >> (8 * (run & 7))) & 0xFF) as u8 ^ 0x30;
+        if run & 7 != 0 && is_end(end) && (run == 1 || word & 0xFF != 0) {
+            self.at += run;
+            return Some(());
+        }
+        self.number().map(|_| ())
+    }
+
+    #[inline(always)]
+    fn skip_string(&mut self) -> Option<()> {
+        self.string().map(|_| ())
     }
 
     fn skip_object(&mut self, depth: usize) -> Option<()> {
@@ -270,9 +300,13 @@ impl<'a, const ESCAPED: bool> Scanner<'a, ESCAPED> {
             return Some(());
         }
         loop {
-            self.string()?;
+            self.skip_string()?;
             self.expect(b':')?;
-            self.skip_below(depth)?;
+            if self.peek()? == b'{' {
+                self.skip_object(depth)?;
+            } else {
+                self.skip_scalar()?;
+            }
             match self.next()? {
                 b',' => {}
                 b'}' => return Some(()),
@@ -321,31 +355,54 @@ fn is_end(byte: u8) -> bool {
 ///
 /// One look at all bytes, many at once, spares the look at each.
 pub(super) fn is_ordinary<const ESCAPED: bool>(text: &[u8]) -> bool {
-    let (mut control, mut backslash, mut all) = (0u8, 0u8, 0u8);
-    let (mut quotes, mut backslashes) = (0usize, 0usize);
-    for chunk in text.chunks(CHUNK) {
-        let (mut quotes_here, mut backslashes_here) = (0u8, 0u8);
-        for byte in chunk {
+    let mut seen = Seen::default();
+    let (chunks, rest) = text.as_chunks::<CHUNK>();
+    let mut unescaped = 0;
+    for chunk in chunks {
+        unescaped += seen.look::<ESCAPED>(chunk);
+    }
+    let mut last = [b' '; CHUNK];
+    for (to, from) in last.iter_mut().zip(rest) {
+        *to = *from;
+    }
+    unescaped += seen.look::<ESCAPED>(&last);
+    seen.control == 0
+        && seen.backslash == 0
+        && unescaped == 0
+        && (seen.all.is_ascii() || std::str::from_utf8(text).is_ok())
+}
+
+/// So many bytes are looked at at once.
+const CHUNK: usize = 64;
+
+/// What was seen of a text's bytes.
+#[derive(Default)]
+struct Seen {
+    control: u8,
+    backslash: u8,
+    all: u8,
+}
+
+impl Seen {
+    /// Looks at some bytes; gives how many more quotes than backslashes there are, where they count.
+    #[inline(always)]
+    fn look<const ESCAPED: bool>(&mut self, bytes: &[u8; CHUNK]) -> i64 {
+        let (mut control, mut backslash, mut all, mut unescaped) = (0u8, 0u8, 0u8, 0i8);
+        for byte in bytes {
             control |= u8::from(*byte < 0x20);
             all |= byte;
             if ESCAPED {
-                quotes_here += u8::from(*byte == b'"');
-                backslashes_here += u8::from(*byte == b'\\');
+                unescaped += i8::from(*byte == b'"') - i8::from(*byte == b'\\');
             } else {
                 backslash |= u8::from(*byte == b'\\');
             }
         }
-        quotes += usize::from(quotes_here);
-        backslashes += usize::from(backslashes_here);
+        self.control |= control;
+        self.backslash |= backslash;
+        self.all |= all;
+        i64::from(unescaped)
     }
-    control == 0
-        && backslash == 0
-        && quotes == backslashes
-        && (all.is_ascii() || std::str::from_utf8(text).is_ok())
 }
-
-/// So many bytes are counted in a byte.
-const CHUNK: usize = 240;
 
 /// Marks the bytes that are `byte`: the lowest mark is right, those above may not be.
 #[inline]

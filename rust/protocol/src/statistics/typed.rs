@@ -19,9 +19,9 @@ const DAY: i64 = 86_400_000_000;
 impl ColumnBuilder {
     /// Puts a number, where the column is one of numbers and can hold it.
     #[inline]
-    pub(super) fn put_number(&mut self, row: usize, number: &Number<'_>) {
+    pub(super) fn put_number(&mut self, row: usize, number: &Number, token: &[u8]) {
         if !number.is_plain() {
-            return self.put_token(row, number);
+            return self.put_token(row, token);
         }
         self.reach(row);
         let pushed = match &mut self.values {
@@ -34,21 +34,21 @@ impl ColumnBuilder {
                     values.push(as_written(value, self.once_float));
                     true
                 }
-                None => return self.put_token(row, number),
+                None => return self.put_token(row, token),
             },
             Values::Float(values) => match float(number) {
                 Some(value) => {
                     values.push(value);
                     true
                 }
-                None => return self.put_token(row, number),
+                None => return self.put_token(row, token),
             },
             Values::Decimal(values) => match decimal(number, self.precision_and_scale) {
                 Some(value) => {
                     values.push(value);
                     true
                 }
-                None => return self.put_token(row, number),
+                None => return self.put_token(row, token),
             },
             Values::String { .. } | Values::Date(_) | Values::Timestamp(_) | Values::TimestampNtz(_) => false,
         };
@@ -59,10 +59,18 @@ impl ColumnBuilder {
 
     /// Puts a count, where the number is one.
     #[inline]
-    pub(super) fn put_count(&mut self, row: usize, number: &Number<'_>) {
-        if number.is_plain() && (!number.negative || number.digits == 0) {
-            self.put_number(row, number);
-        } else if let Some(count) = text_of(number.token).and_then(super::text::count_of) {
+    pub(super) fn put_count(&mut self, row: usize, number: &Number, token: &[u8]) {
+        if let (Values::Long(_), Ok(digits)) = (&self.values, i64::try_from(number.digits))
+            && number.is_plain()
+            && number.fraction == 0
+            && !number.negative
+        {
+            self.reach(row);
+            if let Values::Long(values) = &mut self.values {
+                values.push(digits);
+                self.pushed();
+            }
+        } else if let Some(count) = text_of(token).and_then(super::text::count_of) {
             self.put(row, Scalar::Long(count));
         }
     }
@@ -97,9 +105,9 @@ impl ColumnBuilder {
     }
 
     #[cold]
-    fn put_token(&mut self, row: usize, number: &Number<'_>) {
+    fn put_token(&mut self, row: usize, token: &[u8]) {
         if !super::text::is_spelled_as_text(self.data_type) {
-            self.put_spelled(row, number.token);
+            self.put_spelled(row, token);
         }
     }
 
@@ -120,7 +128,7 @@ fn is_instant(data_type: crate::schema::PrimitiveType) -> bool {
 }
 
 #[inline]
-fn push_integer<T: TryFrom<i64>>(values: &mut Vec<T>, number: &Number<'_>) -> bool {
+fn push_integer<T: TryFrom<i64>>(values: &mut Vec<T>, number: &Number) -> bool {
     if number.fraction > 0 {
         return false;
     }
@@ -138,7 +146,7 @@ fn push_integer<T: TryFrom<i64>>(values: &mut Vec<T>, number: &Number<'_>) -> bo
 
 /// The nearest double, where one division of exact numbers gives it.
 #[inline]
-fn double(number: &Number<'_>) -> Option<f64> {
+fn double(number: &Number) -> Option<f64> {
     if number.digits > EXACT_IN_DOUBLE {
         return None;
     }
@@ -149,7 +157,7 @@ fn double(number: &Number<'_>) -> Option<f64> {
 
 /// The nearest float, where one division of exact numbers gives it.
 #[inline]
-fn float(number: &Number<'_>) -> Option<f32> {
+fn float(number: &Number) -> Option<f32> {
     if number.digits > EXACT_IN_FLOAT || number.fraction > FLOAT_POWERS {
         return None;
     }
@@ -164,7 +172,7 @@ fn float(number: &Number<'_>) -> Option<f32> {
 
 /// The unscaled number, where no digit is behind the scale and the precision holds it.
 #[inline]
-fn decimal(number: &Number<'_>, (limit, scale): (i128, usize)) -> Option<i128> {
+fn decimal(number: &Number, (limit, scale): (i128, usize)) -> Option<i128> {
     let shift = u32::try_from(scale.checked_sub(number.fraction)?).ok()?;
     let value = i128::from(number.digits).checked_mul(10i128.checked_pow(shift)?)?;
     (value < limit).then_some(if number.negative { -value } else { value })
