@@ -148,19 +148,24 @@ impl<'s, const ESCAPED: bool> Reading<'_, 's, '_, ESCAPED> {
     fn value(&mut self, target: Target) -> Option<()> {
         let first = self.scanner.peek()?;
         if first == b'-' || first.is_ascii_digit() {
-            let number = self.scanner.number()?;
-            match target {
+            let start = self.scanner.place();
+            let Some(number) = self.scanner.short_number() else {
+                return self.long_number(target);
+            };
+            return match target {
                 Target::Bound(place) => {
-                    let token = self.scanner.token(&number);
-                    self.columns.get_mut(place)?.put_number(self.row, &number, token);
+                    let column = self.columns.get_mut(place)?;
+                    if !column.put_number(self.row, number) {
+                        column.put_token(self.row, self.scanner.since(start));
+                    }
+                    Some(())
                 }
                 Target::Count(place) => {
-                    let token = self.scanner.token(&number);
-                    self.columns.get_mut(place)?.put_count(self.row, &number, token);
+                    self.columns.get_mut(place)?.put_count(self.row, number);
+                    Some(())
                 }
-                Target::Nowhere | Target::TightBounds | Target::Level(_) => {}
-            }
-            return Some(());
+                Target::Nowhere | Target::TightBounds | Target::Level(_) => Some(()),
+            };
         }
         match target {
             Target::Bound(place) if self.scanner.is_at_string() => {
@@ -175,6 +180,24 @@ impl<'s, const ESCAPED: bool> Reading<'_, 's, '_, ESCAPED> {
             Target::Level(level) if first == b'{' => self.object(level),
             _ => self.scanner.skip_value(),
         }
+    }
+
+    #[inline(never)]
+    fn long_number(&mut self, target: Target) -> Option<()> {
+        let start = self.scanner.place();
+        let number = self.scanner.any_number()?;
+        let token = self.scanner.since(start);
+        match target {
+            Target::Bound(place) => {
+                let column = self.columns.get_mut(place)?;
+                if !(number.is_plain() && column.put_number(self.row, number)) {
+                    column.put_token(self.row, token);
+                }
+            }
+            Target::Count(place) => self.columns.get_mut(place)?.put_count_token(self.row, token),
+            Target::Nowhere | Target::TightBounds | Target::Level(_) => {}
+        }
+        Some(())
     }
 
     /// The place of the member that stands here, which is not the one that was guessed; a new one is learnt, at the

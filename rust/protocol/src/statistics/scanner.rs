@@ -17,21 +17,18 @@ pub(super) struct Scanner<'a, const ESCAPED: bool> {
 }
 
 /// A number that was scanned.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Number {
-    /// Where the token begins and ends.
-    pub(super) start: usize,
-    pub(super) end: usize,
-    pub(super) negative: bool,
     /// All digits without the point, where they are at most [`Number::EXACT_DIGITS`].
     pub(super) digits: u64,
     pub(super) digit_count: usize,
     /// How many of the digits stand behind the point.
     pub(super) fraction: usize,
+    pub(super) negative: bool,
     pub(super) has_exponent: bool,
 }
 
-/// Up to seven digits.
+/// Up to eight digits.
 #[derive(Clone, Copy, Debug, Default)]
 struct Digits {
     value: u64,
@@ -90,16 +87,27 @@ impl<'a, const ESCAPED: bool> Scanner<'a, ESCAPED> {
     /// The next eight bytes, the first one lowest; zeros behind the end, and none when it was passed.
     #[inline(always)]
     fn word(&self) -> Option<u64> {
-        let rest = self.text.get(self.at..)?;
+        self.word_at(self.at)
+    }
+
+    #[inline(always)]
+    fn word_at(&self, at: usize) -> Option<u64> {
+        let rest = self.text.get(at..)?;
         match rest.first_chunk::<8>() {
             Some(chunk) => Some(u64::from_le_bytes(*chunk)),
             None => last_word(rest),
         }
     }
 
-    /// The token of a number.
-    pub(super) fn token(&self, number: &Number) -> &'a [u8] {
-        self.text.get(number.start..number.end).unwrap_or_default()
+    /// How far the scan has come.
+    #[inline]
+    pub(super) fn place(&self) -> usize {
+        self.at
+    }
+
+    /// What was scanned since a place.
+    pub(super) fn since(&self, place: usize) -> &'a [u8] {
+        self.text.get(place..self.at).unwrap_or_default()
     }
 
     /// Whether a string begins here.
@@ -133,65 +141,68 @@ impl<'a, const ESCAPED: bool> Scanner<'a, ESCAPED> {
         }
     }
 
-    /// A number of JSON's grammar.
+    /// A number of JSON's grammar with at most 15 digits before the point and seven behind it, as most are. None, at
+    /// the same place, where it is another.
     #[inline(always)]
-    pub(super) fn number(&mut self) -> Option<Number> {
-        let start = self.at;
+    pub(super) fn short_number(&mut self) -> Option<Number> {
         let negative = self.peek()? == b'-';
-        let begin = start + usize::from(negative);
-        self.at = begin;
-        let (whole, run, after) = self.few_digits()?;
-        if is_end(after) && !(run > 1 && whole.is_leading_zero) {
-            self.at += run;
-            return Some(Number {
-                start,
-                end: self.at,
-                negative,
-                digits: whole.value,
-                digit_count: run,
-                fraction: 0,
-                has_exponent: false,
-            });
+        let begin = self.at + usize::from(negative);
+        let (mut whole, mut run, mut after) = self.few_digits(begin)?;
+        if run > 1 && whole.is_leading_zero {
+            return None;
         }
-        if after == b'.' && !(run > 1 && whole.is_leading_zero) {
-            self.at += run + 1;
-            let (part, fraction, after) = self.few_digits()?;
-            if is_end(after) {
-                self.at += fraction;
-                return Some(Number {
-                    start,
-                    end: self.at,
-                    negative,
-                    digits: whole.value * POWERS_OF_TEN[fraction & 15] + part.value,
-                    digit_count: run + fraction,
-                    fraction,
-                    has_exponent: false,
-                });
-            }
+        if run == 8 {
+            let (more, count, behind) = self.few_digits(begin + 8)?;
+            whole.value = whole.value * POWERS_OF_TEN[count & 15] + more.value;
+            (run, after) = (8 + count, behind);
         }
-        self.at = start;
-        self.any_number()
+        let mut number = Number {
+            digits: whole.value,
+            digit_count: run,
+            fraction: 0,
+            negative,
+            has_exponent: false,
+        };
+        if is_end(after) {
+            self.at = begin + run;
+            return Some(number);
+        }
+        if after != b'.' {
+            return None;
+        }
+        let (part, fraction, after) = self.few_digits(begin + run + 1)?;
+        if !is_end(after) || run + fraction > Number::EXACT_DIGITS {
+            return None;
+        }
+        number.digits = whole.value * POWERS_OF_TEN[fraction & 15] + part.value;
+        number.digit_count = run + fraction;
+        number.fraction = fraction;
+        self.at = begin + run + 1 + fraction;
+        Some(number)
     }
 
-    /// The digits that begin here, how many, and what stands behind them: zero where it is not known, because there
-    /// are none or more than seven.
+    /// The digits that begin at a place, at most eight, how many, and what stands behind them: zero where it is not
+    /// known, because there are none or eight.
     #[inline(always)]
-    fn few_digits(&self) -> Option<(Digits, usize, u8)> {
-        let word = self.word()? ^ (ONES * 0x30);
+    fn few_digits(&self, at: usize) -> Option<(Digits, usize, u8)> {
+        let word = self.word_at(at)? ^ (ONES * 0x30);
         let run = first_byte(above_nine(word));
-        if run == 0 || run == 8 {
-            return Some((Digits::default(), run, 0));
+        if run == 0 {
+            return Some((Digits::default(), 0, 0));
         }
         let digits = Digits {
             value: eight_digits(word << (64 - 8 * run)),
             is_leading_zero: word & 0xFF == 0,
         };
-        Some((digits, run, ((word >> (8 * run)) & 0xFF) as u8 ^ 0x30))
+        // Of eight digits none of the word is left.
+        let after = word
+            .checked_shr(8 * (run as u32))
+            .map_or(0, |rest| (rest & 0xFF) as u8 ^ 0x30);
+        Some((digits, run, after))
     }
 
-    #[inline(never)]
-    fn any_number(&mut self) -> Option<Number> {
-        let start = self.at;
+    /// Any number of JSON's grammar.
+    pub(super) fn any_number(&mut self) -> Option<Number> {
         let negative = self.peek()? == b'-';
         if negative {
             self.at += 1;
@@ -215,12 +226,10 @@ impl<'a, const ESCAPED: bool> Scanner<'a, ESCAPED> {
             self.exponent()?;
         }
         Some(Number {
-            start,
-            end: self.at,
-            negative,
             digits,
             digit_count,
             fraction: digit_count - whole,
+            negative,
             has_exponent,
         })
     }
@@ -284,7 +293,7 @@ impl<'a, const ESCAPED: bool> Scanner<'a, ESCAPED> {
             self.at += run;
             return Some(());
         }
-        self.number().map(|_| ())
+        self.any_number().map(|_| ())
     }
 
     #[inline(always)]
@@ -356,51 +365,55 @@ fn is_end(byte: u8) -> bool {
 /// One look at all bytes, many at once, spares the look at each.
 pub(super) fn is_ordinary<const ESCAPED: bool>(text: &[u8]) -> bool {
     let mut seen = Seen::default();
-    let (chunks, rest) = text.as_chunks::<CHUNK>();
     let mut unescaped = 0;
-    for chunk in chunks {
-        unescaped += seen.look::<ESCAPED>(chunk);
+    for part in text.chunks(PART) {
+        let (chunks, rest) = part.as_chunks::<LANES>();
+        for chunk in chunks {
+            seen.look::<ESCAPED>(chunk);
+        }
+        let mut last = [b' '; LANES];
+        for (to, from) in last.iter_mut().zip(rest) {
+            *to = *from;
+        }
+        seen.look::<ESCAPED>(&last);
+        unescaped += std::mem::take(&mut seen.unescaped)
+            .into_iter()
+            .map(i64::from)
+            .sum::<i64>();
     }
-    let mut last = [b' '; CHUNK];
-    for (to, from) in last.iter_mut().zip(rest) {
-        *to = *from;
-    }
-    unescaped += seen.look::<ESCAPED>(&last);
-    seen.control == 0
-        && seen.backslash == 0
+    let any = |lanes: [u8; LANES]| lanes.into_iter().fold(0, |any, lane| any | lane);
+    any(seen.unusual) == 0
         && unescaped == 0
-        && (seen.all.is_ascii() || std::str::from_utf8(text).is_ok())
+        && (any(seen.all).is_ascii() || std::str::from_utf8(text).is_ok())
 }
 
-/// So many bytes are looked at at once.
-const CHUNK: usize = 64;
+/// So many bytes are looked at at once, each in a lane of its own.
+const LANES: usize = 16;
+/// So many bytes are counted before a lane's count could overflow.
+const PART: usize = 100 * LANES;
 
 /// What was seen of a text's bytes.
 #[derive(Default)]
 struct Seen {
-    control: u8,
-    backslash: u8,
-    all: u8,
+    unusual: [u8; LANES],
+    all: [u8; LANES],
+    /// How many more quotes than backslashes there are.
+    unescaped: [i8; LANES],
 }
 
 impl Seen {
-    /// Looks at some bytes; gives how many more quotes than backslashes there are, where they count.
     #[inline(always)]
-    fn look<const ESCAPED: bool>(&mut self, bytes: &[u8; CHUNK]) -> i64 {
-        let (mut control, mut backslash, mut all, mut unescaped) = (0u8, 0u8, 0u8, 0i8);
-        for byte in bytes {
-            control |= u8::from(*byte < 0x20);
-            all |= byte;
+    fn look<const ESCAPED: bool>(&mut self, bytes: &[u8; LANES]) {
+        for lane in 0..LANES {
+            let byte = bytes[lane];
+            self.all[lane] |= byte;
+            self.unusual[lane] |= u8::from(byte < 0x20);
             if ESCAPED {
-                unescaped += i8::from(*byte == b'"') - i8::from(*byte == b'\\');
+                self.unescaped[lane] += i8::from(byte == b'"') - i8::from(byte == b'\\');
             } else {
-                backslash |= u8::from(*byte == b'\\');
+                self.unusual[lane] |= u8::from(byte == b'\\');
             }
         }
-        self.control |= control;
-        self.backslash |= backslash;
-        self.all |= all;
-        i64::from(unescaped)
     }
 }
 
@@ -460,7 +473,10 @@ mod tests {
             ("1e+", None),
             ("+1", None),
         ] {
-            let number = Scanner::<false>::new(text.as_bytes()).number();
+            let number = Scanner::<false>::new(text.as_bytes()).any_number();
+            if let Some(short) = Scanner::<false>::new(text.as_bytes()).short_number() {
+                assert_eq!(Some(short), number, "{text}");
+            }
             assert_eq!(
                 number.map(|number| (number.digits, number.fraction)),
                 expected,
@@ -470,6 +486,15 @@ mod tests {
     }
 
     proptest::proptest! {
+        #[test]
+        fn a_short_number_is_what_any_number_is(text in "-?[0-9]{1,20}([.][0-9]{1,20})?[,} e]") {
+            let short = Scanner::<false>::new(text.as_bytes()).short_number();
+            let any = Scanner::<false>::new(text.as_bytes()).any_number();
+            if short.is_some() {
+                proptest::prop_assert_eq!(short, any);
+            }
+        }
+
         #[test]
         fn strings_end_where_they_end(content in "[ -~é🚋\n]{0,40}", more in "[a-z\"]{0,9}") {
             let content = content.replace(['"', '\\'], "");
