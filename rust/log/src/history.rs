@@ -223,20 +223,16 @@ fn out_of_range(
     .hint("ask for a time in the range, or for a version")
 }
 
-/// From when on the table has in-commit timestamps; its newest version checksum tells without a look at its files.
+/// From when on the table has in-commit timestamps. The newest version's checksum tells it without a look at the table's
+/// files, where it is of the very commit that made the version.
 async fn in_commit_timestamps(
     location: &Arc<TableLocation>,
     listing: &Listing,
     newest: Version,
     options: LoadOptions,
 ) -> Result<InCommitTimestamps> {
-    if let Some(file) = checksum_of(listing, newest)
-        && let Ok(bytes) = location.read(&file.relative()).await
-        && let Ok(VersionChecksum {
-            metadata: Some(metadata),
-            protocol: Some(protocol),
-            ..
-        }) = VersionChecksum::parse(&bytes)
+    if let Some(checksum) = sound_checksum(location, listing, newest).await
+        && let (Some(metadata), Some(protocol)) = (checksum.metadata, checksum.protocol)
         && let Ok(schema) = metadata.schema()
         && ensure_openable(&protocol, &metadata, &schema, LogTail::Absent).is_ok()
     {
@@ -244,6 +240,24 @@ async fn in_commit_timestamps(
     }
     let snapshot = Snapshot::load(Arc::clone(location), None, options).await?;
     InCommitTimestamps::of(snapshot.protocol(), snapshot.metadata())
+}
+
+/// A version's checksum, where it names the transaction that the version's commit names.
+///
+/// Protocol: *Version Checksum File*.
+async fn sound_checksum(
+    location: &Arc<TableLocation>,
+    listing: &Listing,
+    version: Version,
+) -> Option<VersionChecksum> {
+    let file = checksum_of(listing, version)?;
+    let is_its = |commit: &&Arc<LogFile>| commit.path.version == version;
+    let commit = listing.commits().rev().find(is_its)?;
+    let relative = file.relative();
+    let (bytes, info) = futures::join!(location.read(&relative), read_commit_info(location, commit));
+    let info: CommitInfo = serde_json::from_str(&info.ok()??).ok()?;
+    let checksum = VersionChecksum::parse(&bytes.ok()?).ok()?;
+    (checksum.txn_id.is_some() && checksum.txn_id == info.txn_id).then_some(checksum)
 }
 
 fn spelled(timestamp_ms: i64) -> String {
