@@ -16,7 +16,7 @@ use object_store::ObjectStoreExt;
 
 use crate::listing::{Listing, LogFile};
 use crate::location::TableLocation;
-use crate::segment::{checksum_of, newest_version, not_a_table, version_range};
+use crate::segment::{checksum_of, newest_version, not_a_table};
 use crate::snapshot::{LoadOptions, Snapshot};
 use crate::store_error::store_error;
 
