@@ -206,7 +206,8 @@ fn bounds(values: &Values, with_nan: bool) -> [Option<String>; 2] {
     ]
 }
 
-fn statistics(a: &Values, b: &Values, with_nan: bool, tight: bool) -> String {
+fn statistics(a: &Values, b: &Values, with_nan: bool, deleted: usize) -> String {
+    let tight = deleted == 0;
     let part = |a: Option<String>, b: Option<String>| {
         let a = a.map(|a| format!("\"a\":{a}"));
         let b = b.map(|b| format!("\"s\":{{\"b\":{b}}}"));
@@ -299,7 +300,7 @@ proptest! {
         let (a, b): (Values, Values) = (a[..rows].to_vec(), b[..rows].to_vec());
         let schema = schema(kind);
         let wanted = StatisticsSchema::all(&schema, &|field| field.name.clone());
-        let text = statistics(&a, &b, with_nan, deleted == 0);
+        let text = statistics(&a, &b, with_nan, deleted);
         let mut builder = StatisticsBuilder::with_capacity(&wanted, 1);
         builder.push(StatisticsText::Plain(text.as_bytes()));
         let columns = builder.finish().unwrap();

@@ -364,57 +364,31 @@ fn is_end(byte: u8) -> bool {
 ///
 /// One look at all bytes, many at once, spares the look at each.
 pub(super) fn is_ordinary<const ESCAPED: bool>(text: &[u8]) -> bool {
-    let mut seen = Seen::default();
-    let mut unescaped = 0;
-    for part in text.chunks(PART) {
-        let (chunks, rest) = part.as_chunks::<LANES>();
-        for chunk in chunks {
-            seen.look::<ESCAPED>(chunk);
-        }
-        let mut last = [b' '; LANES];
-        for (to, from) in last.iter_mut().zip(rest) {
-            *to = *from;
-        }
-        seen.look::<ESCAPED>(&last);
-        unescaped += std::mem::take(&mut seen.unescaped)
-            .into_iter()
-            .map(i64::from)
-            .sum::<i64>();
+    // Smallest and largest bytes, because a processor takes those of many bytes in one step.
+    let (mut low, mut high, mut to_backslash) = (u8::MAX, 0, u8::MAX);
+    for byte in text {
+        low = low.min(*byte);
+        high = high.max(*byte);
+        to_backslash = to_backslash.min(*byte ^ b'\\');
     }
-    let any = |lanes: [u8; LANES]| lanes.into_iter().fold(0, |any, lane| any | lane);
-    any(seen.unusual) == 0
-        && unescaped == 0
-        && (any(seen.all).is_ascii() || std::str::from_utf8(text).is_ok())
+    low >= 0x20
+        && (if ESCAPED {
+            are_quotes_escaped(text)
+        } else {
+            to_backslash > 0
+        })
+        && (high.is_ascii() || std::str::from_utf8(text).is_ok())
 }
 
-/// So many bytes are looked at at once, each in a lane of its own.
-const LANES: usize = 16;
-/// So many bytes are counted before a lane's count could overflow.
-const PART: usize = 100 * LANES;
-
-/// What was seen of a text's bytes.
-#[derive(Default)]
-struct Seen {
-    unusual: [u8; LANES],
-    all: [u8; LANES],
-    /// How many more quotes than backslashes there are.
-    unescaped: [i8; LANES],
+/// Whether there are as many backslashes as quotes.
+fn are_quotes_escaped(text: &[u8]) -> bool {
+    count(text, b'"') == count(text, b'\\')
 }
 
-impl Seen {
-    #[inline(always)]
-    fn look<const ESCAPED: bool>(&mut self, bytes: &[u8; LANES]) {
-        for lane in 0..LANES {
-            let byte = bytes[lane];
-            self.all[lane] |= byte;
-            self.unusual[lane] |= u8::from(byte < 0x20);
-            if ESCAPED {
-                self.unescaped[lane] += i8::from(byte == b'"') - i8::from(byte == b'\\');
-            } else {
-                self.unusual[lane] |= u8::from(byte == b'\\');
-            }
-        }
-    }
+fn count(text: &[u8], wanted: u8) -> usize {
+    // A byte counts 240 of them, and many such bytes are added in one step.
+    let in_part = |part: &[u8]| part.iter().fold(0u8, |sum, byte| sum + u8::from(*byte == wanted));
+    text.chunks(240).map(|part| usize::from(in_part(part))).sum()
 }
 
 /// Marks the bytes that are `byte`: the lowest mark is right, those above may not be.
