@@ -124,18 +124,20 @@ impl<'s, const ESCAPED: bool> Reading<'_, 's, '_, ESCAPED> {
         let mut guess = 0;
         loop {
             let rest = self.scanner.rest();
-            let at = match members.get(guess) {
-                Some(member) if member.stands_at(rest) => guess,
-                _ => self.look_up(level, members, guess)?,
+            let member = match members.get_mut(guess) {
+                Some(member) if member.stands_at(rest) => member,
+                _ => {
+                    guess = self.look_up(level, members, guess)?;
+                    members.get_mut(guess)?
+                }
             };
-            let member = members.get_mut(at)?;
             if member.seen == stamp {
                 return None;
             }
             member.seen = stamp;
             self.scanner.advance(member.key.len());
             self.value(member.target)?;
-            guess = at + 1;
+            guess += 1;
             match self.scanner.next()? {
                 b',' => {}
                 b'}' => return Some(()),
@@ -146,6 +148,12 @@ impl<'s, const ESCAPED: bool> Reading<'_, 's, '_, ESCAPED> {
 
     #[inline(always)]
     fn value(&mut self, target: Target) -> Option<()> {
+        if let Target::Count(place) = target
+            && let Some(digit) = self.scanner.single_digit()
+        {
+            self.columns.get_mut(place)?.put_digit(self.row, digit);
+            return Some(());
+        }
         let first = self.scanner.peek()?;
         if first == b'-' || first.is_ascii_digit() {
             let start = self.scanner.place();
@@ -169,8 +177,14 @@ impl<'s, const ESCAPED: bool> Reading<'_, 's, '_, ESCAPED> {
         }
         match target {
             Target::Bound(place) if self.scanner.is_at_string() => {
-                let text = self.scanner.string()?;
-                self.columns.get_mut(place)?.put_text(self.row, text);
+                let column = self.columns.get_mut(place)?;
+                if let Some((text, bytes)) = self.scanner.string_of(column.time_length)
+                    && column.put_time(self.row, text)
+                {
+                    self.scanner.advance(bytes);
+                } else {
+                    column.put_text(self.row, self.scanner.string()?);
+                }
                 Some(())
             }
             Target::TightBounds => {

@@ -141,6 +141,27 @@ impl<'a, const ESCAPED: bool> Scanner<'a, ESCAPED> {
         }
     }
 
+    /// What would stand in a string of this length that begins here, and how far it goes with its quotes. Whether it
+    /// ends there and not before is for the caller to see.
+    #[inline(always)]
+    pub(super) fn string_of(&self, length: usize) -> Option<(&'a [u8], usize)> {
+        let quote = if ESCAPED { &b"\\\""[..] } else { b"\"" };
+        let rest = self.rest().strip_prefix(quote)?;
+        let (content, rest) = rest.split_at_checked(length)?;
+        rest.starts_with(quote)
+            .then_some((content, length + 2 * quote.len()))
+    }
+
+    /// A number of one digit that is not negative, as most counts are.
+    #[inline(always)]
+    pub(super) fn single_digit(&mut self) -> Option<u8> {
+        let [digit @ b'0'..=b'9', b',' | b'}', ..] = self.rest() else {
+            return None;
+        };
+        self.at += 1;
+        Some(digit - b'0')
+    }
+
     /// A number of JSON's grammar with at most 15 digits before the point and seven behind it, as most are. None, at
     /// the same place, where it is another.
     #[inline(always)]
