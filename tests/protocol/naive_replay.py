@@ -1,10 +1,12 @@
 """Action reconciliation as plain as the protocol says it: commit by commit, into dictionaries.
 
-What it returns is what a snapshot must show. It knows nothing of checkpoints: they change no answer.
+What it returns is what a snapshot must show. It knows nothing of checkpoints (`naive_log` reads them): they
+change no answer.
 """
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,6 +14,7 @@ from typing import Any
 from .handmade_log import Action
 
 FileKey = tuple[str, str | None]
+_MILLISECONDS = {"hour": 3_600_000, "day": 86_400_000, "week": 7 * 86_400_000}
 
 
 @dataclass
@@ -36,6 +39,16 @@ class State:
         }
         return singles + [{kind: body} for kind, bodies in many.items() for body in bodies.values()]
 
+    def live_transactions(self) -> dict[str, int]:
+        """The version of each application, but for those that have expired, as far as a time is known."""
+        told = (self.metadata.get("configuration") or {}).get("delta.setTransactionRetentionDuration")
+        if told is None:
+            return {name: body["version"] for name, body in self.transactions.items()}
+        _, number, unit = told.split()
+        oldest = time.time() * 1000 - int(number) * _MILLISECONDS[unit.rstrip("s")]
+        live = {n: b for n, b in self.transactions.items() if (b.get("lastUpdated") or oldest) >= oldest}
+        return {name: body["version"] for name, body in live.items()}
+
 
 def replay(commits: Iterable[Iterable[Action]]) -> State:
     """The state after these commits, oldest first."""
@@ -54,6 +67,13 @@ def unique_id(vector: dict[str, Any] | None) -> str | None:
     return vector["storageType"] + vector["pathOrInlineDv"] + (f"@{offset}" if offset is not None else "")
 
 
+def canonical_path(path: str) -> str:
+    """One spelling for the paths of one file: ``/p``, ``file:/p`` and ``file:///p`` are the same."""
+    if path.startswith("file:"):
+        return "/" + path.removeprefix("file:").lstrip("/")
+    return path
+
+
 def _apply(state: State, action: Action) -> None:
     (kind, body), *more = action.items()
     assert not more
@@ -68,7 +88,7 @@ def _apply(state: State, action: Action) -> None:
         if not body["removed"]:
             state.domains[body["domain"]] = body
     elif kind in ("add", "remove"):
-        key = (body["path"], unique_id(body.get("deletionVector")))
+        key = (canonical_path(body["path"]), unique_id(body.get("deletionVector")))
         ours, others = (state.files, state.tombstones) if kind == "add" else (state.tombstones, state.files)
         others.pop(key, None)
         ours[key] = body

@@ -29,7 +29,11 @@ async fn build(commits: &[Vec<Value>]) -> Result<TableBuilder> {
     Ok(table)
 }
 
-fn logical_files(batch: &RecordBatch) -> BTreeSet<LogicalFile> {
+fn logical_files(batches: &[RecordBatch]) -> BTreeSet<LogicalFile> {
+    batches.iter().flat_map(logical_files_of).collect()
+}
+
+fn logical_files_of(batch: &RecordBatch) -> BTreeSet<LogicalFile> {
     let paths = batch.column_by_name("path").expect("path").as_string::<i32>();
     let vectors = batch
         .column_by_name("deletion_vector")
@@ -49,11 +53,11 @@ fn logical_files(batch: &RecordBatch) -> BTreeSet<LogicalFile> {
         .collect()
 }
 
-fn state(snapshot: &Snapshot) -> Result<State> {
-    let (files, _) = snapshot.files(None)?;
+async fn state(snapshot: &Snapshot) -> Result<State> {
+    let (files, _) = snapshot.files(None).await?;
     Ok(State {
-        files: logical_files(&files.to_batch(snapshot.schema(), &[])?),
-        tombstones: logical_files(&snapshot.tombstones()?),
+        files: logical_files(&files.to_batches()?),
+        tombstones: logical_files(&snapshot.tombstones().await?.1),
         txns: snapshot
             .txns()
             .iter()
@@ -78,7 +82,7 @@ proptest! {
             for version in 0..commits.len() {
                 let asked = Version::try_new(i64::try_from(version).unwrap_or_default())?;
                 let snapshot = Snapshot::load(table.location(), Some(asked), LoadOptions::default()).await?;
-                assert_eq!(state(&snapshot)?, replay(&commits[..=version]), "version {version}");
+                assert_eq!(state(&snapshot).await?, replay(&commits[..=version]), "version {version}");
             }
             Result::<()>::Ok(())
         }).map_err(|error: deltaic_protocol::Error| TestCaseError::fail(error.to_string()))?;
@@ -95,7 +99,7 @@ proptest! {
                     table.commit(actions.clone()).await?;
                 }
                 snapshot = snapshot.refresh().await?;
-                assert_eq!(state(&snapshot)?, replay(table.commits()));
+                assert_eq!(state(&snapshot).await?, replay(table.commits()));
             }
             Result::<()>::Ok(())
         }).map_err(|error: deltaic_protocol::Error| TestCaseError::fail(error.to_string()))?;
@@ -131,7 +135,7 @@ fn one_path_may_leave_with_one_vector_and_come_with_another() -> Result<()> {
         let table = build(&[first, vec![remove("a", None), add("a", Some("v"))]]).await?;
         let snapshot = Snapshot::load(table.location(), None, LoadOptions::default()).await?;
         assert_eq!(
-            state(&snapshot)?.files,
+            state(&snapshot).await?.files,
             BTreeSet::from([("a".to_owned(), Some("uv@1".to_owned()))])
         );
         Ok(())
