@@ -6,7 +6,8 @@
 //! general way reads it.
 
 use super::builder::Columns;
-use super::scanner::{Scanner, is_ordinary};
+use super::ordinary::is_ordinary;
+use super::scanner::Scanner;
 use super::schema::{Part, StatisticsSchema, Wanted};
 use super::text::Kind;
 
