@@ -19,7 +19,7 @@ const DAY: i64 = 86_400_000_000;
 impl ColumnBuilder {
     /// Puts a number of few digits, where the column is one of numbers and can hold it. False when its token must be
     /// read by the general way.
-    #[inline]
+    #[inline(always)]
     pub(super) fn put_number(&mut self, row: usize, number: Number) -> bool {
         self.reach(row);
         let pushed = match &mut self.values {
@@ -76,7 +76,7 @@ impl ColumnBuilder {
     }
 
     /// Puts a count of one digit.
-    #[inline]
+    #[inline(always)]
     pub(super) fn put_digit(&mut self, row: usize, digit: u8) {
         self.reach(row);
         if let Values::Long(values) = &mut self.values {
@@ -86,7 +86,7 @@ impl ColumnBuilder {
     }
 
     /// Puts a date or a time in its ordinary spelling. False when it is another, or the column is of another type.
-    #[inline]
+    #[inline(always)]
     pub(super) fn put_time(&mut self, row: usize, text: &[u8]) -> bool {
         self.reach(row);
         let pushed = match &mut self.values {
