@@ -42,6 +42,8 @@ pub(super) struct ColumnBuilder {
     pub(super) data_type: PrimitiveType,
     /// The first unscaled number that a decimal's precision does not hold, and its scale.
     pub(super) precision_and_scale: (i128, usize),
+    /// How long the ordinary spelling of a date or a time is.
+    pub(super) time_length: usize,
     /// The side on which a double is brought to the float that it was.
     pub(super) once_float: Option<Side>,
     nulls: NullBufferBuilder,
@@ -98,6 +100,12 @@ impl ColumnBuilder {
                     usize::from(scale),
                 ),
                 _ => (0, 0),
+            },
+            time_length: match data_type {
+                PrimitiveType::Date => 10,
+                PrimitiveType::TimestampNtz => 23,
+                PrimitiveType::Timestamp => 24,
+                _ => usize::MAX,
             },
             once_float: None,
             nulls: NullBufferBuilder::new(capacity),

@@ -277,7 +277,7 @@ fn texts() -> impl Strategy<Value = Vec<(Vec<u8>, bool)>> {
     let one = (text, changes(), any::<bool>()).prop_map(|(text, (change, at), escaped)| {
         let text = if escaped {
             let quoted = serde_json::to_string(&text).unwrap();
-            quoted[1..quoted.len() - 1].to_owned()
+            quoted.get(1..quoted.len() - 1).unwrap_or_default().to_owned()
         } else {
             text
         };

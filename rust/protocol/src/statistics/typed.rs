@@ -19,7 +19,7 @@ const DAY: i64 = 86_400_000_000;
 impl ColumnBuilder {
     /// Puts a number of few digits, where the column is one of numbers and can hold it. False when its token must be
     /// read by the general way.
-    #[inline]
+    #[inline(always)]
     pub(super) fn put_number(&mut self, row: usize, number: Number) -> bool {
         self.reach(row);
         let pushed = match &mut self.values {
@@ -75,27 +75,47 @@ impl ColumnBuilder {
         }
     }
 
+    /// Puts a count of one digit.
+    #[inline(always)]
+    pub(super) fn put_digit(&mut self, row: usize, digit: u8) {
+        self.reach(row);
+        if let Values::Long(values) = &mut self.values {
+            values.push(i64::from(digit));
+            self.pushed();
+        }
+    }
+
+    /// Puts a date or a time in its ordinary spelling. False when it is another, or the column is of another type.
+    #[inline(always)]
+    pub(super) fn put_time(&mut self, row: usize, text: &[u8]) -> bool {
+        self.reach(row);
+        let pushed = match &mut self.values {
+            Values::Date(values) => date(text).map(|value| values.push(value)),
+            // A zone is said or not; the general way judges all but the ordinary.
+            Values::Timestamp(values) => timestamp(text).map(|value| values.push(value)),
+            Values::TimestampNtz(values) => timestamp(text)
+                .filter(|_| text.len() == self.time_length)
+                .map(|value| values.push(value)),
+            _ => None,
+        };
+        if pushed.is_some() {
+            self.pushed();
+        }
+        pushed.is_some()
+    }
+
     /// Puts a text, where the column's values are spelled as text.
     #[inline]
     pub(super) fn put_text(&mut self, row: usize, text: &[u8]) {
         self.reach(row);
         let pushed = match &mut self.values {
             Values::String { ends, bytes } => push_text(ends, bytes, text),
-            Values::Date(values) => match date(text) {
-                Some(value) => {
-                    values.push(value);
-                    true
+            Values::Date(_) | Values::Timestamp(_) | Values::TimestampNtz(_) => {
+                if !self.put_time(row, text) {
+                    self.put_spelled(row, text);
                 }
-                None => return self.put_spelled(row, text),
-            },
-            Values::Timestamp(values) | Values::TimestampNtz(values) => match timestamp(text) {
-                // A zone is said or not; the general way judges all but the ordinary.
-                Some(value) if text.len() == 23 || is_instant(self.data_type) => {
-                    values.push(value);
-                    true
-                }
-                _ => return self.put_spelled(row, text),
-            },
+                return;
+            }
             Values::Float(_) | Values::Double(_) => return self.put_spelled(row, text),
             _ => false,
         };
@@ -114,10 +134,6 @@ impl ColumnBuilder {
 
 fn text_of(bytes: &[u8]) -> Option<&str> {
     std::str::from_utf8(bytes).ok()
-}
-
-fn is_instant(data_type: crate::schema::PrimitiveType) -> bool {
-    data_type == crate::schema::PrimitiveType::Timestamp
 }
 
 #[inline]
