@@ -1,8 +1,11 @@
-//! What the tests of the crates share: tables made by hand, an oracle that is too simple to be wrong, generated
-//! histories, and the contract that every way of committing must keep. Never published.
+//! What the tests of the crates share: tables made by hand in every form that a log can take, an oracle that is too
+//! simple to be wrong, generated histories, a store that is slow and fails on demand, and the contract that every way
+//! of committing must keep. Never published.
 
 pub mod committer_contract;
-pub mod faulty_store;
+pub mod fault;
 pub mod oracle;
+pub mod requests;
+pub mod scripted_store;
 pub mod strategies;
 pub mod table_builder;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::faulty_store::FaultyStore;
+use crate::scripted_store::ScriptedStore;
 use deltaic_log::TableLocation;
 use deltaic_log::store_error::store_error;
 use deltaic_protocol::Result;
@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 #[derive(Debug)]
 pub struct TableBuilder {
     store: Arc<InMemory>,
-    faulty: Arc<FaultyStore>,
+    scripted: ScriptedStore,
     location: Arc<TableLocation>,
     commits: Vec<Vec<Value>>,
 }
@@ -31,12 +31,12 @@ impl TableBuilder {
     #[must_use]
     pub fn new() -> Self {
         let store = Arc::new(InMemory::new());
-        let faulty = Arc::new(FaultyStore::over(Arc::clone(&store)));
-        let shared: Arc<dyn ObjectStore> = Arc::<FaultyStore>::clone(&faulty);
+        let scripted = ScriptedStore::over(Arc::clone(&store));
+        let shared: Arc<dyn ObjectStore> = Arc::new(scripted.clone());
         let location = TableLocation::on_store("memory://testkit/".to_owned(), shared, Path::from("t"));
         Self {
             store,
-            faulty,
+            scripted,
             location: Arc::new(location),
             commits: Vec::new(),
         }
@@ -80,10 +80,10 @@ impl TableBuilder {
         &self.commits
     }
 
-    /// The faults that those who use the location meet; what is built here meets none.
+    /// The store that those who use the location meet; what is built here is neither slow nor counted nor lost.
     #[must_use]
-    pub fn faults(&self) -> &FaultyStore {
-        &self.faulty
+    pub fn scripted(&self) -> &ScriptedStore {
+        &self.scripted
     }
 
     /// Where the table is.
