@@ -2,10 +2,16 @@
 //! simple to be wrong, generated histories, a store that is slow and fails on demand, and the contract that every way
 //! of committing must keep. Never published.
 
+mod action_parquet;
+pub mod checkpoint_writer;
+pub mod checksum_writer;
 pub mod committer_contract;
+pub mod compaction_writer;
+pub mod facts;
 pub mod fault;
 pub mod oracle;
 pub mod requests;
 pub mod scripted_store;
 pub mod strategies;
 pub mod table_builder;
+pub mod upkeep;

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::scripted_store::ScriptedStore;
+use crate::upkeep::Kept;
 use deltaic_log::TableLocation;
 use deltaic_log::store_error::store_error;
 use deltaic_protocol::Result;
@@ -18,6 +19,7 @@ pub struct TableBuilder {
     scripted: ScriptedStore,
     location: Arc<TableLocation>,
     commits: Vec<Vec<Value>>,
+    pub(crate) kept: Kept,
 }
 
 impl Default for TableBuilder {
@@ -39,6 +41,7 @@ impl TableBuilder {
             scripted,
             location: Arc::new(location),
             commits: Vec::new(),
+            kept: Kept::default(),
         }
     }
 
@@ -74,7 +77,16 @@ impl TableBuilder {
         put.map(|_| ()).map_err(|error| store_error(&error, relative))
     }
 
-    /// The commits so far.
+    /// Deletes any file of the table; one that is not there is no loss.
+    pub async fn delete(&self, relative: &str) -> Result<()> {
+        let path = Path::from(format!("t/{relative}"));
+        match self.store.delete(&path).await {
+            Ok(()) | Err(object_store::Error::NotFound { .. }) => Ok(()),
+            Err(error) => Err(store_error(&error, relative)),
+        }
+    }
+
+    /// The commits so far, also those that were deleted since.
     #[must_use]
     pub fn commits(&self) -> &[Vec<Value>] {
         &self.commits
@@ -93,6 +105,9 @@ impl TableBuilder {
     }
 }
 
+/// When files went that no tombstone's retention forgets, in milliseconds since the epoch.
+pub const NEVER_EXPIRED: i64 = 4_102_444_800_000;
+
 /// An `add` of a path, with a deletion vector of that name where one is given.
 #[must_use]
 pub fn add(path: &str, vector: Option<&str>) -> Value {
@@ -107,7 +122,7 @@ pub fn add(path: &str, vector: Option<&str>) -> Value {
 /// A `remove` of a path, with a deletion vector of that name where one is given.
 #[must_use]
 pub fn remove(path: &str, vector: Option<&str>) -> Value {
-    let mut remove = json!({"path": path, "deletionTimestamp": 0, "dataChange": true});
+    let mut remove = json!({"path": path, "deletionTimestamp": NEVER_EXPIRED, "dataChange": true});
     if let Some(vector) = vector {
         remove["deletionVector"] = descriptor(vector);
     }
