@@ -19,6 +19,7 @@ use crate::oracle::State;
 /// The columns of a file of actions, and how large its row groups are.
 pub(crate) struct ActionParquet {
     columns: Vec<Field>,
+    is_sparse: bool,
     row_group_rows: usize,
 }
 
@@ -51,6 +52,7 @@ impl ActionParquet {
         columns.extend(rare_columns());
         Ok(Self {
             columns,
+            is_sparse: form.is_sparse,
             row_group_rows: form.row_group_rows,
         })
     }
@@ -78,6 +80,7 @@ impl ActionParquet {
                 .filter(|field| keep(field.name()))
                 .cloned()
                 .collect(),
+            is_sparse: self.is_sparse,
             row_group_rows: self.row_group_rows,
         }
     }
@@ -85,7 +88,11 @@ impl ActionParquet {
 
 /// The actions as Parquet; what no column has room for is left out.
 pub(crate) fn write(kind: &ActionParquet, rows: &[Value]) -> Result<Vec<u8>> {
-    let schema: SchemaRef = Arc::new(Schema::new(kind.columns.clone()));
+    let columns = match kind.is_sparse && !rows.is_empty() {
+        true => filled(&kind.columns, &rows.iter().collect::<Vec<_>>()),
+        false => kind.columns.clone(),
+    };
+    let schema: SchemaRef = Arc::new(Schema::new(columns));
     let mut decoder = ReaderBuilder::new(Arc::clone(&schema))
         .with_batch_size(rows.len().max(1))
         .build_decoder()
@@ -104,6 +111,27 @@ pub(crate) fn write(kind: &ActionParquet, rows: &[Value]) -> Result<Vec<u8>> {
         writer.write(&batch).map_err(failed)?;
     }
     writer.into_inner().map_err(failed)
+}
+
+/// The columns that hold something, and of structs the members that do.
+fn filled(columns: &[Field], rows: &[&Value]) -> Vec<Field> {
+    let filled = columns.iter().filter_map(|field| {
+        let values: Vec<&Value> = rows
+            .iter()
+            .map(|row| &row[field.name()])
+            .filter(|value| !value.is_null())
+            .collect();
+        match field.data_type() {
+            _ if values.is_empty() => None,
+            DataType::Struct(members) => {
+                let members: Vec<Field> = members.iter().map(|member| member.as_ref().clone()).collect();
+                let members = self::filled(&members, &values);
+                (!members.is_empty()).then(|| group(field.name(), members))
+            }
+            _ => Some(field.clone()),
+        }
+    });
+    filled.collect()
 }
 
 fn failed(error: impl std::fmt::Display) -> Error {

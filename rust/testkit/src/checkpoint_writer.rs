@@ -16,6 +16,8 @@ pub enum Layout {
     Classic,
     /// As many files of the V1 spec.
     MultiPart(usize),
+    /// One file that has a classic name and follows the V2 spec, and as many sidecars.
+    ClassicV2(usize),
     /// A top level of the V2 spec, and as many sidecars; without sidecars the top level holds everything.
     V2(CheckpointFormat, usize),
 }
@@ -42,6 +44,8 @@ pub struct CheckpointForm {
     pub statistics: StatisticsForm,
     /// Whether partition values stand there as columns too, in `partitionValues_parsed`.
     pub partition_columns: bool,
+    /// Whether columns that hold nothing are left out.
+    pub is_sparse: bool,
     /// How many rows a row group holds.
     pub row_group_rows: usize,
 }
@@ -54,6 +58,7 @@ impl CheckpointForm {
             layout,
             statistics: StatisticsForm::Text,
             partition_columns: false,
+            is_sparse: false,
             row_group_rows: 1 << 20,
         }
     }
@@ -81,7 +86,7 @@ pub fn checkpoint(state: &State, version: usize, form: &CheckpointForm, number: 
                 Ok((name, write(&kind.of_v1(), &nth(&rows, part, parts))?))
             })
             .collect(),
-        Layout::V2(format, sidecars) => {
+        Layout::ClassicV2(sidecars) | Layout::V2(_, sidecars) => {
             let mut files: Vec<File> = Vec::new();
             let mut top: Vec<Value> =
                 vec![json!({"checkpointMetadata": {"version": version, "tags": {"by": "testkit"}}})];
@@ -99,14 +104,18 @@ pub fn checkpoint(state: &State, version: usize, form: &CheckpointForm, number: 
                 }
             }
             top.append(&mut rows);
-            let stem = format!("_delta_log/{version:020}.checkpoint.{}", id(number));
-            files.push(match format {
-                CheckpointFormat::Parquet => (format!("{stem}.parquet"), write(&kind.of_v2(), &top)?),
-                CheckpointFormat::Json => {
+            let stem = format!("_delta_log/{version:020}.checkpoint");
+            files.push(match form.layout {
+                Layout::V2(CheckpointFormat::Json, _) => {
                     let lines = top.into_iter().map(without_columns);
                     let text: String = lines.map(|action| action.to_string() + "\n").collect();
-                    (format!("{stem}.json"), text.into_bytes())
+                    (format!("{stem}.{}.json", id(number)), text.into_bytes())
                 }
+                Layout::V2(CheckpointFormat::Parquet, _) => (
+                    format!("{stem}.{}.parquet", id(number)),
+                    write(&kind.of_v2(), &top)?,
+                ),
+                _ => (format!("{stem}.parquet"), write(&kind.of_v2(), &top)?),
             });
             Ok(files)
         }

@@ -54,16 +54,21 @@ pub struct StatisticsFacts {
     pub null_count: Option<i64>,
 }
 
-/// What a snapshot says: the one place where the tests ask it.
-pub async fn facts(snapshot: &Snapshot) -> Result<Facts> {
+/// The files of a snapshot: what is known once a table is open and listed.
+pub async fn live_files(snapshot: &Snapshot) -> Result<BTreeMap<LogicalFile, FileFacts>> {
     let (files, _) = snapshot.files(None)?;
     let files = [files.to_batch(snapshot.schema(), &snapshot.partition_fields())?];
+    each_row(&files, file_facts)
+}
+
+/// What a snapshot says. Tests ask it here and nowhere else.
+pub async fn facts(snapshot: &Snapshot) -> Result<Facts> {
     let tombstones = [snapshot.tombstones()?];
     let as_json = |value: serde_json::Result<Value>| value.map_err(|error| wrong(&error.to_string()));
     Ok(Facts {
         protocol: protocol_facts(&as_json(serde_json::to_value(snapshot.protocol()))?),
         metadata: metadata_facts(&as_json(serde_json::to_value(snapshot.metadata()))?),
-        files: each_row(&files, file_facts)?,
+        files: live_files(snapshot).await?,
         tombstones: each_row(&tombstones, |batch, row| {
             Ok((
                 text(batch, "path", row)?,

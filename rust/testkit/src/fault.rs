@@ -22,7 +22,8 @@ pub enum Fault {
     Throttled,
     /// The store lets nobody in.
     PermissionDenied,
-    /// The body ends early and nobody says so: at the end of a line where there is one, so that what came makes sense.
+    /// The body ends early and nobody says so: at the end of its last line but one, so that what came makes sense, or in
+    /// the middle where it has no lines.
     Truncated,
     /// The connection breaks in the middle of the body.
     Reset,
@@ -70,7 +71,8 @@ impl Fault {
         match self {
             Self::Reset => Some(body.slice(..half)),
             Self::Truncated => {
-                let line = body.iter().take(half).rposition(|byte| *byte == b'\n');
+                let mut before_the_end = body.iter().take(body.len().saturating_sub(1));
+                let line = before_the_end.rposition(|byte| *byte == b'\n');
                 Some(body.slice(..line.map_or(half, |end| end + 1)))
             }
             _ => None,

@@ -12,6 +12,7 @@ pub mod fault;
 pub mod oracle;
 pub mod requests;
 pub mod scripted_store;
+mod steps;
 pub mod strategies;
 pub mod table_builder;
 pub mod upkeep;
