@@ -131,6 +131,12 @@ async fn every_request_fails(table: &TableBuilder, fault: Fault, how: &str) -> R
     Ok(())
 }
 
+/// A short body is known by its length: half of a commit may be a commit, and another one.
+#[tokio::test]
+async fn a_body_that_ends_early_is_not_taken_for_the_file() -> Result<()> {
+    opens_meet(&[Fault::Truncated]).await
+}
+
 #[tokio::test]
 async fn an_open_that_meets_a_fault_gives_no_other_table() -> Result<()> {
     opens_meet(&LOUD).await
@@ -156,6 +162,11 @@ async fn opens_meet(faults: &[Fault]) -> Result<()> {
 #[tokio::test]
 async fn a_refresh_that_meets_a_fault_gives_no_other_table() -> Result<()> {
     refreshes_meet(&LOUD).await
+}
+
+#[tokio::test]
+async fn a_refresh_out_of_a_body_that_ends_early_gives_no_other_table() -> Result<()> {
+    refreshes_meet(&[Fault::Truncated]).await
 }
 
 async fn refreshes_meet(faults: &[Fault]) -> Result<()> {
@@ -204,6 +215,11 @@ async fn refreshes_meet(faults: &[Fault]) -> Result<()> {
 #[tokio::test]
 async fn statistics_that_meet_a_fault_lose_no_file() -> Result<()> {
     statistics_meet(&LOUD).await
+}
+
+#[tokio::test]
+async fn statistics_out_of_a_body_that_ends_early_lose_no_file() -> Result<()> {
+    statistics_meet(&[Fault::Truncated]).await
 }
 
 async fn statistics_meet(faults: &[Fault]) -> Result<()> {
