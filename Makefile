@@ -13,9 +13,11 @@ PYTHON = $(shell for p in python3 python3.11 python3.12 python3.13 python3.10; d
 	&& { echo "$$p"; break; }; done)
 endif
 
-# Benchmarks: a share of the full size of each workload, and how often each measurement is repeated.
+# Benchmarks: a share of the full size of each workload, how often each measurement is repeated, and which workloads
+# (names with commas between). Only a whole run at full size rewrites the page.
 SCALE ?= 1
 REPEAT ?= 5
+ONLY ?=
 # Fuzzing: seconds for each target.
 SECONDS_EACH ?= 60
 
@@ -56,8 +58,9 @@ requirements: venv ## which of the protocol's requirements have a test, an excep
 	@$(BIN)/python tests/requirements.py $(ARGS)
 
 .PHONY: bench
-bench: .envs/bench/.ready ## deltaic beside its peers, release build; writes docs/benchmarks.md (SCALE=1 REPEAT=5)
-	@.envs/bench/bin/python benches/python/run.py --scale $(SCALE) --repeat $(REPEAT) --markdown docs/benchmarks.md
+bench: .envs/bench/.ready ## deltaic beside its peers, release build; writes docs/benchmarks.md (SCALE=1 REPEAT=5 ONLY=)
+	@.envs/bench/bin/python benches/python/run.py --scale $(SCALE) --repeat $(REPEAT) --only "$(ONLY)" \
+		$(if $(ONLY)$(filter-out 1 1.0,$(SCALE)),,--markdown docs/benchmarks.md)
 
 .PHONY: fuzz
 fuzz: need-cargo ## every fuzz target for SECONDS_EACH=60 seconds

@@ -1,7 +1,7 @@
-"""One measurement in a process of its own: `measure.py PEER OPERATION URI [--answer]`, one line of JSON out.
+"""One measurement in a process of its own: `measure.py PEER OPERATION TABLE`, one line of JSON out.
 
-The peer is imported before the clock starts. With `--answer` nothing is timed, and the line tells what
-the peer answered, to be compared with the table's manifest.
+The peer is imported before the clock starts. `measure.py PEER OPERATION,OPERATION… TABLE --check` times
+nothing: it compares what the peer answers with what is right, a line for each operation.
 """
 
 from __future__ import annotations
@@ -11,38 +11,58 @@ import json
 import resource
 import sys
 import time
+from contextlib import nullcontext
 from pathlib import Path
 
 import peers
+from following import committed
 
 
 def main() -> None:
-    """Measure, or answer."""
-    peer, operation, uri, *options = sys.argv[1:]
-    module = importlib.import_module(peers.MODULES[peer])
-    run = peers.OPERATIONS[peer, operation]
-    if options == ["--answer"]:
-        from generate import digest_of
+    """Measure, or check."""
+    peer, operations, table, *options = sys.argv[1:]
+    importlib.import_module(peers.PACKAGES[peer])
+    for operation in operations.split(","):
+        found = checked(peer, operation, table) if options else measured(peer, operation, table)
+        print(json.dumps({"operation": operation, **found}), flush=True)
 
-        version, files = peers.ANSWERS[peer](run(uri))
-        answer = {
-            "version": version,
-            "num_files": len(files),
-            "size_in_bytes": sum(size for _, size in files),
-            "digest": digest_of(iter(files)),
-        }
-        print(json.dumps({"release": release_of(module), "answer": answer}))
-        return
-    wall, cpu = time.perf_counter(), time.process_time()
-    result = run(uri)
-    wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
-    print(json.dumps({"wall": wall, "cpu": cpu, "peak_mib": peak_mib()}))
+
+def measured(peer: str, operation: str, table: str) -> dict:
+    """Seconds, CPU seconds, and the most memory that this process held."""
+    call = peers.call_of(peer, operation)
+    state = call.prepare(table)
+    with later(operation, table):
+        wall, cpu = time.perf_counter(), time.process_time()
+        result = call.run(state)
+        wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
+    found = {"wall": wall, "cpu": cpu, "peak_mib": peak_mib()}
     del result
+    return found
 
 
-def release_of(module: object) -> str:
-    """The peer's version."""
-    return str(getattr(module, "__version__", "unknown"))
+def checked(peer: str, operation: str, table: str) -> dict:
+    """Whether the peer answers right: what is wrong, what failed, or what should be said."""
+    from answers import WrongAnswerError, check
+    from generate import manifest_of
+
+    manifest = manifest_of(Path(table))
+    assert manifest is not None
+    try:
+        call = peers.call_of(peer, operation)
+        state = call.prepare(table)
+        with later(operation, table):
+            answer = call.answer(call.run(state))
+    except Exception as error:  # noqa: BLE001 - a peer may fail in any way of its own
+        return {"failed": f"{type(error).__name__}: {error}"}
+    try:
+        return {"note": check(operation, answer, manifest, exact=peer == "deltaic")}
+    except WrongAnswerError as error:
+        return {"wrong": str(error)}
+
+
+def later(operation: str, table: str) -> object:
+    """The table as the operation finds it: a refresh finds a version more than was opened."""
+    return committed(Path(table)) if operation == "refresh" else nullcontext()
 
 
 def peak_mib() -> float:

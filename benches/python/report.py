@@ -1,86 +1,183 @@
-"""The table of ratios, as Markdown and as JSON."""
+"""The page of figures, as Markdown and as JSON: ours, the peer's, the ratio, the floor, the budget."""
 
 from __future__ import annotations
 
 import json
 import os
 import platform
-from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import median
 
+from workload import Operation, Workload
+
+OURS, PEER, FLOOR = "deltaic", "deltalake", "floor"
+FIGURES = {"wall": "wall s", "cpu": "CPU s", "peak_mib": "peak MiB"}
+REQUESTS = ("<!-- requests: kept when the page is written anew -->", "<!-- /requests -->")
+NO_REQUESTS = "Not measured yet."
+
+HEAD = """\
+# Benchmarks
+
+Written by `make bench`: a release build beside its peer in one run, each measurement in a fresh process,
+repetitions in turn, medians. The files are in the page cache. A peer is imported before the clock starts,
+except where a whole process is measured. Times move with the machine; look at the ratios, the peer's figure
+divided by deltaic's.
+
+Every answer was checked before anything was timed, against the facts that the table was generated from:
+the version, exactly the right files, every column of them. A file matches a range when its minimum and
+maximum overlap it. deltaic must keep no other file; where the peer keeps more, a note says so.
+
+The **floor** is the same bytes read and parsed without Delta, by the fastest code found that Python reaches:
+pyarrow for Parquet (only the columns that the question needs, memory-mapped, all cores) and for JSON; a plain
+search for the key where two keys of a text are enough; a regular expression for the keys of one huge commit;
+a bare interpreter for a whole process. It replays nothing. It can be beaten, but who is near it wastes
+little.
+
+What the peer does: `get_add_actions(flatten=True)` to list, which always has the statistics;
+`file_uris(file_pruning_predicate=…)` to prune; `update_incremental()` to refresh.
+
+The tables are generated from the protocol's text, as delta-spark writes: Snappy; row groups (or parts, or
+sidecars) of 100,000 adds and 20,000 removes, sorted by path; statistics of 20 columns (4 strings, 10 longs,
+2 doubles, 2 dates, 2 timestamps) as JSON in its key order, or as `stats_parsed` with INT96 timestamps and no
+JSON. Removes have no statistics. There are 365 partitions, by day; the range keeps about one file of 850, the
+partition one of 365.
+
+To run it again: `make bench`; `make bench ONLY=v1,tiny REPEAT=9` for some of it, `make bench SCALE=0.01` for
+a quick look; neither rewrites this page. The same figures for a program are in `target/benchmarks.json`. How
+to see where the time goes is told in [benches/README.md](../benches/README.md).
+"""
+
+
+@dataclass(frozen=True)
+class Who:
+    """A peer, and what must be said about its answer."""
+
+    peer: str
+    release: str
+    note: str
+
 
 @dataclass(frozen=True)
 class Line:
-    """The medians of one peer on one workload."""
+    """The medians of one peer on one operation; None where it failed."""
 
     workload: str
+    operation: str
     peer: str
     release: str
-    wall: float
+    note: str
+    wall: float | None
     """Seconds."""
-    cpu: float
+    cpu: float | None
     """Seconds, over all threads."""
-    peak_mib: float
+    peak_mib: float | None
     repetitions: int
+    budget: dict[str, float]
 
 
-def line_of(workload: str, peer: str, release: str, runs: list[dict[str, float]]) -> Line:
+def line_of(workload: str, operation: Operation, who: Who, runs: list[dict]) -> Line:
     """Medians over the repetitions."""
-    wall, cpu, peak = (median(run[key] for run in runs) for key in ("wall", "cpu", "peak_mib"))
-    return Line(workload, peer, release, wall, cpu, peak, len(runs))
+    middle = {key: median(run[key] for run in runs) if runs else None for key in FIGURES}
+    return Line(
+        workload, operation.name, **asdict(who), **middle, repetitions=len(runs), budget=operation.budget
+    )
 
 
-def ratio(line: Line, ours: Line, key: str) -> float:
+def ratio(line: Line, ours: Line | None, key: str) -> float | None:
     """How many times our figure the peer's is; above 1 we are better."""
-    return getattr(line, key) / getattr(ours, key)
+    mine = getattr(ours, key) if ours else None
+    theirs = getattr(line, key)
+    return theirs / mine if mine and theirs is not None else None
 
 
-def rows(lines: Iterable[Line]) -> list[tuple[Line, Line]]:
-    """Each line beside deltaic's line of the same workload."""
-    lines = list(lines)
-    ours = {line.workload: line for line in lines if line.peer == "deltaic"}
-    return [(line, ours[line.workload]) for line in lines if line.workload in ours]
+def ratios(line: Line, ours: Line | None) -> dict[str, float | None]:
+    """All ratios of a line."""
+    return {key: ratio(line, ours, key) for key in FIGURES}
 
 
-def markdown(lines: list[Line], descriptions: dict[str, str], scale: float) -> str:
-    """The page `docs/benchmarks.md`."""
-    text = [
-        "# Benchmarks",
-        "",
-        "Written by `make bench`: a release build beside its peers in one run, each measurement in a",
-        "fresh process, repetitions interleaved, medians. Every answer was checked against the table's",
-        "manifest before anything was timed. Times move with the machine; the ratios (the peer's figure",
-        "divided by deltaic's) are what to look at.",
-        "",
-        f"{os.cpu_count()} cores, {platform.system()} {platform.machine()}, "
-        f"Python {platform.python_version()}, scale {scale:g}.",
-        "",
-    ]
-    for name, what in descriptions.items():
-        text += [f"**{name}**: {what}.", ""]
-    text += [
-        "| workload | peer | wall s | ratio | CPU s | ratio | peak MiB | ratio |",
-        "|---|---|--:|--:|--:|--:|--:|--:|",
-    ]
-    for line, ours in rows(lines):
-        figures = " | ".join(
-            f"{getattr(line, key):.{digits}f} | {ratio(line, ours, key):.2f}"
-            for key, digits in (("wall", 3), ("cpu", 3), ("peak_mib", 0))
-        )
-        text.append(f"| {line.workload} | {line.peer} {line.release} | {figures} |")
+def page(lines: list[Line], workloads: list[Workload], scale: float, repeat: int, before: str) -> str:
+    """The page `docs/benchmarks.md`; `before` is the page as it was, whose part about requests stays."""
+    machine = f"{os.cpu_count()} cores, {platform.system()} {platform.machine()}, {processor()}"
+    releases = sorted({f"{'pyarrow' if line.peer == FLOOR else line.peer} {line.release}" for line in lines})
+    text = [HEAD, f"{machine}, Python {platform.python_version()}, {', '.join(releases)}. "]
+    text[-1] += f"Scale {scale:g}, {repeat} repetitions."
+    if scale != 1:
+        text[-1] += " Budgets hold at scale 1 and are not judged here."
+    text.append("")
+    for workload in workloads:
+        text += section(workload, [line for line in lines if line.workload == workload.name], scale)
+    text += ["## Requests at a store", "", REQUESTS[0], requests_of(before), REQUESTS[1]]
     return "\n".join(text) + "\n"
+
+
+def section(workload: Workload, lines: list[Line], scale: float) -> list[str]:
+    """A workload's table."""
+    text = [f"## {workload.name}", "", f"{workload.what[:1].upper()}{workload.what[1:]}.", ""]
+    text += ["| operation | figure | deltaic | deltalake | ratio | floor | budget | met |"]
+    text += ["|---|---|--:|--:|--:|--:|--:|---|"]
+    notes = []
+    for operation in workload.operations:
+        mine = {line.peer: line for line in lines if line.operation == operation.name}
+        for key, title in FIGURES.items():
+            ours, peer, floor = (mine.get(name) for name in (OURS, PEER, FLOOR))
+            quotient = ratio(peer, ours, key) if peer else None
+            budget = operation.budget.get(key)
+            cells = [
+                f"`{operation.name}`" if key == "wall" else "",
+                title,
+                *(shown(getattr(line, key), key) if line else "–" for line in (ours, peer)),
+                "–" if quotient is None else f"{quotient:.3g}" if quotient < 100 else f"{quotient:.0f}",
+                shown(getattr(floor, key), key) if floor else "–",
+                "" if budget is None else shown(budget, key),
+                verdict(ours, budget, key) if scale == 1 else "",
+            ]
+            text.append(f"| {' | '.join(cells)} |")
+        notes += [f"`{operation.name}`: {line.peer} {line.note}." for line in mine.values() if line.note]
+    return [*text, "", *(line for note in notes for line in (note, ""))]
+
+
+def shown(value: float | None, key: str) -> str:
+    """A figure with the digits that mean something."""
+    if value is None:
+        return "fails"
+    if key == "peak_mib" or value >= 100:
+        return f"{value:.0f}"
+    return f"{value:.3f}" if value >= 0.01 else f"{value:.4f}"
+
+
+def verdict(ours: Line | None, budget: float | None, key: str) -> str:
+    """Whether the budget is met, and by how much it is not."""
+    found = getattr(ours, key) if ours else None
+    if budget is None or found is None:
+        return ""
+    share = found / budget
+    return f"yes, {share:.0%} of it" if share <= 1 else f"**no, {share:.2f} times it**"
+
+
+def requests_of(before: str) -> str:
+    """The part between the marks, which another measurement writes."""
+    _, found, rest = before.partition(REQUESTS[0])
+    return rest.partition(REQUESTS[1])[0].strip("\n") if found else NO_REQUESTS
+
+
+def processor() -> str:
+    """The processor's name."""
+    path = Path("/proc/cpuinfo")
+    lines = path.read_text().splitlines() if path.exists() else []
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.processor() or "unknown processor"
 
 
 def write_json(lines: list[Line], scale: float, path: Path) -> None:
     """The same figures for a program."""
+    ours = {(line.workload, line.operation): line for line in lines if line.peer == OURS}
     found = {
         "scale": scale,
         "cores": os.cpu_count(),
         "lines": [
-            {**asdict(line), "ratios": {key: ratio(line, ours, key) for key in ("wall", "cpu", "peak_mib")}}
-            for line, ours in rows(lines)
+            {**asdict(line), "ratios": ratios(line, ours.get((line.workload, line.operation)))}
+            for line in lines
         ],
     }
     path.parent.mkdir(parents=True, exist_ok=True)

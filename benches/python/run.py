@@ -1,7 +1,7 @@
-"""deltaic beside its peers, end to end: `python benches/python/run.py [--scale 1] [--repeat 5]`.
+"""deltaic beside its peers, end to end: `run.py [--scale 1] [--repeat 5] [--only v1,tiny]`.
 
-Tables are generated once and kept under `target/bench-tables`. `--check` compares the answers with the
-manifests and times nothing.
+Tables are generated once and kept under `target/bench-tables`. `--check` compares the answers with what is
+right and times nothing; `--generate` makes the tables and does no more.
 """
 
 from __future__ import annotations
@@ -10,62 +10,119 @@ import argparse
 import hashlib
 import json
 import shutil
-import subprocess
 import sys
-from dataclasses import asdict
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from generate import Manifest, generate
-from report import Line, line_of, markdown, write_json
-from workload import Workload, read_all
+import child
+import peers
+from following import place_of
+from generate import Manifest, generate, manifest_of
+from report import Line, Who, line_of, page, write_json
+from workload import Operation, Workload, read_all
 
 HERE = Path(__file__).resolve().parent
 TOP = HERE.parent.parent
 TABLES = TOP / "target" / "bench-tables"
+# What the bytes of a table follow from, besides its spec.
+GENERATOR = ("actions", "checkpoints", "commits", "files", "generate", "history")
+FRESH_PROCESS = "fresh_process"
+# A whole program is over in the blink of an eye, so it is measured more often.
+PROGRAM_REPETITIONS = 4
 
 
-class WrongAnswerError(Exception):
-    """A peer did not answer what the manifest says: its time would mean nothing."""
+@dataclass
+class Entry:
+    """A peer that takes part in an operation."""
+
+    operation: Operation
+    peer: str
+    release: str
+    note: str = ""
+    """What must be said about its answer."""
+    failed: str = ""
+    """Why there is none."""
+    wrong: str = ""
+    """What is wrong with it: its time would mean nothing."""
+
+    def said(self) -> str:
+        """All of that in one sentence, for the page."""
+        if self.wrong:
+            return f"answers wrong: {self.wrong}"
+        return f"fails: {self.failed}" if self.failed else self.note
 
 
 def table_of(workload: Workload, tables: Path) -> tuple[Path, Manifest]:
     """The workload's table; generated when none is there of this spec and this generator."""
-    spec = json.dumps(asdict(workload.table), sort_keys=True).encode()
-    key = hashlib.blake2b(spec + (HERE / "generate.py").read_bytes(), digest_size=6).hexdigest()
-    folder = tables / f"{workload.name}-{key}"
-    if (folder / "manifest.json").exists():
-        return folder, Manifest(**json.loads((folder / "manifest.json").read_text()))
-    shutil.rmtree(folder, ignore_errors=True)  # an earlier run may have been stopped half way
-    print(f"generating {workload.name}: {workload.table.adds:,} files", flush=True)
+    digest = hashlib.blake2b(json.dumps(asdict(workload.table), sort_keys=True).encode(), digest_size=6)
+    for module in GENERATOR:
+        digest.update((HERE / f"{module}.py").read_bytes())
+    folder = tables / f"{workload.name}-{digest.hexdigest()}"
+    manifest = manifest_of(folder)
+    if manifest is not None:
+        place_of(folder).unlink(missing_ok=True)  # an earlier run may have been stopped in a refresh
+        return folder, manifest
+    shutil.rmtree(folder, ignore_errors=True)  # or half way through this
+    print(f"generating {workload.name}", flush=True)
     return folder, generate(workload.table, folder)
 
 
-def child(*arguments: str) -> dict:
-    """What `measure.py` printed, from a fresh process."""
-    done = subprocess.run(
-        [sys.executable, str(HERE / "measure.py"), *arguments], capture_output=True, text=True, check=False
-    )
-    if done.returncode != 0:
-        raise RuntimeError(f"measure.py {' '.join(arguments)} failed:\n{done.stderr}")
-    return json.loads(done.stdout.splitlines()[-1])
+def check(workload: Workload, table: Path, manifest: Manifest) -> list[Entry]:
+    """Let every peer answer every operation. Only deltaic must answer: where it fails, that is wrong."""
+    entries = [
+        Entry(operation, peer, peers.release_of(peer))
+        for operation in workload.operations
+        for peer in operation.peers
+    ]
+    for peer in dict.fromkeys(entry.peer for entry in entries):
+        mine = [entry for entry in entries if entry.peer == peer]
+        for entry, found in zip(mine, answers(peer, mine, table, manifest), strict=True):
+            entry.note, entry.failed = found.get("note", ""), found.get("failed", "")
+            entry.wrong = found.get("wrong", entry.failed if peer == "deltaic" else "")
+            said = entry.said() if entry.wrong or entry.failed else f"answers right {entry.note}".rstrip()
+            print(f"{workload.name} {entry.operation.name}: {peer} {entry.release} {said}", flush=True)
+    return entries
 
 
-def check(workload: Workload, peer: str, table: Path, manifest: Manifest) -> str:
-    """Compare a peer's answer with the manifest; return the peer's version."""
-    found = child(peer, workload.operation, str(table), "--answer")
-    if found["answer"] != asdict(manifest):
-        raise WrongAnswerError(f"{workload.name}: {peer} says {found['answer']}, right is {asdict(manifest)}")
-    print(f"{workload.name}: {peer} {found['release']} answers right", flush=True)
-    return found["release"]
+def answers(peer: str, entries: list[Entry], table: Path, manifest: Manifest) -> Iterator[dict]:
+    """What came of each answer; one process gives them all, for a check needs no fresh one."""
+    names = [entry.operation.name for entry in entries]
+    try:
+        if names == [FRESH_PROCESS]:
+            found = child.program(peer, table)["num_files"]
+            right = manifest.num_files if peer != "floor" else None
+            yield {} if found == right else {"wrong": f"{found} files, right is {right}"}
+            return
+        yield from child.measure(peer, ",".join(names), str(table), "--check")
+    except child.ChildFailedError as error:
+        yield from ({"failed": str(error)} for _ in names)
 
 
-def measure(workload: Workload, releases: dict[str, str], table: Path, repetitions: int) -> list[Line]:
+def measure(workload: Workload, entries: list[Entry], table: Path, repetitions: int) -> list[Line]:
     """All peers in turn, again and again, so that what slows the machine slows each of them."""
-    runs: dict[str, list[dict[str, float]]] = {peer: [] for peer in releases}
-    for _ in range(repetitions):
-        for peer, found in runs.items():
-            found.append(child(peer, workload.operation, str(table)))
-    return [line_of(workload.name, peer, releases[peer], found) for peer, found in runs.items()]
+    lines = []
+    for operation in workload.operations:
+        mine = [entry for entry in entries if entry.operation == operation]
+        runs: dict[str, list[dict]] = {entry.peer: [] for entry in mine}
+        fresh = operation.name == FRESH_PROCESS
+        for _ in range(repetitions * PROGRAM_REPETITIONS if fresh else repetitions):
+            for entry in mine:
+                if entry.failed or entry.wrong:
+                    continue
+                try:
+                    if fresh:
+                        runs[entry.peer].append(child.program(entry.peer, table))
+                    else:
+                        runs[entry.peer] += child.measure(entry.peer, operation.name, str(table))
+                except child.ChildFailedError as error:
+                    entry.failed = str(error)
+                    place_of(table).unlink(missing_ok=True)
+        for entry in mine:
+            who = Who(entry.peer, entry.release, entry.said())
+            lines.append(line_of(workload.name, operation, who, runs[entry.peer]))
+        print(f"{workload.name} {operation.name}: measured", flush=True)
+    return lines
 
 
 def main() -> int:
@@ -73,29 +130,44 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--scale", type=float, default=1.0, help="share of each workload's size (default 1)")
     parser.add_argument("--repeat", type=int, default=5, help="repetitions of each measurement (default 5)")
+    parser.add_argument("--only", default="", help="names of workloads, with commas between")
     parser.add_argument("--check", action="store_true", help="check the answers, time nothing")
+    parser.add_argument("--generate", action="store_true", help="make the tables, check and time nothing")
     parser.add_argument("--tables", type=Path, default=TABLES, help="where generated tables are kept")
-    parser.add_argument("--markdown", type=Path, help="write the table of ratios here")
+    parser.add_argument("--markdown", type=Path, help="write the page here")
     parser.add_argument("--json", type=Path, default=TOP / "target" / "benchmarks.json")
     arguments = parser.parse_args()
+    known = {workload.name: workload.scaled(arguments.scale) for workload in read_all()}
+    names = arguments.only.split(",") if arguments.only else list(known)
+    if unknown := set(names) - set(known):
+        parser.error(f"no workload is called {', '.join(sorted(unknown))}: there are {', '.join(known)}")
+    workloads = [known[name] for name in names]
     lines: list[Line] = []
-    workloads = [workload.scaled(arguments.scale) for workload in read_all()]
+    wrong: list[str] = []
     for workload in workloads:
         table, manifest = table_of(workload, arguments.tables)
-        try:
-            releases = {peer: check(workload, peer, table, manifest) for peer in workload.peers}
-        except WrongAnswerError as error:
-            print(f"wrong answer: {error}", file=sys.stderr)
-            return 1
+        if arguments.generate:
+            continue
+        entries = check(workload, table, manifest)
+        wrong += [
+            f"{workload.name} {entry.operation.name}: {entry.peer}: {entry.wrong}"
+            for entry in entries
+            if entry.wrong
+        ]
         if not arguments.check:
-            lines += measure(workload, releases, table, arguments.repeat)
-    if arguments.check:
-        return 0
-    page = markdown(lines, {workload.name: workload.what for workload in workloads}, arguments.scale)
-    print("\n" + page)
+            lines += measure(workload, entries, table, arguments.repeat)
+    for text in wrong:
+        print(f"wrong answer: {text}", file=sys.stderr)
+    if arguments.check or arguments.generate:
+        return 1 if wrong else 0
+    before = arguments.markdown.read_text() if arguments.markdown and arguments.markdown.exists() else ""
+    text = page(lines, workloads, arguments.scale, arguments.repeat, before)
+    print("\n" + text)
     write_json(lines, arguments.scale, arguments.json)
+    if wrong:
+        return 1  # and no page: what is published is right
     if arguments.markdown:
-        arguments.markdown.write_text(page)
+        arguments.markdown.write_text(text)
     return 0
 
 

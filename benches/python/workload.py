@@ -1,4 +1,4 @@
-"""A workload: which table, which operation, which peers. Read from `benches/workloads/*.json`."""
+"""A workload: a table, operations on it, their peers and budgets. Read from `benches/workloads/*.json`."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 FOLDER = Path(__file__).resolve().parent.parent / "workloads"
+FORMS = ("commits", "v1", "v1_parts", "v2_sidecars")
+STATISTICS = ("json", "struct")
 
 
 @dataclass(frozen=True)
@@ -14,43 +16,69 @@ class TableSpec:
     """The shape of a generated table; equal specs make equal bytes."""
 
     seed: int
+    form: str
+    """What the log starts with: `v1`, `v1_parts`, `v2_sidecars` is a checkpoint, `commits` is version 0."""
+    statistics: str
+    """In a checkpoint: `json` is `stats`, `struct` is `stats_parsed` with `partitionValues_parsed`."""
     adds: int
-    """Live files in the checkpoint."""
+    """Live files of the checkpoint, or of version 0."""
     tombstones: int
     """Removes in the checkpoint that have not expired."""
+    pieces: int
+    """How many row groups, parts or sidecars the checkpoint has."""
     commits: int
-    """Commits after the checkpoint."""
+    """Commits after the checkpoint, or after version 0."""
     adds_per_commit: int
     removes_per_commit: int
     partitions: int
     statistics_columns: int
 
+    def __post_init__(self) -> None:
+        """Refuse a word that is not known."""
+        if self.form not in FORMS or self.statistics not in STATISTICS:
+            raise ValueError(f"unknown form {self.form!r} or statistics {self.statistics!r}")
+
+    def scaled(self, scale: float) -> TableSpec:
+        """That share of the table: fewer files where it starts with many, else fewer commits."""
+        if self.adds == 0:
+            return replace(self, commits=max(10, round(self.commits * scale)))
+        least = max(self.pieces, self.commits * self.removes_per_commit)
+        adds = max(least, round(self.adds * scale))
+        return replace(self, adds=adds, tombstones=round(self.tombstones * scale))
+
+
+@dataclass(frozen=True)
+class Operation:
+    """What is done with the table."""
+
+    name: str
+    peers: tuple[str, ...]
+    budget: dict[str, float]
+    """At full scale, at most: `wall` in seconds, `peak_mib`. May be empty."""
+
 
 @dataclass(frozen=True)
 class Workload:
-    """One line of the table of ratios for each peer."""
+    """A table and what is done with it: one table of the page."""
 
     name: str
     what: str
-    operation: str
     table: TableSpec
-    peers: tuple[str, ...]
+    operations: tuple[Operation, ...]
 
     def scaled(self, scale: float) -> Workload:
-        """The same workload with that share of the files in the checkpoint; commits stay as they are."""
-        table = replace(
-            self.table,
-            adds=max(self.table.commits * self.table.removes_per_commit, round(self.table.adds * scale)),
-            tombstones=round(self.table.tombstones * scale),
-        )
-        return replace(self, table=table)
+        """The same workload on that share of the table."""
+        return replace(self, table=self.table.scaled(scale))
 
 
 def read(path: Path) -> Workload:
     """Read one workload's file; a key that is missing or not known is a TypeError."""
     content = json.loads(path.read_text(encoding="utf-8"))
+    operations = [
+        Operation(**{**operation, "peers": tuple(operation["peers"])}) for operation in content["operations"]
+    ]
     return Workload(
-        **{**content, "table": TableSpec(**content["table"]), "peers": tuple(content["peers"])},
+        **{**content, "table": TableSpec(**content["table"]), "operations": tuple(operations)},
     )
 
 

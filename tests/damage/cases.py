@@ -216,7 +216,7 @@ GATES = [
     Case(
         "an unknown type",
         of_field("quaternion"),
-        broken.opened,
+        broken.scanned,
         deltaic.UnsupportedFeature,
         ("quaternion", "x"),
         append_too=True,
@@ -224,7 +224,7 @@ GATES = [
     Case(
         "a decimal that is too wide",
         of_field("decimal(39,0)"),
-        broken.opened,
+        broken.scanned,
         deltaic.UnsupportedFeature,
         ("decimal(39,0)", "x"),
         append_too=True,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
@@ -11,64 +10,100 @@ from typing import Any
 import pytest
 
 import deltaic
+from tests.protocol import naive_log
 
-from .reference import FRESH, GOLDEN, reference
-from .test_golden import TABLES, expectations, needs_golden
+from .opening import OPENED, copy_of_the_log, needs_golden
+from .reference import FRESH, reference
 
-SAMPLES = 20
 EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
-READ = [name for name in TABLES if name.startswith(FRESH) and expectations().get(name) == "read"]
+TICK = timedelta(milliseconds=1)
+TIMED = [name for name in OPENED if name.startswith(FRESH)]
 
 
 def moment(milliseconds: int) -> datetime:
     return EPOCH + timedelta(milliseconds=milliseconds)
 
 
-def copy_of_the_log(name: str, meta: dict[str, Any], place: Path) -> Path:
-    """The table's log with the times that its commits had; data files are not needed."""
-    shutil.copytree(GOLDEN / name / "delta" / "_delta_log", place / "_delta_log")
+def timed_copy(name: str, place: Path) -> dict[int, dict[str, Any]]:
+    """Copies the table's log, gives its commits the times that they had; the history that it must show."""
+    meta = reference(name).meta
+    assert meta is not None
+    root = copy_of_the_log(name, place)
     for file, milliseconds in meta["log_mtimes_ms"].items():
-        os.utime(place / "_delta_log" / file, ns=(milliseconds * 10**6, milliseconds * 10**6))
-    return place
-
-
-def oldest_version(log: Path) -> int:
-    """The oldest version that can still be made: the first commit, or else the oldest checkpoint's."""
-    if (log / f"{0:020}.json").exists():
-        return 0
-    return min(int(path.name[:20]) for path in log.glob("*.checkpoint*"))
+        os.utime(root / "_delta_log" / file, ns=(milliseconds * 10**6, milliseconds * 10**6))
+    return {entry["version"]: entry for entry in meta["history"]}
 
 
 @needs_golden
-@pytest.mark.parametrize("name", READ)
-def test_history_and_time_travel(name: str, tmp_path: Path) -> None:
-    meta = reference(name).meta
-    assert meta is not None
-    root = copy_of_the_log(name, meta, tmp_path / "t")
-    table = deltaic.Table(root)
-
-    times = {entry["version"]: moment(entry["timestamp"]) for entry in meta["history"]}
-    operations = {entry["version"]: entry["operation"] for entry in meta["history"]}
+@pytest.mark.parametrize("name", TIMED)
+def test_history(name: str, tmp_path: Path) -> None:
+    entries = timed_copy(name, tmp_path)
+    table = deltaic.Table(tmp_path)
     shown = table.history()
-    assert [commit.version for commit in shown] == sorted(times, reverse=True)
-    assert {commit.version: commit.timestamp for commit in shown} == times
-    assert {commit.version: commit.operation for commit in shown} == operations
-    assert table.snapshot().timestamp == times[meta["version"]]
-
-    oldest = oldest_version(root / "_delta_log")
-    reachable = sorted(version for version in times if version >= oldest)
-    for version in reachable[:: 1 + len(reachable) // SAMPLES]:
-        assert travel(table, times[version]) in (version, None)
-        following = times.get(version + 1)
-        if following is not None:
-            assert travel(table, following - timedelta(milliseconds=1)) in (version, None)
-    with pytest.raises(deltaic.VersionNotFound):
-        table.snapshot(timestamp=min(times.values()) - timedelta(milliseconds=1))
+    assert [commit.version for commit in shown] == sorted(entries, reverse=True)
+    for commit in shown:
+        assert commit.timestamp == moment(entries[commit.version]["timestamp"])
+        assert commit.operation == entries[commit.version]["operation"]
+    few = table.history(limit=2)
+    assert [(one.version, one.timestamp) for one in few] == [
+        (one.version, one.timestamp) for one in shown[:2]
+    ]
+    assert table.snapshot().timestamp == shown[0].timestamp
 
 
-def travel(table: deltaic.Table, time: datetime) -> int | None:
-    """The version at a time; None where that version asks for what is not implemented."""
-    try:
-        return table.snapshot(timestamp=time).version
-    except deltaic.UnsupportedFeature:
-        return None
+@needs_golden
+@pytest.mark.parametrize("name", TIMED)
+def test_time_travel_by_every_time(name: str, tmp_path: Path) -> None:
+    """Each commit's own time is its version; a millisecond earlier is the version before.
+
+    protocol: recommendations-for-readers-of-tables-with-in-commit-timestamps.1,
+    recommendations-for-readers-of-tables-with-in-commit-timestamps.2
+    """
+    entries = timed_copy(name, tmp_path)
+    table = deltaic.Table(tmp_path)
+    reachable = naive_log.reachable(tmp_path / "_delta_log")
+    versions = [version for version in sorted(entries) if version in reachable]
+    times = {version: moment(entries[version]["timestamp"]) for version in versions}
+    for version, following in zip(versions, [*versions[1:], None], strict=True):
+        assert table.snapshot(timestamp=times[version]).version == version
+        if following is not None and times[following] - times[version] > TICK:
+            assert table.snapshot(timestamp=times[following] - TICK).version == version
+
+
+@needs_golden
+@pytest.mark.parametrize("name", TIMED)
+def test_no_time_outside_of_the_history(name: str, tmp_path: Path) -> None:
+    entries = timed_copy(name, tmp_path)
+    table = deltaic.Table(tmp_path)
+    first, last = min(entries), max(entries)
+    reachable = naive_log.reachable(tmp_path / "_delta_log")
+    before = moment(entries[max(first, reachable[0])]["timestamp"]) - TICK
+    for time in (before, moment(entries[last]["timestamp"]) + TICK):
+        with pytest.raises(deltaic.VersionNotFound) as caught:
+            table.snapshot(timestamp=time)
+        assert caught.value.hint
+        assert str(last) in f"{caught.value}"
+    for version in (reachable[0] - 1, last + 1):
+        if version >= 0:
+            with pytest.raises(deltaic.VersionNotFound, match=rf"{reachable[0]}\b.*\b{last}\b"):
+                table.snapshot(version=version)
+
+
+@needs_golden
+def test_the_version_that_brought_in_commit_timestamps_is_a_boundary(tmp_path: Path) -> None:
+    """Before it file times hold, made to rise; from it on only what the commits say.
+
+    protocol: recommendations-for-readers-of-tables-with-in-commit-timestamps.3,
+    recommendations-for-readers-of-tables-with-in-commit-timestamps.5,
+    recommendations-for-readers-of-tables-with-in-commit-timestamps.6
+    """
+    entries = timed_copy(f"{FRESH}/ict_enabled_later", tmp_path)
+    table = deltaic.Table(tmp_path)
+    properties = table.snapshot().properties
+    since = int(properties["delta.inCommitTimestampEnablementVersion"])
+    enabled = moment(int(properties["delta.inCommitTimestampEnablementTimestamp"]))
+    assert moment(entries[since]["timestamp"]) == enabled
+    assert table.snapshot(timestamp=enabled).version == since
+    assert table.snapshot(timestamp=enabled - TICK).version == since - 1
+    assert table.snapshot(version=since).timestamp == enabled
+    assert table.snapshot(version=since - 1).timestamp == moment(entries[since - 1]["timestamp"])

@@ -1,6 +1,7 @@
 """Action reconciliation as plain as the protocol says it: commit by commit, into dictionaries.
 
-What it returns is what a snapshot must show. It knows nothing of checkpoints: they change no answer.
+What it returns is what a snapshot must show. It knows nothing of checkpoints (`naive_log` reads them): they
+change no answer.
 """
 
 from __future__ import annotations
@@ -54,6 +55,13 @@ def unique_id(vector: dict[str, Any] | None) -> str | None:
     return vector["storageType"] + vector["pathOrInlineDv"] + (f"@{offset}" if offset is not None else "")
 
 
+def canonical_path(path: str) -> str:
+    """One spelling for the paths of one file: ``/p``, ``file:/p`` and ``file:///p`` are the same."""
+    if path.startswith("file:"):
+        return "/" + path.removeprefix("file:").lstrip("/")
+    return path
+
+
 def _apply(state: State, action: Action) -> None:
     (kind, body), *more = action.items()
     assert not more
@@ -68,7 +76,7 @@ def _apply(state: State, action: Action) -> None:
         if not body["removed"]:
             state.domains[body["domain"]] = body
     elif kind in ("add", "remove"):
-        key = (body["path"], unique_id(body.get("deletionVector")))
+        key = (canonical_path(body["path"]), unique_id(body.get("deletionVector")))
         ours, others = (state.files, state.tombstones) if kind == "add" else (state.tombstones, state.files)
         others.pop(key, None)
         ours[key] = body

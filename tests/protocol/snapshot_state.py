@@ -7,13 +7,13 @@ from typing import Any
 
 import deltaic
 
-from .naive_replay import State
+from .naive_replay import State, unique_id
 
 
 def shown(snapshot: deltaic.Snapshot) -> dict[str, Any]:
     """A snapshot's answer."""
-    files = snapshot.files().to_arrow().select(["path", "size", "modification_time"]).to_pylist()
-    tombstones = snapshot.tombstones().to_arrow().select(["path", "deletion_timestamp"]).to_pylist()
+    files = snapshot.files().to_arrow().to_pylist()
+    tombstones = snapshot.tombstones().to_arrow().to_pylist()
     return {
         "protocol": _protocol(json.loads(snapshot.protocol.to_json())),
         "metadata": {
@@ -24,8 +24,10 @@ def shown(snapshot: deltaic.Snapshot) -> dict[str, Any]:
             "partition_columns": list(snapshot.partition_columns),
             "properties": dict(snapshot.properties),
         },
-        "files": sorted((row["path"], row["size"], row["modification_time"]) for row in files),
-        "tombstones": sorted((row["path"], row["deletion_timestamp"]) for row in tombstones),
+        "files": sorted((row["path"], _vector(row), row["size"], row["modification_time"]) for row in files),
+        "tombstones": sorted(
+            (row["path"], _vector(row), row["deletion_timestamp"] or 0) for row in tombstones
+        ),
         "num_files": snapshot.num_files,
         "size_in_bytes": snapshot.size_in_bytes,
         "transactions": dict(snapshot.app_transactions),
@@ -35,25 +37,42 @@ def shown(snapshot: deltaic.Snapshot) -> dict[str, Any]:
 
 def wanted(state: State) -> dict[str, Any]:
     """The naive replay's answer."""
+    metadata = state.metadata
     return {
         "protocol": _protocol(state.protocol),
         "metadata": {
-            "id": state.metadata["id"],
-            "name": state.metadata.get("name"),
-            "description": state.metadata.get("description"),
-            "schema": json.loads(state.metadata["schemaString"]),
-            "partition_columns": state.metadata["partitionColumns"],
-            "properties": state.metadata["configuration"],
+            "id": metadata["id"],
+            "name": metadata.get("name"),
+            "description": metadata.get("description"),
+            "schema": json.loads(metadata["schemaString"]),
+            "partition_columns": metadata.get("partitionColumns") or [],
+            "properties": metadata.get("configuration") or {},
         },
-        "files": sorted((add["path"], add["size"], add["modificationTime"]) for add in state.files.values()),
+        "files": sorted(
+            (add["path"], unique_id(add.get("deletionVector")) or "", add["size"], add["modificationTime"])
+            for add in state.files.values()
+        ),
         "tombstones": sorted(
-            (remove["path"], remove["deletionTimestamp"]) for remove in state.tombstones.values()
+            (
+                remove["path"],
+                unique_id(remove.get("deletionVector")) or "",
+                remove.get("deletionTimestamp") or 0,
+            )
+            for remove in state.tombstones.values()
         ),
         "num_files": len(state.files),
         "size_in_bytes": sum(add["size"] for add in state.files.values()),
         "transactions": {name: body["version"] for name, body in state.transactions.items()},
         "domains": {name: body["configuration"] for name, body in state.domains.items()},
     }
+
+
+def _vector(row: dict[str, Any]) -> str:
+    vector = row["deletion_vector"]
+    if vector is None:
+        return ""
+    offset = vector["offset"]
+    return vector["storage_type"] + vector["path_or_inline_dv"] + ("" if offset is None else f"@{offset}")
 
 
 def _protocol(body: dict[str, Any]) -> dict[str, Any]:

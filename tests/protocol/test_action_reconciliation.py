@@ -29,7 +29,7 @@ def test_a_file_is_live_or_a_tombstone_never_both(tmp_path: Path) -> None:
         answer = shown(handle.snapshot(version=version))
         assert answer == wanted(replay(commits[: version + 1]))
         live = {path for path, *_ in answer["files"]}
-        assert not live & {path for path, _ in answer["tombstones"]}
+        assert not live & {path for path, *_ in answer["tombstones"]}
 
 
 def test_the_newest_protocol_and_metadata_win(tmp_path: Path) -> None:

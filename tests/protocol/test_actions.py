@@ -37,10 +37,17 @@ REQUIRED = {
 }
 
 
-@pytest.mark.parametrize(
-    ("kind", "name"), [(kind, name) for kind, (_, names) in REQUIRED.items() for name in names]
-)
-@pytest.mark.parametrize("how", ["absent", "null", "of another type"])
+HOW = ["absent", "null", "of another type"]
+# Metadata without a schema are met (`test_tables_without_columns.py`); one that is no text is damage.
+BROKEN = [
+    (kind, name, how)
+    for kind, (_, names) in REQUIRED.items()
+    for name in names
+    for how in (HOW[2:] if name == "schemaString" else HOW)
+]
+
+
+@pytest.mark.parametrize(("kind", "name", "how"), BROKEN)
 def test_a_required_field_is_required(tmp_path: Path, kind: str, name: str, how: str) -> None:
     # protocol: change-metadata.2, change-metadata.4, change-metadata.5, change-metadata.6,
     # change-metadata.7, add-file-and-remove-file.5, add-file-and-remove-file.8,
@@ -141,6 +148,32 @@ def test_a_path_is_a_uri_decoded_once(tmp_path: Path, uri: str, file: str) -> No
     snapshot = deltaic.Table(table.root).snapshot()
     assert snapshot.files().to_arrow()["path"].to_pylist() == [uri]
     assert snapshot.scan().to_arrow()["id"].to_pylist() == [1, 2]
+
+
+def test_a_removed_path_is_a_uri_as_well(tmp_path: Path) -> None:
+    """What a remove names is the file that its URI decodes to; the tombstone keeps the URI.
+
+    protocol: add-file-and-remove-file.13
+    """
+    table = HandmadeTable(tmp_path / "t")
+    kept = table.data("a%20b.parquet", ids(1), uri="a%2520b.parquet")
+    table.create(kept, table.data("a b.parquet", ids(2), uri="a%20b.parquet"))
+    table.commit(remove("a%20b.parquet"))
+    snapshot = deltaic.Table(table.root).snapshot()
+    assert snapshot.scan().to_arrow()["id"].to_pylist() == [1]
+    (tombstone,) = snapshot.tombstones().to_arrow()["path"].to_pylist()
+    assert tombstone == "a%20b.parquet"
+
+
+@pytest.mark.parametrize("spelling", ["file:{}", "file://{}", "file:///{}", "{}"])
+def test_all_spellings_of_an_absolute_path_are_one_file(tmp_path: Path, spelling: str) -> None:
+    table = HandmadeTable(tmp_path / "t")
+    table.create(add("/some/where/a.parquet"), add("b.parquet"))
+    path = "some/where/a.parquet" if spelling == "file:///{}" else "/some/where/a.parquet"
+    table.commit(remove(spelling.format(path)))
+    snapshot = deltaic.Table(table.root).snapshot()
+    assert snapshot.files().to_arrow()["path"].to_pylist() == ["b.parquet"]
+    assert snapshot.tombstones().to_arrow().num_rows == 1
 
 
 def test_an_absolute_path_under_the_root_is_read(tmp_path: Path) -> None:

@@ -15,9 +15,6 @@ from .handmade_log import HandmadeTable, add, field, ids, metadata, protocol, sc
 
 FAR = "x = 1000000"
 
-# Strict: whoever teaches `files` to use statistics takes these marks away.
-not_yet = pytest.mark.xfail(reason="files are not left out by statistics yet", strict=True)
-
 
 def stats(**others: Any) -> str:
     return json.dumps({"numRecords": 3, **others})
@@ -43,20 +40,20 @@ NARROW = {"minValues": {"x": 10}, "maxValues": {"x": 20}, "nullCount": {"x": 0}}
     [
         ("x = 10", True),
         ("x = 20", True),
-        pytest.param("x = 9", False, marks=not_yet),
-        pytest.param("x = 21", False, marks=not_yet),
-        pytest.param("x < 10", False, marks=not_yet),
+        ("x = 9", False),
+        ("x = 21", False),
+        ("x < 10", False),
         ("x <= 10", True),
-        pytest.param("x > 20", False, marks=not_yet),
+        ("x > 20", False),
         ("x >= 20", True),
         ("x IN (1, 15)", True),
-        pytest.param("x IN (1, 30)", False, marks=not_yet),
-        pytest.param("x BETWEEN 21 AND 30", False, marks=not_yet),
-        pytest.param("x < 10 OR x > 20", False, marks=not_yet),
+        ("x IN (1, 30)", False),
+        ("x BETWEEN 21 AND 30", False),
+        ("x < 10 OR x > 20", False),
         ("x < 10 OR x > 15", True),
-        pytest.param("x > 5 AND x > 20", False, marks=not_yet),
-        pytest.param("NOT (x >= 10)", False, marks=not_yet),
-        pytest.param("x IS NULL", False, marks=not_yet),
+        ("x > 5 AND x > 20", False),
+        ("NOT (x >= 10)", False),
+        ("x IS NULL", False),
         ("x IS NOT NULL", True),
     ],
 )
@@ -68,8 +65,8 @@ def test_bounds_leave_out_what_cannot_match(tmp_path: Path, predicate: str, expe
 @pytest.mark.parametrize(
     ("nulls", "is_null", "is_not_null"),
     [
-        pytest.param(0, False, True, marks=not_yet),
-        pytest.param(3, True, False, marks=not_yet),
+        (0, False, True),
+        (3, True, False),
         (1, True, True),
         (None, True, True),
     ],
@@ -168,10 +165,7 @@ BOUNDS: list[tuple[str, Any, Any, str, bool]] = [
 
 @pytest.mark.parametrize(
     "case",
-    [
-        pytest.param(case, id=f"{case[0]}: {case[3]}"[:60], marks=[] if case[-1] else [not_yet])
-        for case in BOUNDS
-    ],
+    [pytest.param(case, id=f"{case[0]}: {case[3]}"[:60]) for case in BOUNDS],
 )
 def test_bounds_of_every_type(tmp_path: Path, case: tuple[str, Any, Any, str, bool]) -> None:
     kind, low, high, predicate, expected = case
@@ -182,7 +176,6 @@ def test_bounds_of_every_type(tmp_path: Path, case: tuple[str, Any, Any, str, bo
         assert "CAST" in predicate or "LIKE" in predicate
 
 
-@not_yet
 def test_bounds_of_a_nested_column(tmp_path: Path) -> None:
     struct = {"type": "struct", "fields": [field("b", {"type": "struct", "fields": [field("c")]})]}
     table = HandmadeTable(tmp_path / "t")

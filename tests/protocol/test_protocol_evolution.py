@@ -168,7 +168,7 @@ def test_features_that_ask_nothing_of_a_reader_do_not_stop_it(tmp_path: Path) ->
         ({"delta.columnMapping.mode": "id"}, "columnMapping"),
     ],
 )
-def test_reader_version_2_with_a_mapping_is_refused_by_its_name(
+def test_reader_version_2_with_a_mapping_is_refused_by_its_name_when_rows_are_read(
     tmp_path: Path, configuration: dict[str, str], feature: str
 ) -> None:
     table = HandmadeTable(tmp_path / "t")
@@ -176,5 +176,7 @@ def test_reader_version_2_with_a_mapping_is_refused_by_its_name(
         field("id", **{"delta.columnMapping.id": 1, "delta.columnMapping.physicalName": "col-1"}),
     )
     table.commit(protocol(2, 5), metadata(mapped, configuration=configuration), add("a.parquet"))
+    snapshot = deltaic.Table(table.root).snapshot()
+    assert snapshot.num_files == 1
     with pytest.raises(deltaic.UnsupportedFeature, match=feature):
-        deltaic.Table(table.root).snapshot()
+        snapshot.scan().to_arrow()

@@ -135,3 +135,17 @@ def test_an_append_goes_behind_one(tmp_path: Path) -> None:
     before = handle.snapshot().num_files
     assert handle.append(ids(1)).version == 5
     assert handle.snapshot().num_files == before + 1
+
+
+@pytest.mark.filterwarnings("ignore::deltaic.DeltaicWarning")
+@pytest.mark.parametrize("damaged", [None, "classic", "UUID"])
+def test_beside_a_classic_one_of_the_same_version_either_will_do(tmp_path: Path, damaged: str | None) -> None:
+    """protocol: classic-checkpoint.1."""
+    table = table_of(tmp_path / "t")
+    actions = [checkpoint_metadata(), *OTHERS, *FILES]
+    paths = {"classic": table.top_level(CLASSIC, actions), "UUID": table.top_level(JSON, actions)}
+    for version in range(3):
+        (table.log / f"{version:020}.json").unlink()
+    if damaged is not None:
+        paths[damaged].write_bytes(b"PAR1 no more")
+    assert shown(deltaic.Table(table.root).snapshot()) == wanted(replay(COMMITS))

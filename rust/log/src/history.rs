@@ -6,17 +6,27 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use deltaic_protocol::actions::{ActionLine, CommitInfo, Metadata, parse_line};
+use deltaic_protocol::actions::{ActionLine, CommitInfo, parse_line};
+use deltaic_protocol::checksum::VersionChecksum;
+use deltaic_protocol::features::{LogTail, ensure_openable};
+use deltaic_protocol::in_commit_timestamp::{InCommitTimestamps, TimestampSource};
 use deltaic_protocol::{Error, ErrorKind, Result, Version};
 use futures::{StreamExt, TryStreamExt};
+use object_store::ObjectStoreExt;
 
 use crate::listing::{Listing, LogFile};
 use crate::location::TableLocation;
-use crate::segment::version_range;
+use crate::segment::{checksum_of, newest_version, not_a_table, version_range};
 use crate::snapshot::{LoadOptions, Snapshot};
 use crate::store_error::store_error;
 
 const COMMITS_IN_FLIGHT: usize = 32;
+
+/// How much of a large commit is looked at first: who made it stands at its start.
+const START_BYTES: u64 = 64 * 1024;
+
+/// From how many bytes on a commit is large.
+const LARGE_BYTES: u64 = 1 << 20;
 
 /// A commit of the history.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,32 +39,43 @@ pub struct CommitRecord {
     pub commit_info: Option<String>,
 }
 
-/// The commits that are still in the log, newest first, at most `limit` of them.
+/// The commits that are still in the log, newest first, at most `limit` of them; no more are read than that.
+///
+/// A commit's time is its in-commit timestamp where it has one, and its file's time, made to rise, where it has none.
 pub async fn history(
     location: &Arc<TableLocation>,
     limit: Option<usize>,
     options: LoadOptions,
 ) -> Result<Vec<CommitRecord>> {
-    let snapshot = Snapshot::load(Arc::clone(location), None, options).await?;
     let listing = Listing::whole(location).await?;
-    let commits: Vec<&LogFile> = listing
+    let Some(newest) = newest_version(&listing) else {
+        return Err(not_a_table(&listing, location.uri()));
+    };
+    let times = in_commit_timestamps(location, &listing, newest, options).await?;
+    let commits: Vec<Arc<LogFile>> = listing
         .commits()
         .rev()
         .take(limit.unwrap_or(usize::MAX))
+        .cloned()
         .collect();
-    let infos = commit_infos(location, commits.iter().copied()).await?;
+    let reads: Vec<_> = commits
+        .iter()
+        .map(|file| read_commit_info(location, file))
+        .collect();
+    let infos: Vec<Option<String>> = futures::stream::iter(reads)
+        .buffered(COMMITS_IN_FLIGHT)
+        .try_collect()
+        .await?;
     let file_times = adjusted_file_times(&listing);
-    let in_commit = InCommitTimestamps::of(snapshot.metadata());
     commits
-        .into_iter()
-        .map(|file| {
+        .iter()
+        .zip(infos)
+        .map(|(file, commit_info)| {
             let version = file.path.version;
-            let commit_info = infos.get(&version).cloned().flatten();
-            let timestamp_ms = match &in_commit {
-                Some(enabled) if enabled.holds_at(version) => {
-                    in_commit_timestamp(commit_info.as_deref(), version)?
-                }
-                _ => file_times.get(&version).copied().unwrap_or(file.modified_ms),
+            let timestamp_ms = if is_in_commit(&times, version) {
+                in_commit_timestamp(commit_info.as_deref(), version)?
+            } else {
+                file_times.get(&version).copied().unwrap_or(file.modified_ms)
             };
             Ok(CommitRecord {
                 version,
@@ -68,18 +89,22 @@ pub async fn history(
 /// When a snapshot's version was committed.
 pub async fn timestamp_of(snapshot: &Snapshot) -> Result<i64> {
     let (location, version) = (snapshot.location(), snapshot.version());
-    let listing = Listing::whole(location).await?;
-    let file = listing.commits().find(|file| file.path.version == version);
-    if InCommitTimestamps::of(snapshot.metadata()).is_some_and(|enabled| enabled.holds_at(version)) {
-        let infos = commit_infos(location, file.into_iter()).await?;
-        return in_commit_timestamp(infos.get(&version).and_then(Option::as_deref), version);
+    let of_segment = snapshot.segment().commits.last();
+    let mine = of_segment.filter(|file| file.path.version == version);
+    let times = InCommitTimestamps::of(snapshot.protocol(), snapshot.metadata())?;
+    if is_in_commit(&times, version) {
+        if let Some(info) = snapshot.commit_info() {
+            return in_commit_timestamp(Some(info), version);
+        }
+        // The snapshot stands on a checkpoint of the very version, or on a compaction file.
+        let commit = Arc::new(LogFile::commit(version));
+        let info = read_commit_info(location, mine.unwrap_or(&commit)).await?;
+        return in_commit_timestamp(info.as_deref(), version);
     }
+    let listing = Listing::whole(location).await?;
     let checkpoint = || {
-        listing
-            .files
-            .iter()
-            .find(|file| file.path.version == version)
-            .map(|file| file.modified_ms)
+        let is_its = |file: &&Arc<LogFile>| file.path.version == version;
+        listing.files.iter().find(is_its).map(|file| file.modified_ms)
     };
     adjusted_file_times(&listing)
         .get(&version)
@@ -96,49 +121,129 @@ pub async fn timestamp_of(snapshot: &Snapshot) -> Result<i64> {
 
 /// The newest version that was committed at or before a time. Out of range is a `VersionNotFound` that gives the
 /// range.
+///
+/// Where in-commit timestamps are enabled, commits are read as a search among them needs, and not all of them.
 pub async fn version_at(
     location: &Arc<TableLocation>,
     timestamp_ms: i64,
     options: LoadOptions,
 ) -> Result<Version> {
-    let newest = Snapshot::load(Arc::clone(location), None, options).await?;
     let listing = Listing::whole(location).await?;
-    let mut times = adjusted_file_times(&listing);
-    if let Some(enabled) = InCommitTimestamps::of(newest.metadata()) {
-        let files = listing
-            .commits()
-            .filter(|file| enabled.holds_at(file.path.version));
-        for (version, info) in commit_infos(location, files).await? {
-            times.insert(version, in_commit_timestamp(info.as_deref(), version)?);
-        }
-    }
-    if let Some((oldest, _)) = version_range(&listing) {
-        times.retain(|version, _| *version >= oldest);
-    }
-    let found = times
+    let Some((oldest, newest)) = version_range(&listing) else {
+        return Err(not_a_table(&listing, location.uri()));
+    };
+    let enabled = in_commit_timestamps(location, &listing, newest, options).await?;
+    let (mut by_file, mut by_commit): (Vec<&Arc<LogFile>>, Vec<&Arc<LogFile>>) = listing
+        .commits()
+        .filter(|file| file.path.version >= oldest)
+        .partition(|file| !is_in_commit(&enabled, file.path.version));
+    by_file.sort_by_key(|file| file.path.version);
+    by_commit.sort_by_key(|file| file.path.version);
+    let times = adjusted_file_times(&listing);
+    let by_file: Vec<(Version, i64)> = by_file
         .iter()
-        .rev()
-        .find(|(_, time)| **time <= timestamp_ms)
-        .map(|(version, _)| *version);
-    let (first, last) = (times.first_key_value(), times.last_key_value());
-    match (found, first, last) {
-        (Some(version), _, Some((_, last))) if timestamp_ms <= *last => Ok(version),
-        (_, Some((first, first_ms)), Some((last, last_ms))) => Err(Error::new(
-            ErrorKind::VersionNotFound,
-            format!(
-                "no version was committed at {}: the log reaches from {} (version {first}) to {} (version {last})",
-                spelled(timestamp_ms),
-                spelled(*first_ms),
-                spelled(*last_ms)
-            ),
-        )
-        .with("table", location.uri())
-        .with("timestamp_ms", timestamp_ms)
-        .with("oldest", *first)
-        .with("newest", *last)
-        .hint("ask for a time in the range, or for a version")),
-        _ => Err(Error::new(ErrorKind::VersionNotFound, "the log holds no commit").with("table", location.uri())),
+        .map(|file| {
+            let version = file.path.version;
+            (version, times.get(&version).copied().unwrap_or(file.modified_ms))
+        })
+        .collect();
+    let in_commit = |file: &Arc<LogFile>| {
+        let file = Arc::clone(file);
+        async move {
+            let info = read_commit_info(location, &file).await?;
+            let version = file.path.version;
+            Ok::<_, Error>((version, in_commit_timestamp(info.as_deref(), version)?))
+        }
+    };
+    let first_in_commit = match by_commit.first() {
+        Some(file) => Some(in_commit(file).await?),
+        None => None,
+    };
+    let last_in_commit = match by_commit.last() {
+        Some(file) if by_commit.len() > 1 => Some(in_commit(file).await?),
+        _ => first_in_commit,
+    };
+    let first = by_file.first().copied().or(first_in_commit);
+    let last = last_in_commit.or(by_file.last().copied());
+    let (Some(first), Some(last)) = (first, last) else {
+        return Err(
+            Error::new(ErrorKind::VersionNotFound, "the log holds no commit").with("table", location.uri())
+        );
+    };
+    if timestamp_ms < first.1 || timestamp_ms > last.1 {
+        return Err(out_of_range(location, timestamp_ms, first, last));
     }
+    match first_in_commit {
+        Some((mut found, time)) if time <= timestamp_ms => {
+            // The newest of the commits whose time is not later, by halves; the first is known to be one.
+            let mut rest = by_commit.get(1..).unwrap_or_default();
+            while !rest.is_empty() {
+                let (before, after) = rest.split_at(rest.len() / 2);
+                let Some((middle, after)) = after.split_first() else {
+                    break;
+                };
+                let (version, time) = in_commit(middle).await?;
+                if time <= timestamp_ms {
+                    found = version;
+                    rest = after;
+                } else {
+                    rest = before;
+                }
+            }
+            Ok(found)
+        }
+        _ => by_file
+            .iter()
+            .rev()
+            .find(|(_, time)| *time <= timestamp_ms)
+            .map(|(version, _)| *version)
+            .ok_or_else(|| out_of_range(location, timestamp_ms, first, last)),
+    }
+}
+
+fn out_of_range(
+    location: &TableLocation,
+    timestamp_ms: i64,
+    (first, first_ms): (Version, i64),
+    (last, last_ms): (Version, i64),
+) -> Error {
+    Error::new(
+        ErrorKind::VersionNotFound,
+        format!(
+            "no version was committed at {}: the log reaches from {} (version {first}) to {} (version {last})",
+            spelled(timestamp_ms),
+            spelled(first_ms),
+            spelled(last_ms)
+        ),
+    )
+    .with("table", location.uri())
+    .with("timestamp_ms", timestamp_ms)
+    .with("oldest", first)
+    .with("newest", last)
+    .hint("ask for a time in the range, or for a version")
+}
+
+/// From when on the table has in-commit timestamps; its newest version checksum tells without a look at its files.
+async fn in_commit_timestamps(
+    location: &Arc<TableLocation>,
+    listing: &Listing,
+    newest: Version,
+    options: LoadOptions,
+) -> Result<InCommitTimestamps> {
+    if let Some(file) = checksum_of(listing, newest)
+        && let Ok(bytes) = location.read(&file.relative()).await
+        && let Ok(VersionChecksum {
+            metadata: Some(metadata),
+            protocol: Some(protocol),
+            ..
+        }) = VersionChecksum::parse(&bytes)
+        && let Ok(schema) = metadata.schema()
+        && ensure_openable(&protocol, &metadata, &schema, LogTail::Absent).is_ok()
+    {
+        return InCommitTimestamps::of(&protocol, &metadata);
+    }
+    let snapshot = Snapshot::load(Arc::clone(location), None, options).await?;
+    InCommitTimestamps::of(snapshot.protocol(), snapshot.metadata())
 }
 
 fn spelled(timestamp_ms: i64) -> String {
@@ -159,28 +264,8 @@ fn adjusted_file_times(listing: &Listing) -> BTreeMap<Version, i64> {
     times
 }
 
-/// From which version on commits carry their own time.
-struct InCommitTimestamps {
-    since: i64,
-}
-
-impl InCommitTimestamps {
-    fn of(metadata: &Metadata) -> Option<Self> {
-        let enabled = metadata
-            .property("delta.enableInCommitTimestamps")
-            .is_some_and(|value| value.eq_ignore_ascii_case("true"));
-        // Without the enablement version they were there from the first commit.
-        let since = metadata
-            .property("delta.inCommitTimestampEnablementVersion")
-            .and_then(|text| text.parse().ok());
-        enabled.then(|| Self {
-            since: since.unwrap_or(0),
-        })
-    }
-
-    fn holds_at(&self, version: Version) -> bool {
-        version.as_i64() >= self.since
-    }
+fn is_in_commit(times: &InCommitTimestamps, version: Version) -> bool {
+    times.source(version) == TimestampSource::InCommit
 }
 
 fn in_commit_timestamp(commit_info: Option<&str>, version: Version) -> Result<i64> {
@@ -197,30 +282,26 @@ fn in_commit_timestamp(commit_info: Option<&str>, version: Version) -> Result<i6
         })
 }
 
-async fn commit_infos(
-    location: &Arc<TableLocation>,
-    files: impl Iterator<Item = &LogFile>,
-) -> Result<BTreeMap<Version, Option<String>>> {
-    let reads: Vec<_> = files
-        .map(|file| {
-            let (location, version, relative) = (Arc::clone(location), file.path.version, file.relative());
-            async move {
-                let bytes = location
-                    .read(&relative)
-                    .await
-                    .map_err(|error| store_error(&error, &relative))?;
-                Ok((
-                    version,
-                    commit_info(&bytes)
-                        .map_err(|error| error.with("path", relative).with("version", version))?,
-                ))
-            }
-        })
-        .collect();
-    futures::stream::iter(reads)
-        .buffered(COMMITS_IN_FLIGHT)
-        .try_collect()
-        .await
+/// The `commitInfo` of a commit, of which no more is read than is needed to find it.
+async fn read_commit_info(location: &Arc<TableLocation>, file: &Arc<LogFile>) -> Result<Option<String>> {
+    let relative = file.relative();
+    let located = |error: Error| {
+        error
+            .with("path", relative.as_str())
+            .with("version", file.path.version)
+    };
+    let failed = |error: object_store::Error| located(store_error(&error, &relative));
+    if file.size > LARGE_BYTES {
+        let path = location.below(&relative)?;
+        let start = location.store().get_range(&path, 0..START_BYTES).await;
+        let start = start.map_err(failed)?;
+        let whole_lines = memchr::memrchr(b'\n', &start).map_or(0, |at| at + 1);
+        if let Some(info) = commit_info(&start.slice(..whole_lines)).map_err(located)? {
+            return Ok(Some(info));
+        }
+    }
+    let bytes = location.read(&relative).await.map_err(failed)?;
+    commit_info(&bytes).map_err(located)
 }
 
 fn commit_info(bytes: &[u8]) -> Result<Option<String>> {

@@ -1,5 +1,7 @@
 //! From a store to the log's files, in order.
 
+use std::sync::Arc;
+
 use deltaic_protocol::log_path::{LOG_FOLDER, LogFileKind, LogPath};
 use deltaic_protocol::{Error, ErrorKind, Result, Version};
 use futures::TryStreamExt;
@@ -23,6 +25,29 @@ pub struct LogFile {
 }
 
 impl LogFile {
+    /// A version's commit, of which nothing but the version is known.
+    #[must_use]
+    pub fn commit(version: Version) -> Self {
+        Self {
+            path: LogPath {
+                version,
+                kind: LogFileKind::Commit,
+            },
+            name: format!("{}.json", version.file_stem()),
+            size: 0,
+            modified_ms: 0,
+        }
+    }
+
+    /// The last version that the file says something about: its own, or a compaction file's end.
+    #[must_use]
+    pub fn last_version(&self) -> Version {
+        match self.path.kind {
+            LogFileKind::Compaction { end } => end,
+            _ => self.path.version,
+        }
+    }
+
     /// The path below the table's root.
     #[must_use]
     pub fn relative(&self) -> String {
@@ -34,7 +59,7 @@ impl LogFile {
 #[derive(Clone, Debug, Default)]
 pub struct Listing {
     /// The files, in order of version and then of kind.
-    pub files: Vec<LogFile>,
+    pub files: Vec<Arc<LogFile>>,
     /// Whether `_delta_log` holds anything at all.
     pub any: bool,
 }
@@ -71,6 +96,12 @@ impl Listing {
 
     /// Lists the log from a version on, which is what the last-checkpoint hint is for.
     pub async fn from(location: &TableLocation, version: Version) -> Result<Self> {
+        if location.file_system().is_some() {
+            // A local folder is read as a whole in any case.
+            let mut listing = Self::whole(location).await?;
+            listing.files.retain(|file| file.path.version >= version);
+            return Ok(listing);
+        }
         let folder = location.below(LOG_FOLDER)?;
         let offset = location.below(&format!("{LOG_FOLDER}/{}", version.file_stem()))?;
         let objects: Vec<ObjectMeta> = location
@@ -84,7 +115,7 @@ impl Listing {
     }
 
     fn from_objects(objects: Vec<ObjectMeta>, folder: &Path, any: bool) -> Self {
-        let mut files: Vec<LogFile> = objects
+        let mut files: Vec<Arc<LogFile>> = objects
             .into_iter()
             .filter_map(|object| {
                 let mut below = object.location.prefix_match(folder)?;
@@ -92,12 +123,12 @@ impl Listing {
                 if below.next().is_some() {
                     return None;
                 }
-                Some(LogFile {
+                Some(Arc::new(LogFile {
                     path: LogPath::parse(&name)?,
                     name,
                     size: object.size,
                     modified_ms: object.last_modified.timestamp_millis(),
-                })
+                }))
             })
             .collect();
         // Stores list in no promised order.
@@ -106,7 +137,7 @@ impl Listing {
     }
 
     /// The commits, oldest first.
-    pub fn commits(&self) -> impl DoubleEndedIterator<Item = &LogFile> {
+    pub fn commits(&self) -> impl DoubleEndedIterator<Item = &Arc<LogFile>> {
         self.files
             .iter()
             .filter(|file| file.path.kind == LogFileKind::Commit)

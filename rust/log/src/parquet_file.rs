@@ -1,20 +1,20 @@
-//! A Parquet file on a store, as the Parquet reader wants it.
+//! A Parquet file on a store, as the Parquet reader wants it: no byte is fetched twice.
 
 use std::ops::Range;
 use std::sync::Arc;
 
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use object_store::path::Path;
-use object_store::{ObjectStore, ObjectStoreExt};
+use object_store::{GetOptions, GetRange, GetResult, ObjectStore, ObjectStoreExt};
 use parquet::arrow::arrow_reader::ArrowReaderOptions;
 use parquet::arrow::async_reader::AsyncFileReader;
 use parquet::errors::{ParquetError, Result};
 use parquet::file::metadata::{ParquetMetaData, ParquetMetaDataReader};
 
-/// How many bytes of the end are fetched at first: mostly the whole footer.
-const FOOTER_GUESS: usize = 64 * 1024;
+/// How many bytes of the end are fetched at first: mostly the whole footer, and of a small file all there is.
+const TAIL_GUESS: u64 = 64 * 1024;
 
 /// A Parquet file on a store. Its size is the store's, never the log's: the log may be wrong.
 #[derive(Clone, Debug)]
@@ -22,19 +22,134 @@ pub struct ParquetFile {
     store: Arc<dyn ObjectStore>,
     path: Path,
     size: u64,
+    tail_guess: u64,
+    tail: Option<Tail>,
+}
+
+/// The end of the file, which is kept so that what lies in it is not asked for again.
+#[derive(Clone, Debug)]
+struct Tail {
+    start: u64,
+    bytes: Bytes,
 }
 
 impl ParquetFile {
     /// Finds the file and its size.
     pub async fn open(store: Arc<dyn ObjectStore>, path: Path) -> Result<Self, object_store::Error> {
         let size = store.head(&path).await?.size;
-        Ok(Self { store, path, size })
+        Ok(Self::listed(store, path, size))
     }
 
-    /// A file whose size a listing has just told.
+    /// A file whose size is known from a listing, or is said to be this; should it be another, that is noticed.
     #[must_use]
     pub fn listed(store: Arc<dyn ObjectStore>, path: Path, size: u64) -> Self {
-        Self { store, path, size }
+        Self {
+            store,
+            path,
+            size,
+            tail_guess: TAIL_GUESS,
+            tail: None,
+        }
+    }
+
+    /// The same, and up to so many bytes are fetched at once with the footer.
+    #[must_use]
+    pub fn with_tail_guess(mut self, bytes: u64) -> Self {
+        self.tail_guess = bytes.max(TAIL_GUESS);
+        self
+    }
+
+    /// Fetches the end of the file, unless it is there.
+    pub async fn fetch_tail(&mut self) -> Result<(), object_store::Error> {
+        if self.tail.is_some() {
+            return Ok(());
+        }
+        let got = match self.get_tail().await {
+            Ok(got) if got.meta.size == self.size => got,
+            Err(error @ object_store::Error::NotFound { .. }) => return Err(error),
+            // The size is another than was said, or the range cannot be had: then the store is asked for it.
+            Ok(_) | Err(_) => {
+                self.size = self.store.head(&self.path).await?.size;
+                if self.size == 0 {
+                    let bytes = Bytes::new();
+                    self.tail = Some(Tail { start: 0, bytes });
+                    return Ok(());
+                }
+                self.get_tail().await?
+            }
+        };
+        let start = got.range.start;
+        let bytes = got.bytes().await?;
+        self.tail = Some(Tail { start, bytes });
+        Ok(())
+    }
+
+    async fn get_tail(&self) -> Result<GetResult, object_store::Error> {
+        let start = self.size.saturating_sub(self.tail_guess);
+        let range = GetRange::Bounded(start..self.size.max(1));
+        let options = GetOptions::new().with_range(Some(range));
+        self.store.get_opts(&self.path, options).await
+    }
+
+    /// The bytes of a range that the tail holds, and the range before them that it does not.
+    fn held_in_tail(&self, range: &Range<u64>) -> Option<(Range<u64>, Bytes)> {
+        let tail = self.tail.as_ref()?;
+        if range.end <= tail.start {
+            return None;
+        }
+        let first = range.start.max(tail.start);
+        let from = usize::try_from(first - tail.start).ok()?;
+        let until = usize::try_from(range.end - tail.start).ok()?;
+        if until > tail.bytes.len() || from > until {
+            return None;
+        }
+        Some((range.start..first, tail.bytes.slice(from..until)))
+    }
+
+    async fn fetch(&self, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
+        let split: Vec<(Range<u64>, Option<Bytes>)> = ranges
+            .iter()
+            .map(|range| match self.held_in_tail(range) {
+                Some((before, held)) => (before, Some(held)),
+                None => (range.clone(), None),
+            })
+            .collect();
+        let missing: Vec<Range<u64>> = split
+            .iter()
+            .map(|(range, _)| range.clone())
+            .filter(|range| !range.is_empty())
+            .collect();
+        let mut fetched = if missing.is_empty() {
+            Vec::new()
+        } else {
+            self.store
+                .get_ranges(&self.path, &missing)
+                .await
+                .map_err(external)?
+        }
+        .into_iter();
+        split
+            .into_iter()
+            .map(|(range, held)| {
+                let before = if range.is_empty() {
+                    Bytes::new()
+                } else {
+                    fetched
+                        .next()
+                        .ok_or_else(|| ParquetError::General("the store gave too little".to_owned()))?
+                };
+                Ok(match held {
+                    None => before,
+                    Some(held) if before.is_empty() => held,
+                    Some(held) => {
+                        let mut whole = BytesMut::with_capacity(before.len() + held.len());
+                        whole.extend_from_slice(&before);
+                        whole.extend_from_slice(&held);
+                        whole.freeze()
+                    }
+                })
+            })
+            .collect()
     }
 }
 
@@ -44,11 +159,17 @@ fn external(error: object_store::Error) -> ParquetError {
 
 impl AsyncFileReader for ParquetFile {
     fn get_bytes(&mut self, range: Range<u64>) -> BoxFuture<'_, Result<Bytes>> {
-        async move { self.store.get_range(&self.path, range).await.map_err(external) }.boxed()
+        async move {
+            let mut fetched = self.fetch(std::slice::from_ref(&range)).await?;
+            fetched
+                .pop()
+                .ok_or_else(|| ParquetError::General("the store gave nothing".to_owned()))
+        }
+        .boxed()
     }
 
     fn get_byte_ranges(&mut self, ranges: Vec<Range<u64>>) -> BoxFuture<'_, Result<Vec<Bytes>>> {
-        async move { self.store.get_ranges(&self.path, &ranges).await.map_err(external) }.boxed()
+        async move { self.fetch(&ranges).await }.boxed()
     }
 
     fn get_metadata<'a>(
@@ -56,11 +177,31 @@ impl AsyncFileReader for ParquetFile {
         options: Option<&'a ArrowReaderOptions>,
     ) -> BoxFuture<'a, Result<Arc<ParquetMetaData>>> {
         async move {
-            let reader = ParquetMetaDataReader::new()
-                .with_metadata_options(options.map(|options| options.metadata_options().clone()))
-                .with_prefetch_hint(Some(FOOTER_GUESS));
+            self.fetch_tail().await.map_err(external)?;
+            let reader = || {
+                ParquetMetaDataReader::new()
+                    .with_metadata_options(options.map(|options| options.metadata_options().clone()))
+            };
             let size = self.size;
-            Ok(Arc::new(reader.load_and_finish(self, size).await?))
+            let tail = self
+                .tail
+                .as_ref()
+                .map(|tail| tail.bytes.clone())
+                .unwrap_or_default();
+            let mut first = reader();
+            let needed = match first.try_parse_sized(&tail, size) {
+                Ok(()) => return Ok(Arc::new(first.finish()?)),
+                Err(ParquetError::NeedMoreData(needed)) => u64::try_from(needed).unwrap_or(u64::MAX),
+                Err(error) => return Err(error),
+            };
+            let start = size
+                .checked_sub(needed)
+                .ok_or_else(|| ParquetError::EOF("the footer is larger than the file".to_owned()))?;
+            let whole = self.get_bytes(start..size).await?;
+            let mut second = reader();
+            second.try_parse_sized(&whole, size)?;
+            self.tail = Some(Tail { start, bytes: whole });
+            Ok(Arc::new(second.finish()?))
         }
         .boxed()
     }

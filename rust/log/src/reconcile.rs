@@ -1,172 +1,261 @@
-//! Action reconciliation: newest first, the first word on a logical file stands.
+//! Action reconciliation: the newest word on a logical file stands.
 //!
-//! Two phases. The keys come from the commits alone, which are few; a checkpoint's rows merely probe them and
-//! are never inserted, since a checkpoint holds each logical file once. Survivors are a bitmap per batch.
+//! Two phases. The keys come from the newer actions alone, which are few; older rows (of a checkpoint, or of all that a
+//! snapshot knew before a refresh) merely probe them and are never inserted. Survivors are a bitmap per batch, and a
+//! bitmap that nothing touches is shared.
 //!
 //! Protocol: *Action Reconciliation*.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use arrow_array::{BooleanArray, RecordBatch};
-use arrow_buffer::BooleanBufferBuilder;
-use deltaic_protocol::actions::columns::KeyColumns;
-use deltaic_protocol::actions::{DomainMetadata, LogicalFileKey, Metadata, Protocol, Txn};
-use deltaic_protocol::log_path::LogPath;
+use arrow_buffer::{BooleanBuffer, BooleanBufferBuilder};
+use deltaic_protocol::actions::{DomainMetadata, Metadata, Protocol, Txn};
 use deltaic_protocol::{Error, ErrorKind, Result, Version};
+use hashbrown::HashTable;
 
-use crate::decode::Actions;
+use crate::decode::{FileBatch, TableActions};
+use crate::listing::LogFile;
 
 /// A batch of file actions, and which of its rows still stand.
 #[derive(Clone, Debug)]
 pub struct Survivors {
     /// The actions.
-    pub batch: RecordBatch,
+    pub files: Arc<FileBatch>,
     /// Which rows stand.
-    pub live: BooleanArray,
+    pub live: BooleanBuffer,
 }
 
-/// What the log says once every newest word is known.
-#[derive(Clone, Debug, Default)]
-pub struct Reconciled {
-    /// The files of the table.
-    pub adds: Vec<Survivors>,
-    /// The tombstones.
-    pub tombstones: Vec<Survivors>,
-    /// The newest protocol.
-    pub protocol: Option<Protocol>,
-    /// The newest metadata.
-    pub metadata: Option<Metadata>,
-    /// The newest of each application.
-    pub txns: BTreeMap<String, Txn>,
-    /// The newest of each domain, removed ones left out.
-    pub domains: BTreeMap<String, DomainMetadata>,
-}
-
-/// Reconciles commits, given newest first, over a checkpoint.
-///
-/// The same logical file added or removed twice in one commit, or added and removed, is a `CorruptLog`.
-pub fn reconcile(
-    commits_newest_first: &[(Version, Arc<Actions>)],
-    checkpoint: Option<&Actions>,
-) -> Result<Reconciled> {
-    let keys: Vec<CommitKeys> = commits_newest_first
-        .iter()
-        .map(|(version, actions)| CommitKeys::of(*version, actions))
-        .collect::<Result<_>>()?;
-    let mut seen: HashMap<LogicalFileKey<'_>, Version> = HashMap::new();
-    let mut reconciled = Reconciled::default();
-    let mut domains: BTreeMap<String, DomainMetadata> = BTreeMap::new();
-    for ((version, actions), keys) in commits_newest_first.iter().zip(&keys) {
-        for (batches, columns, survivors) in [
-            (&actions.adds, &keys.adds, &mut reconciled.adds),
-            (&actions.removes, &keys.removes, &mut reconciled.tombstones),
-        ] {
-            for (batch, columns) in batches.iter().zip(columns) {
-                let mut live = BooleanBufferBuilder::new(columns.len());
-                for row in 0..columns.len() {
-                    live.append(match seen.insert_newest(columns.key(row), *version) {
-                        Word::First => true,
-                        Word::Older => false,
-                        Word::SameCommit => return Err(twice(*version)),
-                    });
-                }
-                survivors.push(Survivors {
-                    batch: batch.clone(),
-                    live: BooleanArray::new(live.finish(), None),
-                });
-            }
-        }
-        take_newest(actions, &mut reconciled, &mut domains);
+impl Survivors {
+    /// A batch of which every row stands.
+    #[must_use]
+    pub fn all(files: Arc<FileBatch>) -> Self {
+        let live = BooleanBuffer::new_set(files.len());
+        Self { files, live }
     }
-    if let Some(checkpoint) = checkpoint {
-        for (batches, survivors) in [
-            (&checkpoint.adds, &mut reconciled.adds),
-            (&checkpoint.removes, &mut reconciled.tombstones),
-        ] {
-            for batch in batches {
-                let columns = KeyColumns::of(batch)?;
-                let mut live = BooleanBufferBuilder::new(columns.len());
-                if seen.is_empty() {
-                    live.append_n(columns.len(), true);
-                } else {
-                    (0..columns.len()).for_each(|row| live.append(!seen.contains_key(&columns.key(row))));
-                }
-                survivors.push(Survivors {
-                    batch: batch.clone(),
-                    live: BooleanArray::new(live.finish(), None),
-                });
-            }
-        }
-        take_newest(checkpoint, &mut reconciled, &mut domains);
+}
+
+/// The keys of newer actions.
+#[derive(Debug, Default)]
+pub struct NewerKeys {
+    batches: Vec<Arc<FileBatch>>,
+    table: HashTable<Entry>,
+    filter: Filter,
+}
+
+/// A key's newest place.
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    hash: u32,
+    batch: usize,
+    row: usize,
+    version: Version,
+}
+
+/// A bit for each of the lowest bits of a hash: it leaves most strangers alone at the price of one look into a few
+/// kilobytes.
+#[derive(Debug)]
+struct Filter(Box<[u64; Filter::WORDS]>);
+
+impl Default for Filter {
+    fn default() -> Self {
+        Self(Box::new([0; Self::WORDS]))
     }
-    domains.retain(|_, domain| !domain.removed);
-    reconciled.domains = domains;
-    Ok(reconciled)
 }
 
-struct CommitKeys {
-    adds: Vec<KeyColumns>,
-    removes: Vec<KeyColumns>,
+impl Filter {
+    const WORDS: usize = 1 << 10;
+
+    fn place(hash: u32) -> (usize, u64) {
+        let bit = usize::try_from(hash).unwrap_or(0) % (Self::WORDS * 64);
+        (bit / 64, 1 << (bit % 64))
+    }
+
+    fn insert(&mut self, hash: u32) {
+        let (word, bit) = Self::place(hash);
+        if let Some(word) = self.0.get_mut(word) {
+            *word |= bit;
+        }
+    }
+
+    fn may_hold(&self, hash: u32) -> bool {
+        let (word, bit) = Self::place(hash);
+        self.0.get(word).is_some_and(|word| word & bit != 0)
+    }
 }
 
-impl CommitKeys {
-    fn of(version: Version, actions: &Actions) -> Result<Self> {
-        let keys = |batches: &[RecordBatch]| batches.iter().map(KeyColumns::of).collect::<Result<Vec<_>>>();
-        let located = |error: Error| {
-            error
-                .with("path", LogPath::commit(version))
-                .with("version", version)
+fn spread(hash: u32) -> u64 {
+    // The table takes its place from the low bits and its tag from the high ones.
+    u64::from(hash).wrapping_mul(0x9E37_79B9_7F4A_7C15)
+}
+
+impl NewerKeys {
+    /// Reconciles actions of commits among themselves: of each batch of adds and then of removes, in the order given,
+    /// which rows stand.
+    ///
+    /// The same logical file added or removed twice in one commit, or added and removed, is a `CorruptLog`.
+    pub fn reconcile(
+        adds: &[Arc<FileBatch>],
+        removes: &[Arc<FileBatch>],
+    ) -> Result<(Self, Vec<Survivors>, Vec<Survivors>)> {
+        let batches: Vec<Arc<FileBatch>> = adds.iter().chain(removes).cloned().collect();
+        let mut keys = Self {
+            batches: batches.clone(),
+            table: HashTable::with_capacity(batches.iter().map(|batch| batch.len()).sum()),
+            filter: Filter::default(),
         };
-        Ok(Self {
-            adds: keys(&actions.adds).map_err(located)?,
-            removes: keys(&actions.removes).map_err(located)?,
-        })
-    }
-}
-
-enum Word {
-    First,
-    Older,
-    SameCommit,
-}
-
-trait InsertNewest<'a> {
-    fn insert_newest(&mut self, key: LogicalFileKey<'a>, version: Version) -> Word;
-}
-
-impl<'a> InsertNewest<'a> for HashMap<LogicalFileKey<'a>, Version> {
-    fn insert_newest(&mut self, key: LogicalFileKey<'a>, version: Version) -> Word {
-        match self.entry(key) {
-            std::collections::hash_map::Entry::Vacant(slot) => {
-                slot.insert(version);
-                Word::First
+        let mut live: Vec<BooleanBufferBuilder> = Vec::with_capacity(batches.len());
+        for (index, batch) in batches.iter().enumerate() {
+            let mut bits = BooleanBufferBuilder::new(batch.len());
+            bits.append_n(batch.len(), true);
+            live.push(bits);
+            for span in &batch.spans {
+                for row in span.rows.clone() {
+                    let Some(hash) = batch.hashes.get(row).copied() else {
+                        continue;
+                    };
+                    let entry = Entry {
+                        hash,
+                        batch: index,
+                        row,
+                        version: span.version,
+                    };
+                    if let Some(older) = keys.insert(entry, &span.file)?
+                        && let Some(bits) = live.get_mut(older.batch)
+                    {
+                        bits.set_bit(older.row, false);
+                    }
+                }
             }
-            std::collections::hash_map::Entry::Occupied(known) if *known.get() == version => Word::SameCommit,
-            std::collections::hash_map::Entry::Occupied(_) => Word::Older,
+        }
+        let mut survivors = batches.into_iter().zip(live).map(|(files, mut live)| Survivors {
+            files,
+            live: live.finish(),
+        });
+        let adds = survivors.by_ref().take(adds.len()).collect();
+        let removes = survivors.collect();
+        Ok((keys, adds, removes))
+    }
+
+    /// Inserts a key; of two the older is given back.
+    fn insert(&mut self, entry: Entry, file: &LogFile) -> Result<Option<Entry>> {
+        self.filter.insert(entry.hash);
+        let batches = &self.batches;
+        let is_same = |known: &Entry| known.hash == entry.hash && same_key(batches, known, &entry);
+        if let Some(known) = self.table.find_mut(spread(entry.hash), is_same) {
+            if known.version == entry.version {
+                return Err(twice(file));
+            }
+            return Ok(Some(if known.version < entry.version {
+                std::mem::replace(known, entry)
+            } else {
+                entry
+            }));
+        }
+        self.table
+            .insert_unique(spread(entry.hash), entry, |known| spread(known.hash));
+        Ok(None)
+    }
+
+    /// Whether there are no keys.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.table.is_empty()
+    }
+
+    fn holds(&self, files: &FileBatch, row: usize, hash: u32) -> bool {
+        let is_same = |known: &Entry| {
+            known.hash == hash
+                && self
+                    .batches
+                    .get(known.batch)
+                    .is_some_and(|batch| batch.keys.key(known.row) == files.keys.key(row))
+        };
+        self.filter.may_hold(hash) && self.table.find(spread(hash), is_same).is_some()
+    }
+
+    /// Older survivors without those on whose files there is a newer word.
+    #[must_use]
+    pub fn probe(&self, older: &Survivors) -> Survivors {
+        let files = &older.files;
+        let mut patched: Option<BooleanBufferBuilder> = None;
+        if !self.is_empty() {
+            for (row, hash) in files.hashes.iter().enumerate() {
+                if self.filter.may_hold(*hash) && older.live.value(row) && self.holds(files, row, *hash) {
+                    patched
+                        .get_or_insert_with(|| {
+                            let mut bits = BooleanBufferBuilder::new(older.live.len());
+                            bits.append_buffer(&older.live);
+                            bits
+                        })
+                        .set_bit(row, false);
+                }
+            }
+        }
+        Survivors {
+            files: Arc::clone(files),
+            live: patched.map_or_else(|| older.live.clone(), |mut bits| bits.finish()),
         }
     }
 }
 
-fn twice(version: Version) -> Error {
+fn same_key(batches: &[Arc<FileBatch>], left: &Entry, right: &Entry) -> bool {
+    match (batches.get(left.batch), batches.get(right.batch)) {
+        (Some(a), Some(b)) => a.keys.key(left.row) == b.keys.key(right.row),
+        _ => false,
+    }
+}
+
+fn twice(file: &LogFile) -> Error {
     Error::new(
         ErrorKind::CorruptLog,
         "the commit adds or removes one logical file more than once",
     )
-    .with("path", LogPath::commit(version))
-    .with("version", version)
+    .with("path", file.relative())
+    .with("version", file.path.version)
     .hint("the order of actions in a commit means nothing, so neither can be taken for the truth")
 }
 
-fn take_newest(actions: &Actions, into: &mut Reconciled, domains: &mut BTreeMap<String, DomainMetadata>) {
-    into.protocol = into.protocol.take().or_else(|| actions.protocol.clone());
-    into.metadata = into.metadata.take().or_else(|| actions.metadata.clone());
-    for txn in &actions.txns {
-        into.txns.entry(txn.app_id.clone()).or_insert_with(|| txn.clone());
-    }
-    for domain in &actions.domains {
-        domains
-            .entry(domain.domain.clone())
-            .or_insert_with(|| domain.clone());
+/// What the log says about the table as a whole once every newest word is known.
+#[derive(Clone, Debug, Default)]
+pub struct TableState {
+    /// The newest protocol.
+    pub protocol: Option<Arc<Protocol>>,
+    /// The newest metadata.
+    pub metadata: Option<Arc<Metadata>>,
+    /// The newest of each application.
+    pub txns: Arc<BTreeMap<String, Txn>>,
+    /// The newest of each domain, removed ones among them.
+    pub domains: Arc<BTreeMap<String, DomainMetadata>>,
+}
+
+impl TableState {
+    /// Takes newer actions, in any order of versions among themselves.
+    #[must_use]
+    pub fn with_newer(&self, mut newer: Vec<(Version, TableActions)>) -> Self {
+        newer.sort_by_key(|(version, _)| *version);
+        let mut state = self.clone();
+        for (_, actions) in newer {
+            if let Some(protocol) = actions.protocol {
+                state.protocol = Some(Arc::new(protocol));
+            }
+            if let Some(metadata) = actions.metadata {
+                state.metadata = Some(Arc::new(metadata));
+            }
+            if !actions.txns.is_empty() {
+                let txns = Arc::make_mut(&mut state.txns);
+                txns.extend(actions.txns.into_iter().map(|txn| (txn.app_id.clone(), txn)));
+            }
+            if !actions.domains.is_empty() {
+                let domains = Arc::make_mut(&mut state.domains);
+                domains.extend(
+                    actions
+                        .domains
+                        .into_iter()
+                        .map(|domain| (domain.domain.clone(), domain)),
+                );
+            }
+        }
+        state
     }
 }

@@ -1,6 +1,7 @@
 //! The files that make one version.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use deltaic_protocol::log_path::{LOG_FOLDER, LogFileKind, LogPath};
 use deltaic_protocol::{Error, ErrorKind, Result, Version};
@@ -13,7 +14,7 @@ pub struct CheckpointFiles {
     /// The version it holds.
     pub version: Version,
     /// Its files: one, or the parts of a multi-part checkpoint in order.
-    pub files: Vec<LogFile>,
+    pub files: Vec<Arc<LogFile>>,
 }
 
 /// The files that make one version.
@@ -27,7 +28,20 @@ pub struct LogSegment {
     /// Where it starts, unless it starts at version 0.
     pub checkpoint: Option<CheckpointFiles>,
     /// The commits after the checkpoint, oldest first.
-    pub commits: Vec<LogFile>,
+    pub commits: Vec<Arc<LogFile>>,
+    /// Compaction files that stand for some of these commits, by where they start and then the longest first.
+    pub compactions: Vec<Arc<LogFile>>,
+    /// The version checksum of the version itself.
+    pub checksum: Option<Arc<LogFile>>,
+}
+
+/// Whether compaction files are read in place of the commits that they stand for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Compactions {
+    /// They are.
+    Used,
+    /// Only commits are.
+    Ignored,
 }
 
 /// The complete checkpoints at or below a version, newest first.
@@ -36,7 +50,7 @@ pub struct LogSegment {
 #[must_use]
 pub fn complete_checkpoints(listing: &Listing, at_most: Option<Version>) -> Vec<CheckpointFiles> {
     let mut found: Vec<CheckpointFiles> = Vec::new();
-    let mut parts: BTreeMap<(Version, u32), Vec<LogFile>> = BTreeMap::new();
+    let mut parts: BTreeMap<(Version, u32), Vec<Arc<LogFile>>> = BTreeMap::new();
     for file in listing
         .files
         .iter()
@@ -46,20 +60,20 @@ pub fn complete_checkpoints(listing: &Listing, at_most: Option<Version>) -> Vec<
             LogFileKind::ClassicCheckpoint => {
                 found.push(CheckpointFiles {
                     version: file.path.version,
-                    files: vec![file.clone()],
+                    files: vec![Arc::clone(file)],
                 });
             }
             LogFileKind::UuidCheckpoint { .. } => {
                 found.push(CheckpointFiles {
                     version: file.path.version,
-                    files: vec![file.clone()],
+                    files: vec![Arc::clone(file)],
                 });
             }
             LogFileKind::MultiPartCheckpoint { parts: count, .. } => {
                 parts
                     .entry((file.path.version, count))
                     .or_default()
-                    .push(file.clone());
+                    .push(Arc::clone(file));
             }
             _ => {}
         }
@@ -85,13 +99,25 @@ impl LogSegment {
     /// A missing commit is a `CorruptLog` that names it.
     pub fn try_new(listing: &Listing, checkpoint: Option<CheckpointFiles>, version: Version) -> Result<Self> {
         let after = checkpoint.as_ref().map(|checkpoint| checkpoint.version);
-        let commits: Vec<LogFile> = listing
+        let is_within = |first: Version, last: Version| {
+            after.is_none_or(|after| first > after) && first <= last && last <= version
+        };
+        let commits: Vec<Arc<LogFile>> = listing
             .commits()
+            .filter(|file| is_within(file.path.version, file.path.version))
+            .cloned()
+            .collect();
+        let mut compactions: Vec<Arc<LogFile>> = listing
+            .files
+            .iter()
+            .filter(|file| matches!(file.path.kind, LogFileKind::Compaction { .. }))
+            // One that starts where it ends is against the protocol, and would save nothing.
             .filter(|file| {
-                after.is_none_or(|after| file.path.version > after) && file.path.version <= version
+                is_within(file.path.version, file.last_version()) && file.path.version < file.last_version()
             })
             .cloned()
             .collect();
+        compactions.sort_by_key(|file| (file.path.version, std::cmp::Reverse(file.last_version())));
         let mut expected = match after {
             Some(after) if after == version => None,
             Some(after) => Some(after.next()?),
@@ -112,8 +138,44 @@ impl LogSegment {
             version,
             checkpoint,
             commits,
+            compactions,
+            checksum: checksum_of(listing, version),
         })
     }
+
+    /// The files of lines to read, oldest first: the commits, or compaction files in place of some of them.
+    ///
+    /// Protocol: *Log Compaction Files*.
+    #[must_use]
+    pub fn lines(&self, compactions: Compactions) -> Vec<Arc<LogFile>> {
+        if compactions == Compactions::Ignored || self.compactions.is_empty() {
+            return self.commits.clone();
+        }
+        let mut files = Vec::with_capacity(self.commits.len());
+        let mut covered: Option<Version> = None;
+        for commit in &self.commits {
+            let version = commit.path.version;
+            if covered.is_some_and(|covered| version <= covered) {
+                continue;
+            }
+            match self.compactions.iter().find(|file| file.path.version == version) {
+                Some(compaction) => {
+                    covered = Some(compaction.last_version());
+                    files.push(Arc::clone(compaction));
+                }
+                None => files.push(Arc::clone(commit)),
+            }
+        }
+        files
+    }
+}
+
+/// The version checksum of a version, where a listing shows one.
+#[must_use]
+pub fn checksum_of(listing: &Listing, version: Version) -> Option<Arc<LogFile>> {
+    let is_its =
+        |file: &&Arc<LogFile>| file.path.kind == LogFileKind::VersionChecksum && file.path.version == version;
+    listing.files.iter().find(is_its).cloned()
 }
 
 fn missing_commit(missing: Version, version: Version) -> Error {
@@ -206,16 +268,16 @@ mod tests {
     use super::*;
 
     fn listing(names: &[&str]) -> Listing {
-        let mut files: Vec<LogFile> = names
+        let mut files: Vec<Arc<LogFile>> = names
             .iter()
             .filter_map(|name| {
                 let path = LogPath::parse(name)?;
-                Some(LogFile {
+                Some(Arc::new(LogFile {
                     path,
                     name: (*name).to_owned(),
                     size: 1,
                     modified_ms: 0,
-                })
+                }))
             })
             .collect();
         files.sort_by(|left, right| left.path.cmp(&right.path));

@@ -30,11 +30,9 @@ fn an_append(path: &str, max_attempts: usize) -> Append {
     Append {
         adds: vec![Add {
             path: path.to_owned(),
-            partition_values: Default::default(),
             size: 1,
-            modification_time: 0,
             data_change: true,
-            stats: None,
+            ..Add::default()
         }],
         operation: Operation {
             name: "WRITE",

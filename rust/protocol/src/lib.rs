@@ -5,17 +5,28 @@
 //! calling it.
 
 pub mod actions;
+pub mod checksum;
+pub mod clustering;
+pub mod column_mapping;
+pub mod constraints;
 pub mod deletion_vector;
 pub mod error;
 pub mod expr;
 pub mod features;
+pub mod iceberg_compat;
+pub mod in_commit_timestamp;
 pub mod last_checkpoint;
 pub mod log_path;
 pub mod partition;
 pub mod properties;
+pub mod row_tracking;
 pub mod schema;
+pub mod skipping;
 pub mod statistics;
 pub mod version;
+
+#[cfg(test)]
+mod samples;
 
 pub use error::{Conflict, Error, ErrorKind, Result};
 pub use version::Version;

@@ -11,6 +11,9 @@ pub const LOG_FOLDER: &str = "_delta_log";
 /// The file name of the last-checkpoint hint.
 pub const LAST_CHECKPOINT: &str = "_last_checkpoint";
 
+/// The folder of the staged commits, below the log's.
+pub const STAGED_COMMITS: &str = "_staged_commits";
+
 /// How a UUID-named checkpoint's top level is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum CheckpointFormat {

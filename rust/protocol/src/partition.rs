@@ -2,7 +2,7 @@
 //!
 //! Protocol: *Partition Value Serialization*, *Data Files*. The values of the log rule; folders are a convention.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use arrow_array::builder::{BinaryBuilder, BooleanBuilder, PrimitiveBuilder, StringBuilder};
@@ -10,7 +10,7 @@ use arrow_array::types::{
     ArrowPrimitiveType, Date32Type, Decimal128Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type,
     Int64Type, TimestampMicrosecondType,
 };
-use arrow_array::{Array, ArrayRef, MapArray, NullArray, StringArray, cast::AsArray};
+use arrow_array::{Array, ArrayRef, MapArray, NullArray, cast::AsArray};
 use percent_encoding::{AsciiSet, CONTROLS, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 
 use crate::expr::Scalar;
@@ -54,16 +54,14 @@ fn primitive(column: &StructField) -> Result<PrimitiveType> {
     }
 }
 
-/// The texts of one partition column for every file; `None` where the log says null or does not hold the column.
-#[must_use]
-pub fn texts_of(partition_values: &MapArray, column: &str) -> StringArray {
+/// Calls `take` with the text of one partition column for every file in turn; none where the log says null or does not
+/// hold the column.
+fn for_each_text<'a>(partition_values: &'a MapArray, column: &str, mut take: impl FnMut(Option<&'a str>)) {
     let keys = partition_values.keys().as_string::<i32>();
     let values = partition_values.values().as_string::<i32>();
-    let offsets = partition_values.value_offsets();
-    let mut found = StringBuilder::new();
     // Writers keep the order of the columns, so the place of the last hit is the best guess for the next.
     let mut guess = 0usize;
-    for window in offsets.windows(2) {
+    for window in partition_values.value_offsets().windows(2) {
         let (start, end) = match window {
             [start, end] => (
                 usize::try_from(*start).unwrap_or(0),
@@ -77,12 +75,11 @@ pub fn texts_of(partition_values: &MapArray, column: &str) -> StringArray {
         match hit {
             Some(entry) => {
                 guess = entry - start;
-                found.append_option(values.is_valid(entry).then(|| values.value(entry)));
+                take(values.is_valid(entry).then(|| values.value(entry)));
             }
-            None => found.append_null(),
+            None => take(None),
         }
     }
-    found.finish()
 }
 
 /// What the log says of one file: each partition column that it names, and its text or null.
@@ -114,13 +111,13 @@ pub fn value_of(column: &StructField, values: &BTreeMap<String, Option<String>>)
     }
 }
 
-/// A whole partition column, typed. Text that is no value of the type becomes NULL: `files()` shows what can be
+/// A partition column of every file, typed. Text that is no value of the type becomes NULL: `files()` shows what can be
 /// shown, while a scan that touches such a file refuses it (see [`parse_value`]).
-pub fn parse_column(column: &StructField, texts: &StringArray) -> Result<ArrayRef> {
+pub fn parse_texts(column: &StructField, partition_values: &MapArray) -> Result<ArrayRef> {
     let data_type = primitive(column)?;
     macro_rules! numbers {
         ($arrow:ty, $variant:ident) => {{
-            collect::<$arrow>(texts, data_type, |scalar| match scalar {
+            collect::<$arrow>(partition_values, column, data_type, |scalar| match scalar {
                 Scalar::$variant(value) => Some(value),
                 _ => None,
             })?
@@ -137,28 +134,28 @@ pub fn parse_column(column: &StructField, texts: &StringArray) -> Result<ArrayRe
         PrimitiveType::Timestamp => numbers!(TimestampMicrosecondType, Timestamp),
         PrimitiveType::TimestampNtz => numbers!(TimestampMicrosecondType, TimestampNtz),
         PrimitiveType::Decimal { .. } => {
-            collect::<Decimal128Type>(texts, data_type, |scalar| match scalar {
+            collect::<Decimal128Type>(partition_values, column, data_type, |scalar| match scalar {
                 Scalar::Decimal { unscaled, .. } => Some(unscaled),
                 _ => None,
             })?
         }
         PrimitiveType::String => {
             let mut builder = StringBuilder::new();
-            texts
-                .iter()
-                .for_each(|text| builder.append_option(text.filter(|text| !is_null_text(text))));
+            for_each_text(partition_values, &column.name, |text| {
+                builder.append_option(text.filter(|text| !is_null_text(text)));
+            });
             Arc::new(builder.finish())
         }
         PrimitiveType::Binary => {
             let mut builder = BinaryBuilder::new();
-            texts.iter().for_each(|text| {
+            for_each_text(partition_values, &column.name, |text| {
                 builder.append_option(text.filter(|text| !is_null_text(text)).map(str::as_bytes));
             });
             Arc::new(builder.finish())
         }
         PrimitiveType::Boolean => {
             let mut builder = BooleanBuilder::new();
-            texts.iter().for_each(|text| {
+            for_each_text(partition_values, &column.name, |text| {
                 builder.append_option(match scalar(text, data_type) {
                     Some(Scalar::Boolean(value)) => Some(value),
                     _ => None,
@@ -166,7 +163,7 @@ pub fn parse_column(column: &StructField, texts: &StringArray) -> Result<ArrayRe
             });
             Arc::new(builder.finish())
         }
-        PrimitiveType::Void | PrimitiveType::Variant => Arc::new(NullArray::new(texts.len())),
+        PrimitiveType::Void | PrimitiveType::Variant => Arc::new(NullArray::new(partition_values.len())),
     })
 }
 
@@ -176,19 +173,28 @@ fn scalar(text: Option<&str>, data_type: PrimitiveType) -> Option<Scalar> {
 }
 
 fn collect<T: ArrowPrimitiveType>(
-    texts: &StringArray,
+    partition_values: &MapArray,
+    column: &StructField,
     data_type: PrimitiveType,
     pick: fn(Scalar) -> Option<T::Native>,
 ) -> Result<ArrayRef> {
-    let mut builder = PrimitiveBuilder::<T>::with_capacity(texts.len()).with_data_type(data_type.to_arrow()?);
-    // Neighbouring files mostly share a partition, so the last text is worth remembering.
-    let mut last: (Option<&str>, Option<T::Native>) = (None, None);
-    for text in texts {
-        if text != last.0 {
-            last = (text, scalar(text, data_type).and_then(pick));
-        }
-        builder.append_option(last.1);
-    }
+    let mut builder =
+        PrimitiveBuilder::<T>::with_capacity(partition_values.len()).with_data_type(data_type.to_arrow()?);
+    // A table has far more files than partitions, so each text is understood once, unless they are all different.
+    let mut known: HashMap<&str, Option<T::Native>> = HashMap::new();
+    for_each_text(partition_values, &column.name, |text| {
+        let value = text.and_then(|text| match known.get(text) {
+            Some(value) => *value,
+            None => {
+                let value = scalar(Some(text), data_type).and_then(pick);
+                if known.len() < 4096 {
+                    known.insert(text, value);
+                }
+                value
+            }
+        });
+        builder.append_option(value);
+    });
     Ok(Arc::new(builder.finish()))
 }
 
@@ -291,6 +297,8 @@ pub fn decode_path(path: &str) -> Result<String> {
 
 #[cfg(test)]
 mod tests {
+    use arrow_array::builder::MapBuilder;
+
     use super::*;
 
     #[test]
@@ -311,6 +319,18 @@ mod tests {
         }
     }
 
+    /// The values of the column `p` of some files, as the log has them.
+    fn logged(texts: &[Option<&str>]) -> Result<MapArray> {
+        let mut builder = MapBuilder::new(None, StringBuilder::new(), StringBuilder::new());
+        for text in texts {
+            builder.keys().append_value("p");
+            builder.values().append_option(*text);
+            let appended = builder.append(true);
+            appended.map_err(|error| Error::new(ErrorKind::CorruptLog, error.to_string()))?;
+        }
+        Ok(builder.finish())
+    }
+
     /// protocol: partition-value-serialization.1
     #[test]
     fn empty_text_is_null_for_every_type() -> Result<()> {
@@ -323,10 +343,7 @@ mod tests {
             let column = StructField::new("p", data_type.into(), true);
             assert_eq!(parse_value(&column, Some(""))?, None);
             assert_eq!(parse_value(&column, None)?, None);
-            let array = parse_column(
-                &column,
-                &StringArray::from(vec![Some(""), None, Some("1970-01-01")]),
-            )?;
+            let array = parse_texts(&column, &logged(&[Some(""), None, Some("1970-01-01")])?)?;
             assert_eq!((array.is_null(0), array.is_null(1)), (true, true));
         }
         Ok(())
@@ -336,7 +353,7 @@ mod tests {
     fn text_that_is_no_value_is_an_error_for_a_scan_and_null_in_a_list() -> Result<()> {
         let column = StructField::new("p", PrimitiveType::Integer.into(), true);
         assert!(parse_value(&column, Some("x")).is_err());
-        let array = parse_column(&column, &StringArray::from(vec![Some("7"), Some("x"), Some("x")]))?;
+        let array = parse_texts(&column, &logged(&[Some("7"), Some("x"), Some("x")])?)?;
         assert_eq!(
             array.as_primitive::<Int32Type>().iter().collect::<Vec<_>>(),
             [Some(7), None, None]

@@ -11,18 +11,21 @@ use crate::capsule::{export_schema, export_stream};
 use crate::error::Answer;
 
 #[pyclass(module = "deltaic._rust", frozen)]
-pub struct ArrowTable(pub RecordBatch);
+pub struct ArrowTable {
+    pub schema: SchemaRef,
+    pub batches: Vec<RecordBatch>,
+}
 
 #[pymethods]
 impl ArrowTable {
     #[getter]
     fn num_rows(&self) -> usize {
-        self.0.num_rows()
+        self.batches.iter().map(RecordBatch::num_rows).sum()
     }
 
     #[getter]
     fn schema(&self) -> ArrowSchema {
-        ArrowSchema(self.0.schema())
+        ArrowSchema(Arc::clone(&self.schema))
     }
 
     #[pyo3(signature = (requested_schema=None))]
@@ -31,8 +34,8 @@ impl ArrowTable {
         py: Python<'py>,
         requested_schema: Option<Bound<'py, PyCapsule>>,
     ) -> Answer<Bound<'py, PyCapsule>> {
-        let schema = Arc::clone(self.0.schema_ref());
-        let reader = RecordBatchIterator::new(vec![Ok(self.0.clone())], schema);
+        let batches = self.batches.clone().into_iter().map(Ok);
+        let reader = RecordBatchIterator::new(batches, Arc::clone(&self.schema));
         export_stream(py, Box::new(reader), requested_schema)
     }
 }

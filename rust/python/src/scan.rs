@@ -10,7 +10,7 @@ use pyo3::types::{PyBytes, PyCapsule};
 use crate::batches::{BatchReader, Blocking};
 use crate::capsule::export_stream;
 use crate::error::Answer;
-use crate::runtime::{runtime, wait};
+use crate::runtime::wait;
 use crate::schema::Schema;
 
 #[pyclass(module = "deltaic._rust", frozen)]
@@ -24,12 +24,7 @@ impl Scan {
     }
 
     fn batches(&self, py: Python<'_>) -> Answer<BatchReader> {
-        let runtime = runtime()?;
-        let stream = py.detach(|| {
-            let _inside = runtime.enter();
-            stream_scan(&self.0)
-        })?;
-        Ok(BatchReader::new(stream))
+        Ok(BatchReader::new(wait(py, stream_scan(&self.0))?))
     }
 
     #[pyo3(signature = (requested_schema=None))]
@@ -38,7 +33,8 @@ impl Scan {
         py: Python<'py>,
         requested_schema: Option<Bound<'py, PyCapsule>>,
     ) -> Answer<Bound<'py, PyCapsule>> {
-        let reader = Blocking::new(Arc::new(self.0.schema().to_arrow()?), stream_scan(&self.0)?)?;
+        let stream = wait(py, stream_scan(&self.0))?;
+        let reader = Blocking::new(Arc::new(self.0.schema().to_arrow()?), stream)?;
         export_stream(py, Box::new(reader), requested_schema)
     }
 
@@ -47,12 +43,12 @@ impl Scan {
     }
 
     fn tasks(&self, py: Python<'_>) -> Answer<Vec<ScanTask>> {
-        let tasks = py.detach(|| self.0.tasks())?;
+        let tasks = wait(py, self.0.tasks())?;
         Ok(tasks.into_iter().map(ScanTask).collect())
     }
 
     fn explain(&self, py: Python<'_>) -> Answer<String> {
-        Ok(py.detach(|| self.0.explain())?)
+        wait(py, self.0.explain())
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use deltaic_log::history::timestamp_of;
-use deltaic_protocol::actions::columns::Statistics;
+use deltaic_log::snapshot::WithStatistics;
 use deltaic_protocol::{Error, ErrorKind};
 use deltaic_table::scan::{Scan as TableScan, ScanOptions};
 use pyo3::prelude::*;
@@ -73,10 +73,9 @@ impl Snapshot {
 
     #[getter]
     fn app_transactions(&self) -> BTreeMap<&str, i64> {
-        self.snapshot
-            .txns()
-            .iter()
-            .map(|(app, txn)| (app.as_str(), txn.version))
+        let txns = self.snapshot.current_txns(deltaic_log::clock::now_ms());
+        txns.into_iter()
+            .map(|txn| (txn.app_id.as_str(), txn.version))
             .collect()
     }
 
@@ -104,18 +103,18 @@ impl Snapshot {
     #[pyo3(signature = (*, predicate=None, stats=false))]
     fn files(&self, py: Python<'_>, predicate: Option<&str>, stats: bool) -> Answer<ArrowTable> {
         let statistics = if stats {
-            Statistics::Text
+            WithStatistics::All
         } else {
-            Statistics::Skipped
+            WithStatistics::None
         };
-        Ok(ArrowTable(wait(
-            py,
-            deltaic_table::scan::list_files(&self.snapshot, predicate, statistics),
-        )?))
+        let listed = deltaic_table::scan::list_files(&self.snapshot, predicate, statistics);
+        let (schema, batches) = wait(py, listed)?;
+        Ok(ArrowTable { schema, batches })
     }
 
     fn tombstones(&self, py: Python<'_>) -> Answer<ArrowTable> {
-        Ok(ArrowTable(py.detach(|| self.snapshot.tombstones())?))
+        let (schema, batches) = wait(py, self.snapshot.tombstones())?;
+        Ok(ArrowTable { schema, batches })
     }
 
     #[pyo3(signature = (*, columns, predicate, limit, batch_size))]

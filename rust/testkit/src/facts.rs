@@ -6,6 +6,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{Int32Type, Int64Type};
 use arrow_array::{Array, RecordBatch};
 use deltaic_log::Snapshot;
+use deltaic_log::snapshot::{Pruning, WithStatistics};
 use deltaic_protocol::{Error, ErrorKind, Result};
 use serde_json::{Map, Value, json};
 
@@ -56,14 +57,14 @@ pub struct StatisticsFacts {
 
 /// The files of a snapshot: what is known once a table is open and listed.
 pub async fn live_files(snapshot: &Snapshot) -> Result<BTreeMap<LogicalFile, FileFacts>> {
-    let (files, _) = snapshot.files(None)?;
-    let files = [files.to_batch(snapshot.schema(), &snapshot.partition_fields())?];
+    let (files, _) = snapshot.files(None).await?;
+    let files = files.to_batches()?;
     each_row(&files, file_facts)
 }
 
 /// What a snapshot says. Tests ask it here and nowhere else.
 pub async fn facts(snapshot: &Snapshot) -> Result<Facts> {
-    let tombstones = [snapshot.tombstones()?];
+    let (_, tombstones) = snapshot.tombstones().await?;
     let as_json = |value: serde_json::Result<Value>| value.map_err(|error| wrong(&error.to_string()));
     Ok(Facts {
         protocol: protocol_facts(&as_json(serde_json::to_value(snapshot.protocol()))?),
@@ -90,8 +91,12 @@ pub async fn facts(snapshot: &Snapshot) -> Result<Facts> {
 
 /// What the statistics of a snapshot's files say.
 pub async fn statistics_facts(snapshot: &Snapshot) -> Result<BTreeMap<LogicalFile, StatisticsFacts>> {
-    let files = snapshot.files_with_statistics(None).await?;
-    let files = [files.to_batch(snapshot.schema(), &snapshot.partition_fields())?];
+    let pruning = Pruning {
+        statistics: WithStatistics::All,
+        predicate: None,
+    };
+    let (files, _) = snapshot.prune(pruning).await?;
+    let files = files.to_batches()?;
     each_row(&files, |batch, row| {
         let of_id = |column: &str| -> Result<Option<i64>> {
             let ids = batch

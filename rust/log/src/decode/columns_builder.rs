@@ -5,12 +5,14 @@ use std::sync::Arc;
 use arrow_array::builder::{
     Int32Builder, Int64Builder, MapBuilder, MapFieldNames, NullBufferBuilder, StringBuilder,
 };
-use arrow_array::{ArrayRef, RecordBatch, StructArray};
-use arrow_schema::{ArrowError, SchemaRef};
-use deltaic_protocol::actions::columns::{Statistics, add_schema, deletion_vector_fields, remove_schema};
+use arrow_array::{ArrayRef, RecordBatch, StructArray, new_null_array};
+use arrow_schema::{ArrowError, DataType, SchemaRef};
+use deltaic_protocol::actions::columns::{add_schema, deletion_vector_fields, remove_schema};
 use deltaic_protocol::actions::{AddLine, PartitionText, RemoveLine};
 use deltaic_protocol::deletion_vector::DescriptorText;
 use deltaic_protocol::{Error, ErrorKind, Result};
+
+use super::file_line::{Descriptor, FileAdd, FileRemove};
 
 pub(super) fn arrow_failed(error: &ArrowError) -> Error {
     Error::new(
@@ -41,14 +43,13 @@ impl PartitionValuesBuilder {
         ))
     }
 
-    fn push(&mut self, values: Option<&PartitionText<'_>>) -> Result<()> {
-        for (key, value) in values.iter().flat_map(|values| &values.0) {
-            self.0.keys().append_value(&**key);
-            self.0.values().append_option(value.as_deref());
+    fn push<'a>(&mut self, values: Option<impl Iterator<Item = (&'a str, Option<&'a str>)>>) -> Result<()> {
+        let is_there = values.is_some();
+        for (key, value) in values.into_iter().flatten() {
+            self.0.keys().append_value(key);
+            self.0.values().append_option(value);
         }
-        self.0
-            .append(values.is_some())
-            .map_err(|error| arrow_failed(&error))
+        self.0.append(is_there).map_err(|error| arrow_failed(&error))
     }
 
     fn finish(&mut self) -> ArrayRef {
@@ -56,13 +57,30 @@ impl PartitionValuesBuilder {
     }
 }
 
+fn pairs<'a>(values: &'a PartitionText<'_>) -> impl Iterator<Item = (&'a str, Option<&'a str>)> {
+    values.0.iter().map(|(key, value)| (&**key, value.as_deref()))
+}
+
+fn descriptor<'a>(vector: &'a DescriptorText<'_>) -> Descriptor<'a> {
+    Descriptor {
+        storage_type: &vector.storage_type,
+        path_or_inline_dv: &vector.path_or_inline_dv,
+        offset: vector.offset,
+        size_in_bytes: vector.size_in_bytes,
+        cardinality: vector.cardinality,
+    }
+}
+
+/// Most tables have no deletion vectors, so room is made when the first one comes.
 struct DeletionVectorBuilder {
     storage_type: StringBuilder,
     path_or_inline_dv: StringBuilder,
     offset: Int32Builder,
     size_in_bytes: Int32Builder,
     cardinality: Int64Builder,
-    present: Vec<bool>,
+    nulls: NullBufferBuilder,
+    rows: usize,
+    any: bool,
 }
 
 impl DeletionVectorBuilder {
@@ -73,26 +91,40 @@ impl DeletionVectorBuilder {
             offset: Int32Builder::with_capacity(0),
             size_in_bytes: Int32Builder::with_capacity(0),
             cardinality: Int64Builder::with_capacity(0),
-            present: Vec::new(),
+            nulls: NullBufferBuilder::new(0),
+            rows: 0,
+            any: false,
         }
     }
 
-    fn push(&mut self, vector: Option<&DescriptorText<'_>>) {
-        self.storage_type
-            .append_value(vector.map_or("", |vector| &vector.storage_type));
-        self.path_or_inline_dv
-            .append_value(vector.map_or("", |vector| &vector.path_or_inline_dv));
+    fn push(&mut self, vector: Option<Descriptor<'_>>) {
+        if vector.is_some() && !self.any {
+            self.any = true;
+            (0..self.rows).for_each(|_| self.append(None));
+        }
+        self.rows += 1;
+        if self.any {
+            self.append(vector);
+        }
+    }
+
+    fn append(&mut self, vector: Option<Descriptor<'_>>) {
+        self.nulls.append(vector.is_some());
         self.offset.append_option(vector.and_then(|vector| vector.offset));
-        self.size_in_bytes
-            .append_value(vector.map_or(0, |vector| vector.size_in_bytes));
-        self.cardinality
-            .append_value(vector.map_or(0, |vector| vector.cardinality));
-        self.present.push(vector.is_some());
+        let vector = vector.unwrap_or_default();
+        self.storage_type.append_value(vector.storage_type);
+        self.path_or_inline_dv.append_value(vector.path_or_inline_dv);
+        self.size_in_bytes.append_value(vector.size_in_bytes);
+        self.cardinality.append_value(vector.cardinality);
     }
 
     fn finish(&mut self) -> Result<ArrayRef> {
-        let mut nulls = NullBufferBuilder::new(self.present.len());
-        self.present.drain(..).for_each(|present| nulls.append(present));
+        if !self.any {
+            return Ok(new_null_array(
+                &DataType::Struct(deletion_vector_fields()),
+                self.rows,
+            ));
+        }
         let columns: Vec<ArrayRef> = vec![
             Arc::new(self.storage_type.finish()),
             Arc::new(self.path_or_inline_dv.finish()),
@@ -100,68 +132,103 @@ impl DeletionVectorBuilder {
             Arc::new(self.size_in_bytes.finish()),
             Arc::new(self.cardinality.finish()),
         ];
-        let array = StructArray::try_new(deletion_vector_fields(), columns, nulls.finish());
+        let array = StructArray::try_new(deletion_vector_fields(), columns, self.nulls.finish());
         Ok(Arc::new(array.map_err(|error| arrow_failed(&error))?))
     }
 }
 
-fn batch(schema: SchemaRef, columns: Vec<ArrayRef>) -> Result<Option<RecordBatch>> {
+/// The columns; what was reserved for growth is given back, since a snapshot keeps them.
+fn batch(schema: SchemaRef, mut columns: Vec<ArrayRef>) -> Result<Option<RecordBatch>> {
+    for column in &mut columns {
+        if let Some(column) = Arc::get_mut(column) {
+            column.shrink_to_fit();
+        }
+    }
     let batch = RecordBatch::try_new(schema, columns).map_err(|error| arrow_failed(&error))?;
     Ok((batch.num_rows() > 0).then_some(batch))
 }
 
+/// Where in a log file the statistics of an add stand, with their quotes: first byte and length. Nothing where the
+/// length is 0.
+#[derive(Clone, Debug, Default)]
+pub struct StatisticsPlaces {
+    /// First bytes.
+    pub first: Vec<u64>,
+    /// Lengths.
+    pub length: Vec<u32>,
+}
+
 /// Builds a batch of adds.
 pub(super) struct AddsBuilder {
-    statistics: Statistics,
     path: StringBuilder,
     size: Int64Builder,
     modification_time: Int64Builder,
     partition_values: PartitionValuesBuilder,
     deletion_vector: DeletionVectorBuilder,
-    stats: StringBuilder,
+    places: StatisticsPlaces,
 }
 
 impl AddsBuilder {
-    pub(super) fn new(statistics: Statistics) -> Self {
+    pub(super) fn new() -> Self {
         Self {
-            statistics,
             path: small_text(),
             size: Int64Builder::with_capacity(0),
             modification_time: Int64Builder::with_capacity(0),
             partition_values: PartitionValuesBuilder::new(),
             deletion_vector: DeletionVectorBuilder::new(),
-            stats: small_text(),
+            places: StatisticsPlaces::default(),
         }
     }
 
-    pub(super) fn push(&mut self, add: &AddLine<'_>) -> Result<()> {
-        self.path.append_value(&*add.path);
+    pub(super) fn len(&self) -> usize {
+        self.places.first.len()
+    }
+
+    /// An add, and where its statistics stand in the file: first byte and length.
+    pub(super) fn push(
+        &mut self,
+        add: &FileAdd<'_>,
+        pairs: &[(&str, Option<&str>)],
+        place: Option<(u64, u32)>,
+    ) -> Result<()> {
+        self.path.append_value(add.path);
         self.size.append_value(add.size);
         self.modification_time.append_value(add.modification_time);
-        self.partition_values.push(Some(&add.partition_values))?;
-        self.deletion_vector.push(add.deletion_vector.as_ref());
-        if self.statistics == Statistics::Text {
-            // Statistics that are not a JSON string cannot be used, and harm nothing.
-            self.stats.append_option(
-                add.stats
-                    .and_then(|raw| serde_json::from_str::<String>(raw.get()).ok()),
-            );
-        }
+        self.partition_values.push(Some(pairs.iter().copied()))?;
+        self.deletion_vector.push(add.deletion_vector);
+        self.push_place(place);
         Ok(())
     }
 
-    pub(super) fn finish(&mut self) -> Result<Option<RecordBatch>> {
-        let mut columns: Vec<ArrayRef> = vec![
+    /// As [`AddsBuilder::push`], from the slow way.
+    pub(super) fn push_line(&mut self, add: &AddLine<'_>, place: Option<(u64, u32)>) -> Result<()> {
+        self.path.append_value(&*add.path);
+        self.size.append_value(add.size);
+        self.modification_time.append_value(add.modification_time);
+        self.partition_values.push(Some(pairs(&add.partition_values)))?;
+        self.deletion_vector
+            .push(add.deletion_vector.as_ref().map(descriptor));
+        self.push_place(place);
+        Ok(())
+    }
+
+    fn push_place(&mut self, place: Option<(u64, u32)>) {
+        let (first, length) = place.unwrap_or_default();
+        self.places.first.push(first);
+        self.places.length.push(length);
+    }
+
+    pub(super) fn finish(mut self) -> Result<Option<(RecordBatch, StatisticsPlaces)>> {
+        self.places.first.shrink_to_fit();
+        self.places.length.shrink_to_fit();
+        let columns: Vec<ArrayRef> = vec![
             Arc::new(self.path.finish()),
             Arc::new(self.size.finish()),
             Arc::new(self.modification_time.finish()),
             self.partition_values.finish(),
             self.deletion_vector.finish()?,
         ];
-        if self.statistics == Statistics::Text {
-            columns.push(Arc::new(self.stats.finish()));
-        }
-        batch(add_schema(self.statistics), columns)
+        Ok(batch(add_schema(), columns)?.map(|batch| (batch, self.places)))
     }
 }
 
@@ -172,6 +239,7 @@ pub(super) struct RemovesBuilder {
     size: Int64Builder,
     partition_values: PartitionValuesBuilder,
     deletion_vector: DeletionVectorBuilder,
+    rows: usize,
 }
 
 impl RemovesBuilder {
@@ -182,19 +250,39 @@ impl RemovesBuilder {
             size: Int64Builder::with_capacity(0),
             partition_values: PartitionValuesBuilder::new(),
             deletion_vector: DeletionVectorBuilder::new(),
+            rows: 0,
         }
     }
 
-    pub(super) fn push(&mut self, remove: &RemoveLine<'_>) -> Result<()> {
-        self.path.append_value(&*remove.path);
+    pub(super) fn len(&self) -> usize {
+        self.rows
+    }
+
+    pub(super) fn push(&mut self, remove: &FileRemove<'_>, pairs: &[(&str, Option<&str>)]) -> Result<()> {
+        self.path.append_value(remove.path);
         self.deletion_timestamp.append_option(remove.deletion_timestamp);
         self.size.append_option(remove.size);
-        self.partition_values.push(remove.partition_values.as_ref())?;
-        self.deletion_vector.push(remove.deletion_vector.as_ref());
+        self.partition_values
+            .push(remove.has_partition_values.then(|| pairs.iter().copied()))?;
+        self.deletion_vector.push(remove.deletion_vector);
+        self.rows += 1;
         Ok(())
     }
 
-    pub(super) fn finish(&mut self) -> Result<Option<RecordBatch>> {
+    /// As [`RemovesBuilder::push`], from the slow way.
+    pub(super) fn push_line(&mut self, remove: &RemoveLine<'_>) -> Result<()> {
+        self.path.append_value(&*remove.path);
+        self.deletion_timestamp.append_option(remove.deletion_timestamp);
+        self.size.append_option(remove.size);
+        self.partition_values
+            .push(remove.partition_values.as_ref().map(pairs))?;
+        self.deletion_vector
+            .push(remove.deletion_vector.as_ref().map(descriptor));
+        self.rows += 1;
+        Ok(())
+    }
+
+    pub(super) fn finish(mut self) -> Result<Option<RecordBatch>> {
         let columns: Vec<ArrayRef> = vec![
             Arc::new(self.path.finish()),
             Arc::new(self.deletion_timestamp.finish()),

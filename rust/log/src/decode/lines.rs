@@ -1,98 +1,168 @@
-//! Actions as JSON, one a line: commits, and checkpoints whose top level is JSON.
+//! Actions as JSON, one a line: commits, compaction files, and checkpoints whose top level is JSON.
 
-use deltaic_protocol::actions::columns::Statistics;
+use arrow_array::RecordBatch;
 use deltaic_protocol::actions::{ActionLine, parse_line};
 use deltaic_protocol::{Error, ErrorKind, Result};
 
-use super::Actions;
-use super::columns_builder::{AddsBuilder, RemovesBuilder};
+use super::TableActions;
+use super::columns_builder::{AddsBuilder, RemovesBuilder, StatisticsPlaces};
+use super::file_line::{FileLine, PartitionPairs, parse_file_line};
 
-/// Decodes lines; an error says in which one it is. A final newline may be missing, lines may end in CRLF, and blank
-/// lines count for nothing; without a single action the file is damaged, because no writer makes such a file and a
-/// torn write does.
-pub(super) fn decode_lines(bytes: &[u8], statistics: Statistics, max_line_bytes: usize) -> Result<Actions> {
-    let mut actions = Actions::default();
-    let mut adds = AddsBuilder::new(statistics);
-    let mut removes = RemovesBuilder::new();
-    let mut lines = 0usize;
-    for (index, line) in bytes.split(|byte| *byte == b'\n').enumerate() {
-        let line = line.strip_suffix(b"\r").unwrap_or(line);
-        if line.iter().all(u8::is_ascii_whitespace) {
-            continue;
-        }
-        lines += 1;
-        decode_line(line, max_line_bytes, &mut actions, &mut adds, &mut removes)
-            .map_err(|error| error.with("line", i64::try_from(index + 1).unwrap_or(i64::MAX)))?;
-    }
-    if lines == 0 {
-        return Err(Error::new(ErrorKind::CorruptLog, "the file is empty"));
-    }
-    actions.adds.extend(adds.finish()?);
-    actions.removes.extend(removes.finish()?);
-    Ok(actions)
+/// Decodes lines of any number of files into one batch of adds and one of removes.
+pub(super) struct LinesDecoder {
+    adds: AddsBuilder,
+    removes: RemovesBuilder,
+    max_line_bytes: usize,
 }
 
-fn decode_line(
-    line: &[u8],
-    max_line_bytes: usize,
-    actions: &mut Actions,
-    adds: &mut AddsBuilder,
-    removes: &mut RemovesBuilder,
-) -> Result<()> {
-    if line.len() > max_line_bytes {
-        return Err(Error::new(
-            ErrorKind::CorruptLog,
-            format!("a line has {} bytes, more than {max_line_bytes}", line.len()),
-        )
-        .hint("raise max_line_bytes if you trust the table"));
+/// Lines of one file that were decoded.
+#[derive(Default)]
+pub(super) struct DecodedLines {
+    /// What they say about the table.
+    pub(super) table: TableActions,
+    /// How many of them hold anything.
+    pub(super) actions: usize,
+}
+
+/// What is wrong with a line, and which one it is, from 1.
+pub(super) struct LineError {
+    pub(super) line: usize,
+    pub(super) error: Error,
+}
+
+impl From<LineError> for Error {
+    fn from(fault: LineError) -> Self {
+        fault
+            .error
+            .with("line", i64::try_from(fault.line).unwrap_or(i64::MAX))
     }
-    let twice = |what: &str| {
-        Err(Error::new(
-            ErrorKind::CorruptLog,
-            format!("there are two {what} actions"),
-        ))
-    };
-    match parse_line(line)? {
-        ActionLine::Add(add) => {
-            if add.size < 0 {
-                return Err(
-                    Error::new(ErrorKind::CorruptLog, format!("a file's size is {}", add.size))
-                        .with("field", "add.size"),
-                );
-            }
-            adds.push(&add)?;
+}
+
+/// The columns that came out.
+pub(super) struct LineBatches {
+    pub(super) adds: Option<(RecordBatch, StatisticsPlaces)>,
+    pub(super) removes: Option<RecordBatch>,
+}
+
+/// The error of a file without a single action: no writer makes such a file, and a torn write does.
+pub(super) fn empty_file() -> Error {
+    Error::new(ErrorKind::CorruptLog, "the file is empty")
+}
+
+impl LinesDecoder {
+    pub(super) fn new(max_line_bytes: usize) -> Self {
+        Self {
+            adds: AddsBuilder::new(),
+            removes: RemovesBuilder::new(),
+            max_line_bytes,
         }
-        ActionLine::Remove(remove) => removes.push(&remove)?,
-        ActionLine::Protocol(protocol) => {
-            if actions.protocol.replace(protocol).is_some() {
-                return twice("protocol");
-            }
-        }
-        ActionLine::Metadata(metadata) => {
-            if actions.metadata.replace(metadata).is_some() {
-                return twice("metaData");
-            }
-        }
-        ActionLine::Txn(txn) => {
-            if actions.txns.iter().any(|known| known.app_id == txn.app_id) {
-                return twice(&format!("txn ({})", txn.app_id));
-            }
-            actions.txns.push(txn);
-        }
-        ActionLine::DomainMetadata(domain) => {
-            if actions.domains.iter().any(|known| known.domain == domain.domain) {
-                return twice(&format!("domainMetadata ({})", domain.domain));
-            }
-            actions.domains.push(domain);
-        }
-        ActionLine::CommitInfo(info) => actions.commit_info = Some(info.get().to_owned()),
-        ActionLine::Sidecar(sidecar) => actions.sidecars.push(sidecar),
-        ActionLine::CheckpointMetadata(metadata) => {
-            if actions.checkpoint_metadata.replace(metadata).is_some() {
-                return twice("checkpointMetadata");
-            }
-        }
-        ActionLine::Cdc | ActionLine::Other => {}
     }
-    Ok(())
+
+    /// How many adds and removes there are so far.
+    pub(super) fn rows(&self) -> (usize, usize) {
+        (self.adds.len(), self.removes.len())
+    }
+
+    /// Decodes whole lines, which stand in their file from byte `offset` on. A final newline may be missing, lines may
+    /// end in CRLF, and blank lines count for nothing.
+    pub(super) fn decode(
+        &mut self,
+        bytes: &[u8],
+        offset: u64,
+    ) -> std::result::Result<DecodedLines, LineError> {
+        let mut decoded = DecodedLines::default();
+        let mut pairs = PartitionPairs::new();
+        let mut start = 0usize;
+        let mut line_number = 0usize;
+        while start < bytes.len() {
+            let rest = bytes.get(start..).unwrap_or_default();
+            let length = memchr::memchr(b'\n', rest).unwrap_or(rest.len());
+            let line = rest.get(..length).unwrap_or_default();
+            let at = offset.saturating_add(u64::try_from(start).unwrap_or(u64::MAX));
+            line_number += 1;
+            start += length + 1;
+            self.decode_line(line, at, &mut pairs, &mut decoded)
+                .map_err(|error| LineError {
+                    line: line_number,
+                    error,
+                })?;
+        }
+        Ok(decoded)
+    }
+
+    fn decode_line<'a>(
+        &mut self,
+        line: &'a [u8],
+        at: u64,
+        pairs: &mut PartitionPairs<'a>,
+        decoded: &mut DecodedLines,
+    ) -> Result<()> {
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        if line.len() <= self.max_line_bytes
+            && let Some(parsed) = parse_file_line(line, pairs)
+        {
+            decoded.actions += 1;
+            return match parsed {
+                FileLine::Add(add) => {
+                    let place = add.stats.and_then(|(first, end)| place(at, first, end));
+                    self.adds.push(&add, pairs, place)
+                }
+                FileLine::Remove(remove) => self.removes.push(&remove, pairs),
+            };
+        }
+        if line.iter().all(u8::is_ascii_whitespace) {
+            return Ok(());
+        }
+        if line.len() > self.max_line_bytes {
+            return Err(Error::new(
+                ErrorKind::CorruptLog,
+                format!(
+                    "a line has {} bytes, more than {}",
+                    line.len(),
+                    self.max_line_bytes
+                ),
+            )
+            .hint("raise max_line_bytes if you trust the table"));
+        }
+        decoded.actions += 1;
+        self.take_slowly(line, at, &mut decoded.table)
+    }
+
+    fn take_slowly(&mut self, line: &[u8], at: u64, table: &mut TableActions) -> Result<()> {
+        match parse_line(line)? {
+            ActionLine::Add(add) => {
+                if add.size < 0 {
+                    return Err(
+                        Error::new(ErrorKind::CorruptLog, format!("a file's size is {}", add.size))
+                            .with("field", "add.size"),
+                    );
+                }
+                // Statistics that are not a JSON string cannot be used, and harm nothing.
+                let text = add
+                    .stats
+                    .map(|raw| raw.get())
+                    .filter(|text| text.starts_with('"'));
+                let place = text.and_then(|text| {
+                    // The text is a part of the line, so its address tells where in it.
+                    let first = (text.as_ptr() as usize).checked_sub(line.as_ptr() as usize)?;
+                    place(at, first, first + text.len())
+                });
+                self.adds.push_line(&add, place)
+            }
+            ActionLine::Remove(remove) => self.removes.push_line(&remove),
+            other => table.take(other),
+        }
+    }
+
+    pub(super) fn finish(self) -> Result<LineBatches> {
+        Ok(LineBatches {
+            adds: self.adds.finish()?,
+            removes: self.removes.finish()?,
+        })
+    }
+}
+
+fn place(line_at: u64, first: usize, end: usize) -> Option<(u64, u32)> {
+    let length = u32::try_from(end.checked_sub(first)?).ok()?;
+    Some((line_at.checked_add(u64::try_from(first).ok()?)?, length))
 }

@@ -3,65 +3,48 @@
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
-use arrow_array::{Array, ArrayRef, BooleanArray, MapArray, RecordBatch, StructArray, new_null_array};
+use arrow_array::{Array, ArrayRef, BooleanArray, Int64Array, MapArray, RecordBatch, StructArray};
 use arrow_schema::{DataType, Field, FieldRef, Schema};
-use arrow_select::concat::concat_batches;
-use arrow_select::filter::filter_record_batch;
-use deltaic_protocol::actions::columns::{AddColumns, Statistics, add_schema, remove_schema};
+use deltaic_protocol::actions::columns::AddColumns;
+use deltaic_protocol::column_mapping::name_in_log;
 use deltaic_protocol::expr::BoundPredicate;
-use deltaic_protocol::partition::{parse_column, texts_of, value_of, values_of_row};
+use deltaic_protocol::partition::{parse_texts, value_of, values_of_row};
 use deltaic_protocol::schema::{StructField, StructType};
-use deltaic_protocol::statistics::StatisticsColumns;
-use deltaic_protocol::{Error, ErrorKind, Result, statistics};
+use deltaic_protocol::statistics::{StatisticsColumns, StatisticsSchema};
+use deltaic_protocol::{Error, ErrorKind, Result};
 
-use super::Snapshot;
-use super::load::read_commits;
-use crate::decode::checkpoint::read_checkpoint;
-use crate::reconcile::{Survivors, reconcile};
-use crate::skipping::partition_mask;
+use super::live::failed;
+use super::prune::{PruneReport, Pruning, values_in};
+use super::statistics::WithStatistics;
+use super::{Snapshot, live};
 
-/// Live files of a snapshot: the log's own columns, and the partition values typed.
+/// The column of a batch that holds its partition values typed; the log has no column of this name.
+pub(super) const TYPED_VALUES: &str = "partition_values_typed";
+
+/// A partition column, and the same under the name that the log's values have.
 #[derive(Clone, Debug)]
+pub(super) struct PartitionField {
+    pub(super) field: StructField,
+    pub(super) in_log: StructField,
+}
+
+/// Live files of a snapshot.
+#[derive(Clone, Debug, Default)]
 pub struct Files {
+    /// The files, some in each batch.
+    pub batches: Vec<FilesBatch>,
+}
+
+/// Some live files: the log's own columns, the partition values typed, and statistics where they were asked for.
+#[derive(Clone, Debug)]
+pub struct FilesBatch {
     /// The adds, one a row.
     pub adds: AddColumns,
     /// The partition columns, typed; absent for an unpartitioned table.
     pub partition_values: Option<StructArray>,
+    /// The statistics, where they were asked for.
+    pub statistics: Option<StatisticsColumns>,
     batch: RecordBatch,
-}
-
-/// How many files each step of pruning left.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct PruneReport {
-    /// Files of the snapshot.
-    pub files: usize,
-    /// Files whose partition may hold a matching row.
-    pub after_partitions: usize,
-    /// Bytes of the snapshot.
-    pub bytes: i64,
-    /// Bytes of the files that are left.
-    pub bytes_after_partitions: i64,
-}
-
-fn failed(error: arrow_schema::ArrowError) -> Error {
-    Error::new(
-        ErrorKind::CorruptLog,
-        format!("the files cannot be put into columns: {error}"),
-    )
-}
-
-fn live_rows(survivors: &[Survivors], schema: &Arc<Schema>) -> Result<RecordBatch> {
-    let kept: Vec<RecordBatch> = survivors
-        .iter()
-        .map(|survivors| filter_record_batch(&survivors.batch, &survivors.live).map_err(failed))
-        .collect::<Result<_>>()?;
-    concat_batches(schema, &kept).map_err(failed)
-}
-
-fn without_statistics(batch: &RecordBatch) -> Result<RecordBatch> {
-    let mut columns = batch.columns().to_vec();
-    columns.push(new_null_array(&DataType::Utf8, batch.num_rows()));
-    RecordBatch::try_new(add_schema(Statistics::Text), columns).map_err(failed)
 }
 
 impl Snapshot {
@@ -70,7 +53,7 @@ impl Snapshot {
     pub fn num_files(&self) -> usize {
         self.adds
             .iter()
-            .map(|survivors| survivors.live.true_count())
+            .map(|survivors| survivors.live.count_set_bits())
             .sum()
     }
 
@@ -78,105 +61,157 @@ impl Snapshot {
     pub fn size_in_bytes(&self) -> Result<i64> {
         let mut total = 0i64;
         for survivors in self.adds.iter() {
-            let columns = AddColumns::of(&survivors.batch)?;
-            for row in survivors.live.values().set_indices() {
+            let columns = AddColumns::of(&survivors.files.batch)?;
+            for row in survivors.live.set_indices() {
                 total = total.saturating_add(columns.size.value(row));
             }
         }
         Ok(total)
     }
 
-    /// The files whose partition may hold a row that the predicate matches; all without one.
-    pub fn files(&self, predicate: Option<&BoundPredicate>) -> Result<(Files, PruneReport)> {
-        self.prune(
-            live_rows(&self.adds, &add_schema(Statistics::Skipped))?,
+    /// The files that may hold a row that the predicate matches, all without one. Must be called inside a runtime.
+    pub async fn files(&self, predicate: Option<&BoundPredicate>) -> Result<(Files, PruneReport)> {
+        let statistics = WithStatistics::None;
+        self.prune(Pruning {
             predicate,
-        )
+            statistics,
+        })
+        .await
     }
 
-    fn prune(&self, batch: RecordBatch, predicate: Option<&BoundPredicate>) -> Result<(Files, PruneReport)> {
-        let fields = self.partition_fields();
-        let all = Files::of(batch, &fields)?;
-        let bytes = all.size_in_bytes();
-        let mut report = PruneReport {
-            files: all.len(),
-            after_partitions: all.len(),
-            bytes,
-            bytes_after_partitions: bytes,
+    /// How many rows the table has; none when a file does not say. Must be called inside a runtime.
+    pub async fn num_rows(&self) -> Result<Option<i64>> {
+        let pruning = Pruning {
+            predicate: None,
+            statistics: WithStatistics::NumRecords,
         };
-        let mask = match (predicate, &all.partition_values) {
-            (Some(predicate), Some(values)) => {
-                partition_mask(predicate, values, &unreadable_values(&all, &fields))?
-            }
+        Ok(self.prune(pruning).await?.0.num_rows())
+    }
+
+    /// The schema of [`FilesBatch::to_batch`], which a table without files has too.
+    pub fn files_schema(&self, statistics: WithStatistics) -> Result<Arc<Schema>> {
+        let empty = RecordBatch::new_empty(deltaic_protocol::actions::columns::add_schema());
+        let maps = AddColumns::of(&empty)?.partition_values;
+        let values = typed_struct(&maps, &self.partition_names())?;
+        let statistics = match statistics {
+            WithStatistics::All => Some(self.no_statistics()?),
             _ => None,
         };
-        let Some(mask) = mask else {
-            return Ok((all, report));
+        let batch = FilesBatch::try_new(with_partition_values(&empty, values.as_ref())?, statistics)?;
+        Ok(batch.to_batch()?.schema())
+    }
+
+    /// The statistics of no file.
+    fn no_statistics(&self) -> Result<StatisticsColumns> {
+        let wanted = self.statistics_schema(None);
+        deltaic_protocol::statistics::StatisticsBuilder::with_capacity(&wanted, 0).finish()
+    }
+
+    /// The partition columns under both of their names.
+    pub(super) fn partition_names(&self) -> Vec<PartitionField> {
+        let named = |field: &StructField| PartitionField {
+            field: field.clone(),
+            in_log: StructField {
+                name: self.name_in_log(field),
+                ..field.clone()
+            },
         };
-        let kept = Files::of(filter_record_batch(&all.batch, &mask).map_err(failed)?, &fields)?;
-        report.after_partitions = kept.len();
-        report.bytes_after_partitions = kept.size_in_bytes();
-        Ok((kept, report))
+        self.partition_fields().into_iter().map(named).collect()
     }
 
-    /// As [`Snapshot::files`], with the files' statistics, which are read now: opening leaves them where they are.
-    ///
-    /// Statistics are a help and no truth, so where the log is damaged by now, or cleaned up, every file is without
-    /// them. A store that fails is an error.
-    pub async fn files_with_statistics(&self, predicate: Option<&BoundPredicate>) -> Result<Files> {
-        let batch = match self.read_statistics().await {
-            Ok(batch) => batch,
-            Err(error) if error.kind() == ErrorKind::CorruptLog => {
-                without_statistics(&live_rows(&self.adds, &add_schema(Statistics::Skipped))?)?
-            }
-            Err(error) => return Err(error),
+    /// The name that a field has in the log's partition values and statistics.
+    fn name_in_log(&self, field: &StructField) -> String {
+        name_in_log(field, self.column_mapping).to_owned()
+    }
+
+    /// What statistics the columns have: all that can have any, or those at paths of logical names.
+    pub(super) fn statistics_schema(&self, paths: Option<&[Vec<String>]>) -> StatisticsSchema {
+        let is_partition = |field: &&StructField| self.metadata.partition_columns.contains(&field.name);
+        let with_data = StructType {
+            fields: self
+                .schema
+                .fields
+                .iter()
+                .filter(|field| !is_partition(field))
+                .cloned()
+                .collect(),
         };
-        Ok(self.prune(batch, predicate)?.0)
+        let name_of = |field: &StructField| self.name_in_log(field);
+        match paths {
+            None => StatisticsSchema::all(&with_data, &name_of),
+            Some(paths) => StatisticsSchema::of_columns(&with_data, &name_of, paths),
+        }
     }
 
-    async fn read_statistics(&self) -> Result<RecordBatch> {
-        let checkpoint = match &self.segment.checkpoint {
-            Some(files) => Some(
-                read_checkpoint(
-                    &self.location,
-                    files,
-                    Statistics::Text,
-                    self.options.max_line_bytes,
-                )
-                .await?,
-            ),
-            None => None,
-        };
-        let commits = read_commits(
-            &self.location,
-            &self.segment.commits,
-            Statistics::Text,
-            self.options,
-        )
-        .await?;
-        let reconciled = reconcile(&commits, checkpoint.as_ref())?;
-        live_rows(&reconciled.adds, &add_schema(Statistics::Text))
-    }
-
-    /// How many rows the table has; none when a file does not say, or has a deletion vector.
-    pub async fn num_rows(&self) -> Result<Option<i64>> {
-        Ok(self.files_with_statistics(None).await?.num_rows())
-    }
-
-    /// The tombstones: the log's columns, the partition values typed where the table has partitions.
-    pub fn tombstones(&self) -> Result<RecordBatch> {
-        let batch = live_rows(&self.tombstones, &remove_schema())?;
-        typed_partitions(&batch, &self.partition_fields())
+    /// Proves that every file's partition values can be read, as those who read the files need; the error names the
+    /// first file whose cannot.
+    pub fn ensure_partition_values(&self, files: &Files) -> Result<()> {
+        let fields = self.partition_names();
+        for batch in &files.batches {
+            let Some(values) = &batch.partition_values else {
+                continue;
+            };
+            let unreadable = unreadable_values(&batch.adds, values, &fields);
+            let Some(row) = unreadable.values().set_indices().next() else {
+                continue;
+            };
+            let texts = values_of_row(&batch.adds.partition_values, row);
+            let judged = fields
+                .iter()
+                .try_for_each(|field| value_of(&field.in_log, &texts).map(|_| ()));
+            judged.map_err(|error| error.with("path", batch.adds.path.value(row)))?;
+        }
+        Ok(())
     }
 }
 
 impl Files {
-    fn of(batch: RecordBatch, fields: &[&StructField]) -> Result<Self> {
-        let adds = AddColumns::of(&batch)?;
-        let partition_values = typed_struct(&adds.partition_values, fields)?;
+    /// How many files there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.batches.iter().map(FilesBatch::len).sum()
+    }
+
+    /// Whether there are no files.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Rows of all files, deleted ones left out, where each file says how many it has.
+    #[must_use]
+    pub fn num_rows(&self) -> Option<i64> {
+        let mut total = 0i64;
+        for batch in &self.batches {
+            let records = batch.statistics.as_ref()?.num_records.as_any();
+            let records = records.downcast_ref::<Int64Array>()?;
+            for row in 0..batch.len() {
+                if records.is_null(row) {
+                    return None;
+                }
+                let deleted = batch.adds.cardinality(row).unwrap_or(0);
+                let rows = records
+                    .value(row)
+                    .checked_sub(deleted)
+                    .filter(|rows| *rows >= 0)?;
+                total = total.checked_add(rows)?;
+            }
+        }
+        Some(total)
+    }
+
+    /// The files as batches of [`FilesBatch::to_batch`].
+    pub fn to_batches(&self) -> Result<Vec<RecordBatch>> {
+        self.batches.iter().map(FilesBatch::to_batch).collect()
+    }
+}
+
+impl FilesBatch {
+    pub(super) fn try_new(batch: RecordBatch, statistics: Option<StatisticsColumns>) -> Result<Self> {
         Ok(Self {
-            adds,
-            partition_values,
+            adds: AddColumns::of(&batch)?,
+            partition_values: values_in(&batch),
+            statistics,
             batch,
         })
     }
@@ -193,88 +228,41 @@ impl Files {
         self.len() == 0
     }
 
-    /// Proves that every file's partition values can be read, as those who read the files need; the error names the
-    /// first file whose cannot.
-    pub fn ensure_partition_values(&self, fields: &[&StructField]) -> Result<()> {
-        let unreadable = unreadable_values(self, fields);
-        let Some(row) = unreadable.values().set_indices().next() else {
-            return Ok(());
-        };
-        let values = values_of_row(&self.adds.partition_values, row);
-        let judged = fields
-            .iter()
-            .try_for_each(|field| value_of(field, &values).map(|_| ()));
-        judged.map_err(|error| error.with("path", self.adds.path.value(row)))
-    }
-
-    /// Bytes of all files.
-    #[must_use]
-    pub fn size_in_bytes(&self) -> i64 {
-        self.adds
-            .size
-            .values()
-            .iter()
-            .fold(0i64, |total, size| total.saturating_add(*size))
-    }
-
-    /// Rows of all files, where each says how many it has and none has a deletion vector.
-    #[must_use]
-    pub fn num_rows(&self) -> Option<i64> {
-        let stats = self.adds.stats.as_ref()?;
-        let mut total = 0i64;
-        for row in 0..self.len() {
-            if stats.is_null(row) || self.adds.deletion_vector.is_valid(row) {
-                return None;
-            }
-            total = total.checked_add(statistics::num_records(stats.value(row))?)?;
-        }
-        Some(total)
-    }
-
-    /// The files as one batch: `path`, `size`, `modification_time`, `partition_values` (typed, absent for an
-    /// unpartitioned table), `deletion_vector`; where statistics were read also `num_records`, `tight_bounds` and the
-    /// structs `min`, `max` and `null_count` under the schema's names.
-    pub fn to_batch(&self, schema: &StructType, fields: &[&StructField]) -> Result<RecordBatch> {
-        let batch = typed_partitions(&self.batch, fields)?;
-        let Some(stats) = &self.adds.stats else {
+    /// The files: `path`, `size`, `modification_time`, `partition_values` (typed, absent for an unpartitioned table),
+    /// `deletion_vector`; where statistics were read also `num_records`, `tight_bounds` and the structs `min`, `max`
+    /// and `null_count` under the schema's names.
+    pub fn to_batch(&self) -> Result<RecordBatch> {
+        let batch = values_in_place(&self.batch, self.partition_values.as_ref())?;
+        let Some(statistics) = &self.statistics else {
             return Ok(batch);
         };
-        let is_partition = |field: &&StructField| fields.iter().any(|partition| partition.name == field.name);
-        let with_data = StructType {
-            fields: schema
-                .fields
-                .iter()
-                .filter(|field| !is_partition(field))
-                .cloned()
-                .collect(),
-        };
-        let parsed = StatisticsColumns::parse(stats, &with_data)?;
         let mut names: Vec<FieldRef> = batch.schema().fields().iter().cloned().collect();
         let mut columns = batch.columns().to_vec();
         for (name, column) in [
-            ("num_records", parsed.num_records),
-            ("tight_bounds", parsed.tight_bounds),
-            ("min", parsed.min),
-            ("max", parsed.max),
-            ("null_count", parsed.null_count),
+            ("num_records", &statistics.num_records),
+            ("tight_bounds", &statistics.tight_bounds),
+            ("min", &statistics.min),
+            ("max", &statistics.max),
+            ("null_count", &statistics.null_count),
         ] {
             names.push(Arc::new(Field::new(name, column.data_type().clone(), true)));
-            columns.push(column);
+            columns.push(Arc::clone(column));
         }
         RecordBatch::try_new(Arc::new(Schema::new(names)), columns).map_err(failed)
     }
 }
 
-fn typed_struct(texts: &MapArray, fields: &[&StructField]) -> Result<Option<StructArray>> {
+/// The partition values of each row under the table's names and types; none for an unpartitioned table.
+pub(super) fn typed_struct(texts: &MapArray, fields: &[PartitionField]) -> Result<Option<StructArray>> {
     if fields.is_empty() {
         return Ok(None);
     }
     let columns: Vec<(FieldRef, ArrayRef)> = fields
         .iter()
         .map(|field| {
-            let column = parse_column(field, &texts_of(texts, &field.name))?;
+            let column = parse_texts(&field.in_log, texts)?;
             Ok((
-                Arc::new(Field::new(&field.name, column.data_type().clone(), true)) as FieldRef,
+                Arc::new(Field::new(&field.field.name, column.data_type().clone(), true)) as FieldRef,
                 column,
             ))
         })
@@ -282,53 +270,79 @@ fn typed_struct(texts: &MapArray, fields: &[&StructField]) -> Result<Option<Stru
     Ok(Some(StructArray::from(columns)))
 }
 
-/// The batch with its map of texts made a struct of typed columns, or left out where there are none.
-fn typed_partitions(batch: &RecordBatch, fields: &[&StructField]) -> Result<RecordBatch> {
+/// A batch of the log's columns with its typed partition values as one more.
+pub(super) fn with_partition_values(
+    batch: &RecordBatch,
+    values: Option<&StructArray>,
+) -> Result<RecordBatch> {
+    let Some(values) = values else {
+        return Ok(batch.clone());
+    };
+    let mut names: Vec<FieldRef> = batch.schema().fields().iter().cloned().collect();
+    names.push(Arc::new(Field::new(
+        TYPED_VALUES,
+        values.data_type().clone(),
+        true,
+    )));
+    let mut columns = batch.columns().to_vec();
+    columns.push(Arc::new(values.clone()));
+    RecordBatch::try_new(Arc::new(Schema::new(names)), columns).map_err(failed)
+}
+
+/// A batch of the log's columns with its map of texts made a struct of typed columns, or left out where there are none.
+pub(super) fn typed_partitions(batch: &RecordBatch, fields: &[PartitionField]) -> Result<RecordBatch> {
+    let texts = batch
+        .columns()
+        .iter()
+        .find_map(|column| column.as_map_opt())
+        .ok_or_else(|| Error::new(ErrorKind::CorruptLog, "the log's partition values are not there"))?;
+    let values = match typed_struct(texts, fields)? {
+        Some(values) => {
+            let parts = (values.fields().clone(), values.columns().to_vec());
+            Some(StructArray::try_new(parts.0, parts.1, texts.nulls().cloned()).map_err(failed)?)
+        }
+        None => None,
+    };
+    values_in_place(batch, values.as_ref())
+}
+
+fn values_in_place(batch: &RecordBatch, values: Option<&StructArray>) -> Result<RecordBatch> {
     let mut names: Vec<FieldRef> = Vec::new();
     let mut columns: Vec<ArrayRef> = Vec::new();
     for (field, column) in batch.schema().fields().iter().zip(batch.columns()) {
-        match field.data_type() {
-            DataType::Map(..) => {
-                let map = column.as_map();
-                if let Some(typed) = typed_struct(map, fields)? {
-                    let typed = StructArray::try_new(
-                        typed.fields().clone(),
-                        typed.columns().to_vec(),
-                        map.nulls().cloned(),
-                    );
-                    let typed = typed.map_err(failed)?;
-                    names.push(Arc::new(Field::new(
-                        field.name(),
-                        typed.data_type().clone(),
-                        field.is_nullable(),
-                    )));
-                    columns.push(Arc::new(typed));
-                }
+        match (field.data_type(), values) {
+            (DataType::Map(..), Some(values)) => {
+                let data_type = values.data_type().clone();
+                names.push(Arc::new(Field::new(field.name(), data_type, field.is_nullable())));
+                columns.push(Arc::new(values.clone()));
             }
-            _ if field.name() == "stats" => {}
+            (DataType::Map(..), None) => {}
+            _ if field.name() == TYPED_VALUES => {}
             _ => {
                 names.push(Arc::clone(field));
                 columns.push(Arc::clone(column));
             }
         }
     }
-    RecordBatch::try_new(Arc::new(Schema::new(names)), columns).map_err(failed)
+    let options = arrow_array::RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
+    RecordBatch::try_new_with_options(Arc::new(Schema::new(names)), columns, &options).map_err(live::failed)
 }
 
 /// Which files have a partition value that cannot be read, or lack one: they are never pruned, so that a scan
 /// meets and refuses them.
-fn unreadable_values(files: &Files, fields: &[&StructField]) -> BooleanArray {
-    let columns = files
-        .partition_values
-        .as_ref()
-        .map(StructArray::columns)
-        .unwrap_or_default();
-    let suspect = |row: usize| columns.iter().any(|column| column.is_null(row));
+pub(super) fn unreadable_values(
+    adds: &AddColumns,
+    values: &StructArray,
+    fields: &[PartitionField],
+) -> BooleanArray {
+    let suspect = |row: usize| values.columns().iter().any(|column| column.is_null(row));
     let unreadable = |row: usize| {
-        let values = values_of_row(&files.adds.partition_values, row);
-        fields.iter().any(|field| value_of(field, &values).is_err())
+        let texts = values_of_row(&adds.partition_values, row);
+        fields
+            .iter()
+            .any(|field| value_of(&field.in_log, &texts).is_err())
     };
-    (0..files.len())
+    (0..adds.path.len())
         .map(|row| Some(suspect(row) && unreadable(row)))
         .collect()
 }

@@ -1,28 +1,27 @@
 //! From the store to a snapshot.
 
 use std::sync::Arc;
+use std::task::Poll;
 
-use deltaic_protocol::actions::Metadata;
-use deltaic_protocol::actions::columns::Statistics;
-use deltaic_protocol::features::ensure_readable;
+use deltaic_protocol::column_mapping::ColumnMappingMode;
+use deltaic_protocol::features::{self, ensure_openable};
 use deltaic_protocol::{Error, ErrorKind, Result, Version};
-use futures::{StreamExt, TryStreamExt};
+use futures::future::{Either, select};
+use futures::pin_mut;
 
 use super::Snapshot;
-use crate::decode::Actions;
-use crate::decode::checkpoint::read_checkpoint;
-use crate::decode::commit::{MAX_LINE_BYTES, decode_commit};
+use super::checksum::read_checksum;
+use crate::decode::checkpoint::Checkpoint;
+use crate::decode::commits::{CommitActions, MAX_LINE_BYTES, read_commits};
 use crate::last_checkpoint::{Hint, read_last_checkpoint};
-use crate::listing::{Listing, LogFile};
+use crate::listing::Listing;
 use crate::location::TableLocation;
-use crate::reconcile::reconcile;
+use crate::log_tail::LogTail;
+use crate::reconcile::{NewerKeys, Survivors, TableState};
 use crate::segment::{
-    LogSegment, complete_checkpoints, newest_version, not_a_table, version_not_found, version_range,
+    Compactions, LogSegment, complete_checkpoints, newest_version, not_a_table, version_not_found,
+    version_range,
 };
-use crate::store_error::store_error;
-
-/// How many commits are fetched at once.
-const COMMITS_IN_FLIGHT: usize = 32;
 
 /// What a user may change about opening a table.
 #[derive(Clone, Copy, Debug)]
@@ -39,39 +38,70 @@ impl Default for LoadOptions {
     }
 }
 
+/// What is opened, and how.
+#[derive(Clone)]
+pub(super) struct Request {
+    pub(super) location: Arc<TableLocation>,
+    pub(super) version: Option<Version>,
+    pub(super) options: LoadOptions,
+    pub(super) tail: features::LogTail,
+}
+
 impl Snapshot {
-    /// Opens the newest version, or the one that is asked for.
+    /// Opens the newest version, or the one that is asked for. Must be called inside a runtime.
     pub async fn load(
         location: Arc<TableLocation>,
         version: Option<Version>,
         options: LoadOptions,
     ) -> Result<Self> {
+        let request = Request {
+            location,
+            version,
+            options,
+            tail: features::LogTail::Absent,
+        };
         let mut warnings = Vec::new();
-        if version.is_none() {
-            match read_last_checkpoint(&location).await {
-                Hint::Absent => {}
-                Hint::Unusable(why) => warnings.push(format!("_last_checkpoint was passed over: {why}")),
-                Hint::Version(hint) => {
-                    let listing = Listing::from(&location, hint).await?;
+        let listing = if version.is_some() {
+            Listing::whole(&request.location).await?
+        } else {
+            match list_newest(&request.location, &mut warnings).await? {
+                Listed::Whole(listing) => listing,
+                Listed::FromHint(listing, hint) => {
                     // Whatever the hint leads to must prove itself; if it does not, the log itself is asked.
                     let leads = complete_checkpoints(&listing, None)
                         .iter()
                         .any(|found| found.version == hint);
-                    if leads
-                        && let Ok(snapshot) =
-                            from_listing(&location, &listing, None, options, Vec::new()).await
-                    {
+                    if leads && let Ok(snapshot) = from_listing(&request, &listing, Vec::new()).await {
                         return Ok(snapshot);
                     }
                     if !leads {
-                        let why = format!("there is no complete checkpoint of version {hint}");
-                        warnings.push(format!("_last_checkpoint was passed over: {why}"));
+                        warnings.push(without_checkpoint(hint));
                     }
+                    Listing::whole(&request.location).await?
                 }
             }
-        }
-        let listing = Listing::whole(&location).await?;
-        from_listing(&location, &listing, version, options, warnings).await
+        };
+        from_listing(&request, &listing, warnings).await
+    }
+
+    /// Opens a catalog-managed table: what the log's folder lists, and the commits that the catalog has ratified. Must
+    /// be called inside a runtime.
+    ///
+    /// Protocol: *Reading Catalog-managed Tables*.
+    pub async fn load_with_tail(
+        location: Arc<TableLocation>,
+        tail: &LogTail,
+        version: Option<Version>,
+        options: LoadOptions,
+    ) -> Result<Self> {
+        let listing = tail.apply(Listing::whole(&location).await?)?;
+        let request = Request {
+            location,
+            version,
+            options,
+            tail: features::LogTail::Given,
+        };
+        from_listing(&request, &listing, Vec::new()).await
     }
 }
 
@@ -80,22 +110,76 @@ pub async fn exists(location: &TableLocation) -> Result<bool> {
     Ok(newest_version(&Listing::whole(location).await?).is_some())
 }
 
-async fn from_listing(
-    location: &Arc<TableLocation>,
+enum Listed {
+    Whole(Listing),
+    FromHint(Listing, Version),
+}
+
+fn without_checkpoint(hint: Version) -> String {
+    format!("_last_checkpoint was passed over: there is no complete checkpoint of version {hint}")
+}
+
+/// Asks for the listing and for the hint at once. Where the hint is there long before, the log is long: then it is
+/// listed from the hint too, and whichever listing ends first is taken.
+async fn list_newest(location: &TableLocation, warnings: &mut Vec<String>) -> Result<Listed> {
+    let whole = Listing::whole(location);
+    let hint = read_last_checkpoint(location);
+    pin_mut!(whole, hint);
+    let (listing, hint) = match select(&mut whole, hint).await {
+        Either::Left((listing, hint)) => (Some(listing?), hint.await),
+        Either::Right((hint, _)) => (None, hint),
+    };
+    let hint = match hint {
+        Hint::Absent => None,
+        Hint::Unusable(why) => {
+            warnings.push(format!("_last_checkpoint was passed over: {why}"));
+            None
+        }
+        Hint::Version(hint) => Some(hint),
+    };
+    let listing = match (listing, hint) {
+        (Some(listing), _) => listing,
+        (None, None) => whole.await?,
+        // A local folder is read as a whole in any case.
+        (None, Some(_)) if location.file_system().is_some() => whole.await?,
+        (None, Some(hint)) => match futures::poll!(&mut whole) {
+            // A listing of one page ends with the request that was made first.
+            Poll::Ready(listing) => listing?,
+            Poll::Pending => {
+                let from_hint = Listing::from(location, hint);
+                pin_mut!(from_hint);
+                match select(whole, from_hint).await {
+                    Either::Left((listing, _)) => listing?,
+                    Either::Right((listing, _)) => return Ok(Listed::FromHint(listing?, hint)),
+                }
+            }
+        },
+    };
+    if let Some(hint) = hint
+        && !complete_checkpoints(&listing, None)
+            .iter()
+            .any(|found| found.version == hint)
+    {
+        warnings.push(without_checkpoint(hint));
+    }
+    Ok(Listed::Whole(listing))
+}
+
+pub(super) async fn from_listing(
+    request: &Request,
     listing: &Listing,
-    version: Option<Version>,
-    options: LoadOptions,
     mut warnings: Vec<String>,
 ) -> Result<Snapshot> {
+    let uri = request.location.uri();
     let Some(newest) = newest_version(listing) else {
-        return Err(not_a_table(listing, location.uri()));
+        return Err(not_a_table(listing, uri));
     };
-    if let Some(asked) = version
+    if let Some(asked) = request.version
         && version_range(listing).is_none_or(|(oldest, newest)| asked < oldest || asked > newest)
     {
-        return Err(version_not_found(listing, asked).with("table", location.uri()));
+        return Err(version_not_found(listing, asked).with("table", uri));
     }
-    let version = version.unwrap_or(newest);
+    let version = request.version.unwrap_or(newest);
     let mut first_error = None;
     let candidates = complete_checkpoints(listing, Some(version))
         .into_iter()
@@ -109,101 +193,130 @@ async fn from_listing(
                 continue;
             }
         };
-        let actions = match &segment.checkpoint {
-            None => None,
-            Some(files) => {
-                match read_checkpoint(location, files, Statistics::Skipped, options.max_line_bytes).await {
-                    Ok(actions) => Some(Arc::new(actions)),
-                    Err(error) => {
-                        warnings.push(format!("a checkpoint was passed over: {error}"));
-                        first_error.get_or_insert(error);
-                        continue;
-                    }
-                }
-            }
-        };
-        let commits = read_commits(location, &segment.commits, Statistics::Skipped, options).await?;
-        let from_checkpoint = actions.is_some();
-        let opened = Snapshot::assemble(
-            Arc::clone(location),
-            options,
-            segment,
-            actions,
-            commits,
-            warnings.clone(),
-        );
-        match opened {
-            // What a checkpoint says may be what is wrong; the commits before it say it too, if they are still there.
-            Err(error) if from_checkpoint && error.kind() == ErrorKind::CorruptLog => {
+        let has_checkpoint = segment.checkpoint.is_some();
+        match from_segment(request, segment, &mut warnings).await {
+            Ok(snapshot) => return Ok(snapshot),
+            Err(Failed::Checkpoint(error)) => {
                 warnings.push(format!("a checkpoint was passed over: {error}"));
                 first_error.get_or_insert(error);
             }
-            opened => return opened,
-        }
-    }
-    Err(first_error.unwrap_or_else(|| not_a_table(listing, location.uri())))
-}
-
-/// Reads commits, newest first.
-pub(super) async fn read_commits(
-    location: &Arc<TableLocation>,
-    files: &[LogFile],
-    statistics: Statistics,
-    options: LoadOptions,
-) -> Result<Vec<(Version, Arc<Actions>)>> {
-    let reads: Vec<_> = files
-        .iter()
-        .rev()
-        .map(|file| {
-            let (location, version, relative) = (Arc::clone(location), file.path.version, file.relative());
-            async move {
-                let bytes = location
-                    .read(&relative)
-                    .await
-                    .map_err(|error| unreadable(&error, &relative, version))?;
-                decode_commit(&bytes, version, statistics, options.max_line_bytes)
-                    .map(|actions| (version, Arc::new(actions)))
+            // What a checkpoint says may be what is wrong; the commits before it say it too, if they are still there.
+            Err(Failed::Reconciling(error)) if has_checkpoint && error.kind() == ErrorKind::CorruptLog => {
+                warnings.push(format!("a checkpoint was passed over: {error}"));
+                first_error.get_or_insert(error);
             }
-        })
-        .collect();
-    futures::stream::iter(reads)
-        .buffered(COMMITS_IN_FLIGHT)
-        .try_collect()
-        .await
+            Err(Failed::Reconciling(error) | Failed::Commits(error)) => return Err(error),
+        }
+    }
+    Err(first_error.unwrap_or_else(|| not_a_table(listing, uri)))
 }
 
-fn unreadable(error: &object_store::Error, relative: &str, version: Version) -> Error {
-    match error {
-        object_store::Error::NotFound { .. } => {
-            Error::new(ErrorKind::CorruptLog, "the commit was listed but is not there")
-                .with("path", relative)
-                .with("version", version)
-                .hint("the log may have been cleaned up meanwhile: open the table again")
+/// Which step failed, since another checkpoint may help against some.
+enum Failed {
+    Checkpoint(Error),
+    Commits(Error),
+    Reconciling(Error),
+}
+
+async fn from_segment(
+    request: &Request,
+    segment: LogSegment,
+    warnings: &mut Vec<String>,
+) -> std::result::Result<Snapshot, Failed> {
+    let location = &request.location;
+    let max_line_bytes = request.options.max_line_bytes;
+    let lines = segment.lines(Compactions::Used);
+    let has_compactions = lines.iter().any(|file| file.path.version != file.last_version());
+    let checkpoint = async {
+        match &segment.checkpoint {
+            Some(files) => Checkpoint::read(location, files, max_line_bytes).await.map(Some),
+            None => Ok(None),
         }
-        other => store_error(other, relative).with("version", version),
+    };
+    let commits = read_commits(location, &lines, max_line_bytes);
+    let checksum = read_checksum(location, segment.checksum.as_deref());
+    let (checkpoint, commits, checksum) = futures::join!(checkpoint, commits, checksum);
+    let checkpoint = checkpoint.map_err(Failed::Checkpoint)?.map(Arc::new);
+    let assemble = |commits: CommitActions| {
+        let (segment, checkpoint) = (segment.clone(), checkpoint.clone());
+        let mut snapshot = Snapshot::assemble(request, segment, checkpoint, commits)?;
+        let disagreements = match &checksum {
+            Ok(Some(checksum)) => snapshot.disagreements(checksum)?,
+            Ok(None) => Vec::new(),
+            Err(why) => vec![format!("the version checksum was passed over: {why}")],
+        };
+        let agrees = disagreements.is_empty();
+        Arc::make_mut(&mut snapshot.warnings).extend(disagreements);
+        Ok((snapshot, agrees))
+    };
+    if has_compactions {
+        // A compaction file may be left out, and there are writers that got them wrong: whatever speaks against what it
+        // leads to sends us to the commits.
+        match commits.and_then(assemble) {
+            Ok((mut snapshot, true)) => {
+                Arc::make_mut(&mut snapshot.warnings).splice(0..0, warnings.iter().cloned());
+                return Ok(snapshot);
+            }
+            Ok((_, false)) => warnings.push(
+                "compaction files were passed over: with them the table is not what its version checksum says".to_owned(),
+            ),
+            Err(error) if error.kind() == ErrorKind::CorruptLog => {
+                warnings.push(format!("compaction files were passed over: {error}"));
+            }
+            Err(error) => return Err(Failed::Commits(error)),
+        }
+        let commits = read_commits(location, &segment.lines(Compactions::Ignored), max_line_bytes).await;
+        let commits = commits.map_err(Failed::Commits)?;
+        let (mut snapshot, _) = assemble(commits).map_err(Failed::Reconciling)?;
+        Arc::make_mut(&mut snapshot.warnings).splice(0..0, warnings.iter().cloned());
+        return Ok(snapshot);
     }
+    let (mut snapshot, _) = assemble(commits.map_err(Failed::Commits)?).map_err(Failed::Reconciling)?;
+    Arc::make_mut(&mut snapshot.warnings).splice(0..0, warnings.iter().cloned());
+    Ok(snapshot)
 }
 
 impl Snapshot {
-    /// Reconciles what was read, and lets only a table through that is understood.
-    pub(super) fn assemble(
-        location: Arc<TableLocation>,
-        options: LoadOptions,
+    /// Reconciles what was read, and lets only a table through whose log is understood.
+    fn assemble(
+        request: &Request,
         segment: LogSegment,
-        checkpoint: Option<Arc<Actions>>,
-        commits_newest_first: Vec<(Version, Arc<Actions>)>,
-        warnings: Vec<String>,
+        checkpoint: Option<Arc<Checkpoint>>,
+        commits: CommitActions,
     ) -> Result<Self> {
-        let version = segment.version;
-        let reconciled = reconcile(&commits_newest_first, checkpoint.as_deref())?;
+        let (keys, mut adds, removes) = NewerKeys::reconcile(&commits.adds, &commits.removes)?;
+        let mut state = TableState::default();
+        if let Some(checkpoint) = &checkpoint {
+            state = state.with_newer(vec![(segment.version, checkpoint.table.clone())]);
+            adds.extend(
+                checkpoint
+                    .adds
+                    .iter()
+                    .map(|files| keys.probe(&Survivors::all(Arc::clone(files)))),
+            );
+        }
+        let known = Known {
+            segment,
+            checkpoint,
+            state: state.with_newer(commits.tables),
+            adds,
+            removes,
+            newest_commit_info: commits.newest_commit_info,
+        };
+        Self::try_new(request, known)
+    }
+
+    /// Takes what was reconciled, and lets only a table through whose log is understood.
+    pub(super) fn try_new(request: &Request, known: Known) -> Result<Self> {
+        let (location, version) = (&request.location, known.segment.version);
         let absent = |what: &str| {
             Error::new(ErrorKind::CorruptLog, format!("the log holds no {what} action"))
                 .with("table", location.uri())
                 .with("version", version)
                 .hint("the first commit of a table must hold one: restore it from a backup")
         };
-        let protocol = reconciled.protocol.ok_or_else(|| absent("protocol"))?;
-        let metadata: Metadata = reconciled.metadata.ok_or_else(|| absent("metaData"))?;
+        let protocol = known.state.protocol.clone().ok_or_else(|| absent("protocol"))?;
+        let metadata = known.state.metadata.clone().ok_or_else(|| absent("metaData"))?;
         let located = |error: Error| {
             error
                 .with("table", location.uri())
@@ -216,25 +329,46 @@ impl Snapshot {
         let schema = match metadata.schema() {
             Ok(schema) => schema,
             Err(error) => {
-                ensure_readable(&protocol, &metadata, &Default::default()).map_err(located)?;
+                ensure_openable(&protocol, &metadata, &Default::default(), request.tail).map_err(located)?;
                 return Err(located(error));
             }
         };
-        ensure_readable(&protocol, &metadata, &schema).map_err(located)?;
+        ensure_openable(&protocol, &metadata, &schema, request.tail).map_err(located)?;
+        let column_mapping = ColumnMappingMode::of(&protocol, &metadata).map_err(located)?;
+        let mut domains = known.state.domains.as_ref().clone();
+        domains.retain(|_, domain| !domain.removed);
+        let contradictions = features::contradictions(&protocol);
         Ok(Self {
-            location,
-            options,
-            segment: Arc::new(segment),
-            checkpoint,
-            commits_newest_first: Arc::new(commits_newest_first),
-            protocol: Arc::new(protocol),
-            metadata: Arc::new(metadata),
+            location: Arc::clone(location),
+            options: request.options,
+            tail: request.tail,
+            segment: Arc::new(known.segment),
+            checkpoint: known.checkpoint,
+            state: known.state,
+            protocol,
+            metadata,
             schema: Arc::new(schema),
-            adds: Arc::new(reconciled.adds),
-            tombstones: Arc::new(reconciled.tombstones),
-            txns: Arc::new(reconciled.txns),
-            domains: Arc::new(reconciled.domains),
-            warnings: Arc::new(warnings),
+            column_mapping,
+            adds: Arc::new(known.adds),
+            removes: Arc::new(known.removes),
+            domains: Arc::new(domains),
+            newest_commit_info: known.newest_commit_info.map(Arc::from),
+            warnings: Arc::new(
+                contradictions
+                    .iter()
+                    .map(|contradiction| format!("the table's protocol contradicts itself: {contradiction}"))
+                    .collect(),
+            ),
         })
     }
+}
+
+/// What a snapshot is made of, before it is judged.
+pub(super) struct Known {
+    pub(super) segment: LogSegment,
+    pub(super) checkpoint: Option<Arc<Checkpoint>>,
+    pub(super) state: TableState,
+    pub(super) adds: Vec<Survivors>,
+    pub(super) removes: Vec<Survivors>,
+    pub(super) newest_commit_info: Option<String>,
 }

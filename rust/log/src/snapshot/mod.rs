@@ -1,39 +1,54 @@
 //! A table at one version.
 
+mod checksum;
 mod files;
+mod live;
 mod load;
+mod prune;
 mod refresh;
+mod statistics;
+mod tombstones;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use deltaic_protocol::Version;
 use deltaic_protocol::actions::{DomainMetadata, Metadata, Protocol, Txn};
+use deltaic_protocol::column_mapping::ColumnMappingMode;
+use deltaic_protocol::features;
+use deltaic_protocol::properties::{txn_is_expired, txn_retention_ms};
 use deltaic_protocol::schema::{StructField, StructType};
 
-pub use files::{Files, PruneReport};
+pub use files::{Files, FilesBatch};
 pub use load::{LoadOptions, exists};
+pub use prune::{PruneReport, Pruning};
+pub use statistics::WithStatistics;
 
-use crate::decode::Actions;
+use crate::decode::checkpoint::Checkpoint;
 use crate::location::TableLocation;
-use crate::reconcile::Survivors;
+use crate::reconcile::{Survivors, TableState};
 use crate::segment::LogSegment;
 
 /// A table at one version. Cheap to clone; what it holds never changes.
+///
+/// The statistics of the files, and the tombstones of a checkpoint, are left where they are until they are asked for.
 #[derive(Clone, Debug)]
 pub struct Snapshot {
     location: Arc<TableLocation>,
     options: LoadOptions,
+    tail: features::LogTail,
     segment: Arc<LogSegment>,
-    checkpoint: Option<Arc<Actions>>,
-    commits_newest_first: Arc<Vec<(Version, Arc<Actions>)>>,
+    checkpoint: Option<Arc<Checkpoint>>,
+    state: TableState,
     protocol: Arc<Protocol>,
     metadata: Arc<Metadata>,
     schema: Arc<StructType>,
+    column_mapping: ColumnMappingMode,
     adds: Arc<Vec<Survivors>>,
-    tombstones: Arc<Vec<Survivors>>,
-    txns: Arc<BTreeMap<String, Txn>>,
+    /// Of the commits alone.
+    removes: Arc<Vec<Survivors>>,
     domains: Arc<BTreeMap<String, DomainMetadata>>,
+    newest_commit_info: Option<Arc<str>>,
     warnings: Arc<Vec<String>>,
 }
 
@@ -48,6 +63,12 @@ impl Snapshot {
     #[must_use]
     pub fn version(&self) -> Version {
         self.segment.version
+    }
+
+    /// The files that make the version.
+    #[must_use]
+    pub fn segment(&self) -> &LogSegment {
+        &self.segment
     }
 
     /// What the table asks of its readers and writers.
@@ -78,16 +99,39 @@ impl Snapshot {
             .collect()
     }
 
-    /// The newest transaction identifier of each application.
+    /// The newest transaction identifier of each application, expired ones among them.
     #[must_use]
     pub fn txns(&self) -> &BTreeMap<String, Txn> {
-        &self.txns
+        &self.state.txns
+    }
+
+    /// The transaction identifiers that have not expired at a time, in milliseconds since the epoch.
+    ///
+    /// Protocol: *Transaction Identifiers*. They expire where the table says after how long; where it says so in words
+    /// that cannot be read none does, since one that is forgotten lets the same data in again.
+    #[must_use]
+    pub fn current_txns(&self, now_ms: i64) -> Vec<&Txn> {
+        let retention_ms = txn_retention_ms(&self.metadata).unwrap_or(None);
+        let is_current = |txn: &&Txn| !txn_is_expired(txn.last_updated, retention_ms, now_ms);
+        self.state.txns.values().filter(is_current).collect()
+    }
+
+    /// How columns are named in the data files, and in the log's partition values and statistics.
+    #[must_use]
+    pub fn column_mapping(&self) -> ColumnMappingMode {
+        self.column_mapping
     }
 
     /// The domains' metadata, removed ones left out.
     #[must_use]
     pub fn domains(&self) -> &BTreeMap<String, DomainMetadata> {
         &self.domains
+    }
+
+    /// The `commitInfo` of the version's own commit as JSON text, where the commit was read and has one.
+    #[must_use]
+    pub fn commit_info(&self) -> Option<&str> {
+        self.newest_commit_info.as_deref()
     }
 
     /// What was passed over on the way, for people.

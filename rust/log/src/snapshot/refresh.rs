@@ -2,69 +2,145 @@
 
 use std::sync::Arc;
 
-use deltaic_protocol::Result;
-use deltaic_protocol::actions::columns::Statistics;
-use deltaic_protocol::log_path::LogFileKind;
+use deltaic_protocol::{Result, Version};
 
 use super::Snapshot;
-use super::load::read_commits;
+use super::checksum::read_checksum;
+use super::load::{Known, Request};
+use crate::decode::commits::read_commits;
 use crate::listing::{Listing, LogFile};
-use crate::segment::{LogSegment, newest_version};
+use crate::reconcile::{NewerKeys, Survivors};
+use crate::segment::{LogSegment, checksum_of, newest_version};
+
+/// How many batches a snapshot may hold before a refresh makes it anew.
+const MOST_BATCHES: usize = 4096;
 
 impl Snapshot {
-    /// The newest version. Where the log no longer continues from this one, because it was cleaned up or the table
-    /// made anew, it is opened from the start.
+    /// The newest version. Where the log no longer continues from this one, because it was made anew or too much was
+    /// cleaned up, it is opened from the start. Must be called inside a runtime.
     pub async fn refresh(&self) -> Result<Self> {
         let listing = Listing::from(&self.location, self.version()).await?;
         let reload = || Self::load(Arc::clone(&self.location), None, self.options);
-        // The file that made this version: its commit, or the checkpoint where the commits before it are gone.
-        let checkpoint = || {
-            self.segment
-                .checkpoint
-                .as_ref()
-                .and_then(|checkpoint| checkpoint.files.first())
-        };
-        let Some(mine) = self.segment.commits.last().or_else(checkpoint) else {
+        let Some(newest) = newest_version(&listing) else {
             return reload().await;
         };
-        let still_there = listing.files.iter().any(|file| {
-            file.path == mine.path && file.size == mine.size && file.modified_ms == mine.modified_ms
-        });
-        let Some(newest) = newest_version(&listing).filter(|_| still_there) else {
+        if !self.continues_in(&listing).await {
             return reload().await;
-        };
+        }
         if newest == self.version() {
             return Ok(self.clone());
         }
-        let mut next = self.version().next()?;
-        let mut fresh: Vec<LogFile> = Vec::new();
-        for file in listing
-            .files
-            .iter()
-            .filter(|file| file.path.kind == LogFileKind::Commit)
-        {
-            if file.path.version == next {
-                fresh.push(file.clone());
-                next = next.next()?;
-            }
-        }
-        if fresh.last().map(|file| file.path.version) != Some(newest) {
+        // Each refresh leaves a small batch behind; after a great many of them the log is better read anew.
+        if self.adds.len() + self.removes.len() > MOST_BATCHES {
             return reload().await;
         }
-        let mut commits = read_commits(&self.location, &fresh, Statistics::Skipped, self.options).await?;
-        commits.extend(self.commits_newest_first.iter().cloned());
+        let Some(fresh) = commits_after(&listing, self.version(), newest)? else {
+            return reload().await;
+        };
+        let max_line_bytes = self.options.max_line_bytes;
+        let checksum = checksum_of(&listing, newest);
+        let (commits, said) = futures::join!(
+            read_commits(&self.location, &fresh, max_line_bytes),
+            read_checksum(&self.location, checksum.as_deref()),
+        );
+        let commits = commits?;
+        let (keys, mut adds, mut removes) = NewerKeys::reconcile(&commits.adds, &commits.removes)?;
+        adds.extend(self.adds.iter().map(|older| keys.probe(older)));
+        removes.extend(self.removes.iter().map(|older| keys.probe(older)));
         let segment = LogSegment {
             version: newest,
             checkpoint: self.segment.checkpoint.clone(),
             commits: self.segment.commits.iter().cloned().chain(fresh).collect(),
+            compactions: Vec::new(),
+            checksum,
         };
-        Self::assemble(
-            Arc::clone(&self.location),
-            self.options,
+        let known = Known {
             segment,
-            self.checkpoint.clone(),
-            commits,
-            self.warnings.to_vec(),
-        )
+            checkpoint: self.checkpoint.clone(),
+            state: self.state.with_newer(commits.tables),
+            adds: drop_the_dead(adds),
+            removes: drop_the_dead(removes),
+            newest_commit_info: commits.newest_commit_info,
+        };
+        let request = Request {
+            location: Arc::clone(&self.location),
+            version: None,
+            options: self.options,
+            tail: self.tail,
+        };
+        let mut snapshot = Self::try_new(&request, known)?;
+        let mut warnings = self.warnings.to_vec();
+        let newer = snapshot.warnings.iter();
+        warnings.extend(newer.filter(|warning| !self.warnings.contains(warning)).cloned());
+        match said {
+            Ok(Some(checksum)) => warnings.extend(snapshot.disagreements(&checksum)?),
+            Ok(None) => {}
+            Err(why) => warnings.push(format!("the version checksum was passed over: {why}")),
+        }
+        snapshot.warnings = Arc::new(warnings);
+        Ok(snapshot)
     }
+
+    /// Whether a listing from this version on is of the same table: a file that this snapshot was made from is still
+    /// there as it was.
+    async fn continues_in(&self, listing: &Listing) -> bool {
+        let is_as_it_was = |mine: &Arc<LogFile>, listing: &Listing| {
+            listing.files.iter().any(|file| {
+                file.path == mine.path && file.size == mine.size && file.modified_ms == mine.modified_ms
+            })
+        };
+        // The file that made this version: its commit, or the checkpoint where the commits before it are gone.
+        let checkpoint = self
+            .segment
+            .checkpoint
+            .iter()
+            .flat_map(|checkpoint| &checkpoint.files);
+        let newest = self.segment.commits.last();
+        let made = newest
+            .into_iter()
+            .chain(checkpoint.clone().take(usize::from(newest.is_none())));
+        if made.clone().any(|mine| is_as_it_was(mine, listing)) {
+            return true;
+        }
+        // A file of this version that is there and is another one says that the table is another one.
+        let replaced = |mine: &Arc<LogFile>| listing.files.iter().any(|file| file.path == mine.path);
+        if made.clone().any(replaced) {
+            return false;
+        }
+        // It was cleaned up. Of older files only a listing of the whole log can tell.
+        match Listing::whole(&self.location).await {
+            Ok(whole) => {
+                let all = self.segment.commits.iter().chain(checkpoint);
+                let mut all = all.filter(|mine| whole.files.iter().any(|file| file.path == mine.path));
+                let mut any = false;
+                all.all(|mine| {
+                    any = true;
+                    is_as_it_was(mine, &whole)
+                }) && any
+            }
+            Err(_) => false,
+        }
+    }
+}
+
+/// The commits after a version up to the newest; none where one is missing.
+fn commits_after(listing: &Listing, version: Version, newest: Version) -> Result<Option<Vec<Arc<LogFile>>>> {
+    let mut next = version.next()?;
+    let mut fresh: Vec<Arc<LogFile>> = Vec::new();
+    for file in listing.commits() {
+        if file.path.version == next {
+            fresh.push(Arc::clone(file));
+            if next == newest {
+                return Ok(Some(fresh));
+            }
+            next = next.next()?;
+        }
+    }
+    Ok(None)
+}
+
+/// Batches of which nothing stands are let go.
+fn drop_the_dead(mut survivors: Vec<Survivors>) -> Vec<Survivors> {
+    survivors.retain(|survivors| survivors.live.count_set_bits() > 0);
+    survivors
 }

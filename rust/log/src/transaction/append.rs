@@ -1,6 +1,7 @@
 //! The one loop of a blind append: propose, and behind a winner that is no conflict propose again.
 
-use deltaic_protocol::actions::columns::Statistics;
+use std::sync::Arc;
+
 use deltaic_protocol::actions::{Add, CommitInfo};
 use deltaic_protocol::features::ensure_appendable;
 use deltaic_protocol::log_path::LogPath;
@@ -10,8 +11,9 @@ use serde_json::json;
 use super::{Committed, Operation, UserInfo, check_blind_append, time_of};
 use crate::clock::{new_id, now_ms};
 use crate::committer::{Outcome, propose};
-use crate::decode::Actions;
-use crate::decode::commit::{MAX_LINE_BYTES, decode_commit};
+use crate::decode::TableActions;
+use crate::decode::commits::{MAX_LINE_BYTES, decode_commit};
+use crate::listing::LogFile;
 use crate::snapshot::Snapshot;
 use crate::store_error::store_error;
 
@@ -158,16 +160,19 @@ fn render(info: &serde_json::Value, adds: &[Add]) -> Result<Vec<u8>> {
     Ok(lines.into_bytes())
 }
 
-async fn read_winner(snapshot: &Snapshot, version: Version) -> Result<Option<Actions>> {
+async fn read_winner(snapshot: &Snapshot, version: Version) -> Result<Option<TableActions>> {
     let relative = LogPath::commit(version);
     match snapshot.location().read(&relative).await {
-        Ok(bytes) => decode_commit(&bytes, version, Statistics::Skipped, MAX_LINE_BYTES).map(Some),
+        Ok(bytes) => {
+            let file = Arc::new(LogFile::commit(version));
+            Ok(Some(decode_commit(&bytes, &file, MAX_LINE_BYTES)?.table))
+        }
         Err(object_store::Error::NotFound { .. }) => Ok(None),
         Err(error) => Err(store_error(&error, &relative).with("version", version)),
     }
 }
 
-fn is_ours(winner: &Actions, txn_id: &str) -> bool {
+fn is_ours(winner: &TableActions, txn_id: &str) -> bool {
     let info = winner
         .commit_info
         .as_deref()
@@ -175,7 +180,7 @@ fn is_ours(winner: &Actions, txn_id: &str) -> bool {
     info.and_then(|info| info.txn_id).as_deref() == Some(txn_id)
 }
 
-fn describe(winner: &Actions, version: Version) -> String {
+fn describe(winner: &TableActions, version: Version) -> String {
     let operation = winner
         .commit_info
         .as_deref()

@@ -2,11 +2,11 @@
 
 use deltaic_protocol::{Conflict, Error, ErrorKind, Result, Version};
 
-use crate::decode::Actions;
+use crate::decode::TableActions;
 
 /// Checks a blind append against a commit that won its version. An append that read nothing fits behind any
 /// commit that left protocol and metadata as they were.
-pub fn check_blind_append(winner: &Actions, version: Version) -> Result<()> {
+pub fn check_blind_append(winner: &TableActions, version: Version) -> Result<()> {
     let conflict = |conflict: Conflict, what: &str, hint: &str| {
         Err(Error::new(
             ErrorKind::CommitConflict(conflict),

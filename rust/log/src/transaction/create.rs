@@ -141,7 +141,8 @@ fn metadata_of(table: &NewTable) -> Result<Metadata> {
                 DataType::Primitive(PrimitiveType::Variant | PrimitiveType::Void)
                 | DataType::Struct(_)
                 | DataType::Array(_)
-                | DataType::Map(_) => {
+                | DataType::Map(_)
+                | DataType::Unknown(_) => {
                     return wrong(format!("a table cannot be partitioned by a {}", field.data_type));
                 }
                 DataType::Primitive(_) => {}

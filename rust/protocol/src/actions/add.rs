@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use super::{PartitionText, Text};
-use crate::deletion_vector::DescriptorText;
+use super::{LogicalFileKey, PartitionText, Text};
+use crate::deletion_vector::{Descriptor, DescriptorText};
 
 /// An `add` as a line of a commit holds it: borrowed, with the statistics not looked at.
 #[derive(Debug, Deserialize)]
@@ -34,10 +34,24 @@ pub struct AddLine<'a> {
     pub base_row_id: Option<i64>,
     /// The version that brought the file.
     pub default_row_commit_version: Option<i64>,
+    /// What the writer notes about the file: a map of texts, not looked at.
+    #[serde(borrow)]
+    pub tags: Option<&'a RawValue>,
+    /// Which implementation of clustering arranged the file's rows.
+    #[serde(borrow)]
+    pub clustering_provider: Option<Text<'a>>,
 }
 
-/// An `add` that we write.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+/// An `add` on its own, in full: what we write, and what a version checksum lists.
+///
+/// ```
+/// use deltaic_protocol::actions::Add;
+/// let add = Add { path: "a.parquet".to_owned(), size: 3, data_change: true, ..Add::default() };
+/// let text = r#"{"path":"a.parquet","partitionValues":{},"size":3,"modificationTime":0,"dataChange":true}"#;
+/// assert_eq!(serde_json::to_string(&add)?, text);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Add {
     /// Where the data file is, URI-encoded.
@@ -51,6 +65,29 @@ pub struct Add {
     /// Whether the commit changes the table's rows by this.
     pub data_change: bool,
     /// Statistics as JSON text.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stats: Option<String>,
+    /// What the writer notes about the file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tags: Option<BTreeMap<String, Option<String>>>,
+    /// The rows that are deleted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deletion_vector: Option<Descriptor>,
+    /// The row id of the first row.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub base_row_id: Option<i64>,
+    /// The version that brought the file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub default_row_commit_version: Option<i64>,
+    /// Which implementation of clustering arranged the file's rows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clustering_provider: Option<String>,
+}
+
+impl Add {
+    /// What tells the logical file from others.
+    #[must_use]
+    pub fn key(&self) -> LogicalFileKey<'_> {
+        LogicalFileKey::new(&self.path, self.deletion_vector.as_ref().map(Descriptor::key))
+    }
 }

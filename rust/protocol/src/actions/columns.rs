@@ -2,6 +2,7 @@
 //!
 //! The name of a column is looked up once a batch; the loops index typed arrays.
 
+use std::hash::BuildHasher;
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
@@ -37,19 +38,10 @@ pub fn deletion_vector_fields() -> Fields {
     ])
 }
 
-/// Whether a batch of adds carries the files' statistics.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Statistics {
-    /// Left where they are: most of a log's bytes are statistics.
-    Skipped,
-    /// The JSON text of each file's.
-    Text,
-}
-
 /// The columns of a batch of adds.
 #[must_use]
-pub fn add_schema(statistics: Statistics) -> SchemaRef {
-    let mut fields = vec![
+pub fn add_schema() -> SchemaRef {
+    Arc::new(Schema::new(vec![
         Field::new("path", DataType::Utf8, false),
         Field::new("size", DataType::Int64, false),
         Field::new("modification_time", DataType::Int64, false),
@@ -59,11 +51,7 @@ pub fn add_schema(statistics: Statistics) -> SchemaRef {
             DataType::Struct(deletion_vector_fields()),
             true,
         ),
-    ];
-    if statistics == Statistics::Text {
-        fields.push(Field::new("stats", DataType::Utf8, true));
-    }
-    Arc::new(Schema::new(fields))
+    ]))
 }
 
 /// The columns of a batch of removes.
@@ -137,6 +125,12 @@ impl KeyColumns {
         self.path.is_empty()
     }
 
+    /// A hash of a row's key: equal keys have equal hashes under one seed.
+    #[must_use]
+    pub fn hash(&self, row: usize, seed: &impl BuildHasher) -> u64 {
+        seed.hash_one(self.key(row))
+    }
+
     /// The key of a row.
     #[must_use]
     pub fn key(&self, row: usize) -> LogicalFileKey<'_> {
@@ -200,11 +194,17 @@ pub struct AddColumns {
     pub partition_values: MapArray,
     /// Deletion vectors' descriptors.
     pub deletion_vector: StructArray,
-    /// Statistics as JSON text, where they were read.
-    pub stats: Option<StringArray>,
 }
 
 impl AddColumns {
+    /// How many rows a file's deletion vector deletes; none where it has none.
+    #[must_use]
+    pub fn cardinality(&self, row: usize) -> Option<i64> {
+        let counts = self.deletion_vector.column_by_name("cardinality")?;
+        let counts = counts.as_primitive_opt::<Int64Type>()?;
+        self.deletion_vector.is_valid(row).then(|| counts.value(row))
+    }
+
     /// The columns of a batch of [`add_schema`].
     pub fn of(batch: &RecordBatch) -> Result<Self> {
         let number = |name: &str| -> Result<Int64Array> {
@@ -228,15 +228,6 @@ impl AddColumns {
                 .as_struct_opt()
                 .ok_or_else(|| wrong_type("deletion_vector"))?
                 .clone(),
-            stats: match batch.column_by_name("stats") {
-                Some(stats) => Some(
-                    stats
-                        .as_string_opt::<i32>()
-                        .ok_or_else(|| wrong_type("stats"))?
-                        .clone(),
-                ),
-                None => None,
-            },
         })
     }
 }

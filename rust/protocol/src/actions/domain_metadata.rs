@@ -13,3 +13,18 @@ pub struct DomainMetadata {
     /// A tombstone.
     pub removed: bool,
 }
+
+impl DomainMetadata {
+    /// Whether the domain is the protocol's, which only clients that understand it may change.
+    ///
+    /// ```
+    /// use deltaic_protocol::actions::DomainMetadata;
+    /// let domain = |name: &str| DomainMetadata { domain: name.to_owned(), configuration: String::new(), removed: false };
+    /// assert!(domain("delta.clustering").is_system());
+    /// assert!(!domain("deltaic.notes").is_system());
+    /// ```
+    #[must_use]
+    pub fn is_system(&self) -> bool {
+        self.domain.starts_with("delta.")
+    }
+}

@@ -69,7 +69,7 @@ pub fn parse_line(line: &[u8]) -> Result<ActionLine<'_>> {
             format!("not UTF-8 from byte {}", error.valid_up_to()),
         )
     })?;
-    let parsed: Line<'_> = serde_json::from_str(text).map_err(|error| describe(text, &error))?;
+    let parsed: Line<'_> = serde_json::from_str(text).map_err(|error| describe::<Line<'_>>(text, &error))?;
     let mut actions = [
         parsed.add.map(ActionLine::Add),
         parsed.remove.map(ActionLine::Remove),
@@ -99,7 +99,7 @@ pub fn parse_line(line: &[u8]) -> Result<ActionLine<'_>> {
 }
 
 /// serde's words, with the field that is wrong and without the line number, which is always 1 here.
-fn describe(text: &str, error: &serde_json::Error) -> Error {
+pub(super) fn describe<'a, T: Deserialize<'a>>(text: &'a str, error: &serde_json::Error) -> Error {
     let said = error.to_string();
     let place = format!(" at line {} column {}", error.line(), error.column());
     let what = said.strip_suffix(&place).unwrap_or(&said);
@@ -109,7 +109,7 @@ fn describe(text: &str, error: &serde_json::Error) -> Error {
     );
     // The line is read a second time, which only a damaged one is, to learn where in it the fault stands.
     let mut again = serde_json::Deserializer::from_str(text);
-    match serde_path_to_error::deserialize::<_, Line<'_>>(&mut again) {
+    match serde_path_to_error::deserialize::<_, T>(&mut again) {
         Err(located) if located.path().iter().next().is_some() => {
             corrupt.with("field", located.path().to_string())
         }
@@ -158,6 +158,62 @@ mod tests {
         );
         assert_eq!(add.stats.map(RawValue::get), Some(r#""{\"numRecords\":1}""#));
         Ok(())
+    }
+
+    #[test]
+    fn every_field_of_a_file_action_is_read() -> Result<()> {
+        let damaged = || Error::new(ErrorKind::CorruptLog, "another action");
+        let fields = r#""path":"a","partitionValues":{},"size":1,"dataChange":true,"stats":"{}","tags":{"k":"v"},"baseRowId":4071,"defaultRowCommitVersion":41,
+            "deletionVector":{"storageType":"u","pathOrInlineDv":"ab","offset":1,"sizeInBytes":36,"cardinality":2}"#;
+        let line =
+            format!("{{\"add\":{{{fields},\"modificationTime\":2,\"clusteringProvider\":\"liquid\"}}}}");
+        let ActionLine::Add(add) = parse_line(line.as_bytes())? else {
+            return Err(damaged());
+        };
+        assert_eq!(add.tags.map(RawValue::get), Some(r#"{"k":"v"}"#));
+        assert_eq!(add.clustering_provider.as_deref(), Some("liquid"));
+        assert_eq!(
+            (add.base_row_id, add.default_row_commit_version),
+            (Some(4071), Some(41))
+        );
+        assert_eq!(add.deletion_vector.map(|vector| vector.cardinality), Some(2));
+        let line =
+            format!("{{\"remove\":{{{fields},\"deletionTimestamp\":3,\"extendedFileMetadata\":true}}}}");
+        let ActionLine::Remove(remove) = parse_line(line.as_bytes())? else {
+            return Err(damaged());
+        };
+        assert_eq!(remove.tags.map(RawValue::get), Some(r#"{"k":"v"}"#));
+        assert_eq!(remove.stats.map(RawValue::get), Some("\"{}\""));
+        assert_eq!(
+            (remove.extended_file_metadata, remove.deletion_timestamp),
+            (Some(true), Some(3))
+        );
+        assert_eq!(
+            (remove.base_row_id, remove.default_row_commit_version),
+            (Some(4071), Some(41))
+        );
+        Ok(())
+    }
+
+    /// protocol: sidecar-file-information.3, sidecar-file-information.4
+    #[test]
+    fn a_sidecar_has_its_size_and_its_time() {
+        let whole = r#"{"sidecar":{"path":"a.parquet","sizeInBytes":2304522,"modificationTime":1512909768000,"tags":{}}}"#;
+        assert!(matches!(
+            parse_line(whole.as_bytes()),
+            Ok(ActionLine::Sidecar(sidecar)) if sidecar.size_in_bytes == 2_304_522 && sidecar.modification_time == 1_512_909_768_000
+        ));
+        for part in [
+            "\"path\":\"a.parquet\",",
+            "\"sizeInBytes\":2304522,",
+            "\"modificationTime\":1512909768000,",
+        ] {
+            assert!(
+                parse_line(whole.replacen(part, "", 1).as_bytes()).is_err(),
+                "{part}"
+            );
+        }
+        assert!(parse_line(whole.replacen("2304522", "\"2304522\"", 1).as_bytes()).is_err());
     }
 
     #[test]

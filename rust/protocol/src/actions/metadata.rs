@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::schema::StructType;
+use crate::schema::{DataType, StructField, StructType};
 use crate::{Error, ErrorKind, Result};
 
 /// How the data files are encoded. Protocol: *Format Specification*.
@@ -31,8 +31,8 @@ pub struct Metadata {
     pub description: Option<String>,
     /// How the data files are encoded.
     pub format: Format,
-    /// The schema as JSON text; empty where a writer left it out, which only a later version may make good.
-    #[serde(default)]
+    /// The schema as JSON text; empty where a writer left it out because the columns were not known yet.
+    #[serde(default, deserialize_with = "text_or_null")]
     pub schema_string: String,
     /// The columns that the data is partitioned by.
     pub partition_columns: Vec<String>,
@@ -44,8 +44,13 @@ pub struct Metadata {
     pub created_time: Option<i64>,
 }
 
+fn text_or_null<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    Ok(Option::deserialize(deserializer)?.unwrap_or_default())
+}
+
 impl Metadata {
-    /// The schema, proved to hold the partition columns, of a table whose files are Parquet.
+    /// The schema, proved to hold the partition columns, of a table whose files are Parquet. Without a
+    /// `schemaString` it has no columns.
     pub fn schema(&self) -> Result<StructType> {
         if self.format.provider != "parquet" {
             return Err(Error::new(
@@ -59,17 +64,22 @@ impl Metadata {
             .with("field", "format.provider")
             .hint("convert the files to Parquet"));
         }
-        if self.schema_string.is_empty() {
-            return Err(Error::new(ErrorKind::CorruptLog, "the metadata hold no schema")
-                .with("field", "schemaString"));
-        }
-        let schema = StructType::from_json(&self.schema_string)?;
+        let schema = if self.schema_string.is_empty() {
+            StructType::default()
+        } else {
+            StructType::from_json(&self.schema_string)?
+        };
         for (index, column) in self.partition_columns.iter().enumerate() {
             let wrong = |message: String| {
                 Err(Error::new(ErrorKind::CorruptLog, message).with("field", "partitionColumns"))
             };
             match schema.field(column) {
                 None => return wrong(format!("the partition column {column:?} is not in the schema")),
+                // Its values cannot be told apart, but the rest of the log can be.
+                Some(StructField {
+                    data_type: DataType::Unknown(_),
+                    ..
+                }) => {}
                 Some(field) if field.data_type.as_primitive().is_none() => {
                     return wrong(format!(
                         "the partition column {column:?} is a {}",
@@ -95,5 +105,36 @@ impl Metadata {
     #[must_use]
     pub fn property(&self, key: &str) -> Option<&str> {
         self.configuration.get(key)?.as_deref()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_schema_may_be_absent_or_null_and_nothing_else_but_text() -> Result<(), serde_json::Error> {
+        let read = |schema: &str| -> Result<Metadata, serde_json::Error> {
+            serde_json::from_str(&format!(
+                r#"{{"id":"t","format":{{"provider":"parquet"}},{schema}"partitionColumns":[]}}"#
+            ))
+        };
+        for schema in ["", r#""schemaString":null,"#] {
+            let metadata = read(schema)?;
+            assert_eq!(metadata.schema_string, "");
+            assert!(metadata.schema().is_ok_and(|schema| schema.fields.is_empty()));
+        }
+        assert!(read(r#""schemaString":[{}],"#).is_err());
+        assert!(read(r#""schemaString":"{}","#)?.schema().is_err());
+        let partitioned = Metadata {
+            partition_columns: vec!["p".to_owned()],
+            ..read("")?
+        };
+        assert!(
+            partitioned
+                .schema()
+                .is_err_and(|error| error.kind() == ErrorKind::CorruptLog)
+        );
+        Ok(())
     }
 }

@@ -4,6 +4,7 @@
 //! into Arrow columns and looked at through [`columns`].
 
 mod add;
+mod cdc;
 pub mod columns;
 mod commit_info;
 mod domain_metadata;
@@ -17,6 +18,7 @@ mod text;
 mod txn;
 
 pub use add::{Add, AddLine};
+pub use cdc::Cdc;
 pub use commit_info::CommitInfo;
 pub use domain_metadata::DomainMetadata;
 pub use json::{ActionLine, parse_line};

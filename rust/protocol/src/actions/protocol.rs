@@ -21,11 +21,19 @@ pub struct Protocol {
 }
 
 impl Protocol {
-    /// Proves that the feature lists stand where the versions say they do.
+    /// Proves that the versions are versions, and that the feature lists stand where they say.
     pub fn validate(&self) -> Result<()> {
         let wrong = |field: &'static str, message: String| {
             Err(Error::new(ErrorKind::CorruptLog, message).with("field", field))
         };
+        for (field, version) in [
+            ("minReaderVersion", self.min_reader_version),
+            ("minWriterVersion", self.min_writer_version),
+        ] {
+            if version < 1 {
+                return wrong(field, format!("{field} is {version}, and versions start at 1"));
+            }
+        }
         if self.min_reader_version == 3 && self.reader_features.is_none() {
             return wrong(
                 "readerFeatures",

@@ -5,4 +5,4 @@
 
 mod descriptor;
 
-pub use descriptor::DescriptorText;
+pub use descriptor::{Descriptor, DescriptorText};

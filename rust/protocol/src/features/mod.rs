@@ -2,10 +2,16 @@
 //!
 //! Protocol: *Table Features*, *Protocol Evolution*, *Valid Feature Names in Table Features*.
 
+mod contradictions;
+mod new_table;
 mod page;
 mod support;
 mod table;
+#[cfg(test)]
+mod tests;
 
+pub use contradictions::{Contradiction, contradictions};
+pub use new_table::protocol_for;
 pub use page::features_page;
-pub use support::{ensure_appendable, ensure_readable, protocol_for};
+pub use support::{LogTail, ensure_appendable, ensure_openable, ensure_readable, supports_for_writers};
 pub use table::{FEATURES, Feature, Kind, Support, feature};

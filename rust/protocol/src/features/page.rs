@@ -11,21 +11,25 @@ pub fn features_page() -> String {
         "# Table features\n\n\
          What a table can ask of its readers and writers, and what deltaic does with a table that asks. This page is made \
          from the table that the checks themselves use. A feature that is not here is refused by its name.\n\n\
+         *open* is what the log alone tells: metadata, schema, properties, files, statistics, history. *read* and *append* are \
+         about rows.\n\n\
          *while inactive*: nothing is asked as long as the table does not use the feature, and such a table is taken.\n\n\
-         | feature | binds | implied by | read | append | needs | excludes | also named |\n\
-         |---|---|---|---|---|---|---|---|\n",
+         *with a log tail*: the table's catalog must say which commits are the newest; a path alone does not open it.\n\n\
+         | feature | binds | implied by | open | read | append | needs | excludes | also named |\n\
+         |---|---|---|---|---|---|---|---|---|\n",
     );
     for feature in FEATURES {
         // Writing to a String cannot fail.
         let _ = writeln!(
             page,
-            "| `{}` | {} | {} | {} | {} | {} | {} | {} |",
+            "| `{}` | {} | {} | {} | {} | {} | {} | {} | {} |",
             feature.name,
             match feature.kind {
                 Kind::Writer => "writers",
                 Kind::ReaderWriter => "readers and writers",
             },
             implied_by(feature),
+            word(feature.open),
             word(feature.read),
             word(feature.append),
             list(feature.requires),
@@ -48,6 +52,7 @@ fn word(support: Support) -> &'static str {
     match support {
         Support::Full => "yes",
         Support::WhileInactive => "while inactive",
+        Support::WithTail => "with a log tail",
         Support::None => "no",
     }
 }
@@ -96,8 +101,13 @@ mod tests {
                 row.name
             );
             assert!(
-                row.kind == Kind::ReaderWriter || row.read == Support::Full,
+                row.kind == Kind::ReaderWriter || (row.read == Support::Full && row.open == Support::Full),
                 "{} binds no reader",
+                row.name
+            );
+            assert!(
+                row.open != Support::None || row.read == Support::None,
+                "{}: rows are read only where the log is followed",
                 row.name
             );
         }

@@ -19,6 +19,8 @@ pub enum Support {
     Full,
     /// Nothing is asked as long as the feature is supported by the table but not active in it.
     WhileInactive,
+    /// Everything, once the table's catalog has handed over the log's tail.
+    WithTail,
     /// Not implemented: the table is refused.
     None,
 }
@@ -40,7 +42,9 @@ pub struct Feature {
     pub excludes: &'static [&'static str],
     /// The table property whose value `true` turns it on, where there is one.
     pub property: Option<&'static str>,
-    /// What we can do as a reader.
+    /// What we can do with the table's log: open it, list its files, tell its metadata and history.
+    pub open: Support,
+    /// What we can do as a reader of rows.
     pub read: Support,
     /// What we can do when appending.
     pub append: Support,
@@ -57,6 +61,7 @@ const fn writer(name: &'static str, legacy_writer: i32, append: Support) -> Feat
         requires: &[],
         excludes: &[],
         property: None,
+        open: Support::Full,
         read: Support::Full,
         append,
         active: always,
@@ -72,6 +77,7 @@ const fn both(name: &'static str, read: Support, append: Support) -> Feature {
         requires: &[],
         excludes: &[],
         property: None,
+        open: Support::Full,
         read,
         append,
         active: always,
@@ -80,6 +86,7 @@ const fn both(name: &'static str, read: Support, append: Support) -> Feature {
 
 const FULL: Support = Support::Full;
 const WHILE_INACTIVE: Support = Support::WhileInactive;
+const WITH_TAIL: Support = Support::WithTail;
 const NONE: Support = Support::None;
 
 /// Every feature that deltaic knows by name. One that is not here is refused by the name it has.
@@ -103,26 +110,26 @@ pub static FEATURES: &[Feature] = &[
     // It binds those who write checkpoints; an append writes none.
     both("v2Checkpoint", FULL, FULL),
     Feature { property: Some("delta.enableIcebergCompatV1"), requires: &["columnMapping"], excludes: &["deletionVectors"], ..writer("icebergCompatV1", 0, NONE) },
-    Feature { property: Some("delta.enableIcebergCompatV2"), requires: &["columnMapping"], excludes: &["deletionVectors"], ..writer("icebergCompatV2", 0, NONE) },
+    Feature { property: Some("delta.enableIcebergCompatV2"), requires: &["columnMapping"], ..writer("icebergCompatV2", 0, NONE) },
     Feature { property: Some("delta.enableIcebergCompatV3"), requires: &["columnMapping", "rowTracking"], ..writer("icebergCompatV3", 0, NONE) },
     Feature { property: Some("delta.enableIcebergWriterCompatV1"), requires: &["icebergCompatV2"], ..writer("icebergWriterCompatV1", 0, NONE) },
     Feature { property: Some("delta.enableIcebergWriterCompatV3"), requires: &["icebergCompatV3"], ..writer("icebergWriterCompatV3", 0, NONE) },
     Feature { requires: &["domainMetadata"], ..writer("clustering", 0, NONE) },
     both("vacuumProtocolCheck", FULL, FULL),
-    Feature { aliases: &["inCommitTimestamp-preview"], property: Some("delta.enableInCommitTimestamps"), active: has_in_commit_timestamps, ..writer("inCommitTimestamp", 0, WHILE_INACTIVE) },
+    Feature { aliases: &["inCommitTimestamps", "inCommitTimestamp-preview"], property: Some("delta.enableInCommitTimestamps"), active: has_in_commit_timestamps, ..writer("inCommitTimestamp", 0, WHILE_INACTIVE) },
     Feature { aliases: &["typeWidening-preview"], property: Some("delta.enableTypeWidening"), ..both("typeWidening", NONE, NONE) },
     Feature { aliases: &["variantType-preview"], ..both("variantType", NONE, NONE) },
     Feature { aliases: &["variantShredding-preview"], property: Some("delta.enableVariantShredding"), requires: &["variantType"], ..both("variantShredding", NONE, NONE) },
-    Feature { aliases: &["catalogOwned-preview"], requires: &["inCommitTimestamp", "vacuumProtocolCheck"], ..both("catalogManaged", NONE, NONE) },
+    Feature { open: WITH_TAIL, aliases: &["catalogOwned-preview"], requires: &["inCommitTimestamp", "vacuumProtocolCheck"], ..both("catalogManaged", NONE, NONE) },
     // It binds checkpoints and cleanup, which an append does not touch.
     writer("checkpointProtection", 0, FULL),
     Feature { aliases: &["collations-preview"], requires: &["domainMetadata"], ..writer("collations", 0, NONE) },
     Feature { property: Some("delta.enableMaterializePartitionColumnsFeature"), ..writer("materializePartitionColumns", 0, NONE) },
     writer("columnMappingUsageTracking", 0, NONE),
     writer("concurrentIdentityColumns", 0, NONE),
-    Feature { aliases: &["adaptiveMetadata-preview"], requires: &["columnMapping", "rowTracking", "deletionVectors", "domainMetadata", "inCommitTimestamp"], excludes: &["v2Checkpoint"], ..both("adaptiveMetadata", NONE, NONE) },
+    Feature { open: NONE, aliases: &["adaptiveMetadata-preview"], requires: &["columnMapping", "rowTracking", "deletionVectors", "domainMetadata", "inCommitTimestamp"], excludes: &["v2Checkpoint"], ..both("adaptiveMetadata", NONE, NONE) },
     Feature { aliases: &["geospatial-dev"], ..both("geospatial", NONE, NONE) },
-    Feature { aliases: &["redirectReaderWriter-preview"], ..both("redirectReaderWriter", NONE, NONE) },
+    Feature { open: NONE, aliases: &["redirectReaderWriter-preview"], ..both("redirectReaderWriter", NONE, NONE) },
     Feature { aliases: &["redirectWriterOnly-preview"], ..writer("redirectWriterOnly", 0, NONE) },
     Feature { aliases: &["coordinatedCommits-preview", "managedCommit-preview"], requires: &["inCommitTimestamp", "vacuumProtocolCheck"], ..writer("coordinatedCommits", 0, NONE) },
 ];

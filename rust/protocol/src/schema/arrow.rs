@@ -48,7 +48,18 @@ impl DataType {
                     false,
                 )
             }
+            Self::Unknown(_) => return Err(self.unknown()),
         })
+    }
+
+    /// The refusal of a type that is not known.
+    pub(crate) fn unknown(&self) -> Error {
+        Error::new(
+            ErrorKind::UnsupportedFeature,
+            format!("the type {:?} is not known", self.to_string()),
+        )
+        .with("feature", self.to_string())
+        .hint("the table was written by a newer writer; a newer deltaic may read it")
     }
 }
 

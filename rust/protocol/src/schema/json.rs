@@ -6,8 +6,8 @@ use super::{ArrayType, DataType, MapType, PrimitiveType, StructField, StructType
 use crate::{Error, ErrorKind, Result};
 
 impl StructType {
-    /// Reads a `schemaString`. Unknown types, names that differ only by case and missing parts are errors that
-    /// name the field.
+    /// Reads a `schemaString`. Names that differ only by case and missing parts are errors that name the field; a
+    /// type that is not known is kept as it is spelled.
     ///
     /// ```
     /// use deltaic_protocol::schema::StructType;
@@ -42,7 +42,10 @@ fn corrupt(path: &str, message: impl Into<String>) -> Error {
 
 fn parse_type(value: &Value, path: &str) -> Result<DataType> {
     match value {
-        Value::String(name) => parse_primitive(name, path).map(DataType::Primitive),
+        Value::String(name) => Ok(match parse_primitive(name) {
+            Some(primitive) => DataType::Primitive(primitive),
+            None => DataType::Unknown(Box::new(value.clone())),
+        }),
         Value::Object(parts) => match parts.get("type").and_then(Value::as_str) {
             Some("struct") => parse_struct(parts, path).map(DataType::Struct),
             Some("array") => Ok(DataType::Array(Box::new(ArrayType {
@@ -54,7 +57,8 @@ fn parse_type(value: &Value, path: &str) -> Result<DataType> {
                 value_type: parse_type(part(parts, "valueType", path)?, &format!("{path}.value"))?,
                 value_contains_null: boolean(parts, "valueContainsNull", path)?,
             }))),
-            other => Err(unknown_type(other.unwrap_or("an object without a type"), path)),
+            Some(_) => Ok(DataType::Unknown(Box::new(value.clone()))),
+            None => Err(corrupt(path, "a type is an object without a name")),
         },
         _ => Err(corrupt(path, "a type is neither a name nor an object")),
     }
@@ -111,18 +115,8 @@ fn boolean(parts: &Map<String, Value>, key: &str, path: &str) -> Result<bool> {
         .ok_or_else(|| corrupt(path, format!("{key:?} is not true or false")))
 }
 
-fn unknown_type(name: &str, path: &str) -> Error {
-    Error::new(
-        ErrorKind::UnsupportedFeature,
-        format!("the type {name:?} is not known"),
-    )
-    .with("feature", name)
-    .with("field", path)
-    .hint("the table was written by a newer writer; a newer deltaic may read it")
-}
-
-fn parse_primitive(name: &str, path: &str) -> Result<PrimitiveType> {
-    Ok(match name {
+pub(super) fn parse_primitive(name: &str) -> Option<PrimitiveType> {
+    Some(match name {
         "string" => PrimitiveType::String,
         "long" => PrimitiveType::Long,
         "integer" => PrimitiveType::Integer,
@@ -145,7 +139,7 @@ fn parse_primitive(name: &str, path: &str) -> Result<PrimitiveType> {
             Some(decimal) => decimal,
             // A length or a collation narrows what a string means to its engine, not how it is stored.
             None if is_narrowed_string(other) => PrimitiveType::String,
-            None => return Err(unknown_type(other, path)),
+            None => return None,
         },
     })
 }
@@ -171,6 +165,7 @@ fn parse_decimal(name: &str) -> Option<PrimitiveType> {
 
 fn type_to_value(data_type: &DataType) -> Value {
     match data_type {
+        DataType::Unknown(spelled) => (**spelled).clone(),
         DataType::Primitive(primitive) => Value::String(primitive.to_string()),
         DataType::Struct(fields) => struct_to_value(fields),
         DataType::Array(array) => json!({
@@ -236,20 +231,46 @@ mod tests {
         Ok(())
     }
 
+    /// What a table holds besides such a column can be told, so the schema is read; its rows are refused.
+    #[test]
+    fn a_type_that_is_not_known_is_kept_as_it_is_spelled() -> Result<()> {
+        for (spelled, shown) in [
+            ("\"quaternion\"", "quaternion"),
+            ("\"decimal(39,2)\"", "decimal(39,2)"),
+            ("\"interval day to second\"", "interval day to second"),
+            ("\"geometry(OGC:CRS84)\"", "geometry(OGC:CRS84)"),
+            ("\"timestamp_nanos\"", "timestamp_nanos"),
+            (r#"{"type":"udt","class":"c","sqlType":"long"}"#, "udt"),
+        ] {
+            let text = NESTED.replacen("\"decimal(10,2)\"", spelled, 1);
+            let schema = StructType::from_json(&text)?;
+            assert_eq!(StructType::from_json(&schema.to_json())?, schema, "{spelled}");
+            assert!(schema.to_json().contains(spelled), "{spelled}");
+            let (path, data_type) = schema
+                .first_unknown()
+                .ok_or_else(|| corrupt("b.d", "not found"))?;
+            assert_eq!((path.as_str(), data_type.to_string().as_str()), ("b.d", shown));
+            let refused = schema.to_arrow().err();
+            assert!(
+                refused.as_ref().is_some_and(|error| {
+                    error.kind() == ErrorKind::UnsupportedFeature
+                        && error.context().contains(&("feature", shown.into()))
+                }),
+                "{refused:?}"
+            );
+        }
+        assert!(StructType::from_json(NESTED)?.first_unknown().is_none());
+        Ok(())
+    }
+
     #[test]
     fn damage_names_the_field() {
         for (from, to, field, kind) in [
             (
-                "\"integer\",\"nullable\"",
-                "\"quaternion\",\"nullable\"",
-                "a",
-                ErrorKind::UnsupportedFeature,
-            ),
-            (
-                "decimal(10,2)",
-                "decimal(39,2)",
-                "b.d",
-                ErrorKind::UnsupportedFeature,
+                "\"type\":\"array\"",
+                "\"tip\":\"array\"",
+                "c",
+                ErrorKind::CorruptLog,
             ),
             (
                 "\"containsNull\":false",

@@ -3,11 +3,15 @@
 //! Protocol: *Schema Serialization Format*.
 
 mod arrow;
+mod column_metadata;
 mod column_name;
 mod json;
 mod tree;
+mod type_changes;
 mod types;
 
 pub use arrow::schema_from_arrow;
+pub use column_metadata::{DeclaredLength, Identity};
 pub use column_name::ColumnName;
+pub use type_changes::{TypeChange, is_widening};
 pub use types::{ArrayType, DataType, MapType, PrimitiveType, StructField, StructType};

@@ -30,12 +30,13 @@ fn write_part(
         DataType::Struct(_) => "struct".to_owned(),
         DataType::Array(_) => "array".to_owned(),
         DataType::Map(_) => "map".to_owned(),
+        DataType::Unknown(_) => data_type.to_string(),
     };
     let not_null = if nullable { "" } else { " not null" };
     writeln!(f, "{indent}|-- {name}: {kind}{not_null}")?;
     let below = format!("{indent}|   ");
     match data_type {
-        DataType::Primitive(_) => Ok(()),
+        DataType::Primitive(_) | DataType::Unknown(_) => Ok(()),
         DataType::Struct(fields) => write_fields(f, fields, &below),
         DataType::Array(array) => write_part(f, &below, "element", &array.element_type, array.contains_null),
         DataType::Map(map) => {

@@ -55,6 +55,8 @@ pub enum DataType {
     Array(Box<ArrayType>),
     /// Keys and values.
     Map(Box<MapType>),
+    /// One that is not known, as the schema spells it. The table's log is followed; its rows are not read.
+    Unknown(Box<Value>),
 }
 
 /// Protocol: *Array Type*.
@@ -127,6 +129,18 @@ impl StructType {
         })
     }
 
+    /// The dotted path and the type of the first part whose type is not known.
+    #[must_use]
+    pub fn first_unknown(&self) -> Option<(String, &DataType)> {
+        let mut found = None;
+        self.for_each_part(&mut |path, data_type| {
+            if found.is_none() && matches!(data_type, DataType::Unknown(_)) {
+                found = Some((path.to_owned(), data_type));
+            }
+        });
+        found
+    }
+
     /// The names of the fields, in order.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.fields.iter().map(|field| field.name.as_str())
@@ -153,7 +167,7 @@ impl DataType {
     fn for_each_part<'a>(&'a self, path: &str, visit: &mut dyn FnMut(&str, &'a DataType)) {
         visit(path, self);
         match self {
-            Self::Primitive(_) => {}
+            Self::Primitive(_) | Self::Unknown(_) => {}
             Self::Struct(fields) => {
                 for field in &fields.fields {
                     field
@@ -216,6 +230,10 @@ impl fmt::Display for DataType {
             }
             Self::Array(array) => write!(f, "array<{}>", array.element_type),
             Self::Map(map) => write!(f, "map<{}, {}>", map.key_type, map.value_type),
+            Self::Unknown(spelled) => match (spelled.as_str(), spelled.get("type").and_then(Value::as_str)) {
+                (Some(name), _) | (None, Some(name)) => f.write_str(name),
+                (None, None) => f.write_str("unknown"),
+            },
         }
     }
 }

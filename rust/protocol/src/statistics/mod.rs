@@ -4,9 +4,21 @@
 //! cannot be, are as good as absent.
 
 mod bounds;
+mod builder;
+mod column_builder;
 mod columns;
+mod one_pass;
+mod scanner;
+mod schema;
+mod structs;
 mod text;
+mod typed;
 
 pub use bounds::{STRING_PREFIX, lower_bound, upper_bound};
+pub use builder::{StatisticsBuilder, StatisticsText};
 pub use columns::StatisticsColumns;
+pub use schema::StatisticsSchema;
 pub use text::{Statistics, num_records};
+
+#[cfg(test)]
+mod twins;

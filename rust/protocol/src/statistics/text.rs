@@ -6,6 +6,8 @@ use std::collections::HashMap;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use super::builder::Columns;
+use super::schema::{Part, StatisticsSchema, Wanted};
 use crate::expr::Scalar;
 use crate::schema::PrimitiveType;
 
@@ -24,7 +26,8 @@ pub struct Statistics<'a> {
     min_values: Option<&'a RawValue>,
     #[serde(borrow)]
     max_values: Option<&'a RawValue>,
-    #[serde(borrow)]
+    // An example of the protocol has the plural.
+    #[serde(borrow, alias = "nullCounts")]
     null_count: Option<&'a RawValue>,
 }
 
@@ -43,6 +46,10 @@ impl<'a> Statistics<'a> {
     /// Reads `add.stats`. Text that is no statistics has none.
     #[must_use]
     pub fn parse(text: &'a str) -> Self {
+        // A list would be taken for a struct's fields in their order.
+        if !text.trim_start().starts_with('{') {
+            return Self::default();
+        }
         serde_json::from_str(text).unwrap_or_default()
     }
 
@@ -70,6 +77,49 @@ impl<'a> Statistics<'a> {
     }
 }
 
+/// Puts what a file's statistics say into the columns; gives whether the bounds are tight.
+///
+/// This is the general way: it takes any JSON, and is what the quick one is compared with.
+pub(super) fn read(text: &str, schema: &StatisticsSchema, columns: &mut Columns, row: usize) -> bool {
+    let stats = Statistics::parse(text);
+    if let (Some(column), Some(count)) = (columns.get_mut(Columns::NUM_RECORDS), stats.num_records()) {
+        column.put(row, Scalar::Long(count));
+    }
+    for kind in [Kind::Min, Kind::Max, Kind::NullCount] {
+        if let Some(level) = stats.level(kind) {
+            put_level(&level, &schema.fields, kind, columns, row);
+        }
+    }
+    stats.tight_bounds()
+}
+
+fn put_level(values: &Level<'_>, fields: &[Wanted], kind: Kind, columns: &mut Columns, row: usize) {
+    for field in fields {
+        let Some(raw) = values.get(field.key.as_str()) else {
+            continue;
+        };
+        match &field.part {
+            Part::Fields(below) => {
+                if let Some(values) = level(raw) {
+                    put_level(&values, below, kind, columns, row);
+                }
+            }
+            Part::Leaf(leaf) => {
+                let Some(column) = columns.get_mut(Columns::place(kind, leaf.index)) else {
+                    continue;
+                };
+                let value = match kind {
+                    Kind::NullCount => count(raw).map(Scalar::Long),
+                    Kind::Min | Kind::Max => bound(raw, column.data_type),
+                };
+                if let Some(value) = value {
+                    column.put(row, value);
+                }
+            }
+        }
+    }
+}
+
 /// The fields of an object, each still text; none where it is no object.
 pub(super) fn level(raw: &RawValue) -> Option<Level<'_>> {
     serde_json::from_str(raw.get()).ok()
@@ -80,13 +130,9 @@ pub(super) fn bound(value: &RawValue, data_type: PrimitiveType) -> Option<Scalar
     let raw = value.get();
     let is_text = raw.starts_with('"');
     let spelled_as_text = match data_type {
-        PrimitiveType::String
-        | PrimitiveType::Date
-        | PrimitiveType::Timestamp
-        | PrimitiveType::TimestampNtz => true,
         // Not a number, and the infinities, have no spelling as JSON numbers.
         PrimitiveType::Float | PrimitiveType::Double => is_text,
-        _ => false,
+        other => is_spelled_as_text(other),
     };
     match (is_text, spelled_as_text) {
         (true, true) => Scalar::parse(&serde_json::from_str::<Cow<'_, str>>(raw).ok()?, data_type),
@@ -95,9 +141,22 @@ pub(super) fn bound(value: &RawValue, data_type: PrimitiveType) -> Option<Scalar
     }
 }
 
+/// Whether the values of a type are JSON strings.
+pub(super) fn is_spelled_as_text(data_type: PrimitiveType) -> bool {
+    matches!(
+        data_type,
+        PrimitiveType::String | PrimitiveType::Date | PrimitiveType::Timestamp | PrimitiveType::TimestampNtz
+    )
+}
+
 /// A count, where it is one.
-pub(super) fn count(raw: &RawValue) -> Option<i64> {
-    raw.get().parse::<i64>().ok().filter(|count| *count >= 0)
+fn count(raw: &RawValue) -> Option<i64> {
+    count_of(raw.get())
+}
+
+/// A count, where the text is one.
+pub(super) fn count_of(text: &str) -> Option<i64> {
+    text.parse::<i64>().ok().filter(|count| *count >= 0)
 }
 
 /// `numRecords` of a file's statistics; none where they do not parse or do not say.

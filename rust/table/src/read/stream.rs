@@ -19,8 +19,8 @@ pub type BatchStream = BoxStream<'static, Result<RecordBatch>>;
 const QUEUE: usize = 2;
 
 /// Reads a scan: all of its files, at most `limit` rows. Must be called inside a runtime.
-pub fn stream_scan(scan: &Scan) -> Result<BatchStream> {
-    let tasks = scan.tasks()?;
+pub async fn stream_scan(scan: &Scan) -> Result<BatchStream> {
+    let tasks = scan.tasks().await?;
     let at_once = std::thread::available_parallelism().map_or(1, NonZero::get);
     let files = futures::stream::iter(tasks)
         .map(|task| async move { spawn(task) })

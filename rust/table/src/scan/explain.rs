@@ -7,9 +7,9 @@ use deltaic_protocol::Result;
 use super::Scan;
 
 impl Scan {
-    /// A few lines of text: which files are read, and what ruled the others out.
-    pub fn explain(&self) -> Result<String> {
-        let (_, report) = self.pruned()?;
+    /// A few lines of text: which files are read, and what ruled the others out. Must be called inside a runtime.
+    pub async fn explain(&self) -> Result<String> {
+        let (_, report) = self.pruned().await?;
         let mut text = String::new();
         // Writing to a String cannot fail.
         let _ = writeln!(
@@ -36,28 +36,32 @@ impl Scan {
         }
         let _ = writeln!(
             text,
-            "  files      {} in all, {} after partitions",
-            report.files, report.after_partitions
+            "  files      {} in all, {} after partitions, {} after statistics",
+            report.files, report.after_partitions, report.after_statistics
         );
         let _ = writeln!(
             text,
-            "  bytes      {} in all, {} after partitions",
+            "  bytes      {} in all, {} after partitions, {} after statistics",
             readable(report.bytes),
-            readable(report.bytes_after_partitions)
+            readable(report.bytes_after_partitions),
+            readable(report.bytes_after_statistics)
         );
         for conjunct in self.bound().map(|bound| bound.conjuncts()).unwrap_or_default() {
             let by_partition = conjunct
                 .columns()
                 .iter()
                 .all(|column| self.context.partition_columns.iter().any(|name| name == column));
-            let (_, alone) = self.snapshot.files(Some(conjunct))?;
+            let (_, alone) = self.snapshot.files(Some(conjunct)).await?;
             let what = if by_partition {
                 format!(
                     "on partitions, rules out {} files",
                     alone.files - alone.after_partitions
                 )
             } else {
-                "on rows, as they are read".to_owned()
+                format!(
+                    "on rows, as they are read; statistics rule out {} files",
+                    alone.after_partitions - alone.after_statistics
+                )
             };
             let _ = writeln!(text, "  {conjunct}: {what}");
         }

@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use arrow_array::{Array, RecordBatch};
+use arrow_schema::SchemaRef;
 use deltaic_log::Snapshot;
-use deltaic_log::snapshot::{Files, PruneReport};
-use deltaic_protocol::actions::columns::Statistics;
+use deltaic_log::snapshot::{Files, FilesBatch, PruneReport, Pruning, WithStatistics};
 use deltaic_protocol::error::nearest;
 use deltaic_protocol::expr::{BoundPredicate, parse_predicate};
+use deltaic_protocol::features::ensure_readable;
 use deltaic_protocol::partition::values_of_row;
 use deltaic_protocol::schema::{StructField, StructType};
 use deltaic_protocol::{Error, ErrorKind, Result};
@@ -46,6 +47,11 @@ impl Scan {
     /// An unknown column is an `InvalidArgument` with the nearest name, a predicate that does not fit an
     /// `InvalidPredicate`.
     pub fn try_new(snapshot: Snapshot, options: ScanOptions) -> Result<Self> {
+        ensure_readable(snapshot.protocol(), snapshot.metadata(), snapshot.schema()).map_err(|error| {
+            error
+                .with("table", snapshot.location().uri())
+                .with("version", snapshot.version())
+        })?;
         let schema = Arc::clone(snapshot.schema());
         let output = match &options.columns {
             None => schema.as_ref().clone(),
@@ -103,15 +109,15 @@ impl Scan {
         self.context.predicate.as_ref().map(|(_, bound)| bound)
     }
 
-    pub(super) fn pruned(&self) -> Result<(Files, PruneReport)> {
-        self.snapshot.files(self.bound())
+    pub(super) async fn pruned(&self) -> Result<(Files, PruneReport)> {
+        self.snapshot.files(self.bound()).await
     }
 
-    /// The files to read, each a task of its own.
-    pub fn tasks(&self) -> Result<Vec<ScanTask>> {
-        let (files, _) = self.pruned()?;
-        files.ensure_partition_values(&self.snapshot.partition_fields())?;
-        let task = |row: usize| {
+    /// The files to read, each a task of its own. Must be called inside a runtime.
+    pub async fn tasks(&self) -> Result<Vec<ScanTask>> {
+        let (files, _) = self.pruned().await?;
+        self.snapshot.ensure_partition_values(&files)?;
+        let task = |files: &FilesBatch, row: usize| {
             if files.adds.deletion_vector.is_valid(row) {
                 // The gate refuses such tables; should one slip through, its rows are not to be trusted.
                 return Err(
@@ -127,7 +133,11 @@ impl Scan {
                 partition_values: values_of_row(&files.adds.partition_values, row),
             })
         };
-        (0..files.len()).map(task).collect()
+        files
+            .batches
+            .iter()
+            .flat_map(|batch| (0..batch.len()).map(move |row| task(batch, row)))
+            .collect()
     }
 
     /// Whether the predicate, if any, looks at partition columns alone, so that the log answers it.
@@ -162,9 +172,15 @@ impl Scan {
         if !self.is_answered_by_the_log() {
             return Ok(None);
         }
-        let files = self.snapshot.files_with_statistics(self.bound()).await?;
+        let (files, _) = self
+            .snapshot
+            .prune(Pruning {
+                predicate: self.bound(),
+                statistics: WithStatistics::NumRecords,
+            })
+            .await?;
         // Pruning keeps a file whose partition value cannot be read; a scan would refuse it.
-        files.ensure_partition_values(&self.snapshot.partition_fields())?;
+        self.snapshot.ensure_partition_values(&files)?;
         Ok(files.num_rows().map(|rows| match self.limit {
             Some(limit) => rows.min(i64::try_from(limit).unwrap_or(i64::MAX)),
             None => rows,
@@ -173,21 +189,25 @@ impl Scan {
 }
 
 /// The files that may hold a matching row, one a row: `path`, `size`, `modification_time`, `partition_values`,
-/// `deletion_vector`, and with statistics `num_records`, `tight_bounds`, `min`, `max`, `null_count`.
+/// `deletion_vector`, and with statistics `num_records`, `tight_bounds`, `min`, `max`, `null_count`; the schema, which
+/// says so even where there are no files. Must be called inside a runtime.
 pub async fn list_files(
     snapshot: &Snapshot,
     predicate: Option<&str>,
-    statistics: Statistics,
-) -> Result<RecordBatch> {
+    statistics: WithStatistics,
+) -> Result<(SchemaRef, Vec<RecordBatch>)> {
     let bound = match predicate {
         Some(text) => Some(parse_predicate(text)?.bind(snapshot.schema())?),
         None => None,
     };
-    let files = match statistics {
-        Statistics::Skipped => snapshot.files(bound.as_ref())?.0,
-        Statistics::Text => snapshot.files_with_statistics(bound.as_ref()).await?,
-    };
-    files.to_batch(snapshot.schema(), &snapshot.partition_fields())
+    let predicate = bound.as_ref();
+    let (files, _) = snapshot
+        .prune(Pruning {
+            predicate,
+            statistics,
+        })
+        .await?;
+    Ok((snapshot.files_schema(statistics)?, files.to_batches()?))
 }
 
 fn select(schema: &StructType, names: &[String]) -> Result<StructType> {

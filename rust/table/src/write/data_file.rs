@@ -108,6 +108,7 @@ impl DataFile {
             modification_time: now_ms(),
             data_change: true,
             stats: Some(self.statistics.to_json()),
+            ..Add::default()
         };
         Ok((add, rows))
     }

@@ -2,19 +2,23 @@
 //!
 //! Protocol: *Checkpoints*, *V1 Spec*, *V2 Spec*, *Sidecar Files*. This room alone knows what a checkpoint is made of.
 
+mod columns;
 mod parquet;
 
 use std::sync::Arc;
 
 use deltaic_protocol::actions::Sidecar;
-use deltaic_protocol::actions::columns::Statistics;
 use deltaic_protocol::log_path::{CheckpointFormat, LOG_FOLDER, LogFileKind};
 use deltaic_protocol::{Error, ErrorKind, Result};
-use futures::{StreamExt, TryStreamExt};
 
-use self::parquet::{damaged, read_file};
-use super::Actions;
-use super::lines::decode_lines;
+pub use self::parquet::{ActionsFile, RowGroupPlace};
+
+use self::columns::damaged;
+use self::parquet::FileActions;
+use super::TableActions;
+use super::commits::decode_commit;
+use super::file_batch::FileBatch;
+use crate::in_parallel::in_parallel;
 use crate::listing::LogFile;
 use crate::location::TableLocation;
 use crate::parquet_file::ParquetFile;
@@ -24,105 +28,204 @@ use crate::store_error::store_error;
 /// The folder of the sidecars, below the log's.
 const SIDECARS: &str = "_sidecars";
 
-/// How many sidecars are read at once.
-const SIDECARS_IN_FLIGHT: usize = 4;
+/// How many footers are fetched at once.
+const FOOTERS_IN_FLIGHT: usize = 64;
 
-/// Reads a checkpoint and its sidecars, of the file actions only the columns that replay needs.
-///
-/// Whatever is missing, damaged or against the spec is an error, and the caller passes the checkpoint over.
-pub async fn read_checkpoint(
-    location: &TableLocation,
-    checkpoint: &CheckpointFiles,
-    statistics: Statistics,
-    max_line_bytes: usize,
-) -> Result<Actions> {
-    let read = read_whole(location, checkpoint, statistics, max_line_bytes).await;
-    read.map_err(|error| {
-        error
-            .with("path", path_of(checkpoint))
-            .with("version", checkpoint.version)
-            .or_hint(
-                "the checkpoint is damaged: restore it, or the commits that it stands for, from a backup",
-            )
-    })
+/// How many row groups are fetched and decoded at once.
+const ROW_GROUPS_IN_FLIGHT: usize = 8;
+
+/// Up to this size the top level of a UUID-named checkpoint is fetched whole: it mostly names sidecars and holds little.
+const TOP_LEVEL_BYTES: u64 = 8 << 20;
+
+/// A checkpoint that was read: of the file actions only the adds, and of them only the columns that replay needs.
+#[derive(Debug)]
+pub struct Checkpoint {
+    /// Its files.
+    pub files: CheckpointFiles,
+    /// The adds.
+    pub adds: Vec<Arc<FileBatch>>,
+    /// What it says about the table.
+    pub table: TableActions,
+    /// Tombstones of a top level in JSON, which come with the rest of it.
+    removes: Vec<Arc<FileBatch>>,
+    /// Its files in Parquet, where the tombstones are.
+    parquet: Vec<Arc<ActionsFile>>,
+}
+
+impl Checkpoint {
+    /// Reads a checkpoint and its sidecars.
+    ///
+    /// Whatever is missing, damaged or against the spec is an error, and the caller passes the checkpoint over.
+    pub async fn read(
+        location: &Arc<TableLocation>,
+        files: &CheckpointFiles,
+        max_line_bytes: usize,
+    ) -> Result<Self> {
+        let read = read_whole(location, files, max_line_bytes).await;
+        read.map_err(|error| locate(error, files))
+    }
+
+    /// The tombstones, which are read now: a table's files can be told without them.
+    pub async fn read_tombstones(&self) -> Result<Vec<Arc<FileBatch>>> {
+        let tasks: Vec<_> = groups_of(&self.parquet)
+            .map(|(file, group)| file.read_group(group, FileActions::Removes))
+            .collect();
+        let read = in_parallel(tasks, ROW_GROUPS_IN_FLIGHT).await;
+        let mut removes = self.removes.clone();
+        for held in read.map_err(|error| locate(error, &self.files))? {
+            removes.extend(held.files);
+        }
+        Ok(removes)
+    }
+}
+
+fn locate(error: Error, checkpoint: &CheckpointFiles) -> Error {
+    let path = checkpoint
+        .files
+        .first()
+        .map(|file| file.relative())
+        .unwrap_or_default();
+    error
+        .with("path", path)
+        .with("version", checkpoint.version)
+        .or_hint("the checkpoint is damaged: restore it, or the commits that it stands for, from a backup")
+}
+
+fn groups_of(files: &[Arc<ActionsFile>]) -> impl Iterator<Item = (Arc<ActionsFile>, usize)> + '_ {
+    files
+        .iter()
+        .flat_map(|file| (0..file.row_groups()).map(move |group| (Arc::clone(file), group)))
 }
 
 async fn read_whole(
-    location: &TableLocation,
-    checkpoint: &CheckpointFiles,
-    statistics: Statistics,
+    location: &Arc<TableLocation>,
+    files: &CheckpointFiles,
     max_line_bytes: usize,
-) -> Result<Actions> {
-    let mut actions = Actions::default();
-    for file in &checkpoint.files {
-        read_top_level(location, file, statistics, max_line_bytes, &mut actions)
-            .await
-            .map_err(|error| error.with("path", file.relative()))?;
+) -> Result<Checkpoint> {
+    let mut checkpoint = Checkpoint {
+        files: files.clone(),
+        adds: Vec::new(),
+        table: TableActions::default(),
+        removes: Vec::new(),
+        parquet: Vec::new(),
+    };
+    match files.files.as_slice() {
+        [file] if is_json(file) => read_json(location, file, max_line_bytes, &mut checkpoint).await?,
+        top => {
+            let opened: Vec<_> = top
+                .iter()
+                .map(|file| open_listed(Arc::clone(location), Arc::clone(file)))
+                .collect();
+            let opened = in_parallel(opened, FOOTERS_IN_FLIGHT).await?;
+            read_groups(&opened, &mut checkpoint).await?;
+            checkpoint.parquet = opened;
+        }
     }
-    judge(&actions, checkpoint)?;
-    let sidecars = std::mem::take(&mut actions.sidecars);
-    for held in read_sidecars(location, sidecars, statistics).await? {
-        actions.adds.extend(held.adds);
-        actions.removes.extend(held.removes);
-    }
-    Ok(actions)
+    checkpoint.table.judge()?;
+    let sidecars = std::mem::take(&mut checkpoint.table.sidecars);
+    judge(&checkpoint, files, !sidecars.is_empty())?;
+    let opened: Vec<_> = sidecars
+        .into_iter()
+        .map(|sidecar| open_sidecar(Arc::clone(location), sidecar))
+        .collect();
+    let opened = in_parallel(opened, FOOTERS_IN_FLIGHT).await?;
+    let mut held = Checkpoint {
+        table: TableActions::default(),
+        ..checkpoint
+    };
+    // What a sidecar says about the table is against the spec and counts for nothing.
+    read_groups(&opened, &mut held).await?;
+    held.table = checkpoint.table;
+    held.parquet.extend(opened);
+    Ok(held)
 }
 
-fn path_of(checkpoint: &CheckpointFiles) -> String {
-    checkpoint
-        .files
-        .first()
-        .map(LogFile::relative)
-        .unwrap_or_default()
-}
-
-async fn read_top_level(
-    location: &TableLocation,
-    file: &LogFile,
-    statistics: Statistics,
-    max_line_bytes: usize,
-    actions: &mut Actions,
-) -> Result<()> {
-    if matches!(
+fn is_json(file: &LogFile) -> bool {
+    matches!(
         file.path.kind,
         LogFileKind::UuidCheckpoint {
             format: CheckpointFormat::Json,
             ..
         }
-    ) {
-        let relative = file.relative();
-        let bytes = location
-            .read(&relative)
-            .await
-            .map_err(|error| store_error(&error, &relative))?;
-        *actions = decode_lines(&bytes, statistics, max_line_bytes)?;
-        return Ok(());
-    }
-    let path = location.below(&file.relative())?;
-    read_file(
-        ParquetFile::listed(Arc::clone(location.store()), path, file.size),
-        statistics,
-        actions,
     )
-    .await
+}
+
+async fn read_json(
+    location: &Arc<TableLocation>,
+    file: &Arc<LogFile>,
+    max_line_bytes: usize,
+    checkpoint: &mut Checkpoint,
+) -> Result<()> {
+    let relative = file.relative();
+    let bytes = location
+        .read(&relative)
+        .await
+        .map_err(|error| store_error(&error, &relative))?;
+    let mut held = decode_commit(&bytes, file, max_line_bytes)?;
+    checkpoint.adds = std::mem::take(&mut held.adds);
+    checkpoint.removes = std::mem::take(&mut held.removes);
+    checkpoint.table = held.table;
+    Ok(())
+}
+
+async fn read_groups(files: &[Arc<ActionsFile>], checkpoint: &mut Checkpoint) -> Result<()> {
+    let tasks: Vec<_> = groups_of(files)
+        .map(|(file, group)| file.read_group(group, FileActions::Adds))
+        .collect();
+    for held in in_parallel(tasks, ROW_GROUPS_IN_FLIGHT).await? {
+        checkpoint.adds.extend(held.files);
+        checkpoint.table.merge(held.table)?;
+    }
+    Ok(())
+}
+
+async fn open_listed(location: Arc<TableLocation>, file: Arc<LogFile>) -> Result<Arc<ActionsFile>> {
+    let relative = file.relative();
+    let located = |error: Error| error.with("path", relative.as_str());
+    let path = location.below(&relative)?;
+    let parquet = ParquetFile::listed(Arc::clone(location.store()), path, file.size);
+    let is_top_level = matches!(file.path.kind, LogFileKind::UuidCheckpoint { .. });
+    let parquet = if is_top_level && file.size <= TOP_LEVEL_BYTES {
+        parquet.with_tail_guess(file.size)
+    } else {
+        parquet
+    };
+    ActionsFile::open(parquet, &relative).await.map_err(located)
+}
+
+async fn open_sidecar(location: Arc<TableLocation>, sidecar: Sidecar) -> Result<Arc<ActionsFile>> {
+    let relative = format!("{LOG_FOLDER}/{SIDECARS}/{}", sidecar.name()?);
+    let located = |error: Error| error.with("path", relative.as_str());
+    let path = location.below(&relative)?;
+    let said = u64::try_from(sidecar.size_in_bytes).unwrap_or(0);
+    let mut file = ParquetFile::listed(Arc::clone(location.store()), path, said);
+    file.fetch_tail().await.map_err(|error| match error {
+        object_store::Error::NotFound { .. } => located(
+            Error::new(ErrorKind::CorruptLog, "a sidecar of the checkpoint is missing")
+                .hint("restore the sidecar, or the commits that the checkpoint stands for, from a backup"),
+        ),
+        other => located(store_error(&other, &relative)),
+    })?;
+    ActionsFile::open(file, &relative).await.map_err(located)
 }
 
 /// Proves that the top level says what a checkpoint of its name must say.
-fn judge(actions: &Actions, checkpoint: &CheckpointFiles) -> Result<()> {
-    if actions.protocol.is_none() || actions.metadata.is_none() {
+fn judge(checkpoint: &Checkpoint, files: &CheckpointFiles, has_sidecars: bool) -> Result<()> {
+    let table = &checkpoint.table;
+    if table.protocol.is_none() || table.metadata.is_none() {
         return Err(damaged("it holds no protocol or no metaData"));
     }
-    let is_uuid_named = checkpoint
+    let is_uuid_named = files
         .files
         .iter()
         .any(|file| matches!(file.path.kind, LogFileKind::UuidCheckpoint { .. }));
-    match &actions.checkpoint_metadata {
-        None if is_uuid_named || !actions.sidecars.is_empty() => {
+    match &table.checkpoint_metadata {
+        None if is_uuid_named || has_sidecars => {
             return Err(damaged(
                 "it holds no checkpointMetadata, which the V2 spec asks for",
             ));
         }
-        Some(metadata) if metadata.version != checkpoint.version.as_i64() => {
+        Some(metadata) if metadata.version != files.version.as_i64() => {
             return Err(damaged(format!(
                 "it says that it is of version {}",
                 metadata.version
@@ -130,40 +233,16 @@ fn judge(actions: &Actions, checkpoint: &CheckpointFiles) -> Result<()> {
         }
         _ => {}
     }
-    let holds_files = !actions.adds.is_empty() || !actions.removes.is_empty();
-    if holds_files && !actions.sidecars.is_empty() {
+    let holds_files = !checkpoint.adds.is_empty()
+        || !checkpoint.removes.is_empty()
+        || checkpoint
+            .parquet
+            .iter()
+            .any(|file| file.holds(FileActions::Removes));
+    if holds_files && has_sidecars {
         return Err(damaged(
             "some of its file actions stand in sidecars and some do not",
         ));
     }
     Ok(())
-}
-
-async fn read_sidecars(
-    location: &TableLocation,
-    sidecars: Vec<Sidecar>,
-    statistics: Statistics,
-) -> Result<Vec<Actions>> {
-    let reads: Vec<_> = sidecars
-        .into_iter()
-        .map(|sidecar| async move {
-            let relative = format!("{LOG_FOLDER}/{SIDECARS}/{}", sidecar.name()?);
-            let located = |error: Error| error.with("path", relative.as_str());
-            let path = location.below(&relative)?;
-            let file = ParquetFile::open(Arc::clone(location.store()), path).await.map_err(|error| match error {
-                object_store::Error::NotFound { .. } => located(
-                    Error::new(ErrorKind::CorruptLog, "a sidecar of the checkpoint is missing")
-                        .hint("restore the sidecar, or the commits that the checkpoint stands for, from a backup"),
-                ),
-                other => located(store_error(&other, &relative)),
-            })?;
-            let mut held = Actions::default();
-            read_file(file, statistics, &mut held).await.map_err(located)?;
-            Ok(held)
-        })
-        .collect();
-    futures::stream::iter(reads)
-        .buffered(SIDECARS_IN_FLIGHT)
-        .try_collect()
-        .await
 }

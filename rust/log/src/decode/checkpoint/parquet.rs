@@ -1,267 +1,324 @@
-//! Parquet of actions, one a row: classic checkpoints, parts, top levels and sidecars.
+//! Parquet of actions, one a row: classic checkpoints, parts, top levels and sidecars, read a row group at a time.
 //!
 //! Protocol: *Checkpoint Schema*.
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
-use arrow_array::cast::AsArray;
-use arrow_array::{Array, ArrayRef, MapArray, RecordBatch, StructArray, new_null_array};
-use arrow_schema::{DataType, Field, Schema};
-use arrow_select::filter::filter;
-use deltaic_protocol::actions::columns::{Statistics, add_schema, remove_schema};
-use deltaic_protocol::{Error, ErrorKind, Result};
+use arrow_array::{RecordBatch, StructArray};
+use deltaic_protocol::actions::columns::{add_schema, remove_schema};
+use deltaic_protocol::{Error, Result};
 use futures::{FutureExt, TryStreamExt};
-use parquet::arrow::arrow_reader::ArrowReaderOptions;
+use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
+use parquet::arrow::async_reader::ParquetRecordBatchStream;
 use parquet::arrow::{ParquetRecordBatchStreamBuilder, ProjectionMask};
-use serde::de::DeserializeOwned;
+use parquet::errors::ParquetError;
+use parquet::file::metadata::ColumnChunkMetaData;
 
-use crate::decode::Actions;
+use super::columns::{damaged, file_actions, parquet_failed, rows_of, values_of};
+use crate::decode::file_batch::{FileBatch, StatisticsSource};
+use crate::decode::table_actions::TableActions;
 use crate::parquet_file::ParquetFile;
+use crate::store_error::store_error;
 
 /// Rows a batch: large, since a log is read from end to end.
 const BATCH_ROWS: usize = 65_536;
 
-pub(super) fn damaged(error: impl std::fmt::Display) -> Error {
-    Error::new(
-        ErrorKind::CorruptLog,
-        format!("the checkpoint cannot be read: {error}"),
-    )
+/// Which file actions are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum FileActions {
+    Adds,
+    Removes,
 }
 
-/// Reads a file of actions, of the file actions only the columns that replay needs.
-pub(super) async fn read_file(
+impl FileActions {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Adds => "add",
+            Self::Removes => "remove",
+        }
+    }
+}
+
+/// The actions that are values.
+const TABLE_ACTIONS: [&str; 6] = [
+    "protocol",
+    "metaData",
+    "txn",
+    "domainMetadata",
+    "sidecar",
+    "checkpointMetadata",
+];
+
+/// What replay needs of an add.
+const ADD_COLUMNS: [&str; 4] = [
+    "add.path",
+    "add.size",
+    "add.modificationTime",
+    "add.partitionValues",
+];
+
+/// What is told of a tombstone.
+const REMOVE_COLUMNS: [&str; 4] = [
+    "remove.path",
+    "remove.deletionTimestamp",
+    "remove.size",
+    "remove.partitionValues",
+];
+
+/// A file of actions whose footer was read.
+#[derive(Debug)]
+pub struct ActionsFile {
     reader: ParquetFile,
-    statistics: Statistics,
-    actions: &mut Actions,
-) -> Result<()> {
-    // The Parquet reader can panic on bytes that were made for it; here that is damage like any other.
-    let read = AssertUnwindSafe(read_rows(reader, statistics, actions)).catch_unwind();
-    read.await
-        .unwrap_or_else(|_| Err(damaged("its bytes make no sense")))
+    metadata: ArrowReaderMetadata,
+    relative: String,
 }
 
-async fn read_rows(reader: ParquetFile, statistics: Statistics, actions: &mut Actions) -> Result<()> {
-    // The schema comes from Parquet alone, so that every writer's file has the same Arrow types.
-    let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
-    let builder = ParquetRecordBatchStreamBuilder::new_with_options(reader, options)
-        .await
-        .map_err(damaged)?;
-    let mut wanted = vec![
-        "protocol",
-        "metaData",
-        "txn",
-        "domainMetadata",
-        "sidecar",
-        "checkpointMetadata",
-        "add.path",
-        "add.size",
-        "add.modificationTime",
-        "add.partitionValues",
-        "add.deletionVector",
-        "remove.path",
-        "remove.deletionTimestamp",
-        "remove.size",
-        "remove.partitionValues",
-        "remove.deletionVector",
-    ];
-    if statistics == Statistics::Text {
-        wanted.push("add.stats");
-    }
-    let mask = ProjectionMask::columns(builder.parquet_schema(), wanted);
-    let mut stream = builder
-        .with_projection(mask)
-        .with_batch_size(BATCH_ROWS)
-        .build()
-        .map_err(damaged)?;
-    while let Some(batch) = stream.try_next().await.map_err(damaged)? {
-        take_batch(&batch, statistics, actions)?;
-    }
-    Ok(())
+/// A batch's place in a file of actions, to come back to it for other columns of the same rows.
+#[derive(Clone, Debug)]
+pub struct RowGroupPlace {
+    /// The file.
+    pub file: Arc<ActionsFile>,
+    /// The row group.
+    pub group: usize,
+    /// Which batch of the row group it is, when it is read in the batches that replay uses.
+    pub ordinal: usize,
 }
 
-fn take_batch(batch: &RecordBatch, statistics: Statistics, actions: &mut Actions) -> Result<()> {
-    if let Some(adds) = rows_of(batch, "add")? {
-        actions.adds.push(file_actions(&adds, &add_schema(statistics))?);
-    }
-    if let Some(removes) = rows_of(batch, "remove")? {
-        actions.removes.push(file_actions(&removes, &remove_schema())?);
-    }
-    let twice = |what: &str| Err(damaged(format!("it holds two {what} actions")));
-    for protocol in values_of(batch, "protocol")? {
-        if actions.protocol.replace(protocol).is_some() {
-            return twice("protocol");
-        }
-    }
-    for metadata in values_of(batch, "metaData")? {
-        if actions.metadata.replace(metadata).is_some() {
-            return twice("metaData");
-        }
-    }
-    for metadata in values_of(batch, "checkpointMetadata")? {
-        if actions.checkpoint_metadata.replace(metadata).is_some() {
-            return twice("checkpointMetadata");
-        }
-    }
-    actions.sidecars.extend(values_of(batch, "sidecar")?);
-    actions.txns.extend(values_of(batch, "txn")?);
-    actions.domains.extend(values_of(batch, "domainMetadata")?);
-    Ok(())
+/// What a row group says.
+#[derive(Default)]
+pub(super) struct GroupActions {
+    pub(super) files: Vec<Arc<FileBatch>>,
+    pub(super) table: TableActions,
 }
 
-/// The rows that hold an action, as a struct without nulls; none where there are no such rows.
-fn rows_of(batch: &RecordBatch, action: &str) -> Result<Option<StructArray>> {
-    let Some(column) = batch.column_by_name(action) else {
-        return Ok(None);
-    };
-    let rows = column
-        .as_struct_opt()
-        .ok_or_else(|| damaged(format!("{action} is not a struct")))?;
-    match rows.nulls() {
-        None => Ok((!rows.is_empty()).then(|| rows.clone())),
-        Some(nulls) if nulls.null_count() == rows.len() => Ok(None),
-        Some(nulls) => {
-            let present = arrow_array::BooleanArray::new(nulls.inner().clone(), None);
-            let kept = filter(rows, &present).map_err(damaged)?;
-            Ok(Some(kept.as_struct().clone()))
-        }
+impl ActionsFile {
+    pub(super) async fn open(mut reader: ParquetFile, relative: &str) -> Result<Arc<Self>> {
+        reader
+            .fetch_tail()
+            .await
+            .map_err(|error| store_error(&error, relative))?;
+        // The schema comes from Parquet alone, so that every writer's file has the same Arrow types.
+        let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
+        // The Parquet reader can panic on bytes that were made for it; here that is damage like any other.
+        let metadata = AssertUnwindSafe(ArrowReaderMetadata::load_async(&mut reader, options))
+            .catch_unwind()
+            .await
+            .unwrap_or_else(|_| Err(ParquetError::General(NO_SENSE.to_owned())))
+            .map_err(|error| parquet_failed(error, relative))?;
+        Ok(Arc::new(Self {
+            reader,
+            metadata,
+            relative: relative.to_owned(),
+        }))
     }
-}
 
-/// File actions under the log's own names and types, as commits give them.
-fn file_actions(rows: &StructArray, schema: &Arc<Schema>) -> Result<RecordBatch> {
-    let columns = schema
-        .fields()
-        .iter()
-        .map(|field| {
-            let column = rows.column_by_name(&camel_case(field.name()));
-            let column = match column {
-                Some(column) => conform(column, field)?,
-                None => new_null_array(field.data_type(), rows.len()),
-            };
-            if !field.is_nullable() && column.null_count() > 0 {
-                return Err(damaged(format!(
-                    "{} is absent in an action",
-                    camel_case(field.name())
-                )));
-            }
-            Ok(column)
+    pub(super) fn row_groups(&self) -> usize {
+        self.metadata.metadata().num_row_groups()
+    }
+
+    /// Whether the footer says that the file holds such actions.
+    pub(super) fn holds(&self, actions: FileActions) -> bool {
+        let below = format!("{}.", actions.name());
+        self.metadata.metadata().row_groups().iter().any(|group| {
+            group.columns().iter().any(|column| {
+                column.column_path().string().starts_with(&below)
+                    && column
+                        .statistics()
+                        .and_then(|statistics| statistics.null_count_opt())
+                        .is_some_and(|nulls| {
+                            i64::try_from(nulls).is_ok_and(|nulls| nulls < column.num_values())
+                        })
+            })
         })
-        .collect::<Result<Vec<_>>>()?;
-    RecordBatch::try_new(Arc::clone(schema), columns).map_err(damaged)
-}
+    }
 
-fn camel_case(name: &str) -> String {
-    // `path_or_inline_dv` is spelled `pathOrInlineDv` in the log, and so are all others.
-    let mut upper = false;
-    let mut spelled = String::with_capacity(name.len());
-    for c in name.chars() {
-        match c {
-            '_' => upper = true,
-            c if upper => {
-                spelled.push(c.to_ascii_uppercase());
-                upper = false;
+    /// Whether the file has a column at or below a dotted path.
+    pub(crate) fn has_column(&self, path: &str) -> bool {
+        let schema = self.metadata.parquet_schema();
+        schema
+            .columns()
+            .iter()
+            .any(|column| is_at_or_below(&column.path().string(), path))
+    }
+
+    /// Reads a row group: the adds and what it says about the table, or the tombstones.
+    pub(super) async fn read_group(
+        self: Arc<Self>,
+        group: usize,
+        actions: FileActions,
+    ) -> Result<GroupActions> {
+        let wanted: Vec<&str> = match actions {
+            FileActions::Adds => ADD_COLUMNS
+                .into_iter()
+                .chain(["add.deletionVector"])
+                .chain(TABLE_ACTIONS)
+                .collect(),
+            FileActions::Removes => REMOVE_COLUMNS
+                .into_iter()
+                .chain(["remove.deletionVector"])
+                .collect(),
+        };
+        let mask = self.mask(group, &wanted);
+        let mut held = GroupActions::default();
+        let Some(mask) = mask else {
+            return Ok(held);
+        };
+        let read = async {
+            let mut stream = self.stream(group, mask, BATCH_ROWS)?;
+            let mut ordinal = 0usize;
+            while let Some(batch) = stream
+                .try_next()
+                .await
+                .map_err(|error| parquet_failed(error, &self.relative))?
+            {
+                if let Some(rows) = rows_of(&batch, actions.name())? {
+                    let (schema, source) = match actions {
+                        FileActions::Adds => {
+                            let place = RowGroupPlace {
+                                file: Arc::clone(&self),
+                                group,
+                                ordinal,
+                            };
+                            (add_schema(), StatisticsSource::RowGroup(place))
+                        }
+                        FileActions::Removes => (remove_schema(), StatisticsSource::None),
+                    };
+                    let columns = file_actions(&rows, &schema)?;
+                    held.files
+                        .push(Arc::new(FileBatch::try_new(columns, Vec::new(), source)?));
+                }
+                if actions == FileActions::Adds {
+                    held.table.merge(table_actions(&batch)?)?;
+                }
+                ordinal += 1;
             }
-            c => spelled.push(c),
-        }
+            Ok(held)
+        };
+        let read = AssertUnwindSafe(read).catch_unwind().await;
+        read.unwrap_or_else(|_| Err(damaged(NO_SENSE)))
+            .map_err(|error: Error| error.with("path", self.relative.as_str()))
     }
-    spelled
-}
 
-fn conform(column: &ArrayRef, field: &Field) -> Result<ArrayRef> {
-    let wrong = || {
-        damaged(format!(
-            "{} has the type {}",
-            camel_case(field.name()),
-            column.data_type()
-        ))
-    };
-    match field.data_type() {
-        DataType::Map(entries, sorted) => {
-            let map = column.as_map_opt().ok_or_else(wrong)?;
-            let DataType::Struct(names) = entries.data_type() else {
-                return Err(wrong());
-            };
-            let parts = map.entries().columns().iter().zip(names);
-            let parts = parts
-                .map(|(part, field)| conform(part, field))
-                .collect::<Result<Vec<_>>>()?;
-            let pairs = StructArray::try_new(names.clone(), parts, None).map_err(damaged)?;
-            let rebuilt = MapArray::try_new(
-                Arc::clone(entries),
-                map.offsets().clone(),
-                pairs,
-                map.nulls().cloned(),
-                *sorted,
-            );
-            Ok(Arc::new(rebuilt.map_err(damaged)?))
-        }
-        DataType::Struct(names) => {
-            let rows = column.as_struct_opt().ok_or_else(wrong)?;
-            let parts = names
+    /// Calls `take` with the adds of each batch of a row group, of whose columns only those at or below the paths are
+    /// read. Batches of `1 / share` of the rows that replay uses come in their order, with the number of the first of
+    /// their rows.
+    pub(crate) async fn read_adds(
+        &self,
+        group: usize,
+        paths: &[String],
+        share: usize,
+        mut take: impl FnMut(usize, Option<StructArray>) -> Result<()> + Send,
+    ) -> Result<()> {
+        let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
+        let mask = self.mask_of(|path| paths.iter().any(|wanted| is_at_or_below(path, wanted)));
+        let read = async {
+            let mut stream = self.stream(group, mask, BATCH_ROWS / share.max(1))?;
+            let mut first = 0usize;
+            while let Some(batch) = stream
+                .try_next()
+                .await
+                .map_err(|error| parquet_failed(error, &self.relative))?
+            {
+                take(first / BATCH_ROWS, rows_of(&batch, "add")?)?;
+                first += batch.num_rows();
+            }
+            Ok(())
+        };
+        let read = AssertUnwindSafe(read).catch_unwind().await;
+        read.unwrap_or_else(|_| Err(damaged(NO_SENSE)))
+            .map_err(|error: Error| error.with("path", self.relative.as_str()))
+    }
+
+    fn stream(
+        &self,
+        group: usize,
+        mask: ProjectionMask,
+        batch_rows: usize,
+    ) -> Result<ParquetRecordBatchStream<ParquetFile>> {
+        ParquetRecordBatchStreamBuilder::new_with_metadata(self.reader.clone(), self.metadata.clone())
+            .with_row_groups(vec![group])
+            .with_projection(mask)
+            .with_batch_size(batch_rows)
+            .build()
+            .map_err(damaged)
+    }
+
+    /// The wanted columns of a row group, without the actions of which it holds none; none where nothing is left.
+    fn mask(&self, group: usize, wanted: &[&str]) -> Option<ProjectionMask> {
+        let chunks = self.metadata.metadata().row_group(group).columns();
+        let is_there = |unit: &str| {
+            chunks
                 .iter()
-                .map(|name| match rows.column_by_name(&camel_case(name.name())) {
-                    Some(part) => {
-                        let part = conform(part, name)?;
-                        // A child under an absent struct may be null; its field says it never is where it counts.
-                        fill_below_null(part, rows)
-                    }
-                    None if name.is_nullable() => Ok(new_null_array(name.data_type(), rows.len())),
-                    None => Err(damaged(format!("{} is not there", camel_case(name.name())))),
-                });
-            let parts = parts.collect::<Result<Vec<_>>>()?;
-            let rebuilt =
-                StructArray::try_new(names.clone(), parts, rows.nulls().cloned()).map_err(damaged)?;
-            Ok(Arc::new(rebuilt))
-        }
-        wanted if column.data_type() == wanted => Ok(Arc::clone(column)),
-        wanted => {
-            let options = arrow_cast::CastOptions {
-                safe: false,
-                ..Default::default()
+                .any(|chunk| is_at_or_below(&chunk.column_path().string(), unit) && !is_all_null(chunk))
+        };
+        let mut kept: Vec<&str> = Vec::new();
+        for path in wanted {
+            let action = path.split('.').next().unwrap_or(path);
+            let unit = if path.ends_with("deletionVector") {
+                path
+            } else {
+                action
             };
-            arrow_cast::cast_with_options(column, wanted, &options).map_err(|_| wrong())
+            if is_there(unit) {
+                kept.push(path);
+            }
         }
+        if kept.is_empty() {
+            return None;
+        }
+        Some(self.mask_of(|path| kept.iter().any(|wanted| is_at_or_below(path, wanted))))
     }
-}
 
-fn fill_below_null(part: ArrayRef, parent: &StructArray) -> Result<ArrayRef> {
-    let lost = part.nulls().is_some_and(|nulls| {
-        nulls
+    fn mask_of(&self, is_wanted: impl Fn(&str) -> bool) -> ProjectionMask {
+        let schema = self.metadata.parquet_schema();
+        let leaves = schema
+            .columns()
             .iter()
             .enumerate()
-            .any(|(row, valid)| !valid && parent.is_valid(row))
-    });
-    if lost {
-        // Only `offset` may be absent in a present descriptor; try_new judges the others.
-        return Ok(part);
+            .filter(|(_, column)| is_wanted(&column.path().string()))
+            .map(|(leaf, _)| leaf);
+        ProjectionMask::leaves(schema, leaves.collect::<Vec<_>>())
     }
-    if part.null_count() == 0 {
-        return Ok(part);
-    }
-    let data = part
-        .to_data()
-        .into_builder()
-        .nulls(None)
-        .build()
-        .map_err(damaged)?;
-    Ok(arrow_array::make_array(data))
 }
 
-/// Rare actions, by way of JSON: the same structs read them as in a commit.
-fn values_of<T: DeserializeOwned>(batch: &RecordBatch, action: &str) -> Result<Vec<T>> {
-    let Some(rows) = rows_of(batch, action)? else {
-        return Ok(Vec::new());
+const NO_SENSE: &str = "its bytes make no sense";
+
+fn is_at_or_below(path: &str, wanted: &str) -> bool {
+    path.strip_prefix(wanted)
+        .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+}
+
+/// Whether a column of a row group holds nothing: its statistics say so, and it is too small to hold anything.
+fn is_all_null(chunk: &ColumnChunkMetaData) -> bool {
+    const NOTHING_BYTES: i64 = 512;
+    chunk
+        .statistics()
+        .and_then(|statistics| statistics.null_count_opt())
+        .is_some_and(|nulls| i64::try_from(nulls).is_ok_and(|nulls| nulls == chunk.num_values()))
+        && chunk.uncompressed_size() <= NOTHING_BYTES
+}
+
+fn table_actions(batch: &RecordBatch) -> Result<TableActions> {
+    let single = |name: &str, count: usize| -> Result<()> {
+        if count > 1 {
+            return Err(damaged(format!("it holds two {name} actions")));
+        }
+        Ok(())
     };
-    let batch = RecordBatch::from(&rows);
-    let mut json = Vec::new();
-    let mut writer = arrow_json::LineDelimitedWriter::new(&mut json);
-    writer
-        .write(&batch)
-        .and_then(|()| writer.finish())
-        .map_err(damaged)?;
-    json.split(|byte| *byte == b'\n')
-        .filter(|line| !line.is_empty())
-        .map(|line| serde_json::from_slice(line).map_err(|error| damaged(format!("{action}: {error}"))))
-        .collect()
+    let mut protocols = values_of(batch, "protocol")?;
+    single("protocol", protocols.len())?;
+    let mut metadata = values_of(batch, "metaData")?;
+    single("metaData", metadata.len())?;
+    let mut marks = values_of(batch, "checkpointMetadata")?;
+    single("checkpointMetadata", marks.len())?;
+    Ok(TableActions {
+        protocol: protocols.pop(),
+        metadata: metadata.pop(),
+        checkpoint_metadata: marks.pop(),
+        sidecars: values_of(batch, "sidecar")?,
+        txns: values_of(batch, "txn")?,
+        domains: values_of(batch, "domainMetadata")?,
+        commit_info: None,
+    })
 }

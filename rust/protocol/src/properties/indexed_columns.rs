@@ -1,10 +1,9 @@
-//! Table properties that change what deltaic does, with their defaults.
-//!
-//! A value that does not parse leaves the table readable; the operation that needs the property says so.
+//! Which columns get statistics. Protocol: *Per-file Statistics*; the properties are those of the reference writer.
 
+use super::unreadable;
+use crate::Result;
 use crate::actions::Metadata;
 use crate::schema::ColumnName;
-use crate::{Error, ErrorKind, Result};
 
 /// Which columns get statistics.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,13 +40,4 @@ pub fn indexed_columns(metadata: &Metadata) -> Result<IndexedColumns> {
             _ => Err(unreadable(KEY, text)),
         },
     }
-}
-
-fn unreadable(key: &'static str, text: &str) -> Error {
-    Error::new(
-        ErrorKind::CorruptLog,
-        format!("the table property {key} is {text:?}, which is not a valid value"),
-    )
-    .with("field", key)
-    .hint("set the property to a valid value; the table itself is readable")
 }

@@ -1,0 +1,122 @@
+"""Whether an answer is right: exactly the files that it must name, and every column as the spec says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+import history
+from files import Files, Numbers, files_of, numbers_of
+from generate import Manifest
+from questions import DAY, RANGE_COLUMN, RANGE_HIGH, RANGE_LOW
+from workload import TableSpec
+
+BLOCK = 100_000
+KEY_COLUMNS = frozenset({"path", "size", "modification_time", "day"})
+
+
+class WrongAnswerError(Exception):
+    """A peer did not answer what is right: its time would mean nothing."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a peer said. Where files were listed: columns by the names of `Files.columns`, `path` at least."""
+
+    version: int | None = None
+    num_files: int | None = None
+    """Where no file was listed."""
+    columns: dict[str, pa.Array] = field(default_factory=dict)
+    adds_in_log: int | None = None
+    """What a floor has parsed; it replays nothing, so it knows no live files."""
+
+
+def check(operation: str, answer: Answer, manifest: Manifest, *, exact: bool) -> str:
+    """Raise what is wrong with the answer; return what should be said about one that is right.
+
+    A file matches a range when its minimum and maximum let it. There are no data files, so this is all that
+    can be known: a file less is wrong, and a file more is wrong where the answer must be `exact`.
+    """
+    spec = TableSpec(**manifest.spec)
+    if answer.adds_in_log is not None:
+        adds = spec.adds_per_commit if operation == "refresh" else manifest.adds_in_log
+        same("add actions parsed", answer.adds_in_log, adds)
+        return ""
+    if operation == "refresh":
+        same("version", answer.version, manifest.version + 1)
+        same("num_files", answer.num_files, manifest.num_files + spec.adds_per_commit)
+        return ""
+    if answer.version is not None:
+        same("version", answer.version, manifest.version)
+    return check_files(operation, answer.columns, manifest, spec, exact=exact)
+
+
+def check_files(
+    operation: str, columns: dict[str, pa.Array], manifest: Manifest, spec: TableSpec, *, exact: bool
+) -> str:
+    """Raise unless these are the right files, with the right facts."""
+    try:
+        numbers = numbers_of(columns["path"])
+    except pa.ArrowInvalid as error:
+        raise WrongAnswerError(f"a path is not of this table: {error}") from error
+    if operation in MATCHES:
+        right = matching(spec, MATCHES[operation])
+    else:
+        same("num_files", len(numbers), manifest.num_files)
+        same("size_in_bytes", pc.sum(columns["size"]).as_py(), manifest.size_in_bytes)
+        right = history.live(spec)
+    found = np.sort(numbers)
+    if len(np.unique(found)) != len(found):
+        raise WrongAnswerError("a file stands twice")
+    if exact and not np.array_equal(found, right):
+        raise WrongAnswerError(f"{len(found)} files that are not the {len(right)} right ones")
+    if not np.isin(right, found).all():
+        raise WrongAnswerError(f"{len(found)} files that are not all of the {len(right)} right ones")
+    if not np.isin(found, history.live(spec)).all():
+        raise WrongAnswerError(f"{len(found)} files that are not all live")
+    statistics = any(name.startswith("min.") for name in columns)
+    for begin in range(0, len(numbers), BLOCK):
+        facts = files_of(spec, numbers[begin : begin + BLOCK], statistics=statistics).columns()
+        for name, column in columns.items():
+            if not whole(column.slice(begin, BLOCK)).cast(facts[name].type).equals(facts[name]):
+                raise WrongAnswerError(f"column {name} is not as written")
+    return "" if len(found) == len(right) else f"keeps {len(found):,} files where {len(right):,} can match"
+
+
+def whole(column: pa.Array | pa.ChunkedArray) -> pa.Array:
+    """The column in one piece."""
+    return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+
+
+def same(what: str, found: object, right: object) -> None:
+    """Raise unless the two are the same."""
+    if found != right:
+        raise WrongAnswerError(f"{what} is {found}, right is {right}")
+
+
+def matching(spec: TableSpec, match: Callable[[Files], pa.BooleanArray]) -> Numbers:
+    """The live files that match, in order."""
+    live = history.live(spec)
+    parts = []
+    for begin in range(0, len(live), BLOCK):
+        numbers = live[begin : begin + BLOCK]
+        parts.append(numbers[np.asarray(match(files_of(spec, numbers)))])
+    return np.concatenate(parts)
+
+
+def overlaps(files: Files) -> pa.BooleanArray:
+    """Which files' minimum and maximum overlap the range."""
+    above = pc.greater_equal(files.high[RANGE_COLUMN], RANGE_LOW)
+    return pc.and_(above, pc.less_equal(files.low[RANGE_COLUMN], RANGE_HIGH))
+
+
+def on_the_day(files: Files) -> pa.BooleanArray:
+    """Which files lie in the partition."""
+    return pc.equal(files.day.cast(pa.string()), DAY)
+
+
+MATCHES = {"open_and_prune_range": overlaps, "open_and_prune_partition": on_the_day}

@@ -1,0 +1,51 @@
+"""Runs a child process within a time limit, and says what came of it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import peers
+
+HERE = Path(__file__).resolve().parent
+TIMEOUT = 600
+# Whole programs say how much memory they held in the end; what that costs is the same for all.
+TELL_PEAK = "\nprint([line for line in open('/proc/self/status') if line.startswith('VmHWM')][0].strip())"
+
+
+class ChildFailedError(Exception):
+    """A child did not come to an end, or to a bad one."""
+
+
+def measure(*arguments: str) -> list[dict]:
+    """What `measure.py` printed, a line each."""
+    printed, _, _ = run([sys.executable, str(HERE / "measure.py"), *arguments])
+    return [json.loads(line) for line in printed.splitlines() if line.startswith("{")]
+
+
+def program(peer: str, table: Path) -> dict:
+    """A whole Python program that lists the table, from its start to its end."""
+    text = peers.program_of(peer) + TELL_PEAK
+    printed, wall, cpu = run([sys.executable, "-c", text, str(table)])
+    *count, peak = printed.splitlines()
+    num_files = int(count[0]) if count else None
+    return {"wall": wall, "cpu": cpu, "peak_mib": int(peak.split()[1]) / 1024, "num_files": num_files}
+
+
+def run(command: list[str]) -> tuple[str, float, float]:
+    """What the command printed, how long it took, and the CPU seconds of it."""
+    before, start = os.times(), time.perf_counter()
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=TIMEOUT)
+    except subprocess.TimeoutExpired as error:
+        raise ChildFailedError(f"no end after {TIMEOUT} s") from error
+    wall, after = time.perf_counter() - start, os.times()
+    if done.returncode != 0:
+        last = (done.stderr.strip().splitlines() or [f"exit code {done.returncode}"])[-1]
+        raise ChildFailedError(last)
+    cpu = after.children_user + after.children_system - before.children_user - before.children_system
+    return done.stdout, wall, cpu

@@ -1,0 +1,105 @@
+"""deltalake (delta-rs): `get_add_actions`, which always has the statistics, and `file_uris` with a predicate.
+
+A pyarrow dataset of the table would prune too; at 100,000 files making one takes more than a minute, so
+nobody who has many files would do that.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from peers import Call
+from questions import PARTITION, RANGE
+
+if TYPE_CHECKING:
+    from answers import Answer
+
+PROGRAM = (
+    "import deltalake, sys\n"
+    "table = deltalake.DeltaTable(sys.argv[1])\n"
+    "print(table.get_add_actions(flatten=True).num_rows)"
+)
+NAMES = {"size_bytes": "size", "partition.day": "day"}
+
+
+def listed(uri: str) -> Any:
+    """Open the table and list its files, as Arrow."""
+    import deltalake
+
+    table = deltalake.DeltaTable(uri)
+    return table.version(), table.get_add_actions(flatten=True)
+
+
+def listed_answer(result: Any) -> Answer:
+    """The key columns of the listing."""
+    import pyarrow as pa
+
+    from answers import KEY_COLUMNS, Answer
+
+    version, files = result
+    table = pa.table(files)
+    columns = {NAMES.get(name, name): table[name] for name in table.column_names}
+    return Answer(version=version, columns={name: columns[name] for name in KEY_COLUMNS})
+
+
+def statistics_answer(result: Any) -> Answer:
+    """Every column of the listing."""
+    import pyarrow as pa
+
+    from answers import Answer
+
+    version, files = result
+    table = pa.table(files)
+    columns = {NAMES.get(name, name): table[name] for name in table.column_names}
+    return Answer(version=version, columns=columns)
+
+
+def pruning(predicate: str) -> Call:
+    """Open the table and list the paths that may match."""
+
+    def run(uri: str) -> Any:
+        import deltalake
+
+        table = deltalake.DeltaTable(uri)
+        return uri, table.version(), table.file_uris(file_pruning_predicate=predicate)
+
+    return Call(run, paths_answer)
+
+
+def paths_answer(result: Any) -> Answer:
+    """The paths, relative to the table."""
+    import pyarrow as pa
+
+    from answers import Answer
+
+    root, version, uris = result
+    return Answer(version=version, columns={"path": pa.array([uri.removeprefix(f"{root}/") for uri in uris])})
+
+
+def opened(uri: str) -> Any:
+    """A table that knows its files."""
+    import deltalake
+
+    return deltalake.DeltaTable(uri)
+
+
+def refreshed(table: Any) -> Any:
+    """The same table at its newest version."""
+    table.update_incremental()
+    return table
+
+
+def refreshed_answer(table: Any) -> Answer:
+    """The version, and how many files it has."""
+    from answers import Answer
+
+    return Answer(version=table.version(), num_files=len(table.file_uris()))
+
+
+CALLS = {
+    "open_and_list": Call(listed, listed_answer),
+    "open_and_list_statistics": Call(listed, statistics_answer),
+    "open_and_prune_range": pruning(RANGE),
+    "open_and_prune_partition": pruning(PARTITION),
+    "refresh": Call(refreshed, refreshed_answer, opened),
+}

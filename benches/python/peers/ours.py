@@ -1,0 +1,71 @@
+"""deltaic: `Table.snapshot()`, `Snapshot.files()` with a predicate or statistics, `Snapshot.refresh()`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from peers import Call
+from questions import PARTITION, RANGE
+
+if TYPE_CHECKING:
+    from answers import Answer
+
+PROGRAM = "import deltaic, sys\ntable = deltaic.Table(sys.argv[1])\nprint(table.snapshot().files().num_rows)"
+
+
+def listing(predicate: str | None = None, *, stats: bool = False) -> Call:
+    """Open the table and list the files that may match, as Arrow."""
+
+    def run(uri: str) -> Any:
+        import deltaic
+
+        snapshot = deltaic.Table(uri).snapshot()
+        return snapshot.version, snapshot.files(predicate, stats=stats)
+
+    return Call(run, answer)
+
+
+def answer(result: Any) -> Answer:
+    """Every column of the listing."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    from answers import Answer
+
+    version, files = result
+    table = files.to_arrow().combine_chunks()
+    columns: dict[str, pa.Array] = {}
+    for name in ("path", "size", "modification_time", "num_records"):
+        if name in table.column_names:
+            columns[name] = table[name]
+    columns["day"] = pc.struct_field(table["partition_values"], "day")
+    for kind in ("min", "max", "null_count"):
+        if kind in table.column_names:
+            for field in table[kind].type:
+                columns[f"{kind}.{field.name}"] = pc.struct_field(table[kind], field.name)
+    return Answer(version=version, columns=columns)
+
+
+def opened(uri: str) -> Any:
+    """A snapshot that knows its files."""
+    import deltaic
+
+    snapshot = deltaic.Table(uri).snapshot()
+    assert snapshot.num_files > 0
+    return snapshot
+
+
+def refreshed_answer(snapshot: Any) -> Answer:
+    """The version, and how many files it has."""
+    from answers import Answer
+
+    return Answer(version=snapshot.version, num_files=snapshot.num_files)
+
+
+CALLS = {
+    "open_and_list": listing(),
+    "open_and_list_statistics": listing(stats=True),
+    "open_and_prune_range": listing(RANGE),
+    "open_and_prune_partition": listing(PARTITION),
+    "refresh": Call(lambda snapshot: snapshot.refresh(), refreshed_answer, opened),
+}

@@ -1,0 +1,199 @@
+//! From Parquet columns of actions, of whichever writer, to the log's own columns and values.
+//!
+//! Protocol: *Checkpoint Schema*.
+
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_array::{Array, ArrayRef, MapArray, RecordBatch, StructArray, new_null_array};
+use arrow_schema::{DataType, Field, Schema};
+use arrow_select::filter::filter;
+use deltaic_protocol::{Error, ErrorKind, Result};
+use parquet::errors::ParquetError;
+use serde::de::DeserializeOwned;
+
+use crate::store_error::store_error;
+
+pub(super) fn damaged(error: impl std::fmt::Display) -> Error {
+    Error::new(
+        ErrorKind::CorruptLog,
+        format!("the checkpoint cannot be read: {error}"),
+    )
+}
+
+/// What the Parquet reader says: the store's failure where that is behind it, else damage.
+pub(super) fn parquet_failed(error: ParquetError, relative: &str) -> Error {
+    if let ParquetError::External(source) = &error {
+        match source.downcast_ref::<object_store::Error>() {
+            None | Some(object_store::Error::NotFound { .. }) => {}
+            Some(store) => return store_error(store, relative),
+        }
+    }
+    damaged(error)
+}
+
+/// The rows that hold an action, as a struct without nulls; none where there are no such rows.
+pub(crate) fn rows_of(batch: &RecordBatch, action: &str) -> Result<Option<StructArray>> {
+    let Some(column) = batch.column_by_name(action) else {
+        return Ok(None);
+    };
+    let rows = column
+        .as_struct_opt()
+        .ok_or_else(|| damaged(format!("{action} is not a struct")))?;
+    match rows.nulls() {
+        None => Ok((!rows.is_empty()).then(|| rows.clone())),
+        Some(nulls) if nulls.null_count() == rows.len() => Ok(None),
+        Some(nulls) => {
+            // Writers keep actions of a kind together: mostly the rows are one run, and nothing need be copied.
+            let mut runs = nulls.valid_slices();
+            if let (Some((start, end)), None) = (runs.next(), runs.next()) {
+                let run = rows.slice(start, end - start);
+                return Ok(Some(
+                    StructArray::try_new(run.fields().clone(), run.columns().to_vec(), None)
+                        .map_err(damaged)?,
+                ));
+            }
+            let present = arrow_array::BooleanArray::new(nulls.inner().clone(), None);
+            let kept = filter(rows, &present).map_err(damaged)?;
+            Ok(Some(kept.as_struct().clone()))
+        }
+    }
+}
+
+/// File actions under the log's own names and types, as commits give them.
+pub(super) fn file_actions(rows: &StructArray, schema: &Arc<Schema>) -> Result<RecordBatch> {
+    let columns = schema
+        .fields()
+        .iter()
+        .map(|field| {
+            let column = rows.column_by_name(&camel_case(field.name()));
+            let column = match column {
+                Some(column) => conform(column, field)?,
+                None => new_null_array(field.data_type(), rows.len()),
+            };
+            if !field.is_nullable() && column.null_count() > 0 {
+                return Err(damaged(format!(
+                    "{} is absent in an action",
+                    camel_case(field.name())
+                )));
+            }
+            Ok(column)
+        })
+        .collect::<Result<Vec<_>>>()?;
+    RecordBatch::try_new(Arc::clone(schema), columns).map_err(damaged)
+}
+
+fn camel_case(name: &str) -> String {
+    // `path_or_inline_dv` is spelled `pathOrInlineDv` in the log, and so are all others.
+    let mut upper = false;
+    let mut spelled = String::with_capacity(name.len());
+    for c in name.chars() {
+        match c {
+            '_' => upper = true,
+            c if upper => {
+                spelled.push(c.to_ascii_uppercase());
+                upper = false;
+            }
+            c => spelled.push(c),
+        }
+    }
+    spelled
+}
+
+fn conform(column: &ArrayRef, field: &Field) -> Result<ArrayRef> {
+    let wrong = || {
+        damaged(format!(
+            "{} has the type {}",
+            camel_case(field.name()),
+            column.data_type()
+        ))
+    };
+    match field.data_type() {
+        DataType::Map(entries, sorted) => {
+            let map = column.as_map_opt().ok_or_else(wrong)?;
+            let DataType::Struct(names) = entries.data_type() else {
+                return Err(wrong());
+            };
+            let parts = map.entries().columns().iter().zip(names);
+            let parts = parts
+                .map(|(part, field)| conform(part, field))
+                .collect::<Result<Vec<_>>>()?;
+            let pairs = StructArray::try_new(names.clone(), parts, None).map_err(damaged)?;
+            let rebuilt = MapArray::try_new(
+                Arc::clone(entries),
+                map.offsets().clone(),
+                pairs,
+                map.nulls().cloned(),
+                *sorted,
+            );
+            Ok(Arc::new(rebuilt.map_err(damaged)?))
+        }
+        DataType::Struct(names) => {
+            let rows = column.as_struct_opt().ok_or_else(wrong)?;
+            let parts = names
+                .iter()
+                .map(|name| match rows.column_by_name(&camel_case(name.name())) {
+                    Some(part) => {
+                        let part = conform(part, name)?;
+                        // A child under an absent struct may be null; its field says it never is where it counts.
+                        fill_below_null(part, rows)
+                    }
+                    None if name.is_nullable() => Ok(new_null_array(name.data_type(), rows.len())),
+                    None => Err(damaged(format!("{} is not there", camel_case(name.name())))),
+                });
+            let parts = parts.collect::<Result<Vec<_>>>()?;
+            let rebuilt =
+                StructArray::try_new(names.clone(), parts, rows.nulls().cloned()).map_err(damaged)?;
+            Ok(Arc::new(rebuilt))
+        }
+        wanted if column.data_type() == wanted => Ok(Arc::clone(column)),
+        wanted => {
+            let options = arrow_cast::CastOptions {
+                safe: false,
+                ..Default::default()
+            };
+            arrow_cast::cast_with_options(column, wanted, &options).map_err(|_| wrong())
+        }
+    }
+}
+
+fn fill_below_null(part: ArrayRef, parent: &StructArray) -> Result<ArrayRef> {
+    let lost = part.nulls().is_some_and(|nulls| {
+        nulls
+            .iter()
+            .enumerate()
+            .any(|(row, valid)| !valid && parent.is_valid(row))
+    });
+    if lost {
+        // Only `offset` may be absent in a present descriptor; try_new judges the others.
+        return Ok(part);
+    }
+    if part.null_count() == 0 {
+        return Ok(part);
+    }
+    let data = part
+        .to_data()
+        .into_builder()
+        .nulls(None)
+        .build()
+        .map_err(damaged)?;
+    Ok(arrow_array::make_array(data))
+}
+
+/// Rare actions, by way of JSON: the same structs read them as in a commit.
+pub(super) fn values_of<T: DeserializeOwned>(batch: &RecordBatch, action: &str) -> Result<Vec<T>> {
+    let Some(rows) = rows_of(batch, action)? else {
+        return Ok(Vec::new());
+    };
+    let batch = RecordBatch::from(&rows);
+    let mut json = Vec::new();
+    let mut writer = arrow_json::LineDelimitedWriter::new(&mut json);
+    writer
+        .write(&batch)
+        .and_then(|()| writer.finish())
+        .map_err(damaged)?;
+    json.split(|byte| *byte == b'\n')
+        .filter(|line| !line.is_empty())
+        .map(|line| serde_json::from_slice(line).map_err(|error| damaged(format!("{action}: {error}"))))
+        .collect()
+}

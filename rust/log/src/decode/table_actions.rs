@@ -1,0 +1,121 @@
+//! What actions say about the table as a whole, and not about one of its files.
+
+use std::collections::HashSet;
+
+use deltaic_protocol::actions::{
+    ActionLine, CheckpointMetadata, DomainMetadata, Metadata, Protocol, Sidecar, Txn,
+};
+use deltaic_protocol::{Error, ErrorKind, Result};
+
+/// The actions of one commit or checkpoint that are values.
+#[derive(Clone, Debug, Default)]
+pub struct TableActions {
+    /// The protocol, where it is given.
+    pub protocol: Option<Protocol>,
+    /// The metadata, where it is given.
+    pub metadata: Option<Metadata>,
+    /// The transaction identifiers.
+    pub txns: Vec<Txn>,
+    /// The domains' metadata.
+    pub domains: Vec<DomainMetadata>,
+    /// The files that hold the rest of a checkpoint.
+    pub sidecars: Vec<Sidecar>,
+    /// What marks a checkpoint of the V2 spec, where it is one.
+    pub checkpoint_metadata: Option<CheckpointMetadata>,
+    /// The `commitInfo` action as JSON text.
+    pub commit_info: Option<String>,
+}
+
+impl TableActions {
+    /// Takes an action. Whatever may stand once and stands twice is a `CorruptLog`.
+    pub(super) fn take(&mut self, action: ActionLine<'_>) -> Result<()> {
+        match action {
+            ActionLine::Protocol(protocol) => self.merge(Self {
+                protocol: Some(protocol),
+                ..Self::default()
+            }),
+            ActionLine::Metadata(metadata) => self.merge(Self {
+                metadata: Some(metadata),
+                ..Self::default()
+            }),
+            ActionLine::Txn(txn) => {
+                self.txns.push(txn);
+                Ok(())
+            }
+            ActionLine::DomainMetadata(domain) => {
+                self.domains.push(domain);
+                Ok(())
+            }
+            ActionLine::CommitInfo(info) => {
+                self.commit_info = Some(info.get().to_owned());
+                Ok(())
+            }
+            ActionLine::Sidecar(sidecar) => {
+                self.sidecars.push(sidecar);
+                Ok(())
+            }
+            ActionLine::CheckpointMetadata(metadata) => self.merge(Self {
+                checkpoint_metadata: Some(metadata),
+                ..Self::default()
+            }),
+            _ => Ok(()),
+        }
+    }
+
+    /// Takes what another part of the same file says.
+    pub(super) fn merge(&mut self, other: Self) -> Result<()> {
+        let (protocol, metadata) = (other.protocol, other.metadata);
+        if protocol.is_some() && std::mem::replace(&mut self.protocol, protocol).is_some() {
+            return Err(twice("protocol"));
+        }
+        if metadata.is_some() && std::mem::replace(&mut self.metadata, metadata).is_some() {
+            return Err(twice("metaData"));
+        }
+        let marked = other.checkpoint_metadata;
+        if marked.is_some() && std::mem::replace(&mut self.checkpoint_metadata, marked).is_some() {
+            return Err(twice("checkpointMetadata"));
+        }
+        self.txns.extend(other.txns);
+        self.domains.extend(other.domains);
+        self.sidecars.extend(other.sidecars);
+        self.commit_info = other.commit_info.or(self.commit_info.take());
+        Ok(())
+    }
+
+    /// Proves that no application and no domain has two words.
+    pub(super) fn judge(&self) -> Result<()> {
+        let mut apps = HashSet::new();
+        if let Some(txn) = self.txns.iter().find(|txn| !apps.insert(txn.app_id.as_str())) {
+            return Err(twice(&format!("txn ({})", txn.app_id)));
+        }
+        let mut domains = HashSet::new();
+        match self
+            .domains
+            .iter()
+            .find(|domain| !domains.insert(domain.domain.as_str()))
+        {
+            Some(domain) => Err(twice(&format!("domainMetadata ({})", domain.domain))),
+            None => Ok(()),
+        }
+    }
+
+    /// The same without what a commit does not mean and only a checkpoint holds.
+    ///
+    /// Protocol: *Action Reconciliation*.
+    pub(super) fn of_a_commit(self) -> Self {
+        Self {
+            sidecars: Vec::new(),
+            checkpoint_metadata: None,
+            ..self
+        }
+    }
+
+    /// Whether they say nothing that a snapshot keeps.
+    pub(super) fn is_silent(&self) -> bool {
+        self.protocol.is_none() && self.metadata.is_none() && self.txns.is_empty() && self.domains.is_empty()
+    }
+}
+
+fn twice(what: &str) -> Error {
+    Error::new(ErrorKind::CorruptLog, format!("there are two {what} actions"))
+}

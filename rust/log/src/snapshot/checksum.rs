@@ -1,0 +1,79 @@
+//! The version checksum: a second opinion on what a version is.
+//!
+//! Protocol: *Version Checksum File*, *State Validation*.
+
+use deltaic_protocol::Result;
+use deltaic_protocol::actions::columns::AddColumns;
+use deltaic_protocol::actions::{CommitInfo, DomainMetadata, Txn};
+use deltaic_protocol::checksum::{FileSummary, StateSummary, VersionChecksum};
+use deltaic_protocol::partition::values_of_row;
+
+use super::Snapshot;
+use crate::listing::LogFile;
+use crate::location::TableLocation;
+
+/// Reads a checksum, where there is one; why it cannot be used is for people.
+pub(super) async fn read_checksum(
+    location: &TableLocation,
+    file: Option<&LogFile>,
+) -> std::result::Result<Option<VersionChecksum>, String> {
+    let Some(file) = file else {
+        return Ok(None);
+    };
+    let relative = file.relative();
+    let bytes = match location.read(&relative).await {
+        Ok(bytes) => bytes,
+        // It was cleaned up meanwhile.
+        Err(object_store::Error::NotFound { .. }) => return Ok(None),
+        Err(_) => return Err(format!("{relative} cannot be read")),
+    };
+    VersionChecksum::parse(&bytes)
+        .map(Some)
+        .map_err(|error| error.with("path", relative).to_string())
+}
+
+impl Snapshot {
+    /// Where a version checksum says something else than the log, in words; empty when they agree.
+    pub(super) fn disagreements(&self, checksum: &VersionChecksum) -> Result<Vec<String>> {
+        let info: CommitInfo = self
+            .commit_info()
+            .and_then(|text| serde_json::from_str(text).ok())
+            .unwrap_or_default();
+        let columns = self
+            .adds
+            .iter()
+            .map(|survivors| AddColumns::of(&survivors.files.batch))
+            .collect::<Result<Vec<_>>>()?;
+        let txns: Vec<Txn> = self.txns().values().cloned().collect();
+        let domains: Vec<DomainMetadata> = self.domains().values().cloned().collect();
+        let for_each_file = |visit: &mut dyn FnMut(&FileSummary<'_>)| {
+            for (survivors, columns) in self.adds.iter().zip(&columns) {
+                for row in survivors.live.set_indices() {
+                    visit(&FileSummary {
+                        key: survivors.files.keys.key(row),
+                        size: columns.size.value(row),
+                        modification_time: columns.modification_time.value(row),
+                        deleted_records: columns.cardinality(row),
+                        partition_values: &|| values_of_row(&columns.partition_values, row),
+                    });
+                }
+            }
+        };
+        let summary = StateSummary {
+            num_files: i64::try_from(self.num_files()).unwrap_or(i64::MAX),
+            size_in_bytes: self.size_in_bytes()?,
+            protocol: self.protocol(),
+            metadata: self.metadata(),
+            txns: &txns,
+            domains: &domains,
+            in_commit_timestamp: info.in_commit_timestamp,
+            txn_id: info.txn_id.as_deref(),
+            for_each_file: &for_each_file,
+        };
+        Ok(checksum
+            .disagreements(&summary)
+            .iter()
+            .map(|disagreement| format!("the version checksum disagrees with the log: {disagreement}"))
+            .collect())
+    }
+}

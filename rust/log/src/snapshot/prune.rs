@@ -1,0 +1,266 @@
+//! Which files may hold a matching row: partitions first, then statistics, of which only the named columns are read.
+
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_array::{Array, BooleanArray, RecordBatch, StructArray};
+use arrow_buffer::{BooleanBuffer, BooleanBufferBuilder};
+use deltaic_protocol::Result;
+use deltaic_protocol::actions::columns::AddColumns;
+use deltaic_protocol::expr::BoundPredicate;
+use deltaic_protocol::skipping::{columns_of, may_match};
+use deltaic_protocol::statistics::{StatisticsColumns, StatisticsSchema};
+
+use super::Snapshot;
+use super::files::{Files, FilesBatch, PartitionField, typed_struct, unreadable_values};
+use super::live::{copy_of, rows_of};
+use super::statistics::{Unit, WithStatistics, read_statistics, units_of};
+use crate::in_parallel::in_parallel;
+use crate::location::TableLocation;
+use crate::reconcile::Survivors;
+use crate::skipping::partition_mask;
+
+/// How many batches are worked on at once.
+const UNITS_IN_FLIGHT: usize = 4;
+
+/// What is asked of the files.
+#[derive(Clone, Copy, Debug)]
+pub struct Pruning<'a> {
+    /// Which rows somebody is after; files that cannot hold one are left out.
+    pub predicate: Option<&'a BoundPredicate>,
+    /// Which statistics come with the files.
+    pub statistics: WithStatistics,
+}
+
+/// How many files each step of pruning left.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PruneReport {
+    /// Files of the snapshot.
+    pub files: usize,
+    /// Files whose partition may hold a matching row.
+    pub after_partitions: usize,
+    /// Of these, files whose statistics allow for one.
+    pub after_statistics: usize,
+    /// Bytes of the snapshot.
+    pub bytes: i64,
+    /// Bytes of the files that partitions leave.
+    pub bytes_after_partitions: i64,
+    /// Bytes of the files that are left in the end.
+    pub bytes_after_statistics: i64,
+}
+
+impl PruneReport {
+    fn add(&mut self, other: Self) {
+        self.files += other.files;
+        self.after_partitions += other.after_partitions;
+        self.after_statistics += other.after_statistics;
+        self.bytes = self.bytes.saturating_add(other.bytes);
+        self.bytes_after_partitions = self
+            .bytes_after_partitions
+            .saturating_add(other.bytes_after_partitions);
+        self.bytes_after_statistics = self
+            .bytes_after_statistics
+            .saturating_add(other.bytes_after_statistics);
+    }
+}
+
+/// What is done with each batch.
+struct Work {
+    location: Arc<TableLocation>,
+    fields: Vec<PartitionField>,
+    /// The conjuncts that look at partition columns alone.
+    by_partition: Option<BoundPredicate>,
+    /// What statistics are asked about.
+    by_statistics: Option<BoundPredicate>,
+    /// The statistics that are read.
+    wanted: Option<StatisticsSchema>,
+    keeps_statistics: bool,
+}
+
+/// A batch on its way.
+struct Selected {
+    survivors: Survivors,
+    adds: AddColumns,
+    partition_values: Option<StructArray>,
+    rows: BooleanBuffer,
+}
+
+impl Snapshot {
+    /// The files that may hold a row that the predicate matches, all without one; a file whose partition values cannot
+    /// be read stays. Must be called inside a runtime.
+    ///
+    /// Statistics are read now: opening leaves them where they are. They are a help and no truth, so where the log is
+    /// damaged by now, or cleaned up, the files are without them. A store that fails is an error.
+    ///
+    /// Protocol: *Per-file Statistics*, *Partition Value Serialization*.
+    pub async fn prune(&self, pruning: Pruning<'_>) -> Result<(Files, PruneReport)> {
+        let work = Arc::new(self.work(pruning)?);
+        let reads = work.wanted.is_some();
+        let units = units_of(&self.adds, reads);
+        let tasks: Vec<_> = units
+            .into_iter()
+            .map(|unit| {
+                let work = Arc::clone(&work);
+                async move { work.run(unit).await }
+            })
+            .collect();
+        let mut report = PruneReport::default();
+        let mut files = Files::default();
+        for (batches, part) in in_parallel(tasks, UNITS_IN_FLIGHT).await? {
+            files.batches.extend(batches);
+            report.add(part);
+        }
+        Ok((files, report))
+    }
+
+    fn work(&self, pruning: Pruning<'_>) -> Result<Work> {
+        let fields = self.partition_names();
+        let is_partition = |column: &&str| fields.iter().any(|partition| partition.field.name == *column);
+        let mut of_partitions = Vec::new();
+        let mut of_rows = Vec::new();
+        for conjunct in pruning
+            .predicate
+            .map(BoundPredicate::conjuncts)
+            .unwrap_or_default()
+        {
+            if conjunct.columns().iter().all(is_partition) {
+                of_partitions.push(conjunct.clone());
+            } else {
+                of_rows.push(conjunct.clone());
+            }
+        }
+        let by_statistics = BoundPredicate::all_of(of_rows);
+        let paths = by_statistics.as_ref().map(columns_of).unwrap_or_default();
+        let by_statistics = by_statistics.filter(|_| !paths.is_empty());
+        let wanted = match (pruning.statistics, &by_statistics) {
+            (WithStatistics::All, _) => Some(self.statistics_schema(None)),
+            (_, Some(_)) => Some(self.statistics_schema(Some(&paths))),
+            (WithStatistics::NumRecords, None) => Some(StatisticsSchema::num_records_only()),
+            (WithStatistics::None, None) => None,
+        };
+        Ok(Work {
+            location: Arc::clone(&self.location),
+            fields,
+            by_partition: BoundPredicate::all_of(of_partitions),
+            by_statistics,
+            wanted,
+            keeps_statistics: pruning.statistics != WithStatistics::None,
+        })
+    }
+}
+
+impl Work {
+    async fn run(&self, unit: Unit) -> Result<(Vec<FilesBatch>, PruneReport)> {
+        let mut report = PruneReport::default();
+        let mut selected = Vec::with_capacity(unit.0.len());
+        for survivors in unit.0 {
+            selected.push(self.by_partition(survivors, &mut report)?);
+        }
+        let mut batches = Vec::new();
+        let Some(wanted) = &self.wanted else {
+            for selected in selected {
+                report.after_statistics += selected.rows.count_set_bits();
+                report.bytes_after_statistics = report
+                    .bytes_after_statistics
+                    .saturating_add(bytes_of(&selected.adds, &selected.rows));
+                batches.extend(selected.into_batches()?);
+            }
+            return Ok((batches, report));
+        };
+        let rows: Vec<_> = selected
+            .iter()
+            .map(|selected| (Arc::clone(&selected.survivors.files), selected.rows.clone()))
+            .collect();
+        let statistics = read_statistics(&self.location, rows, wanted).await?;
+        for (mut selected, mut statistics) in selected.into_iter().zip(statistics) {
+            if let Some(predicate) = &self.by_statistics
+                && let Some(mask) = may_match(predicate, &statistics, wanted)?
+            {
+                selected.rows = narrowed(&selected.rows, &mask);
+                statistics = statistics.filter(&mask)?;
+            }
+            report.after_statistics += selected.rows.count_set_bits();
+            report.bytes_after_statistics = report
+                .bytes_after_statistics
+                .saturating_add(bytes_of(&selected.adds, &selected.rows));
+            if self.keeps_statistics {
+                batches.extend(selected.into_batch_with(statistics)?);
+            } else {
+                batches.extend(selected.into_batches()?);
+            }
+        }
+        Ok((batches, report))
+    }
+
+    fn by_partition(&self, survivors: Survivors, report: &mut PruneReport) -> Result<Selected> {
+        let adds = AddColumns::of(&survivors.files.batch)?;
+        let mut rows = survivors.live.clone();
+        report.files += rows.count_set_bits();
+        report.bytes = report.bytes.saturating_add(bytes_of(&adds, &rows));
+        let partition_values = typed_struct(&adds.partition_values, &self.fields)?;
+        if let (Some(predicate), Some(values)) = (&self.by_partition, &partition_values) {
+            let unreadable = unreadable_values(&adds, values, &self.fields);
+            if let Some(mask) = partition_mask(predicate, values, &unreadable)? {
+                rows = &rows & mask.values();
+            }
+        }
+        report.after_partitions += rows.count_set_bits();
+        report.bytes_after_partitions = report
+            .bytes_after_partitions
+            .saturating_add(bytes_of(&adds, &rows));
+        Ok(Selected {
+            survivors,
+            adds,
+            partition_values,
+            rows,
+        })
+    }
+}
+
+impl Selected {
+    /// The log's columns with the typed partition values beside them, so that both are cut alike.
+    fn with_values(&self) -> Result<RecordBatch> {
+        super::files::with_partition_values(&self.survivors.files.batch, self.partition_values.as_ref())
+    }
+
+    fn into_batches(self) -> Result<Vec<FilesBatch>> {
+        rows_of(&self.with_values()?, &self.rows)?
+            .into_iter()
+            .map(|batch| FilesBatch::try_new(batch, None))
+            .collect()
+    }
+
+    fn into_batch_with(self, statistics: StatisticsColumns) -> Result<Option<FilesBatch>> {
+        if self.rows.count_set_bits() == 0 {
+            return Ok(None);
+        }
+        let batch = copy_of(&self.with_values()?, &self.rows)?;
+        FilesBatch::try_new(batch, Some(statistics)).map(Some)
+    }
+}
+
+/// The selected rows that a mask over them leaves.
+fn narrowed(selected: &BooleanBuffer, mask: &BooleanArray) -> BooleanBuffer {
+    let mut bits = BooleanBufferBuilder::new(selected.len());
+    bits.append_n(selected.len(), false);
+    for (index, row) in selected.set_indices().enumerate() {
+        // What is not known may match.
+        if mask.is_null(index) || mask.value(index) {
+            bits.set_bit(row, true);
+        }
+    }
+    bits.finish()
+}
+
+fn bytes_of(adds: &AddColumns, rows: &BooleanBuffer) -> i64 {
+    let sizes = adds.size.values();
+    rows.set_indices()
+        .filter_map(|row| sizes.get(row))
+        .fold(0i64, |total, size| total.saturating_add(*size))
+}
+
+/// The typed partition values of a batch that has them.
+pub(super) fn values_in(batch: &RecordBatch) -> Option<StructArray> {
+    let column = batch.column_by_name(super::files::TYPED_VALUES)?;
+    column.as_struct_opt().cloned()
+}

@@ -1,0 +1,326 @@
+//! The statistics of files, read from where opening left them, for the rows and columns that are asked about.
+//!
+//! Protocol: *Per-file Statistics*, *Checkpoint Schema*.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_array::{Array, BooleanArray, StringArray, StructArray};
+use arrow_buffer::BooleanBuffer;
+use arrow_select::filter::filter;
+use bytes::Bytes;
+use deltaic_protocol::statistics::{StatisticsBuilder, StatisticsColumns, StatisticsSchema, StatisticsText};
+use deltaic_protocol::{Error, ErrorKind, Result};
+use object_store::ObjectStoreExt;
+
+use crate::decode::checkpoint::RowGroupPlace;
+use crate::decode::{FileBatch, StatisticsPlaces, StatisticsSource};
+use crate::location::TableLocation;
+use crate::reconcile::Survivors;
+use crate::store_error::store_error;
+
+/// Texts are read in batches of this share of the rows that replay uses: each text is large.
+const TEXT_SHARE: usize = 16;
+
+/// Bytes of a log file that are fetched in one go.
+const WINDOW_BYTES: u64 = 16 << 20;
+
+/// Which statistics come with files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WithStatistics {
+    /// None.
+    None,
+    /// How many rows each file has.
+    NumRecords,
+    /// All that the schema's columns can have.
+    All,
+}
+
+/// Batches whose statistics are read together: those of one row group.
+pub(super) struct Unit(pub(super) Vec<Survivors>);
+
+/// Puts batches of one row group together where statistics are read; else each is by itself.
+pub(super) fn units_of(survivors: &[Survivors], reads: bool) -> Vec<Unit> {
+    let mut units: Vec<Unit> = Vec::new();
+    for survivors in survivors {
+        let place = |survivors: &Survivors| match &survivors.files.statistics {
+            StatisticsSource::RowGroup(place) => Some((Arc::as_ptr(&place.file), place.group)),
+            _ => None,
+        };
+        match units.last_mut() {
+            Some(Unit(unit))
+                if reads && place(survivors).is_some() && unit.last().and_then(place) == place(survivors) =>
+            {
+                unit.push(survivors.clone());
+            }
+            _ => units.push(Unit(vec![survivors.clone()])),
+        }
+    }
+    units
+}
+
+/// Reads the statistics of the selected rows of batches of one unit: as many rows for each batch as are selected.
+pub(super) async fn read_statistics(
+    location: &TableLocation,
+    batches: Vec<(Arc<FileBatch>, BooleanBuffer)>,
+    wanted: &StatisticsSchema,
+) -> Result<Vec<StatisticsColumns>> {
+    let is_selected = batches.iter().any(|(_, rows)| rows.count_set_bits() > 0);
+    let first = batches.first().map(|(files, _)| &files.statistics);
+    let read = match first {
+        Some(StatisticsSource::RowGroup(place)) if is_selected => {
+            from_row_group(&place.clone(), &batches, wanted).await
+        }
+        Some(StatisticsSource::Lines(_)) if is_selected => from_lines(location, &batches, wanted).await,
+        _ => without(&batches, wanted),
+    };
+    match read {
+        Err(error) if error.kind() == ErrorKind::CorruptLog => without(&batches, wanted),
+        read => read,
+    }
+}
+
+/// No statistics at all, for each selected row.
+fn without(
+    batches: &[(Arc<FileBatch>, BooleanBuffer)],
+    wanted: &StatisticsSchema,
+) -> Result<Vec<StatisticsColumns>> {
+    let absent = |(_, rows): &(Arc<FileBatch>, BooleanBuffer)| {
+        let count = rows.count_set_bits();
+        let mut builder = StatisticsBuilder::with_capacity(wanted, count);
+        (0..count).for_each(|_| builder.push(StatisticsText::Absent));
+        builder.finish()
+    };
+    batches.iter().map(absent).collect()
+}
+
+fn changed() -> Error {
+    Error::new(
+        ErrorKind::CorruptLog,
+        "a file of the log is not what it was when the table was opened",
+    )
+}
+
+async fn from_row_group(
+    place: &RowGroupPlace,
+    batches: &[(Arc<FileBatch>, BooleanBuffer)],
+    wanted: &StatisticsSchema,
+) -> Result<Vec<StatisticsColumns>> {
+    let file = &place.file;
+    if file.has_column("add.stats_parsed")
+        && let Some(parsed) = from_structs(place, batches, wanted).await?
+    {
+        return Ok(parsed);
+    }
+    if !file.has_column("add.stats") {
+        return without(batches, wanted);
+    }
+    from_texts(place, batches, wanted).await
+}
+
+fn ordinal_of(files: &FileBatch) -> usize {
+    match &files.statistics {
+        StatisticsSource::RowGroup(place) => place.ordinal,
+        _ => 0,
+    }
+}
+
+/// Struct statistics; none where a file has only the text.
+async fn from_structs(
+    place: &RowGroupPlace,
+    batches: &[(Arc<FileBatch>, BooleanBuffer)],
+    wanted: &StatisticsSchema,
+) -> Result<Option<Vec<StatisticsColumns>>> {
+    let has_text = place.file.has_column("add.stats");
+    let paths: Vec<String> = wanted
+        .struct_leaves()
+        .iter()
+        .map(|leaf| format!("add.stats_parsed.{}", leaf.join(".")))
+        .collect();
+    let mut read: Vec<StatisticsColumns> = Vec::with_capacity(batches.len());
+    let mut lacks = false;
+    if !paths.iter().any(|path| place.file.has_column(path)) {
+        return Ok(None);
+    }
+    place
+        .file
+        .read_adds(place.group, &paths, 1, |ordinal, adds| {
+            let Some((files, rows)) = batches.get(read.len()) else {
+                return Ok(());
+            };
+            if lacks || ordinal_of(files) != ordinal {
+                return Ok(());
+            }
+            let adds = adds
+                .filter(|adds| adds.len() == files.len())
+                .ok_or_else(changed)?;
+            let parsed = adds.column_by_name("stats_parsed").ok_or_else(changed)?;
+            let selected = BooleanArray::new(rows.clone(), None);
+            let parsed = filter(parsed, &selected).map_err(super::live::failed)?;
+            let parsed: &StructArray = parsed.as_struct_opt().ok_or_else(changed)?;
+            lacks = has_text && parsed.null_count() > 0;
+            read.push(StatisticsColumns::from_struct(parsed, wanted)?);
+            Ok(())
+        })
+        .await?;
+    if lacks {
+        return Ok(None);
+    }
+    if read.len() != batches.len() {
+        return Err(changed());
+    }
+    Ok(Some(read))
+}
+
+async fn from_texts(
+    place: &RowGroupPlace,
+    batches: &[(Arc<FileBatch>, BooleanBuffer)],
+    wanted: &StatisticsSchema,
+) -> Result<Vec<StatisticsColumns>> {
+    let mut builders: Vec<(usize, StatisticsBuilder<'_>)> = batches
+        .iter()
+        .map(|(_, rows)| (0, StatisticsBuilder::with_capacity(wanted, rows.count_set_bits())))
+        .collect();
+    place
+        .file
+        .read_adds(
+            place.group,
+            &["add.stats".to_owned()],
+            TEXT_SHARE,
+            |ordinal, adds| {
+                let Some(adds) = adds else {
+                    return Ok(());
+                };
+                let texts = adds.column_by_name("stats").ok_or_else(changed)?;
+                let texts: &StringArray = texts.as_string_opt().ok_or_else(changed)?;
+                let found = batches.iter().position(|(files, _)| ordinal_of(files) == ordinal);
+                let Some(((_, selected), (seen, builder))) =
+                    found.and_then(|index| Some((batches.get(index)?, builders.get_mut(index)?)))
+                else {
+                    return Ok(());
+                };
+                if *seen + texts.len() > selected.len() {
+                    return Err(changed());
+                }
+                for row in 0..texts.len() {
+                    if selected.value(*seen + row) {
+                        builder.push(if texts.is_valid(row) {
+                            StatisticsText::Plain(texts.value(row).as_bytes())
+                        } else {
+                            StatisticsText::Absent
+                        });
+                    }
+                }
+                *seen += texts.len();
+                Ok(())
+            },
+        )
+        .await?;
+    for ((files, _), (seen, _)) in batches.iter().zip(&builders) {
+        if *seen != files.len() {
+            return Err(changed());
+        }
+    }
+    builders
+        .into_iter()
+        .map(|(_, builder)| builder.finish())
+        .collect()
+}
+
+async fn from_lines(
+    location: &TableLocation,
+    batches: &[(Arc<FileBatch>, BooleanBuffer)],
+    wanted: &StatisticsSchema,
+) -> Result<Vec<StatisticsColumns>> {
+    let mut read = Vec::with_capacity(batches.len());
+    for (files, rows) in batches {
+        let StatisticsSource::Lines(places) = &files.statistics else {
+            return Err(changed());
+        };
+        let mut builder = StatisticsBuilder::with_capacity(wanted, rows.count_set_bits());
+        for span in &files.spans {
+            let selected: Vec<usize> = rows
+                .slice(span.rows.start, span.rows.len())
+                .set_indices()
+                .map(|row| row + span.rows.start)
+                .collect();
+            let relative = span.file.relative();
+            for window in windows(&selected, places) {
+                let bytes = match &window.bytes {
+                    Some(range) => fetch(location, &relative, range.clone()).await?,
+                    None => Bytes::new(),
+                };
+                for row in window.rows {
+                    builder.push(text_at(places, *row, &window.bytes, &bytes));
+                }
+            }
+        }
+        read.push(builder.finish()?);
+    }
+    Ok(read)
+}
+
+/// Rows whose statistics lie close together in their file.
+struct Window<'a> {
+    rows: &'a [usize],
+    /// None where no row has statistics.
+    bytes: Option<Range<u64>>,
+}
+
+fn windows<'a>(rows: &'a [usize], places: &StatisticsPlaces) -> Vec<Window<'a>> {
+    let mut windows = Vec::new();
+    let mut rest = rows;
+    while !rest.is_empty() {
+        let mut bytes: Option<Range<u64>> = None;
+        let mut count = 0usize;
+        for row in rest {
+            if let Some(place) = place_of(places, *row) {
+                let joined = match &bytes {
+                    None => place,
+                    Some(bytes) => bytes.start.min(place.start)..bytes.end.max(place.end),
+                };
+                if count > 0 && bytes.is_some() && joined.end - joined.start > WINDOW_BYTES {
+                    break;
+                }
+                bytes = Some(joined);
+            }
+            count += 1;
+        }
+        let (these, others) = rest.split_at(count);
+        windows.push(Window { rows: these, bytes });
+        rest = others;
+    }
+    windows
+}
+
+fn place_of(places: &StatisticsPlaces, row: usize) -> Option<Range<u64>> {
+    let (first, length) = (*places.first.get(row)?, *places.length.get(row)?);
+    (length > 0).then(|| first..first.saturating_add(u64::from(length)))
+}
+
+async fn fetch(location: &TableLocation, relative: &str, range: Range<u64>) -> Result<Bytes> {
+    let path = location.below(relative)?;
+    let length = range.end - range.start;
+    match location.store().get_range(&path, range).await {
+        Ok(bytes) if u64::try_from(bytes.len()) == Ok(length) => Ok(bytes),
+        Ok(_) | Err(object_store::Error::NotFound { .. }) => Err(changed()),
+        Err(error) => Err(store_error(&error, relative)),
+    }
+}
+
+fn text_at<'a>(
+    places: &StatisticsPlaces,
+    row: usize,
+    window: &Option<Range<u64>>,
+    bytes: &'a Bytes,
+) -> StatisticsText<'a> {
+    let text = || {
+        let place = place_of(places, row)?;
+        let start = usize::try_from(place.start.checked_sub(window.as_ref()?.start)?).ok()?;
+        let end = start + usize::try_from(place.end - place.start).ok()?;
+        let quoted = bytes.get(start..end)?;
+        quoted.strip_prefix(b"\"")?.strip_suffix(b"\"")
+    };
+    text().map_or(StatisticsText::Absent, StatisticsText::Escaped)
+}

@@ -1,0 +1,61 @@
+//! The tombstones of a snapshot.
+
+use arrow_array::RecordBatch;
+use arrow_schema::SchemaRef;
+use deltaic_protocol::actions::columns::remove_schema;
+use deltaic_protocol::{Error, ErrorKind, Result};
+
+use super::Snapshot;
+use super::files::typed_partitions;
+use super::live::live_rows;
+use crate::reconcile::{NewerKeys, Survivors};
+
+impl Snapshot {
+    /// The tombstones, expired ones among them: the log's columns, the partition values typed where the table has
+    /// partitions. Those of a checkpoint are read now. Must be called inside a runtime.
+    ///
+    /// Protocol: *Action Reconciliation*.
+    pub async fn tombstones(&self) -> Result<(SchemaRef, Vec<RecordBatch>)> {
+        let mut all: Vec<Survivors> = self.removes.to_vec();
+        if let Some(checkpoint) = &self.checkpoint {
+            let newer = |survivors: &[Survivors]| -> Vec<_> {
+                let of_commits = survivors
+                    .iter()
+                    .filter(|survivors| !survivors.files.spans.is_empty());
+                of_commits.map(|survivors| survivors.files.clone()).collect()
+            };
+            let adds: Vec<_> = newer(&self.adds)
+                .into_iter()
+                .filter(|files| {
+                    !checkpoint
+                        .adds
+                        .iter()
+                        .any(|held| std::sync::Arc::ptr_eq(held, files))
+                })
+                .collect();
+            let (keys, _, _) = NewerKeys::reconcile(&adds, &newer(&self.removes))?;
+            let held = checkpoint.read_tombstones().await.map_err(|error| {
+                if error.kind() == ErrorKind::StorageError {
+                    error
+                } else {
+                    Error::new(
+                        ErrorKind::CorruptLog,
+                        format!("the tombstones of the checkpoint cannot be read: {error}"),
+                    )
+                    .with("version", checkpoint.files.version)
+                    .hint("the table's files are not touched by this; restore the checkpoint from a backup")
+                }
+            })?;
+            all.extend(held.into_iter().map(|files| keys.probe(&Survivors::all(files))));
+        }
+        let fields = self.partition_names();
+        let mut batches = Vec::new();
+        for survivors in &all {
+            for batch in live_rows(survivors)? {
+                batches.push(typed_partitions(&batch, &fields)?);
+            }
+        }
+        let schema = typed_partitions(&RecordBatch::new_empty(remove_schema()), &fields)?.schema();
+        Ok((schema, batches))
+    }
+}

@@ -1,0 +1,308 @@
+//! The laws of the gate, and of the protocol of a new table.
+
+use super::{FEATURES, LogTail, Support, ensure_appendable, ensure_openable, ensure_readable, protocol_for};
+use crate::actions::{Metadata, Protocol};
+use crate::samples::{self, protocol};
+use crate::schema::StructType;
+use crate::{ErrorKind, Result};
+
+/// The metadata and the schema of a table with these columns and properties.
+fn metadata(schema: &str, properties: &[(&str, &str)]) -> Result<(Metadata, StructType)> {
+    let metadata = Metadata {
+        schema_string: schema.to_owned(),
+        ..samples::metadata(properties)
+    };
+    let schema = metadata.schema()?;
+    Ok((metadata, schema))
+}
+
+const PLAIN: &str =
+    r#"{"type":"struct","fields":[{"name":"a","type":"long","nullable":true,"metadata":{}}]}"#;
+const CHECKED: &str = r#"{"type":"struct","fields":[{"name":"a","type":"long","nullable":true,"metadata":{"delta.invariants":"{}"}}]}"#;
+
+fn refused(result: Result<()>) -> Option<String> {
+    result.err().map(|error| {
+        assert_eq!(error.kind(), ErrorKind::UnsupportedFeature);
+        error
+            .context()
+            .iter()
+            .find_map(|(key, value)| match value {
+                crate::error::ContextValue::Text(text) if *key == "feature" => Some(text.clone()),
+                _ => None,
+            })
+            .unwrap_or_default()
+    })
+}
+
+/// protocol: table-features.3, table-features.4, supported-features.1
+#[test]
+fn the_gate_fails_closed() -> Result<()> {
+    let (plain, schema) = metadata(PLAIN, &[])?;
+    let read = |protocol: &Protocol| refused(ensure_readable(protocol, &plain, &schema));
+    assert_eq!(read(&protocol(1, 2, &[])), None);
+    assert_eq!(read(&protocol(1, 7, &["rowTracking", "fromTheFuture"])), None);
+    assert_eq!(
+        read(&protocol(3, 7, &["timestampNtz", "vacuumProtocolCheck"])),
+        None
+    );
+    assert_eq!(read(&protocol(2, 5, &[])).as_deref(), Some("columnMapping"));
+    assert_eq!(
+        read(&protocol(3, 7, &["fromTheFuture"])).as_deref(),
+        Some("fromTheFuture")
+    );
+    assert_eq!(
+        read(&protocol(
+            3,
+            7,
+            &["deletionVectors", "timestampNtz", "typeWidening"]
+        ))
+        .as_deref(),
+        Some("deletionVectors, typeWidening")
+    );
+    assert_eq!(read(&protocol(4, 7, &[])).as_deref(), Some("reader version 4"));
+    let (mapped, schema) = metadata(PLAIN, &[("delta.columnMapping.mode", "name")])?;
+    assert_eq!(
+        refused(ensure_readable(&protocol(1, 2, &[]), &mapped, &schema)).as_deref(),
+        Some("columnMapping")
+    );
+    Ok(())
+}
+
+/// protocol: table-features.3, table-features.4, beyond:unknown.1, beyond:aliases.1
+#[test]
+fn a_log_is_followed_for_more_features_than_rows_are_read() -> Result<()> {
+    let (plain, schema) = metadata(PLAIN, &[])?;
+    let open = |protocol: &Protocol| refused(ensure_openable(protocol, &plain, &schema, LogTail::Absent));
+    for row in FEATURES.iter().filter(|row| row.open == Support::Full) {
+        assert_eq!(open(&protocol(3, 7, &[row.name])), None, "{}", row.name);
+        for alias in row.aliases {
+            assert_eq!(open(&protocol(3, 7, &[alias])), None, "{alias}");
+        }
+    }
+    for writer in [1, 2, 5, 6, 8, 99] {
+        assert_eq!(open(&protocol(1, writer, &[])), None, "{writer}");
+        assert_eq!(open(&protocol(2, writer, &[])), None, "{writer}");
+    }
+    assert_eq!(open(&protocol(1, 7, &["fromTheFuture"])), None);
+    assert_eq!(
+        open(&protocol(3, 7, &["fromTheFuture", "variantType"])).as_deref(),
+        Some("fromTheFuture")
+    );
+    assert_eq!(
+        open(&protocol(3, 7, &["adaptiveMetadata-preview"])).as_deref(),
+        Some("adaptiveMetadata-preview")
+    );
+    assert_eq!(
+        open(&protocol(3, 7, &["redirectReaderWriter-preview"])).as_deref(),
+        Some("redirectReaderWriter-preview")
+    );
+    assert_eq!(open(&protocol(4, 7, &[])).as_deref(), Some("reader version 4"));
+    Ok(())
+}
+
+#[test]
+fn a_table_without_a_schema_has_a_log_and_no_rows() -> Result<()> {
+    let (metadata, schema) = metadata("", &[])?;
+    let plain = protocol(1, 2, &[]);
+    assert_eq!(schema, StructType::default());
+    ensure_openable(&plain, &metadata, &schema, LogTail::Absent)?;
+    for result in [
+        ensure_readable(&plain, &metadata, &schema),
+        ensure_appendable(&plain, &metadata, &schema),
+    ] {
+        assert!(result.is_err_and(|error| {
+            error.kind() == ErrorKind::CorruptLog
+                && error.context().contains(&("field", "schemaString".into()))
+        }));
+    }
+    Ok(())
+}
+
+#[test]
+fn a_type_that_is_not_known_is_a_matter_of_rows() -> Result<()> {
+    let (metadata, schema) = metadata(&PLAIN.replace("long", "quaternion"), &[])?;
+    let plain = protocol(1, 2, &[]);
+    assert_eq!(
+        refused(ensure_openable(&plain, &metadata, &schema, LogTail::Absent)),
+        None
+    );
+    for result in [
+        ensure_readable(&plain, &metadata, &schema),
+        ensure_appendable(&plain, &metadata, &schema),
+        protocol_for(&metadata, &schema).map(|_| ()),
+    ] {
+        assert!(
+            result
+                .as_ref()
+                .is_err_and(|error| error.context().contains(&("field", "a".into())))
+        );
+        assert_eq!(refused(result).as_deref(), Some("quaternion"));
+    }
+    Ok(())
+}
+
+/// protocol: table-features.4
+#[test]
+fn a_refusal_names_the_feature_as_the_table_does() -> Result<()> {
+    let (plain, schema) = metadata(PLAIN, &[])?;
+    assert_eq!(
+        refused(ensure_readable(
+            &protocol(3, 7, &["variantType-preview"]),
+            &plain,
+            &schema
+        ))
+        .as_deref(),
+        Some("variantType-preview")
+    );
+    Ok(())
+}
+
+/// protocol: table-features.4
+#[test]
+fn a_catalogs_table_is_opened_with_its_tail_only() -> Result<()> {
+    let (plain, schema) = metadata(PLAIN, &[])?;
+    for name in ["catalogManaged", "catalogOwned-preview"] {
+        let managed = protocol(3, 7, &[name, "vacuumProtocolCheck"]);
+        let without = ensure_openable(&managed, &plain, &schema, LogTail::Absent);
+        assert!(
+            without
+                .as_ref()
+                .is_err_and(|error| error.hint_text().is_some_and(|hint| hint.contains("catalog")))
+        );
+        assert_eq!(refused(without).as_deref(), Some(name));
+        assert_eq!(
+            refused(ensure_openable(&managed, &plain, &schema, LogTail::Given)),
+            None
+        );
+    }
+    Ok(())
+}
+
+/// protocol: table-features.3, table-features.4, beyond:aliases.1
+#[test]
+fn column_mapping_is_found_in_every_place_that_writers_put_it() -> Result<()> {
+    let (plain, schema) = metadata(PLAIN, &[])?;
+    let (mapped, _) = metadata(PLAIN, &[("delta.columnMapping.mode", "name")])?;
+    // Reader version 2 implies it, whatever the writer's side lists.
+    let mixed = protocol(2, 7, &["columnMapping"]);
+    assert_eq!(
+        refused(ensure_openable(&mixed, &mapped, &schema, LogTail::Absent)),
+        None
+    );
+    assert_eq!(
+        refused(ensure_readable(&mixed, &mapped, &schema)).as_deref(),
+        Some("columnMapping")
+    );
+    // Told to writers alone, it binds no reader as long as no column is mapped.
+    let orphan = Protocol {
+        reader_features: Some(Vec::new()),
+        ..protocol(3, 7, &["columnMapping"])
+    };
+    for orphan in [orphan, protocol(1, 7, &["columnMapping"])] {
+        assert_eq!(refused(ensure_readable(&orphan, &plain, &schema)), None);
+        assert_eq!(
+            refused(ensure_openable(&orphan, &mapped, &schema, LogTail::Absent)),
+            None
+        );
+        assert_eq!(
+            refused(ensure_readable(&orphan, &mapped, &schema)).as_deref(),
+            Some("columnMapping")
+        );
+    }
+    // Other features of readers bind them, whoever is told.
+    assert_eq!(
+        refused(ensure_readable(
+            &protocol(1, 7, &["deletionVectors"]),
+            &plain,
+            &schema
+        ))
+        .as_deref(),
+        Some("deletionVectors")
+    );
+    Ok(())
+}
+
+/// protocol: table-features.5, table-features.6, supported-features.1, beyond:unknown.1
+#[test]
+fn an_append_needs_every_active_writer_feature() -> Result<()> {
+    let (plain, schema) = metadata(PLAIN, &[])?;
+    let append = |protocol: &Protocol| refused(ensure_appendable(protocol, &plain, &schema));
+    for writer in 1..=6 {
+        assert_eq!(append(&protocol(1, writer, &[])), None, "{writer}");
+    }
+    assert_eq!(
+        append(&protocol(1, 7, &["checkConstraints", "domainMetadata"])),
+        None
+    );
+    assert_eq!(
+        append(&protocol(1, 7, &["rowTracking"])).as_deref(),
+        Some("rowTracking")
+    );
+    assert_eq!(
+        append(&protocol(1, 7, &["fromTheFuture"])).as_deref(),
+        Some("fromTheFuture")
+    );
+    assert_eq!(append(&protocol(1, 8, &[])).as_deref(), Some("writer version 8"));
+    let (checked, schema) = metadata(CHECKED, &[])?;
+    assert_eq!(
+        refused(ensure_appendable(&protocol(1, 2, &[]), &checked, &schema)).as_deref(),
+        Some("invariants")
+    );
+    assert_eq!(
+        refused(ensure_appendable(&protocol(1, 1, &[]), &checked, &schema)),
+        None
+    );
+    let (constrained, schema) = metadata(PLAIN, &[("delta.constraints.positive", "a > 0")])?;
+    assert_eq!(
+        refused(ensure_appendable(&protocol(1, 3, &[]), &constrained, &schema)).as_deref(),
+        Some("checkConstraints")
+    );
+    Ok(())
+}
+
+/// protocol: table-features.2, reader-version-requirements.1
+#[test]
+fn a_protocol_without_the_lists_it_needs_is_damage() -> Result<()> {
+    let (plain, schema) = metadata(PLAIN, &[])?;
+    let mut broken = protocol(3, 7, &[]);
+    broken.reader_features = None;
+    assert!(
+        ensure_readable(&broken, &plain, &schema).is_err_and(|error| error.kind() == ErrorKind::CorruptLog)
+    );
+    let mut mixed = protocol(3, 7, &[]);
+    mixed.min_writer_version = 5;
+    assert!(
+        ensure_readable(&mixed, &plain, &schema).is_err_and(|error| error.kind() == ErrorKind::CorruptLog)
+    );
+    Ok(())
+}
+
+/// protocol: table-features-for-new-and-existing-tables.2, table-features-for-new-and-existing-tables.3,
+/// table-features-for-new-and-existing-tables.4
+#[test]
+fn a_new_table_asks_for_no_more_than_it_needs() -> Result<()> {
+    let (plain, schema) = metadata(PLAIN, &[("delta.appendOnly", "true")])?;
+    assert_eq!(protocol_for(&plain, &schema)?, protocol(1, 2, &[]));
+    let (feed, schema) = metadata(PLAIN, &[("delta.enableChangeDataFeed", "true")])?;
+    assert_eq!(
+        protocol_for(&feed, &schema)?,
+        protocol(1, 7, &["appendOnly", "changeDataFeed", "invariants"])
+    );
+    let (ntz, schema) = metadata(&PLAIN.replace("long", "timestamp_ntz"), &[])?;
+    let made = protocol_for(&ntz, &schema)?;
+    assert_eq!((made.min_reader_version, made.min_writer_version), (3, 7));
+    assert_eq!(made.reader_features, Some(vec!["timestampNtz".to_owned()]));
+    for property in [
+        ("delta.enableDeletionVectors", "true"),
+        ("delta.columnMapping.mode", "name"),
+        ("delta.feature.rowTracking", "supported"),
+        ("delta.constraints.c", "a > 0"),
+    ] {
+        let (metadata, schema) = metadata(PLAIN, &[property])?;
+        assert!(
+            refused(protocol_for(&metadata, &schema).map(|_| ())).is_some(),
+            "{property:?}"
+        );
+    }
+    Ok(())
+}

@@ -1,0 +1,288 @@
+//! Every documented table property: its type and its default.
+
+use super::{interval_ms, unreadable};
+use crate::Result;
+use crate::actions::Metadata;
+
+/// What a property's value may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PropertyType {
+    /// `true` or `false`, in any case.
+    Boolean,
+    /// A whole number of at least so much.
+    Integer(i64),
+    /// A length of time without months.
+    Interval,
+    /// One of these, in any case.
+    Choice(&'static [&'static str]),
+    /// Any text.
+    Text,
+}
+
+/// A documented property.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Property {
+    /// The key in `metaData.configuration`.
+    pub name: &'static str,
+    /// What its value may be.
+    pub property_type: PropertyType,
+    /// What holds where it is not set; none where nothing does.
+    pub default: Option<&'static str>,
+}
+
+const fn boolean_of(name: &'static str, default: Option<&'static str>) -> Property {
+    Property {
+        name,
+        property_type: PropertyType::Boolean,
+        default,
+    }
+}
+
+const fn integer_from(name: &'static str, least: i64, default: Option<&'static str>) -> Property {
+    Property {
+        name,
+        property_type: PropertyType::Integer(least),
+        default,
+    }
+}
+
+const fn interval(name: &'static str, default: Option<&'static str>) -> Property {
+    Property {
+        name,
+        property_type: PropertyType::Interval,
+        default,
+    }
+}
+
+const fn choice(
+    name: &'static str,
+    choices: &'static [&'static str],
+    default: Option<&'static str>,
+) -> Property {
+    Property {
+        name,
+        property_type: PropertyType::Choice(choices),
+        default,
+    }
+}
+
+const fn text_of(name: &'static str, default: Option<&'static str>) -> Property {
+    Property {
+        name,
+        property_type: PropertyType::Text,
+        default,
+    }
+}
+
+const FALSE: Option<&str> = Some("false");
+const TRUE: Option<&str> = Some("true");
+
+/// Every property that the protocol, its proposals or the reference writer document. Constraints
+/// (`delta.constraints.<name>`) and features (`delta.feature.<name>`) have names of the user's.
+#[rustfmt::skip] // a table: one row a line
+pub static PROPERTIES: &[Property] = &[
+    integer_from("delta.minReaderVersion", 1, Some("1")),
+    integer_from("delta.minWriterVersion", 1, Some("2")),
+    boolean_of("delta.ignoreProtocolDefaults", FALSE),
+    interval("delta.logRetentionDuration", Some("interval 30 days")),
+    interval("delta.sampleRetentionDuration", Some("interval 7 days")),
+    interval("delta.checkpointRetentionDuration", Some("interval 2 days")),
+    integer_from("delta.checkpointInterval", 1, Some("10")),
+    boolean_of("delta.enableExpiredLogCleanup", TRUE),
+    boolean_of("delta.enableFullRetentionRollback", TRUE),
+    interval("delta.dropFeatureTruncateHistory.retentionDuration", Some("interval 24 hours")),
+    interval("delta.deletedFileRetentionDuration", Some("interval 1 week")),
+    interval("delta.setTransactionRetentionDuration", None),
+    boolean_of("delta.randomizeFilePrefixes", FALSE),
+    integer_from("delta.randomPrefixLength", 1, Some("2")),
+    boolean_of("delta.appendOnly", FALSE),
+    boolean_of("delta.enableDeletionVectors", FALSE),
+    text_of("delta.parquet.format.version", Some("1.0.0")),
+    text_of("delta.parquet.compression.codec", Some("zstd")),
+    boolean_of("delta.enableVariantShredding", FALSE),
+    boolean_of("delta.autoOptimize", None),
+    choice("delta.autoOptimize.autoCompact", &["true", "false", "auto", "legacy"], None),
+    boolean_of("delta.autoOptimize.optimizeWrite", None),
+    integer_from("delta.dataSkippingNumIndexedCols", -1, Some("32")),
+    text_of("delta.dataSkippingStatsColumns", None),
+    integer_from("delta.dataSkippingStringPrefixLength", 0, Some("32")),
+    boolean_of("delta.compatibility.symlinkFormatManifest.enabled", FALSE),
+    boolean_of("delta.checkpoint.writeStatsAsJson", TRUE),
+    boolean_of("delta.checkpoint.writeStatsAsStruct", TRUE),
+    choice("delta.checkpointPolicy", &["classic", "v2"], Some("classic")),
+    boolean_of("delta.enableChangeDataFeed", FALSE),
+    boolean_of("delta.enableChangeDataCapture", FALSE),
+    choice("delta.columnMapping.mode", &["none", "id", "name"], Some("none")),
+    integer_from("delta.columnMapping.maxColumnId", 0, Some("0")),
+    boolean_of("delta.columnMapping.hasDroppedOrRenamed", FALSE),
+    choice("delta.isolationLevel", &["Serializable", "WriteSerializable", "SnapshotIsolation"], Some("Serializable")),
+    boolean_of("delta.enableRowTracking", FALSE),
+    boolean_of("delta.rowTrackingSuspended", FALSE),
+    text_of("delta.rowTracking.materializedRowIdColumnName", None),
+    text_of("delta.rowTracking.materializedRowCommitVersionColumnName", None),
+    text_of("delta.universalFormat.enabledFormats", Some("")),
+    boolean_of("delta.universalFormat.iceberg.atomicConversion.supported", FALSE),
+    boolean_of("delta.enableIcebergCompatV1", None),
+    boolean_of("delta.enableIcebergCompatV2", None),
+    boolean_of("delta.enableIcebergCompatV3", None),
+    boolean_of("delta.enableIcebergWriterCompatV1", None),
+    boolean_of("delta.enableIcebergWriterCompatV3", None),
+    boolean_of("delta.castIcebergTimeType", FALSE),
+    boolean_of("delta.ignoreIcebergBucketPartition", FALSE),
+    boolean_of("delta.enableTypeWidening", FALSE),
+    text_of("delta.coordinatedCommits.commitCoordinator-preview", None),
+    text_of("delta.coordinatedCommits.commitCoordinatorConf-preview", None),
+    text_of("delta.coordinatedCommits.tableConf-preview", None),
+    boolean_of("delta.enableInCommitTimestamps", FALSE),
+    integer_from("delta.inCommitTimestampEnablementVersion", 0, None),
+    integer_from("delta.inCommitTimestampEnablementTimestamp", 0, None),
+    integer_from("delta.requireCheckpointProtectionBeforeVersion", 0, Some("0")),
+    boolean_of("delta.enableMaterializePartitionColumnsFeature", None),
+    boolean_of("delta.writePartitionColumnsToParquet", None),
+    text_of("delta.redirectReaderWriter-preview", None),
+    text_of("delta.redirectWriterOnly-preview", None),
+    text_of("delta.targetFileSize", None),
+    boolean_of("delta.tuneFileSizesForRewrites", None),
+];
+
+/// The documented property of this name; case does not count.
+#[must_use]
+pub fn documented(name: &str) -> Option<&'static Property> {
+    PROPERTIES
+        .iter()
+        .find(|property| property.name.eq_ignore_ascii_case(name))
+}
+
+impl PropertyType {
+    /// Whether a text is a value of this type.
+    #[must_use]
+    pub fn accepts(self, value: &str) -> bool {
+        match self {
+            Self::Boolean => parse_boolean(value).is_some(),
+            Self::Integer(least) => value.trim().parse::<i64>().is_ok_and(|number| number >= least),
+            Self::Interval => interval_ms(value).is_some(),
+            Self::Choice(choices) => choices.iter().any(|choice| choice.eq_ignore_ascii_case(value)),
+            Self::Text => true,
+        }
+    }
+}
+
+fn parse_boolean(value: &str) -> Option<bool> {
+    let value = value.trim();
+    if value.eq_ignore_ascii_case("true") {
+        Some(true)
+    } else {
+        value.eq_ignore_ascii_case("false").then_some(false)
+    }
+}
+
+/// A property's text, or its documented default.
+///
+/// # Errors
+///
+/// `CorruptLog` with the property as `field`, where the text is not of the property's type.
+pub fn text<'a>(metadata: &'a Metadata, name: &str) -> Result<Option<&'a str>> {
+    let known = documented(name);
+    match metadata.property(name) {
+        None => Ok(known.and_then(|property| property.default)),
+        Some(value) if known.is_none_or(|property| property.property_type.accepts(value)) => Ok(Some(value)),
+        Some(value) => Err(unreadable(name, value)),
+    }
+}
+
+/// Whether a property is true, by itself or by its documented default.
+///
+/// # Errors
+///
+/// `CorruptLog` with the property as `field`, where it is neither true nor false.
+pub fn boolean(metadata: &Metadata, name: &str) -> Result<bool> {
+    match text(metadata, name)? {
+        None => Ok(false),
+        Some(value) => parse_boolean(value).ok_or_else(|| unreadable(name, value)),
+    }
+}
+
+/// A property's number, or its documented default.
+///
+/// # Errors
+///
+/// `CorruptLog` with the property as `field`, where it is no whole number or too small.
+pub fn integer(metadata: &Metadata, name: &str) -> Result<Option<i64>> {
+    text(metadata, name)?
+        .map(|value| value.trim().parse().map_err(|_| unreadable(name, value)))
+        .transpose()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+    use crate::samples::metadata;
+
+    #[test]
+    fn every_default_is_of_its_own_type() {
+        let mut names = HashSet::new();
+        for property in PROPERTIES {
+            assert!(
+                names.insert(property.name.to_ascii_lowercase()),
+                "{} stands twice",
+                property.name
+            );
+            assert!(
+                property
+                    .default
+                    .is_none_or(|value| property.property_type.accepts(value)),
+                "{}",
+                property.name
+            );
+        }
+    }
+
+    /// What turns a feature on is a property that is documented.
+    #[test]
+    fn every_feature_has_a_documented_property() {
+        for feature in crate::features::FEATURES {
+            if let Some(property) = feature.property {
+                assert!(documented(property).is_some(), "{property}");
+            }
+        }
+    }
+
+    #[test]
+    fn values_are_read_by_their_type_or_refused_by_name() -> Result<()> {
+        let set = metadata(&[
+            ("delta.appendOnly", "TRUE"),
+            ("delta.checkpointInterval", "7"),
+            ("delta.enableRowTracking", "yes"),
+            ("delta.dataSkippingNumIndexedCols", "-2"),
+            ("delta.checkpointPolicy", "V2"),
+            ("delta.isolationLevel", "none at all"),
+            ("mine", "7"),
+        ]);
+        assert!(boolean(&set, "delta.appendOnly")?);
+        assert!(!boolean(&set, "delta.enableDeletionVectors")?);
+        assert!(boolean(&set, "delta.enableExpiredLogCleanup")?);
+        assert_eq!(integer(&set, "delta.checkpointInterval")?, Some(7));
+        assert_eq!(integer(&metadata(&[]), "delta.checkpointInterval")?, Some(10));
+        assert_eq!(integer(&set, "delta.inCommitTimestampEnablementVersion")?, None);
+        assert_eq!(text(&set, "delta.checkpointPolicy")?, Some("V2"));
+        assert_eq!(text(&set, "mine")?, Some("7"));
+        assert_eq!(text(&set, "yours")?, None);
+        for name in [
+            "delta.enableRowTracking",
+            "delta.dataSkippingNumIndexedCols",
+            "delta.isolationLevel",
+        ] {
+            let error = text(&set, name).err();
+            assert!(
+                error
+                    .as_ref()
+                    .is_some_and(|error| error.context().contains(&("field", name.into()))),
+                "{name}: {error:?}"
+            );
+        }
+        assert!(boolean(&set, "mine").is_err());
+        Ok(())
+    }
+}

@@ -1,0 +1,27 @@
+//! Table properties: what a table asks of those who write, keep and clean it.
+//!
+//! A value that does not parse leaves the table readable; the operation that needs the property says so.
+
+mod documented;
+mod indexed_columns;
+mod interval;
+mod retention;
+
+pub use documented::{PROPERTIES, Property, PropertyType, boolean, documented, integer, text};
+pub use indexed_columns::{IndexedColumns, indexed_columns};
+pub use interval::interval_ms;
+pub use retention::{
+    checkpoint_retention_ms, log_retention_ms, tombstone_is_expired, tombstone_retention_ms, txn_is_expired,
+    txn_retention_ms,
+};
+
+use crate::{Error, ErrorKind};
+
+fn unreadable(key: &str, text: &str) -> Error {
+    Error::new(
+        ErrorKind::CorruptLog,
+        format!("the table property {key} is {text:?}, which is not a valid value"),
+    )
+    .with("field", key)
+    .hint("set the property to a valid value; the table itself is readable")
+}

@@ -1,0 +1,244 @@
+//! Row tracking: whether a table's rows have ids of their own, and where these stand.
+//!
+//! Protocol: *Row Tracking*, *Reader Requirements for Row Tracking*.
+
+use serde::Deserialize;
+
+use crate::actions::{DomainMetadata, Metadata, Protocol};
+use crate::column_mapping::{ColumnMappingMode, name_in_log};
+use crate::features::supports_for_writers;
+use crate::properties::boolean;
+use crate::schema::StructType;
+use crate::{Error, ErrorKind, Result};
+
+/// The domain that holds the high water mark.
+pub const DOMAIN: &str = "delta.rowTracking";
+
+const ROW_ID_COLUMN: &str = "delta.rowTracking.materializedRowIdColumnName";
+const ROW_COMMIT_VERSION_COLUMN: &str = "delta.rowTracking.materializedRowCommitVersionColumnName";
+
+/// The columns of data files that hold what was kept of rows that were copied. They are not in the schema.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MaterializedColumns {
+    /// The column of row ids.
+    pub row_id: String,
+    /// The column of row commit versions.
+    pub row_commit_version: String,
+}
+
+/// How far row tracking goes in a table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RowTracking {
+    /// Files have no row ids.
+    Unsupported,
+    /// Writers hand out row ids, but not every file need have them.
+    Supported,
+    /// As supported, and writers need not hand out any until it goes on.
+    Suspended,
+    /// Every row has an id and a commit version.
+    Enabled(MaterializedColumns),
+}
+
+impl RowTracking {
+    /// What a table's protocol and metadata say.
+    ///
+    /// # Errors
+    ///
+    /// `CorruptLog` with the property as `field`: an enabled table without the name of a materialised column, or a
+    /// property that is neither true nor false.
+    pub fn of(protocol: &Protocol, metadata: &Metadata) -> Result<Self> {
+        if !supports_for_writers(protocol, "rowTracking") {
+            return Ok(Self::Unsupported);
+        }
+        if boolean(metadata, "delta.rowTrackingSuspended")? {
+            return Ok(Self::Suspended);
+        }
+        if !boolean(metadata, "delta.enableRowTracking")? {
+            return Ok(Self::Supported);
+        }
+        let column = |key: &'static str| {
+            metadata
+                .property(key)
+                .filter(|name| !name.is_empty())
+                .map(str::to_owned)
+                .ok_or_else(|| corrupt(key, format!("row tracking is enabled without {key}")))
+        };
+        Ok(Self::Enabled(MaterializedColumns {
+            row_id: column(ROW_ID_COLUMN)?,
+            row_commit_version: column(ROW_COMMIT_VERSION_COLUMN)?,
+        }))
+    }
+}
+
+impl MaterializedColumns {
+    /// Proves that no column of the table has the name of one of these.
+    pub fn validate(&self, schema: &StructType, mode: ColumnMappingMode) -> Result<()> {
+        let taken = |name: &str| {
+            schema
+                .fields
+                .iter()
+                .any(|field| field.name == name || name_in_log(field, mode) == name)
+        };
+        for (key, name) in [
+            (ROW_ID_COLUMN, &self.row_id),
+            (ROW_COMMIT_VERSION_COLUMN, &self.row_commit_version),
+        ] {
+            if taken(name) {
+                return Err(corrupt(
+                    key,
+                    format!("{key} is {name:?}, and the table has such a column"),
+                ));
+            }
+        }
+        if self.row_id == self.row_commit_version {
+            let message = format!("{ROW_ID_COLUMN} and {ROW_COMMIT_VERSION_COLUMN} are the same column");
+            return Err(corrupt(ROW_COMMIT_VERSION_COLUMN, message));
+        }
+        Ok(())
+    }
+}
+
+/// The highest row id that was handed out, as the domain [`DOMAIN`] tells it; none where the domain is removed.
+///
+/// The text calls it `highWaterMark`, writers `rowIdHighWaterMark`.
+///
+/// ```
+/// use deltaic_protocol::actions::DomainMetadata;
+/// use deltaic_protocol::row_tracking::high_water_mark;
+/// let domain = DomainMetadata {
+///     domain: "delta.rowTracking".to_owned(),
+///     configuration: r#"{"rowIdHighWaterMark":9}"#.to_owned(),
+///     removed: false,
+/// };
+/// assert_eq!(high_water_mark(&domain)?, Some(9));
+/// # Ok::<(), deltaic_protocol::Error>(())
+/// ```
+pub fn high_water_mark(domain: &DomainMetadata) -> Result<Option<i64>> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Configuration {
+        row_id_high_water_mark: Option<i64>,
+        high_water_mark: Option<i64>,
+    }
+    if domain.removed {
+        return Ok(None);
+    }
+    let parsed: Configuration = serde_json::from_str(&domain.configuration)
+        .map_err(|error| corrupt(DOMAIN, format!("the domain {DOMAIN} cannot be read: {error}")))?;
+    parsed
+        .row_id_high_water_mark
+        .or(parsed.high_water_mark)
+        .map(Some)
+        .ok_or_else(|| corrupt(DOMAIN, format!("the domain {DOMAIN} has no high water mark")))
+}
+
+fn corrupt(field: &'static str, message: String) -> Error {
+    Error::new(ErrorKind::CorruptLog, message)
+        .with("field", field)
+        .hint("the table is readable without its row ids")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::samples::{metadata, protocol};
+
+    const ENABLED: [(&str, &str); 3] = [
+        ("delta.enableRowTracking", "true"),
+        (ROW_ID_COLUMN, "_row-id"),
+        (ROW_COMMIT_VERSION_COLUMN, "_row-version"),
+    ];
+
+    fn domain(configuration: &str) -> DomainMetadata {
+        DomainMetadata {
+            domain: DOMAIN.to_owned(),
+            configuration: configuration.to_owned(),
+            removed: false,
+        }
+    }
+
+    /// protocol: row-tracking.3, row-tracking.4, row-tracking.6
+    #[test]
+    fn it_is_supported_by_the_protocol_and_enabled_by_a_property() -> Result<()> {
+        let tracked = protocol(1, 7, &["rowTracking", "domainMetadata"]);
+        let on = metadata(&ENABLED);
+        assert_eq!(
+            RowTracking::of(&protocol(1, 7, &[]), &on)?,
+            RowTracking::Unsupported
+        );
+        assert_eq!(RowTracking::of(&tracked, &metadata(&[]))?, RowTracking::Supported);
+        assert_eq!(
+            RowTracking::of(&tracked, &on)?,
+            RowTracking::Enabled(MaterializedColumns {
+                row_id: "_row-id".to_owned(),
+                row_commit_version: "_row-version".to_owned(),
+            })
+        );
+        let mut suspended = on.clone();
+        suspended
+            .configuration
+            .insert("delta.rowTrackingSuspended".to_owned(), Some("true".to_owned()));
+        assert_eq!(RowTracking::of(&tracked, &suspended)?, RowTracking::Suspended);
+        for key in [ROW_ID_COLUMN, ROW_COMMIT_VERSION_COLUMN] {
+            let mut nameless = on.clone();
+            nameless.configuration.remove(key);
+            let error = RowTracking::of(&tracked, &nameless).err();
+            assert!(
+                error.is_some_and(|error| error.context().contains(&("field", key.into()))),
+                "{key}"
+            );
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn the_materialised_columns_are_no_columns_of_the_table() -> Result<()> {
+        let schema = StructType::from_json(
+            r#"{"type":"struct","fields":[{"name":"a","type":"long","nullable":true,"metadata":{"delta.columnMapping.physicalName":"p"}}]}"#,
+        )?;
+        let columns = |row_id: &str, version: &str| MaterializedColumns {
+            row_id: row_id.to_owned(),
+            row_commit_version: version.to_owned(),
+        };
+        columns("x", "y").validate(&schema, ColumnMappingMode::Name)?;
+        columns("p", "y").validate(&schema, ColumnMappingMode::None)?;
+        for (row_id, version) in [("a", "y"), ("x", "a"), ("p", "y"), ("x", "x")] {
+            assert!(
+                columns(row_id, version)
+                    .validate(&schema, ColumnMappingMode::Name)
+                    .is_err(),
+                "{row_id} {version}"
+            );
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn the_high_water_mark_is_read_in_both_spellings() -> Result<()> {
+        assert_eq!(
+            high_water_mark(&domain(
+                r#"{"rowIdHighWaterMark":9,"domainName":"delta.rowTracking"}"#
+            ))?,
+            Some(9)
+        );
+        assert_eq!(high_water_mark(&domain(r#"{"highWaterMark":-1}"#))?, Some(-1));
+        let removed = DomainMetadata {
+            removed: true,
+            ..domain("")
+        };
+        assert_eq!(high_water_mark(&removed)?, None);
+        for configuration in [
+            "",
+            "{}",
+            "[]",
+            r#"{"highWaterMark":"9"}"#,
+            r#"{"highWaterMark":1e99}"#,
+        ] {
+            assert!(
+                high_water_mark(&domain(configuration)).is_err(),
+                "{configuration}"
+            );
+        }
+        Ok(())
+    }
+}

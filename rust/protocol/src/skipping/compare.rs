@@ -1,0 +1,140 @@
+//! Whether two values can compare in some way, when only their ranges are known.
+
+use arrow_buffer::BooleanBuffer;
+
+use super::files::Files;
+use super::ranges::{Bounds, Nan, Range, Ranges, double, integer};
+use crate::Result;
+use crate::expr::{Comparison, Operand, Scalar};
+use crate::schema::PrimitiveType;
+
+/// A side of a comparison, with its bounds where it is a column.
+enum Side<'a> {
+    Column(Bounds),
+    Value(&'a Scalar),
+}
+
+/// The files that may hold a row in which the comparison of two values that are not NULL is true; none where nothing
+/// is known.
+pub(super) fn compare(
+    op: Comparison,
+    left: &Operand,
+    right: &Operand,
+    common: PrimitiveType,
+    files: &Files<'_>,
+) -> Result<Option<BooleanBuffer>> {
+    let (Some(left), Some(right)) = (side(left, files), side(right, files)) else {
+        return Ok(None);
+    };
+    let rows = files.len();
+    Ok(match common {
+        PrimitiveType::Byte
+        | PrimitiveType::Short
+        | PrimitiveType::Integer
+        | PrimitiveType::Long
+        | PrimitiveType::Date
+        | PrimitiveType::Timestamp
+        | PrimitiveType::TimestampNtz => {
+            let ranges = |side: &Side<'_>| match side {
+                Side::Column(bounds) => bounds.integers(common),
+                Side::Value(value) => integer(value).map(Ranges::Value),
+            };
+            each(op, ranges(&left), ranges(&right), rows)
+        }
+        PrimitiveType::Decimal { .. } => {
+            let ranges = |side: &Side<'_>| {
+                Ok(match side {
+                    Side::Column(bounds) => Some(bounds.decimals(common)?),
+                    Side::Value(Scalar::Decimal { unscaled, .. }) => Some(Ranges::Value(*unscaled)),
+                    Side::Value(_) => None,
+                })
+            };
+            each(op, ranges(&left)?, ranges(&right)?, rows)
+        }
+        PrimitiveType::Float | PrimitiveType::Double => {
+            let is_number = |side: &Side<'_>| matches!(side, Side::Value(value) if double(value).is_some_and(|value| !value.is_nan()));
+            let nan = if op == Comparison::Equal && (is_number(&left) || is_number(&right)) {
+                Nan::WithoutNan
+            } else {
+                Nan::Counts
+            };
+            let ranges = |side: &Side<'_>| {
+                Ok(match side {
+                    Side::Column(bounds) => Some(bounds.doubles(nan)?),
+                    // What is not a number is above every range: nothing is left out for it.
+                    Side::Value(value) => double(value).filter(|value| !value.is_nan()).map(Ranges::Value),
+                })
+            };
+            each(op, ranges(&left)?, ranges(&right)?, rows)
+        }
+        PrimitiveType::String => each(op, texts(&left), texts(&right), rows),
+        PrimitiveType::Boolean | PrimitiveType::Binary | PrimitiveType::Void | PrimitiveType::Variant => None,
+    })
+}
+
+/// The files that may hold a text that begins with `prefix`; or, where `begins` is false, one that does not.
+pub(super) fn starts_with(
+    path: &[String],
+    prefix: &str,
+    begins: bool,
+    files: &Files<'_>,
+) -> Option<BooleanBuffer> {
+    let bounds = files.bounds(path)?;
+    let ranges = bounds.texts()?;
+    Some(BooleanBuffer::collect_bool(files.len(), |row| {
+        let Range { low, high } = ranges.get(row);
+        if begins {
+            // Texts with the prefix are one stretch of the order: from the prefix itself to what no longer has it.
+            let too_high = low.is_some_and(|low| low > prefix && !low.starts_with(prefix));
+            let too_low = high.is_some_and(|high| high < prefix);
+            !too_high && !too_low
+        } else {
+            let has = |bound: Option<&str>| bound.is_some_and(|bound| bound.starts_with(prefix));
+            !(has(low) && has(high))
+        }
+    }))
+}
+
+fn side<'a>(operand: &'a Operand, files: &Files<'_>) -> Option<Side<'a>> {
+    match operand {
+        Operand::Column(path) => files.bounds(path).map(Side::Column),
+        Operand::Scalar(value) => Some(Side::Value(value)),
+    }
+}
+
+fn texts<'a>(side: &'a Side<'_>) -> Option<Ranges<&'a str>> {
+    match side {
+        Side::Column(bounds) => bounds.texts(),
+        Side::Value(Scalar::String(text)) => Some(Ranges::Value(text.as_str())),
+        Side::Value(_) => None,
+    }
+}
+
+fn each<V: PartialOrd + Copy>(
+    op: Comparison,
+    left: Option<Ranges<V>>,
+    right: Option<Ranges<V>>,
+    rows: usize,
+) -> Option<BooleanBuffer> {
+    let (left, right) = (left?, right?);
+    Some(BooleanBuffer::collect_bool(rows, |row| {
+        possible(op, left.get(row), right.get(row))
+    }))
+}
+
+/// Whether a value of one range and a value of the other can compare so.
+fn possible<V: PartialOrd + Copy>(op: Comparison, left: Range<V>, right: Range<V>) -> bool {
+    // Each is false only where both bounds are known and tell that it cannot be.
+    let may_be_below = |a: Range<V>, b: Range<V>| !matches!((a.low, b.high), (Some(a), Some(b)) if a >= b);
+    let may_be_at_most = |a: Range<V>, b: Range<V>| !matches!((a.low, b.high), (Some(a), Some(b)) if a > b);
+    match op {
+        Comparison::Equal | Comparison::NullSafeEqual => {
+            may_be_at_most(left, right) && may_be_at_most(right, left)
+        }
+        Comparison::NotEqual => may_be_below(left, right) || may_be_below(right, left),
+        Comparison::Less => may_be_below(left, right),
+        Comparison::LessOrEqual => may_be_at_most(left, right),
+        Comparison::Greater => may_be_below(right, left),
+        Comparison::GreaterOrEqual => may_be_at_most(right, left),
+    }
+}

@@ -1,0 +1,189 @@
+//! Which files can hold a row that a predicate matches, by their statistics.
+//!
+//! Protocol: *Per-file Statistics*. A file is left out only where its statistics prove that no row of it matches.
+
+mod compare;
+mod files;
+mod ranges;
+
+use arrow_array::BooleanArray;
+use arrow_buffer::BooleanBuffer;
+
+use crate::Result;
+use crate::expr::{BoundPredicate, Comparison, Operand};
+use crate::statistics::{StatisticsColumns, StatisticsSchema};
+use files::Files;
+
+/// For each file whether it may hold a row that the predicate matches: never FALSE for a file that holds one, and
+/// never NULL. None when the statistics rule no file out.
+///
+/// `statistics` were read under `wanted`. Columns that are not in it rule nothing out.
+///
+/// ```
+/// use deltaic_protocol::expr::parse_predicate;
+/// use deltaic_protocol::schema::{PrimitiveType, StructField, StructType};
+/// use deltaic_protocol::skipping::{columns_of, may_match};
+/// use deltaic_protocol::statistics::{StatisticsBuilder, StatisticsSchema, StatisticsText};
+///
+/// let id = StructField::new("id", PrimitiveType::Long.into(), true);
+/// let schema = StructType { fields: vec![id] };
+/// let predicate = parse_predicate("id = 7")?.bind(&schema)?;
+/// let wanted = StatisticsSchema::of_columns(&schema, &|field| field.name.clone(), &columns_of(&predicate));
+/// let mut builder = StatisticsBuilder::with_capacity(&wanted, 2);
+/// builder.push(StatisticsText::Plain(br#"{"numRecords":2,"minValues":{"id":1},"maxValues":{"id":6}}"#));
+/// builder.push(StatisticsText::Absent);
+/// let kept = may_match(&predicate, &builder.finish()?, &wanted)?;
+/// assert_eq!(kept, Some(vec![false, true].into()));
+/// # Ok::<(), deltaic_protocol::Error>(())
+/// ```
+pub fn may_match(
+    predicate: &BoundPredicate,
+    statistics: &StatisticsColumns,
+    wanted: &StatisticsSchema,
+) -> Result<Option<BooleanArray>> {
+    let files = Files::new(statistics, wanted);
+    let kept = may_be(predicate, Answer::True, &files)?;
+    Ok(kept
+        .filter(|kept| kept.count_set_bits() < kept.len())
+        .map(|kept| BooleanArray::new(kept, None)))
+}
+
+/// The columns whose statistics the predicate can use: paths of logical names, from the outermost in.
+#[must_use]
+pub fn columns_of(predicate: &BoundPredicate) -> Vec<Vec<String>> {
+    let mut found = Vec::new();
+    collect(predicate, &mut found);
+    found
+}
+
+fn collect(predicate: &BoundPredicate, found: &mut Vec<Vec<String>>) {
+    let mut add = |path: &Vec<String>| {
+        if !found.contains(path) {
+            found.push(path.clone());
+        }
+    };
+    match predicate {
+        BoundPredicate::Constant(_) => {}
+        BoundPredicate::Column(path) | BoundPredicate::IsNull(path) | BoundPredicate::StartsWith(path, _) => {
+            add(path);
+        }
+        BoundPredicate::Compare { left, right, .. } => {
+            for side in [left, right] {
+                if let Operand::Column(path) = side {
+                    add(path);
+                }
+            }
+        }
+        BoundPredicate::And(parts) | BoundPredicate::Or(parts) => {
+            parts.iter().for_each(|part| collect(part, found));
+        }
+        BoundPredicate::Not(inner) => collect(inner, found),
+    }
+}
+
+/// The answer that is asked for: NOT turns one into the other, and NULL is neither.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Answer {
+    True,
+    False,
+}
+
+impl Answer {
+    fn opposite(self) -> Self {
+        match self {
+            Self::True => Self::False,
+            Self::False => Self::True,
+        }
+    }
+}
+
+/// For each file whether a row of it may give this answer; none when nothing is known.
+fn may_be(predicate: &BoundPredicate, answer: Answer, files: &Files<'_>) -> Result<Option<BooleanBuffer>> {
+    Ok(match (predicate, answer) {
+        (BoundPredicate::Constant(value), _) => {
+            let wanted = Some(answer == Answer::True);
+            (*value != wanted).then(|| BooleanBuffer::new_unset(files.len()))
+        }
+        (BoundPredicate::Not(inner), _) => may_be(inner, answer.opposite(), files)?,
+        (BoundPredicate::And(parts), Answer::True) | (BoundPredicate::Or(parts), Answer::False) => {
+            all(parts, answer, files)?
+        }
+        (BoundPredicate::And(parts), Answer::False) | (BoundPredicate::Or(parts), Answer::True) => {
+            any(parts, answer, files)?
+        }
+        (BoundPredicate::Column(path), _) => files.not_all_null(path),
+        (BoundPredicate::IsNull(path), Answer::True) => files.not_without_null(path),
+        (BoundPredicate::IsNull(path), Answer::False) => files.not_all_null(path),
+        (BoundPredicate::StartsWith(path, prefix), _) => {
+            let by_bounds = compare::starts_with(path, prefix, answer == Answer::True, files);
+            both(files.not_all_null(path), by_bounds)
+        }
+        (
+            BoundPredicate::Compare {
+                op,
+                left,
+                right,
+                common,
+            },
+            _,
+        ) => {
+            let Some(op) = asked(*op, answer, left, right) else {
+                return Ok(None);
+            };
+            let mut kept = compare::compare(op, left, right, *common, files)?;
+            for side in [left, right] {
+                if let Operand::Column(path) = side {
+                    kept = both(kept, files.not_all_null(path));
+                }
+            }
+            kept
+        }
+    })
+}
+
+/// The comparison that must hold for two values that are not NULL; none where a NULL may give the answer too.
+fn asked(op: Comparison, answer: Answer, left: &Operand, right: &Operand) -> Option<Comparison> {
+    let one_is_a_value = matches!(left, Operand::Scalar(_)) || matches!(right, Operand::Scalar(_));
+    Some(match (op, answer) {
+        (Comparison::NullSafeEqual, Answer::True) if one_is_a_value => Comparison::Equal,
+        (Comparison::NullSafeEqual, _) => return None,
+        (op, Answer::True) => op,
+        (Comparison::Equal, Answer::False) => Comparison::NotEqual,
+        (Comparison::NotEqual, Answer::False) => Comparison::Equal,
+        (Comparison::Less, Answer::False) => Comparison::GreaterOrEqual,
+        (Comparison::LessOrEqual, Answer::False) => Comparison::Greater,
+        (Comparison::Greater, Answer::False) => Comparison::LessOrEqual,
+        (Comparison::GreaterOrEqual, Answer::False) => Comparison::Less,
+    })
+}
+
+/// A row must give the answer to each part.
+fn all(parts: &[BoundPredicate], answer: Answer, files: &Files<'_>) -> Result<Option<BooleanBuffer>> {
+    let mut kept = None;
+    for part in parts {
+        kept = both(kept, may_be(part, answer, files)?);
+    }
+    Ok(kept)
+}
+
+/// A row must give the answer to one part; a part about which nothing is known leaves nothing out.
+fn any(parts: &[BoundPredicate], answer: Answer, files: &Files<'_>) -> Result<Option<BooleanBuffer>> {
+    let mut kept = BooleanBuffer::new_unset(files.len());
+    for part in parts {
+        match may_be(part, answer, files)? {
+            None => return Ok(None),
+            Some(more) => kept = &kept | &more,
+        }
+    }
+    Ok(Some(kept))
+}
+
+fn both(left: Option<BooleanBuffer>, right: Option<BooleanBuffer>) -> Option<BooleanBuffer> {
+    match (left, right) {
+        (Some(left), Some(right)) => Some(&left & &right),
+        (one, None) | (None, one) => one,
+    }
+}
+
+#[cfg(test)]
+mod tests;

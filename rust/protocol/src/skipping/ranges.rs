@@ -1,0 +1,240 @@
+//! The range in which all values of a column of a file lie, as far as its statistics tell.
+//!
+//! Statistics are made by many writers, and each kind of value has its own way to be cut. A range is always made wide
+//! enough for all of them.
+
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Date32Type, Decimal128Type, Float64Type, Int64Type, TimestampMicrosecondType};
+use arrow_array::{Array, ArrayRef, PrimitiveArray};
+use arrow_schema::{DataType as ArrowType, TimeUnit};
+
+use crate::expr::Scalar;
+use crate::schema::PrimitiveType;
+use crate::statistics::STRING_PREFIX;
+use crate::{Error, ErrorKind, Result};
+
+/// Timestamps in statistics are cut to milliseconds, downwards on both sides by most writers.
+const MILLISECOND: i64 = 1_000;
+const MICROS_PER_DAY: i64 = 86_400_000_000;
+/// Decimals above this do not survive a detour through a double, which some writers take.
+const EXACT_IN_DOUBLE: u128 = 1 << 53;
+
+/// The two bounds of a value; none where nothing is known on that side.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Range<V> {
+    pub(super) low: Option<V>,
+    pub(super) high: Option<V>,
+}
+
+impl<V: PartialOrd + Copy> Range<V> {
+    /// A range; one that is upside down tells nothing.
+    pub(super) fn new(low: Option<V>, high: Option<V>) -> Self {
+        match (low, high) {
+            (Some(a), Some(b)) if a > b => Self {
+                low: None,
+                high: None,
+            },
+            _ => Self { low, high },
+        }
+    }
+
+    /// The range of one value.
+    pub(super) fn of(value: V) -> Self {
+        Self {
+            low: Some(value),
+            high: Some(value),
+        }
+    }
+}
+
+/// One side of a comparison: a range for each file, or the same value for all.
+pub(super) enum Ranges<V> {
+    Files(Vec<Range<V>>),
+    Value(V),
+}
+
+impl<V: PartialOrd + Copy> Ranges<V> {
+    pub(super) fn get(&self, row: usize) -> Range<V> {
+        let unknown = Range {
+            low: None,
+            high: None,
+        };
+        match self {
+            Self::Files(ranges) => ranges.get(row).copied().unwrap_or(unknown),
+            Self::Value(value) => Range::of(*value),
+        }
+    }
+}
+
+/// The bounds of a column as the statistics give them.
+#[derive(Clone, Debug)]
+pub(super) struct Bounds {
+    pub(super) min: ArrayRef,
+    pub(super) max: ArrayRef,
+}
+
+impl Bounds {
+    /// Ranges of whole numbers, dates and times, as 64-bit integers of the unit of `common`.
+    pub(super) fn integers(&self, common: PrimitiveType) -> Option<Ranges<i64>> {
+        let reach = if matches!(self.min.data_type(), ArrowType::Timestamp(..)) {
+            MILLISECOND
+        } else {
+            0
+        };
+        let (low, high) = (integers(&self.min, common)?, integers(&self.max, common)?);
+        let pairs = low.iter().zip(high.iter());
+        Some(Ranges::Files(
+            pairs
+                .map(|(low, high)| {
+                    let raw = Range::new(low, high);
+                    Range {
+                        low: raw.low.map(|low| low.saturating_sub(reach)),
+                        high: raw.high.map(|high| high.saturating_add(reach)),
+                    }
+                })
+                .collect(),
+        ))
+    }
+
+    /// Ranges of decimals of the scale of `common`.
+    pub(super) fn decimals(&self, common: PrimitiveType) -> Result<Ranges<i128>> {
+        let arrow = common.to_arrow()?;
+        let bound = |array: &ArrayRef, low| cast(&reached(array, low), &arrow);
+        let (low, high) = (bound(&self.min, true)?, bound(&self.max, false)?);
+        let (Some(low), Some(high)) = (
+            low.as_primitive_opt::<Decimal128Type>(),
+            high.as_primitive_opt::<Decimal128Type>(),
+        ) else {
+            return Ok(Ranges::Files(Vec::new()));
+        };
+        Ok(Ranges::Files(zip(low.iter(), high.iter())))
+    }
+
+    /// Ranges of floating point numbers. Not a number is no bound; `-0.0` and `0.0` compare as equal.
+    ///
+    /// Not a number may be in any file and lies above every bound. So only `WithoutNan` gives an upper bound.
+    pub(super) fn doubles(&self, nan: Nan) -> Result<Ranges<f64>> {
+        let is_float = matches!(self.max.data_type(), ArrowType::Float32 | ArrowType::Float64);
+        let bound = |array: &ArrayRef, low| cast(&reached(array, low), &ArrowType::Float64);
+        let (low, high) = (bound(&self.min, true)?, bound(&self.max, false)?);
+        let (Some(low), Some(high)) = (
+            low.as_primitive_opt::<Float64Type>(),
+            high.as_primitive_opt::<Float64Type>(),
+        ) else {
+            return Ok(Ranges::Files(Vec::new()));
+        };
+        let number = |value: Option<f64>| value.filter(|value| !value.is_nan());
+        let mut ranges = zip(low.iter().map(number), high.iter().map(number));
+        if is_float && nan == Nan::Counts {
+            ranges.iter_mut().for_each(|range| range.high = None);
+        }
+        Ok(Ranges::Files(ranges))
+    }
+
+    /// Ranges of text, in the order of its bytes.
+    pub(super) fn texts(&self) -> Option<Ranges<&str>> {
+        let (low, high) = (self.min.as_string_opt::<i32>()?, self.max.as_string_opt::<i32>()?);
+        let ranges = low.iter().zip(high.iter()).map(|(low, high)| {
+            let raw = Range::new(low, high);
+            Range {
+                low: raw.low,
+                high: raw.high.filter(|text| is_upper_bound(text)),
+            }
+        });
+        Some(Ranges::Files(ranges.collect()))
+    }
+}
+
+/// Whether a value that is not a number can be an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Nan {
+    /// It can: it is above everything.
+    Counts,
+    /// It cannot: what is sought is a number.
+    WithoutNan,
+}
+
+/// Whether a maximum holds for the whole text. One that was cut without a last character above all others does not,
+/// and a writer may count in code points or in UTF-16.
+fn is_upper_bound(text: &str) -> bool {
+    text.len() < STRING_PREFIX
+        || text.ends_with(['\u{7F}', '\u{10FFFF}'])
+        || text.encode_utf16().take(STRING_PREFIX).count() < STRING_PREFIX
+}
+
+fn zip<V: PartialOrd + Copy>(
+    low: impl Iterator<Item = Option<V>>,
+    high: impl Iterator<Item = Option<V>>,
+) -> Vec<Range<V>> {
+    low.zip(high).map(|(low, high)| Range::new(low, high)).collect()
+}
+
+fn integers(array: &ArrayRef, common: PrimitiveType) -> Option<PrimitiveArray<Int64Type>> {
+    let in_micros = matches!(common, PrimitiveType::Timestamp | PrimitiveType::TimestampNtz);
+    Some(match array.data_type() {
+        ArrowType::Date32 => {
+            let days = array.as_primitive_opt::<Date32Type>()?;
+            let unit = if in_micros { MICROS_PER_DAY } else { 1 };
+            days.unary_opt(|days| i64::from(days).checked_mul(unit))
+        }
+        ArrowType::Timestamp(TimeUnit::Microsecond, _) => array
+            .as_primitive_opt::<TimestampMicrosecondType>()?
+            .reinterpret_cast(),
+        ArrowType::Int8 | ArrowType::Int16 | ArrowType::Int32 | ArrowType::Int64 => {
+            let wide = arrow_cast::cast(array, &ArrowType::Int64).ok()?;
+            wide.as_primitive_opt::<Int64Type>()?.clone()
+        }
+        _ => return None,
+    })
+}
+
+/// Decimals moved apart by what a detour through a double may have taken; everything else as it is.
+fn reached(array: &ArrayRef, low: bool) -> ArrayRef {
+    let Some(decimals) = array.as_primitive_opt::<Decimal128Type>() else {
+        return Arc::clone(array);
+    };
+    let moved = decimals.unary::<_, Decimal128Type>(|value| {
+        if value.unsigned_abs() <= EXACT_IN_DOUBLE {
+            return value;
+        }
+        let by = i128::try_from(value.unsigned_abs() >> 52).unwrap_or(i128::MAX);
+        if low {
+            value.saturating_sub(by)
+        } else {
+            value.saturating_add(by)
+        }
+    });
+    Arc::new(moved.with_data_type(array.data_type().clone()))
+}
+
+/// The array in another type; what does not fit is NULL.
+fn cast(array: &ArrayRef, to: &ArrowType) -> Result<ArrayRef> {
+    arrow_cast::cast(array, to).map_err(|error| {
+        Error::new(
+            ErrorKind::InvalidPredicate,
+            format!("statistics cannot be compared with the predicate's value: {error}"),
+        )
+    })
+}
+
+/// The value as a 64-bit integer, where its type is a whole number, a date or a time.
+pub(super) fn integer(value: &Scalar) -> Option<i64> {
+    Some(match value {
+        Scalar::Byte(value) => i64::from(*value),
+        Scalar::Short(value) => i64::from(*value),
+        Scalar::Integer(value) | Scalar::Date(value) => i64::from(*value),
+        Scalar::Long(value) | Scalar::Timestamp(value) | Scalar::TimestampNtz(value) => *value,
+        _ => return None,
+    })
+}
+
+/// The value as a double, where it is a floating point number.
+pub(super) fn double(value: &Scalar) -> Option<f64> {
+    match value {
+        Scalar::Float(value) => Some(f64::from(*value)),
+        Scalar::Double(value) => Some(*value),
+        _ => None,
+    }
+}

@@ -1,0 +1,216 @@
+//! The statistics of many files, gathered row by row out of their texts.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use arrow_array::builder::BooleanBuilder;
+use arrow_array::{Array, ArrayRef, StructArray, new_null_array};
+use arrow_schema::{DataType as ArrowType, Field, FieldRef};
+
+use super::StatisticsColumns;
+use super::column_builder::{ColumnBuilder, Side};
+use super::one_pass::OnePass;
+use super::schema::{Part, StatisticsSchema, Wanted};
+use super::text;
+use crate::Result;
+use crate::schema::PrimitiveType;
+
+/// The text of one file's statistics, as it stands in the log. Nothing is known about the bytes yet.
+#[derive(Clone, Copy, Debug)]
+pub enum StatisticsText<'a> {
+    /// The file has none.
+    Absent,
+    /// JSON.
+    Plain(&'a [u8]),
+    /// JSON, still escaped: what stands between the outer quotes of the string in a commit's line.
+    Escaped(&'a [u8]),
+}
+
+/// Gathers the statistics of many files, a row each. What cannot be used is NULL.
+///
+/// ```
+/// use deltaic_protocol::statistics::{StatisticsBuilder, StatisticsSchema, StatisticsText};
+/// let wanted = StatisticsSchema::num_records_only();
+/// let mut builder = StatisticsBuilder::with_capacity(&wanted, 2);
+/// builder.push(StatisticsText::Plain(br#"{"numRecords":3}"#));
+/// builder.push(StatisticsText::Escaped(br#"{\"numRecords\":4}"#));
+/// let columns = builder.finish()?;
+/// assert_eq!(columns.num_records.len(), 2);
+/// # Ok::<(), deltaic_protocol::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct StatisticsBuilder<'s> {
+    schema: &'s StatisticsSchema,
+    columns: Columns,
+    plain: OnePass<'s, false>,
+    escaped: OnePass<'s, true>,
+    tight_bounds: BooleanBuilder,
+    rows: usize,
+}
+
+/// The columns by place: the number of rows, then minimum, maximum and NULL count of each leaf. None where a leaf
+/// has no bounds.
+#[derive(Debug)]
+pub(super) struct Columns(pub(super) Vec<Option<ColumnBuilder>>);
+
+impl Columns {
+    pub(super) const NUM_RECORDS: usize = 0;
+
+    pub(super) fn new(schema: &StatisticsSchema, rows: usize) -> Self {
+        let count = || ColumnBuilder::new(PrimitiveType::Long, rows);
+        let mut columns = Vec::with_capacity(1 + 3 * schema.leaf_count());
+        columns.push(count());
+        schema.for_each_leaf(&mut |leaf| {
+            for side in [Side::Low, Side::High] {
+                let mut column = leaf.bounds.and_then(|bounds| ColumnBuilder::new(bounds, rows));
+                if let Some(column) = column.as_mut().filter(|_| leaf.was_float) {
+                    column.once_float = Some(side);
+                }
+                columns.push(column);
+            }
+            columns.push(count());
+        });
+        Self(columns)
+    }
+
+    /// The place of one kind of statistics of a leaf.
+    pub(super) fn place(kind: text::Kind, leaf: usize) -> usize {
+        1 + 3 * leaf
+            + match kind {
+                text::Kind::Min => 0,
+                text::Kind::Max => 1,
+                text::Kind::NullCount => 2,
+            }
+    }
+
+    fn take_back(&mut self, row: usize) {
+        self.0
+            .iter_mut()
+            .flatten()
+            .for_each(|column| column.take_back(row));
+    }
+
+    #[inline]
+    pub(super) fn get_mut(&mut self, place: usize) -> Option<&mut ColumnBuilder> {
+        self.0.get_mut(place)?.as_mut()
+    }
+}
+
+impl<'s> StatisticsBuilder<'s> {
+    /// A builder for about so many rows.
+    #[must_use]
+    pub fn with_capacity(schema: &'s StatisticsSchema, rows: usize) -> Self {
+        Self {
+            schema,
+            columns: Columns::new(schema, rows),
+            plain: OnePass::new(schema),
+            escaped: OnePass::new(schema),
+            tight_bounds: BooleanBuilder::with_capacity(rows),
+            rows: 0,
+        }
+    }
+
+    /// Adds a file. Text that is no statistics, and a value that cannot be one, are NULL.
+    pub fn push(&mut self, text: StatisticsText<'_>) {
+        let quick = match text {
+            StatisticsText::Absent => return self.push_row(None),
+            _ if !self.schema.has_unique_keys() => None,
+            StatisticsText::Plain(bytes) => self.plain.read(bytes, &mut self.columns, self.rows),
+            StatisticsText::Escaped(bytes) => self.escaped.read(bytes, &mut self.columns, self.rows),
+        };
+        let tight = quick.unwrap_or_else(|| {
+            self.columns.take_back(self.rows);
+            self.read_slowly(text)
+        });
+        self.push_row(Some(tight));
+    }
+
+    /// Adds a file by the general way: the twin of [`Self::push`].
+    #[cfg(test)]
+    pub(super) fn push_slowly(&mut self, text: StatisticsText<'_>) {
+        let tight = match text {
+            StatisticsText::Absent => None,
+            text => Some(self.read_slowly(text)),
+        };
+        self.push_row(tight);
+    }
+
+    fn push_row(&mut self, tight: Option<bool>) {
+        self.tight_bounds.append_option(tight);
+        self.rows += 1;
+    }
+
+    /// The columns of all files, in the order in which they were added.
+    pub fn finish(mut self) -> Result<StatisticsColumns> {
+        let rows = self.rows;
+        let mut arrays: Vec<Option<ArrayRef>> = Vec::with_capacity(self.columns.0.len());
+        for column in self.columns.0 {
+            arrays.push(column.map(|column| column.finish(rows)).transpose()?);
+        }
+        let mut columns = |kind: text::Kind| {
+            assemble(&self.schema.fields, rows, &mut |leaf| {
+                arrays.get_mut(Columns::place(kind, leaf)).and_then(Option::take)
+            })
+        };
+        let (min, max, null_count) = (
+            columns(text::Kind::Min),
+            columns(text::Kind::Max),
+            columns(text::Kind::NullCount),
+        );
+        let num_records = arrays
+            .get_mut(Columns::NUM_RECORDS)
+            .and_then(Option::take)
+            .unwrap_or_else(|| new_null_array(&ArrowType::Int64, rows));
+        Ok(StatisticsColumns {
+            num_records,
+            tight_bounds: Arc::new(self.tight_bounds.finish()),
+            min,
+            max,
+            null_count,
+        })
+    }
+
+    /// Reads a text by the general way; gives whether its bounds are tight.
+    #[cold]
+    fn read_slowly(&mut self, text: StatisticsText<'_>) -> bool {
+        let unescaped = match text {
+            StatisticsText::Absent => None,
+            StatisticsText::Plain(bytes) => std::str::from_utf8(bytes).ok().map(Cow::Borrowed),
+            StatisticsText::Escaped(bytes) => unescape(bytes).map(Cow::Owned),
+        };
+        // What is no text says nothing, and so nothing against tight bounds.
+        let Some(text) = unescaped else { return true };
+        text::read(&text, self.schema, &mut self.columns, self.rows)
+    }
+}
+
+/// The content of a JSON string, without its escapes.
+fn unescape(content: &[u8]) -> Option<String> {
+    let quoted = [b"\"", content, b"\""].concat();
+    serde_json::from_slice::<Cow<'_, str>>(&quoted)
+        .ok()
+        .map(Cow::into_owned)
+}
+
+/// The structs of one kind of statistics, out of the columns of their leaves. A leaf without a column is left out.
+pub(super) fn assemble(
+    fields: &[Wanted],
+    rows: usize,
+    column_of: &mut dyn FnMut(usize) -> Option<ArrayRef>,
+) -> ArrayRef {
+    let mut columns: Vec<(FieldRef, ArrayRef)> = Vec::new();
+    for field in fields {
+        let column = match &field.part {
+            Part::Fields(below) => Some(assemble(below, rows, column_of)),
+            Part::Leaf(leaf) => column_of(leaf.index),
+        };
+        if let Some(column) = column {
+            let name = Field::new(&field.name, column.data_type().clone(), true);
+            columns.push((Arc::new(name), column));
+        }
+    }
+    if columns.is_empty() {
+        return Arc::new(StructArray::new_empty_fields(rows, None));
+    }
+    Arc::new(StructArray::from(columns))
+}

@@ -1,0 +1,271 @@
+//! The quick way through a file's statistics: one pass, straight into the columns, without a tree.
+//!
+//! The statistics of a table's files look alike: the same keys in the same order. So the keys of each level are learnt
+//! as they come, the next one is guessed from the row before, and a guess that is right costs one comparison. A text
+//! that is in any way out of the ordinary (white space, escapes, a key twice, a list, no JSON) is given back, and the
+//! general way reads it.
+
+use super::builder::Columns;
+use super::scanner::Scanner;
+use super::schema::{Part, StatisticsSchema, Wanted};
+use super::text::Kind;
+
+/// So many keys of one level are learnt, each of at most so many bytes.
+const KEYS: usize = 4096;
+const KEY_BYTES: usize = 1024;
+/// So many keys may be compared in vain before texts earn it: enough to learn the widest level, and little beside the
+/// time that a text takes, so that nobody can write a log that is slow to read.
+const PATIENCE: usize = KEYS * KEYS / 2;
+
+/// What was learnt of the keys, level by level. `ESCAPED` as in [`Scanner`].
+#[derive(Debug)]
+pub(super) struct OnePass<'s, const ESCAPED: bool> {
+    levels: Vec<Level<'s>>,
+    patience: usize,
+}
+
+/// One object of the statistics: the whole, or a struct of columns.
+#[derive(Debug)]
+struct Level<'s> {
+    meaning: Meaning<'s>,
+    members: Vec<Member>,
+}
+
+/// What the keys of a level are.
+#[derive(Clone, Copy, Debug)]
+enum Meaning<'s> {
+    Statistics(&'s [Wanted]),
+    Columns(&'s [Wanted], Kind),
+}
+
+/// A key and what stands behind it.
+#[derive(Debug)]
+struct Member {
+    /// The key with its quotes and its colon.
+    key: Box<[u8]>,
+    /// Its first bytes, and which of 16 bytes they are.
+    first: u128,
+    mask: u128,
+    target: Target,
+    /// The row in which it was last seen, plus one.
+    seen: usize,
+}
+
+/// Where a value goes.
+#[derive(Clone, Copy, Debug)]
+enum Target {
+    Nowhere,
+    Bound(usize),
+    Count(usize),
+    TightBounds,
+    Level(usize),
+}
+
+impl<'s, const ESCAPED: bool> OnePass<'s, ESCAPED> {
+    pub(super) fn new(schema: &'s StatisticsSchema) -> Self {
+        Self {
+            levels: vec![Level {
+                meaning: Meaning::Statistics(&schema.fields),
+                members: Vec::new(),
+            }],
+            patience: PATIENCE,
+        }
+    }
+
+    /// Puts what a text says into the columns; gives whether the bounds are tight. None when the general way must
+    /// read it, after the row was taken back.
+    pub(super) fn read(&mut self, text: &[u8], columns: &mut Columns, row: usize) -> Option<bool> {
+        if !text.is_ascii() && std::str::from_utf8(text).is_err() {
+            return None;
+        }
+        self.patience = self.patience.saturating_add(text.len()).min(PATIENCE);
+        let mut reading = Reading {
+            levels: &mut self.levels,
+            patience: &mut self.patience,
+            scanner: Scanner::<ESCAPED>::new(text),
+            columns,
+            row,
+            tight: true,
+        };
+        reading.object(0)?;
+        reading.scanner.is_at_end().then_some(reading.tight)
+    }
+}
+
+struct Reading<'r, 's, 'a, const ESCAPED: bool> {
+    levels: &'r mut Vec<Level<'s>>,
+    patience: &'r mut usize,
+    scanner: Scanner<'a, ESCAPED>,
+    columns: &'r mut Columns,
+    row: usize,
+    tight: bool,
+}
+
+impl<'s, const ESCAPED: bool> Reading<'_, 's, '_, ESCAPED> {
+    fn object(&mut self, level: usize) -> Option<()> {
+        if self.scanner.next()? != b'{' {
+            return None;
+        }
+        if self.scanner.peek()? == b'}' {
+            self.scanner.advance(1);
+            return Some(());
+        }
+        let mut guess = 0;
+        loop {
+            let rest = self.scanner.rest();
+            let members = &mut self.levels.get_mut(level)?.members;
+            let at = match members.get(guess) {
+                Some(member) if member.stands_at(rest) => guess,
+                _ => self.look_up(level, guess)?,
+            };
+            let member = self.levels.get_mut(level)?.members.get_mut(at)?;
+            if member.seen == self.row + 1 {
+                return None;
+            }
+            member.seen = self.row + 1;
+            let (target, length) = (member.target, member.key.len());
+            self.scanner.advance(length);
+            self.value(target)?;
+            guess = at + 1;
+            match self.scanner.next()? {
+                b',' => {}
+                b'}' => return Some(()),
+                _ => return None,
+            }
+        }
+    }
+
+    #[inline]
+    fn value(&mut self, target: Target) -> Option<()> {
+        let first = self.scanner.peek()?;
+        let is_number = first == b'-' || first.is_ascii_digit();
+        match target {
+            Target::Bound(place) if is_number => {
+                let number = self.scanner.number()?;
+                self.columns.get_mut(place)?.put_number(self.row, &number);
+            }
+            Target::Bound(place) if self.scanner.is_at_string() => {
+                let text = self.scanner.string()?;
+                self.columns.get_mut(place)?.put_text(self.row, text);
+            }
+            Target::Count(place) if is_number => {
+                let number = self.scanner.number()?;
+                self.columns.get_mut(place)?.put_count(self.row, &number);
+            }
+            Target::TightBounds => {
+                self.tight = first != b'f';
+                self.scanner.skip_value()?;
+            }
+            Target::Level(level) if first == b'{' => self.object(level)?,
+            _ => self.scanner.skip_value()?,
+        }
+        Some(())
+    }
+
+    /// The place of the member that stands here, which is not the one that was guessed; a new one is learnt, at the
+    /// place where it was met.
+    #[cold]
+    fn look_up(&mut self, level: usize, guess: usize) -> Option<usize> {
+        let rest = self.scanner.rest();
+        let known = &self.levels.get(level)?.members;
+        let (before, after) = known.split_at_checked(guess)?;
+        if let Some(at) = after.iter().position(|member| member.stands_at(rest)) {
+            *self.patience = self.patience.checked_sub(at)?;
+            return Some(guess + at);
+        }
+        *self.patience = self.patience.checked_sub(known.len())?;
+        if let Some(at) = before.iter().position(|member| member.stands_at(rest)) {
+            return Some(at);
+        }
+        let mut ahead = self.scanner.clone();
+        let name = ahead.string()?;
+        let length = rest.len() - ahead.rest().len() + 1;
+        let key = rest.get(..length).filter(|key| key.ends_with(b":"))?;
+        if known.len() >= KEYS || length > KEY_BYTES {
+            return None;
+        }
+        let target = self.target(level, std::str::from_utf8(name).ok()?)?;
+        self.levels
+            .get_mut(level)?
+            .members
+            .insert(guess, Member::new(key, target));
+        Some(guess)
+    }
+
+    /// Where the value of a key goes; none when the general way must judge.
+    fn target(&mut self, level: usize, name: &str) -> Option<Target> {
+        let (wanted, kind) = match self.levels.get(level)?.meaning {
+            Meaning::Columns(fields, kind) => (fields, kind),
+            Meaning::Statistics(fields) => {
+                let kind = match name {
+                    "numRecords" => return Some(Target::Count(Columns::NUM_RECORDS)),
+                    "tightBounds" => return Some(Target::TightBounds),
+                    "minValues" => Kind::Min,
+                    "maxValues" => Kind::Max,
+                    "nullCount" => Kind::NullCount,
+                    // The other name of `nullCount`.
+                    "nullCounts" => return None,
+                    _ => return Some(Target::Nowhere),
+                };
+                return Some(if fields.is_empty() {
+                    Target::Nowhere
+                } else {
+                    self.new_level(Meaning::Columns(fields, kind))
+                });
+            }
+        };
+        let Some(field) = wanted.iter().find(|field| field.key == name) else {
+            return Some(Target::Nowhere);
+        };
+        Some(match &field.part {
+            Part::Fields(below) => self.new_level(Meaning::Columns(below, kind)),
+            Part::Leaf(leaf) => {
+                let place = Columns::place(kind, leaf.index);
+                match kind {
+                    Kind::NullCount => Target::Count(place),
+                    _ if leaf.bounds.is_some() => Target::Bound(place),
+                    _ => Target::Nowhere,
+                }
+            }
+        })
+    }
+
+    fn new_level(&mut self, meaning: Meaning<'s>) -> Target {
+        self.levels.push(Level {
+            meaning,
+            members: Vec::new(),
+        });
+        Target::Level(self.levels.len() - 1)
+    }
+}
+
+impl Member {
+    fn new(key: &[u8], target: Target) -> Self {
+        let (first, mask) = key
+            .iter()
+            .take(16)
+            .rev()
+            .fold((0u128, 0u128), |(first, mask), byte| {
+                (first << 8 | u128::from(*byte), mask << 8 | 0xFF)
+            });
+        Self {
+            key: key.into(),
+            first,
+            mask,
+            target,
+            seen: 0,
+        }
+    }
+
+    /// Whether the text goes on with the key.
+    #[inline]
+    fn stands_at(&self, rest: &[u8]) -> bool {
+        match rest.first_chunk::<16>() {
+            Some(chunk) => {
+                (u128::from_le_bytes(*chunk) ^ self.first) & self.mask == 0
+                    && (self.key.len() <= 16 || rest.starts_with(&self.key))
+            }
+            None => rest.starts_with(&self.key),
+        }
+    }
+}

@@ -1,0 +1,239 @@
+//! Which statistics are wanted: the columns, their types, and the names under which they stand in a file's statistics.
+
+use std::collections::HashSet;
+
+use crate::schema::{DataType, PrimitiveType, StructField, StructType};
+
+/// Which statistics are to be read, under which names they stand in the log, and of which types they are.
+///
+/// Partition columns have no statistics; leave them out of the schema that this is made of.
+///
+/// ```
+/// use deltaic_protocol::schema::{PrimitiveType, StructField, StructType};
+/// use deltaic_protocol::statistics::StatisticsSchema;
+/// let id = StructField::new("id", PrimitiveType::Long.into(), true);
+/// let schema = StructType { fields: vec![id] };
+/// let wanted = StatisticsSchema::all(&schema, &|field| field.name.clone());
+/// assert!(wanted.struct_leaves().contains(&vec!["minValues".to_owned(), "id".to_owned()]));
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct StatisticsSchema {
+    pub(super) fields: Vec<Wanted>,
+    leaves: usize,
+    repeated_keys: bool,
+}
+
+/// A wanted field of one level.
+#[derive(Clone, Debug)]
+pub(super) struct Wanted {
+    /// The name in the table's schema.
+    pub(super) name: String,
+    /// The name in the log: the physical one.
+    pub(super) key: String,
+    pub(super) part: Part,
+}
+
+/// What a wanted field is.
+#[derive(Clone, Debug)]
+pub(super) enum Part {
+    /// A struct: its wanted fields.
+    Fields(Vec<Wanted>),
+    /// A column that is counted, and has bounds or none.
+    Leaf(Leaf),
+}
+
+/// A column that has statistics.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Leaf {
+    /// Its place among the leaves.
+    pub(super) index: usize,
+    /// The type of its bounds; none for a column that has no bounds.
+    pub(super) bounds: Option<PrimitiveType>,
+    /// A double that was a float once: old bounds are the shortest spelling of a float.
+    pub(super) was_float: bool,
+    /// Text of a collation: its order is not that of its bytes.
+    pub(crate) collated: bool,
+}
+
+impl StatisticsSchema {
+    /// All columns of `schema` that can have statistics.
+    ///
+    /// `name_of` gives the name of a field in the log: the physical name where columns are mapped.
+    #[must_use]
+    pub fn all(schema: &StructType, name_of: &dyn Fn(&StructField) -> String) -> Self {
+        Self::of(schema, name_of, None)
+    }
+
+    /// Only the columns at these paths of logical names, from the outermost in. A path that leads to no column or to
+    /// a struct wants nothing. The number of rows and whether the bounds are tight are always wanted.
+    #[must_use]
+    pub fn of_columns(
+        schema: &StructType,
+        name_of: &dyn Fn(&StructField) -> String,
+        paths: &[Vec<String>],
+    ) -> Self {
+        let paths: Vec<&[String]> = paths.iter().map(Vec::as_slice).collect();
+        Self::of(schema, name_of, Some(&paths))
+    }
+
+    /// No column: the number of rows, and whether the bounds are tight.
+    #[must_use]
+    pub fn num_records_only() -> Self {
+        Self::default()
+    }
+
+    /// Paths of the leaves to read of struct statistics, in physical names from below `stats_parsed`.
+    #[must_use]
+    pub fn struct_leaves(&self) -> Vec<Vec<String>> {
+        let mut leaves = vec![vec!["numRecords".to_owned()], vec!["tightBounds".to_owned()]];
+        for (kind, bounds_only) in [("minValues", true), ("maxValues", true), ("nullCount", false)] {
+            collect_leaves(&self.fields, &[kind.to_owned()], bounds_only, &mut leaves);
+        }
+        leaves
+    }
+
+    /// The column at a path of logical names; none where its statistics are not wanted.
+    pub(crate) fn leaf(&self, path: &[String]) -> Option<Leaf> {
+        let mut fields = &self.fields;
+        let (last, parents) = path.split_last()?;
+        for name in parents {
+            fields = match &find(fields, name)?.part {
+                Part::Fields(below) => below,
+                Part::Leaf(_) => return None,
+            };
+        }
+        match &find(fields, last)?.part {
+            Part::Leaf(leaf) => Some(*leaf),
+            Part::Fields(_) => None,
+        }
+    }
+
+    /// How many columns are wanted.
+    pub(super) fn leaf_count(&self) -> usize {
+        self.leaves
+    }
+
+    /// Whether no two fields of a level are read from the same key.
+    pub(super) fn has_unique_keys(&self) -> bool {
+        !self.repeated_keys
+    }
+
+    /// Calls `visit` with each wanted column, in the order of their places.
+    pub(super) fn for_each_leaf(&self, visit: &mut dyn FnMut(Leaf)) {
+        fn walk(fields: &[Wanted], visit: &mut dyn FnMut(Leaf)) {
+            for field in fields {
+                match &field.part {
+                    Part::Fields(below) => walk(below, visit),
+                    Part::Leaf(leaf) => visit(*leaf),
+                }
+            }
+        }
+        walk(&self.fields, visit);
+    }
+
+    fn of(
+        schema: &StructType,
+        name_of: &dyn Fn(&StructField) -> String,
+        paths: Option<&[&[String]]>,
+    ) -> Self {
+        let mut leaves = 0;
+        let fields = wanted(schema, name_of, paths, &mut leaves);
+        let repeated_keys = has_repeated_keys(&fields);
+        Self {
+            fields,
+            leaves,
+            repeated_keys,
+        }
+    }
+}
+
+fn find<'a>(fields: &'a [Wanted], name: &str) -> Option<&'a Wanted> {
+    fields.iter().find(|field| field.name == name)
+}
+
+fn has_repeated_keys(fields: &[Wanted]) -> bool {
+    let mut seen = HashSet::new();
+    fields.iter().any(|field| {
+        !seen.insert(&field.key) || matches!(&field.part, Part::Fields(below) if has_repeated_keys(below))
+    })
+}
+
+fn collect_leaves(fields: &[Wanted], above: &[String], bounds_only: bool, found: &mut Vec<Vec<String>>) {
+    for field in fields {
+        let path = [above, std::slice::from_ref(&field.key)].concat();
+        match &field.part {
+            Part::Fields(below) => collect_leaves(below, &path, bounds_only, found),
+            Part::Leaf(leaf) if !bounds_only || leaf.bounds.is_some() => found.push(path),
+            Part::Leaf(_) => {}
+        }
+    }
+}
+
+fn wanted(
+    schema: &StructType,
+    name_of: &dyn Fn(&StructField) -> String,
+    paths: Option<&[&[String]]>,
+    leaves: &mut usize,
+) -> Vec<Wanted> {
+    let mut found = Vec::new();
+    for field in &schema.fields {
+        let below: Option<Vec<&[String]>> = paths.map(|paths| {
+            let starts_here = paths.iter().filter_map(|path| path.split_first());
+            starts_here
+                .filter_map(|(first, rest)| (*first == field.name).then_some(rest))
+                .collect()
+        });
+        let part = match (&field.data_type, &below) {
+            (DataType::Struct(inner), _) => {
+                let fields = wanted(inner, name_of, below.as_deref(), leaves);
+                // A struct of which nothing is asked is left out; an empty one of the table is shown.
+                if fields.is_empty() && below.is_some() {
+                    continue;
+                }
+                Part::Fields(fields)
+            }
+            (_, Some(below)) if !below.iter().any(|rest| rest.is_empty()) => continue,
+            (data_type, _) => {
+                let index = *leaves;
+                *leaves += 1;
+                Part::Leaf(leaf(field, data_type, index))
+            }
+        };
+        found.push(Wanted {
+            name: field.name.clone(),
+            key: name_of(field),
+            part,
+        });
+    }
+    found
+}
+
+fn leaf(field: &StructField, data_type: &DataType, index: usize) -> Leaf {
+    let bounds = data_type.as_primitive().filter(|primitive| {
+        !matches!(
+            primitive,
+            PrimitiveType::Boolean | PrimitiveType::Binary | PrimitiveType::Void | PrimitiveType::Variant
+        )
+    });
+    Leaf {
+        index,
+        bounds,
+        was_float: bounds == Some(PrimitiveType::Double) && was_float(field),
+        collated: field.metadata.contains_key("__COLLATIONS"),
+    }
+}
+
+/// Whether the column itself, not a part of it, was a float once. Protocol: *Type Widening*.
+fn was_float(field: &StructField) -> bool {
+    let Some(changes) = field
+        .metadata
+        .get("delta.typeChanges")
+        .and_then(|value| value.as_array())
+    else {
+        return false;
+    };
+    changes.iter().any(|change| {
+        change.get("fieldPath").is_none()
+            && change.get("fromType").and_then(|value| value.as_str()) == Some("float")
+    })
+}

@@ -1,0 +1,87 @@
+"""Which reference tables open, what of a table's log is copied, and all that a snapshot says of the log."""
+
+from __future__ import annotations
+
+import shutil
+import warnings
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import deltaic
+from tests.protocol.naive_replay import State
+from tests.protocol.snapshot_state import shown, wanted
+
+from .reference import GOLDEN, manifest, reference
+
+NOT_OPENED: dict[str, type[deltaic.DeltaicError]] = {
+    "delta-kernel-java/catalog-owned-preview": deltaic.UnsupportedFeature,
+    "delta-rs/checkpoints_tombstones": deltaic.TableNotFound,
+    "kernel-rs-data/crc-malformed": deltaic.TableNotFound,
+    "kernel-rs-golden/data-reader-absolute-paths-escaped-chars": deltaic.CorruptLog,
+    "kernel-rs-golden/deltalog-invalid-protocol-version": deltaic.UnsupportedFeature,
+    "kernel-rs-golden/deltalog-state-reconstruction-from-checkpoint-missing-protocol": deltaic.CorruptLog,
+    "kernel-rs-golden/deltalog-state-reconstruction-without-protocol": deltaic.CorruptLog,
+    "kernel-rs-golden/no-delta-log-folder": deltaic.TableNotFound,
+}
+"""What cannot be opened, by delta-spark neither, and the error that says so."""
+
+OPENED_ALL_THE_SAME: dict[str, str] = {
+    "delta-rs/table-with-domain-metadata": (
+        "a checkpoint alone is a version of the table; delta-spark asks for that version's commit as well"
+    ),
+    "kernel-rs-data/timestamp-partitioned-table": (
+        "a path whose first segment has a colon; Java's URI class takes what stands before it for a scheme"
+    ),
+}
+"""What delta-spark does not open and deltaic does, and why that is right."""
+
+OF_TWO_TABLES = "kernel-rs-data/parquet_row_group_skipping"
+"""Made by hand: its checkpoint has another table's metadata than its commits, so the way there matters."""
+
+NAMES = manifest() if GOLDEN.is_dir() else []
+OPENED = [name for name in NAMES if name not in NOT_OPENED]
+
+needs_golden = pytest.mark.skipif(not GOLDEN.is_dir(), reason="../shared/golden is not beside the project")
+
+
+def copy_of_the_log(name: str, place: Path) -> Path:
+    """A table's folder with its log alone, its file times kept; data files are not needed to open it."""
+    source = reference(name).folder / "_delta_log"
+    # What is hidden (`.<name>.crc`) is of Hadoop's local file system, and not of the table.
+    shutil.copytree(source, place / "_delta_log", copy_function=_copy, ignore=shutil.ignore_patterns(".*"))
+    for path in place.rglob("*"):
+        if path.is_dir():
+            path.chmod(0o755)
+    return place
+
+
+def opened(root: Path, version: int | None = None) -> deltaic.Snapshot:
+    """A fresh look at a table; what is warned of is in the snapshot, too."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", deltaic.DeltaicWarning)
+        return deltaic.Table(root).snapshot(version=version)
+
+
+def state(snapshot: deltaic.Snapshot) -> dict[str, Any]:
+    """All that the log says, but for statistics: a checkpoint may leave them out."""
+    files = snapshot.files().to_arrow().to_pylist()
+    values = [(row["path"], repr(row.get("partition_values"))) for row in files]
+    return {"version": snapshot.version, "partition_values": sorted(values), **shown(snapshot)}
+
+
+def assert_says(said: dict[str, Any], naive: State) -> None:
+    """That a state is what the naive replay makes of the log."""
+    expected = wanted(naive)
+    assert {key: said[key] for key in expected} == expected
+
+
+def without_tombstones(said: dict[str, Any]) -> dict[str, Any]:
+    """A state without what a checkpoint may leave out: tombstones that had expired when it was written."""
+    return {key: value for key, value in said.items() if key != "tombstones"}
+
+
+def _copy(source: str, target: str) -> None:
+    shutil.copy2(source, target)
+    Path(target).chmod(0o644)

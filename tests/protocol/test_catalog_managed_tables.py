@@ -1,0 +1,87 @@
+"""Catalog-managed tables by their path: only their catalog knows the newest commits, so they are refused."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import deltaic
+
+from .handmade_log import HandmadeTable, add, commit_path, ids, metadata, protocol
+
+UUID = "5e8f9d5c-8f0e-4b58-9d7e-0d4a5b1c2e3f"
+NEEDED = ["inCommitTimestamp", "vacuumProtocolCheck"]
+INFO = {"commitInfo": {"inCommitTimestamp": 1_700_000_000_000, "txnId": "a", "operation": "CREATE TABLE"}}
+
+
+def managed(root: Path, feature: str) -> HandmadeTable:
+    table = HandmadeTable(root)
+    needs = protocol(3, 7, [feature, "vacuumProtocolCheck"], [feature, *NEEDED])
+    properties = {"delta.enableInCommitTimestamps": "true"}
+    table.commit(INFO, needs, metadata(configuration=properties), table.data("a.parquet", ids(1)))
+    return table
+
+
+ASKS: dict[str, Callable[[deltaic.Table], object]] = {
+    "snapshot": lambda table: table.snapshot(),
+    "an older version": lambda table: table.snapshot(version=0),
+    "a time": lambda table: table.snapshot(timestamp="2040-01-01T00:00:00Z"),
+    "append": lambda table: table.append(ids(2)),
+}
+
+
+@pytest.mark.parametrize("feature", ["catalogManaged", "catalogOwned-preview"])
+@pytest.mark.parametrize("ask", ASKS)
+def test_refused_by_its_path(tmp_path: Path, feature: str, ask: str) -> None:
+    """Neither read nor written, and the error says whom to ask.
+
+    protocol: catalog:reading-catalog-managed-tables.1, catalog:change-to-existing-section.3,
+    catalog:reader-requirements-for-catalog-managed-tables.1,
+    catalog:reader-requirements-for-catalog-managed-tables.2,
+    catalog:writer-requirements-for-catalog-managed-tables.1,
+    catalog:writer-requirements-for-catalog-managed-tables.4
+    """
+    table = managed(tmp_path / "t", feature)
+    before = sorted(path.name for path in table.root.rglob("*"))
+    with pytest.raises((deltaic.UnsupportedFeature, deltaic.VersionNotFound)) as caught:
+        ASKS[ask](deltaic.Table(table.root))
+    if ask != "a time":
+        assert isinstance(caught.value, deltaic.UnsupportedFeature)
+        assert feature in caught.value.message
+        assert "catalog" in str(caught.value.hint)
+    assert sorted(path.name for path in table.root.rglob("*")) == before
+
+
+def test_a_table_that_becomes_one(tmp_path: Path) -> None:
+    table = HandmadeTable(tmp_path / "t")
+    table.create(table.data("a.parquet", ids(1)))
+    handle = deltaic.Table(table.root)
+    snapshot = handle.snapshot()
+    table.commit(
+        INFO,
+        protocol(3, 7, ["catalogManaged", "vacuumProtocolCheck"], ["catalogManaged", *NEEDED]),
+        metadata(configuration={"delta.enableInCommitTimestamps": "true"}),
+    )
+    for ask in (snapshot.refresh, handle.snapshot, lambda: handle.append(ids(2))):
+        with pytest.raises(deltaic.UnsupportedFeature, match="catalogManaged"):
+            ask()
+    assert handle.snapshot(version=0).scan().count() == 1
+
+
+def test_what_is_staged_is_nobodys_business_but_the_catalogs(tmp_path: Path) -> None:
+    """A staged commit that lies in an ordinary table's log is no commit, whatever its version.
+
+    protocol: catalog:change-to-existing-section.6
+    """
+    table = HandmadeTable(tmp_path / "t")
+    table.create(add("a.parquet"))
+    staged = table.log / "_staged_commits"
+    staged.mkdir()
+    for version in (0, 1, 2):
+        table.commit(add("staged.parquet"), version=9)
+        commit_path(table.root, 9).rename(staged / f"{version:020}.{UUID}.json")
+    snapshot = deltaic.Table(table.root).snapshot()
+    assert (snapshot.version, snapshot.num_files) == (0, 1)
+    assert [commit.version for commit in deltaic.Table(table.root).history()] == [0]
