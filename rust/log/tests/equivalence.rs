@@ -4,6 +4,7 @@ use deltaic_log::Snapshot;
 use deltaic_log::snapshot::LoadOptions;
 use deltaic_protocol::{Error, ErrorKind, Result, Version};
 use deltaic_testkit::checkpoint_writer::{CheckpointForm, Layout};
+use deltaic_testkit::compaction_writer::CompactionForm;
 use deltaic_testkit::facts::facts;
 use deltaic_testkit::oracle::replay;
 use deltaic_testkit::strategies::{checkpoint_form, hint_form, history, history_with_upkeep};
@@ -153,5 +154,23 @@ fn a_hint_in_any_form_changes_nothing() -> Result<(), TestCaseError> {
             }
         }
         Ok(())
+    })
+}
+
+/// A compaction whose metadata are another table's is not this table's log, and the commits are still there.
+#[test]
+fn a_compaction_of_another_table_is_passed_over() -> Result<(), TestCaseError> {
+    run(async {
+        let mut table = TableBuilder::new();
+        table.commit(TableBuilder::first_actions()).await?;
+        for name in ["a", "b", "c"] {
+            table
+                .commit(vec![deltaic_testkit::table_builder::add(name, None)])
+                .await?;
+        }
+        table
+            .upkeep(&Upkeep::Compaction(1, CompactionForm::Foreign))
+            .await?;
+        assert_is(&open(&table, None).await?, table.commits(), "opened").await
     })
 }

@@ -255,7 +255,8 @@ async fn a_hint_saves_pages_of_the_listing() -> Result<()> {
             RequestKind::List | RequestKind::ListFrom | RequestKind::ListFolder
         )
     });
-    assert!(pages.count() <= 3, "{report:#?}");
+    // The whole listing may go on until the one from the hint is there, and not to its end.
+    assert!(pages.count() <= 5, "{report:#?}");
     assert!(report.depth() <= 5, "{report:#?}");
     Ok(())
 }

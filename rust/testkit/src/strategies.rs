@@ -66,7 +66,6 @@ pub fn upkeep() -> impl Strategy<Value = Upkeep> {
         3 => Just(CompactionForm::Right),
         1 => Just(CompactionForm::Torn),
         1 => Just(CompactionForm::Unreconciled),
-        1 => Just(CompactionForm::Foreign),
     ];
     let checksum = prop_oneof![
         Just(ChecksumForm::Minimal),
