@@ -21,16 +21,17 @@ NOT_OPENED: dict[str, type[deltaic.DeltaicError]] = {
     "kernel-rs-data/crc-malformed": deltaic.TableNotFound,
     "kernel-rs-golden/data-reader-absolute-paths-escaped-chars": deltaic.CorruptLog,
     "kernel-rs-golden/deltalog-invalid-protocol-version": deltaic.UnsupportedFeature,
-    "kernel-rs-golden/deltalog-state-reconstruction-from-checkpoint-missing-protocol": deltaic.CorruptLog,
     "kernel-rs-golden/deltalog-state-reconstruction-without-protocol": deltaic.CorruptLog,
     "kernel-rs-golden/no-delta-log-folder": deltaic.TableNotFound,
 }
 """What cannot be opened, by delta-spark neither, and the error that says so."""
 
+WITHOUT_PROTOCOL = "kernel-rs-golden/deltalog-state-reconstruction-from-checkpoint-missing-protocol"
 OPENED_ALL_THE_SAME: dict[str, str] = {
     "delta-rs/table-with-domain-metadata": (
         "a checkpoint alone is a version of the table; delta-spark asks for that version's commit as well"
     ),
+    WITHOUT_PROTOCOL: "its checkpoint holds no protocol, and all commits are there to be read instead",
     "kernel-rs-data/timestamp-partitioned-table": (
         "a path whose first segment has a colon; Java's URI class takes what stands before it for a scheme"
     ),
@@ -69,6 +70,11 @@ def state(snapshot: deltaic.Snapshot) -> dict[str, Any]:
     files = snapshot.files().to_arrow().to_pylist()
     values = [(row["path"], repr(row.get("partition_values"))) for row in files]
     return {"version": snapshot.version, "partition_values": sorted(values), **shown(snapshot)}
+
+
+def dated(snapshot: deltaic.Snapshot) -> dict[str, Any]:
+    """The state and its time. The time goes by the commits that are there, so cleaning up may change it."""
+    return {"timestamp": snapshot.timestamp, **state(snapshot)}
 
 
 def assert_says(said: dict[str, Any], naive: State) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
@@ -42,7 +43,10 @@ def commit(log: Path, version: int) -> list[Action]:
 
 
 def checkpoints(log: Path) -> dict[int, list[Path]]:
-    """The complete checkpoints by version, one of each version: its file or its parts."""
+    """The complete checkpoints by version, one of each version: its file or its parts.
+
+    One that holds no protocol or no metadata is as little a checkpoint as one without a part.
+    """
     found: dict[int, list[Path]] = {}
     for path in sorted(log.iterdir()):
         match = _CHECKPOINT.fullmatch(path.name)
@@ -55,9 +59,18 @@ def checkpoints(log: Path) -> dict[int, list[Path]]:
                 f"{match['version']}.checkpoint.{n:010}.{parts:010}.parquet" for n in range(1, parts + 1)
             ]
             files = [log / name for name in names]
-        if all(file.exists() for file in files):
-            found.setdefault(int(match["version"]), files)
+        if int(match["version"]) in found or not all(file.exists() for file in files):
+            continue
+        if _holds_both(tuple((file, file.stat().st_mtime_ns) for file in files)):
+            found[int(match["version"])] = files
     return found
+
+
+@cache
+def _holds_both(files: tuple[tuple[Path, int], ...]) -> bool:
+    """Whether protocol and metadata are in these files; their times are for the cache alone."""
+    kinds = {kind for path, _ in files for action in _actions(path) for kind in action}
+    return {"protocol", "metaData"} <= kinds
 
 
 def checkpoint(log: Path, version: int) -> list[Action]:

@@ -6,6 +6,7 @@ change no answer.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
@@ -13,6 +14,7 @@ from typing import Any
 from .handmade_log import Action
 
 FileKey = tuple[str, str | None]
+_MILLISECONDS = {"hour": 3_600_000, "day": 86_400_000, "week": 7 * 86_400_000}
 
 
 @dataclass
@@ -36,6 +38,16 @@ class State:
             "domainMetadata": self.domains,
         }
         return singles + [{kind: body} for kind, bodies in many.items() for body in bodies.values()]
+
+    def live_transactions(self) -> dict[str, int]:
+        """The version of each application, but for those that have expired, as far as a time is known."""
+        told = (self.metadata.get("configuration") or {}).get("delta.setTransactionRetentionDuration")
+        if told is None:
+            return {name: body["version"] for name, body in self.transactions.items()}
+        _, number, unit = told.split()
+        oldest = time.time() * 1000 - int(number) * _MILLISECONDS[unit.rstrip("s")]
+        live = {n: b for n, b in self.transactions.items() if (b.get("lastUpdated") or oldest) >= oldest}
+        return {name: body["version"] for name, body in live.items()}
 
 
 def replay(commits: Iterable[Iterable[Action]]) -> State:

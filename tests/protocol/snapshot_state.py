@@ -9,6 +9,8 @@ import deltaic
 
 from .naive_replay import State, unique_id
 
+NO_COLUMNS = '{"type":"struct","fields":[]}'
+
 
 def shown(snapshot: deltaic.Snapshot) -> dict[str, Any]:
     """A snapshot's answer."""
@@ -44,7 +46,7 @@ def wanted(state: State) -> dict[str, Any]:
             "id": metadata["id"],
             "name": metadata.get("name"),
             "description": metadata.get("description"),
-            "schema": json.loads(metadata["schemaString"]),
+            "schema": json.loads(metadata.get("schemaString") or NO_COLUMNS),
             "partition_columns": metadata.get("partitionColumns") or [],
             "properties": metadata.get("configuration") or {},
         },
@@ -62,7 +64,7 @@ def wanted(state: State) -> dict[str, Any]:
         ),
         "num_files": len(state.files),
         "size_in_bytes": sum(add["size"] for add in state.files.values()),
-        "transactions": {name: body["version"] for name, body in state.transactions.items()},
+        "transactions": state.live_transactions(),
         "domains": {name: body["configuration"] for name, body in state.domains.items()},
     }
 

@@ -21,6 +21,7 @@ pub mod segment;
 pub mod skipping;
 pub mod snapshot;
 pub mod store_error;
+pub mod time_travel;
 pub mod transaction;
 
 pub use location::TableLocation;

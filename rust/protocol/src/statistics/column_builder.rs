@@ -223,7 +223,8 @@ impl ColumnBuilder {
     }
 }
 
-fn push<T>(values: &mut Vec<T>, value: T) -> bool {
+#[inline]
+pub(super) fn push<T>(values: &mut Vec<T>, value: T) -> bool {
     values.push(value);
     true
 }

@@ -21,4 +21,6 @@ pub use schema::StatisticsSchema;
 pub use text::{Statistics, num_records};
 
 #[cfg(test)]
+mod structs_tests;
+#[cfg(test)]
 mod twins;

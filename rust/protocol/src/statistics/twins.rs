@@ -1,5 +1,7 @@
 //! The quick way and the general way give the same columns, whatever the text is.
 
+use arrow_array::Int64Array;
+use arrow_array::cast::AsArray;
 use proptest::prelude::*;
 
 use super::{StatisticsBuilder, StatisticsColumns, StatisticsSchema, StatisticsText};
@@ -82,7 +84,9 @@ const KEYS: [&str; 23] = [
 ];
 
 /// Values at every edge, as JSON.
-const VALUES: [&str; 78] = [
+const VALUES: [&str; 80] = [
+    "123456789012345.1234567",
+    "99999999.9999999",
     "0",
     "-0",
     "1",
@@ -353,6 +357,27 @@ fn the_ordinary_takes_the_quick_way() {
     assert_eq!(
         OnePass::<true>::new(&wanted).read(escaped.as_bytes(), &mut columns, 0),
         Some(true)
+    );
+}
+
+/// An example of the protocol has another name for the counts; with both, nothing is known.
+#[test]
+fn counts_have_two_names() {
+    let table = schema();
+    let wanted = StatisticsSchema::all(&table, &|field| field.name.clone());
+    let rows = [
+        (br#"{"nullCounts":{"byte":3}}"#.to_vec(), false),
+        (br#"{"nullCount":{"byte":3}}"#.to_vec(), false),
+        (
+            br#"{"nullCount":{"byte":3},"nullCounts":{"byte":4}}"#.to_vec(),
+            false,
+        ),
+    ];
+    let [quick, slow] = both_ways(&wanted, &rows);
+    assert_same(&quick, &slow, &rows);
+    assert_eq!(
+        quick.null_count.as_struct().column(0).as_ref(),
+        &Int64Array::from(vec![Some(3), Some(3), None])
     );
 }
 

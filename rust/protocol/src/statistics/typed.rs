@@ -1,6 +1,6 @@
 //! A scanned token becomes a value of its column's type: exactly as the general way reads it, and faster.
 
-use super::column_builder::{ColumnBuilder, Values, as_written, push_text};
+use super::column_builder::{ColumnBuilder, Values, as_written, push, push_text};
 use super::scanner::Number;
 use crate::expr::Scalar;
 
@@ -17,12 +17,10 @@ const FLOAT_POWERS: usize = 10;
 const DAY: i64 = 86_400_000_000;
 
 impl ColumnBuilder {
-    /// Puts a number, where the column is one of numbers and can hold it.
+    /// Puts a number of few digits, where the column is one of numbers and can hold it. False when its token must be
+    /// read by the general way.
     #[inline]
-    pub(super) fn put_number(&mut self, row: usize, number: &Number<'_>) {
-        if !number.is_plain() {
-            return self.put_token(row, number);
-        }
+    pub(super) fn put_number(&mut self, row: usize, number: Number) -> bool {
         self.reach(row);
         let pushed = match &mut self.values {
             Values::Long(values) => push_integer(values, number),
@@ -30,39 +28,49 @@ impl ColumnBuilder {
             Values::Short(values) => push_integer(values, number),
             Values::Byte(values) => push_integer(values, number),
             Values::Double(values) => match double(number) {
-                Some(value) => {
-                    values.push(as_written(value, self.once_float));
-                    true
-                }
-                None => return self.put_token(row, number),
+                Some(value) => push(values, as_written(value, self.once_float)),
+                None => return false,
             },
             Values::Float(values) => match float(number) {
-                Some(value) => {
-                    values.push(value);
-                    true
-                }
-                None => return self.put_token(row, number),
+                Some(value) => push(values, value),
+                None => return false,
             },
             Values::Decimal(values) => match decimal(number, self.precision_and_scale) {
-                Some(value) => {
-                    values.push(value);
-                    true
-                }
-                None => return self.put_token(row, number),
+                Some(value) => push(values, value),
+                None => return false,
             },
             Values::String { .. } | Values::Date(_) | Values::Timestamp(_) | Values::TimestampNtz(_) => false,
         };
         if pushed {
             self.pushed();
         }
+        true
     }
 
-    /// Puts a count, where the number is one.
+    /// Puts a count of few digits, where the number is one.
     #[inline]
-    pub(super) fn put_count(&mut self, row: usize, number: &Number<'_>) {
-        if number.is_plain() && (!number.negative || number.digits == 0) {
-            self.put_number(row, number);
-        } else if let Some(count) = text_of(number.token).and_then(super::text::count_of) {
+    pub(super) fn put_count(&mut self, row: usize, number: Number) {
+        let is_count = number.fraction == 0 && (!number.negative || number.digits == 0);
+        let Some(digits) = i64::try_from(number.digits).ok().filter(|_| is_count) else {
+            return;
+        };
+        self.reach(row);
+        if let Values::Long(values) = &mut self.values {
+            values.push(digits);
+            self.pushed();
+        }
+    }
+
+    /// Puts the token of a number.
+    pub(super) fn put_token(&mut self, row: usize, token: &[u8]) {
+        if !super::text::is_spelled_as_text(self.data_type) {
+            self.put_spelled(row, token);
+        }
+    }
+
+    /// Puts the token of a count.
+    pub(super) fn put_count_token(&mut self, row: usize, token: &[u8]) {
+        if let Some(count) = text_of(token).and_then(super::text::count_of) {
             self.put(row, Scalar::Long(count));
         }
     }
@@ -97,13 +105,6 @@ impl ColumnBuilder {
     }
 
     #[cold]
-    fn put_token(&mut self, row: usize, number: &Number<'_>) {
-        if !super::text::is_spelled_as_text(self.data_type) {
-            self.put_spelled(row, number.token);
-        }
-    }
-
-    #[cold]
     fn put_spelled(&mut self, row: usize, text: &[u8]) {
         if let Some(value) = text_of(text).and_then(|text| Scalar::parse(text, self.data_type)) {
             self.put(row, value);
@@ -120,7 +121,7 @@ fn is_instant(data_type: crate::schema::PrimitiveType) -> bool {
 }
 
 #[inline]
-fn push_integer<T: TryFrom<i64>>(values: &mut Vec<T>, number: &Number<'_>) -> bool {
+fn push_integer<T: TryFrom<i64>>(values: &mut Vec<T>, number: Number) -> bool {
     if number.fraction > 0 {
         return false;
     }
@@ -138,7 +139,7 @@ fn push_integer<T: TryFrom<i64>>(values: &mut Vec<T>, number: &Number<'_>) -> bo
 
 /// The nearest double, where one division of exact numbers gives it.
 #[inline]
-fn double(number: &Number<'_>) -> Option<f64> {
+fn double(number: Number) -> Option<f64> {
     if number.digits > EXACT_IN_DOUBLE {
         return None;
     }
@@ -149,7 +150,7 @@ fn double(number: &Number<'_>) -> Option<f64> {
 
 /// The nearest float, where one division of exact numbers gives it.
 #[inline]
-fn float(number: &Number<'_>) -> Option<f32> {
+fn float(number: Number) -> Option<f32> {
     if number.digits > EXACT_IN_FLOAT || number.fraction > FLOAT_POWERS {
         return None;
     }
@@ -164,7 +165,7 @@ fn float(number: &Number<'_>) -> Option<f32> {
 
 /// The unscaled number, where no digit is behind the scale and the precision holds it.
 #[inline]
-fn decimal(number: &Number<'_>, (limit, scale): (i128, usize)) -> Option<i128> {
+fn decimal(number: Number, (limit, scale): (i128, usize)) -> Option<i128> {
     let shift = u32::try_from(scale.checked_sub(number.fraction)?).ok()?;
     let value = i128::from(number.digits).checked_mul(10i128.checked_pow(shift)?)?;
     (value < limit).then_some(if number.negative { -value } else { value })
@@ -230,6 +231,19 @@ mod tests {
     use crate::expr::{parse_date, parse_timestamp};
 
     proptest::proptest! {
+        #[test]
+        fn numbers_are_what_the_standard_library_reads(digits in 0..1u64 << 55, cut in 0..56u32, fraction in 0..20usize) {
+            let digits = digits >> cut;
+            let number = Number { digits, digit_count: 0, fraction, negative: false, has_exponent: false };
+            let text = format!("{digits}E-{fraction}");
+            if let Some(value) = double(number) {
+                proptest::prop_assert_eq!(Ok(value), text.parse());
+            }
+            if let Some(value) = float(number) {
+                proptest::prop_assert_eq!(Ok(value), text.parse());
+            }
+        }
+
         #[test]
         fn dates_and_times_are_what_the_general_way_reads(
             year in 0..10_000u32, month in 0..14u32, day in 0..33u32, time in 0..100_000_000u32,

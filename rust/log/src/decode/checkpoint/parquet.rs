@@ -319,6 +319,6 @@ fn table_actions(batch: &RecordBatch) -> Result<TableActions> {
         sidecars: values_of(batch, "sidecar")?,
         txns: values_of(batch, "txn")?,
         domains: values_of(batch, "domainMetadata")?,
-        commit_info: None,
+        ..TableActions::default()
     })
 }
