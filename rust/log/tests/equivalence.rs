@@ -50,7 +50,8 @@ proptest! {
     /// between the commits; at each of them the table is opened anew, at every version that it still tells, and a
     /// snapshot of each earlier moment is refreshed, some at every step and some over many.
     ///
-    /// protocol: action-reconciliation.1, action-reconciliation.2, delta-log-entries.1, checkpoints.2, checkpoints.8
+    /// protocol: action-reconciliation.1, action-reconciliation.2, delta-log-entries.1
+    /// protocol: checkpoints.2, checkpoints.8
     #[test]
     fn every_form_of_the_log_tells_one_history(history in history_with_upkeep(), stride in 1usize..5) {
         run(async {
@@ -86,7 +87,8 @@ proptest! {
 
     /// By checkpoint of any form at any version, with any hint, or by all commits: the same table.
     ///
-    /// protocol: checkpoints.11, classic-checkpoint.1, classic-checkpoint.2, uuid-named-checkpoint.1, v2-spec.1, v2-spec.2
+    /// protocol: checkpoints.11, classic-checkpoint.1, classic-checkpoint.2
+    /// protocol: uuid-named-checkpoint.1, v2-spec.1, v2-spec.2
     #[test]
     fn a_checkpoint_stands_for_the_commits_before_it(
         commits in history(), form in checkpoint_form(), hint in hint_form(), at in any::<prop::sample::Index>(),
@@ -114,8 +116,6 @@ proptest! {
 }
 
 /// A hint is a help and no truth: what is wrong with it costs nothing.
-///
-/// protocol: last-checkpoint-file-schema-json-checksum.1
 #[test]
 fn a_hint_in_any_form_changes_nothing() -> Result<(), TestCaseError> {
     run(async {

@@ -158,6 +158,38 @@ async fn opens_meet(faults: &[Fault]) -> Result<()> {
     Ok(())
 }
 
+/// A commit that is so large that it is fetched in pieces is whole or not at all.
+#[tokio::test]
+async fn a_piece_of_a_large_commit_that_ends_early_is_not_taken_for_the_piece() -> Result<()> {
+    let mut table = TableBuilder::new();
+    table.commit(TableBuilder::first_actions()).await?;
+    let tag = "x".repeat(1 << 20);
+    let large = |number: usize| {
+        let mut add = add(&format!("f{number}"), None);
+        add["add"]["tags"] = json!({"large": tag.as_str()});
+        add
+    };
+    table.commit((0..34).map(large).collect()).await?;
+    let right = replay(table.commits()).facts();
+    assert_eq!(facts(&open(&table).await?).await?, right);
+    for number in 0.. {
+        let how = format!("the reading {number} of the commit ends early");
+        let before = table.scripted().faults_met();
+        let rule = Rule::new(Fault::Truncated).at("00000000000000000001.json");
+        table.scripted().fail(rule.requests(number..number + 1));
+        let opened = open(&table).await;
+        table.scripted().heal();
+        match opened {
+            Ok(snapshot) => assert_eq!(facts(&snapshot).await?, right, "{how}"),
+            Err(error) => assert_typed(&error, Fault::Truncated, &how),
+        }
+        if table.scripted().faults_met() == before {
+            break;
+        }
+    }
+    Ok(())
+}
+
 /// A refresh that fails leaves what was there, and the next one succeeds.
 #[tokio::test]
 async fn a_refresh_that_meets_a_fault_gives_no_other_table() -> Result<()> {
