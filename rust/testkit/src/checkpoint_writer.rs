@@ -99,7 +99,8 @@ pub fn checkpoint(state: &State, version: usize, form: &CheckpointForm, number: 
                         id(number)
                     );
                     let bytes = write(&kind.of_sidecar(), &nth(&in_sidecars, sidecar, sidecars))?;
-                    top.push(json!({"sidecar": {"path": name, "sizeInBytes": bytes.len(), "modificationTime": 1, "tags": null}}));
+                    top.push(json!({"sidecar": {"path": name, "sizeInBytes": bytes.len(),
+                        "modificationTime": 1, "tags": null}}));
                     files.push((format!("_delta_log/_sidecars/{name}"), bytes));
                 }
             }
@@ -135,7 +136,8 @@ fn nth(rows: &[Value], part: usize, parts: usize) -> Vec<Value> {
     rows.iter().skip(part).step_by(parts.max(1)).cloned().collect()
 }
 
-/// The actions as a checkpoint holds them: nothing of them changes data, tombstones are bare, gone domains are left out.
+/// The actions as a checkpoint holds them: nothing of them changes data, tombstones are bare, gone domains are left
+/// out.
 fn rows(state: &State, form: &CheckpointForm) -> Vec<Value> {
     let mut rows = state.actions();
     rows.retain(|row| row["domainMetadata"]["removed"] != Value::Bool(true));

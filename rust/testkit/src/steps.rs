@@ -57,7 +57,7 @@ pub(crate) fn step() -> impl Strategy<Value = Step> {
     prop_oneof![
         12 => file,
         1 => (0u8..3, 0i64..100).prop_map(|(app, version)| Step::Txn(app, version)),
-        1 => (0u8..3, 0u8..3, any::<bool>()).prop_map(|(domain, text, removed)| Step::Domain(domain, text, removed)),
+        1 => (0u8..3, 0u8..3, any::<bool>()).prop_map(|(name, text, removed)| Step::Domain(name, text, removed)),
         1 => (0u8..4, 0u8..4).prop_map(|(columns, value)| Step::Metadata(columns, value)),
         1 => (0u8..4).prop_map(Step::Protocol),
         1 => (0u8..4).prop_map(Step::Unknown),
@@ -88,7 +88,9 @@ pub(crate) fn written(partitioned: bool, commits: &[Vec<Step>]) -> Vec<Vec<Value
                 }
                 Step::Domain(domain, text, removed) => {
                     let domain = format!("d{domain}");
-                    let action = json!({"domain": domain, "configuration": format!("{{\"of\":{text}}}"), "removed": removed});
+                    let configuration = format!("{{\"of\":{text}}}");
+                    let action =
+                        json!({"domain": domain, "configuration": configuration, "removed": removed});
                     (domain, vec![json!({ "domainMetadata": action })])
                 }
                 Step::Metadata(columns, value) => (
@@ -216,20 +218,18 @@ fn remove(path: &str, vector: Option<&Value>, step: &FileStep, number: usize) ->
 
 /// Vectors that differ in one part each: kind, text, offset.
 fn descriptor(which: u8) -> Value {
-    match which {
-        0 => {
-            json!({"storageType": "u", "pathOrInlineDv": "ab^-aqEH.-t@S}K{vb[*k^", "offset": 1, "sizeInBytes": 36, "cardinality": 2})
-        }
-        1 => {
-            json!({"storageType": "u", "pathOrInlineDv": "ab^-aqEH.-t@S}K{vb[*k^", "offset": 45, "sizeInBytes": 36, "cardinality": 3})
-        }
-        2 => {
-            json!({"storageType": "u", "pathOrInlineDv": "^-aqEH.-t@S}K{vb[*k^", "sizeInBytes": 36, "cardinality": 20})
-        }
-        _ => {
-            json!({"storageType": "i", "pathOrInlineDv": "wi5b=000010000siXQKl0rr91000f55c8Xg0@@D72lkbi5=-{L", "sizeInBytes": 40, "cardinality": 6})
-        }
+    let (kind, text, offset) = match which {
+        0 => ("u", "ab^-aqEH.-t@S}K{vb[*k^", Some(1)),
+        1 => ("u", "ab^-aqEH.-t@S}K{vb[*k^", Some(45)),
+        2 => ("u", "^-aqEH.-t@S}K{vb[*k^", None),
+        _ => ("i", "wi5b=000010000siXQKl0rr91000f55c8Xg0@@D72lkbi5=-{L", None),
+    };
+    let mut vector =
+        json!({"storageType": kind, "pathOrInlineDv": text, "sizeInBytes": 40, "cardinality": 6 + which});
+    if let Some(offset) = offset {
+        vector["offset"] = json!(offset);
     }
+    vector
 }
 
 /// Metadata with so many columns more, and a property of that value.
@@ -257,18 +257,17 @@ fn metadata(partitioned: bool, columns: u8, value: u8) -> Value {
     json!({ "metaData": metadata })
 }
 
+/// A protocol: legacy, with features, with more of them, with features of writers alone.
 fn protocol(which: u8) -> Value {
-    let protocol = match which {
-        0 => json!({"minReaderVersion": 1, "minWriterVersion": 2}),
-        1 => json!({"minReaderVersion": 3, "minWriterVersion": 7, "readerFeatures": ["v2Checkpoint"],
+    let mut protocol = match which {
+        0 => return json!({"protocol": {"minReaderVersion": 1, "minWriterVersion": 2}}),
+        1 | 2 => json!({"minReaderVersion": 3, "minWriterVersion": 7, "readerFeatures": ["v2Checkpoint"],
             "writerFeatures": ["v2Checkpoint", "domainMetadata"]}),
-        2 => {
-            json!({"minReaderVersion": 3, "minWriterVersion": 7, "readerFeatures": ["v2Checkpoint", "timestampNtz"],
-            "writerFeatures": ["v2Checkpoint", "domainMetadata", "appendOnly", "timestampNtz"]})
-        }
-        _ => {
-            json!({"minReaderVersion": 1, "minWriterVersion": 7, "writerFeatures": ["domainMetadata", "appendOnly"]})
-        }
+        _ => json!({"minReaderVersion": 1, "minWriterVersion": 7, "writerFeatures": ["domainMetadata"]}),
     };
+    if which == 2 {
+        protocol["readerFeatures"] = json!(["timestampNtz", "v2Checkpoint"]);
+        protocol["writerFeatures"] = json!(["v2Checkpoint", "domainMetadata", "appendOnly", "timestampNtz"]);
+    }
     json!({ "protocol": protocol })
 }
