@@ -263,6 +263,40 @@ mod tests {
     use super::*;
     use crate::expr::{parse_date, parse_timestamp};
 
+    #[test]
+    fn only_the_ordinary_spelling_is_read() {
+        for text in [
+            "2024/01/01",
+            "2024-01.01",
+            "2024-01-0",
+            "2024-01-011",
+            "2O24-01-01",
+            "",
+            "2024-1-011",
+        ] {
+            assert_eq!(date(text.as_bytes()), None, "{text}");
+        }
+        for text in [
+            "2024-01-01 00:00:00.000",
+            "2024-01-01T00.00:00.000",
+            "2024-01-01T00:00:00,000Z",
+        ] {
+            assert_eq!(timestamp(text.as_bytes()), None, "{text}");
+        }
+    }
+
+    proptest::proptest! {
+        #![proptest_config(proptest::prelude::ProptestConfig::with_cases(5000))]
+
+        #[test]
+        fn floats_are_rounded_once(digits in 1u64 << 23..1 << 27, fraction in 0..14usize) {
+            let number = Number { digits, digit_count: 0, fraction, negative: false, has_exponent: false };
+            if let Some(value) = float(number) {
+                proptest::prop_assert_eq!(Ok(value), format!("{digits}E-{fraction}").parse());
+            }
+        }
+    }
+
     proptest::proptest! {
         #[test]
         fn numbers_are_what_the_standard_library_reads(digits in 0..1u64 << 55, cut in 0..56u32, fraction in 0..20usize) {
