@@ -139,7 +139,10 @@ impl ColumnBuilder {
             let end = i32::try_from(bytes.len()).unwrap_or(i32::MAX);
             ends.resize(row, end);
         });
-        self.nulls.append_n_nulls(row.saturating_sub(self.len));
+        // Even no NULL at all would make a bitmap.
+        if row > self.len {
+            self.nulls.append_n_nulls(row - self.len);
+        }
         self.len = row;
     }
 

@@ -190,11 +190,11 @@ fn decimal(number: Number, (limit, scale): (i128, usize)) -> Option<i128> {
 /// Days since the epoch of `yyyy-MM-dd`.
 #[inline]
 fn date(text: &[u8]) -> Option<i32> {
-    let [y1, y2, y3, y4, b'-', m1, m2, b'-', d1, d2] = *text else {
+    let (start, &[d1, d2]) = text.split_first_chunk::<8>()? else {
         return None;
     };
-    let year = two(y1, y2)? * 100 + two(y3, y4)?;
-    let (month, day) = (two(m1, m2)?, two(d1, d2)?);
+    let [century, _, year, _, _, month, ..] = pairs(*start, *b"0000-00-")?.map(i32::from);
+    let (year, day) = (century * 100 + year, two(d1, d2)?);
     let leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
     let days = match month {
         2 => 28 + i32::from(leap),
@@ -223,16 +223,33 @@ fn timestamp(text: &[u8]) -> Option<i64> {
         [time @ .., b'Z'] => time,
         time => time,
     };
-    let [b'T', h1, h2, b':', m1, m2, b':', s1, s2, b'.', f1, f2, f3] = *time else {
+    let [b'T', time @ ..] = time else {
         return None;
     };
-    let (hour, minute, second) = (two(h1, h2)?, two(m1, m2)?, two(s1, s2)?);
+    let (time, &[b'.', f1, f2, f3]) = time.split_first_chunk::<8>()? else {
+        return None;
+    };
+    let [hour, _, _, minute, _, _, second, _] = pairs(*time, *b"00:00:00")?.map(i32::from);
     if hour > 23 || minute > 59 || second > 59 {
         return None;
     }
     let millisecond = two(f1, f2)? * 10 + two(b'0', f3)?;
     let milliseconds = i64::from((hour * 60 + minute) * 60 + second) * 1000 + i64::from(millisecond);
     Some(i64::from(date(day)?) * DAY + milliseconds * 1000)
+}
+
+/// For each byte of eight the number that it makes with the next one, where digits stand as in the pattern (`0` for a
+/// digit), and everything else is the same.
+#[inline]
+fn pairs(text: [u8; 8], pattern: [u8; 8]) -> Option<[u8; 8]> {
+    const HIGHS: u64 = 0x8080_8080_8080_8080;
+    let word = u64::from_le_bytes(text) ^ u64::from_le_bytes(pattern);
+    // What brings the highest bit of a byte about: a digit above nine, or anything that is not the pattern.
+    let limits = u64::from_le_bytes(pattern.map(|byte| if byte == b'0' { 0x76 } else { 0x7F }));
+    if (word.wrapping_add(limits) | word) & HIGHS != 0 {
+        return None;
+    }
+    Some((word.wrapping_mul(10).wrapping_add(word >> 8)).to_le_bytes())
 }
 
 #[inline]
@@ -245,6 +262,40 @@ fn two(tens: u8, ones: u8) -> Option<i32> {
 mod tests {
     use super::*;
     use crate::expr::{parse_date, parse_timestamp};
+
+    #[test]
+    fn only_the_ordinary_spelling_is_read() {
+        for text in [
+            "2024/01/01",
+            "2024-01.01",
+            "2024-01-0",
+            "2024-01-011",
+            "2O24-01-01",
+            "",
+            "2024-1-011",
+        ] {
+            assert_eq!(date(text.as_bytes()), None, "{text}");
+        }
+        for text in [
+            "2024-01-01 00:00:00.000",
+            "2024-01-01T00.00:00.000",
+            "2024-01-01T00:00:00,000Z",
+        ] {
+            assert_eq!(timestamp(text.as_bytes()), None, "{text}");
+        }
+    }
+
+    proptest::proptest! {
+        #![proptest_config(proptest::prelude::ProptestConfig::with_cases(5000))]
+
+        #[test]
+        fn floats_are_rounded_once(digits in 1u64 << 23..1 << 27, fraction in 0..14usize) {
+            let number = Number { digits, digit_count: 0, fraction, negative: false, has_exponent: false };
+            if let Some(value) = float(number) {
+                proptest::prop_assert_eq!(Ok(value), format!("{digits}E-{fraction}").parse());
+            }
+        }
+    }
 
     proptest::proptest! {
         #[test]
