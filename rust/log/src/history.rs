@@ -12,13 +12,13 @@ use deltaic_protocol::features::{LogTail, ensure_openable};
 use deltaic_protocol::in_commit_timestamp::{InCommitTimestamps, TimestampSource};
 use deltaic_protocol::{Error, ErrorKind, Result, Version};
 use futures::{StreamExt, TryStreamExt};
-use object_store::ObjectStoreExt;
 
 use crate::listing::{Listing, LogFile};
 use crate::location::TableLocation;
 use crate::segment::{checksum_of, newest_version, not_a_table};
 use crate::snapshot::{LoadOptions, Snapshot};
 use crate::store_error::store_error;
+use crate::whole_body::read_range;
 
 const COMMITS_IN_FLIGHT: usize = 32;
 
@@ -199,7 +199,7 @@ pub(crate) async fn read_commit_info(
     let failed = |error: object_store::Error| located(store_error(&error, &relative));
     if file.size > LARGE_BYTES {
         let path = location.below(&relative)?;
-        let start = location.store().get_range(&path, 0..START_BYTES).await;
+        let start = read_range(location.store(), &path, 0..START_BYTES).await;
         let start = start.map_err(failed)?;
         let whole_lines = memchr::memrchr(b'\n', &start).map_or(0, |at| at + 1);
         if let Some(info) = commit_info(&start.slice(..whole_lines)).map_err(located)? {

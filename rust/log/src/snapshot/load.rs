@@ -252,7 +252,11 @@ async fn from_segment(
     if has_compactions {
         // A compaction file may be left out, and there are writers that got them wrong: whatever speaks against what it
         // leads to sends us to the commits.
-        match commits.and_then(assemble) {
+        let sound = commits.and_then(|commits| {
+            ensure_one_table(checkpoint.as_deref(), &commits)?;
+            assemble(commits)
+        });
+        match sound {
             Ok((mut snapshot, true)) => {
                 Arc::make_mut(&mut snapshot.warnings).splice(0..0, warnings.iter().cloned());
                 return Ok(snapshot);
@@ -274,6 +278,23 @@ async fn from_segment(
     let (mut snapshot, _) = assemble(commits.map_err(Failed::Commits)?).map_err(Failed::Reconciling)?;
     Arc::make_mut(&mut snapshot.warnings).splice(0..0, warnings.iter().cloned());
     Ok(snapshot)
+}
+
+/// Proves that all metadata are of one table, whose id never changes.
+fn ensure_one_table(checkpoint: Option<&Checkpoint>, commits: &CommitActions) -> Result<()> {
+    let of_checkpoint = checkpoint.map(|checkpoint| &checkpoint.table);
+    let tables = of_checkpoint
+        .into_iter()
+        .chain(commits.tables.iter().map(|(_, table)| table));
+    let mut ids = tables.filter_map(|table| table.metadata.as_ref().map(|metadata| &metadata.id));
+    let first = ids.next();
+    if ids.all(|id| Some(id) == first) {
+        return Ok(());
+    }
+    Err(Error::new(
+        ErrorKind::CorruptLog,
+        "a compaction file is of another table",
+    ))
 }
 
 impl Snapshot {
