@@ -23,6 +23,7 @@ use crate::in_parallel::in_parallel;
 use crate::listing::LogFile;
 use crate::location::TableLocation;
 use crate::parquet_file::ParquetFile;
+use crate::reconcile::ensure_distinct;
 use crate::segment::CheckpointFiles;
 use crate::store_error::store_error;
 
@@ -141,6 +142,7 @@ async fn read_whole(
     read_groups(&opened, &mut held).await?;
     held.table = checkpoint.table;
     held.parquet.extend(opened);
+    ensure_distinct(&held.adds)?;
     Ok(held)
 }
 
