@@ -30,6 +30,7 @@ const BATCH_ROWS: usize = 65_536;
 pub(super) enum FileActions {
     Adds,
     Removes,
+    Neither,
 }
 
 impl FileActions {
@@ -37,6 +38,8 @@ impl FileActions {
         match self {
             Self::Adds => "add",
             Self::Removes => "remove",
+            // No column has this name.
+            Self::Neither => "",
         }
     }
 }
@@ -167,6 +170,7 @@ impl ActionsFile {
                 .chain(["add.deletionVector"])
                 .chain(TABLE_ACTIONS)
                 .collect(),
+            FileActions::Neither => TABLE_ACTIONS.to_vec(),
             FileActions::Removes => REMOVE_COLUMNS
                 .into_iter()
                 .chain(["remove.deletionVector"])
@@ -195,14 +199,14 @@ impl ActionsFile {
                             };
                             (add_schema(), StatisticsSource::RowGroup(place))
                         }
-                        FileActions::Removes => (remove_schema(), StatisticsSource::None),
+                        _ => (remove_schema(), StatisticsSource::None),
                     };
                     let columns = file_actions(&rows, &schema)?;
                     ensure_sizes(&columns, actions)?;
                     held.files
                         .push(Arc::new(FileBatch::try_new(columns, Vec::new(), source)?));
                 }
-                if actions == FileActions::Adds {
+                if actions != FileActions::Removes {
                     held.table.merge(table_actions(&batch)?)?;
                 }
                 ordinal += 1;
@@ -314,7 +318,7 @@ fn is_all_null(chunk: &ColumnChunkMetaData) -> bool {
 }
 
 fn ensure_sizes(batch: &RecordBatch, actions: FileActions) -> Result<()> {
-    if actions == FileActions::Removes {
+    if actions != FileActions::Adds {
         return Ok(());
     }
     match AddColumns::of(batch)?
