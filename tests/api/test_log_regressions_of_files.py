@@ -31,6 +31,9 @@ from .test_log_regressions import FIRST_CHECKPOINT, opened, paths
 
 TOMBSTONES = 20_000  # many more bytes than are read with the footer
 
+# So many that a checkpoint does not fit the end of it that is fetched with its footer.
+FILES = 4000
+
 
 def exactly(number: int) -> str:
     """The statistics of a file with one row, always of one length."""
@@ -67,6 +70,19 @@ def assert_tells_of_no_other_file(snapshot: deltaic.Snapshot) -> None:
     # One file at the start and one at the end, which the new writing holds in the opposite order.
     for row in (told[5], told[-5]):
         assert row["path"] in paths(snapshot, f"id = {row['path']}")
+
+
+def test_a_checkpoint_that_was_replaced_lends_nobody_its_statistics(root: Path) -> None:
+    """The new writing's statistics were told of the old one's files, and live files were pruned."""
+    table = HandmadeTable(root)
+    table.create()
+    checkpoint, new = table.log / FIRST_CHECKPOINT, root / "new"
+    write_plain(checkpoint, adds(range(FILES)))
+    snapshot = opened(table)
+    assert snapshot.num_files == FILES
+    write_plain(new, adds(reversed(range(FILES))))
+    put_in_place(checkpoint, new)
+    assert_tells_of_no_other_file(snapshot)
 
 
 def test_a_commit_that_was_replaced_lends_nobody_its_statistics(root: Path) -> None:

@@ -223,10 +223,11 @@ pub fn ensure_distinct(batches: &[Arc<FileBatch>]) -> Result<()> {
     for batch in batches {
         for (row, hash) in batch.hashes.iter().enumerate() {
             if shared.contains(hash) && !keys.insert(batch.keys.key(row)) {
-                return Err(Error::new(
-                    ErrorKind::CorruptLog,
-                    "the checkpoint holds one logical file twice",
-                ));
+                let message = format!(
+                    "the checkpoint holds one logical file twice: {}",
+                    batch.keys.path(row)
+                );
+                return Err(Error::new(ErrorKind::CorruptLog, message));
             }
         }
     }

@@ -125,6 +125,12 @@ impl KeyColumns {
         self.path.is_empty()
     }
 
+    /// The path of a row, as the log spells it.
+    #[must_use]
+    pub fn path(&self, row: usize) -> &str {
+        self.path.value(row)
+    }
+
     /// A hash of a row's key: equal keys have equal hashes under one seed.
     #[must_use]
     pub fn hash(&self, row: usize, seed: &impl BuildHasher) -> u64 {
