@@ -50,6 +50,8 @@ pub struct Checkpoint {
     pub adds: Vec<Arc<FileBatch>>,
     /// What it says about the table.
     pub table: TableActions,
+    /// The sidecars that it names.
+    pub sidecars: Vec<Sidecar>,
     /// Tombstones of a top level in JSON, which come with the rest of it.
     removes: Vec<Arc<FileBatch>>,
     /// Its files in Parquet, where the tombstones are.
@@ -110,6 +112,7 @@ async fn read_whole(
         files: files.clone(),
         adds: Vec::new(),
         table: TableActions::default(),
+        sidecars: Vec::new(),
         removes: Vec::new(),
         parquet: Vec::new(),
     };
@@ -129,8 +132,8 @@ async fn read_whole(
     let sidecars = std::mem::take(&mut checkpoint.table.sidecars);
     judge(&checkpoint, files, !sidecars.is_empty())?;
     let opened: Vec<_> = sidecars
-        .into_iter()
-        .map(|sidecar| open_sidecar(Arc::clone(location), sidecar))
+        .iter()
+        .map(|sidecar| open_sidecar(Arc::clone(location), sidecar.clone()))
         .collect();
     let opened = in_parallel(opened, FOOTERS_IN_FLIGHT).await?;
     let mut held = Checkpoint {
@@ -140,6 +143,7 @@ async fn read_whole(
     // What a sidecar says about the table is against the spec and counts for nothing.
     read_groups(&opened, &mut held).await?;
     held.table = checkpoint.table;
+    held.sidecars = sidecars;
     held.parquet.extend(opened);
     Ok(held)
 }
