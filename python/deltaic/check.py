@@ -72,7 +72,9 @@ class Finding:
 
 @dataclass(frozen=True)
 class Report:
-    """What `Table.check` found. As text it reads like a doctor's letter: the diagnosis first, then the findings.
+    """What `Table.check` found.
+
+    As text it reads like a doctor's letter: what was examined, the diagnosis, then the findings.
 
     >>> import deltaic, pyarrow
     >>> table = deltaic.Table.create("barges", pyarrow.schema([("id", pyarrow.int64())]))
@@ -232,7 +234,7 @@ class Report:
 
     def __repr__(self) -> str:
         numbers = {severity: len(self.of_severity(severity)) for severity in _SEVERITIES}
-        found = ", ".join(f"{count} {severity}" for severity, count in numbers.items() if count)
+        found = ", ".join(f"{count} of {severity}" for severity, count in numbers.items() if count)
         return f"<deltaic.Report {self.uri}: {found or 'healthy'}>"
 
 
@@ -266,10 +268,10 @@ def from_rust(rust: _rust.Report) -> Report:
 
 
 def printable(text: str) -> str:
-    """A text of the log that steers no terminal and breaks no line.
+    r"""A text of the log that steers no terminal and breaks no line.
 
-    >>> printable("a\\x1b[31mb")
-    'a\\\\x1b[31mb'
+    >>> printable("a\x1b[31mb")
+    'a\\x1b[31mb'
     """
     return "".join(character if character.isprintable() else repr(character)[1:-1] for character in text)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Literal
 
@@ -192,15 +192,19 @@ class Table:
             raise ValueError(f"limit is a number of commits, and {limit} is below 0")
         return [from_rust(commit) for commit in self._rust.history(limit)]
 
-    def check(self, deep: bool = False) -> Report:
+    def check(
+        self, *, deep: bool = False, progress: Callable[[str, int, int], object] | None = None
+    ) -> Report:
         """Looks for everything that is wrong with the table, and says what it means and what to do.
 
-        It does not stop at damage and raises for none. Every file of the log is read: each commit line by line,
-        each checkpoint in full, and whatever the log says twice is compared. Nothing is written.
+        It does not stop at damage and raises for none. Every file of the log is read: each commit line by
+        line, each checkpoint in full, and whatever the log says twice is compared. Nothing is written.
 
         Args:
-            deep: Whether the data files of the newest version are looked at too: whether they are there, their
-                sizes, footers and numbers of rows.
+            deep: Whether the data files of the newest version are looked at too: whether they are there,
+                their sizes, footers and numbers of rows.
+            progress: Called now and then while the check is at work: with ``"log"`` or ``"files"``, how many
+                steps of it are done, and how many there are.
 
         Raises:
             TableNotFound: There is no table here.
@@ -211,7 +215,7 @@ class Table:
         >>> table.check().is_healthy
         True
         """
-        return from_rust_report(self._rust.check(deep=deep))
+        return from_rust_report(self._rust.check(deep=deep, progress=progress))
 
     def append(
         self,

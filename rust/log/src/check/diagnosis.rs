@@ -166,7 +166,7 @@ diagnoses! {
     /// A deletion vector's file that is not there.
     MISSING_DELETION_VECTOR: Damage, "Which rows are deleted is lost, so the data file cannot be read.", "Restore the file from a backup of the table.";
     /// Files below the table's root that its newest version does not name.
-    UNREFERENCED_FILES: Info, "They take room: older versions need some of them, and vacuum removes them in time.", "Nothing need be done.";
+    UNREFERENCED_FILES: Info, "They take room; a write that was broken off left them, or an older version needs them still.", "Nothing need be done.";
 }
 
 #[cfg(test)]
