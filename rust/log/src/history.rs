@@ -101,6 +101,9 @@ pub async fn timestamp_of(snapshot: &Snapshot) -> Result<i64> {
         let info = read_commit_info(location, mine.unwrap_or(&commit)).await?;
         return in_commit_timestamp(info.as_deref(), version);
     }
+    if let Some(time) = snapshot.file_time_ms() {
+        return Ok(time);
+    }
     let listing = Listing::whole(location).await?;
     let checkpoint = || {
         let is_its = |file: &&Arc<LogFile>| file.path.version == version;

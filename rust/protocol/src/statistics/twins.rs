@@ -382,6 +382,7 @@ fn counts_have_two_names() {
 }
 
 /// protocol: per-file-statistics.3
+/// protocol: beyond:type-widening.8
 #[test]
 fn a_column_that_was_a_float_has_bounds_that_hold_for_the_float() {
     let table = schema();
