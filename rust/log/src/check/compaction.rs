@@ -95,10 +95,8 @@ impl Words {
         let fetched = ActionText::fetch(Arc::clone(location), Arc::clone(file), max_line_bytes).await;
         let text = fetched.map_err(|error| store_error(&error, &file.relative()))?;
         let mut failed: Option<Error> = None;
-        let mut any = false;
         let read = text
             .for_each_line(&mut |number, line| {
-                any = true;
                 if failed.is_none()
                     && let Err(error) = self.take(&line, file.last_version())
                 {
@@ -109,7 +107,6 @@ impl Words {
         read.map_err(|error| store_error(&error, &file.relative()))?;
         match failed {
             Some(error) => Err(error),
-            None if !any => Err(Error::new(ErrorKind::CorruptLog, "the file is empty")),
             None => Ok(()),
         }
     }

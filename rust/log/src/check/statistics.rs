@@ -247,7 +247,7 @@ mod tests {
         for text in [
             "{}",
             r#"{"numRecords":0,"nullCount":{"n":0,"gone":0},"minValues":{"n":null},"maxValues":{"n":1}}"#,
-            r#"{"minValues":{"t":"2021-03-04T05:06:07.123Z"},"maxValues":{"t":"2021-03-04T06:06:07+01:30"}}"#,
+            r#"{"minValues":{"t":"2021-03-04T07:00:00+02:00"},"maxValues":{"t":"2021-03-04T06:00:00.123Z"}}"#,
             r#"{"minValues":{"d":"NaN"},"maxValues":{"d":1.0}}"#,
             r#"{"minValues":{"d":"-Infinity"},"maxValues":{"d":-0.0}}"#,
             r#"{"minValues":{"n":"1960-01-31"},"maxValues":{"n":1}}"#,

@@ -56,7 +56,8 @@ pub(super) async fn examine(
     progress: &Progress,
 ) {
     let mut findings = std::mem::take(&mut examination.findings);
-    let (wanted, vectors) = wanted_of(location, examination, &mut findings);
+    let mut refused: HashSet<Path> = HashSet::new();
+    let (wanted, vectors) = wanted_of(location, examination, &mut refused, &mut findings);
     progress.begin(Stage::Files, wanted.len());
     let listed = {
         let places: HashSet<&Path> = wanted
@@ -68,6 +69,7 @@ pub(super) async fn examine(
             .named_elsewhere()
             .into_iter()
             .filter_map(|path| location.resolve(path).ok())
+            .chain(refused)
             .collect();
         list(location, &places, &elsewhere, &mut findings).await
     };
@@ -89,17 +91,19 @@ pub(super) async fn examine(
     // Without a state of the newest version nothing can be told about what it does not name.
     if listed.unreferenced > 0 && examination.examined.live_files.is_some() {
         let (files, bytes) = (listed.unreferenced, listed.unreferenced_bytes);
-        let said = format!(
-            "{files} files of {bytes} bytes are not named by the table's log, as far as it goes back"
-        );
+        let named = if files == 1 { "file is" } else { "files are" };
+        let said =
+            format!("{files} {named} not named by the table's log, as far as it goes back ({bytes} bytes)");
         findings.add(Finding::new(&UNREFERENCED_FILES, said));
     }
     examination.findings = findings;
 }
 
+/// What to look at. Links and other things that are no files are told, and noted in `refused`.
 fn wanted_of(
     location: &TableLocation,
     examination: &Examination,
+    refused: &mut HashSet<Path>,
     findings: &mut Findings,
 ) -> (Vec<Wanted>, BTreeMap<Path, WantedVector>) {
     let mut wanted = Vec::new();
@@ -125,6 +129,7 @@ fn wanted_of(
                 },
                 &error,
             ));
+            refused.insert(place);
             continue;
         }
         wanted.push(Wanted {
