@@ -137,10 +137,7 @@ pub async fn check_log(
         location,
         options,
         progress,
-        state: State::new(
-            commits.contains_key(&Version::ZERO),
-            older_names == OlderNames::Kept,
-        ),
+        state: State::new(commits.contains_key(&Version::ZERO), older_names),
         findings,
         examined: Examined::default(),
         gaps: Vec::new(),

@@ -6,6 +6,7 @@ use std::hash::BuildHasher;
 use deltaic_protocol::Version;
 use deltaic_protocol::actions::{CommitInfo, DomainMetadata, LogicalFileKey, Metadata, Protocol, Txn};
 
+use super::OlderNames;
 use super::file_action::KnownValues;
 use super::file_table::{FileTable, PartitionPool};
 use super::finding::Finding;
@@ -41,10 +42,10 @@ pub(super) struct State {
 
 impl State {
     /// A state that knows the empty table before version 0, or nothing.
-    pub(super) fn new(starts_at_zero: bool, keeps_names: bool) -> Self {
+    pub(super) fn new(starts_at_zero: bool, older_names: OlderNames) -> Self {
         Self {
             is_whole: starts_at_zero,
-            named_elsewhere: keeps_names.then(HashSet::new),
+            named_elsewhere: (older_names == OlderNames::Kept).then(HashSet::new),
             ..Self::default()
         }
     }
