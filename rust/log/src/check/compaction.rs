@@ -13,7 +13,8 @@ use deltaic_protocol::{Error, ErrorKind, Result, Version};
 
 use super::commit::owned_values;
 use super::diagnosis::{
-    BROKEN_COMPACTION, COMPACTION_DISAGREES, COMPACTION_FORBIDDEN_ACTION, REVERSED_COMPACTION,
+    BROKEN_COMPACTION, COMPACTION_DISAGREES, COMPACTION_FORBIDDEN_ACTION, NOT_ALL_COMPARED,
+    REVERSED_COMPACTION,
 };
 use super::file_table::{FileEntry, FileTable};
 use super::finding::{Finding, Findings};
@@ -22,12 +23,14 @@ use crate::listing::LogFile;
 use crate::location::{TableLocation, without_secrets};
 use crate::store_error::store_error;
 
-/// Compares a compaction file with its commits, where all of these are there.
+/// Compares a compaction file with its commits, where all of these are there. Of the commits that may be read for that,
+/// `commits_left`, those are taken that it reads.
 pub(super) async fn examine_compaction(
     location: &Arc<TableLocation>,
     file: &Arc<LogFile>,
     commits: &BTreeMap<Version, Arc<LogFile>>,
     max_line_bytes: usize,
+    commits_left: &mut usize,
     findings: &mut Findings,
 ) {
     let (first, last) = (file.path.version, file.last_version());
@@ -61,6 +64,13 @@ pub(super) async fn examine_compaction(
         // Commits of the range are gone or missing, which is told elsewhere.
         return;
     }
+    let Some(left) = commits_left.checked_sub(covered.len()) else {
+        return say(Finding::new(
+            &NOT_ALL_COMPARED,
+            "it was not compared with its commits",
+        ));
+    };
+    *commits_left = left;
     let mut ours = Words::default();
     for commit in covered {
         if ours.read(location, commit, max_line_bytes).await.is_err() {

@@ -144,6 +144,9 @@ diagnoses! {
     /// A `_last_checkpoint` that is behind.
     STALE_HINT: Info, "Readers list a little more of the log than they need.", "Nothing need be done; the next checkpoint writes it anew.";
 
+    /// A help of which not everything was compared.
+    NOT_ALL_COMPARED: Info, "There is so much of its kind that comparing all of it would take too long.", "Nothing need be done; what was compared is right unless it is told.";
+
     // What lies around.
     /// A file whose name is nearly that of a log file.
     NEARLY_RIGHT_NAME: Warning, "No reader sees it; if it was meant as part of the log, the table lacks it.", "Find out who wrote it; give it its right name only if the version is not there.";

@@ -1,6 +1,6 @@
 //! What lies in `_delta_log`: the log's own files, and whatever else is there.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use deltaic_protocol::log_path::{
@@ -118,22 +118,13 @@ impl LogFolder {
 
     /// Multi-part checkpoints of which parts are missing.
     fn examine_parts(&self, findings: &mut Findings) {
-        let mut sets: Vec<(Version, u32, Vec<&Arc<LogFile>>)> = Vec::new();
+        let mut sets: BTreeMap<(Version, u32), Vec<&Arc<LogFile>>> = BTreeMap::new();
         for file in &self.listing.files {
-            let LogFileKind::MultiPartCheckpoint { parts, .. } = file.path.kind else {
-                continue;
-            };
-            let version = file.path.version;
-            match sets
-                .iter_mut()
-                .rev()
-                .find(|set| (set.0, set.1) == (version, parts))
-            {
-                Some((_, _, files)) => files.push(file),
-                None => sets.push((version, parts, vec![file])),
+            if let LogFileKind::MultiPartCheckpoint { parts, .. } = file.path.kind {
+                sets.entry((file.path.version, parts)).or_default().push(file);
             }
         }
-        for (version, parts, files) in sets {
+        for ((version, parts), files) in sets {
             if u32::try_from(files.len()) == Ok(parts) {
                 continue;
             }
@@ -148,15 +139,13 @@ impl LogFolder {
     }
 
     fn examine_staged(&self, findings: &mut Findings) {
+        let commits: BTreeSet<Version> = self.listing.commits().map(|file| file.path.version).collect();
         for name in &self.staged {
             let version = name.split_once('.').and_then(|(stem, _)| {
                 let path = LogPath::parse(&format!("{stem}.json"))?;
                 Some(path.version)
             });
-            let published = version.is_some_and(|version| {
-                let is_its = |file: &Arc<LogFile>| file.path.version == version;
-                self.listing.commits().any(is_its)
-            });
+            let published = version.is_some_and(|version| commits.contains(&version));
             let what = if published {
                 "a staged commit is left whose version is published"
             } else {
