@@ -6,16 +6,19 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use deltaic_protocol::actions::{ActionLine, CommitInfo, parse_line};
+use deltaic_protocol::actions::{ActionLine, CommitInfo, Metadata, Protocol, parse_line};
 use deltaic_protocol::checksum::VersionChecksum;
 use deltaic_protocol::features::{LogTail, ensure_openable};
 use deltaic_protocol::in_commit_timestamp::{InCommitTimestamps, TimestampSource};
 use deltaic_protocol::{Error, ErrorKind, Result, Version};
 use futures::{StreamExt, TryStreamExt};
 
+use crate::decode::checkpoint::Checkpoint;
+use crate::decode::commits::read_commits;
 use crate::listing::{Listing, LogFile};
 use crate::location::TableLocation;
-use crate::segment::{checksum_of, newest_version, not_a_table};
+use crate::reconcile::TableState;
+use crate::segment::{LogSegment, checksum_of, complete_checkpoints, newest_version, not_a_table};
 use crate::snapshot::{LoadOptions, Snapshot};
 use crate::store_error::store_error;
 use crate::whole_body::read_range;
@@ -137,8 +140,41 @@ pub(crate) async fn in_commit_timestamps(
     {
         return InCommitTimestamps::of(&protocol, &metadata);
     }
+    let state = read_table_state(location, listing, newest, options).await;
+    if let Ok(Some((protocol, metadata))) = state
+        && let Ok(schema) = metadata.schema()
+        && ensure_openable(&protocol, &metadata, &schema, LogTail::Absent).is_ok()
+    {
+        return InCommitTimestamps::of(&protocol, &metadata);
+    }
     let snapshot = Snapshot::load(Arc::clone(location), None, options).await?;
     InCommitTimestamps::of(snapshot.protocol(), snapshot.metadata())
+}
+
+/// The newest protocol and metadata, from the newest checkpoint and the commits behind it, and no file of the table.
+async fn read_table_state(
+    location: &Arc<TableLocation>,
+    listing: &Listing,
+    newest: Version,
+    options: LoadOptions,
+) -> Result<Option<(Arc<Protocol>, Arc<Metadata>)>> {
+    let checkpoint = complete_checkpoints(listing, Some(newest)).into_iter().next();
+    let segment = LogSegment::try_new(listing, checkpoint, newest)?;
+    let from_checkpoint = async {
+        match &segment.checkpoint {
+            Some(files) => Checkpoint::read_table(location, files, options.max_line_bytes)
+                .await
+                .map(Some),
+            None => Ok(None),
+        }
+    };
+    let commits = read_commits(location, &segment.commits, options.max_line_bytes);
+    let (base, commits) = futures::join!(from_checkpoint, commits);
+    let base = base?.map(|table| (segment.version, table));
+    let state = TableState::default()
+        .with_newer(base.into_iter().collect())
+        .with_newer(commits?.tables);
+    Ok(state.protocol.zip(state.metadata))
 }
 
 /// A version's checksum, where it names the transaction that the version's commit names.

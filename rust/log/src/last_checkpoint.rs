@@ -6,7 +6,12 @@ use deltaic_protocol::Version;
 use deltaic_protocol::last_checkpoint::parse_hint;
 use deltaic_protocol::log_path::{LAST_CHECKPOINT, LOG_FOLDER};
 
+use object_store::ObjectStoreExt;
+
 use crate::location::TableLocation;
+
+/// How large a hint may be; the largest hold the schema of a wide table.
+const MOST_BYTES: u64 = 1 << 20;
 
 /// What the hint says.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,9 +26,20 @@ pub enum Hint {
 
 /// Reads the hint; whatever is wrong with it is no reason not to open the table.
 pub async fn read_last_checkpoint(location: &TableLocation) -> Hint {
-    match location.read(&format!("{LOG_FOLDER}/{LAST_CHECKPOINT}")).await {
+    let Ok(path) = location.below(&format!("{LOG_FOLDER}/{LAST_CHECKPOINT}")) else {
+        return Hint::Absent;
+    };
+    let got = match location.store().get(&path).await {
+        Ok(got) => got,
+        Err(object_store::Error::NotFound { .. }) => return Hint::Absent,
+        Err(_) => return Hint::Unusable("it cannot be read".to_owned()),
+    };
+    let size = got.meta.size;
+    if size > MOST_BYTES {
+        return Hint::Unusable(format!("it has {size} bytes, which no hint needs"));
+    }
+    match got.bytes().await {
         Ok(bytes) => parse(&bytes),
-        Err(object_store::Error::NotFound { .. }) => Hint::Absent,
         Err(_) => Hint::Unusable("it cannot be read".to_owned()),
     }
 }

@@ -22,6 +22,8 @@ pub struct LogFile {
     pub size: u64,
     /// When the store says it was written, in milliseconds since the epoch.
     pub modified_ms: i64,
+    /// Which writing of the file it is, where the store tells.
+    pub e_tag: Option<String>,
 }
 
 impl LogFile {
@@ -36,7 +38,25 @@ impl LogFile {
             name: format!("{}.json", version.file_stem()),
             size: 0,
             modified_ms: 0,
+            e_tag: None,
         }
+    }
+
+    /// Whether what a store tells of a file now is still of this writing of it.
+    #[must_use]
+    pub fn is_still(&self, meta: &ObjectMeta) -> bool {
+        self.size == meta.size
+            && self.modified_ms == meta.last_modified.timestamp_millis()
+            && (self.e_tag.is_none() || meta.e_tag.is_none() || self.e_tag == meta.e_tag)
+    }
+
+    /// Whether both are the same writing of one file.
+    #[must_use]
+    pub fn is_same_writing(&self, other: &Self) -> bool {
+        self.path == other.path
+            && self.size == other.size
+            && self.modified_ms == other.modified_ms
+            && (self.e_tag.is_none() || other.e_tag.is_none() || self.e_tag == other.e_tag)
     }
 
     /// The last version that the file says something about: its own, or a compaction file's end.
@@ -128,6 +148,7 @@ impl Listing {
                     name,
                     size: object.size,
                     modified_ms: object.last_modified.timestamp_millis(),
+                    e_tag: object.e_tag,
                 }))
             })
             .collect();

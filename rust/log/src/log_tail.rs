@@ -60,6 +60,7 @@ impl StagedCommit {
             name: format!("{STAGED_COMMITS}/{}", self.name),
             size: self.size,
             modified_ms: self.modified_ms,
+            e_tag: None,
         })
     }
 }
@@ -80,6 +81,17 @@ impl LogTail {
             files.retain(|file| file.last_version() <= newest);
         }
         files.sort_by(|left, right| left.path.cmp(&right.path));
+        let is_ratified = |newest: Version| files.iter().any(|file| file.last_version() == newest);
+        if let Some(newest) = self.max_version.filter(|newest| !is_ratified(*newest)) {
+            return Err(Error::new(
+                ErrorKind::CorruptLog,
+                format!(
+                    "the catalog has ratified version {newest}, and neither it nor the log has its commit"
+                ),
+            )
+            .with("version", newest)
+            .hint("ask the catalog for the commits again"));
+        }
         Ok(Listing {
             any: listing.any || !files.is_empty(),
             files,

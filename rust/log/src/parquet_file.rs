@@ -7,7 +7,10 @@ use bytes::{Bytes, BytesMut};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use object_store::path::Path;
-use object_store::{GetOptions, GetRange, GetResult, ObjectStore, ObjectStoreExt};
+use object_store::{
+    GetOptions, GetRange, GetResult, OBJECT_STORE_COALESCE_DEFAULT, ObjectStore, ObjectStoreExt,
+    coalesce_ranges,
+};
 use parquet::arrow::arrow_reader::ArrowReaderOptions;
 use parquet::arrow::async_reader::AsyncFileReader;
 use parquet::errors::{ParquetError, Result};
@@ -32,6 +35,8 @@ pub struct ParquetFile {
 #[derive(Clone, Debug)]
 struct Tail {
     start: u64,
+    /// Which writing of the file it is of, where the store tells.
+    e_tag: Option<String>,
     bytes: Bytes,
 }
 
@@ -74,16 +79,22 @@ impl ParquetFile {
                 self.size = self.store.head(&self.path).await?.size;
                 if self.size == 0 {
                     let bytes = Bytes::new();
-                    self.tail = Some(Tail { start: 0, bytes });
+                    let e_tag = None;
+                    self.tail = Some(Tail {
+                        start: 0,
+                        e_tag,
+                        bytes,
+                    });
                     return Ok(());
                 }
                 self.get_tail().await?
             }
         };
         let (start, expected) = (got.range.start, got.range.end - got.range.start);
+        let e_tag = got.meta.e_tag.clone();
         let bytes = got.bytes().await?;
         ensure_whole(&bytes, expected, &self.path)?;
-        self.tail = Some(Tail { start, bytes });
+        self.tail = Some(Tail { start, e_tag, bytes });
         Ok(())
     }
 
@@ -109,6 +120,18 @@ impl ParquetFile {
         Some((range.start..first, tail.bytes.slice(from..until)))
     }
 
+    /// A range of the very file whose end was fetched: one that has taken its place meanwhile is an error.
+    async fn fetch_range(&self, range: Range<u64>) -> Result<Bytes, object_store::Error> {
+        let expected = range.end.saturating_sub(range.start);
+        let tag = self.tail.as_ref().and_then(|tail| tail.e_tag.clone());
+        let options = GetOptions::new()
+            .with_range(Some(GetRange::Bounded(range)))
+            .with_if_match(tag);
+        let bytes = self.store.get_opts(&self.path, options).await?.bytes().await?;
+        ensure_whole(&bytes, expected, &self.path)?;
+        Ok(bytes)
+    }
+
     async fn fetch(&self, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
         let split: Vec<(Range<u64>, Option<Bytes>)> = ranges
             .iter()
@@ -125,12 +148,10 @@ impl ParquetFile {
         let mut fetched = if missing.is_empty() {
             Vec::new()
         } else {
-            let fetched = self.store.get_ranges(&self.path, &missing).await;
-            let fetched = fetched.map_err(external)?;
-            for (bytes, range) in fetched.iter().zip(&missing) {
-                ensure_whole(bytes, range.end - range.start, &self.path).map_err(external)?;
-            }
-            fetched
+            let fetch = |range| self.fetch_range(range);
+            coalesce_ranges(&missing, fetch, OBJECT_STORE_COALESCE_DEFAULT)
+                .await
+                .map_err(external)?
         }
         .into_iter();
         split
@@ -205,7 +226,12 @@ impl AsyncFileReader for ParquetFile {
             let whole = self.get_bytes(start..size).await?;
             let mut second = reader();
             second.try_parse_sized(&whole, size)?;
-            self.tail = Some(Tail { start, bytes: whole });
+            let e_tag = self.tail.as_ref().and_then(|tail| tail.e_tag.clone());
+            self.tail = Some(Tail {
+                start,
+                e_tag,
+                bytes: whole,
+            });
             Ok(Arc::new(second.finish()?))
         }
         .boxed()

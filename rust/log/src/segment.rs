@@ -277,6 +277,7 @@ mod tests {
                     name: (*name).to_owned(),
                     size: 1,
                     modified_ms: 0,
+                    e_tag: None,
                 }))
             })
             .collect();

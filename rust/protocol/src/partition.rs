@@ -10,7 +10,7 @@ use arrow_array::types::{
     ArrowPrimitiveType, Date32Type, Decimal128Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type,
     Int64Type, TimestampMicrosecondType,
 };
-use arrow_array::{Array, ArrayRef, MapArray, NullArray, cast::AsArray};
+use arrow_array::{Array, ArrayRef, BooleanArray, MapArray, NullArray, cast::AsArray};
 use percent_encoding::{AsciiSet, CONTROLS, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 
 use crate::expr::Scalar;
@@ -80,6 +80,44 @@ fn for_each_text<'a>(partition_values: &'a MapArray, column: &str, mut take: imp
             None => take(None),
         }
     }
+}
+
+/// Which files have no value of a partition column, or text that is none of its type.
+#[must_use]
+pub fn unreadable_texts(column: &StructField, partition_values: &MapArray) -> BooleanArray {
+    let keys = partition_values.keys().as_string::<i32>();
+    let values = partition_values.values().as_string::<i32>();
+    // A table has far more files than partitions, so each text is judged once, unless they are all different.
+    let mut known: HashMap<&str, bool> = HashMap::new();
+    let mut unreadable = Vec::with_capacity(partition_values.len());
+    for window in partition_values.value_offsets().windows(2) {
+        let (start, end) = match window {
+            [start, end] => (
+                usize::try_from(*start).unwrap_or(0),
+                usize::try_from(*end).unwrap_or(0),
+            ),
+            _ => (0, 0),
+        };
+        let entry = (start..end).find(|entry| keys.value(*entry) == column.name);
+        unreadable.push(match entry {
+            None => true,
+            Some(entry) if values.is_null(entry) => false,
+            Some(entry) => {
+                let text = values.value(entry);
+                match known.get(text) {
+                    Some(known) => *known,
+                    None => {
+                        let judged = parse_value(column, Some(text)).is_err();
+                        if known.len() < 4096 {
+                            known.insert(text, judged);
+                        }
+                        judged
+                    }
+                }
+            }
+        });
+    }
+    BooleanArray::from(unreadable)
 }
 
 /// What the log says of one file: each partition column that it names, and its text or null.

@@ -302,6 +302,7 @@ mod tests {
             name: format!("{}.json", version.file_stem()),
             size: 1,
             modified_ms: 0,
+            e_tag: None,
         };
         decode_commit(text, &Arc::new(file), max_line_bytes)
     }

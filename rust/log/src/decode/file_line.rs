@@ -87,6 +87,8 @@ const STATS: u32 = 5;
 const VECTOR: u32 = 6;
 const BASE_ROW_ID: u32 = 7;
 const ROW_COMMIT_VERSION: u32 = 8;
+const TAGS: u32 = 9;
+const EXTENDED: u32 = 10;
 
 /// How deep what nobody asks about may be nested; deeper is left to the slow way.
 const DEPTH: usize = 8;
@@ -334,7 +336,10 @@ impl<'a> Cursor<'a> {
                     seen.first(ROW_COMMIT_VERSION)?;
                     self.or_null(Self::integer)?;
                 }
-                "tags" => self.tags()?,
+                "tags" => {
+                    seen.first(TAGS)?;
+                    self.tags()?;
+                }
                 _ => return None,
             }
             if !self.goes_on(b'}')? {
@@ -369,7 +374,7 @@ impl<'a> Cursor<'a> {
                     self.boolean()?;
                 }
                 "extendedFileMetadata" => {
-                    seen.first(BASE_ROW_ID + 8)?;
+                    seen.first(EXTENDED)?;
                     self.or_null(Self::boolean)?;
                 }
                 "partitionValues" => {
@@ -397,7 +402,10 @@ impl<'a> Cursor<'a> {
                     seen.first(ROW_COMMIT_VERSION)?;
                     self.or_null(Self::integer)?;
                 }
-                "tags" => self.tags()?,
+                "tags" => {
+                    seen.first(TAGS)?;
+                    self.tags()?;
+                }
                 _ => return None,
             }
             if !self.goes_on(b'}')? {

@@ -274,10 +274,13 @@ async fn read_stream(
         }
         held.extend_from_slice(&chunk);
         if held.len() >= full || is_last {
-            let cut = if is_last {
+            // A line that is longer than lines may be is decoded as it is, to be refused.
+            let fresh = held.len().saturating_sub(chunk.len());
+            let newline = memchr::memrchr(b'\n', held.get(fresh..).unwrap_or_default());
+            let cut = if is_last || (newline.is_none() && held.len() > max_line_bytes.max(full)) {
                 held.len()
             } else {
-                memchr::memrchr(b'\n', &held).map_or(0, |at| at + 1)
+                newline.map_or(0, |at| fresh + at + 1)
             };
             if cut > 0 {
                 let piece = held.split_to(cut).freeze();

@@ -73,7 +73,10 @@ impl Snapshot {
         Ok(checksum
             .disagreements(&summary)
             .iter()
-            .map(|disagreement| format!("the version checksum disagrees with the log: {disagreement}"))
+            .map(|disagreement| {
+                let version = self.version();
+                format!("the version checksum of version {version} disagrees with the log: {disagreement}")
+            })
             .collect())
     }
 }

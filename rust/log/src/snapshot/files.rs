@@ -8,7 +8,7 @@ use arrow_schema::{DataType, Field, FieldRef, Schema};
 use deltaic_protocol::actions::columns::AddColumns;
 use deltaic_protocol::column_mapping::name_in_log;
 use deltaic_protocol::expr::BoundPredicate;
-use deltaic_protocol::partition::{parse_texts, value_of, values_of_row};
+use deltaic_protocol::partition::{parse_texts, unreadable_texts, value_of, values_of_row};
 use deltaic_protocol::schema::{StructField, StructType};
 use deltaic_protocol::statistics::{StatisticsColumns, StatisticsSchema};
 use deltaic_protocol::{Error, ErrorKind, Result};
@@ -335,14 +335,16 @@ pub(super) fn unreadable_values(
     values: &StructArray,
     fields: &[PartitionField],
 ) -> BooleanArray {
-    let suspect = |row: usize| values.columns().iter().any(|column| column.is_null(row));
-    let unreadable = |row: usize| {
-        let texts = values_of_row(&adds.partition_values, row);
-        fields
-            .iter()
-            .any(|field| value_of(&field.in_log, &texts).is_err())
-    };
-    (0..adds.path.len())
-        .map(|row| Some(suspect(row) && unreadable(row)))
-        .collect()
+    let mut found = vec![false; adds.path.len()];
+    for (field, column) in fields.iter().zip(values.columns()) {
+        // What was read as a value can be read.
+        if column.null_count() == 0 {
+            continue;
+        }
+        let unreadable = unreadable_texts(&field.in_log, &adds.partition_values);
+        for (row, found) in found.iter_mut().enumerate() {
+            *found |= column.is_null(row) && unreadable.value(row);
+        }
+    }
+    BooleanArray::from(found)
 }

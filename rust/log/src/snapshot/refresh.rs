@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use deltaic_protocol::{Result, Version};
+use deltaic_protocol::{Error, ErrorKind, Result, Version};
 
 use super::Snapshot;
 use super::assemble::Known;
@@ -12,6 +12,9 @@ use crate::decode::commits::read_commits;
 use crate::listing::{Listing, LogFile};
 use crate::reconcile::{NewerKeys, Survivors};
 use crate::segment::{LogSegment, checksum_of, newest_version};
+
+/// How a warning begins that a checkpoint was passed over.
+const PASSED_OVER: &str = "a checkpoint was passed over";
 
 /// How many batches a snapshot may hold before a refresh makes it anew.
 const MOST_BATCHES: usize = 4096;
@@ -44,8 +47,16 @@ impl Snapshot {
             read_commits(&self.location, &fresh, max_line_bytes),
             read_checksum(&self.location, checksum.as_deref()),
         );
-        let commits = commits?;
-        let (keys, mut adds, mut removes) = NewerKeys::reconcile(&commits.adds, &commits.removes)?;
+        // Where a commit is damaged, a checkpoint behind it may say what it said: an opening finds that out.
+        let damaged = |error: &Error| error.kind() == ErrorKind::CorruptLog;
+        let commits = match commits {
+            Err(error) if damaged(&error) => return reload().await,
+            commits => commits?,
+        };
+        let (keys, mut adds, mut removes) = match NewerKeys::reconcile(&commits.adds, &commits.removes) {
+            Err(error) if damaged(&error) => return reload().await,
+            reconciled => reconciled?,
+        };
         adds.extend(self.adds.iter().map(|older| keys.probe(older)));
         removes.extend(self.removes.iter().map(|older| keys.probe(older)));
         let rise = |last: i64, file: &Arc<LogFile>| file.modified_ms.max(last.saturating_add(1));
@@ -73,9 +84,14 @@ impl Snapshot {
             tail: self.tail,
         };
         let mut snapshot = Self::try_new(&request, known)?;
-        let mut warnings = self.warnings.to_vec();
-        let newer = snapshot.warnings.iter();
-        warnings.extend(newer.filter(|warning| !self.warnings.contains(warning)).cloned());
+        // What was passed over to get the older part is still so; what was said of the older version is not.
+        let mut warnings: Vec<String> = self
+            .warnings
+            .iter()
+            .filter(|warning| warning.starts_with(PASSED_OVER))
+            .cloned()
+            .collect();
+        warnings.extend(snapshot.warnings.iter().cloned());
         match said {
             Ok(Some(checksum)) => warnings.extend(snapshot.disagreements(&checksum)?),
             Ok(None) => {}
@@ -89,9 +105,7 @@ impl Snapshot {
     /// there as it was.
     async fn continues_in(&self, listing: &Listing) -> bool {
         let is_as_it_was = |mine: &Arc<LogFile>, listing: &Listing| {
-            listing.files.iter().any(|file| {
-                file.path == mine.path && file.size == mine.size && file.modified_ms == mine.modified_ms
-            })
+            listing.files.iter().any(|file| mine.is_same_writing(file))
         };
         // The file that made this version: its commit, or the checkpoint where the commits before it are gone.
         let checkpoint = self

@@ -8,14 +8,17 @@ use std::sync::Arc;
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, BooleanArray, StringArray, StructArray};
 use arrow_buffer::BooleanBuffer;
+use arrow_cast::cast;
+use arrow_schema::DataType;
 use arrow_select::filter::filter;
 use bytes::Bytes;
 use deltaic_protocol::statistics::{StatisticsBuilder, StatisticsColumns, StatisticsSchema, StatisticsText};
 use deltaic_protocol::{Error, ErrorKind, Result};
-use object_store::ObjectStoreExt;
+use object_store::{GetOptions, GetRange};
 
 use crate::decode::checkpoint::RowGroupPlace;
 use crate::decode::{FileBatch, StatisticsPlaces, StatisticsSource};
+use crate::listing::LogFile;
 use crate::location::TableLocation;
 use crate::reconcile::Survivors;
 use crate::store_error::store_error;
@@ -109,15 +112,59 @@ async fn from_row_group(
     wanted: &StatisticsSchema,
 ) -> Result<Vec<StatisticsColumns>> {
     let file = &place.file;
-    if file.has_column("add.stats_parsed")
-        && let Some(parsed) = from_structs(place, batches, wanted).await?
-    {
-        return Ok(parsed);
+    let has_text = file.has_column("add.stats");
+    let leaves = struct_paths(wanted);
+    // Struct statistics without some of the bounds that the text may have are no match for it.
+    let has_structs = match has_text {
+        true => leaves
+            .iter()
+            .filter(|path| is_bound(path))
+            .all(|path| file.has_column(path)),
+        false => leaves.iter().any(|path| file.has_column(path)),
+    };
+    match (has_structs && file.has_column("add.stats_parsed"), has_text) {
+        (false, false) => without(batches, wanted),
+        (false, true) => from_texts(place, batches, wanted).await,
+        (true, false) => Ok(only_statistics(from_structs(place, batches, wanted).await?)),
+        (true, true) => {
+            let parsed = from_structs(place, batches, wanted).await?;
+            if parsed
+                .iter()
+                .all(|(present, _)| present.null_count() == 0 && present.true_count() == present.len())
+            {
+                return Ok(only_statistics(parsed));
+            }
+            // Some files have the text alone.
+            let texts = from_texts(place, batches, wanted).await?;
+            parsed
+                .into_iter()
+                .zip(texts)
+                .map(|((present, parsed), text)| parsed.or_else(&present, &text))
+                .collect()
+        }
     }
-    if !file.has_column("add.stats") {
-        return without(batches, wanted);
-    }
-    from_texts(place, batches, wanted).await
+}
+
+fn struct_paths(wanted: &StatisticsSchema) -> Vec<String> {
+    let leaves = wanted.struct_leaves();
+    leaves
+        .iter()
+        .map(|leaf| format!("add.stats_parsed.{}", leaf.join(".")))
+        .collect()
+}
+
+fn is_bound(path: &str) -> bool {
+    [
+        "add.stats_parsed.minValues.",
+        "add.stats_parsed.maxValues.",
+        "add.stats_parsed.numRecords",
+    ]
+    .iter()
+    .any(|start| path.starts_with(start))
+}
+
+fn only_statistics(parsed: Vec<(BooleanArray, StatisticsColumns)>) -> Vec<StatisticsColumns> {
+    parsed.into_iter().map(|(_, statistics)| statistics).collect()
 }
 
 fn ordinal_of(files: &FileBatch) -> usize {
@@ -127,30 +174,21 @@ fn ordinal_of(files: &FileBatch) -> usize {
     }
 }
 
-/// Struct statistics; none where a file has only the text.
+/// Struct statistics, and which of the selected files have any.
 async fn from_structs(
     place: &RowGroupPlace,
     batches: &[(Arc<FileBatch>, BooleanBuffer)],
     wanted: &StatisticsSchema,
-) -> Result<Option<Vec<StatisticsColumns>>> {
-    let has_text = place.file.has_column("add.stats");
-    let paths: Vec<String> = wanted
-        .struct_leaves()
-        .iter()
-        .map(|leaf| format!("add.stats_parsed.{}", leaf.join(".")))
-        .collect();
-    let mut read: Vec<StatisticsColumns> = Vec::with_capacity(batches.len());
-    let mut lacks = false;
-    if !paths.iter().any(|path| place.file.has_column(path)) {
-        return Ok(None);
-    }
+) -> Result<Vec<(BooleanArray, StatisticsColumns)>> {
+    let paths = struct_paths(wanted);
+    let mut read = Vec::with_capacity(batches.len());
     place
         .file
         .read_adds(place.group, &paths, 1, |ordinal, adds| {
             let Some((files, rows)) = batches.get(read.len()) else {
                 return Ok(());
             };
-            if lacks || ordinal_of(files) != ordinal {
+            if ordinal_of(files) != ordinal {
                 return Ok(());
             }
             let adds = adds
@@ -160,18 +198,15 @@ async fn from_structs(
             let selected = BooleanArray::new(rows.clone(), None);
             let parsed = filter(parsed, &selected).map_err(super::live::failed)?;
             let parsed: &StructArray = parsed.as_struct_opt().ok_or_else(changed)?;
-            lacks = has_text && parsed.null_count() > 0;
-            read.push(StatisticsColumns::from_struct(parsed, wanted)?);
+            let present = (0..parsed.len()).map(|row| Some(parsed.is_valid(row))).collect();
+            read.push((present, StatisticsColumns::from_struct(parsed, wanted)?));
             Ok(())
         })
         .await?;
-    if lacks {
-        return Ok(None);
-    }
     if read.len() != batches.len() {
         return Err(changed());
     }
-    Ok(Some(read))
+    Ok(read)
 }
 
 async fn from_texts(
@@ -194,6 +229,8 @@ async fn from_texts(
                     return Ok(());
                 };
                 let texts = adds.column_by_name("stats").ok_or_else(changed)?;
+                // Some writers leave the mark out that says that bytes are text.
+                let texts = cast(texts, &DataType::Utf8).map_err(super::live::failed)?;
                 let texts: &StringArray = texts.as_string_opt().ok_or_else(changed)?;
                 let found = batches.iter().position(|(files, _)| ordinal_of(files) == ordinal);
                 let Some(((_, selected), (seen, builder))) =
@@ -252,10 +289,9 @@ async fn from_lines(
                 .set_indices()
                 .map(|row| row + span.rows.start)
                 .collect();
-            let relative = span.file.relative();
             for window in windows(&selected, places, most) {
                 let bytes = match &window.bytes {
-                    Some(range) => fetch(location, &relative, range.clone()).await?,
+                    Some(range) => fetch(location, &span.file, range.clone()).await?,
                     None => Bytes::new(),
                 };
                 for row in window.rows {
@@ -306,13 +342,24 @@ fn place_of(places: &StatisticsPlaces, row: usize) -> Option<Range<u64>> {
     (length > 0).then(|| first..first.saturating_add(u64::from(length)))
 }
 
-async fn fetch(location: &TableLocation, relative: &str, range: Range<u64>) -> Result<Bytes> {
-    let path = location.below(relative)?;
+async fn fetch(location: &TableLocation, file: &LogFile, range: Range<u64>) -> Result<Bytes> {
+    let relative = file.relative();
+    let path = location.below(&relative)?;
     let length = range.end - range.start;
-    match location.store().get_range(&path, range).await {
+    let options = GetOptions::new().with_range(Some(GetRange::Bounded(range)));
+    let got = match location.store().get_opts(&path, options).await {
+        Ok(got) => got,
+        Err(object_store::Error::NotFound { .. }) => return Err(changed()),
+        Err(error) => return Err(store_error(&error, &relative)),
+    };
+    // Another file may have taken the place of the one that was listed.
+    if !file.is_still(&got.meta) {
+        return Err(changed());
+    }
+    match got.bytes().await {
         Ok(bytes) if u64::try_from(bytes.len()) == Ok(length) => Ok(bytes),
-        Ok(_) | Err(object_store::Error::NotFound { .. }) => Err(changed()),
-        Err(error) => Err(store_error(&error, relative)),
+        Ok(_) => Err(changed()),
+        Err(error) => Err(store_error(&error, &relative)),
     }
 }
 

@@ -35,6 +35,23 @@ impl StatisticsColumns {
         builder.finish()
     }
 
+    /// The same, and another's where `present` is false.
+    pub fn or_else(&self, present: &BooleanArray, other: &Self) -> Result<Self> {
+        let choose = |ours: &ArrayRef, others: &ArrayRef| {
+            arrow_select::zip::zip(present, ours, others).map_err(|error| {
+                let message = format!("statistics of two forms do not fit together: {error}");
+                crate::Error::new(crate::ErrorKind::CorruptLog, message)
+            })
+        };
+        Ok(Self {
+            num_records: choose(&self.num_records, &other.num_records)?,
+            tight_bounds: choose(&self.tight_bounds, &other.tight_bounds)?,
+            min: choose(&self.min, &other.min)?,
+            max: choose(&self.max, &other.max)?,
+            null_count: choose(&self.null_count, &other.null_count)?,
+        })
+    }
+
     /// The rows for which `mask` is TRUE, in their order. The mask has a row for each.
     pub fn filter(&self, mask: &BooleanArray) -> Result<Self> {
         let kept = |column: &ArrayRef| {

@@ -122,8 +122,39 @@ fn put_level(values: &Level<'_>, fields: &[Wanted], kind: Kind, columns: &mut Co
 
 /// The fields of an object, each still text; none where it is no object.
 pub(super) fn level(raw: &RawValue) -> Option<Level<'_>> {
-    serde_json::from_str(raw.get()).ok()
+    serde_json::from_str::<Fields<'_>>(raw.get())
+        .ok()
+        .map(|fields| fields.0)
 }
+
+/// The fields of an object, of which none stands twice: of two words neither can be taken for the truth.
+struct Fields<'a>(Level<'a>);
+
+impl<'de: 'a, 'a> Deserialize<'de> for Fields<'a> {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct FieldsVisitor;
+        impl<'de> serde::de::Visitor<'de> for FieldsVisitor {
+            type Value = Fields<'de>;
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("an object")
+            }
+            fn visit_map<A: serde::de::MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+                let mut fields = HashMap::new();
+                while let Some((name, value)) = map.next_entry::<Name<'de>, &'de RawValue>()? {
+                    if fields.insert(name.0, value).is_some() {
+                        return Err(serde::de::Error::custom("a field stands twice"));
+                    }
+                }
+                Ok(Fields(fields))
+            }
+        }
+        deserializer.deserialize_map(FieldsVisitor)
+    }
+}
+
+/// A field's name, borrowed where it holds no escapes.
+#[derive(Deserialize)]
+struct Name<'a>(#[serde(borrow)] Cow<'a, str>);
 
 /// A bound, where it is a value of the column's type.
 pub(super) fn bound(value: &RawValue, data_type: PrimitiveType) -> Option<Scalar> {

@@ -185,7 +185,15 @@ pub(super) fn values_of<T: DeserializeOwned>(batch: &RecordBatch, action: &str) 
     let Some(rows) = rows_of(batch, action)? else {
         return Ok(Vec::new());
     };
-    let batch = RecordBatch::from(&rows);
+    // Some writers leave the mark out that says that bytes are text.
+    let text = with_text(&DataType::Struct(rows.fields().clone()));
+    let options = arrow_cast::CastOptions {
+        safe: false,
+        ..Default::default()
+    };
+    let rows = arrow_cast::cast_with_options(&rows, &text, &options)
+        .map_err(|error| damaged(format!("{action}: {error}")))?;
+    let batch = RecordBatch::from(rows.as_struct());
     let mut json = Vec::new();
     let mut writer = arrow_json::LineDelimitedWriter::new(&mut json);
     writer
@@ -196,4 +204,16 @@ pub(super) fn values_of<T: DeserializeOwned>(batch: &RecordBatch, action: &str) 
         .filter(|line| !line.is_empty())
         .map(|line| serde_json::from_slice(line).map_err(|error| damaged(format!("{action}: {error}"))))
         .collect()
+}
+
+/// A type with text in place of bytes, at every level.
+fn with_text(data_type: &DataType) -> DataType {
+    let retyped = |field: &Field| field.clone().with_data_type(with_text(field.data_type()));
+    match data_type {
+        DataType::Binary | DataType::LargeBinary | DataType::BinaryView => DataType::Utf8,
+        DataType::Struct(fields) => DataType::Struct(fields.iter().map(|field| retyped(field)).collect()),
+        DataType::List(element) => DataType::List(Arc::new(retyped(element))),
+        DataType::Map(entries, sorted) => DataType::Map(Arc::new(retyped(entries)), *sorted),
+        other => other.clone(),
+    }
 }

@@ -23,6 +23,7 @@ use crate::in_parallel::in_parallel;
 use crate::listing::LogFile;
 use crate::location::TableLocation;
 use crate::parquet_file::ParquetFile;
+use crate::reconcile::ensure_distinct;
 use crate::segment::CheckpointFiles;
 use crate::store_error::store_error;
 
@@ -67,8 +68,18 @@ impl Checkpoint {
         files: &CheckpointFiles,
         max_line_bytes: usize,
     ) -> Result<Self> {
-        let read = read_whole(location, files, max_line_bytes).await;
+        let read = read_whole(location, files, FileActions::Adds, max_line_bytes).await;
         read.map_err(|error| locate(error, files))
+    }
+
+    /// Reads what a checkpoint says about the table, and none of its files.
+    pub(crate) async fn read_table(
+        location: &Arc<TableLocation>,
+        files: &CheckpointFiles,
+        max_line_bytes: usize,
+    ) -> Result<TableActions> {
+        let read = read_whole(location, files, FileActions::Neither, max_line_bytes).await;
+        Ok(read.map_err(|error| locate(error, files))?.table)
     }
 
     /// The tombstones, which are read now: a table's files can be told without them.
@@ -106,6 +117,7 @@ fn groups_of(files: &[Arc<ActionsFile>]) -> impl Iterator<Item = (Arc<ActionsFil
 async fn read_whole(
     location: &Arc<TableLocation>,
     files: &CheckpointFiles,
+    actions: FileActions,
     max_line_bytes: usize,
 ) -> Result<Checkpoint> {
     let mut checkpoint = Checkpoint {
@@ -124,13 +136,16 @@ async fn read_whole(
                 .map(|file| open_listed(Arc::clone(location), Arc::clone(file)))
                 .collect();
             let opened = in_parallel(opened, FOOTERS_IN_FLIGHT).await?;
-            read_groups(&opened, &mut checkpoint).await?;
+            read_groups(&opened, actions, &mut checkpoint).await?;
             checkpoint.parquet = opened;
         }
     }
     checkpoint.table.judge()?;
     let sidecars = std::mem::take(&mut checkpoint.table.sidecars);
     judge(&checkpoint, files, !sidecars.is_empty())?;
+    if actions == FileActions::Neither {
+        return Ok(checkpoint);
+    }
     let opened: Vec<_> = sidecars
         .iter()
         .map(|sidecar| open_sidecar(Arc::clone(location), sidecar.clone()))
@@ -141,10 +156,11 @@ async fn read_whole(
         ..checkpoint
     };
     // What a sidecar says about the table is against the spec and counts for nothing.
-    read_groups(&opened, &mut held).await?;
+    read_groups(&opened, actions, &mut held).await?;
     held.table = checkpoint.table;
     held.sidecars = sidecars;
     held.parquet.extend(opened);
+    ensure_distinct(&held.adds)?;
     Ok(held)
 }
 
@@ -176,9 +192,13 @@ async fn read_json(
     Ok(())
 }
 
-async fn read_groups(files: &[Arc<ActionsFile>], checkpoint: &mut Checkpoint) -> Result<()> {
+async fn read_groups(
+    files: &[Arc<ActionsFile>],
+    actions: FileActions,
+    checkpoint: &mut Checkpoint,
+) -> Result<()> {
     let tasks: Vec<_> = groups_of(files)
-        .map(|(file, group)| file.read_group(group, FileActions::Adds))
+        .map(|(file, group)| file.read_group(group, actions))
         .collect();
     for held in in_parallel(tasks, ROW_GROUPS_IN_FLIGHT).await? {
         checkpoint.adds.extend(held.files);

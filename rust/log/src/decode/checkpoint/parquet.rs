@@ -6,7 +6,7 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
 use arrow_array::{RecordBatch, StructArray};
-use deltaic_protocol::actions::columns::{add_schema, remove_schema};
+use deltaic_protocol::actions::columns::{AddColumns, add_schema, remove_schema};
 use deltaic_protocol::{Error, Result};
 use futures::{FutureExt, TryStreamExt};
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
@@ -30,6 +30,7 @@ const BATCH_ROWS: usize = 65_536;
 pub(super) enum FileActions {
     Adds,
     Removes,
+    Neither,
 }
 
 impl FileActions {
@@ -37,6 +38,8 @@ impl FileActions {
         match self {
             Self::Adds => "add",
             Self::Removes => "remove",
+            // No column has this name.
+            Self::Neither => "",
         }
     }
 }
@@ -111,11 +114,19 @@ impl ActionsFile {
             .await
             .unwrap_or_else(|_| Err(ParquetError::General(NO_SENSE.to_owned())))
             .map_err(|error| parquet_failed(error, relative))?;
-        Ok(Arc::new(Self {
+        let file = Self {
             reader,
             metadata,
             relative: relative.to_owned(),
-        }))
+        };
+        // File actions of another shape would be read as if there were none.
+        for action in [FileActions::Adds, FileActions::Removes] {
+            let name = action.name();
+            if file.has_column(name) && !file.has_column(&format!("{name}.path")) {
+                return Err(damaged(format!("its column {name} has no path")));
+            }
+        }
+        Ok(Arc::new(file))
     }
 
     pub(super) fn row_groups(&self) -> usize {
@@ -159,6 +170,7 @@ impl ActionsFile {
                 .chain(["add.deletionVector"])
                 .chain(TABLE_ACTIONS)
                 .collect(),
+            FileActions::Neither => TABLE_ACTIONS.to_vec(),
             FileActions::Removes => REMOVE_COLUMNS
                 .into_iter()
                 .chain(["remove.deletionVector"])
@@ -187,13 +199,14 @@ impl ActionsFile {
                             };
                             (add_schema(), StatisticsSource::RowGroup(place))
                         }
-                        FileActions::Removes => (remove_schema(), StatisticsSource::None),
+                        _ => (remove_schema(), StatisticsSource::None),
                     };
                     let columns = file_actions(&rows, &schema)?;
+                    ensure_sizes(&columns, actions)?;
                     held.files
                         .push(Arc::new(FileBatch::try_new(columns, Vec::new(), source)?));
                 }
-                if actions == FileActions::Adds {
+                if actions != FileActions::Removes {
                     held.table.merge(table_actions(&batch)?)?;
                 }
                 ordinal += 1;
@@ -302,6 +315,21 @@ fn is_all_null(chunk: &ColumnChunkMetaData) -> bool {
         .and_then(|statistics| statistics.null_count_opt())
         .is_some_and(|nulls| i64::try_from(nulls).is_ok_and(|nulls| nulls == chunk.num_values()))
         && chunk.uncompressed_size() <= NOTHING_BYTES
+}
+
+fn ensure_sizes(batch: &RecordBatch, actions: FileActions) -> Result<()> {
+    if actions != FileActions::Adds {
+        return Ok(());
+    }
+    match AddColumns::of(batch)?
+        .size
+        .values()
+        .iter()
+        .find(|size| **size < 0)
+    {
+        Some(size) => Err(damaged(format!("a file's size is {size}")).with("field", "add.size")),
+        None => Ok(()),
+    }
 }
 
 fn table_actions(batch: &RecordBatch) -> Result<TableActions> {

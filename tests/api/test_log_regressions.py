@@ -1,0 +1,175 @@
+"""Faults of reading a log that a review found: checkpoints, hints and lines that say too much or oddly."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+import deltaic
+from tests.protocol.handmade_log import (
+    CHECKPOINT_COLUMNS,
+    Action,
+    HandmadeTable,
+    add,
+    commit_path,
+    domain,
+    metadata,
+    protocol,
+    remove,
+    txn,
+    write_actions,
+)
+
+FIRST_CHECKPOINT = f"{0:020}.checkpoint.parquet"
+V2 = protocol(3, 7, ["v2Checkpoint"], ["v2Checkpoint"])
+V2_NAME = f"{0:020}.checkpoint.80a083e8-7026-4e79-81be-64bd76c43a11"
+
+
+def paths(snapshot: deltaic.Snapshot, predicate: str | None = None) -> list[str]:
+    return sorted(snapshot.files(predicate).to_arrow()["path"].to_pylist())
+
+
+def opened(table: HandmadeTable) -> deltaic.Snapshot:
+    return deltaic.Table(table.root).snapshot()
+
+
+def assert_read_from_commits(table: HandmadeTable, expected: Sequence[str]) -> None:
+    """The checkpoint of the table is passed over with a warning, and its files are those of the commits."""
+    snapshot = opened(table)
+    assert paths(snapshot) == sorted(expected)
+    assert any("a checkpoint was passed over" in warning for warning in snapshot.warnings)
+
+
+def kind_of(column: str, **fields: pa.DataType) -> dict[str, pa.DataType]:
+    """The columns of a checkpoint, with other types for some fields of one."""
+    kinds = [(field.name, fields.get(field.name, field.type)) for field in CHECKPOINT_COLUMNS[column]]
+    return {**CHECKPOINT_COLUMNS, column: pa.struct(kinds)}
+
+
+def test_parts_of_two_writers_are_no_checkpoint(root: Path) -> None:
+    """The parts were read as one checkpoint: one file stood twice in the table and another was lost."""
+    table = HandmadeTable(root)
+    table.create(*(add(name) for name in "abcd"))
+    for part, actions in enumerate(
+        [[protocol(), metadata(), add("a"), add("b")], [add("b"), add("d")]], start=1
+    ):
+        name = f"{0:020}.checkpoint.{part:010}.0000000002.parquet"
+        table.checkpoint(0, actions).rename(table.log / name)
+    assert_read_from_commits(table, "abcd")
+
+
+@pytest.mark.parametrize("form", ["json", "parquet"])
+def test_a_sidecar_that_is_named_twice_is_not_read_twice(root: Path, form: str) -> None:
+    """Each file of the sidecar stood twice in the table."""
+    table = HandmadeTable(root)
+    table.commit(V2, metadata(), add("a"), add("b"))
+    sidecar = table.sidecar("s.parquet", [add("a"), add("b")])
+    header = {"checkpointMetadata": {"version": 0}}
+    table.top_level(f"{V2_NAME}.{form}", [V2, metadata(), header, sidecar, sidecar])
+    assert_read_from_commits(table, "ab")
+
+
+def test_a_checkpoint_holds_a_file_once(root: Path) -> None:
+    """The file stood twice in the table, and its rows were counted twice."""
+    table = HandmadeTable(root)
+    table.create(add("a"), add("b"))
+    table.checkpoint(0, [protocol(), metadata(), add("a"), add("b"), add("a")])
+    assert_read_from_commits(table, "ab")
+
+
+@pytest.mark.parametrize(
+    ("kind", "value"),
+    [
+        (pa.string(), '{"path":"a"}'),
+        (pa.int64(), 5),
+        (pa.list_(CHECKPOINT_COLUMNS["add"]), [add("a")["add"]]),
+    ],
+    ids=["text", "number", "list"],
+)
+def test_adds_of_another_shape_are_not_no_adds(root: Path, kind: pa.DataType, value: Any) -> None:
+    """A column `add` that is no struct was read as none: the table was empty, without a word."""
+    table = HandmadeTable(root)
+    table.create(add("a"))
+    rows = [protocol(), metadata(), {"add": value}]
+    write_actions(table.log / FIRST_CHECKPOINT, rows, {**CHECKPOINT_COLUMNS, "add": kind})
+    assert_read_from_commits(table, "a")
+
+
+def test_a_size_below_zero_passes_a_checkpoint_over(root: Path) -> None:
+    """A commit with such a size is corrupt, but from a checkpoint it came into the table."""
+    table = HandmadeTable(root)
+    table.create(add("a"))
+    table.checkpoint(0, [protocol(), metadata(), add("a", size=-5)])
+    assert_read_from_commits(table, "a")
+    assert opened(table).files().to_arrow()["size"].to_pylist() == [100]
+
+
+@pytest.mark.parametrize(
+    ("column", "fields"),
+    [
+        ("txn", ["appId"]),
+        ("domainMetadata", ["domain", "configuration"]),
+        ("add", ["stats"]),
+    ],
+)
+def test_text_without_its_mark_is_text(root: Path, column: str, fields: list[str]) -> None:
+    """Bytes not marked as UTF-8 were told in hexadecimal digits; as statistics they were refused."""
+    table = HandmadeTable(root)
+    table.create()
+    of_file = add("a", stats='{"numRecords":5}')
+    rows = [protocol(), metadata(), of_file, txn("loader", 3), domain("house.rules", '{"q":1}')]
+    kinds = kind_of(column, **dict.fromkeys(fields, pa.binary()))
+    write_actions(table.log / FIRST_CHECKPOINT, rows, kinds)
+    commit_path(root, 0).unlink()
+    snapshot = opened(table)
+    assert dict(snapshot.app_transactions) == {"loader": 3}
+    assert dict(snapshot.domain_metadata) == {"house.rules": '{"q":1}'}
+    assert snapshot.files(stats=True).to_arrow()["num_records"].to_pylist() == [5]
+
+
+@pytest.mark.parametrize(
+    "bounds",
+    [
+        '"minValues":{"id":3,"id":9},"maxValues":{"id":12}',
+        '"minValues":{"id":1},"maxValues":{"id":12,"id":2}',
+    ],
+    ids=["least", "greatest"],
+)
+def test_bounds_that_stand_twice_are_no_bounds(root: Path, bounds: str) -> None:
+    """The last of the two was believed, so that a file was left out which may hold the row."""
+    table = HandmadeTable(root)
+    table.create(add("twice", stats=f'{{"numRecords":1,{bounds}}}'))
+    assert paths(opened(table), "id = 4") == ["twice"]
+
+
+@pytest.mark.parametrize("separators", [(",", ":"), (", ", ": ")], ids=["tight", "spaced"])
+@pytest.mark.parametrize("second", ["null", '{"a":"2"}'])
+def test_tags_that_stand_twice_are_corrupt(root: Path, separators: tuple[str, str], second: str) -> None:
+    """Whether the line was refused hung on its spaces, for two ways of reading lines judged it."""
+    table = HandmadeTable(root)
+    table.create()
+    once = json.dumps(add("a", tags={"a": "1"}), separators=separators)
+    comma, colon = separators
+    assert once.endswith("}}}")
+    table.commit_bytes(f'{once[:-2]}{comma}"tags"{colon}{second}}}}}\n'.encode())
+    with pytest.raises(deltaic.CorruptLog):
+        opened(table)
+
+
+def test_a_hint_without_end_is_not_read(root: Path) -> None:
+    """A `_last_checkpoint` of any size was read and parsed whole."""
+    table = HandmadeTable(root)
+    actions: list[Action] = [add("a"), remove("b")]
+    table.create(*actions)
+    table.checkpoint(0, [protocol(), metadata(), *actions])
+    table.hint(0, tags={"filler": "x" * 2_000_000})
+    snapshot = opened(table)
+    assert paths(snapshot) == ["a"]
+    [warning] = snapshot.warnings
+    assert "_last_checkpoint was passed over" in warning
+    assert "bytes" in warning
