@@ -93,6 +93,7 @@ impl LogFolder {
                 name: name.to_owned(),
                 size: object.size,
                 modified_ms: object.last_modified.timestamp_millis(),
+                e_tag: object.e_tag.clone(),
             })),
             None => self.others.push(name.to_owned()),
         }
