@@ -63,7 +63,8 @@ def test_a_healthy_table_has_no_findings(tmp_path: Path, more: broken.Damage | N
 def test_a_checksum_is_compared_in_every_field_it_must_have(tmp_path: Path, field: str) -> None:
     """The table is told to be in doubt, with the field.
 
-    protocol: state-validation.1, state-validation-reader-requirements.2, state-validation-reader-requirements.3
+    protocol: state-validation.1, state-validation-reader-requirements.2,
+    state-validation-reader-requirements.3
     """
     root = tmp_path / "t"
     broken.healthy(root)
