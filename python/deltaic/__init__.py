@@ -14,6 +14,7 @@ and polars are imported when they are asked for.
 
 from deltaic._rust import __version__
 from deltaic.arrow_table import ArrowTable
+from deltaic.check import Finding, Report
 from deltaic.commit import Commit
 from deltaic.exceptions import (
     CommitConflict,
@@ -62,12 +63,14 @@ __all__ = [
     "DeltaicError",
     "DeltaicWarning",
     "Expression",
+    "Finding",
     "InvalidPredicate",
     "Metadata",
     "MetadataChanged",
     "PathEscape",
     "Protocol",
     "ProtocolChanged",
+    "Report",
     "Scan",
     "ScanTask",
     "Schema",

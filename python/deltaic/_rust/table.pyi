@@ -1,5 +1,7 @@
+from collections.abc import Callable
 from typing import final
 
+from .check import Report
 from .commit import Commit
 from .snapshot import Snapshot
 
@@ -76,6 +78,19 @@ class Table:
 
     def history(self, limit: int | None = None) -> list[Commit]:
         """The commits that the log still holds, newest first (protocol: Commit Provenance Information)."""
+
+    def check(
+        self, *, deep: bool = False, progress: Callable[[str, int, int], object] | None = None
+    ) -> Report:
+        """Looks for everything that is wrong with the table; writes nothing.
+
+        Args:
+            deep: Whether the data files are looked at too.
+            progress: Called now and then with `"log"` or `"files"`, the steps that are done and all of them.
+
+        Raises:
+            TableNotFound, StorageError.
+        """
 
     def append(
         self,

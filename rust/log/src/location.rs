@@ -120,6 +120,12 @@ impl TableLocation {
         &self.store
     }
 
+    /// The table's root on the store.
+    #[must_use]
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
     /// The table's folder, where it is a local one.
     #[must_use]
     pub fn file_system(&self) -> Option<&FilePath> {
@@ -266,7 +272,7 @@ fn split_scheme(path: &str) -> Option<(&str, &str)> {
 }
 
 /// A foreign URI without what may be secret in it: the query, and whoever signs in.
-fn without_secrets(path: &str) -> String {
+pub(crate) fn without_secrets(path: &str) -> String {
     let path = path.split(['?', '#']).next().unwrap_or(path);
     match path.split_once("://") {
         Some((scheme, rest)) => {

@@ -10,10 +10,12 @@ use deltaic_log::time_travel::version_at;
 use deltaic_log::transaction::{IfExists, NewTable, UserInfo, create};
 use deltaic_protocol::schema::schema_from_arrow;
 use deltaic_protocol::{Error, ErrorKind, Version};
+use deltaic_table::check::Depth;
 use deltaic_table::write::{AppendOptions, append_stream};
 use pyo3::prelude::*;
 
 use crate::capsule::{BatchesIn, SchemaIn};
+use crate::check::{self, Report};
 use crate::commit::Commit;
 use crate::error::Answer;
 use crate::runtime::wait;
@@ -115,6 +117,12 @@ impl Table {
     fn history(&self, py: Python<'_>, limit: Option<usize>) -> Answer<Vec<Commit>> {
         let commits = wait(py, history(&self.location, limit, self.options))?;
         Ok(commits.into_iter().map(Commit::from).collect())
+    }
+
+    #[pyo3(signature = (*, deep=false, progress=None))]
+    fn check(&self, py: Python<'_>, deep: bool, progress: Option<Py<PyAny>>) -> Answer<Report> {
+        let depth = if deep { Depth::Data } else { Depth::Log };
+        check::run(py, &self.location, self.options, depth, progress.as_ref())
     }
 
     #[pyo3(signature = (data, *, commit_info=None, max_attempts=100, known=None))]
