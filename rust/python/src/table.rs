@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use deltaic_log::TableLocation;
 use deltaic_log::history::{history, version_at};
+use deltaic_log::location::StorageOptions;
 use deltaic_log::snapshot::LoadOptions;
 use deltaic_log::transaction::{IfExists, NewTable, UserInfo, create};
 use deltaic_protocol::schema::schema_from_arrow;
@@ -35,14 +36,12 @@ impl Table {
         allowed_roots: Vec<String>,
         max_line_bytes: usize,
     ) -> Answer<Self> {
-        if let Some(option) = storage_options.iter().flatten().map(|(key, _)| key).next() {
-            return Err(Error::new(
-                ErrorKind::InvalidArgument,
-                format!("the storage option {option:?} is not known: local tables and memory:// have none"),
-            )
-            .into());
-        }
-        let location = Arc::new(TableLocation::parse(uri, allowed_roots.clone())?);
+        let storage_options = StorageOptions::from(storage_options.unwrap_or_default());
+        let location = Arc::new(TableLocation::with_options(
+            uri,
+            storage_options,
+            allowed_roots.clone(),
+        )?);
         Ok(Self {
             location,
             allowed_roots,
