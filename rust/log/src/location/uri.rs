@@ -1,5 +1,6 @@
 //! A table's URI taken apart: which store it names, which part of it, and the table's path there.
 
+use deltaic_protocol::partition::decode_path;
 use deltaic_protocol::{Error, ErrorKind, Result};
 use object_store::path::Path;
 use url::Url;
@@ -82,8 +83,10 @@ impl Place {
                 Service::Google => "write gs://bucket/path",
             }));
         }
-        let root = Path::from_url_path(path.trim_matches('/'))
-            .map_err(|_| invalid("its path holds an empty part, a part of dots or no UTF-8"))?;
+        let root = decode_path(path.trim_matches('/'))
+            .ok()
+            .and_then(|path| Path::parse(path).ok())
+            .ok_or_else(|| invalid("its path holds an empty part, a part of dots or no UTF-8"))?;
         Ok(Self {
             bucket: bucket.to_owned(),
             host: host.map(str::to_ascii_lowercase),
@@ -174,6 +177,7 @@ mod tests {
                 "abfss://c@acc.dfs.core.windows.net/t/",
             ),
             ("az://c@acc/t", "c", Some("acc"), "t", "az://c@acc/t/"),
+            ("gs://b/x%252Fy%20%25%C3%A4", "b", None, "x%2Fy %ä", "gs://b/x%252Fy%20%25%C3%A4/"),
             ("s3://b/ä/ü", "b", None, "ä/ü", "s3://b/%C3%A4/%C3%BC/"),
         ] {
             let place = parse(uri)?;
