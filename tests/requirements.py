@@ -23,6 +23,8 @@ ID = r"(?:[a-z]+:)?[a-z][a-z0-9-]*\.\d+"
 # The list may run over several lines; each line of it may begin as a comment does.
 NAMED = re.compile(rf"protocol:\s+({ID}(?:,\s*(?:(?:///?!?|#|\*)\s*)?{ID})*)")
 BAR = 24
+LATER = "later:"
+STATES = ("covered", "exception", "later", "open")
 
 
 @dataclass(frozen=True)
@@ -44,10 +46,13 @@ class Coverage:
     exceptions: dict[str, str] = field(default_factory=dict)
 
     def state(self, requirement: Requirement) -> str:
-        """`covered`, `exception` or `open`."""
+        """`covered`, `exception`, `later` or `open`."""
         if requirement.id in self.tests:
             return "covered"
-        return "exception" if requirement.id in self.exceptions else "open"
+        reason = self.exceptions.get(requirement.id)
+        if reason is None:
+            return "open"
+        return "later" if reason.startswith(LATER) else "exception"
 
     def errors(self) -> list[str]:
         """What cannot be right: ids that do not exist, exceptions that have a test or no reason."""
@@ -61,7 +66,7 @@ class Coverage:
         for name, reason in sorted(self.exceptions.items()):
             if name not in known:
                 found.append(f"exceptions: there is no requirement {name}")
-            if not reason:
+            if not reason.removeprefix(LATER).strip():
                 found.append(f"exceptions: {name} has no reason")
             if name in self.tests:
                 found.append(f"exceptions: {name} has a test too, in {self.tests[name][0]}")
@@ -115,21 +120,21 @@ def coverage(shared: Path, top: Path) -> Coverage:
 
 def show_table(found: Coverage) -> None:
     """A line for each section and the sum."""
-    counts: dict[str, dict[str, int]] = defaultdict(lambda: {"covered": 0, "exception": 0, "open": 0})
+    counts: dict[str, dict[str, int]] = defaultdict(lambda: dict.fromkeys(STATES, 0))
     for requirement in found.requirements:
         counts[requirement.section][found.state(requirement)] += 1
     width = max(map(len, counts), default=0)
-    print(f"{'section':<{width}}  {'':<{BAR}}  covered  exception  open")
+    print(f"{'section':<{width}}  {'':<{BAR}}  covered  exception  later  open")
     for section, states in [*counts.items(), ("all", total(counts.values()))]:
         if section == "all":
-            print("─" * (width + BAR + 29))
-        columns = f"{states['covered']:>7}{states['exception']:>11}{states['open']:>6}"
+            print("─" * (width + BAR + 36))
+        columns = f"{states['covered']:>7}{states['exception']:>11}{states['later']:>7}{states['open']:>6}"
         print(f"{section:<{width}}  {bar(states)}  {columns}")
 
 
 def total(counts: Iterable[dict[str, int]]) -> dict[str, int]:
     """The sum of the sections."""
-    sums = {"covered": 0, "exception": 0, "open": 0}
+    sums = dict.fromkeys(STATES, 0)
     for states in counts:
         for state, count in states.items():
             sums[state] += count
@@ -137,11 +142,12 @@ def total(counts: Iterable[dict[str, int]]) -> dict[str, int]:
 
 
 def bar(states: dict[str, int]) -> str:
-    """Covered as a full block, exceptions as a pale one, the rest as dots."""
+    """Covered as a full block, exceptions and what waits as paler ones, the rest as dots."""
     all_of_them = max(1, sum(states.values()))
     covered = round(BAR * states["covered"] / all_of_them)
     excepted = round(BAR * (states["covered"] + states["exception"]) / all_of_them) - covered
-    return "█" * covered + "░" * excepted + "·" * (BAR - covered - excepted)
+    later = round(BAR * (all_of_them - states["open"]) / all_of_them) - covered - excepted
+    return "█" * covered + "▒" * excepted + "░" * later + "·" * (BAR - covered - excepted - later)
 
 
 def show_open(found: Coverage) -> None:

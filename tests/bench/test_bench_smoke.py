@@ -15,11 +15,6 @@ HARNESS = Path(__file__).resolve().parents[2] / "benches" / "python"
 WORKLOADS = {
     path.stem: json.loads(path.read_text()) for path in sorted((HARNESS.parent / "workloads").glob("*.json"))
 }
-# What the log cannot answer yet: it reads no struct statistics.
-OPEN = {
-    ("v1_struct", "open_and_list_statistics"),
-    ("v1_struct", "open_and_prune_range"),
-}
 ANSWERS = [
     (name, operation["name"], peer)
     for name, workload in WORKLOADS.items()
@@ -52,11 +47,7 @@ def checked(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
 
 
 @pytest.mark.parametrize(("workload", "operation", "peer"), ANSWERS)
-def test_the_peer_answers_right(
-    checked: list[str], workload: str, operation: str, peer: str, request: pytest.FixtureRequest
-) -> None:
-    if peer == "deltaic" and (workload, operation) in OPEN:
-        request.applymarker(pytest.mark.xfail(reason="not implemented yet", strict=True))
+def test_the_peer_answers_right(checked: list[str], workload: str, operation: str, peer: str) -> None:
     (line,) = (line for line in checked if line.startswith(f"{workload} {operation}: {peer} "))
     assert "answers right" in line
     if peer == "deltaic":

@@ -30,6 +30,7 @@ class Content:
 
     num_files: int | None
     rows: Path | None
+    num_rows: int | None = None
 
     def read(self) -> pa.Table:
         """The rows. Columns that the reference gives as text are text here, too."""
@@ -80,7 +81,7 @@ def _fresh(name: str, folder: Path) -> Reference:
         protocol=meta["protocol"],
         schema=json.loads(meta["schema_string"]),
         partition_columns=tuple(meta["partition_columns"]),
-        latest=Content(meta["num_files"], expected / "latest"),
+        latest=Content(meta["num_files"], expected / "latest", meta["rows"]),
         older=dict(sorted(_fresh_versions(expected))),
         meta=meta,
     )
@@ -119,4 +120,4 @@ def _older(place: Path, known: dict[str, Any]) -> Iterator[tuple[int, Content]]:
 
 
 def _content(facts: dict[str, Any], rows: Path) -> Content:
-    return Content(facts["num_files"], rows if rows.exists() else None)
+    return Content(facts["num_files"], rows if rows.exists() else None, facts.get("rows"))

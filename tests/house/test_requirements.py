@@ -100,9 +100,9 @@ def test_the_table_sums_the_sections_up(
 ) -> None:
     tool.show_table(tool.coverage(project / "shared", project))
     lines = capsys.readouterr().out.splitlines()
-    assert [line.split()[-3:] for line in lines if line.startswith(("A ", "all "))] == [
-        ["1", "0", "1"],
-        ["2", "1", "1"],
+    assert [line.split()[-4:] for line in lines if line.startswith(("A ", "all "))] == [
+        ["1", "0", "0", "1"],
+        ["2", "1", "0", "1"],
     ]
 
 
@@ -111,3 +111,10 @@ def test_what_this_project_claims_is_right(tool: ModuleType, shared: Path) -> No
     found = tool.coverage(shared, TOP)
     assert found.errors() == []
     assert len(found.requirements) > 400
+
+
+def test_what_waits_for_something_is_counted_by_itself(tool: ModuleType, project: Path) -> None:
+    write_table(project / "tests" / "requirements_exceptions.tsv", "id\treason", "b-c.1\tlater: a writer")
+    assert states(tool, project)["b-c.1"] == "later"
+    write_table(project / "tests" / "requirements_exceptions.tsv", "id\treason", "b-c.1\tlater:")
+    assert tool.coverage(project / "shared", project).errors() == ["exceptions: b-c.1 has no reason"]

@@ -26,9 +26,11 @@ def shown(snapshot: deltaic.Snapshot) -> dict[str, Any]:
             "partition_columns": list(snapshot.partition_columns),
             "properties": dict(snapshot.properties),
         },
-        "files": sorted((row["path"], _vector(row), row["size"], row["modification_time"]) for row in files),
+        "files": sorted(
+            (row["path"], vector_of(row), row["size"], row["modification_time"]) for row in files
+        ),
         "tombstones": sorted(
-            (row["path"], _vector(row), row["deletion_timestamp"] or 0) for row in tombstones
+            (row["path"], vector_of(row), row["deletion_timestamp"] or 0) for row in tombstones
         ),
         "num_files": snapshot.num_files,
         "size_in_bytes": snapshot.size_in_bytes,
@@ -69,7 +71,8 @@ def wanted(state: State) -> dict[str, Any]:
     }
 
 
-def _vector(row: dict[str, Any]) -> str:
+def vector_of(row: dict[str, Any]) -> str:
+    """The id of a row's deletion vector as `naive_replay.unique_id` has it, empty where there is none."""
     vector = row["deletion_vector"]
     if vector is None:
         return ""

@@ -173,7 +173,7 @@ def _refuse_unsupported(snapshot: Snapshot, schema: StructType, files: Any) -> N
         raise UnsupportedFeature(
             f"the native Spark scan does not read tables with {', '.join(unknown)} yet: {snapshot.uri}",
             context={"path": snapshot.uri, "version": snapshot.version, "feature": unknown[0]},
-            hint="read the table with deltaic.Table(path).snapshot().scan()",
+            hint="try deltaic.Table(path).snapshot().scan(); what it refuses too is not implemented yet",
         )
 
 

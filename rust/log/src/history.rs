@@ -12,13 +12,13 @@ use deltaic_protocol::features::{LogTail, ensure_openable};
 use deltaic_protocol::in_commit_timestamp::{InCommitTimestamps, TimestampSource};
 use deltaic_protocol::{Error, ErrorKind, Result, Version};
 use futures::{StreamExt, TryStreamExt};
-use object_store::ObjectStoreExt;
 
 use crate::listing::{Listing, LogFile};
 use crate::location::TableLocation;
-use crate::segment::{checksum_of, newest_version, not_a_table, version_range};
+use crate::segment::{checksum_of, newest_version, not_a_table};
 use crate::snapshot::{LoadOptions, Snapshot};
 use crate::store_error::store_error;
+use crate::whole_body::read_range;
 
 const COMMITS_IN_FLIGHT: usize = 32;
 
@@ -101,6 +101,9 @@ pub async fn timestamp_of(snapshot: &Snapshot) -> Result<i64> {
         let info = read_commit_info(location, mine.unwrap_or(&commit)).await?;
         return in_commit_timestamp(info.as_deref(), version);
     }
+    if let Some(time) = snapshot.file_time_ms() {
+        return Ok(time);
+    }
     let listing = Listing::whole(location).await?;
     let checkpoint = || {
         let is_its = |file: &&Arc<LogFile>| file.path.version == version;
@@ -119,124 +122,16 @@ pub async fn timestamp_of(snapshot: &Snapshot) -> Result<i64> {
         })
 }
 
-/// The newest version that was committed at or before a time. Out of range is a `VersionNotFound` that gives the
-/// range.
-///
-/// Where in-commit timestamps are enabled, commits are read as a search among them needs, and not all of them.
-pub async fn version_at(
-    location: &Arc<TableLocation>,
-    timestamp_ms: i64,
-    options: LoadOptions,
-) -> Result<Version> {
-    let listing = Listing::whole(location).await?;
-    let Some((oldest, newest)) = version_range(&listing) else {
-        return Err(not_a_table(&listing, location.uri()));
-    };
-    let enabled = in_commit_timestamps(location, &listing, newest, options).await?;
-    let (mut by_file, mut by_commit): (Vec<&Arc<LogFile>>, Vec<&Arc<LogFile>>) = listing
-        .commits()
-        .filter(|file| file.path.version >= oldest)
-        .partition(|file| !is_in_commit(&enabled, file.path.version));
-    by_file.sort_by_key(|file| file.path.version);
-    by_commit.sort_by_key(|file| file.path.version);
-    let times = adjusted_file_times(&listing);
-    let by_file: Vec<(Version, i64)> = by_file
-        .iter()
-        .map(|file| {
-            let version = file.path.version;
-            (version, times.get(&version).copied().unwrap_or(file.modified_ms))
-        })
-        .collect();
-    let in_commit = |file: &Arc<LogFile>| {
-        let file = Arc::clone(file);
-        async move {
-            let info = read_commit_info(location, &file).await?;
-            let version = file.path.version;
-            Ok::<_, Error>((version, in_commit_timestamp(info.as_deref(), version)?))
-        }
-    };
-    let first_in_commit = match by_commit.first() {
-        Some(file) => Some(in_commit(file).await?),
-        None => None,
-    };
-    let last_in_commit = match by_commit.last() {
-        Some(file) if by_commit.len() > 1 => Some(in_commit(file).await?),
-        _ => first_in_commit,
-    };
-    let first = by_file.first().copied().or(first_in_commit);
-    let last = last_in_commit.or(by_file.last().copied());
-    let (Some(first), Some(last)) = (first, last) else {
-        return Err(
-            Error::new(ErrorKind::VersionNotFound, "the log holds no commit").with("table", location.uri())
-        );
-    };
-    if timestamp_ms < first.1 || timestamp_ms > last.1 {
-        return Err(out_of_range(location, timestamp_ms, first, last));
-    }
-    match first_in_commit {
-        Some((mut found, time)) if time <= timestamp_ms => {
-            // The newest of the commits whose time is not later, by halves; the first is known to be one.
-            let mut rest = by_commit.get(1..).unwrap_or_default();
-            while !rest.is_empty() {
-                let (before, after) = rest.split_at(rest.len() / 2);
-                let Some((middle, after)) = after.split_first() else {
-                    break;
-                };
-                let (version, time) = in_commit(middle).await?;
-                if time <= timestamp_ms {
-                    found = version;
-                    rest = after;
-                } else {
-                    rest = before;
-                }
-            }
-            Ok(found)
-        }
-        _ => by_file
-            .iter()
-            .rev()
-            .find(|(_, time)| *time <= timestamp_ms)
-            .map(|(version, _)| *version)
-            .ok_or_else(|| out_of_range(location, timestamp_ms, first, last)),
-    }
-}
-
-fn out_of_range(
-    location: &TableLocation,
-    timestamp_ms: i64,
-    (first, first_ms): (Version, i64),
-    (last, last_ms): (Version, i64),
-) -> Error {
-    Error::new(
-        ErrorKind::VersionNotFound,
-        format!(
-            "no version was committed at {}: the log reaches from {} (version {first}) to {} (version {last})",
-            spelled(timestamp_ms),
-            spelled(first_ms),
-            spelled(last_ms)
-        ),
-    )
-    .with("table", location.uri())
-    .with("timestamp_ms", timestamp_ms)
-    .with("oldest", first)
-    .with("newest", last)
-    .hint("ask for a time in the range, or for a version")
-}
-
-/// From when on the table has in-commit timestamps; its newest version checksum tells without a look at its files.
-async fn in_commit_timestamps(
+/// From when on the table has in-commit timestamps. The newest version's checksum tells it without a look at the table's
+/// files, where it is of the very commit that made the version.
+pub(crate) async fn in_commit_timestamps(
     location: &Arc<TableLocation>,
     listing: &Listing,
     newest: Version,
     options: LoadOptions,
 ) -> Result<InCommitTimestamps> {
-    if let Some(file) = checksum_of(listing, newest)
-        && let Ok(bytes) = location.read(&file.relative()).await
-        && let Ok(VersionChecksum {
-            metadata: Some(metadata),
-            protocol: Some(protocol),
-            ..
-        }) = VersionChecksum::parse(&bytes)
+    if let Some(checksum) = sound_checksum(location, listing, newest).await
+        && let (Some(metadata), Some(protocol)) = (checksum.metadata, checksum.protocol)
         && let Ok(schema) = metadata.schema()
         && ensure_openable(&protocol, &metadata, &schema, LogTail::Absent).is_ok()
     {
@@ -246,15 +141,26 @@ async fn in_commit_timestamps(
     InCommitTimestamps::of(snapshot.protocol(), snapshot.metadata())
 }
 
-fn spelled(timestamp_ms: i64) -> String {
-    timestamp_ms
-        .checked_mul(1000)
-        .and_then(|micros| deltaic_protocol::expr::format_timestamp(micros, 'T'))
-        .map_or_else(|| format!("{timestamp_ms} ms"), |text| text + "Z")
+/// A version's checksum, where it names the transaction that the version's commit names.
+///
+/// Protocol: *Version Checksum File*.
+async fn sound_checksum(
+    location: &Arc<TableLocation>,
+    listing: &Listing,
+    version: Version,
+) -> Option<VersionChecksum> {
+    let file = checksum_of(listing, version)?;
+    let is_its = |commit: &&Arc<LogFile>| commit.path.version == version;
+    let commit = listing.commits().rev().find(is_its)?;
+    let relative = file.relative();
+    let (bytes, info) = futures::join!(location.read(&relative), read_commit_info(location, commit));
+    let info: CommitInfo = serde_json::from_str(&info.ok()??).ok()?;
+    let checksum = VersionChecksum::parse(&bytes.ok()?).ok()?;
+    (checksum.txn_id.is_some() && checksum.txn_id == info.txn_id).then_some(checksum)
 }
 
 /// The commits' file times, made to rise by at least a millisecond a version.
-fn adjusted_file_times(listing: &Listing) -> BTreeMap<Version, i64> {
+pub(crate) fn adjusted_file_times(listing: &Listing) -> BTreeMap<Version, i64> {
     let mut times = BTreeMap::new();
     let mut last = i64::MIN;
     for file in listing.commits() {
@@ -264,11 +170,11 @@ fn adjusted_file_times(listing: &Listing) -> BTreeMap<Version, i64> {
     times
 }
 
-fn is_in_commit(times: &InCommitTimestamps, version: Version) -> bool {
+pub(crate) fn is_in_commit(times: &InCommitTimestamps, version: Version) -> bool {
     times.source(version) == TimestampSource::InCommit
 }
 
-fn in_commit_timestamp(commit_info: Option<&str>, version: Version) -> Result<i64> {
+pub(crate) fn in_commit_timestamp(commit_info: Option<&str>, version: Version) -> Result<i64> {
     commit_info
         .and_then(|text| serde_json::from_str::<CommitInfo>(text).ok())
         .and_then(|info| info.in_commit_timestamp)
@@ -283,7 +189,10 @@ fn in_commit_timestamp(commit_info: Option<&str>, version: Version) -> Result<i6
 }
 
 /// The `commitInfo` of a commit, of which no more is read than is needed to find it.
-async fn read_commit_info(location: &Arc<TableLocation>, file: &Arc<LogFile>) -> Result<Option<String>> {
+pub(crate) async fn read_commit_info(
+    location: &Arc<TableLocation>,
+    file: &Arc<LogFile>,
+) -> Result<Option<String>> {
     let relative = file.relative();
     let located = |error: Error| {
         error
@@ -293,7 +202,7 @@ async fn read_commit_info(location: &Arc<TableLocation>, file: &Arc<LogFile>) ->
     let failed = |error: object_store::Error| located(store_error(&error, &relative));
     if file.size > LARGE_BYTES {
         let path = location.below(&relative)?;
-        let start = location.store().get_range(&path, 0..START_BYTES).await;
+        let start = read_range(location.store(), &path, 0..START_BYTES).await;
         let start = start.map_err(failed)?;
         let whole_lines = memchr::memrchr(b'\n', &start).map_or(0, |at| at + 1);
         if let Some(info) = commit_info(&start.slice(..whole_lines)).map_err(located)? {

@@ -21,7 +21,9 @@ pub mod segment;
 pub mod skipping;
 pub mod snapshot;
 pub mod store_error;
+pub mod time_travel;
 pub mod transaction;
+mod whole_body;
 
 pub use location::TableLocation;
 pub use snapshot::Snapshot;

@@ -13,6 +13,8 @@ use parquet::arrow::async_reader::AsyncFileReader;
 use parquet::errors::{ParquetError, Result};
 use parquet::file::metadata::{ParquetMetaData, ParquetMetaDataReader};
 
+use crate::whole_body::ensure_whole;
+
 /// How many bytes of the end are fetched at first: mostly the whole footer, and of a small file all there is.
 const TAIL_GUESS: u64 = 64 * 1024;
 
@@ -78,8 +80,9 @@ impl ParquetFile {
                 self.get_tail().await?
             }
         };
-        let start = got.range.start;
+        let (start, expected) = (got.range.start, got.range.end - got.range.start);
         let bytes = got.bytes().await?;
+        ensure_whole(&bytes, expected, &self.path)?;
         self.tail = Some(Tail { start, bytes });
         Ok(())
     }
@@ -122,10 +125,12 @@ impl ParquetFile {
         let mut fetched = if missing.is_empty() {
             Vec::new()
         } else {
-            self.store
-                .get_ranges(&self.path, &missing)
-                .await
-                .map_err(external)?
+            let fetched = self.store.get_ranges(&self.path, &missing).await;
+            let fetched = fetched.map_err(external)?;
+            for (bytes, range) in fetched.iter().zip(&missing) {
+                ensure_whole(bytes, range.end - range.start, &self.path).map_err(external)?;
+            }
+            fetched
         }
         .into_iter();
         split

@@ -9,7 +9,7 @@ use deltaic_log::transaction::{Append, Operation, UserInfo, append};
 use deltaic_protocol::actions::Add;
 use deltaic_protocol::{Conflict, Error, ErrorKind, Result};
 use deltaic_testkit::committer_contract::keeps_the_contract;
-use deltaic_testkit::faulty_store::Fault;
+use deltaic_testkit::fault::Fault;
 use deltaic_testkit::table_builder::{TableBuilder, add};
 use serde_json::json;
 
@@ -139,7 +139,7 @@ async fn the_users_own_keys_stand_beside_ours_and_never_for_them() -> Result<()>
 async fn a_lost_answer_neither_doubles_nor_loses_a_commit() -> Result<()> {
     for fault in [Fault::AnswerLost, Fault::RequestLost] {
         let (table, snapshot) = table().await?;
-        table.faults().script(&[fault], &[]);
+        table.scripted().script_next(&[fault], &[]);
         let committed = append(&snapshot, &an_append("ours", 10)).await?;
         assert_eq!(
             (committed.version.as_i64(), committed.conflicts_resolved.len()),
@@ -166,7 +166,7 @@ async fn an_outcome_that_cannot_be_learnt_is_told() -> Result<()> {
         (vec![RequestLost; 3], vec![], 3),
     ] {
         let (table, snapshot) = table().await?;
-        table.faults().script(&puts, &reads);
+        table.scripted().script_next(&puts, &reads);
         let error = append(&snapshot, &an_append("ours", attempts)).await.err();
         assert_eq!(
             error.map(|error| error.kind()),

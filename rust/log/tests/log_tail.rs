@@ -62,7 +62,9 @@ async fn paths(snapshot: &Snapshot) -> Result<Vec<String>> {
     Ok(paths)
 }
 
-/// protocol: catalog:reading-catalog-managed-tables.2
+/// protocol: catalog:reading-catalog-managed-tables.2, catalog:reader-requirements-for-catalog-managed-tables.3,
+/// catalog:terminology-delta-client.2, catalog:terminology-delta-client.3,
+/// catalog:getting-ratified-commits-from-the-catalog.1
 #[test]
 fn ratified_commits_follow_the_published_ones() -> Result<()> {
     runtime().block_on(async {
@@ -80,7 +82,9 @@ fn ratified_commits_follow_the_published_ones() -> Result<()> {
     })
 }
 
-/// protocol: catalog:reading-catalog-managed-tables.3, catalog:reading-catalog-managed-tables.4
+/// protocol: catalog:reading-catalog-managed-tables.3, catalog:reading-catalog-managed-tables.4,
+/// catalog:reader-requirements-for-catalog-managed-tables.4,
+/// catalog:reader-requirements-for-catalog-managed-tables.5
 #[test]
 fn what_the_catalog_has_not_ratified_is_no_part_of_the_table() -> Result<()> {
     runtime().block_on(async {

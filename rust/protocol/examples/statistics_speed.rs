@@ -1,4 +1,5 @@
 //! How many bytes of statistics are read in a second on one thread: `cargo run --release --example statistics_speed`.
+//! An argument measures only what has it in its name.
 #![expect(clippy::print_stdout, reason = "a program that prints figures")]
 #![expect(
     clippy::disallowed_methods,
@@ -83,6 +84,9 @@ fn text(schema: &StructType, row: usize) -> String {
 }
 
 fn measure(name: &str, wanted: &StatisticsSchema, texts: &[StatisticsText<'_>]) -> Result<()> {
+    if std::env::args().nth(1).is_some_and(|only| !name.contains(&only)) {
+        return Ok(());
+    }
     let bytes: usize = texts
         .iter()
         .map(|text| match text {

@@ -40,9 +40,11 @@ impl Snapshot {
 
     #[getter]
     fn schema(&self) -> Schema {
+        // A table may have no schema at all; what it has is then written as any other.
+        let text = self.snapshot.metadata().schema_string.as_str();
         Schema::new(
             Arc::clone(self.snapshot.schema()),
-            Some(&self.snapshot.metadata().schema_string),
+            Some(text).filter(|text| !text.trim().is_empty()),
         )
     }
 

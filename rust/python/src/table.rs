@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use deltaic_log::TableLocation;
-use deltaic_log::history::{history, version_at};
+use deltaic_log::history::history;
 use deltaic_log::location::StorageOptions;
 use deltaic_log::snapshot::LoadOptions;
+use deltaic_log::time_travel::version_at;
 use deltaic_log::transaction::{IfExists, NewTable, UserInfo, create};
 use deltaic_protocol::schema::schema_from_arrow;
 use deltaic_protocol::{Error, ErrorKind, Version};

@@ -1,8 +1,18 @@
-//! What the tests of the crates share: tables made by hand, an oracle that is too simple to be wrong, generated
-//! histories, and the contract that every way of committing must keep. Never published.
+//! What the tests of the crates share: tables made by hand in every form that a log can take, an oracle that is too
+//! simple to be wrong, generated histories, a store that is slow and fails on demand, and the contract that every way
+//! of committing must keep. Never published.
 
+mod action_parquet;
+pub mod checkpoint_writer;
+pub mod checksum_writer;
 pub mod committer_contract;
-pub mod faulty_store;
+pub mod compaction_writer;
+pub mod facts;
+pub mod fault;
 pub mod oracle;
+pub mod requests;
+pub mod scripted_store;
+mod steps;
 pub mod strategies;
 pub mod table_builder;
+pub mod upkeep;

@@ -2,24 +2,28 @@
 //!
 //! Protocol: *Action Reconciliation*.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-/// A logical file: its path, and its deletion vector's unique id where it has one.
+/// A logical file: its path in its shortest spelling, and its deletion vector's unique id where it has one.
 pub type LogicalFile = (String, Option<String>);
 
-/// What a history leads to.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// What a history leads to: the newest action of each kind and key, as it was written.
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct State {
+    /// The newest protocol.
+    pub protocol: Option<Value>,
+    /// The newest metadata.
+    pub metadata: Option<Value>,
     /// The table's files.
-    pub files: BTreeSet<LogicalFile>,
+    pub files: BTreeMap<LogicalFile, Value>,
     /// The tombstones.
-    pub tombstones: BTreeSet<LogicalFile>,
-    /// The newest version of each application.
-    pub txns: BTreeMap<String, i64>,
-    /// The configuration of each domain that is there.
-    pub domains: BTreeMap<String, String>,
+    pub tombstones: BTreeMap<LogicalFile, Value>,
+    /// The newest of each application.
+    pub txns: BTreeMap<String, Value>,
+    /// The newest of each domain, also the word that it is gone.
+    pub domains: BTreeMap<String, Value>,
 }
 
 /// Applies commits in order.
@@ -27,47 +31,77 @@ pub struct State {
 pub fn replay(commits: &[Vec<Value>]) -> State {
     let mut state = State::default();
     for actions in commits {
+        let of = |kind: &'static str| actions.iter().filter_map(move |action| action.get(kind).cloned());
+        state.protocol = of("protocol").next_back().or(state.protocol);
+        state.metadata = of("metaData").next_back().or(state.metadata);
         // The order of the actions of a commit means nothing; what goes is taken away before what comes is added.
-        for remove in actions.iter().filter_map(|action| action.get("remove")) {
-            let key = logical_file(remove);
-            state.files.remove(&key);
-            state.tombstones.insert(key);
+        for remove in of("remove") {
+            state.files.remove(&logical_file(&remove));
+            state.tombstones.insert(logical_file(&remove), remove);
         }
-        for add in actions.iter().filter_map(|action| action.get("add")) {
-            let key = logical_file(add);
-            state.tombstones.remove(&key);
-            state.files.insert(key);
+        for add in of("add") {
+            state.tombstones.remove(&logical_file(&add));
+            state.files.insert(logical_file(&add), add);
         }
-        for txn in actions.iter().filter_map(|action| action.get("txn")) {
-            state
-                .txns
-                .insert(text(txn, "appId"), txn["version"].as_i64().unwrap_or_default());
-        }
-        for domain in actions.iter().filter_map(|action| action.get("domainMetadata")) {
-            if domain["removed"] == Value::Bool(true) {
-                state.domains.remove(&text(domain, "domain"));
-            } else {
-                state
-                    .domains
-                    .insert(text(domain, "domain"), text(domain, "configuration"));
-            }
-        }
+        state.txns.extend(of("txn").map(|txn| (text(&txn, "appId"), txn)));
+        state
+            .domains
+            .extend(of("domainMetadata").map(|domain| (text(&domain, "domain"), domain)));
     }
     state
 }
 
-fn text(value: &Value, key: &str) -> String {
+impl State {
+    /// The state as actions, each under its name: what a reconciled file of the log holds.
+    #[must_use]
+    pub fn actions(&self) -> Vec<Value> {
+        let named = |name: &'static str| move |action: &Value| serde_json::json!({ name: action });
+        let mut actions: Vec<Value> = self.protocol.iter().map(named("protocol")).collect();
+        actions.extend(self.metadata.iter().map(named("metaData")));
+        actions.extend(self.txns.values().map(named("txn")));
+        actions.extend(self.domains.values().map(named("domainMetadata")));
+        actions.extend(self.files.values().map(named("add")));
+        actions.extend(self.tombstones.values().map(named("remove")));
+        actions
+    }
+
+    /// The domains that are there.
+    pub fn live_domains(&self) -> impl Iterator<Item = (&String, &Value)> {
+        self.domains
+            .iter()
+            .filter(|(_, domain)| domain["removed"] != Value::Bool(true))
+    }
+}
+
+/// A member that is text; empty where there is none.
+pub(crate) fn text(value: &Value, key: &str) -> String {
     value[key].as_str().unwrap_or_default().to_owned()
 }
 
-fn logical_file(action: &Value) -> LogicalFile {
+/// The key of an `add` or a `remove`.
+#[must_use]
+pub fn logical_file(action: &Value) -> LogicalFile {
     let vector = action.get("deletionVector").map(|vector| {
+        let offset = vector["offset"]
+            .as_i64()
+            .map(|offset| format!("@{offset}"))
+            .unwrap_or_default();
         format!(
-            "{}{}@{}",
+            "{}{}{offset}",
             text(vector, "storageType"),
-            text(vector, "pathOrInlineDv"),
-            vector["offset"]
+            text(vector, "pathOrInlineDv")
         )
     });
-    (text(action, "path"), vector)
+    (shortest(&text(action, "path")), vector)
+}
+
+/// `/p`, `file:/p` and `file:///p` are one file.
+#[must_use]
+pub fn shortest(path: &str) -> String {
+    let rest = path
+        .strip_prefix("file://")
+        .or_else(|| path.strip_prefix("file:"));
+    rest.filter(|rest| rest.starts_with('/'))
+        .unwrap_or(path)
+        .to_owned()
 }

@@ -1,49 +1,97 @@
-//! Generated histories.
+//! Generated histories, and generated forms of the log that tells them.
 
+use deltaic_protocol::log_path::CheckpointFormat;
 use proptest::collection::vec;
 use proptest::prelude::*;
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use crate::table_builder::{TableBuilder, add, remove};
+use crate::checkpoint_writer::{CheckpointForm, Layout, StatisticsForm};
+use crate::checksum_writer::ChecksumForm;
+use crate::compaction_writer::CompactionForm;
+use crate::steps::{step, written};
+use crate::upkeep::{HintForm, LastCommit, Upkeep};
 
-/// A history of a table: commits of adds, removes, re-adds, transactions and domains over a few names, so that they
-/// meet. The first commit holds protocol and metadata.
+/// A history of a table: commits of adds, removes, re-adds, deletion vectors, transactions, domains, changed metadata
+/// and protocols, unknown actions and fields over a few names, so that they meet. The first commit holds protocol and
+/// metadata; the table is partitioned by `p` or not.
 pub fn history() -> impl Strategy<Value = Vec<Vec<Value>>> {
-    vec(commit(), 0..12).prop_map(|commits| {
-        std::iter::once(TableBuilder::first_actions())
-            .chain(commits)
+    (any::<bool>(), vec(vec(step(), 0..6), 0..12))
+        .prop_map(|(partitioned, commits)| written(partitioned, &commits))
+}
+
+/// A history, and what befalls the log after each commit.
+pub fn history_with_upkeep() -> impl Strategy<Value = Vec<(Vec<Value>, Vec<Upkeep>)>> {
+    let commit = (vec(step(), 0..6), vec(upkeep(), 0..4));
+    (any::<bool>(), vec(commit, 1..10)).prop_map(|(partitioned, commits)| {
+        let (steps, upkeep): (Vec<_>, Vec<_>) = commits.into_iter().unzip();
+        let nothing = std::iter::once(Vec::new());
+        written(partitioned, &steps)
+            .into_iter()
+            .zip(nothing.chain(upkeep))
             .collect()
     })
 }
 
-fn commit() -> impl Strategy<Value = Vec<Value>> {
-    let file = (0u8..6, prop::option::of(0u8..2), any::<bool>());
-    let rare = prop_oneof![
-        (0u8..3, 0i64..100).prop_map(|(app, version)| json!({"txn": {"appId": format!("app{app}"), "version": version}})),
-        (0u8..3, any::<bool>()).prop_map(|(domain, removed)| {
-            json!({"domainMetadata": {"domain": format!("d{domain}"), "configuration": "c", "removed": removed}})
-        }),
+/// A form of a checkpoint, the rarer ones as often as the others.
+pub fn checkpoint_form() -> impl Strategy<Value = CheckpointForm> {
+    let format = prop_oneof![Just(CheckpointFormat::Json), Just(CheckpointFormat::Parquet)];
+    let layout = prop_oneof![
+        Just(Layout::Classic),
+        (1usize..4).prop_map(Layout::MultiPart),
+        (0usize..4).prop_map(Layout::ClassicV2),
+        (format, 0usize..4).prop_map(|(format, sidecars)| Layout::V2(format, sidecars)),
     ];
-    (vec(file, 0..5), prop::option::of(rare)).prop_map(|(files, rare)| {
-        let mut seen = std::collections::BTreeSet::new();
-        let mut actions: Vec<Value> = Vec::new();
-        for (path, vector, comes) in files {
-            // A commit holds each path once: more is not a valid commit.
-            if seen.insert(path) {
-                let (path, vector) = (
-                    format!("f{path}.parquet"),
-                    vector.map(|vector| format!("v{vector}")),
-                );
-                actions.push(if comes {
-                    add(&path, vector.as_deref())
-                } else {
-                    remove(&path, vector.as_deref())
-                });
-            }
-        }
-        actions.extend(rare);
-        // An empty commit would be damage, so every commit says at least this.
-        actions.push(json!({"commitInfo": {"operation": "TEST"}}));
-        actions
-    })
+    let statistics = prop_oneof![
+        Just(StatisticsForm::None),
+        Just(StatisticsForm::Text),
+        Just(StatisticsForm::Columns),
+        Just(StatisticsForm::Both),
+    ];
+    let rows = prop_oneof![Just(1usize), Just(3), Just(1 << 20)];
+    let form = (layout, statistics, any::<bool>(), any::<bool>(), rows);
+    form.prop_map(
+        |(layout, statistics, partition_columns, is_sparse, row_group_rows)| CheckpointForm {
+            layout,
+            statistics,
+            partition_columns,
+            is_sparse,
+            row_group_rows,
+        },
+    )
+}
+
+/// Something that befalls a log.
+pub fn upkeep() -> impl Strategy<Value = Upkeep> {
+    let compaction = prop_oneof![
+        3 => Just(CompactionForm::Right),
+        1 => Just(CompactionForm::Torn),
+        1 => Just(CompactionForm::Unreconciled),
+    ];
+    let checksum = prop_oneof![
+        Just(ChecksumForm::Minimal),
+        Just(ChecksumForm::Full),
+        Just(ChecksumForm::Torn),
+        Just(ChecksumForm::Miscounted),
+    ];
+    prop_oneof![
+        4 => checkpoint_form().prop_map(Upkeep::Checkpoint),
+        1 => checkpoint_form().prop_map(Upkeep::BrokenCheckpoint),
+        3 => (1usize..5, compaction).prop_map(|(more, form)| Upkeep::Compaction(more, form)),
+        2 => checksum.prop_map(Upkeep::Checksum),
+        4 => hint_form().prop_map(Upkeep::Hint),
+        1 => prop_oneof![Just(LastCommit::Kept), Just(LastCommit::Deleted)].prop_map(Upkeep::CleanUp),
+    ]
+}
+
+/// A form of the hint.
+pub fn hint_form() -> impl Strategy<Value = HintForm> {
+    prop_oneof![
+        Just(HintForm::Absent),
+        Just(HintForm::Right),
+        Just(HintForm::Signed),
+        Just(HintForm::Missigned),
+        Just(HintForm::Stale),
+        Just(HintForm::Ahead),
+        Just(HintForm::Torn),
+    ]
 }

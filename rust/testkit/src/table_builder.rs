@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use crate::faulty_store::FaultyStore;
+use crate::scripted_store::ScriptedStore;
+use crate::upkeep::Kept;
 use deltaic_log::TableLocation;
 use deltaic_log::store_error::store_error;
 use deltaic_protocol::Result;
@@ -15,9 +16,10 @@ use serde_json::{Value, json};
 #[derive(Debug)]
 pub struct TableBuilder {
     store: Arc<InMemory>,
-    faulty: Arc<FaultyStore>,
+    scripted: ScriptedStore,
     location: Arc<TableLocation>,
     commits: Vec<Vec<Value>>,
+    pub(crate) kept: Kept,
 }
 
 impl Default for TableBuilder {
@@ -31,14 +33,15 @@ impl TableBuilder {
     #[must_use]
     pub fn new() -> Self {
         let store = Arc::new(InMemory::new());
-        let faulty = Arc::new(FaultyStore::over(Arc::clone(&store)));
-        let shared: Arc<dyn ObjectStore> = Arc::<FaultyStore>::clone(&faulty);
+        let scripted = ScriptedStore::over(Arc::clone(&store));
+        let shared: Arc<dyn ObjectStore> = Arc::new(scripted.clone());
         let location = TableLocation::on_store("memory://testkit/".to_owned(), shared, Path::from("t"));
         Self {
             store,
-            faulty,
+            scripted,
             location: Arc::new(location),
             commits: Vec::new(),
+            kept: Kept::default(),
         }
     }
 
@@ -74,16 +77,25 @@ impl TableBuilder {
         put.map(|_| ()).map_err(|error| store_error(&error, relative))
     }
 
-    /// The commits so far.
+    /// Deletes any file of the table; one that is not there is no loss.
+    pub async fn delete(&self, relative: &str) -> Result<()> {
+        let path = Path::from(format!("t/{relative}"));
+        match self.store.delete(&path).await {
+            Ok(()) | Err(object_store::Error::NotFound { .. }) => Ok(()),
+            Err(error) => Err(store_error(&error, relative)),
+        }
+    }
+
+    /// The commits so far, also those that were deleted since.
     #[must_use]
     pub fn commits(&self) -> &[Vec<Value>] {
         &self.commits
     }
 
-    /// The faults that those who use the location meet; what is built here meets none.
+    /// The store that those who use the location meet; what is built here is neither slow nor counted nor lost.
     #[must_use]
-    pub fn faults(&self) -> &FaultyStore {
-        &self.faulty
+    pub fn scripted(&self) -> &ScriptedStore {
+        &self.scripted
     }
 
     /// Where the table is.
@@ -92,6 +104,9 @@ impl TableBuilder {
         Arc::clone(&self.location)
     }
 }
+
+/// When files went that no tombstone's retention forgets, in milliseconds since the epoch.
+pub const NEVER_EXPIRED: i64 = 4_102_444_800_000;
 
 /// An `add` of a path, with a deletion vector of that name where one is given.
 #[must_use]
@@ -107,7 +122,7 @@ pub fn add(path: &str, vector: Option<&str>) -> Value {
 /// A `remove` of a path, with a deletion vector of that name where one is given.
 #[must_use]
 pub fn remove(path: &str, vector: Option<&str>) -> Value {
-    let mut remove = json!({"path": path, "deletionTimestamp": 0, "dataChange": true});
+    let mut remove = json!({"path": path, "deletionTimestamp": NEVER_EXPIRED, "dataChange": true});
     if let Some(vector) = vector {
         remove["deletionVector"] = descriptor(vector);
     }

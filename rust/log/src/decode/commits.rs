@@ -146,7 +146,7 @@ async fn read_one(
 ) -> Result<CommitActions> {
     let read = read_large(location, file, max_line_bytes).await;
     let (table, adds, removes) = read.map_err(|error| locate(error, file))?;
-    table.judge().map_err(|error| locate(error, file))?;
+    judge(&table, file)?;
     let mut actions = CommitActions {
         adds: adds.into_iter().map(Arc::new).collect(),
         removes: removes.into_iter().map(Arc::new).collect(),
@@ -212,7 +212,7 @@ impl Group {
         if decoded.actions == 0 {
             return Err(locate(empty_file(), file));
         }
-        decoded.table.judge().map_err(|error| locate(error, file))?;
+        judge(&decoded.table, file)?;
         let after = self.decoder.rows();
         for (spans, rows) in [
             (&mut self.adds, before.0..after.0),
@@ -257,6 +257,14 @@ pub(super) fn batches(
         None => None,
     };
     Ok((adds, removes))
+}
+
+fn judge(table: &TableActions, file: &LogFile) -> Result<()> {
+    let judged = match file.path.kind {
+        LogFileKind::Compaction { .. } => table.judge().and_then(|()| table.judge_compaction()),
+        _ => table.judge(),
+    };
+    judged.map_err(|error| locate(error, file))
 }
 
 pub(super) fn locate(error: Error, file: &LogFile) -> Error {

@@ -14,6 +14,7 @@ use super::lines::{DecodedLines, LineError, LinesDecoder, empty_file};
 use crate::in_parallel::{compute, in_parallel};
 use crate::listing::LogFile;
 use crate::location::TableLocation;
+use crate::whole_body::{ensure_arrived, read_range};
 
 /// From how many bytes on a file is read in pieces.
 pub(super) const LARGE_BYTES: u64 = 32 << 20;
@@ -100,9 +101,7 @@ async fn read_piece(
     let mut overlap = OVERLAP_BYTES;
     loop {
         let until = end.saturating_add(overlap).min(file.size);
-        let bytes = location
-            .store()
-            .get_range(&path, from..until)
+        let bytes = read_range(location.store(), &path, from..until)
             .await
             .map_err(|error| unreadable(&error, file))?;
         let line_end = |at: u64| {
@@ -171,7 +170,10 @@ async fn read_stream(
 ) -> Result<Vec<Piece>> {
     let path = location.below(&file.relative())?;
     let got = location.store().get(&path).await;
-    let mut stream = got.map_err(|error| unreadable(&error, file))?.into_stream();
+    let got = got.map_err(|error| unreadable(&error, file))?;
+    let length = got.range.end.saturating_sub(got.range.start);
+    let mut stream = got.into_stream();
+    let mut arrived = 0u64;
     let mut pieces = Vec::new();
     let mut waiting: Vec<(u64, Bytes)> = Vec::new();
     let mut held = BytesMut::new();
@@ -183,7 +185,12 @@ async fn read_stream(
             .await
             .map_err(|error| unreadable(&error, file))?;
         let is_last = chunk.is_none();
-        held.extend_from_slice(&chunk.unwrap_or_default());
+        let chunk = chunk.unwrap_or_default();
+        arrived = arrived.saturating_add(u64::try_from(chunk.len()).unwrap_or(u64::MAX));
+        if is_last {
+            ensure_arrived(arrived, length, &path).map_err(|error| unreadable(&error, file))?;
+        }
+        held.extend_from_slice(&chunk);
         if held.len() >= full || is_last {
             let cut = if is_last {
                 held.len()

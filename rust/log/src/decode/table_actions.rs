@@ -24,6 +24,8 @@ pub struct TableActions {
     pub checkpoint_metadata: Option<CheckpointMetadata>,
     /// The `commitInfo` action as JSON text.
     pub commit_info: Option<String>,
+    /// Whether change data files are named, which say nothing about the table's state.
+    pub names_change_data: bool,
 }
 
 impl TableActions {
@@ -58,6 +60,10 @@ impl TableActions {
                 checkpoint_metadata: Some(metadata),
                 ..Self::default()
             }),
+            ActionLine::Cdc => {
+                self.names_change_data = true;
+                Ok(())
+            }
             _ => Ok(()),
         }
     }
@@ -79,6 +85,7 @@ impl TableActions {
         self.domains.extend(other.domains);
         self.sidecars.extend(other.sidecars);
         self.commit_info = other.commit_info.or(self.commit_info.take());
+        self.names_change_data |= other.names_change_data;
         Ok(())
     }
 
@@ -97,6 +104,20 @@ impl TableActions {
             Some(domain) => Err(twice(&format!("domainMetadata ({})", domain.domain))),
             None => Ok(()),
         }
+    }
+
+    /// Proves that a compaction file holds what such a file may hold: reconciled actions, so neither provenance nor
+    /// change data files.
+    ///
+    /// Protocol: *Log Compaction Files*.
+    pub(super) fn judge_compaction(&self) -> Result<()> {
+        let field = match (&self.commit_info, self.names_change_data) {
+            (Some(_), _) => "commitInfo",
+            (None, true) => "cdc",
+            (None, false) => return Ok(()),
+        };
+        let message = format!("a compaction file holds {field}: its actions were not reconciled");
+        Err(Error::new(ErrorKind::CorruptLog, message).with("field", field))
     }
 
     /// The same without what a commit does not mean and only a checkpoint holds.

@@ -15,15 +15,16 @@ use std::sync::{Arc, LazyLock};
 
 use deltaic_protocol::partition::decode_path;
 use deltaic_protocol::{Error, ErrorKind, Result};
+use object_store::ObjectStore;
 use object_store::local::LocalFileSystem;
 use object_store::memory::InMemory;
 use object_store::path::Path;
-use object_store::{ObjectStore, ObjectStoreExt};
 use url::Url;
 
 pub use self::options::StorageOptions;
 use self::uri::Place;
 use crate::links::{is_no_regular_file, leads_out_of};
+use crate::whole_body::read_file;
 
 /// The table's place. It holds no state of the table and is cheap to clone behind an `Arc`.
 #[derive(Debug, Clone)]
@@ -341,7 +342,7 @@ impl TableLocation {
                 store: "table",
                 source: Box::new(error),
             })?;
-        self.store.get(&path).await?.bytes().await
+        read_file(&self.store, &path).await
     }
 }
 

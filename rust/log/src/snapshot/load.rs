@@ -3,25 +3,19 @@
 use std::sync::Arc;
 use std::task::Poll;
 
-use deltaic_protocol::column_mapping::ColumnMappingMode;
-use deltaic_protocol::features::{self, ensure_openable};
-use deltaic_protocol::{Error, ErrorKind, Result, Version};
+use deltaic_protocol::features;
+use deltaic_protocol::{Result, Version};
 use futures::future::{Either, select};
 use futures::pin_mut;
 
 use super::Snapshot;
-use super::checksum::read_checksum;
-use crate::decode::checkpoint::Checkpoint;
-use crate::decode::commits::{CommitActions, MAX_LINE_BYTES, read_commits};
+use super::assemble::{Reach, from_listing};
+use crate::decode::commits::MAX_LINE_BYTES;
 use crate::last_checkpoint::{Hint, read_last_checkpoint};
 use crate::listing::Listing;
 use crate::location::TableLocation;
 use crate::log_tail::LogTail;
-use crate::reconcile::{NewerKeys, Survivors, TableState};
-use crate::segment::{
-    Compactions, LogSegment, complete_checkpoints, newest_version, not_a_table, version_not_found,
-    version_range,
-};
+use crate::segment::{complete_checkpoints, newest_version};
 
 /// What a user may change about opening a table.
 #[derive(Clone, Copy, Debug)]
@@ -71,7 +65,10 @@ impl Snapshot {
                     let leads = complete_checkpoints(&listing, None)
                         .iter()
                         .any(|found| found.version == hint);
-                    if leads && let Ok(snapshot) = from_listing(&request, &listing, Vec::new()).await {
+                    if leads
+                        && let Ok(snapshot) =
+                            from_listing(&request, &listing, Reach::FromHint, Vec::new()).await
+                    {
                         return Ok(snapshot);
                     }
                     if !leads {
@@ -81,7 +78,7 @@ impl Snapshot {
                 }
             }
         };
-        from_listing(&request, &listing, warnings).await
+        from_listing(&request, &listing, Reach::Whole, warnings).await
     }
 
     /// Opens a catalog-managed table: what the log's folder lists, and the commits that the catalog has ratified. Must
@@ -101,7 +98,7 @@ impl Snapshot {
             options,
             tail: features::LogTail::Given,
         };
-        from_listing(&request, &listing, Vec::new()).await
+        from_listing(&request, &listing, Reach::Whole, Vec::new()).await
     }
 }
 
@@ -163,212 +160,4 @@ async fn list_newest(location: &TableLocation, warnings: &mut Vec<String>) -> Re
         warnings.push(without_checkpoint(hint));
     }
     Ok(Listed::Whole(listing))
-}
-
-pub(super) async fn from_listing(
-    request: &Request,
-    listing: &Listing,
-    mut warnings: Vec<String>,
-) -> Result<Snapshot> {
-    let uri = request.location.uri();
-    let Some(newest) = newest_version(listing) else {
-        return Err(not_a_table(listing, uri));
-    };
-    if let Some(asked) = request.version
-        && version_range(listing).is_none_or(|(oldest, newest)| asked < oldest || asked > newest)
-    {
-        return Err(version_not_found(listing, asked).with("table", uri));
-    }
-    let version = request.version.unwrap_or(newest);
-    let mut first_error = None;
-    let candidates = complete_checkpoints(listing, Some(version))
-        .into_iter()
-        .map(Some)
-        .chain([None]);
-    for checkpoint in candidates {
-        let segment = match LogSegment::try_new(listing, checkpoint, version) {
-            Ok(segment) => segment,
-            Err(error) => {
-                first_error.get_or_insert(error);
-                continue;
-            }
-        };
-        let has_checkpoint = segment.checkpoint.is_some();
-        match from_segment(request, segment, &mut warnings).await {
-            Ok(snapshot) => return Ok(snapshot),
-            Err(Failed::Checkpoint(error)) => {
-                warnings.push(format!("a checkpoint was passed over: {error}"));
-                first_error.get_or_insert(error);
-            }
-            // What a checkpoint says may be what is wrong; the commits before it say it too, if they are still there.
-            Err(Failed::Reconciling(error)) if has_checkpoint && error.kind() == ErrorKind::CorruptLog => {
-                warnings.push(format!("a checkpoint was passed over: {error}"));
-                first_error.get_or_insert(error);
-            }
-            Err(Failed::Reconciling(error) | Failed::Commits(error)) => return Err(error),
-        }
-    }
-    Err(first_error.unwrap_or_else(|| not_a_table(listing, uri)))
-}
-
-/// Which step failed, since another checkpoint may help against some.
-enum Failed {
-    Checkpoint(Error),
-    Commits(Error),
-    Reconciling(Error),
-}
-
-async fn from_segment(
-    request: &Request,
-    segment: LogSegment,
-    warnings: &mut Vec<String>,
-) -> std::result::Result<Snapshot, Failed> {
-    let location = &request.location;
-    let max_line_bytes = request.options.max_line_bytes;
-    let lines = segment.lines(Compactions::Used);
-    let has_compactions = lines.iter().any(|file| file.path.version != file.last_version());
-    let checkpoint = async {
-        match &segment.checkpoint {
-            Some(files) => Checkpoint::read(location, files, max_line_bytes).await.map(Some),
-            None => Ok(None),
-        }
-    };
-    let commits = read_commits(location, &lines, max_line_bytes);
-    let checksum = read_checksum(location, segment.checksum.as_deref());
-    let (checkpoint, commits, checksum) = futures::join!(checkpoint, commits, checksum);
-    let checkpoint = checkpoint.map_err(Failed::Checkpoint)?.map(Arc::new);
-    let assemble = |commits: CommitActions| {
-        let (segment, checkpoint) = (segment.clone(), checkpoint.clone());
-        let mut snapshot = Snapshot::assemble(request, segment, checkpoint, commits)?;
-        let disagreements = match &checksum {
-            Ok(Some(checksum)) => snapshot.disagreements(checksum)?,
-            Ok(None) => Vec::new(),
-            Err(why) => vec![format!("the version checksum was passed over: {why}")],
-        };
-        let agrees = disagreements.is_empty();
-        Arc::make_mut(&mut snapshot.warnings).extend(disagreements);
-        Ok((snapshot, agrees))
-    };
-    if has_compactions {
-        // A compaction file may be left out, and there are writers that got them wrong: whatever speaks against what it
-        // leads to sends us to the commits.
-        match commits.and_then(assemble) {
-            Ok((mut snapshot, true)) => {
-                Arc::make_mut(&mut snapshot.warnings).splice(0..0, warnings.iter().cloned());
-                return Ok(snapshot);
-            }
-            Ok((_, false)) => warnings.push(
-                "compaction files were passed over: with them the table is not what its version checksum says".to_owned(),
-            ),
-            Err(error) if error.kind() == ErrorKind::CorruptLog => {
-                warnings.push(format!("compaction files were passed over: {error}"));
-            }
-            Err(error) => return Err(Failed::Commits(error)),
-        }
-        let commits = read_commits(location, &segment.lines(Compactions::Ignored), max_line_bytes).await;
-        let commits = commits.map_err(Failed::Commits)?;
-        let (mut snapshot, _) = assemble(commits).map_err(Failed::Reconciling)?;
-        Arc::make_mut(&mut snapshot.warnings).splice(0..0, warnings.iter().cloned());
-        return Ok(snapshot);
-    }
-    let (mut snapshot, _) = assemble(commits.map_err(Failed::Commits)?).map_err(Failed::Reconciling)?;
-    Arc::make_mut(&mut snapshot.warnings).splice(0..0, warnings.iter().cloned());
-    Ok(snapshot)
-}
-
-impl Snapshot {
-    /// Reconciles what was read, and lets only a table through whose log is understood.
-    fn assemble(
-        request: &Request,
-        segment: LogSegment,
-        checkpoint: Option<Arc<Checkpoint>>,
-        commits: CommitActions,
-    ) -> Result<Self> {
-        let (keys, mut adds, removes) = NewerKeys::reconcile(&commits.adds, &commits.removes)?;
-        let mut state = TableState::default();
-        if let Some(checkpoint) = &checkpoint {
-            state = state.with_newer(vec![(segment.version, checkpoint.table.clone())]);
-            adds.extend(
-                checkpoint
-                    .adds
-                    .iter()
-                    .map(|files| keys.probe(&Survivors::all(Arc::clone(files)))),
-            );
-        }
-        let known = Known {
-            segment,
-            checkpoint,
-            state: state.with_newer(commits.tables),
-            adds,
-            removes,
-            newest_commit_info: commits.newest_commit_info,
-        };
-        Self::try_new(request, known)
-    }
-
-    /// Takes what was reconciled, and lets only a table through whose log is understood.
-    pub(super) fn try_new(request: &Request, known: Known) -> Result<Self> {
-        let (location, version) = (&request.location, known.segment.version);
-        let absent = |what: &str| {
-            Error::new(ErrorKind::CorruptLog, format!("the log holds no {what} action"))
-                .with("table", location.uri())
-                .with("version", version)
-                .hint("the first commit of a table must hold one: restore it from a backup")
-        };
-        let protocol = known.state.protocol.clone().ok_or_else(|| absent("protocol"))?;
-        let metadata = known.state.metadata.clone().ok_or_else(|| absent("metaData"))?;
-        let located = |error: Error| {
-            error
-                .with("table", location.uri())
-                .with("version", version)
-                .or_hint(
-                    "the metadata are damaged: restore the commit that holds them from a backup of the table",
-                )
-        };
-        // A protocol that is not understood may change what the rest means, so it is judged first.
-        let schema = match metadata.schema() {
-            Ok(schema) => schema,
-            Err(error) => {
-                ensure_openable(&protocol, &metadata, &Default::default(), request.tail).map_err(located)?;
-                return Err(located(error));
-            }
-        };
-        ensure_openable(&protocol, &metadata, &schema, request.tail).map_err(located)?;
-        let column_mapping = ColumnMappingMode::of(&protocol, &metadata).map_err(located)?;
-        let mut domains = known.state.domains.as_ref().clone();
-        domains.retain(|_, domain| !domain.removed);
-        let contradictions = features::contradictions(&protocol);
-        Ok(Self {
-            location: Arc::clone(location),
-            options: request.options,
-            tail: request.tail,
-            segment: Arc::new(known.segment),
-            checkpoint: known.checkpoint,
-            state: known.state,
-            protocol,
-            metadata,
-            schema: Arc::new(schema),
-            column_mapping,
-            adds: Arc::new(known.adds),
-            removes: Arc::new(known.removes),
-            domains: Arc::new(domains),
-            newest_commit_info: known.newest_commit_info.map(Arc::from),
-            warnings: Arc::new(
-                contradictions
-                    .iter()
-                    .map(|contradiction| format!("the table's protocol contradicts itself: {contradiction}"))
-                    .collect(),
-            ),
-        })
-    }
-}
-
-/// What a snapshot is made of, before it is judged.
-pub(super) struct Known {
-    pub(super) segment: LogSegment,
-    pub(super) checkpoint: Option<Arc<Checkpoint>>,
-    pub(super) state: TableState,
-    pub(super) adds: Vec<Survivors>,
-    pub(super) removes: Vec<Survivors>,
-    pub(super) newest_commit_info: Option<String>,
 }

@@ -1,5 +1,6 @@
 //! A table at one version.
 
+mod assemble;
 mod checksum;
 mod files;
 mod live;
@@ -49,6 +50,7 @@ pub struct Snapshot {
     removes: Arc<Vec<Survivors>>,
     domains: Arc<BTreeMap<String, DomainMetadata>>,
     newest_commit_info: Option<Arc<str>>,
+    file_time_ms: Option<i64>,
     warnings: Arc<Vec<String>>,
 }
 
@@ -132,6 +134,13 @@ impl Snapshot {
     #[must_use]
     pub fn commit_info(&self) -> Option<&str> {
         self.newest_commit_info.as_deref()
+    }
+
+    /// When the version's commit was written by its file, made to rise over the versions, in milliseconds since the
+    /// epoch; none where the log was not listed far enough to tell.
+    #[must_use]
+    pub fn file_time_ms(&self) -> Option<i64> {
+        self.file_time_ms
     }
 
     /// What was passed over on the way, for people.

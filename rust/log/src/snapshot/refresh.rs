@@ -5,8 +5,9 @@ use std::sync::Arc;
 use deltaic_protocol::{Result, Version};
 
 use super::Snapshot;
+use super::assemble::Known;
 use super::checksum::read_checksum;
-use super::load::{Known, Request};
+use super::load::Request;
 use crate::decode::commits::read_commits;
 use crate::listing::{Listing, LogFile};
 use crate::reconcile::{NewerKeys, Survivors};
@@ -47,6 +48,8 @@ impl Snapshot {
         let (keys, mut adds, mut removes) = NewerKeys::reconcile(&commits.adds, &commits.removes)?;
         adds.extend(self.adds.iter().map(|older| keys.probe(older)));
         removes.extend(self.removes.iter().map(|older| keys.probe(older)));
+        let rise = |last: i64, file: &Arc<LogFile>| file.modified_ms.max(last.saturating_add(1));
+        let file_time_ms = self.file_time_ms.map(|last| fresh.iter().fold(last, rise));
         let segment = LogSegment {
             version: newest,
             checkpoint: self.segment.checkpoint.clone(),
@@ -61,6 +64,7 @@ impl Snapshot {
             adds: drop_the_dead(adds),
             removes: drop_the_dead(removes),
             newest_commit_info: commits.newest_commit_info,
+            file_time_ms,
         };
         let request = Request {
             location: Arc::clone(&self.location),

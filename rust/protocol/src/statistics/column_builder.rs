@@ -42,6 +42,8 @@ pub(super) struct ColumnBuilder {
     pub(super) data_type: PrimitiveType,
     /// The first unscaled number that a decimal's precision does not hold, and its scale.
     pub(super) precision_and_scale: (i128, usize),
+    /// How long the ordinary spelling of a date or a time is.
+    pub(super) time_length: usize,
     /// The side on which a double is brought to the float that it was.
     pub(super) once_float: Option<Side>,
     nulls: NullBufferBuilder,
@@ -99,6 +101,12 @@ impl ColumnBuilder {
                 ),
                 _ => (0, 0),
             },
+            time_length: match data_type {
+                PrimitiveType::Date => 10,
+                PrimitiveType::TimestampNtz => 23,
+                PrimitiveType::Timestamp => 24,
+                _ => usize::MAX,
+            },
             once_float: None,
             nulls: NullBufferBuilder::new(capacity),
             len: 0,
@@ -131,7 +139,10 @@ impl ColumnBuilder {
             let end = i32::try_from(bytes.len()).unwrap_or(i32::MAX);
             ends.resize(row, end);
         });
-        self.nulls.append_n_nulls(row.saturating_sub(self.len));
+        // Even no NULL at all would make a bitmap.
+        if row > self.len {
+            self.nulls.append_n_nulls(row - self.len);
+        }
         self.len = row;
     }
 
@@ -223,7 +234,8 @@ impl ColumnBuilder {
     }
 }
 
-fn push<T>(values: &mut Vec<T>, value: T) -> bool {
+#[inline]
+pub(super) fn push<T>(values: &mut Vec<T>, value: T) -> bool {
     values.push(value);
     true
 }

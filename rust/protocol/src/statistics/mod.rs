@@ -8,11 +8,13 @@ mod builder;
 mod column_builder;
 mod columns;
 mod one_pass;
+mod ordinary;
 mod scanner;
 mod schema;
 mod structs;
 mod text;
 mod typed;
+mod words;
 
 pub use bounds::{STRING_PREFIX, lower_bound, upper_bound};
 pub use builder::{StatisticsBuilder, StatisticsText};
@@ -20,5 +22,7 @@ pub use columns::StatisticsColumns;
 pub use schema::StatisticsSchema;
 pub use text::{Statistics, num_records};
 
+#[cfg(test)]
+mod structs_tests;
 #[cfg(test)]
 mod twins;

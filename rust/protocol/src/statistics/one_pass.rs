@@ -6,6 +6,7 @@
 //! general way reads it.
 
 use super::builder::Columns;
+use super::ordinary::is_ordinary;
 use super::scanner::Scanner;
 use super::schema::{Part, StatisticsSchema, Wanted};
 use super::text::Kind;
@@ -46,6 +47,8 @@ struct Member {
     /// Its first bytes, and which of 16 bytes they are.
     first: u128,
     mask: u128,
+    /// The last 16 bytes of a longer key.
+    last: u128,
     target: Target,
     /// The row in which it was last seen, plus one.
     seen: usize,
@@ -75,7 +78,7 @@ impl<'s, const ESCAPED: bool> OnePass<'s, ESCAPED> {
     /// Puts what a text says into the columns; gives whether the bounds are tight. None when the general way must
     /// read it, after the row was taken back.
     pub(super) fn read(&mut self, text: &[u8], columns: &mut Columns, row: usize) -> Option<bool> {
-        if !text.is_ascii() && std::str::from_utf8(text).is_err() {
+        if !is_ordinary::<ESCAPED>(text) {
             return None;
         }
         self.patience = self.patience.saturating_add(text.len()).min(PATIENCE);
@@ -103,6 +106,14 @@ struct Reading<'r, 's, 'a, const ESCAPED: bool> {
 
 impl<'s, const ESCAPED: bool> Reading<'_, 's, '_, ESCAPED> {
     fn object(&mut self, level: usize) -> Option<()> {
+        // Taken out for as long as the object lasts; no level is within itself.
+        let mut members = std::mem::take(&mut self.levels.get_mut(level)?.members);
+        let read = self.members(level, &mut members);
+        self.levels.get_mut(level)?.members = members;
+        read
+    }
+
+    fn members(&mut self, level: usize, members: &mut Vec<Member>) -> Option<()> {
         if self.scanner.next()? != b'{' {
             return None;
         }
@@ -110,23 +121,24 @@ impl<'s, const ESCAPED: bool> Reading<'_, 's, '_, ESCAPED> {
             self.scanner.advance(1);
             return Some(());
         }
+        let stamp = self.row + 1;
         let mut guess = 0;
         loop {
             let rest = self.scanner.rest();
-            let members = &mut self.levels.get_mut(level)?.members;
-            let at = match members.get(guess) {
-                Some(member) if member.stands_at(rest) => guess,
-                _ => self.look_up(level, guess)?,
+            let member = match members.get_mut(guess) {
+                Some(member) if member.stands_at(rest) => member,
+                _ => {
+                    guess = self.look_up(level, members, guess)?;
+                    members.get_mut(guess)?
+                }
             };
-            let member = self.levels.get_mut(level)?.members.get_mut(at)?;
-            if member.seen == self.row + 1 {
+            if member.seen == stamp {
                 return None;
             }
-            member.seen = self.row + 1;
-            let (target, length) = (member.target, member.key.len());
-            self.scanner.advance(length);
-            self.value(target)?;
-            guess = at + 1;
+            member.seen = stamp;
+            self.scanner.advance(member.key.len());
+            self.value(member.target)?;
+            guess += 1;
             match self.scanner.next()? {
                 b',' => {}
                 b'}' => return Some(()),
@@ -135,29 +147,70 @@ impl<'s, const ESCAPED: bool> Reading<'_, 's, '_, ESCAPED> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn value(&mut self, target: Target) -> Option<()> {
+        if let Target::Count(place) = target
+            && let Some(digit) = self.scanner.single_digit()
+        {
+            self.columns.get_mut(place)?.put_digit(self.row, digit);
+            return Some(());
+        }
         let first = self.scanner.peek()?;
-        let is_number = first == b'-' || first.is_ascii_digit();
+        if first == b'-' || first.is_ascii_digit() {
+            let start = self.scanner.place();
+            let Some(number) = self.scanner.short_number() else {
+                return self.long_number(target);
+            };
+            return match target {
+                Target::Bound(place) => {
+                    let column = self.columns.get_mut(place)?;
+                    if !column.put_number(self.row, number) {
+                        column.put_token(self.row, self.scanner.since(start));
+                    }
+                    Some(())
+                }
+                Target::Count(place) => {
+                    self.columns.get_mut(place)?.put_count(self.row, number);
+                    Some(())
+                }
+                Target::Nowhere | Target::TightBounds | Target::Level(_) => Some(()),
+            };
+        }
         match target {
-            Target::Bound(place) if is_number => {
-                let number = self.scanner.number()?;
-                self.columns.get_mut(place)?.put_number(self.row, &number);
-            }
             Target::Bound(place) if self.scanner.is_at_string() => {
-                let text = self.scanner.string()?;
-                self.columns.get_mut(place)?.put_text(self.row, text);
-            }
-            Target::Count(place) if is_number => {
-                let number = self.scanner.number()?;
-                self.columns.get_mut(place)?.put_count(self.row, &number);
+                let column = self.columns.get_mut(place)?;
+                if let Some((text, bytes)) = self.scanner.string_of(column.time_length)
+                    && column.put_time(self.row, text)
+                {
+                    self.scanner.advance(bytes);
+                } else {
+                    column.put_text(self.row, self.scanner.string()?);
+                }
+                Some(())
             }
             Target::TightBounds => {
                 self.tight = first != b'f';
-                self.scanner.skip_value()?;
+                self.scanner.skip_value()
             }
-            Target::Level(level) if first == b'{' => self.object(level)?,
-            _ => self.scanner.skip_value()?,
+            Target::Level(level) if first == b'{' => self.object(level),
+            _ => self.scanner.skip_value(),
+        }
+    }
+
+    #[inline(never)]
+    fn long_number(&mut self, target: Target) -> Option<()> {
+        let start = self.scanner.place();
+        let number = self.scanner.any_number()?;
+        let token = self.scanner.since(start);
+        match target {
+            Target::Bound(place) => {
+                let column = self.columns.get_mut(place)?;
+                if !(number.is_plain() && column.put_number(self.row, number)) {
+                    column.put_token(self.row, token);
+                }
+            }
+            Target::Count(place) => self.columns.get_mut(place)?.put_count_token(self.row, token),
+            Target::Nowhere | Target::TightBounds | Target::Level(_) => {}
         }
         Some(())
     }
@@ -165,9 +218,9 @@ impl<'s, const ESCAPED: bool> Reading<'_, 's, '_, ESCAPED> {
     /// The place of the member that stands here, which is not the one that was guessed; a new one is learnt, at the
     /// place where it was met.
     #[cold]
-    fn look_up(&mut self, level: usize, guess: usize) -> Option<usize> {
+    #[inline(never)]
+    fn look_up(&mut self, level: usize, known: &mut Vec<Member>, guess: usize) -> Option<usize> {
         let rest = self.scanner.rest();
-        let known = &self.levels.get(level)?.members;
         let (before, after) = known.split_at_checked(guess)?;
         if let Some(at) = after.iter().position(|member| member.stands_at(rest)) {
             *self.patience = self.patience.checked_sub(at)?;
@@ -185,10 +238,7 @@ impl<'s, const ESCAPED: bool> Reading<'_, 's, '_, ESCAPED> {
             return None;
         }
         let target = self.target(level, std::str::from_utf8(name).ok()?)?;
-        self.levels
-            .get_mut(level)?
-            .members
-            .insert(guess, Member::new(key, target));
+        known.insert(guess, Member::new(key, target));
         Some(guess)
     }
 
@@ -207,11 +257,8 @@ impl<'s, const ESCAPED: bool> Reading<'_, 's, '_, ESCAPED> {
                     "nullCounts" => return None,
                     _ => return Some(Target::Nowhere),
                 };
-                return Some(if fields.is_empty() {
-                    Target::Nowhere
-                } else {
-                    self.new_level(Meaning::Columns(fields, kind))
-                });
+                // Also where no column is wanted: keys that are known are passed over faster.
+                return Some(self.new_level(Meaning::Columns(fields, kind)));
             }
         };
         let Some(field) = wanted.iter().find(|field| field.key == name) else {
@@ -252,8 +299,20 @@ impl Member {
             key: key.into(),
             first,
             mask,
+            last: key
+                .last_chunk::<16>()
+                .map_or(0, |chunk| u128::from_le_bytes(*chunk)),
             target,
             seen: 0,
+        }
+    }
+
+    /// Whether the text goes on with the key, whose first 16 bytes are known to stand there.
+    #[inline]
+    fn ends_at(&self, rest: &[u8]) -> bool {
+        match rest.get(..self.key.len()).and_then(|key| key.last_chunk::<16>()) {
+            Some(chunk) if self.key.len() <= 32 => u128::from_le_bytes(*chunk) == self.last,
+            _ => rest.starts_with(&self.key),
         }
     }
 
@@ -263,7 +322,7 @@ impl Member {
         match rest.first_chunk::<16>() {
             Some(chunk) => {
                 (u128::from_le_bytes(*chunk) ^ self.first) & self.mask == 0
-                    && (self.key.len() <= 16 || rest.starts_with(&self.key))
+                    && (self.key.len() <= 16 || self.ends_at(rest))
             }
             None => rest.starts_with(&self.key),
         }

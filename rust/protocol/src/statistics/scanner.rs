@@ -3,11 +3,10 @@
 //! Nothing here is an error: None means that the general way must read the text. So only what is surely valid is
 //! taken: no white space, no escapes, no lists.
 
+use super::words::{ONES, POWERS_OF_TEN, above_nine, eight_digits, equal_to, first_byte, last_word};
+
 /// How deep values are passed over.
 const DEPTH: usize = 16;
-
-const ONES: u64 = 0x0101_0101_0101_0101;
-const HIGHS: u64 = 0x8080_8080_8080_8080;
 
 /// A place in a text. `ESCAPED`: the text stands inside a JSON string, so that its quotes are `\"`.
 #[derive(Clone, Debug)]
@@ -17,19 +16,25 @@ pub(super) struct Scanner<'a, const ESCAPED: bool> {
 }
 
 /// A number that was scanned.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Number<'a> {
-    pub(super) token: &'a [u8],
-    pub(super) negative: bool,
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Number {
     /// All digits without the point, where they are at most [`Number::EXACT_DIGITS`].
     pub(super) digits: u64,
     pub(super) digit_count: usize,
     /// How many of the digits stand behind the point.
     pub(super) fraction: usize,
+    pub(super) negative: bool,
     pub(super) has_exponent: bool,
 }
 
-impl Number<'_> {
+/// Up to eight digits.
+#[derive(Clone, Copy, Debug, Default)]
+struct Digits {
+    value: u64,
+    is_leading_zero: bool,
+}
+
+impl Number {
     /// So many digits fit into 63 bits.
     pub(super) const EXACT_DIGITS: usize = 18;
 
@@ -78,14 +83,30 @@ impl<'a, const ESCAPED: bool> Scanner<'a, ESCAPED> {
         (self.next()? == byte).then_some(())
     }
 
-    /// The next eight bytes, the first one lowest; zeros behind the end.
-    #[inline]
-    fn word(&self) -> u64 {
-        let rest = self.rest();
+    /// The next eight bytes, the first one lowest; zeros behind the end, and none when it was passed.
+    #[inline(always)]
+    fn word(&self) -> Option<u64> {
+        self.word_at(self.at)
+    }
+
+    #[inline(always)]
+    fn word_at(&self, at: usize) -> Option<u64> {
+        let rest = self.text.get(at..)?;
         match rest.first_chunk::<8>() {
-            Some(chunk) => u64::from_le_bytes(*chunk),
+            Some(chunk) => Some(u64::from_le_bytes(*chunk)),
             None => last_word(rest),
         }
+    }
+
+    /// How far the scan has come.
+    #[inline]
+    pub(super) fn place(&self) -> usize {
+        self.at
+    }
+
+    /// What was scanned since a place.
+    pub(super) fn since(&self, place: usize) -> &'a [u8] {
+        self.text.get(place..self.at).unwrap_or_default()
     }
 
     /// Whether a string begins here.
@@ -94,49 +115,128 @@ impl<'a, const ESCAPED: bool> Scanner<'a, ESCAPED> {
         self.peek() == Some(if ESCAPED { b'\\' } else { b'"' })
     }
 
-    /// A string without escapes: what stands between its quotes.
-    #[inline]
+    /// A string without escapes: what stands between its quotes. The text is ordinary: see [`super::ordinary`].
+    #[inline(always)]
     pub(super) fn string(&mut self) -> Option<&'a [u8]> {
         if ESCAPED {
             self.expect(b'\\')?;
         }
         self.expect(b'"')?;
         let start = self.at;
+        let end = if ESCAPED { b'\\' } else { b'"' };
         loop {
-            let word = self.word();
-            let found = equal_to(word, b'"') | equal_to(word, b'\\') | below(word, 0x20);
+            let found = equal_to(self.word()?, end);
             if found == 0 {
                 self.at += 8;
                 continue;
             }
             self.at += first_byte(found);
             let content = self.text.get(start..self.at)?;
+            self.at += 1;
             if ESCAPED {
-                self.expect(b'\\')?;
+                self.expect(b'"')?;
             }
-            self.expect(b'"')?;
             return Some(content);
         }
     }
 
-    /// A number of JSON's grammar.
-    #[inline]
-    pub(super) fn number(&mut self) -> Option<Number<'a>> {
-        let start = self.at;
+    /// What would stand in a string of this length that begins here, and how far it goes with its quotes. Whether it
+    /// ends there and not before is for the caller to see.
+    #[inline(always)]
+    pub(super) fn string_of(&self, length: usize) -> Option<(&'a [u8], usize)> {
+        let quote = if ESCAPED { &b"\\\""[..] } else { b"\"" };
+        let rest = self.rest().strip_prefix(quote)?;
+        let (content, rest) = rest.split_at_checked(length)?;
+        rest.starts_with(quote)
+            .then_some((content, length + 2 * quote.len()))
+    }
+
+    /// A number of one digit that is not negative, as most counts are.
+    #[inline(always)]
+    pub(super) fn single_digit(&mut self) -> Option<u8> {
+        let [digit @ b'0'..=b'9', b',' | b'}', ..] = self.rest() else {
+            return None;
+        };
+        self.at += 1;
+        Some(digit - b'0')
+    }
+
+    /// A number of JSON's grammar with at most 15 digits before the point and seven behind it, as most are. None, at
+    /// the same place, where it is another.
+    #[inline(always)]
+    pub(super) fn short_number(&mut self) -> Option<Number> {
+        let negative = self.peek()? == b'-';
+        let begin = self.at + usize::from(negative);
+        let (mut whole, mut run, mut after) = self.few_digits(begin)?;
+        if run > 1 && whole.is_leading_zero {
+            return None;
+        }
+        if run == 8 {
+            let (more, count, behind) = self.few_digits(begin + 8)?;
+            whole.value = whole.value * POWERS_OF_TEN[count & 15] + more.value;
+            (run, after) = (8 + count, behind);
+        }
+        let mut number = Number {
+            digits: whole.value,
+            digit_count: run,
+            fraction: 0,
+            negative,
+            has_exponent: false,
+        };
+        if is_end(after) {
+            self.at = begin + run;
+            return Some(number);
+        }
+        if after != b'.' {
+            return None;
+        }
+        let (part, fraction, after) = self.few_digits(begin + run + 1)?;
+        if !is_end(after) || run + fraction > Number::EXACT_DIGITS {
+            return None;
+        }
+        number.digits = whole.value * POWERS_OF_TEN[fraction & 15] + part.value;
+        number.digit_count = run + fraction;
+        number.fraction = fraction;
+        self.at = begin + run + 1 + fraction;
+        Some(number)
+    }
+
+    /// The digits that begin at a place, at most eight, how many, and what stands behind them: zero where it is not
+    /// known, because there are none or eight.
+    #[inline(always)]
+    fn few_digits(&self, at: usize) -> Option<(Digits, usize, u8)> {
+        let word = self.word_at(at)? ^ (ONES * 0x30);
+        let run = first_byte(above_nine(word));
+        if run == 0 {
+            return Some((Digits::default(), 0, 0));
+        }
+        let digits = Digits {
+            value: eight_digits(word << (64 - 8 * run)),
+            is_leading_zero: word & 0xFF == 0,
+        };
+        // Of eight digits none of the word is left.
+        let after = word
+            .checked_shr(8 * (run as u32))
+            .map_or(0, |rest| (rest & 0xFF) as u8 ^ 0x30);
+        Some((digits, run, after))
+    }
+
+    /// Any number of JSON's grammar.
+    pub(super) fn any_number(&mut self) -> Option<Number> {
         let negative = self.peek()? == b'-';
         if negative {
             self.at += 1;
         }
         let leading_zero = self.peek()? == b'0';
         let (mut digits, mut digit_count) = (0u64, 0usize);
-        self.digits(&mut digits, &mut digit_count);
+        self.digits(&mut digits, &mut digit_count)?;
         if digit_count == 0 || (leading_zero && digit_count > 1) {
             return None;
         }
         let whole = digit_count;
         if self.peek() == Some(b'.') {
             self.at += 1;
-            self.digits(&mut digits, &mut digit_count);
+            self.digits(&mut digits, &mut digit_count)?;
             if digit_count == whole {
                 return None;
             }
@@ -146,31 +246,28 @@ impl<'a, const ESCAPED: bool> Scanner<'a, ESCAPED> {
             self.exponent()?;
         }
         Some(Number {
-            token: self.text.get(start..self.at)?,
-            negative,
             digits,
             digit_count,
             fraction: digit_count - whole,
+            negative,
             has_exponent,
         })
     }
 
     #[inline]
-    fn digits(&mut self, value: &mut u64, count: &mut usize) {
+    fn digits(&mut self, value: &mut u64, count: &mut usize) -> Option<()> {
         loop {
-            // A digit becomes its value; what is above nine is none.
-            let word = self.word() ^ (ONES * 0x30);
-            let others = (word.wrapping_add(ONES * 0x76) | word) & HIGHS;
-            let run = first_byte(others);
+            let word = self.word()? ^ (ONES * 0x30);
+            let run = first_byte(above_nine(word));
             if run == 0 {
-                return;
+                return Some(());
             }
             let (scale, eight) = (POWERS_OF_TEN[run & 15], word << (64 - 8 * run));
             *value = value.wrapping_mul(scale).wrapping_add(eight_digits(eight));
             *count += run;
             self.at += run;
             if run < 8 {
-                return;
+                return Some(());
             }
         }
     }
@@ -191,17 +288,37 @@ impl<'a, const ESCAPED: bool> Scanner<'a, ESCAPED> {
     /// Passes over a value.
     #[inline]
     pub(super) fn skip_value(&mut self) -> Option<()> {
-        self.skip_below(DEPTH)
+        if self.peek()? == b'{' {
+            return self.skip_object(DEPTH);
+        }
+        self.skip_scalar()
     }
 
-    #[inline]
-    fn skip_below(&mut self, depth: usize) -> Option<()> {
+    #[inline(always)]
+    fn skip_scalar(&mut self) -> Option<()> {
         match self.peek()? {
-            b'-' | b'0'..=b'9' => self.number().map(|_| ()),
-            b'"' | b'\\' => self.string().map(|_| ()),
-            b'{' => self.skip_object(depth),
+            b'-' | b'0'..=b'9' => self.skip_number(),
+            b'"' | b'\\' => self.skip_string(),
             _ => self.literal(),
         }
+    }
+
+    /// Passes over the numbers that are ordinary without a look at their value.
+    #[inline(always)]
+    fn skip_number(&mut self) -> Option<()> {
+        let word = self.word()? ^ (ONES * 0x30);
+        let run = first_byte(above_nine(word));
+        let end = ((word >> (8 * (run & 7))) & 0xFF) as u8 ^ 0x30;
+        if run & 7 != 0 && is_end(end) && (run == 1 || word & 0xFF != 0) {
+            self.at += run;
+            return Some(());
+        }
+        self.any_number().map(|_| ())
+    }
+
+    #[inline(always)]
+    fn skip_string(&mut self) -> Option<()> {
+        self.string().map(|_| ())
     }
 
     fn skip_object(&mut self, depth: usize) -> Option<()> {
@@ -212,9 +329,13 @@ impl<'a, const ESCAPED: bool> Scanner<'a, ESCAPED> {
             return Some(());
         }
         loop {
-            self.string()?;
+            self.skip_string()?;
             self.expect(b':')?;
-            self.skip_below(depth)?;
+            if self.peek()? == b'{' {
+                self.skip_object(depth)?;
+            } else {
+                self.skip_scalar()?;
+            }
             match self.next()? {
                 b',' => {}
                 b'}' => return Some(()),
@@ -233,49 +354,10 @@ impl<'a, const ESCAPED: bool> Scanner<'a, ESCAPED> {
     }
 }
 
-const POWERS_OF_TEN: [u64; 16] = {
-    let mut powers = [1; 16];
-    let mut at = 1;
-    while at < 16 {
-        powers[at] = powers[at - 1] * 10;
-        at += 1;
-    }
-    powers
-};
-
-#[cold]
-fn last_word(rest: &[u8]) -> u64 {
-    rest.iter()
-        .rev()
-        .fold(0, |word, byte| word << 8 | u64::from(*byte))
-}
-
-/// Marks the bytes that are `byte`: the lowest mark is right, those above may not be.
+/// Whether a number ends before this byte.
 #[inline]
-fn equal_to(word: u64, byte: u8) -> u64 {
-    below(word ^ (ONES * u64::from(byte)), 1)
-}
-
-/// Marks the bytes that are below `limit`, at most 128: the lowest mark is right, those above may not be.
-#[inline]
-fn below(word: u64, limit: u8) -> u64 {
-    word.wrapping_sub(ONES * u64::from(limit)) & !word & HIGHS
-}
-
-/// Where the first mark is; eight without one.
-#[inline]
-fn first_byte(marks: u64) -> usize {
-    // At most eight.
-    (marks.trailing_zeros() / 8) as usize
-}
-
-/// The number that eight digit values make, the first one in the lowest byte.
-#[inline]
-fn eight_digits(digits: u64) -> u64 {
-    let pairs = digits.wrapping_mul(10).wrapping_add(digits >> 8);
-    let even = (pairs & 0x0000_00FF_0000_00FF).wrapping_mul(100 + (1_000_000 << 32));
-    let odd = ((pairs >> 16) & 0x0000_00FF_0000_00FF).wrapping_mul(1 + (10_000 << 32));
-    even.wrapping_add(odd) >> 32
+fn is_end(byte: u8) -> bool {
+    byte == b',' || byte == b'}'
 }
 
 #[cfg(test)]
@@ -300,7 +382,10 @@ mod tests {
             ("1e+", None),
             ("+1", None),
         ] {
-            let number = Scanner::<false>::new(text.as_bytes()).number();
+            let number = Scanner::<false>::new(text.as_bytes()).any_number();
+            if let Some(short) = Scanner::<false>::new(text.as_bytes()).short_number() {
+                assert_eq!(Some(short), number, "{text}");
+            }
             assert_eq!(
                 number.map(|number| (number.digits, number.fraction)),
                 expected,
@@ -311,11 +396,20 @@ mod tests {
 
     proptest::proptest! {
         #[test]
+        fn a_short_number_is_what_any_number_is(text in "-?[0-9]{1,20}([.][0-9]{1,20})?[,} e]") {
+            let short = Scanner::<false>::new(text.as_bytes()).short_number();
+            let any = Scanner::<false>::new(text.as_bytes()).any_number();
+            if short.is_some() {
+                proptest::prop_assert_eq!(short, any);
+            }
+        }
+
+        #[test]
         fn strings_end_where_they_end(content in "[ -~é🚋\n]{0,40}", more in "[a-z\"]{0,9}") {
             let content = content.replace(['"', '\\'], "");
             let plain = format!("\"{content}\"{more}");
             let taken = Scanner::<false>::new(plain.as_bytes()).string();
-            let expected = (!content.contains('\n')).then_some(content.as_bytes());
+            let expected = Some(content.as_bytes());
             proptest::prop_assert_eq!(taken, expected);
             let escaped = format!("\\\"{content}\\\"{more}");
             proptest::prop_assert_eq!(Scanner::<true>::new(escaped.as_bytes()).string(), expected);

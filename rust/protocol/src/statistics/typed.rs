@@ -1,6 +1,6 @@
 //! A scanned token becomes a value of its column's type: exactly as the general way reads it, and faster.
 
-use super::column_builder::{ColumnBuilder, Values, as_written, push_text};
+use super::column_builder::{ColumnBuilder, Values, as_written, push, push_text};
 use super::scanner::Number;
 use crate::expr::Scalar;
 
@@ -17,12 +17,10 @@ const FLOAT_POWERS: usize = 10;
 const DAY: i64 = 86_400_000_000;
 
 impl ColumnBuilder {
-    /// Puts a number, where the column is one of numbers and can hold it.
-    #[inline]
-    pub(super) fn put_number(&mut self, row: usize, number: &Number<'_>) {
-        if !number.is_plain() {
-            return self.put_token(row, number);
-        }
+    /// Puts a number of few digits, where the column is one of numbers and can hold it. False when its token must be
+    /// read by the general way.
+    #[inline(always)]
+    pub(super) fn put_number(&mut self, row: usize, number: Number) -> bool {
         self.reach(row);
         let pushed = match &mut self.values {
             Values::Long(values) => push_integer(values, number),
@@ -30,41 +28,80 @@ impl ColumnBuilder {
             Values::Short(values) => push_integer(values, number),
             Values::Byte(values) => push_integer(values, number),
             Values::Double(values) => match double(number) {
-                Some(value) => {
-                    values.push(as_written(value, self.once_float));
-                    true
-                }
-                None => return self.put_token(row, number),
+                Some(value) => push(values, as_written(value, self.once_float)),
+                None => return false,
             },
             Values::Float(values) => match float(number) {
-                Some(value) => {
-                    values.push(value);
-                    true
-                }
-                None => return self.put_token(row, number),
+                Some(value) => push(values, value),
+                None => return false,
             },
             Values::Decimal(values) => match decimal(number, self.precision_and_scale) {
-                Some(value) => {
-                    values.push(value);
-                    true
-                }
-                None => return self.put_token(row, number),
+                Some(value) => push(values, value),
+                None => return false,
             },
             Values::String { .. } | Values::Date(_) | Values::Timestamp(_) | Values::TimestampNtz(_) => false,
         };
         if pushed {
             self.pushed();
         }
+        true
     }
 
-    /// Puts a count, where the number is one.
+    /// Puts a count of few digits, where the number is one.
     #[inline]
-    pub(super) fn put_count(&mut self, row: usize, number: &Number<'_>) {
-        if number.is_plain() && (!number.negative || number.digits == 0) {
-            self.put_number(row, number);
-        } else if let Some(count) = text_of(number.token).and_then(super::text::count_of) {
+    pub(super) fn put_count(&mut self, row: usize, number: Number) {
+        let is_count = number.fraction == 0 && (!number.negative || number.digits == 0);
+        let Some(digits) = i64::try_from(number.digits).ok().filter(|_| is_count) else {
+            return;
+        };
+        self.reach(row);
+        if let Values::Long(values) = &mut self.values {
+            values.push(digits);
+            self.pushed();
+        }
+    }
+
+    /// Puts the token of a number.
+    pub(super) fn put_token(&mut self, row: usize, token: &[u8]) {
+        if !super::text::is_spelled_as_text(self.data_type) {
+            self.put_spelled(row, token);
+        }
+    }
+
+    /// Puts the token of a count.
+    pub(super) fn put_count_token(&mut self, row: usize, token: &[u8]) {
+        if let Some(count) = text_of(token).and_then(super::text::count_of) {
             self.put(row, Scalar::Long(count));
         }
+    }
+
+    /// Puts a count of one digit.
+    #[inline(always)]
+    pub(super) fn put_digit(&mut self, row: usize, digit: u8) {
+        self.reach(row);
+        if let Values::Long(values) = &mut self.values {
+            values.push(i64::from(digit));
+            self.pushed();
+        }
+    }
+
+    /// Puts a date or a time in its ordinary spelling. False when it is another, or the column is of another type.
+    #[inline(always)]
+    pub(super) fn put_time(&mut self, row: usize, text: &[u8]) -> bool {
+        self.reach(row);
+        let pushed = match &mut self.values {
+            Values::Date(values) => date(text).map(|value| values.push(value)),
+            // A zone is said or not; the general way judges all but the ordinary.
+            Values::Timestamp(values) => timestamp(text).map(|value| values.push(value)),
+            Values::TimestampNtz(values) => timestamp(text)
+                .filter(|_| text.len() == self.time_length)
+                .map(|value| values.push(value)),
+            _ => None,
+        };
+        if pushed.is_some() {
+            self.pushed();
+        }
+        pushed.is_some()
     }
 
     /// Puts a text, where the column's values are spelled as text.
@@ -73,33 +110,17 @@ impl ColumnBuilder {
         self.reach(row);
         let pushed = match &mut self.values {
             Values::String { ends, bytes } => push_text(ends, bytes, text),
-            Values::Date(values) => match date(text) {
-                Some(value) => {
-                    values.push(value);
-                    true
+            Values::Date(_) | Values::Timestamp(_) | Values::TimestampNtz(_) => {
+                if !self.put_time(row, text) {
+                    self.put_spelled(row, text);
                 }
-                None => return self.put_spelled(row, text),
-            },
-            Values::Timestamp(values) | Values::TimestampNtz(values) => match timestamp(text) {
-                // A zone is said or not; the general way judges all but the ordinary.
-                Some(value) if text.len() == 23 || is_instant(self.data_type) => {
-                    values.push(value);
-                    true
-                }
-                _ => return self.put_spelled(row, text),
-            },
+                return;
+            }
             Values::Float(_) | Values::Double(_) => return self.put_spelled(row, text),
             _ => false,
         };
         if pushed {
             self.pushed();
-        }
-    }
-
-    #[cold]
-    fn put_token(&mut self, row: usize, number: &Number<'_>) {
-        if !super::text::is_spelled_as_text(self.data_type) {
-            self.put_spelled(row, number.token);
         }
     }
 
@@ -115,12 +136,8 @@ fn text_of(bytes: &[u8]) -> Option<&str> {
     std::str::from_utf8(bytes).ok()
 }
 
-fn is_instant(data_type: crate::schema::PrimitiveType) -> bool {
-    data_type == crate::schema::PrimitiveType::Timestamp
-}
-
 #[inline]
-fn push_integer<T: TryFrom<i64>>(values: &mut Vec<T>, number: &Number<'_>) -> bool {
+fn push_integer<T: TryFrom<i64>>(values: &mut Vec<T>, number: Number) -> bool {
     if number.fraction > 0 {
         return false;
     }
@@ -138,7 +155,7 @@ fn push_integer<T: TryFrom<i64>>(values: &mut Vec<T>, number: &Number<'_>) -> bo
 
 /// The nearest double, where one division of exact numbers gives it.
 #[inline]
-fn double(number: &Number<'_>) -> Option<f64> {
+fn double(number: Number) -> Option<f64> {
     if number.digits > EXACT_IN_DOUBLE {
         return None;
     }
@@ -149,7 +166,7 @@ fn double(number: &Number<'_>) -> Option<f64> {
 
 /// The nearest float, where one division of exact numbers gives it.
 #[inline]
-fn float(number: &Number<'_>) -> Option<f32> {
+fn float(number: Number) -> Option<f32> {
     if number.digits > EXACT_IN_FLOAT || number.fraction > FLOAT_POWERS {
         return None;
     }
@@ -164,7 +181,7 @@ fn float(number: &Number<'_>) -> Option<f32> {
 
 /// The unscaled number, where no digit is behind the scale and the precision holds it.
 #[inline]
-fn decimal(number: &Number<'_>, (limit, scale): (i128, usize)) -> Option<i128> {
+fn decimal(number: Number, (limit, scale): (i128, usize)) -> Option<i128> {
     let shift = u32::try_from(scale.checked_sub(number.fraction)?).ok()?;
     let value = i128::from(number.digits).checked_mul(10i128.checked_pow(shift)?)?;
     (value < limit).then_some(if number.negative { -value } else { value })
@@ -173,11 +190,11 @@ fn decimal(number: &Number<'_>, (limit, scale): (i128, usize)) -> Option<i128> {
 /// Days since the epoch of `yyyy-MM-dd`.
 #[inline]
 fn date(text: &[u8]) -> Option<i32> {
-    let [y1, y2, y3, y4, b'-', m1, m2, b'-', d1, d2] = *text else {
+    let (start, &[d1, d2]) = text.split_first_chunk::<8>()? else {
         return None;
     };
-    let year = two(y1, y2)? * 100 + two(y3, y4)?;
-    let (month, day) = (two(m1, m2)?, two(d1, d2)?);
+    let [century, _, year, _, _, month, ..] = pairs(*start, *b"0000-00-")?.map(i32::from);
+    let (year, day) = (century * 100 + year, two(d1, d2)?);
     let leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
     let days = match month {
         2 => 28 + i32::from(leap),
@@ -206,16 +223,33 @@ fn timestamp(text: &[u8]) -> Option<i64> {
         [time @ .., b'Z'] => time,
         time => time,
     };
-    let [b'T', h1, h2, b':', m1, m2, b':', s1, s2, b'.', f1, f2, f3] = *time else {
+    let [b'T', time @ ..] = time else {
         return None;
     };
-    let (hour, minute, second) = (two(h1, h2)?, two(m1, m2)?, two(s1, s2)?);
+    let (time, &[b'.', f1, f2, f3]) = time.split_first_chunk::<8>()? else {
+        return None;
+    };
+    let [hour, _, _, minute, _, _, second, _] = pairs(*time, *b"00:00:00")?.map(i32::from);
     if hour > 23 || minute > 59 || second > 59 {
         return None;
     }
     let millisecond = two(f1, f2)? * 10 + two(b'0', f3)?;
     let milliseconds = i64::from((hour * 60 + minute) * 60 + second) * 1000 + i64::from(millisecond);
     Some(i64::from(date(day)?) * DAY + milliseconds * 1000)
+}
+
+/// For each byte of eight the number that it makes with the next one, where digits stand as in the pattern (`0` for a
+/// digit), and everything else is the same.
+#[inline]
+fn pairs(text: [u8; 8], pattern: [u8; 8]) -> Option<[u8; 8]> {
+    const HIGHS: u64 = 0x8080_8080_8080_8080;
+    let word = u64::from_le_bytes(text) ^ u64::from_le_bytes(pattern);
+    // What brings the highest bit of a byte about: a digit above nine, or anything that is not the pattern.
+    let limits = u64::from_le_bytes(pattern.map(|byte| if byte == b'0' { 0x76 } else { 0x7F }));
+    if (word.wrapping_add(limits) | word) & HIGHS != 0 {
+        return None;
+    }
+    Some((word.wrapping_mul(10).wrapping_add(word >> 8)).to_le_bytes())
 }
 
 #[inline]
@@ -229,7 +263,54 @@ mod tests {
     use super::*;
     use crate::expr::{parse_date, parse_timestamp};
 
+    #[test]
+    fn only_the_ordinary_spelling_is_read() {
+        for text in [
+            "2024/01/01",
+            "2024-01.01",
+            "2024-01-0",
+            "2024-01-011",
+            "2O24-01-01",
+            "",
+            "2024-1-011",
+        ] {
+            assert_eq!(date(text.as_bytes()), None, "{text}");
+        }
+        for text in [
+            "2024-01-01 00:00:00.000",
+            "2024-01-01T00.00:00.000",
+            "2024-01-01T00:00:00,000Z",
+        ] {
+            assert_eq!(timestamp(text.as_bytes()), None, "{text}");
+        }
+    }
+
     proptest::proptest! {
+        #![proptest_config(proptest::prelude::ProptestConfig::with_cases(5000))]
+
+        #[test]
+        fn floats_are_rounded_once(digits in 1u64 << 23..1 << 27, fraction in 0..14usize) {
+            let number = Number { digits, digit_count: 0, fraction, negative: false, has_exponent: false };
+            if let Some(value) = float(number) {
+                proptest::prop_assert_eq!(Ok(value), format!("{digits}E-{fraction}").parse());
+            }
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn numbers_are_what_the_standard_library_reads(digits in 0..1u64 << 55, cut in 0..56u32, fraction in 0..20usize) {
+            let digits = digits >> cut;
+            let number = Number { digits, digit_count: 0, fraction, negative: false, has_exponent: false };
+            let text = format!("{digits}E-{fraction}");
+            if let Some(value) = double(number) {
+                proptest::prop_assert_eq!(Ok(value), text.parse());
+            }
+            if let Some(value) = float(number) {
+                proptest::prop_assert_eq!(Ok(value), text.parse());
+            }
+        }
+
         #[test]
         fn dates_and_times_are_what_the_general_way_reads(
             year in 0..10_000u32, month in 0..14u32, day in 0..33u32, time in 0..100_000_000u32,

@@ -3,6 +3,7 @@
 //! Protocol: *Checkpoints*, *V1 Spec*, *V2 Spec*, *Sidecar Files*. This room alone knows what a checkpoint is made of.
 
 mod columns;
+mod int96;
 mod parquet;
 
 use std::sync::Arc;
@@ -32,7 +33,10 @@ const SIDECARS: &str = "_sidecars";
 const FOOTERS_IN_FLIGHT: usize = 64;
 
 /// How many row groups are fetched and decoded at once.
-const ROW_GROUPS_IN_FLIGHT: usize = 8;
+const ROW_GROUPS_IN_FLIGHT: usize = 16;
+
+/// How many bytes of a checkpoint's end are fetched with its footer, which is large where there are many columns.
+const FOOTER_BYTES: u64 = 256 << 10;
 
 /// Up to this size the top level of a UUID-named checkpoint is fetched whole: it mostly names sidecars and holds little.
 const TOP_LEVEL_BYTES: u64 = 8 << 20;
@@ -188,7 +192,7 @@ async fn open_listed(location: Arc<TableLocation>, file: Arc<LogFile>) -> Result
     let parquet = if is_top_level && file.size <= TOP_LEVEL_BYTES {
         parquet.with_tail_guess(file.size)
     } else {
-        parquet
+        parquet.with_tail_guess(FOOTER_BYTES)
     };
     ActionsFile::open(parquet, &relative).await.map_err(located)
 }
@@ -198,7 +202,8 @@ async fn open_sidecar(location: Arc<TableLocation>, sidecar: Sidecar) -> Result<
     let located = |error: Error| error.with("path", relative.as_str());
     let path = location.below(&relative)?;
     let said = u64::try_from(sidecar.size_in_bytes).unwrap_or(0);
-    let mut file = ParquetFile::listed(Arc::clone(location.store()), path, said);
+    let store = Arc::clone(location.store());
+    let mut file = ParquetFile::listed(store, path, said).with_tail_guess(FOOTER_BYTES);
     file.fetch_tail().await.map_err(|error| match error {
         object_store::Error::NotFound { .. } => located(
             Error::new(ErrorKind::CorruptLog, "a sidecar of the checkpoint is missing")

@@ -16,6 +16,7 @@ use parquet::errors::ParquetError;
 use parquet::file::metadata::ColumnChunkMetaData;
 
 use super::columns::{damaged, file_actions, parquet_failed, rows_of, values_of};
+use super::int96::with_microseconds;
 use crate::decode::file_batch::{FileBatch, StatisticsSource};
 use crate::decode::table_actions::TableActions;
 use crate::parquet_file::ParquetFile;
@@ -101,7 +102,11 @@ impl ActionsFile {
         // The schema comes from Parquet alone, so that every writer's file has the same Arrow types.
         let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
         // The Parquet reader can panic on bytes that were made for it; here that is damage like any other.
-        let metadata = AssertUnwindSafe(ArrowReaderMetadata::load_async(&mut reader, options))
+        let load = async {
+            let metadata = ArrowReaderMetadata::load_async(&mut reader, options.clone()).await?;
+            with_microseconds(metadata, options)
+        };
+        let metadata = AssertUnwindSafe(load)
             .catch_unwind()
             .await
             .unwrap_or_else(|_| Err(ParquetError::General(NO_SENSE.to_owned())))
@@ -319,6 +324,6 @@ fn table_actions(batch: &RecordBatch) -> Result<TableActions> {
         sidecars: values_of(batch, "sidecar")?,
         txns: values_of(batch, "txn")?,
         domains: values_of(batch, "domainMetadata")?,
-        commit_info: None,
+        ..TableActions::default()
     })
 }

@@ -1,0 +1,263 @@
+//! From a listing to a snapshot: what makes the version is read, reconciled and judged.
+
+use std::sync::Arc;
+
+use deltaic_protocol::column_mapping::ColumnMappingMode;
+use deltaic_protocol::features::{self, ensure_openable};
+use deltaic_protocol::{Error, ErrorKind, Result};
+
+use super::Snapshot;
+use super::checksum::read_checksum;
+use super::load::Request;
+use crate::decode::checkpoint::Checkpoint;
+use crate::decode::commits::{CommitActions, read_commits};
+use crate::history::adjusted_file_times;
+use crate::listing::Listing;
+use crate::reconcile::{NewerKeys, Survivors, TableState};
+use crate::segment::{
+    Compactions, LogSegment, complete_checkpoints, newest_version, not_a_table, version_not_found,
+    version_range,
+};
+
+/// How much of the log a listing shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Reach {
+    Whole,
+    FromHint,
+}
+
+pub(super) async fn from_listing(
+    request: &Request,
+    listing: &Listing,
+    reach: Reach,
+    mut warnings: Vec<String>,
+) -> Result<Snapshot> {
+    let uri = request.location.uri();
+    let Some(newest) = newest_version(listing) else {
+        return Err(not_a_table(listing, uri));
+    };
+    if let Some(asked) = request.version
+        && version_range(listing).is_none_or(|(oldest, newest)| asked < oldest || asked > newest)
+    {
+        return Err(version_not_found(listing, asked).with("table", uri));
+    }
+    let version = request.version.unwrap_or(newest);
+    let file_time_ms = match reach {
+        Reach::Whole => adjusted_file_times(listing).get(&version).copied(),
+        Reach::FromHint => None,
+    };
+    let mut first_error = None;
+    let candidates = complete_checkpoints(listing, Some(version))
+        .into_iter()
+        .map(Some)
+        .chain([None]);
+    for checkpoint in candidates {
+        let segment = match LogSegment::try_new(listing, checkpoint, version) {
+            Ok(segment) => segment,
+            Err(error) => {
+                first_error.get_or_insert(error);
+                continue;
+            }
+        };
+        let has_checkpoint = segment.checkpoint.is_some();
+        match from_segment(request, segment, file_time_ms, &mut warnings).await {
+            Ok(snapshot) => return Ok(snapshot),
+            Err(Failed::Checkpoint(error)) => {
+                warnings.push(format!("a checkpoint was passed over: {error}"));
+                first_error.get_or_insert(error);
+            }
+            // What a checkpoint says may be what is wrong; the commits before it say it too, if they are still there.
+            Err(Failed::Reconciling(error)) if has_checkpoint && error.kind() == ErrorKind::CorruptLog => {
+                warnings.push(format!("a checkpoint was passed over: {error}"));
+                first_error.get_or_insert(error);
+            }
+            Err(Failed::Reconciling(error) | Failed::Commits(error)) => return Err(error),
+        }
+    }
+    Err(first_error.unwrap_or_else(|| not_a_table(listing, uri)))
+}
+
+/// Which step failed, since another checkpoint may help against some.
+enum Failed {
+    Checkpoint(Error),
+    Commits(Error),
+    Reconciling(Error),
+}
+
+async fn from_segment(
+    request: &Request,
+    segment: LogSegment,
+    file_time_ms: Option<i64>,
+    warnings: &mut Vec<String>,
+) -> std::result::Result<Snapshot, Failed> {
+    let location = &request.location;
+    let max_line_bytes = request.options.max_line_bytes;
+    let lines = segment.lines(Compactions::Used);
+    let has_compactions = lines.iter().any(|file| file.path.version != file.last_version());
+    let checkpoint = async {
+        match &segment.checkpoint {
+            Some(files) => Checkpoint::read(location, files, max_line_bytes).await.map(Some),
+            None => Ok(None),
+        }
+    };
+    let commits = read_commits(location, &lines, max_line_bytes);
+    let checksum = read_checksum(location, segment.checksum.as_deref());
+    let (checkpoint, commits, checksum) = futures::join!(checkpoint, commits, checksum);
+    let checkpoint = checkpoint.map_err(Failed::Checkpoint)?.map(Arc::new);
+    let assemble = |commits: CommitActions| {
+        let (segment, checkpoint) = (segment.clone(), checkpoint.clone());
+        let mut snapshot = Snapshot::assemble(request, segment, checkpoint, commits, file_time_ms)?;
+        let disagreements = match &checksum {
+            Ok(Some(checksum)) => snapshot.disagreements(checksum)?,
+            Ok(None) => Vec::new(),
+            Err(why) => vec![format!("the version checksum was passed over: {why}")],
+        };
+        let agrees = disagreements.is_empty();
+        Arc::make_mut(&mut snapshot.warnings).extend(disagreements);
+        Ok((snapshot, agrees))
+    };
+    if has_compactions {
+        // A compaction file may be left out, and there are writers that got them wrong: whatever speaks against what it
+        // leads to sends us to the commits.
+        // Metadata of two ids are of a table that was replaced, or of another table's compaction file: the commits know.
+        let sound = match commits {
+            Ok(commits) if !is_of_one_table(checkpoint.as_deref(), &commits) => None,
+            commits => Some(commits.and_then(assemble)),
+        };
+        match sound {
+            None => {}
+            Some(Ok((mut snapshot, true))) => {
+                Arc::make_mut(&mut snapshot.warnings).splice(0..0, warnings.iter().cloned());
+                return Ok(snapshot);
+            }
+            Some(Ok((_, false))) => warnings.push(
+                "compaction files were passed over: with them the table is not what its version checksum says".to_owned(),
+            ),
+            Some(Err(error)) if error.kind() == ErrorKind::CorruptLog => {
+                warnings.push(format!("compaction files were passed over: {error}"));
+            }
+            Some(Err(error)) => return Err(Failed::Commits(error)),
+        }
+        let commits = read_commits(location, &segment.lines(Compactions::Ignored), max_line_bytes).await;
+        let commits = commits.map_err(Failed::Commits)?;
+        let (mut snapshot, _) = assemble(commits).map_err(Failed::Reconciling)?;
+        Arc::make_mut(&mut snapshot.warnings).splice(0..0, warnings.iter().cloned());
+        return Ok(snapshot);
+    }
+    let (mut snapshot, _) = assemble(commits.map_err(Failed::Commits)?).map_err(Failed::Reconciling)?;
+    Arc::make_mut(&mut snapshot.warnings).splice(0..0, warnings.iter().cloned());
+    Ok(snapshot)
+}
+
+/// Whether all metadata have one id.
+fn is_of_one_table(checkpoint: Option<&Checkpoint>, commits: &CommitActions) -> bool {
+    let of_checkpoint = checkpoint.map(|checkpoint| &checkpoint.table);
+    let tables = of_checkpoint
+        .into_iter()
+        .chain(commits.tables.iter().map(|(_, table)| table));
+    let mut ids = tables.filter_map(|table| table.metadata.as_ref().map(|metadata| &metadata.id));
+    let first = ids.next();
+    ids.all(|id| Some(id) == first)
+}
+
+impl Snapshot {
+    /// Reconciles what was read, and lets only a table through whose log is understood.
+    fn assemble(
+        request: &Request,
+        segment: LogSegment,
+        checkpoint: Option<Arc<Checkpoint>>,
+        commits: CommitActions,
+        file_time_ms: Option<i64>,
+    ) -> Result<Self> {
+        let (keys, mut adds, removes) = NewerKeys::reconcile(&commits.adds, &commits.removes)?;
+        let mut state = TableState::default();
+        if let Some(checkpoint) = &checkpoint {
+            state = state.with_newer(vec![(segment.version, checkpoint.table.clone())]);
+            adds.extend(
+                checkpoint
+                    .adds
+                    .iter()
+                    .map(|files| keys.probe(&Survivors::all(Arc::clone(files)))),
+            );
+        }
+        let known = Known {
+            segment,
+            checkpoint,
+            state: state.with_newer(commits.tables),
+            adds,
+            removes,
+            newest_commit_info: commits.newest_commit_info,
+            file_time_ms,
+        };
+        Self::try_new(request, known)
+    }
+
+    /// Takes what was reconciled, and lets only a table through whose log is understood.
+    pub(super) fn try_new(request: &Request, known: Known) -> Result<Self> {
+        let (location, version) = (&request.location, known.segment.version);
+        let absent = |what: &str| {
+            Error::new(ErrorKind::CorruptLog, format!("the log holds no {what} action"))
+                .with("table", location.uri())
+                .with("version", version)
+                .hint("the first commit of a table must hold one: restore it from a backup")
+        };
+        let protocol = known.state.protocol.clone().ok_or_else(|| absent("protocol"))?;
+        let metadata = known.state.metadata.clone().ok_or_else(|| absent("metaData"))?;
+        let located = |error: Error| {
+            error
+                .with("table", location.uri())
+                .with("version", version)
+                .or_hint(
+                    "the metadata are damaged: restore the commit that holds them from a backup of the table",
+                )
+        };
+        // A protocol that is not understood may change what the rest means, so it is judged first.
+        let schema = match metadata.schema() {
+            Ok(schema) => schema,
+            Err(error) => {
+                ensure_openable(&protocol, &metadata, &Default::default(), request.tail).map_err(located)?;
+                return Err(located(error));
+            }
+        };
+        ensure_openable(&protocol, &metadata, &schema, request.tail).map_err(located)?;
+        let column_mapping = ColumnMappingMode::of(&protocol, &metadata).map_err(located)?;
+        let mut domains = known.state.domains.as_ref().clone();
+        domains.retain(|_, domain| !domain.removed);
+        let contradictions = features::contradictions(&protocol);
+        Ok(Self {
+            location: Arc::clone(location),
+            options: request.options,
+            tail: request.tail,
+            segment: Arc::new(known.segment),
+            checkpoint: known.checkpoint,
+            state: known.state,
+            protocol,
+            metadata,
+            schema: Arc::new(schema),
+            column_mapping,
+            adds: Arc::new(known.adds),
+            removes: Arc::new(known.removes),
+            domains: Arc::new(domains),
+            newest_commit_info: known.newest_commit_info.map(Arc::from),
+            file_time_ms: known.file_time_ms,
+            warnings: Arc::new(
+                contradictions
+                    .iter()
+                    .map(|contradiction| format!("the table's protocol contradicts itself: {contradiction}"))
+                    .collect(),
+            ),
+        })
+    }
+}
+
+/// What a snapshot is made of, before it is judged.
+pub(super) struct Known {
+    pub(super) segment: LogSegment,
+    pub(super) checkpoint: Option<Arc<Checkpoint>>,
+    pub(super) state: TableState,
+    pub(super) adds: Vec<Survivors>,
+    pub(super) removes: Vec<Survivors>,
+    pub(super) newest_commit_info: Option<String>,
+    /// The time of the version's commit by its file, made to rise; none where the listing does not reach far enough.
+    pub(super) file_time_ms: Option<i64>,
+}

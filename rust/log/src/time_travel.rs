@@ -1,0 +1,126 @@
+//! From a time to the version that the table had then.
+//!
+//! Protocol: *In-Commit Timestamps*, *Recommendations for Readers of Tables with In-Commit Timestamps*.
+
+use std::sync::Arc;
+
+use deltaic_protocol::{Error, ErrorKind, Result, Version};
+
+use crate::history::{
+    adjusted_file_times, in_commit_timestamp, in_commit_timestamps, is_in_commit, read_commit_info,
+};
+use crate::listing::{Listing, LogFile};
+use crate::location::TableLocation;
+use crate::segment::{not_a_table, version_range};
+use crate::snapshot::LoadOptions;
+
+/// The newest version that was committed at or before a time. Out of range is a `VersionNotFound` that gives the
+/// range.
+///
+/// Where in-commit timestamps are enabled, commits are read as a search among them needs, and not all of them.
+pub async fn version_at(
+    location: &Arc<TableLocation>,
+    timestamp_ms: i64,
+    options: LoadOptions,
+) -> Result<Version> {
+    let listing = Listing::whole(location).await?;
+    let Some((oldest, newest)) = version_range(&listing) else {
+        return Err(not_a_table(&listing, location.uri()));
+    };
+    let enabled = in_commit_timestamps(location, &listing, newest, options).await?;
+    let (mut by_file, mut by_commit): (Vec<&Arc<LogFile>>, Vec<&Arc<LogFile>>) = listing
+        .commits()
+        .filter(|file| file.path.version >= oldest)
+        .partition(|file| !is_in_commit(&enabled, file.path.version));
+    by_file.sort_by_key(|file| file.path.version);
+    by_commit.sort_by_key(|file| file.path.version);
+    let times = adjusted_file_times(&listing);
+    let by_file: Vec<(Version, i64)> = by_file
+        .iter()
+        .map(|file| {
+            let version = file.path.version;
+            (version, times.get(&version).copied().unwrap_or(file.modified_ms))
+        })
+        .collect();
+    let in_commit = |file: &Arc<LogFile>| {
+        let file = Arc::clone(file);
+        async move {
+            let info = read_commit_info(location, &file).await?;
+            let version = file.path.version;
+            Ok::<_, Error>((version, in_commit_timestamp(info.as_deref(), version)?))
+        }
+    };
+    let first_in_commit = match by_commit.first() {
+        Some(file) => Some(in_commit(file).await?),
+        None => None,
+    };
+    let last_in_commit = match by_commit.last() {
+        Some(file) if by_commit.len() > 1 => Some(in_commit(file).await?),
+        _ => first_in_commit,
+    };
+    let first = by_file.first().copied().or(first_in_commit);
+    let last = last_in_commit.or(by_file.last().copied());
+    let (Some(first), Some(last)) = (first, last) else {
+        return Err(
+            Error::new(ErrorKind::VersionNotFound, "the log holds no commit").with("table", location.uri())
+        );
+    };
+    if timestamp_ms < first.1 || timestamp_ms > last.1 {
+        return Err(out_of_range(location, timestamp_ms, first, last));
+    }
+    match first_in_commit {
+        Some((mut found, time)) if time <= timestamp_ms => {
+            // The newest of the commits whose time is not later, by halves; the first is known to be one.
+            let mut rest = by_commit.get(1..).unwrap_or_default();
+            while !rest.is_empty() {
+                let (before, after) = rest.split_at(rest.len() / 2);
+                let Some((middle, after)) = after.split_first() else {
+                    break;
+                };
+                let (version, time) = in_commit(middle).await?;
+                if time <= timestamp_ms {
+                    found = version;
+                    rest = after;
+                } else {
+                    rest = before;
+                }
+            }
+            Ok(found)
+        }
+        _ => by_file
+            .iter()
+            .rev()
+            .find(|(_, time)| *time <= timestamp_ms)
+            .map(|(version, _)| *version)
+            .ok_or_else(|| out_of_range(location, timestamp_ms, first, last)),
+    }
+}
+
+fn out_of_range(
+    location: &TableLocation,
+    timestamp_ms: i64,
+    (first, first_ms): (Version, i64),
+    (last, last_ms): (Version, i64),
+) -> Error {
+    Error::new(
+        ErrorKind::VersionNotFound,
+        format!(
+            "no version was committed at {}: the log reaches from {} (version {first}) to {} (version {last})",
+            spelled(timestamp_ms),
+            spelled(first_ms),
+            spelled(last_ms)
+        ),
+    )
+    .with("table", location.uri())
+    .with("timestamp_ms", timestamp_ms)
+    .with("oldest", first)
+    .with("newest", last)
+    .hint("ask for a time in the range, or for a version")
+}
+
+fn spelled(timestamp_ms: i64) -> String {
+    timestamp_ms
+        .checked_mul(1000)
+        .and_then(|micros| deltaic_protocol::expr::format_timestamp(micros, 'T'))
+        .map_or_else(|| format!("{timestamp_ms} ms"), |text| text + "Z")
+}

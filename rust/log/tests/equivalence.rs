@@ -1,0 +1,176 @@
+//! Whatever the form of the log, it tells one history: every way of opening a table against the oracle.
+
+use deltaic_log::Snapshot;
+use deltaic_log::snapshot::LoadOptions;
+use deltaic_protocol::{Error, ErrorKind, Result, Version};
+use deltaic_testkit::checkpoint_writer::{CheckpointForm, Layout};
+use deltaic_testkit::compaction_writer::CompactionForm;
+use deltaic_testkit::facts::facts;
+use deltaic_testkit::oracle::replay;
+use deltaic_testkit::strategies::{checkpoint_form, hint_form, history, history_with_upkeep};
+use deltaic_testkit::table_builder::TableBuilder;
+use deltaic_testkit::upkeep::{HintForm, LastCommit, Upkeep};
+use proptest::prelude::*;
+use serde_json::Value;
+
+fn run(test: impl Future<Output = Result<()>>) -> Result<(), TestCaseError> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(|error| TestCaseError::fail(error.to_string()))?;
+    runtime.block_on(test).map_err(|error: Error| {
+        TestCaseError::fail(format!("{error}; {}", error.hint_text().unwrap_or_default()))
+    })
+}
+
+async fn open(table: &TableBuilder, version: Option<usize>) -> Result<Snapshot> {
+    let version = version.map(|version| Version::try_new(i64::try_from(version).unwrap_or(i64::MAX)));
+    Snapshot::load(table.location(), version.transpose()?, LoadOptions::default()).await
+}
+
+async fn assert_is(snapshot: &Snapshot, commits: &[Vec<Value>], how: &str) -> Result<()> {
+    assert_eq!(
+        snapshot.version().as_i64() + 1,
+        i64::try_from(commits.len()).unwrap_or_default(),
+        "{how}"
+    );
+    let (said, is) = (facts(snapshot).await?, replay(commits).facts());
+    assert_eq!(
+        said,
+        is,
+        "{how}, version {}; warnings: {:?}",
+        snapshot.version(),
+        snapshot.warnings()
+    );
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 60, ..ProptestConfig::default() })]
+
+    /// Checkpoints of any form, compactions and checksums right and wrong, hints right and wrong, and cleanup come
+    /// between the commits; at each of them the table is opened anew, at every version that it still tells, and a
+    /// snapshot of each earlier moment is refreshed, some at every step and some over many.
+    ///
+    /// protocol: action-reconciliation.1, action-reconciliation.2, delta-log-entries.1
+    /// protocol: checkpoints.2, checkpoints.8
+    #[test]
+    fn every_form_of_the_log_tells_one_history(history in history_with_upkeep(), stride in 1usize..5) {
+        run(async {
+            let mut table = TableBuilder::new();
+            let mut held: Vec<Snapshot> = Vec::new();
+            for (now, (actions, upkeep)) in history.iter().enumerate() {
+                table.commit(actions.clone()).await?;
+                for step in upkeep {
+                    table.upkeep(step).await?;
+                }
+                let opened = open(&table, None).await?;
+                assert_is(&opened, table.commits(), "opened").await?;
+                for (moment, snapshot) in held.iter_mut().enumerate() {
+                    if moment == 0 || now % (moment + stride) == 0 {
+                        *snapshot = snapshot.refresh().await?;
+                        assert_is(snapshot, table.commits(), "refreshed").await?;
+                    }
+                }
+                held.push(opened);
+                for version in 0..=now {
+                    let travelled = open(&table, Some(version)).await;
+                    if table.readable().contains(&version) {
+                        assert_is(&travelled?, &table.commits()[..=version], "asked for").await?;
+                    } else {
+                        let kind = travelled.err().map(|error| error.kind());
+                        assert_eq!(kind, Some(ErrorKind::VersionNotFound), "version {version}");
+                    }
+                }
+            }
+            Ok(())
+        })?;
+    }
+
+    /// By checkpoint of any form at any version, with any hint, or by all commits: the same table.
+    ///
+    /// protocol: checkpoints.11, classic-checkpoint.1, classic-checkpoint.2
+    /// protocol: uuid-named-checkpoint.1, v2-spec.1, v2-spec.2
+    #[test]
+    fn a_checkpoint_stands_for_the_commits_before_it(
+        commits in history(), form in checkpoint_form(), hint in hint_form(), at in any::<prop::sample::Index>(),
+        are_deleted in any::<bool>(),
+    ) {
+        run(async {
+            let at = at.index(commits.len());
+            let mut table = TableBuilder::new();
+            for (version, actions) in commits.iter().enumerate() {
+                table.commit(actions.clone()).await?;
+                if version == at {
+                    table.upkeep(&Upkeep::Checkpoint(form)).await?;
+                }
+            }
+            table.upkeep(&Upkeep::Hint(hint)).await?;
+            if are_deleted {
+                table.upkeep(&Upkeep::CleanUp(LastCommit::Deleted)).await?;
+            }
+            let opened = open(&table, None).await?;
+            assert_is(&opened, &commits, "opened").await?;
+            // Who refreshes and finds nothing new has what he had.
+            assert_is(&opened.refresh().await?, &commits, "refreshed").await
+        })?;
+    }
+}
+
+/// A hint is a help and no truth: what is wrong with it costs nothing.
+#[test]
+fn a_hint_in_any_form_changes_nothing() -> Result<(), TestCaseError> {
+    run(async {
+        let hints = [
+            HintForm::Absent,
+            HintForm::Right,
+            HintForm::Signed,
+            HintForm::Missigned,
+            HintForm::Stale,
+            HintForm::Ahead,
+            HintForm::Torn,
+        ];
+        for layout in [Layout::Classic, Layout::MultiPart(3)] {
+            for hint in hints {
+                let mut table = TableBuilder::new();
+                table.commit(TableBuilder::first_actions()).await?;
+                table
+                    .upkeep(&Upkeep::Checkpoint(CheckpointForm::of(Layout::Classic)))
+                    .await?;
+                table
+                    .commit(vec![deltaic_testkit::table_builder::add("a", None)])
+                    .await?;
+                table
+                    .upkeep(&Upkeep::Checkpoint(CheckpointForm::of(layout)))
+                    .await?;
+                table.upkeep(&Upkeep::Hint(hint)).await?;
+                table
+                    .commit(vec![deltaic_testkit::table_builder::remove("a", None)])
+                    .await?;
+                assert_is(
+                    &open(&table, None).await?,
+                    table.commits(),
+                    &format!("{layout:?} {hint:?}"),
+                )
+                .await?;
+            }
+        }
+        Ok(())
+    })
+}
+
+/// A compaction whose metadata are another table's is not this table's log, and the commits are still there.
+#[test]
+fn a_compaction_of_another_table_is_passed_over() -> Result<(), TestCaseError> {
+    run(async {
+        let mut table = TableBuilder::new();
+        table.commit(TableBuilder::first_actions()).await?;
+        for name in ["a", "b", "c"] {
+            table
+                .commit(vec![deltaic_testkit::table_builder::add(name, None)])
+                .await?;
+        }
+        table
+            .upkeep(&Upkeep::Compaction(1, CompactionForm::Foreign))
+            .await?;
+        assert_is(&open(&table, None).await?, table.commits(), "opened").await
+    })
+}

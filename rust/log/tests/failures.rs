@@ -1,0 +1,283 @@
+//! A store that fails: every request in turn, in every way. What comes of it is an error that says so or the right
+//! table, never another table and never a panic.
+
+use deltaic_log::Snapshot;
+use deltaic_log::snapshot::LoadOptions;
+use deltaic_protocol::log_path::CheckpointFormat;
+use deltaic_protocol::{Error, ErrorKind, Result};
+use deltaic_testkit::checkpoint_writer::{CheckpointForm, Layout};
+use deltaic_testkit::checksum_writer::ChecksumForm;
+use deltaic_testkit::compaction_writer::CompactionForm;
+use deltaic_testkit::facts::{Facts, facts, statistics_facts};
+use deltaic_testkit::fault::{Fault, Rule};
+use deltaic_testkit::oracle::replay;
+use deltaic_testkit::table_builder::{TableBuilder, add, remove};
+use deltaic_testkit::upkeep::{HintForm, LastCommit, Upkeep};
+use serde_json::json;
+
+const LAYOUTS: [Option<Layout>; 6] = [
+    None,
+    Some(Layout::Classic),
+    Some(Layout::MultiPart(3)),
+    Some(Layout::V2(CheckpointFormat::Json, 2)),
+    Some(Layout::V2(CheckpointFormat::Parquet, 2)),
+    Some(Layout::V2(CheckpointFormat::Parquet, 0)),
+];
+
+/// The faults that a client is told of.
+const LOUD: [Fault; 6] = [
+    Fault::RequestLost,
+    Fault::NotFound,
+    Fault::ServerError,
+    Fault::Throttled,
+    Fault::PermissionDenied,
+    Fault::Reset,
+];
+
+/// A log with a checkpoint, a compaction, a checksum and commits behind them; cleaned up or not.
+async fn table(layout: Option<Layout>, cleanup: Option<LastCommit>) -> Result<TableBuilder> {
+    let mut table = TableBuilder::new();
+    table.commit(TableBuilder::first_actions()).await?;
+    table
+        .commit(vec![add("a", None), add("b", None), add("c", Some("v"))])
+        .await?;
+    table
+        .commit(vec![
+            remove("a", None),
+            json!({"txn": {"appId": "app", "version": 1}}),
+        ])
+        .await?;
+    if let Some(layout) = layout {
+        let mut form = CheckpointForm::of(layout);
+        form.row_group_rows = 2;
+        table.upkeep(&Upkeep::Checkpoint(form)).await?;
+        table.upkeep(&Upkeep::Hint(HintForm::Signed)).await?;
+    }
+    if let Some(last) = cleanup {
+        table.upkeep(&Upkeep::CleanUp(last)).await?;
+    }
+    table.commit(vec![remove("b", None), add("d", None)]).await?;
+    table.commit(vec![add("e", None)]).await?;
+    table
+        .upkeep(&Upkeep::Compaction(1, CompactionForm::Right))
+        .await?;
+    table.upkeep(&Upkeep::Checksum(ChecksumForm::Full)).await?;
+    table.commit(vec![add("f", None), remove("c", Some("v"))]).await?;
+    Ok(table)
+}
+
+async fn open(table: &TableBuilder) -> Result<Snapshot> {
+    Snapshot::load(table.location(), None, LoadOptions::default()).await
+}
+
+/// An error of the store is told as one. Where the store says that a file is not there, or gives half of it, the log
+/// itself may be what is damaged.
+fn assert_typed(error: &Error, fault: Fault, how: &str) {
+    let kind = error.kind();
+    let is_like_damage = matches!(fault, Fault::NotFound | Fault::Truncated);
+    assert!(
+        kind == ErrorKind::StorageError || (is_like_damage && kind == ErrorKind::CorruptLog),
+        "{how}: {kind:?}: {error}"
+    );
+    assert!(error.hint_text().is_some(), "{how}: no hint: {error}");
+}
+
+/// The rules that hit a request: it alone, as when a network stumbles, and everything from it on.
+fn rules(fault: Fault, number: usize) -> [Rule; 2] {
+    [
+        Rule::new(fault).requests(number..number + 1),
+        Rule::new(fault).requests(number..usize::MAX),
+    ]
+}
+
+async fn every_request_fails(table: &TableBuilder, fault: Fault, how: &str) -> Result<()> {
+    let right: Facts = replay(table.commits()).facts();
+    for number in 0.. {
+        let mut was_met = false;
+        for (which, rule) in rules(fault, number).into_iter().enumerate() {
+            let how = format!(
+                "{how}, {fault:?} at request {number}{}",
+                if which == 0 { "" } else { " and after" }
+            );
+            let before = table.scripted().faults_met();
+            table.scripted().fail(rule);
+            let said = match open(table).await {
+                Ok(snapshot) => facts(&snapshot)
+                    .await
+                    .map(|said| (said, snapshot.warnings().len())),
+                Err(error) => Err(error),
+            };
+            table.scripted().heal();
+            was_met |= table.scripted().faults_met() > before;
+            match said {
+                Ok((said, warnings)) => {
+                    assert_eq!(said, right, "{how}");
+                    // What fails once may be asked for again; what fails for good and is passed over is told of. That
+                    // there is no hint is no failure.
+                    let is_for_good = which == 1 && table.scripted().faults_met() > before;
+                    assert!(
+                        !is_for_good || fault == Fault::NotFound || warnings > 0,
+                        "{how}: nobody is told"
+                    );
+                }
+                Err(error) => assert_typed(&error, fault, &how),
+            }
+        }
+        if !was_met {
+            assert!(number > 2, "an open makes requests");
+            return Ok(());
+        }
+    }
+    Ok(())
+}
+
+/// A short body is known by its length: half of a commit may be a commit, and another one.
+#[tokio::test]
+async fn a_body_that_ends_early_is_not_taken_for_the_file() -> Result<()> {
+    opens_meet(&[Fault::Truncated]).await
+}
+
+#[tokio::test]
+async fn an_open_that_meets_a_fault_gives_no_other_table() -> Result<()> {
+    opens_meet(&LOUD).await
+}
+
+async fn opens_meet(faults: &[Fault]) -> Result<()> {
+    for layout in LAYOUTS {
+        let cleanups = [None, Some(LastCommit::Kept), Some(LastCommit::Deleted)];
+        for cleanup in cleanups
+            .into_iter()
+            .filter(|cleanup| cleanup.is_none() || layout.is_some())
+        {
+            let table = table(layout, cleanup).await?;
+            for fault in faults {
+                every_request_fails(&table, *fault, &format!("{layout:?}, {cleanup:?}")).await?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// A commit that is so large that it is fetched in pieces is whole or not at all.
+#[tokio::test]
+async fn a_piece_of_a_large_commit_that_ends_early_is_not_taken_for_the_piece() -> Result<()> {
+    let mut table = TableBuilder::new();
+    table.commit(TableBuilder::first_actions()).await?;
+    let tag = "x".repeat(1 << 20);
+    let large = |number: usize| {
+        let mut add = add(&format!("f{number}"), None);
+        add["add"]["tags"] = json!({"large": tag.as_str()});
+        add
+    };
+    table.commit((0..34).map(large).collect()).await?;
+    let right = replay(table.commits()).facts();
+    assert_eq!(facts(&open(&table).await?).await?, right);
+    for number in 0.. {
+        let how = format!("the reading {number} of the commit ends early");
+        let before = table.scripted().faults_met();
+        let rule = Rule::new(Fault::Truncated).at("00000000000000000001.json");
+        table.scripted().fail(rule.requests(number..number + 1));
+        let opened = open(&table).await;
+        table.scripted().heal();
+        match opened {
+            Ok(snapshot) => assert_eq!(facts(&snapshot).await?, right, "{how}"),
+            Err(error) => assert_typed(&error, Fault::Truncated, &how),
+        }
+        if table.scripted().faults_met() == before {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// A refresh that fails leaves what was there, and the next one succeeds.
+#[tokio::test]
+async fn a_refresh_that_meets_a_fault_gives_no_other_table() -> Result<()> {
+    refreshes_meet(&LOUD).await
+}
+
+#[tokio::test]
+async fn a_refresh_out_of_a_body_that_ends_early_gives_no_other_table() -> Result<()> {
+    refreshes_meet(&[Fault::Truncated]).await
+}
+
+async fn refreshes_meet(faults: &[Fault]) -> Result<()> {
+    for layout in LAYOUTS {
+        for &fault in faults {
+            for number in 0.. {
+                let mut table = table(layout, None).await?;
+                let old = open(&table).await?;
+                let was = replay(table.commits()).facts();
+                table.commit(vec![add("g", None), remove("d", None)]).await?;
+                table.commit(vec![add("h", None)]).await?;
+                if let Some(layout) = layout {
+                    table
+                        .upkeep(&Upkeep::Checkpoint(CheckpointForm::of(layout)))
+                        .await?;
+                }
+                let right = replay(table.commits()).facts();
+                let how = format!("{layout:?}, {fault:?} at request {number}");
+                let before = table.scripted().faults_met();
+                table
+                    .scripted()
+                    .fail(Rule::new(fault).requests(number..number + 1));
+                let refreshed = old.refresh().await;
+                let was_met = table.scripted().faults_met() > before;
+                table.scripted().heal();
+                match refreshed {
+                    Ok(new) => assert_eq!(facts(&new).await?, right, "{how}"),
+                    Err(error) => assert_typed(&error, fault, &how),
+                }
+                assert_eq!(facts(&old).await?, was, "{how}: the old snapshot has changed");
+                assert_eq!(
+                    facts(&old.refresh().await?).await?,
+                    right,
+                    "{how}: refreshed again"
+                );
+                if !was_met {
+                    break;
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Statistics are read later: a store that fails then is an error, and the files stay what they were.
+#[tokio::test]
+async fn statistics_that_meet_a_fault_lose_no_file() -> Result<()> {
+    statistics_meet(&LOUD).await
+}
+
+#[tokio::test]
+async fn statistics_out_of_a_body_that_ends_early_lose_no_file() -> Result<()> {
+    statistics_meet(&[Fault::Truncated]).await
+}
+
+async fn statistics_meet(faults: &[Fault]) -> Result<()> {
+    for layout in LAYOUTS {
+        let table = table(layout, None).await?;
+        let snapshot = open(&table).await?;
+        let right: Vec<_> = replay(table.commits()).files.into_keys().collect();
+        for &fault in faults {
+            for number in 0.. {
+                let how = format!("{layout:?}, {fault:?} at request {number}");
+                let before = table.scripted().faults_met();
+                table
+                    .scripted()
+                    .fail(Rule::new(fault).requests(number..number + 1));
+                let said = statistics_facts(&snapshot).await;
+                let was_met = table.scripted().faults_met() > before;
+                table.scripted().heal();
+                match said {
+                    Ok(said) => assert_eq!(said.into_keys().collect::<Vec<_>>(), right, "{how}"),
+                    Err(error) => assert_typed(&error, fault, &how),
+                }
+                if !was_met {
+                    break;
+                }
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,55 @@
+//! Statistics mean the same however a checkpoint holds them.
+
+use deltaic_log::Snapshot;
+use deltaic_log::snapshot::LoadOptions;
+use deltaic_protocol::log_path::CheckpointFormat;
+use deltaic_protocol::{Error, Result};
+use deltaic_testkit::checkpoint_writer::{Layout, StatisticsForm};
+use deltaic_testkit::facts::{StatisticsFacts, statistics_facts};
+use deltaic_testkit::oracle::replay;
+use deltaic_testkit::strategies::{checkpoint_form, history};
+use deltaic_testkit::table_builder::TableBuilder;
+use deltaic_testkit::upkeep::Upkeep;
+use proptest::prelude::*;
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 100, ..ProptestConfig::default() })]
+
+    #[test]
+    fn statistics_are_what_the_commits_said(
+        commits in history(), form in checkpoint_form(), at in any::<prop::sample::Index>(),
+    ) {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        let runtime = runtime.map_err(|error| TestCaseError::fail(error.to_string()))?;
+        let test = async {
+            let at = at.index(commits.len());
+            let mut table = TableBuilder::new();
+            for (version, actions) in commits.iter().enumerate() {
+                table.commit(actions.clone()).await?;
+                if version == at {
+                    table.upkeep(&Upkeep::Checkpoint(form)).await?;
+                }
+            }
+            let snapshot = Snapshot::load(table.location(), None, LoadOptions::default()).await?;
+            let mut right = replay(&commits).statistics_facts();
+            let in_json = matches!(form.layout, Layout::V2(CheckpointFormat::Json, 0));
+            let are_lost = match form.statistics {
+                StatisticsForm::None => true,
+                StatisticsForm::Columns => in_json,
+                StatisticsForm::Text | StatisticsForm::Both => false,
+            };
+            if are_lost {
+                // What the checkpoint does not hold nobody knows; what came later stands in the commits.
+                let later = replay(&commits[at + 1..]).files;
+                for (file, statistics) in &mut right {
+                    if !later.contains_key(file) {
+                        *statistics = StatisticsFacts::default();
+                    }
+                }
+            }
+            assert_eq!(statistics_facts(&snapshot).await?, right, "a checkpoint at {at}: {form:?}");
+            Result::<()>::Ok(())
+        };
+        runtime.block_on(test).map_err(|error: Error| TestCaseError::fail(error.to_string()))?;
+    }
+}

@@ -1,0 +1,184 @@
+//! Checkpoints in every form that the protocol knows, out of a state.
+//!
+//! Protocol: *Checkpoints*, *V1 Spec*, *V2 Spec*, *Sidecar Files*, *Checkpoint Schema*.
+
+use deltaic_protocol::Result;
+use deltaic_protocol::log_path::CheckpointFormat;
+use serde_json::{Value, json};
+
+use crate::action_parquet::{ActionParquet, write};
+use crate::oracle::State;
+
+/// Which files a checkpoint is made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Layout {
+    /// One file of the V1 spec.
+    Classic,
+    /// As many files of the V1 spec.
+    MultiPart(usize),
+    /// One file that has a classic name and follows the V2 spec, and as many sidecars.
+    ClassicV2(usize),
+    /// A top level of the V2 spec, and as many sidecars; without sidecars the top level holds everything.
+    V2(CheckpointFormat, usize),
+}
+
+/// How a checkpoint holds the files' statistics.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StatisticsForm {
+    /// Not at all.
+    None,
+    /// As JSON text, in `stats`.
+    Text,
+    /// As columns, in `stats_parsed`. A top level in JSON has no columns and leaves them out.
+    Columns,
+    /// Both ways.
+    Both,
+}
+
+/// A form of a checkpoint.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CheckpointForm {
+    /// Its files.
+    pub layout: Layout,
+    /// Its statistics.
+    pub statistics: StatisticsForm,
+    /// Whether partition values stand there as columns too, in `partitionValues_parsed`.
+    pub partition_columns: bool,
+    /// Whether columns that hold nothing are left out.
+    pub is_sparse: bool,
+    /// How many rows a row group holds.
+    pub row_group_rows: usize,
+}
+
+impl CheckpointForm {
+    /// A form with JSON statistics and large row groups, as most writers have it.
+    #[must_use]
+    pub fn of(layout: Layout) -> Self {
+        Self {
+            layout,
+            statistics: StatisticsForm::Text,
+            partition_columns: false,
+            is_sparse: false,
+            row_group_rows: 1 << 20,
+        }
+    }
+}
+
+/// A file below the table's root, and what it holds.
+pub type File = (String, Vec<u8>);
+
+/// The files of a checkpoint, in the order in which they are to be written. A second checkpoint of the same version
+/// and layout has other names where the name holds an id: `number` makes them.
+pub fn checkpoint(state: &State, version: usize, form: &CheckpointForm, number: usize) -> Result<Vec<File>> {
+    let mut rows = rows(state, form);
+    let kind = ActionParquet::of(state, form)?;
+    match form.layout {
+        Layout::Classic => {
+            let name = format!("_delta_log/{version:020}.checkpoint.parquet");
+            Ok(vec![(name, write(&kind.of_v1(), &rows)?)])
+        }
+        Layout::MultiPart(parts) => (0..parts)
+            .map(|part| {
+                let name = format!(
+                    "_delta_log/{version:020}.checkpoint.{:010}.{parts:010}.parquet",
+                    part + 1
+                );
+                Ok((name, write(&kind.of_v1(), &nth(&rows, part, parts))?))
+            })
+            .collect(),
+        Layout::ClassicV2(sidecars) | Layout::V2(_, sidecars) => {
+            let mut files: Vec<File> = Vec::new();
+            let mut top: Vec<Value> =
+                vec![json!({"checkpointMetadata": {"version": version, "tags": {"by": "testkit"}}})];
+            if sidecars > 0 {
+                let in_sidecars: Vec<Value> = rows.extract_if(.., |row| is_file_action(row)).collect();
+                for sidecar in 0..sidecars {
+                    let name = format!(
+                        "{version:020}.checkpoint.{:010}.{sidecars:010}.{}.parquet",
+                        sidecar + 1,
+                        id(number)
+                    );
+                    let bytes = write(&kind.of_sidecar(), &nth(&in_sidecars, sidecar, sidecars))?;
+                    top.push(json!({"sidecar": {"path": name, "sizeInBytes": bytes.len(),
+                        "modificationTime": 1, "tags": null}}));
+                    files.push((format!("_delta_log/_sidecars/{name}"), bytes));
+                }
+            }
+            top.append(&mut rows);
+            let stem = format!("_delta_log/{version:020}.checkpoint");
+            files.push(match form.layout {
+                Layout::V2(CheckpointFormat::Json, _) => {
+                    let lines = top.into_iter().map(without_columns);
+                    let text: String = lines.map(|action| action.to_string() + "\n").collect();
+                    (format!("{stem}.{}.json", id(number)), text.into_bytes())
+                }
+                Layout::V2(CheckpointFormat::Parquet, _) => (
+                    format!("{stem}.{}.parquet", id(number)),
+                    write(&kind.of_v2(), &top)?,
+                ),
+                _ => (format!("{stem}.parquet"), write(&kind.of_v2(), &top)?),
+            });
+            Ok(files)
+        }
+    }
+}
+
+fn id(number: usize) -> String {
+    format!("3a0d65cd-4056-49b8-937b-{number:012x}")
+}
+
+fn is_file_action(row: &Value) -> bool {
+    row.get("add").is_some() || row.get("remove").is_some()
+}
+
+/// Every n-th row, so that the rare actions stand in several parts.
+fn nth(rows: &[Value], part: usize, parts: usize) -> Vec<Value> {
+    rows.iter().skip(part).step_by(parts.max(1)).cloned().collect()
+}
+
+/// The actions as a checkpoint holds them: nothing of them changes data, tombstones are bare, gone domains are left
+/// out.
+fn rows(state: &State, form: &CheckpointForm) -> Vec<Value> {
+    let mut rows = state.actions();
+    rows.retain(|row| row["domainMetadata"]["removed"] != Value::Bool(true));
+    for row in &mut rows {
+        if let Some(remove) = row.get_mut("remove").and_then(Value::as_object_mut) {
+            remove.remove("stats");
+            remove.remove("tags");
+            remove.insert("dataChange".to_owned(), json!(false));
+        }
+        if let Some(add) = row.get_mut("add").and_then(Value::as_object_mut) {
+            add.insert("dataChange".to_owned(), json!(false));
+            let stats = add.get("stats").cloned();
+            if matches!(form.statistics, StatisticsForm::None | StatisticsForm::Columns) {
+                add.remove("stats");
+            }
+            if matches!(form.statistics, StatisticsForm::Columns | StatisticsForm::Both) {
+                let parsed = stats.and_then(|stats| serde_json::from_str(stats.as_str()?).ok());
+                add.insert("stats_parsed".to_owned(), parsed.unwrap_or_default());
+            }
+            if form.partition_columns {
+                let mut values = add.get("partitionValues").cloned().unwrap_or_default();
+                for value in values
+                    .as_object_mut()
+                    .into_iter()
+                    .flat_map(|values| values.values_mut())
+                {
+                    if value.as_str() == Some("") {
+                        *value = Value::Null;
+                    }
+                }
+                add.insert("partitionValues_parsed".to_owned(), values);
+            }
+        }
+    }
+    rows
+}
+
+fn without_columns(mut row: Value) -> Value {
+    if let Some(add) = row.get_mut("add").and_then(Value::as_object_mut) {
+        add.remove("stats_parsed");
+        add.remove("partitionValues_parsed");
+    }
+    row
+}

@@ -1,0 +1,374 @@
+//! A store in memory that takes its time, remembers what it was asked, and fails where it is told to.
+
+use std::fmt;
+use std::future::Future;
+use std::ops::Range;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use futures::stream::BoxStream;
+use futures::{StreamExt, TryStreamExt, stream};
+use object_store::memory::InMemory;
+use object_store::path::Path;
+use object_store::{
+    CopyOptions, GetOptions, GetResult, GetResultPayload, ListResult, MultipartUpload, ObjectMeta,
+    ObjectStore, ObjectStoreExt, PutMultipartOptions, PutOptions, PutPayload, PutResult, Result,
+};
+use tokio::time::Instant;
+
+use crate::fault::{Fault, Rule};
+use crate::requests::{Report, Request, RequestKind};
+
+/// How many objects a page of a listing holds, as on the large object stores.
+const PAGE: usize = 1000;
+
+/// A store in memory, quick and sound until it is told otherwise. Clones are one store.
+///
+/// On a runtime whose clock is paused, latency costs no time, and [`Report::depth`] counts exactly:
+///
+/// ```
+/// use std::time::Duration;
+/// use deltaic_testkit::requests::RequestKind;
+/// use deltaic_testkit::scripted_store::ScriptedStore;
+/// use object_store::{ObjectStoreExt, path::Path};
+///
+/// # let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build()?;
+/// # runtime.block_on(async {
+/// let store = ScriptedStore::default();
+/// store.put(&Path::from("a"), "hello".into()).await?;
+/// store.set_latency(Duration::from_millis(30));
+/// store.forget();
+/// store.head(&Path::from("a")).await?;
+/// store.get_range(&Path::from("a"), 1..3).await?;
+/// let report = store.report();
+/// assert_eq!((report.depth(), report.count(RequestKind::Get), report.bytes()), (2, 1, 2));
+/// # Ok::<(), object_store::Error>(()) })?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct ScriptedStore {
+    store: Arc<InMemory>,
+    script: Arc<Mutex<Script>>,
+    made: Instant,
+}
+
+#[derive(Debug)]
+struct Script {
+    latency: Duration,
+    page: usize,
+    rules: Vec<Rule>,
+    requests: Vec<Request>,
+    /// Requests before this were forgotten: an answer to one of them is told to nobody.
+    forgotten: usize,
+    met: usize,
+}
+
+impl Default for ScriptedStore {
+    fn default() -> Self {
+        Self::over(Arc::default())
+    }
+}
+
+impl ScriptedStore {
+    /// A store over another. What is asked of that one directly takes no time, fails not and is not counted.
+    #[must_use]
+    pub fn over(store: Arc<InMemory>) -> Self {
+        Self {
+            store,
+            script: Arc::new(Mutex::new(Script {
+                latency: Duration::ZERO,
+                page: PAGE,
+                rules: Vec::new(),
+                requests: Vec::new(),
+                forgotten: 0,
+                met: 0,
+            })),
+            made: Instant::now(),
+        }
+    }
+
+    /// How long each request takes from now on.
+    pub fn set_latency(&self, latency: Duration) {
+        self.script().latency = latency;
+    }
+
+    /// How many objects a page of a listing holds from now on.
+    pub fn set_page(&self, page: usize) {
+        self.script().page = page.max(1);
+    }
+
+    /// Lets requests fail. The first rule that means a request decides; every rule counts what it means.
+    pub fn fail(&self, rule: Rule) {
+        self.script().rules.push(rule);
+    }
+
+    /// What the next puts and the next reads meet, in order.
+    pub fn script_next(&self, puts: &[Fault], reads: &[Fault]) {
+        for (kinds, faults) in [
+            (&[RequestKind::Put][..], puts),
+            (&[RequestKind::Get, RequestKind::Head][..], reads),
+        ] {
+            for (number, fault) in faults.iter().enumerate() {
+                self.fail(Rule::new(*fault).of(kinds).requests(number..number + 1));
+            }
+        }
+    }
+
+    /// Drops every rule.
+    pub fn heal(&self) {
+        self.script().rules.clear();
+    }
+
+    /// How many requests have met a fault.
+    #[must_use]
+    pub fn faults_met(&self) -> usize {
+        self.script().met
+    }
+
+    /// Forgets the requests so far.
+    pub fn forget(&self) {
+        let mut script = self.script();
+        script.forgotten += script.requests.len();
+        script.requests.clear();
+    }
+
+    /// The requests since the store was made, or since they were forgotten.
+    #[must_use]
+    pub fn report(&self) -> Report {
+        let script = self.script();
+        Report {
+            requests: script.requests.clone(),
+            latency: script.latency,
+        }
+    }
+
+    fn script(&self) -> MutexGuard<'_, Script> {
+        self.script.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Records a request, lets it take its time, and says what it meets.
+    async fn begin(&self, kind: RequestKind, path: &str) -> (usize, Option<Fault>) {
+        let (number, fault, latency) = {
+            let started = self.made.elapsed();
+            let mut script = self.script();
+            let mut fault = None;
+            for rule in &mut script.rules {
+                // Every rule counts, so that the third means the third whatever became of the second.
+                let judged = rule.judge(kind, path);
+                fault = fault.or(judged);
+            }
+            script.met += usize::from(fault.is_some());
+            script.requests.push(Request {
+                kind,
+                path: path.to_owned(),
+                range: None,
+                started,
+                ended: None,
+            });
+            (
+                script.forgotten + script.requests.len() - 1,
+                fault,
+                script.latency,
+            )
+        };
+        if !latency.is_zero() {
+            wait(latency).await;
+        }
+        (number, fault)
+    }
+
+    fn end(&self, number: usize, range: Option<Range<u64>>) {
+        let ended = self.made.elapsed();
+        let mut script = self.script();
+        let place = number.checked_sub(script.forgotten);
+        if let Some(request) = place.and_then(|place| script.requests.get_mut(place)) {
+            request.ended = Some(ended);
+            request.range = range;
+        }
+    }
+
+    /// A request that is answered at once and whole.
+    async fn ask<T>(
+        &self,
+        kind: RequestKind,
+        path: &str,
+        request: impl Future<Output = Result<T>>,
+    ) -> Result<T> {
+        let (number, fault) = self.begin(kind, path).await;
+        let answer = match fault {
+            None => request.await,
+            Some(Fault::AnswerLost) => {
+                request.await?;
+                Err(Fault::AnswerLost.error(path))
+            }
+            Some(fault) => Err(fault.error(path)),
+        };
+        self.end(number, None);
+        answer
+    }
+
+    /// Pages of a listing: one request each, and the next is asked for when the last has been read.
+    fn pages(
+        &self,
+        kind: RequestKind,
+        prefix: Option<&Path>,
+        objects: BoxStream<'static, Result<ObjectMeta>>,
+    ) -> BoxStream<'static, Result<ObjectMeta>> {
+        let store = self.clone();
+        let path = prefix.map(ToString::to_string).unwrap_or_default();
+        let pages = stream::unfold(Some(objects), move |objects| {
+            let (store, path) = (store.clone(), path.clone());
+            async move {
+                let mut objects = objects?;
+                let size = store.script().page;
+                let page = async {
+                    let mut page: Vec<Result<ObjectMeta>> = Vec::new();
+                    while page.len() < size
+                        && let Some(object) = objects.next().await
+                    {
+                        page.push(object);
+                    }
+                    Ok(page)
+                };
+                let page = store.ask(kind, &path, page).await;
+                Some(match page {
+                    Err(error) => (vec![Err(error)], None),
+                    // A page that is not full says that it is the last.
+                    Ok(page) => {
+                        let more = page.len() == size;
+                        (page, more.then_some(objects))
+                    }
+                })
+            }
+        });
+        pages.flat_map(stream::iter).boxed()
+    }
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the store's own slowness, which a paused clock skips; no test waits for it"
+)]
+async fn wait(latency: Duration) {
+    tokio::time::sleep(latency).await;
+}
+
+impl fmt::Display for ScriptedStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("ScriptedStore")
+    }
+}
+
+#[async_trait]
+impl ObjectStore for ScriptedStore {
+    async fn put_opts(&self, path: &Path, payload: PutPayload, options: PutOptions) -> Result<PutResult> {
+        let put = self.store.put_opts(path, payload, options);
+        self.ask(RequestKind::Put, path.as_ref(), put).await
+    }
+
+    async fn put_multipart_opts(
+        &self,
+        path: &Path,
+        options: PutMultipartOptions,
+    ) -> Result<Box<dyn MultipartUpload>> {
+        let put = self.store.put_multipart_opts(path, options);
+        self.ask(RequestKind::Put, path.as_ref(), put).await
+    }
+
+    async fn get_opts(&self, path: &Path, options: GetOptions) -> Result<GetResult> {
+        if options.head {
+            let head = self.store.get_opts(path, options);
+            return self.ask(RequestKind::Head, path.as_ref(), head).await;
+        }
+        let (number, fault) = self.begin(RequestKind::Get, path.as_ref()).await;
+        let (answer, range) = self.answer(path, options, fault).await;
+        self.end(number, range);
+        answer
+    }
+
+    fn delete_stream(&self, paths: BoxStream<'static, Result<Path>>) -> BoxStream<'static, Result<Path>> {
+        let store = self.clone();
+        paths
+            .and_then(move |path| {
+                let store = store.clone();
+                async move {
+                    let delete = store.store.delete(&path);
+                    store.ask(RequestKind::Delete, path.as_ref(), delete).await?;
+                    Ok(path)
+                }
+            })
+            .boxed()
+    }
+
+    fn list(&self, prefix: Option<&Path>) -> BoxStream<'static, Result<ObjectMeta>> {
+        self.pages(RequestKind::List, prefix, self.store.list(prefix))
+    }
+
+    fn list_with_offset(
+        &self,
+        prefix: Option<&Path>,
+        offset: &Path,
+    ) -> BoxStream<'static, Result<ObjectMeta>> {
+        let objects = self.store.list_with_offset(prefix, offset);
+        self.pages(RequestKind::ListFrom, prefix, objects)
+    }
+
+    async fn list_with_delimiter(&self, prefix: Option<&Path>) -> Result<ListResult> {
+        let listed = self.store.list_with_delimiter(prefix).await?;
+        let size = self.script().page;
+        let path = prefix.map(Path::as_ref).unwrap_or_default();
+        let pages = listed.objects.len() / size + 1;
+        for _ in 0..pages {
+            self.ask(RequestKind::ListFolder, path, async { Ok(()) }).await?;
+        }
+        Ok(listed)
+    }
+
+    async fn copy_opts(&self, from: &Path, to: &Path, options: CopyOptions) -> Result<()> {
+        let copy = self.store.copy_opts(from, to, options);
+        self.ask(RequestKind::Copy, to.as_ref(), copy).await
+    }
+}
+
+impl ScriptedStore {
+    /// The answer to a read, and the bytes that it holds.
+    async fn answer(
+        &self,
+        path: &Path,
+        options: GetOptions,
+        fault: Option<Fault>,
+    ) -> (Result<GetResult>, Option<Range<u64>>) {
+        if let Some(fault) = fault
+            && !matches!(fault, Fault::Truncated | Fault::Reset)
+        {
+            return (Err(fault.error(path.as_ref())), None);
+        }
+        let answer = match self.store.get_opts(path, options).await {
+            Ok(answer) => answer,
+            Err(error) => return (Err(error), None),
+        };
+        let range = Some(answer.range.clone());
+        let Some(fault) = fault else {
+            return (Ok(answer), range);
+        };
+        let (meta, asked) = (answer.meta.clone(), answer.range.clone());
+        let (attributes, extensions) = (answer.attributes.clone(), answer.extensions.clone());
+        let body = match answer.bytes().await {
+            Ok(body) => body,
+            Err(error) => return (Err(error), range),
+        };
+        let mut parts = vec![Ok(fault.arrives(&body).unwrap_or_default())];
+        if fault == Fault::Reset {
+            parts.push(Err(fault.error(path.as_ref())));
+        }
+        let broken = GetResult {
+            payload: GetResultPayload::Stream(stream::iter(parts).boxed()),
+            meta,
+            range: asked,
+            attributes,
+            extensions,
+        };
+        (Ok(broken), range)
+    }
+}

@@ -1,0 +1,85 @@
+"""A reference table is the same by its checkpoints, by any of them, and by its commits alone."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.protocol import naive_log
+
+from .opening import (
+    OF_TWO_TABLES,
+    OPENED,
+    assert_says,
+    copy_of_the_log,
+    dated,
+    needs_golden,
+    opened,
+    state,
+    without_tombstones,
+)
+from .reference import reference
+
+BASES = 4
+
+
+def bases(name: str) -> list[int]:
+    return sorted(naive_log.checkpoints(reference(name).folder / "_delta_log"))
+
+
+def has_all_commits(name: str) -> bool:
+    log = reference(name).folder / "_delta_log"
+    complete = naive_log.commit_versions(log) == list(range(naive_log.newest(log) + 1))
+    return complete and name != OF_TWO_TABLES
+
+
+def without_checkpoints(log: Path, keep: int | None = None) -> None:
+    """Takes away the hint and every checkpoint but one, sidecars only with the last."""
+    (log / "_last_checkpoint").unlink(missing_ok=True)
+    for path in log.glob("*.checkpoint*"):
+        if keep is None or int(path.name[:20]) != keep:
+            path.unlink()
+    if keep is None and (log / "_sidecars").exists():
+        shutil.rmtree(log / "_sidecars")
+
+
+@needs_golden
+@pytest.mark.parametrize("name", [name for name in OPENED if bases(name) and has_all_commits(name)])
+def test_by_checkpoints_or_by_commits(name: str, tmp_path: Path) -> None:
+    """protocol: checkpoints.1, checkpoints.2."""
+    by_checkpoint = copy_of_the_log(name, tmp_path / "a")
+    by_commits = copy_of_the_log(name, tmp_path / "b")
+    without_checkpoints(by_commits / "_delta_log")
+    last = naive_log.newest(by_commits / "_delta_log")
+    versions = {last, last // 2, *bases(name)[-BASES:]}
+    for version in versions:
+        found, expected = dated(opened(by_checkpoint, version)), dated(opened(by_commits, version))
+        assert_says(expected, naive_log.replay_log(by_commits / "_delta_log", version))
+        assert without_tombstones(found) == without_tombstones(expected)
+        assert set(found["tombstones"]) <= set(expected["tombstones"])
+
+
+@needs_golden
+@pytest.mark.parametrize("name", [name for name in OPENED if bases(name)])
+def test_by_each_checkpoint_alone(name: str, tmp_path: Path) -> None:
+    """The commits up to it are gone, as cleanup leaves a log.
+
+    protocol: checkpoints.3, checkpoints.10
+    """
+    whole = copy_of_the_log(name, tmp_path / "whole")
+    log = whole / "_delta_log"
+    commits, last = set(naive_log.commit_versions(log)), naive_log.newest(log)
+    expected = state(opened(whole))
+    for base in bases(name)[-BASES:]:
+        if not commits.issuperset(range(base + 1, last + 1)):
+            continue
+        root = copy_of_the_log(name, tmp_path / str(base))
+        without_checkpoints(root / "_delta_log", keep=base)
+        for version in commits:
+            if version < base:
+                (root / "_delta_log" / f"{version:020}.json").unlink()
+        found = state(opened(root))
+        assert_says(found, naive_log.replay_log(root / "_delta_log"))
+        assert without_tombstones(found) == without_tombstones(expected)

@@ -1,0 +1,146 @@
+"""Log compaction files beside the commits of a reference table change nothing, and faulty ones neither."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+
+from tests.protocol import naive_log
+from tests.protocol.handmade_log import Action, add, metadata, protocol, remove
+
+from .opening import OPENED, assert_says, copy_of_the_log, dated, needs_golden, opened
+from .reference import reference
+
+COMMITS_AT_LEAST = 3
+
+
+def whole_logs() -> list[str]:
+    """The tables that have some commits, all of them from the first on."""
+    logs = {name: reference(name).folder / "_delta_log" for name in OPENED}
+    versions = {name: naive_log.commit_versions(log) for name, log in logs.items()}
+    enough = [name for name in OPENED if len(versions[name]) >= COMMITS_AT_LEAST]
+    return [name for name in enough if versions[name] == list(range(naive_log.newest(logs[name]) + 1))]
+
+
+def compaction(log: Path, first: int, last: int) -> Path:
+    return log / f"{first:020}.{last:020}.compacted.json"
+
+
+def lines(actions: Iterable[Action]) -> str:
+    return "".join(json.dumps(action) + "\n" for action in actions)
+
+
+def compact(log: Path, first: int, last: int) -> None:
+    """Writes the compaction of these commits, both included, as the protocol describes it.
+
+    Commits that change nothing have nothing to be compacted: a file without a line is taken for a torn one.
+    """
+    actions = naive_log.reconciled(naive_log.commit(log, version) for version in range(first, last + 1))
+    if actions:
+        compaction(log, first, last).write_text(lines(actions))
+
+
+def take_away(log: Path) -> None:
+    for path in log.glob("*.compacted.json"):
+        path.unlink()
+
+
+def ranges(last: int) -> list[list[tuple[int, int]]]:
+    """Sets of ranges: the whole log, its middle, neighbours, and such as overlap or lie in each other."""
+    middle = last // 2
+    return [
+        [(0, last)],
+        [(1, last - 1)],
+        [(0, middle), (middle + 1, last)],
+        [(0, last - 1), (1, last)],
+        [(0, last), (1, middle)],
+        [(version, version + 1) for version in range(max(0, last - 20), last, 2)],
+    ]
+
+
+@needs_golden
+@pytest.mark.parametrize("name", whole_logs())
+def test_with_and_without(name: str, tmp_path: Path) -> None:
+    root = copy_of_the_log(name, tmp_path / "t")
+    log = root / "_delta_log"
+    last = naive_log.newest(log)
+    expected = dated(opened(root))
+    assert_says(expected, naive_log.replay_log(log))
+    older = dated(opened(root, last - 1))
+    take_away(log)
+    assert dated(opened(root)) == expected
+    for spans in ranges(last):
+        for first, end in spans:
+            if first < end:
+                compact(log, first, end)
+        snapshot = opened(root)
+        assert dated(snapshot) == expected, f"with {spans}"
+        assert not [text for text in snapshot.warnings if "compact" in text]
+        assert dated(opened(root, last - 1)) == older, f"with {spans}"
+        take_away(log)
+
+
+@needs_golden
+@pytest.mark.parametrize("name", whole_logs())
+def test_by_compactions_alone(name: str, tmp_path: Path) -> None:
+    """No checkpoint is there, so that all that is known of the commits may come from compactions."""
+    root = copy_of_the_log(name, tmp_path / "t")
+    log = root / "_delta_log"
+    for path in (*log.glob("*.checkpoint*"), *log.glob("_last_checkpoint"), *log.glob("*.crc")):
+        path.unlink()
+    take_away(log)
+    last = naive_log.newest(log)
+    expected = dated(opened(root))
+    assert_says(expected, naive_log.replay_log(log))
+    for spans in ranges(last):
+        for first, end in spans:
+            if first < end:
+                compact(log, first, end)
+        assert dated(opened(root)) == expected, f"with {spans}"
+        take_away(log)
+
+
+def faults(log: Path, last: int) -> dict[str, str | bytes]:
+    """What may stand in the compaction of the commits between the first and the last instead of it."""
+    commits = [naive_log.commit(log, version) for version in range(1, last)]
+    right = lines(naive_log.reconciled(commits))
+    files = [action for commit in commits for action in commit if "add" in action]
+    path = files[0]["add"]["path"] if files else "a.parquet"
+    change = {"path": path, "partitionValues": {}, "size": 1, "dataChange": False}
+    return {
+        "empty": "",
+        "cut within a line": right[:-10],
+        "binary": b"PAR1" + bytes(range(256)),
+        "a list": "[]\n",
+        "not reconciled": lines([add("twice"), add("twice")]) + right,
+        "a file both live and removed": right + lines([add("both"), remove("both")]),
+        "two metadata": right + lines([metadata(), metadata()]),
+        "two protocols": right + lines([protocol(), protocol()]),
+        "provenance": right + lines([{"commitInfo": {"operation": "WRITE"}}]),
+        "change data": right + lines([{"cdc": change}]),
+        "an action that is none": right + '{"add":"a"}\n',
+    }
+
+
+@needs_golden
+@pytest.mark.parametrize("name", whole_logs())
+def test_a_faulty_one_is_passed_over(name: str, tmp_path: Path) -> None:
+    root = copy_of_the_log(name, tmp_path / "t")
+    log = root / "_delta_log"
+    for path in (*log.glob("*.checkpoint*"), *log.glob("_last_checkpoint")):
+        path.unlink()
+    take_away(log)
+    last = naive_log.newest(log)
+    expected = dated(opened(root))
+    for fault, body in faults(log, last).items():
+        path = compaction(log, 1, last - 1)
+        path.write_bytes(body if isinstance(body, bytes) else body.encode())
+        assert dated(opened(root)) == expected, fault
+        path.unlink()
+    for first, end in ((last, 0), (last, last + 3), (last + 1, last + 2)):
+        compaction(log, first, end).write_text(lines([add("from nowhere")]))
+        assert dated(opened(root)) == expected, f"of {first} to {end}"
+        take_away(log)
