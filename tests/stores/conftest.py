@@ -21,9 +21,7 @@ def _no_environment(monkeypatch: pytest.MonkeyPatch) -> None:
             monkeypatch.delenv(name)
 
 
-def _emulator(
-    command: list[str] | str, name: str, factory: pytest.TempPathFactory
-) -> Iterator[store.Store]:
+def _emulator(command: list[str] | str, name: str, factory: pytest.TempPathFactory) -> Iterator[store.Store]:
     if isinstance(command, str):
         pytest.skip(command)
     make = {"s3": store.s3, "azure": store.azure}[name]

@@ -45,7 +45,9 @@ def running(command: list[str], log: Path) -> Iterator[int]:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]
-    environment = {name: value for name, value in os.environ.items() if not name.startswith(("AWS_", "AZURE_"))}
+    environment = {
+        name: value for name, value in os.environ.items() if not name.startswith(("AWS_", "AZURE_"))
+    }
     with log.open("wb") as output:
         process = subprocess.Popen(
             [*command, str(port)], stdout=output, stderr=output, cwd=log.parent, env=environment
@@ -66,7 +68,10 @@ def _wait(process: subprocess.Popen[bytes], port: int, log: Path) -> None:
     for _ in range(READY_SECONDS * 10):
         if process.poll() is not None:
             break
-        with contextlib.suppress(OSError), contextlib.closing(http.client.HTTPConnection("127.0.0.1", port)) as c:
+        with (
+            contextlib.suppress(OSError),
+            contextlib.closing(http.client.HTTPConnection("127.0.0.1", port)) as c,
+        ):
             c.request("GET", "/")
             c.getresponse().read()
             return

@@ -117,7 +117,8 @@ class _Handler(BaseHTTPRequestHandler):
         tag = {"ETag": '"e"', "x-goog-generation": "1", "Last-Modified": "Sat, 21 Nov 2026 00:00:00 GMT"}
         if self.command == "PUT":
             wants_absent = (
-                self.headers.get("If-None-Match") == "*" or self.headers.get("x-goog-if-generation-match") == "0"
+                self.headers.get("If-None-Match") == "*"
+                or self.headers.get("x-goog-if-generation-match") == "0"
             )
             if wants_absent and key in objects and not self.store.ignores_conditions:
                 return 412, TAKEN.encode(), {}
@@ -170,7 +171,9 @@ class _Handler(BaseHTTPRequestHandler):
             f"<LastModified>{now}</LastModified><ETag>e</ETag></Contents>"
             for key in found
         )
-        common = "".join(f"<CommonPrefixes><Prefix>{escape(f)}</Prefix></CommonPrefixes>" for f in sorted(folders))
+        common = "".join(
+            f"<CommonPrefixes><Prefix>{escape(f)}</Prefix></CommonPrefixes>" for f in sorted(folders)
+        )
         next_token = f"<NextContinuationToken>{escape(token)}</NextContinuationToken>" if more else ""
         return f"<ListBucketResult>{contents}{common}{next_token}</ListBucketResult>".encode()
 
