@@ -1,4 +1,4 @@
-"""A store under test: where tables go on it, with which options, and a way past deltaic to put bytes there."""
+"""A store under test: where tables go on it, with which options, and how bytes get there past deltaic."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """A small store that keeps exactly the contract of S3 and of Google's store, with scripted faults.
 
-It knows what a Delta table needs of them: put, conditional put, get with a range, head, delete, list in pages. Each answer can
-be scripted, and each request is written down.
+It knows what a Delta table needs of them: put, conditional put, get with a range, head, delete, list in
+pages. Each answer can be scripted, and each request is written down.
 """
 
 from __future__ import annotations
@@ -69,6 +69,7 @@ class StrictStore:
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
     store: StrictStore
 
     def log_message(self, *_: object) -> None:

@@ -1,4 +1,4 @@
-"""Commits on a store that loses answers, cannot decide or does not know the condition: one commit, or none and an error."""
+"""Commits on a store that loses answers, cannot decide or overwrites: one commit, or none and an error."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def rows(table: deltaic.Table, store: Store) -> int | None:
 def test_a_put_whose_answer_is_lost_is_one_commit(
     store: Store, strict: StrictStore, status: int | None
 ) -> None:
-    """A put that is made again meets its own object: that is no conflict (aws-sdk-java-v2#6580, delta#7345)."""
+    """A put made again meets its own object: that is no conflict (aws-sdk-java-v2#6580, delta#7345)."""
     strict.faults = [Fault("PUT", FIRST, status, done=True), Fault("PUT", COMMIT, status, done=True)]
     table = made(store)
     commit = table.append(DATA)
@@ -64,10 +64,10 @@ def test_an_undecided_put_is_made_again_at_the_same_version(strict: StrictStore)
 
 
 def test_a_commit_is_a_conditional_put(store: Store, strict: StrictStore) -> None:
-    """protocol: creation-of-new-log-entries.1, creation-of-new-log-entries.2"""
+    """protocol: creation-of-new-log-entries.1, creation-of-new-log-entries.2."""
     table = made(store)
     key = f"{store.key(table.uri)}/_delta_log/{1:020}.json"
-    other = f'{{"commitInfo":{{"operation":"OTHER","timestamp":1,"isBlindAppend":true}}}}\n'
+    other = '{"commitInfo":{"operation":"OTHER","timestamp":1,"isBlindAppend":true}}\n'
     strict.objects[key] = other.encode()
     commit = table.append(DATA)
     assert commit.version == 2

@@ -38,7 +38,7 @@ def test_a_place_without_a_table(each: Store) -> None:
 
 
 def test_a_wrong_key(azure: Store) -> None:
-    """moto does not look at signatures."""
+    """Asked of Azure alone: moto does not look at signatures."""
     error = failure(azure.fresh(), {**azure.options, "account_key": AZURE_KEY.replace("Eby8", "Aby8")})
     assert "does not accept the credentials" in error.message
 

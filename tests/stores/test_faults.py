@@ -77,13 +77,13 @@ def test_a_store_that_says_nothing_is_given_up(strict: StrictStore) -> None:
     made, store = table(strict, max_retries="1", read_timeout="100ms")
     strict.faults = [Fault("GET", LIST, hangs=True, times=FOREVER)]
     strict.requests.clear()
-    with pytest.raises(deltaic.StorageError, match="cannot be reached|timed out"):
+    with pytest.raises(deltaic.StorageError, match=r"cannot be reached|timed out"):
         opened(made, store)
     assert strict.asked("GET", LIST) == 2
 
 
 def test_a_listing_in_pages_and_out_of_order_is_the_same_table(strict: StrictStore) -> None:
-    """protocol: delta-log-entries.1"""
+    """protocol: delta-log-entries.1."""
     made, store = table(strict)
     for _ in range(5):
         made.append(DATA)
@@ -114,7 +114,7 @@ def test_every_verb_tells_that_it_may_not(strict: StrictStore, verb: str) -> Non
 
 
 def test_a_writer_that_may_only_read_is_told_so(strict: StrictStore) -> None:
-    made, store = table(strict)
+    made, _ = table(strict)
     strict.faults = [Fault("PUT", "", 403, times=FOREVER)]
     before = dict(strict.objects)
     with pytest.raises(deltaic.StorageError, match="permission denied"):

@@ -18,7 +18,7 @@ pytestmark = needs_golden
 
 
 def objects() -> Iterator[tuple[str, bytes]]:
-    """All files of all logs, by their keys. What is hidden is of Hadoop's local file system, and not of the table."""
+    """All files of all logs, by their keys; what is hidden is of Hadoop's local file system."""
     for name in NAMES:
         log = reference(name).folder / "_delta_log"
         for file in sorted(log.rglob("*")):

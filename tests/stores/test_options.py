@@ -107,8 +107,7 @@ def test_a_wrong_option_is_a_value_error_that_helps(uri: str, options: dict[str,
     assert "\nhint: " in str(caught.value)
 
 
-@pytest.mark.parametrize("uri", ["hdfs://n/t", "wasbs://c@a/t", "dbfs:/t/x://y"])
-def test_another_scheme_is_named(uri: str) -> None:
-    if "://" in uri.split("/")[0] + "//":
-        with pytest.raises(deltaic.UnsupportedFeature, match=uri.split(":")[0]):
-            deltaic.Table(uri)
+@pytest.mark.parametrize("scheme", ["hdfs", "wasbs", "dbfs", "https"])
+def test_another_scheme_is_named(scheme: str) -> None:
+    with pytest.raises(deltaic.UnsupportedFeature, match=f"{scheme}://"):
+        deltaic.Table(f"{scheme}://somewhere/t")

@@ -1,4 +1,4 @@
-"""Secrets are planted in every option and URI, every error is provoked, and none of them is found in what is said."""
+"""Secrets are planted in every option and URI, every error is provoked, and none is found in what is said."""
 
 from __future__ import annotations
 
@@ -70,8 +70,10 @@ NAMES = {
         "google_bearer_token", "google_base_url", "google_bucket", "google_skip_signature", "nonsense",
     ],
 }  # fmt: skip
-EVERYWHERE = ["max_retries", "retry_timeout", "timeout", "connect_timeout", "proxy_url", "proxy_ca_certificate",
-              "user_agent", "allow_http", "http1_only", "pool_max_idle_per_host"]  # fmt: skip
+EVERYWHERE = [
+    "max_retries", "retry_timeout", "timeout", "connect_timeout", "proxy_url", "proxy_ca_certificate",
+    "user_agent", "allow_http", "http1_only", "pool_max_idle_per_host",
+]  # fmt: skip
 SHAPES = [
     "{}",
     "https://user:{}@example.invalid/x?sig={}",
@@ -151,7 +153,7 @@ def azure_options(port: int) -> list[dict[str, str]]:
 
 
 ECHOES = [
-    "<Error><Code>SignatureDoesNotMatch</Code><Message>no: {}</Message><StringToSign>{}</StringToSign></Error>",
+    "<Error><Code>SignatureDoesNotMatch</Code><Message>{}</Message><StringToSign>{}</StringToSign></Error>",
     "<Error><Code>{}</Code><AWSAccessKeyId>{}</AWSAccessKeyId></Error>",
     '{"error": "{}"}',
     "{}",

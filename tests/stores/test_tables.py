@@ -12,7 +12,8 @@ import pytest
 
 import deltaic
 
-from .store import Store
+from .store import Store, strict_s3
+from .strict_store import StrictStore
 
 DATA = pa.table({"id": [1, 2, 3], "city": ["Rome", None, "x/y %ä"]})
 
@@ -43,8 +44,27 @@ def test_a_table_is_made_filled_and_read_back(each: Store) -> None:
         made(each, uri)
 
 
+@pytest.mark.parametrize("name", ["a b", "ä/ü", "100%25", "day=1%252F2", "%23 %3F", "x+y&z", "deep/er/still"])
+def test_a_place_may_have_any_name(each: Store, name: str) -> None:
+    uri = f"{each.fresh()}/{name}"
+    made(each, uri).append(DATA)
+    table = deltaic.Table(uri, storage_options=each.options)
+    assert sorted(table.snapshot().scan().to_arrow()["id"].to_pylist()) == [1, 2, 3]
+    assert deltaic.Table(table.uri, storage_options=each.options).uri == table.uri
+    # A name that goes on is another place.
+    assert not deltaic.Table.exists(f"{uri}x", each.options)
+
+
+def test_a_table_may_be_the_whole_bucket(strict: StrictStore) -> None:
+    store = strict_s3(strict.port)
+    table = deltaic.Table.create("s3://whole", DATA.schema, storage_options=store.options)
+    table.append(DATA)
+    assert table.uri == "s3://whole/"
+    assert deltaic.Table("s3://whole/", storage_options=store.options).snapshot().num_rows == 3
+
+
 def test_one_of_many_makes_the_table(each: Store) -> None:
-    """protocol: creation-of-new-log-entries.2"""
+    """protocol: creation-of-new-log-entries.2."""
     uri = each.fresh()
 
     def make(_: int) -> int:
@@ -59,7 +79,7 @@ def test_one_of_many_makes_the_table(each: Store) -> None:
 
 
 def test_racing_appenders_lose_nothing(each: Store) -> None:
-    """protocol: creation-of-new-log-entries.1, creation-of-new-log-entries.2"""
+    """protocol: creation-of-new-log-entries.1, creation-of-new-log-entries.2."""
     uri = each.fresh()
     made(each, uri)
 
@@ -105,7 +125,7 @@ def test_a_task_carries_what_another_process_needs(each: Store) -> None:
 
 
 def test_a_table_lives_through_a_fork(each: Store) -> None:
-    """A child has none of its parent's threads: what it inherits is opened anew, and the parent's stays sound."""
+    """A child has none of its parent's threads: what it inherits is opened anew; the parent's stays sound."""
     uri = each.fresh()
     code = f"""
 import os, pyarrow as pa, deltaic
