@@ -41,6 +41,7 @@ from deltaic.exceptions import (
     VersionNotFound,
 )
 from deltaic.predicates import Expression, col
+from deltaic.probe import probe_store
 from deltaic.scan import Scan, ScanTask
 from deltaic.schema import Schema
 from deltaic.snapshot import Metadata, Protocol, Snapshot
@@ -82,4 +83,5 @@ __all__ = [
     "VersionNotFound",
     "__version__",
     "col",
+    "probe_store",
 ]

@@ -28,9 +28,9 @@ class Table:
         uri: Where the table lies: a path, or a URI such as ``file:///data/events``,
             ``s3://bucket/events``, ``abfss://container@account.dfs.core.windows.net/events`` or
             ``gs://bucket/events``.
-        storage_options: Settings of the store, by name: ``{"aws_region": "eu-west-1"}``, or as Spark has
-            them, ``{"fs.s3a.access.key": …}``. What they leave open the environment says. They are kept out of
-            every repr and error. ``docs/stores.md`` lists them.
+        storage_options: Settings of the store, by name: ``{"aws_region": "eu-west-1"}``, or as
+            Spark has them, ``{"fs.s3a.access.key": …}``. What they leave open the environment says. They
+            are kept out of every repr and error. ``docs/stores.md`` lists them.
         allowed_roots: Other places that the log may name files in (shallow clones do); none by default.
         max_line_bytes: The longest line of a commit that is read, in bytes; 256 MiB unless told.
 

@@ -38,6 +38,13 @@ class Table:
             StorageError: The store cannot be asked.
         """
 
+    def probe(self) -> None:
+        """Tries commits out in a folder of their own, and removes it (protocol: Delta Log Entries).
+
+        Raises:
+            StorageError: The store does not keep what a commit needs, or cannot be reached.
+        """
+
     def create(
         self,
         schema: object,

@@ -59,6 +59,10 @@ impl Table {
         wait(py, deltaic_log::snapshot::exists(&self.location))
     }
 
+    fn probe(&self, py: Python<'_>) -> Answer<()> {
+        wait(py, deltaic_log::committer::probe(&self.location))
+    }
+
     #[pyo3(signature = (schema, *, partition_by, properties, name, description, if_exists, commit_info))]
     #[expect(
         clippy::too_many_arguments,

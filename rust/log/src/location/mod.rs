@@ -209,6 +209,16 @@ impl TableLocation {
         self.file_system.as_deref()
     }
 
+    /// A folder below the root, as a table's place of its own.
+    pub(crate) fn folder(&self, name: &str) -> Result<Self> {
+        Ok(Self {
+            uri: format!("{}{name}/", self.uri),
+            root: self.below(name)?,
+            file_system: self.file_system.as_ref().map(|folder| folder.join(name)),
+            ..self.clone()
+        })
+    }
+
     /// A path of the table's own making below its root, not URI-encoded.
     pub fn below(&self, relative: &str) -> Result<Path> {
         let joined = if self.root.as_ref().is_empty() {

@@ -177,7 +177,13 @@ mod tests {
                 "abfss://c@acc.dfs.core.windows.net/t/",
             ),
             ("az://c@acc/t", "c", Some("acc"), "t", "az://c@acc/t/"),
-            ("gs://b/x%252Fy%20%25%C3%A4", "b", None, "x%2Fy %ä", "gs://b/x%252Fy%20%25%C3%A4/"),
+            (
+                "gs://b/x%252Fy%20%25%C3%A4",
+                "b",
+                None,
+                "x%2Fy %ä",
+                "gs://b/x%252Fy%20%25%C3%A4/",
+            ),
             ("s3://b/ä/ü", "b", None, "ä/ü", "s3://b/%C3%A4/%C3%BC/"),
         ] {
             let place = parse(uri)?;
