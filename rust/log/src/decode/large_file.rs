@@ -19,14 +19,22 @@ use crate::whole_body::{ensure_arrived, read_range};
 /// From how many bytes on a file is read in pieces.
 pub(super) const LARGE_BYTES: u64 = 32 << 20;
 
-/// Bytes of a piece.
-const PIECE_BYTES: u64 = 16 << 20;
+/// Where a file is cut.
+#[derive(Clone, Copy, Debug)]
+struct Cut {
+    /// Bytes of a piece.
+    piece: u64,
+    /// Bytes of a local file that are read in one go: few enough that the memory is the same again and again.
+    read: u64,
+}
+
+const CUT: Cut = Cut {
+    piece: 16 << 20,
+    read: 1 << 20,
+};
 
 /// How many pieces are worked on at once, which bounds the memory.
 const PIECES_IN_FLIGHT: usize = 4;
-
-/// By how many bytes a piece is read on until its last line ends.
-const OVERLAP_BYTES: u64 = 64 << 10;
 
 /// What a piece says, or which of its lines is damaged; and how many lines it has.
 struct Piece {
@@ -48,13 +56,10 @@ pub(super) async fn read_large(
 ) -> Result<(TableActions, Vec<FileBatch>, Vec<FileBatch>)> {
     // A local file is read at many places at once; from a network it comes in one go, asked for once.
     let pieces = if location.file_system().is_some() {
-        let starts = (0..file.size).step_by(usize::try_from(PIECE_BYTES).unwrap_or(usize::MAX));
+        let starts = (0..file.size).step_by(usize::try_from(CUT.piece).unwrap_or(usize::MAX));
         let tasks = starts.map(|start| {
             let (location, file) = (Arc::clone(location), Arc::clone(file));
-            async move {
-                let (offset, bytes) = read_piece(&location, &file, start, max_line_bytes).await?;
-                compute(move || decode_piece(&bytes, offset, &file, max_line_bytes)).await
-            }
+            async move { read_piece(&location, &file, start, CUT, max_line_bytes).await }
         });
         in_parallel(tasks, PIECES_IN_FLIGHT).await?
     } else {
@@ -86,64 +91,141 @@ fn assemble(pieces: Vec<Piece>) -> Result<(TableActions, Vec<FileBatch>, Vec<Fil
     Ok((table, adds, removes))
 }
 
-/// The lines that start in the piece at `start`, and where the first of them does.
+/// Reads and decodes the lines that start in the piece at `start`.
 async fn read_piece(
     location: &TableLocation,
-    file: &LogFile,
+    file: &Arc<LogFile>,
     start: u64,
+    cut: Cut,
     max_line_bytes: usize,
-) -> Result<(u64, Bytes)> {
+) -> Result<Piece> {
     let path = location.below(&file.relative())?;
-    let end = start.saturating_add(PIECE_BYTES).min(file.size);
-    let longest = u64::try_from(max_line_bytes).unwrap_or(u64::MAX);
+    let end = start.saturating_add(cut.piece).min(file.size);
+    let mut decoder = LinesDecoder::new(max_line_bytes);
+    let mut piece = PieceLines::default();
     // One byte before the piece tells whether a line starts with it.
-    let from = start.saturating_sub(1);
-    let mut overlap = OVERLAP_BYTES;
-    loop {
-        let until = end.saturating_add(overlap).min(file.size);
-        let bytes = read_range(location.store(), &path, from..until)
+    let mut at = start.saturating_sub(1);
+    let mut is_inside = start == 0;
+    // What was read and not decoded yet, and where in the file it starts.
+    let mut held: Vec<u8> = Vec::new();
+    let mut offset = at;
+    while offset < end {
+        let until = at.saturating_add(cut.read).min(file.size);
+        let bytes = read_range(location.store(), &path, at..until)
             .await
             .map_err(|error| unreadable(&error, file))?;
-        let line_end = |at: u64| {
-            let at = usize::try_from(at - from).ok()?;
-            Some(at + memchr::memchr(b'\n', bytes.get(at..)?)? + 1)
-        };
-        let first = if start == 0 { Some(0) } else { line_end(start - 1) };
-        // The last line of the piece ends where a line ends that starts before the next piece does.
-        let last = if end == file.size {
-            Some(bytes.len())
-        } else {
-            line_end(end - 1)
-        };
-        match (first, last) {
-            (Some(first), Some(last)) if first <= last => {
-                let offset = from.saturating_add(u64::try_from(first).unwrap_or(0));
-                return Ok((offset, bytes.slice(first..last)));
+        at = until;
+        let is_last = until == file.size;
+        let mut fresh = bytes.as_ref();
+        if !is_inside {
+            // The line that runs into the piece is another piece's.
+            match memchr::memchr(b'\n', fresh) {
+                Some(newline) => {
+                    is_inside = true;
+                    offset = offset.saturating_add(as_u64(newline + 1));
+                    fresh = fresh.get(newline + 1..).unwrap_or_default();
+                }
+                None if is_last => break,
+                None => {
+                    offset = at;
+                    continue;
+                }
             }
-            // No line starts here.
-            (Some(_), Some(_)) => return Ok((end, Bytes::new())),
-            // A line runs through: from its start another piece reads it, and so far back this one need not look.
-            (None, _) => return Ok((end, Bytes::new())),
-            (Some(first), None) if until == file.size || overlap > longest => {
-                let offset = from.saturating_add(u64::try_from(first).unwrap_or(0));
-                return Ok((offset, bytes.slice(first.min(bytes.len())..)));
+        }
+        held.extend_from_slice(fresh);
+        let lines = whole_lines(&held, offset, end, is_last);
+        let decoded = decoder.decode(held.get(..lines).unwrap_or_default(), offset);
+        if let Err(fault) = piece.take(decoded)? {
+            return Ok(Piece {
+                lines: piece.lines,
+                says: Err(fault),
+            });
+        }
+        piece.lines += memchr::memchr_iter(b'\n', held.get(..lines).unwrap_or_default()).count();
+        held.drain(..lines);
+        offset = offset.saturating_add(as_u64(lines));
+        if is_last {
+            break;
+        }
+        if held.len() > max_line_bytes {
+            // It is decoded as it is, to be refused as too long.
+            let fault = decoder.decode(&held, offset).err();
+            return Ok(Piece {
+                lines: piece.lines,
+                says: Err(fault.unwrap_or_else(|| LineError {
+                    line: 1,
+                    error: empty_file(),
+                })),
+            });
+        }
+    }
+    finish(decoder, piece, file)
+}
+
+fn as_u64(length: usize) -> u64 {
+    u64::try_from(length).unwrap_or(u64::MAX)
+}
+
+/// How many of the bytes, which start at `offset` of their file, are whole lines that start before `end`.
+fn whole_lines(bytes: &[u8], offset: u64, end: u64, is_last: bool) -> usize {
+    let before_end = usize::try_from(end.saturating_sub(offset)).unwrap_or(usize::MAX);
+    if before_end == 0 {
+        return 0;
+    }
+    // The line that holds the last byte before the end is the last that counts.
+    match bytes.get(before_end - 1..) {
+        Some(rest) => match memchr::memchr(b'\n', rest) {
+            Some(newline) => before_end + newline,
+            None if is_last => bytes.len(),
+            None => memchr::memrchr(b'\n', bytes).map_or(0, |newline| newline + 1),
+        },
+        None if is_last => bytes.len(),
+        None => memchr::memrchr(b'\n', bytes).map_or(0, |newline| newline + 1),
+    }
+}
+
+/// What lines of a piece said so far.
+#[derive(Default)]
+struct PieceLines {
+    lines: usize,
+    decoded: DecodedLines,
+}
+
+impl PieceLines {
+    /// Takes what more lines say, or hands back what is wrong with one.
+    fn take(
+        &mut self,
+        more: std::result::Result<DecodedLines, LineError>,
+    ) -> Result<std::result::Result<(), LineError>> {
+        match more {
+            Ok(more) => {
+                self.decoded.actions += more.actions;
+                self.decoded.table.merge(more.table)?;
+                Ok(Ok(()))
             }
-            (Some(_), None) => overlap = overlap.saturating_mul(8),
+            Err(fault) => Ok(Err(LineError {
+                line: fault.line + self.lines,
+                error: fault.error,
+            })),
         }
     }
 }
 
 fn decode_piece(bytes: &[u8], offset: u64, file: &Arc<LogFile>, max_line_bytes: usize) -> Result<Piece> {
     let mut decoder = LinesDecoder::new(max_line_bytes);
-    let decoded = match decoder.decode(bytes, offset) {
-        Ok(decoded) => decoded,
-        Err(fault) => {
-            return Ok(Piece {
-                lines: 0,
-                says: Err(fault),
-            });
-        }
-    };
+    let mut piece = PieceLines::default();
+    let decoded = decoder.decode(bytes, offset);
+    if let Err(fault) = piece.take(decoded)? {
+        return Ok(Piece {
+            lines: 0,
+            says: Err(fault),
+        });
+    }
+    piece.lines = memchr::memchr_iter(b'\n', bytes).count();
+    finish(decoder, piece, file)
+}
+
+fn finish(decoder: LinesDecoder, piece: PieceLines, file: &Arc<LogFile>) -> Result<Piece> {
     let (adds, removes) = decoder.rows();
     let span = |rows: usize| {
         vec![Span {
@@ -154,9 +236,9 @@ fn decode_piece(bytes: &[u8], offset: u64, file: &Arc<LogFile>, max_line_bytes: 
     };
     let (adds, removes) = batches(decoder.finish()?, span(adds), span(removes))?;
     Ok(Piece {
-        lines: memchr::memchr_iter(b'\n', bytes).count(),
+        lines: piece.lines,
         says: Ok(Decoded {
-            lines: decoded,
+            lines: piece.decoded,
             adds,
             removes,
         }),
@@ -178,7 +260,7 @@ async fn read_stream(
     let mut waiting: Vec<(u64, Bytes)> = Vec::new();
     let mut held = BytesMut::new();
     let mut offset = 0u64;
-    let full = usize::try_from(PIECE_BYTES).unwrap_or(usize::MAX);
+    let full = usize::try_from(CUT.piece).unwrap_or(usize::MAX);
     loop {
         let chunk = stream
             .try_next()
@@ -216,3 +298,6 @@ async fn read_stream(
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

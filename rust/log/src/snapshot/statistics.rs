@@ -23,8 +23,9 @@ use crate::store_error::store_error;
 /// Texts are read in batches of this share of the rows that replay uses: each text is large.
 const TEXT_SHARE: usize = 16;
 
-/// Bytes of a log file that are fetched in one go.
-const WINDOW_BYTES: u64 = 16 << 20;
+/// Bytes of a log file that are fetched in one go: from a local disk few enough that the memory is the same again and
+/// again, from a network enough that the wait is worth it.
+const WINDOW_BYTES: (u64, u64) = (1 << 20, 16 << 20);
 
 /// Which statistics come with files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -233,6 +234,12 @@ async fn from_lines(
     batches: &[(Arc<FileBatch>, BooleanBuffer)],
     wanted: &StatisticsSchema,
 ) -> Result<Vec<StatisticsColumns>> {
+    let (local, remote) = WINDOW_BYTES;
+    let most = if location.file_system().is_some() {
+        local
+    } else {
+        remote
+    };
     let mut read = Vec::with_capacity(batches.len());
     for (files, rows) in batches {
         let StatisticsSource::Lines(places) = &files.statistics else {
@@ -246,7 +253,7 @@ async fn from_lines(
                 .map(|row| row + span.rows.start)
                 .collect();
             let relative = span.file.relative();
-            for window in windows(&selected, places) {
+            for window in windows(&selected, places, most) {
                 let bytes = match &window.bytes {
                     Some(range) => fetch(location, &relative, range.clone()).await?,
                     None => Bytes::new(),
@@ -268,7 +275,7 @@ struct Window<'a> {
     bytes: Option<Range<u64>>,
 }
 
-fn windows<'a>(rows: &'a [usize], places: &StatisticsPlaces) -> Vec<Window<'a>> {
+fn windows<'a>(rows: &'a [usize], places: &StatisticsPlaces, most: u64) -> Vec<Window<'a>> {
     let mut windows = Vec::new();
     let mut rest = rows;
     while !rest.is_empty() {
@@ -280,7 +287,7 @@ fn windows<'a>(rows: &'a [usize], places: &StatisticsPlaces) -> Vec<Window<'a>> 
                     None => place,
                     Some(bytes) => bytes.start.min(place.start)..bytes.end.max(place.end),
                 };
-                if count > 0 && bytes.is_some() && joined.end - joined.start > WINDOW_BYTES {
+                if count > 0 && bytes.is_some() && joined.end - joined.start > most {
                     break;
                 }
                 bytes = Some(joined);
