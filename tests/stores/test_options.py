@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
+import re
+
 import pyarrow as pa
 import pytest
 
 import deltaic
+from tests.house.markdown import TOP
 
 from .emulators import AZURE_ACCOUNT, AZURE_KEY
 from .store import Store, azure_sas
@@ -111,3 +115,29 @@ def test_a_wrong_option_is_a_value_error_that_helps(uri: str, options: dict[str,
 def test_another_scheme_is_named(scheme: str) -> None:
     with pytest.raises(deltaic.UnsupportedFeature, match=f"{scheme}://"):
         deltaic.Table(f"{scheme}://somewhere/t")
+
+
+def names_on_the_page() -> list[tuple[str, str]]:
+    """Every option that docs/stores.md names, with a place that it is for."""
+    places = {"Amazon S3": "s3://b/t", "Azure": "az://CONTAINER@ACCOUNT/t", "Google": "gs://b/t"}
+    found: list[tuple[str, str]] = []
+    place = ""
+    for line in (TOP / "docs" / "stores.md").read_text().splitlines():
+        if line.startswith("## "):
+            place = places.get(line.removeprefix("## "), "s3://b/t")
+        cells = line.split("|")[1:3] if line.startswith("| `") and not line.startswith("| `/") else []
+        names = re.findall(r"`([A-Za-z0-9_.]+)`", " ".join(cells))
+        found += [(place, n) for n in names if "_" in n or n.startswith("fs.") or n == "timeout"]
+    return found
+
+
+def test_the_page_names_what_is_known() -> None:
+    names = names_on_the_page()
+    assert len(names) > 40
+    for place, name in names:
+        with contextlib.suppress(ValueError):
+            deltaic.Table(place, storage_options={name: "x"})
+            continue
+        with pytest.raises(ValueError, match=r".") as caught:
+            deltaic.Table(place, storage_options={name: "x"})
+        assert "is not known" not in str(caught.value), name
