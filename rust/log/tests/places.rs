@@ -1,5 +1,4 @@
 //! URIs and options of any kind: a place or an error, never a panic, and the same place again.
-#![expect(clippy::expect_used, reason = "a test states what it expects by failing")]
 
 use std::collections::BTreeMap;
 
