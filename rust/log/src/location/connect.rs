@@ -10,7 +10,8 @@ use object_store::gcp::GoogleCloudStorageBuilder;
 use object_store::{BackoffConfig, ObjectStore, RetryConfig};
 use url::{Host, Url};
 
-use super::options::{MAX_RETRIES, RETRY_TIMEOUT, Settings, without};
+use super::names::{MAX_RETRIES, RETRY_TIMEOUT};
+use super::options::{Settings, without};
 use super::uri::{Place, Service};
 
 /// How often a request is made again, unless the options say otherwise.

@@ -3,6 +3,7 @@
 mod connect;
 mod environment;
 mod hadoop;
+mod names;
 mod options;
 mod per_process;
 mod remote_store;
