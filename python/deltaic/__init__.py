@@ -42,6 +42,7 @@ from deltaic.exceptions import (
     VersionNotFound,
 )
 from deltaic.predicates import Expression, col
+from deltaic.probe import probe_store
 from deltaic.scan import Scan, ScanTask
 from deltaic.schema import Schema
 from deltaic.snapshot import Metadata, Protocol, Snapshot
@@ -85,4 +86,5 @@ __all__ = [
     "VersionNotFound",
     "__version__",
     "col",
+    "probe_store",
 ]

@@ -27,13 +27,17 @@ class Table:
     The handle keeps the newest snapshot it has seen, so that `snapshot` reads only what is new.
 
     Args:
-        uri: Where the table lies: a path, or a URI such as ``file:///data/events``.
-        storage_options: Settings of the store, by name. They are kept out of every repr and error.
+        uri: Where the table lies: a path, or a URI such as ``file:///data/events``,
+            ``s3://bucket/events``, ``abfss://container@account.dfs.core.windows.net/events`` or
+            ``gs://bucket/events``.
+        storage_options: Settings of the store, by name: ``{"aws_region": "eu-west-1"}``, or as
+            Spark has them, ``{"fs.s3a.access.key": …}``. What they leave open the environment says. They
+            are kept out of every repr and error. ``docs/stores.md`` lists them.
         allowed_roots: Other places that the log may name files in (shallow clones do); none by default.
         max_line_bytes: The longest line of a commit that is read, in bytes; 256 MiB unless told.
 
     Raises:
-        ValueError: The URI or a storage option is not known.
+        ValueError: The URI or a storage option is not known, or two of them contradict each other.
 
     >>> import deltaic, pyarrow
     >>> rides = pyarrow.table({"id": [1, 2, 3], "city": ["Rome", "Oslo", "Rome"]})

@@ -21,12 +21,12 @@ class Table:
 
         Args:
             uri: A path or a URI.
-            storage_options: Settings of the store.
+            storage_options: Settings of the store, under the names of `object_store` or of Hadoop.
             allowed_roots: Other places that the log may name files in.
             max_line_bytes: The longest line of a commit that is read, in bytes; 256 MiB unless told.
 
         Raises:
-            ValueError: The URI or a storage option is not known.
+            ValueError: The URI or a storage option is not known, or two of them contradict each other.
         """
 
     @property
@@ -38,6 +38,13 @@ class Table:
 
         Raises:
             StorageError: The store cannot be asked.
+        """
+
+    def probe(self) -> None:
+        """Tries commits out in a folder of their own, and removes it (protocol: Delta Log Entries).
+
+        Raises:
+            StorageError: The store does not keep what a commit needs, or cannot be reached.
         """
 
     def create(

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use deltaic_log::TableLocation;
 use deltaic_log::history::history;
+use deltaic_log::location::StorageOptions;
 use deltaic_log::snapshot::LoadOptions;
 use deltaic_log::time_travel::version_at;
 use deltaic_log::transaction::{IfExists, NewTable, UserInfo, create};
@@ -38,14 +39,12 @@ impl Table {
         allowed_roots: Vec<String>,
         max_line_bytes: usize,
     ) -> Answer<Self> {
-        if let Some(option) = storage_options.iter().flatten().map(|(key, _)| key).next() {
-            return Err(Error::new(
-                ErrorKind::InvalidArgument,
-                format!("the storage option {option:?} is not known: local tables and memory:// have none"),
-            )
-            .into());
-        }
-        let location = Arc::new(TableLocation::parse(uri, allowed_roots.clone())?);
+        let storage_options = StorageOptions::from(storage_options.unwrap_or_default());
+        let location = Arc::new(TableLocation::with_options(
+            uri,
+            storage_options,
+            allowed_roots.clone(),
+        )?);
         Ok(Self {
             location,
             allowed_roots,
@@ -60,6 +59,10 @@ impl Table {
 
     fn exists(&self, py: Python<'_>) -> Answer<bool> {
         wait(py, deltaic_log::snapshot::exists(&self.location))
+    }
+
+    fn probe(&self, py: Python<'_>) -> Answer<()> {
+        wait(py, deltaic_log::committer::probe(&self.location))
     }
 
     #[pyo3(signature = (schema, *, partition_by, properties, name, description, if_exists, commit_info))]
