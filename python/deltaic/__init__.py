@@ -14,6 +14,7 @@ and polars are imported when they are asked for.
 
 from deltaic._rust import __version__
 from deltaic.arrow_table import ArrowTable
+from deltaic.check import Finding, Report
 from deltaic.commit import Commit
 from deltaic.exceptions import (
     CommitConflict,
@@ -41,6 +42,7 @@ from deltaic.exceptions import (
     VersionNotFound,
 )
 from deltaic.predicates import Expression, col
+from deltaic.probe import probe_store
 from deltaic.scan import Scan, ScanTask
 from deltaic.schema import Schema
 from deltaic.snapshot import Metadata, Protocol, Snapshot
@@ -62,12 +64,14 @@ __all__ = [
     "DeltaicError",
     "DeltaicWarning",
     "Expression",
+    "Finding",
     "InvalidPredicate",
     "Metadata",
     "MetadataChanged",
     "PathEscape",
     "Protocol",
     "ProtocolChanged",
+    "Report",
     "Scan",
     "ScanTask",
     "Schema",
@@ -82,4 +86,5 @@ __all__ = [
     "VersionNotFound",
     "__version__",
     "col",
+    "probe_store",
 ]

@@ -1,6 +1,7 @@
 """The command ``deltaic``: a table's facts and rows on a terminal, or as JSON for scripts.
 
-Exit codes: 0; 1 the command failed (error and hint on stderr); 2 wrong usage.
+Exit codes: 0; 1 the command failed (error and hint on stderr); 2 wrong usage. ``check`` ends with 3 when
+there are warnings and with 4 when there is damage.
 """
 
 from __future__ import annotations
@@ -17,12 +18,13 @@ from typing import Any
 import deltaic
 from deltaic.optional import require
 from deltaic.sizes import readable_size
-from deltaic.terminal import cell, emit, emit_json, emit_table, json_value, utc
+from deltaic.terminal import ProgressLine, cell, emit, emit_json, emit_report, emit_table, json_value, utc
 
 __all__ = ["main"]
 
 _FAILED = 1
 _INTERRUPTED = 130
+_UNHEALTHY = {"warning": 3, "damage": 4}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -42,16 +44,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     0
     """
     options = _parser().parse_args(arguments)
-    command: Callable[[argparse.Namespace], None] = options.command
+    command: Callable[[argparse.Namespace], int | None] = options.command
     with warnings.catch_warnings():
         warnings.showwarning = _show_warning
         warnings.simplefilter("always", deltaic.DeltaicWarning)
         try:
-            command(options)
+            code = command(options) or 0
             sys.stdout.flush()
         except BrokenPipeError:
             # The reader has seen enough (`| head`). Python would complain when it closes stdout at exit.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return 0
         except KeyboardInterrupt:
             return _INTERRUPTED
         except deltaic.DeltaicError as error:
@@ -60,7 +63,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         except (ValueError, TypeError, ImportError, OSError) as error:
             print(f"error: {error}", file=sys.stderr)
             return _FAILED
-    return 0
+    return code
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -68,7 +71,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"deltaic {deltaic.__version__}")
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
 
-    def command(name: str, run: Callable[[argparse.Namespace], None], text: str) -> argparse.ArgumentParser:
+    def command(
+        name: str, run: Callable[[argparse.Namespace], int | None], text: str
+    ) -> argparse.ArgumentParser:
         sub = commands.add_parser(name, help=text, description=text)
         sub.set_defaults(command=run)
         sub.add_argument("path", metavar="PATH", help="the table's folder or URI")
@@ -83,6 +88,8 @@ def _parser() -> argparse.ArgumentParser:
     head.add_argument("-n", type=_count, default=10, metavar="N", help="how many rows (default: 10)")
     head.add_argument("--columns", metavar="A,B", help="only these columns, separated by commas")
     count = command("count", _count_rows, "the number of rows")
+    check = command("check", _check, "what is wrong with the table, what it means and what to do")
+    check.add_argument("--deep", action="store_true", help="look at the data files too")
     for sub in (files, head, count):
         sub.add_argument("--where", metavar="SQL", help="a predicate, such as \"day >= DATE '2026-11-01'\"")
     for sub in (show, files, head, count):
@@ -240,6 +247,16 @@ def _count_rows(options: argparse.Namespace) -> None:
         emit_json({"count": number})
     else:
         emit(str(number))
+
+
+def _check(options: argparse.Namespace) -> int:
+    with ProgressLine({"log": "reading the log", "files": "looking at the data files"}) as progress:
+        report = deltaic.Table(options.path).check(deep=options.deep, progress=progress.show)
+    if options.json:
+        emit_json(report.to_dict())
+    else:
+        emit_report(report)
+    return _UNHEALTHY.get(report.severity or "", 0)
 
 
 def _numeric(schema: Any) -> set[str]:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Literal
 
 from deltaic import _rust
 from deltaic.capsule import ArrowArrayExportable, ArrowSchemaExportable, ArrowStreamExportable
+from deltaic.check import Report
+from deltaic.check import from_rust as from_rust_report
 from deltaic.commit import Commit, from_rust, to_commit_info
 from deltaic.snapshot import Snapshot, announced
 from deltaic.times import to_millis
@@ -25,13 +27,17 @@ class Table:
     The handle keeps the newest snapshot it has seen, so that `snapshot` reads only what is new.
 
     Args:
-        uri: Where the table lies: a path, or a URI such as ``file:///data/events``.
-        storage_options: Settings of the store, by name. They are kept out of every repr and error.
+        uri: Where the table lies: a path, or a URI such as ``file:///data/events``,
+            ``s3://bucket/events``, ``abfss://container@account.dfs.core.windows.net/events`` or
+            ``gs://bucket/events``.
+        storage_options: Settings of the store, by name: ``{"aws_region": "eu-west-1"}``, or as
+            Spark has them, ``{"fs.s3a.access.key": …}``. What they leave open the environment says. They
+            are kept out of every repr and error. ``docs/stores.md`` lists them.
         allowed_roots: Other places that the log may name files in (shallow clones do); none by default.
         max_line_bytes: The longest line of a commit that is read, in bytes; 256 MiB unless told.
 
     Raises:
-        ValueError: The URI or a storage option is not known.
+        ValueError: The URI or a storage option is not known, or two of them contradict each other.
 
     >>> import deltaic, pyarrow
     >>> rides = pyarrow.table({"id": [1, 2, 3], "city": ["Rome", "Oslo", "Rome"]})
@@ -189,6 +195,31 @@ class Table:
         if limit is not None and limit < 0:
             raise ValueError(f"limit is a number of commits, and {limit} is below 0")
         return [from_rust(commit) for commit in self._rust.history(limit)]
+
+    def check(
+        self, *, deep: bool = False, progress: Callable[[str, int, int], object] | None = None
+    ) -> Report:
+        """Looks for everything that is wrong with the table, and says what it means and what to do.
+
+        It does not stop at damage and raises for none. Every file of the log is read: each commit line by
+        line, each checkpoint in full, and whatever the log says twice is compared. Nothing is written.
+
+        Args:
+            deep: Whether the data files of the newest version are looked at too: whether they are there,
+                their sizes, footers and numbers of rows.
+            progress: Called now and then while the check is at work: with ``"log"`` or ``"files"``, how many
+                steps of it are done, and how many there are.
+
+        Raises:
+            TableNotFound: There is no table here.
+            StorageError: The store cannot be asked.
+
+        >>> import deltaic, pyarrow
+        >>> table = deltaic.Table.create("lorries", pyarrow.schema([("id", pyarrow.int64())]))
+        >>> table.check().is_healthy
+        True
+        """
+        return from_rust_report(self._rust.check(deep=deep, progress=progress))
 
     def append(
         self,

@@ -14,7 +14,18 @@ from datetime import date, datetime, timezone
 from decimal import Decimal
 from typing import Any, cast
 
-__all__ = ["cell", "emit", "emit_json", "emit_table", "json_value", "utc"]
+from deltaic.check import Report, printable
+
+__all__ = [
+    "ProgressLine",
+    "cell",
+    "emit",
+    "emit_json",
+    "emit_report",
+    "emit_table",
+    "json_value",
+    "utc",
+]
 
 _LONGEST_CELL = 60
 _GAP = "  "
@@ -41,7 +52,7 @@ def emit_table(
         rows: The cells, as many in each row as in the header.
         numeric: The columns that are set flush right.
     """
-    lines = [[_one_line(text) for text in line] for line in (header, *rows)]
+    lines = [[printable(text) for text in line] for line in (header, *rows)]
     flush_right = [name in numeric for name in header]
     if sys.stdout.isatty() and _draw(lines, flush_right):
         return
@@ -69,6 +80,68 @@ def _draw(lines: Sequence[Sequence[str]], flush_right: Sequence[bool]) -> bool:
         # As Text, so that brackets in the data are not taken for markup.
         table.add_row(*(Text(text) for text in row))
     Console().print(table)
+    return True
+
+
+class ProgressLine:
+    """One line on stderr that tells how far long work has come, where stderr is a terminal; gone at the end.
+
+    Args:
+        stages: What to call each stage.
+    """
+
+    def __init__(self, stages: Mapping[str, str]) -> None:
+        self._stages = stages
+        self._shown = 0
+
+    def show(self, stage: str, done: int, total: int) -> None:
+        """Shows that so many steps of so many are done."""
+        if not sys.stderr.isatty():
+            return
+        text = f"{self._stages.get(stage, stage)}: {done:,} of {total:,}"
+        sys.stderr.write("\r" + text.ljust(self._shown))
+        sys.stderr.flush()
+        self._shown = len(text)
+
+    def __enter__(self) -> ProgressLine:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._shown:
+            sys.stderr.write("\r" + " " * self._shown + "\r")
+            sys.stderr.flush()
+
+
+_STYLES = {"Damage": "bold red", "Warnings": "bold yellow", "Good to know": "bold cyan"}
+
+
+def emit_report(report: Report) -> None:
+    """A check's report to stdout; in colours on a terminal with rich."""
+    text = str(report)
+    if not sys.stdout.isatty() or not _draw_report(text):
+        emit(text)
+
+
+def _draw_report(letter: str) -> bool:
+    try:
+        from rich.console import Console
+        from rich.text import Text
+    except ImportError:
+        return False
+    console = Console(highlight=False, soft_wrap=True)
+    for number, line in enumerate(letter.splitlines()):
+        text = Text(line)
+        stripped = line.strip()
+        if number == 0 or line.startswith("The table is"):
+            text.stylize("bold")
+        elif line in _STYLES:
+            text.stylize(_STYLES[line])
+        elif line.startswith("  ") and stripped.partition(" ")[0].isupper():
+            text.stylize("bold")
+        elif stripped.startswith(("What it means:", "What to do:")):
+            start = len(line) - len(stripped)
+            text.stylize("italic", start, line.index(":") + 1)
+        console.print(text)
     return True
 
 
@@ -133,8 +206,3 @@ def _not_finite(value: float) -> str:
     if math.isnan(value):
         return "NaN"
     return "Infinity" if value > 0 else "-Infinity"
-
-
-def _one_line(text: str) -> str:
-    # One row is one line, and nothing in the data may steer the terminal.
-    return "".join(character if character.isprintable() else repr(character)[1:-1] for character in text)

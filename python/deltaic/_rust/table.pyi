@@ -1,5 +1,7 @@
+from collections.abc import Callable
 from typing import final
 
+from .check import Report
 from .commit import Commit
 from .snapshot import Snapshot
 
@@ -19,12 +21,12 @@ class Table:
 
         Args:
             uri: A path or a URI.
-            storage_options: Settings of the store.
+            storage_options: Settings of the store, under the names of `object_store` or of Hadoop.
             allowed_roots: Other places that the log may name files in.
             max_line_bytes: The longest line of a commit that is read, in bytes; 256 MiB unless told.
 
         Raises:
-            ValueError: The URI or a storage option is not known.
+            ValueError: The URI or a storage option is not known, or two of them contradict each other.
         """
 
     @property
@@ -36,6 +38,13 @@ class Table:
 
         Raises:
             StorageError: The store cannot be asked.
+        """
+
+    def probe(self) -> None:
+        """Tries commits out in a folder of their own, and removes it (protocol: Delta Log Entries).
+
+        Raises:
+            StorageError: The store does not keep what a commit needs, or cannot be reached.
         """
 
     def create(
@@ -76,6 +85,19 @@ class Table:
 
     def history(self, limit: int | None = None) -> list[Commit]:
         """The commits that the log still holds, newest first (protocol: Commit Provenance Information)."""
+
+    def check(
+        self, *, deep: bool = False, progress: Callable[[str, int, int], object] | None = None
+    ) -> Report:
+        """Looks for everything that is wrong with the table; writes nothing.
+
+        Args:
+            deep: Whether the data files are looked at too.
+            progress: Called now and then with `"log"` or `"files"`, the steps that are done and all of them.
+
+        Raises:
+            TableNotFound, StorageError.
+        """
 
     def append(
         self,

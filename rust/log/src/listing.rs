@@ -45,9 +45,16 @@ impl LogFile {
     /// Whether what a store tells of a file now is still of this writing of it.
     #[must_use]
     pub fn is_still(&self, meta: &ObjectMeta) -> bool {
+        // An answer spells times in whole seconds where a listing has more, and tags with quotes where a listing has none.
+        let seconds = |ms: i64| ms.div_euclid(1000);
+        let plain = |tag: &str| tag.trim_start_matches("W/").trim_matches('"').to_owned();
+        let tags = (self.e_tag.as_deref().map(plain), meta.e_tag.as_deref().map(plain));
         self.size == meta.size
-            && self.modified_ms == meta.last_modified.timestamp_millis()
-            && (self.e_tag.is_none() || meta.e_tag.is_none() || self.e_tag == meta.e_tag)
+            && seconds(self.modified_ms) == seconds(meta.last_modified.timestamp_millis())
+            && match tags {
+                (Some(listed), Some(answered)) => listed == answered,
+                _ => true,
+            }
     }
 
     /// Whether both are the same writing of one file.

@@ -1,31 +1,196 @@
 //! What a store's failure means here.
 
+use std::fmt;
+
 use deltaic_protocol::{Error, ErrorKind};
+
+/// The cause at the bottom of a store's failure, in few words: the operating system's, or what the server answered.
+///
+/// Of an answer only its code and message are kept. Its details repeat what was sent: the string that was signed, the
+/// key that is not known.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Cause {
+    text: String,
+    status: Option<u16>,
+    code: Option<String>,
+}
+
+/// Longer than this no message of a server need be.
+const MESSAGE: usize = 300;
+
+impl Cause {
+    /// The cause of a failure.
+    pub(crate) fn of(error: &object_store::Error) -> Self {
+        let mut cause: Option<&dyn std::error::Error> = std::error::Error::source(error);
+        let mut last = String::new();
+        while let Some(current) = cause {
+            if let Some(known) = current.downcast_ref::<Self>() {
+                return known.clone();
+            }
+            last = current.to_string();
+            cause = current.source();
+        }
+        Self::parse(&last)
+    }
+
+    fn parse(text: &str) -> Self {
+        const ANSWERED: &str = "Server returned non-2xx status code: ";
+        const FAILED: &str = "Server returned error response: ";
+        let (status, body) = if let Some(answer) = text.strip_prefix(ANSWERED) {
+            let (status, body) = answer.split_once(':').unwrap_or((answer, ""));
+            (Some(status.trim()), body)
+        } else if let Some(body) = text.strip_prefix(FAILED) {
+            (None, body)
+        } else if text.starts_with("Received redirect without LOCATION") {
+            return Self {
+                text: "the bucket is in another region".to_owned(),
+                status: Some(301),
+                code: None,
+            };
+        } else {
+            return Self {
+                text: shortened(&without_number(text)),
+                ..Self::default()
+            };
+        };
+        let code = between(body, "<Code>", "</Code>")
+            .filter(|code| code.len() < 80 && code.chars().all(|c| c.is_ascii_alphanumeric()));
+        let message = between(body, "<Message>", "</Message>")
+            .and_then(|message| message.lines().next())
+            .map(shortened)
+            .filter(|message| !message.is_empty());
+        let mut words = format!("the server answered {}", status.unwrap_or("with an error"));
+        if let Some(code) = code {
+            words.push_str(&format!(" ({code})"));
+        }
+        if let Some(message) = message {
+            words.push_str(&format!(": {message}"));
+        }
+        Self {
+            text: words,
+            status: status.and_then(|status| status.split(' ').next()?.parse().ok()),
+            code: code.map(str::to_owned),
+        }
+    }
+
+    /// The same with its text changed.
+    pub(crate) fn without(self, change: impl Fn(&str) -> String) -> Self {
+        Self {
+            text: change(&self.text),
+            ..self
+        }
+    }
+
+    /// Whether a refusal to make what exists leaves it open whether it exists: S3 answers so while another is at it.
+    pub(crate) fn is_undecided(&self) -> bool {
+        self.status == Some(409) && self.code.as_deref() != Some("BlobAlreadyExists")
+    }
+
+    /// What it means and what to do, where the cause itself tells.
+    fn meaning(&self) -> Option<(&'static str, &'static str)> {
+        let text = self.text.to_ascii_lowercase();
+        let says = |words: &[&str]| words.iter().any(|word| text.contains(word));
+        match (self.code.as_deref().unwrap_or_default(), self.status) {
+            ("NoSuchBucket" | "ContainerNotFound" | "ContainerBeingDeleted" | "AccountNotFound", _) => {
+                Some((
+                    "there is no such bucket or container",
+                    "check the URI, and the store's region and endpoint",
+                ))
+            }
+            (
+                "InvalidAccessKeyId"
+                | "SignatureDoesNotMatch"
+                | "AuthenticationFailed"
+                | "ExpiredToken"
+                | "InvalidToken"
+                | "AuthorizationFailure"
+                | "InvalidAuthenticationInfo"
+                | "RequestTimeTooSkewed",
+                _,
+            ) => Some((
+                "the store does not accept the credentials",
+                "check the keys or tokens in storage_options or the environment, and this machine's clock",
+            )),
+            ("AuthorizationHeaderMalformed" | "PermanentRedirect", _) | (_, Some(301 | 307)) => Some((
+                "the store answers elsewhere",
+                "give the bucket's region (aws_region)",
+            )),
+            ("NotImplemented", _) | (_, Some(501)) => Some(("the store cannot do this", "use another store")),
+            ("SlowDown" | "ServerBusy", _) | (_, Some(429)) => Some((
+                "the store asks for fewer requests",
+                "try again later, or raise max_retries and retry_timeout",
+            )),
+            (_, Some(401 | 403)) => Some((
+                "permission denied",
+                "check the credentials and the rights they have: reading, listing and, for writers, putting",
+            )),
+            (_, Some(_)) => None,
+            _ if says(&["certificate"]) => Some((
+                "the store's certificate is not trusted",
+                "install the authority's certificate on this machine (ca-certificates), or name it in SSL_CERT_FILE",
+            )),
+            _ if says(&[
+                "connection refused",
+                "dns error",
+                "failed to lookup",
+                "network is unreachable",
+                "no route to host",
+                "timed out",
+                "deadline has elapsed",
+            ]) =>
+            {
+                Some((
+                    "the store cannot be reached",
+                    "check the endpoint and the network; where no credentials were given, it may be their service that does not answer",
+                ))
+            }
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for Cause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl std::error::Error for Cause {}
+
+fn between<'a>(text: &'a str, start: &str, end: &str) -> Option<&'a str> {
+    let (_, rest) = text.split_once(start)?;
+    Some(rest.split_once(end)?.0)
+}
+
+fn shortened(text: &str) -> String {
+    let text: String = text.chars().filter(|c| !c.is_control()).take(MESSAGE).collect();
+    text.trim().to_owned()
+}
 
 /// A store's failure at a path. Where a file is absent, the caller mostly knows better what that means.
 #[must_use]
 pub fn store_error(error: &object_store::Error, path: &str) -> Error {
     use object_store::Error as E;
-    let (what, hint) = match error {
-        E::NotFound { .. } => (
+    let cause = Cause::of(error);
+    let (what, hint) = match (cause.meaning(), error) {
+        (Some(meaning), _) => meaning,
+        (None, E::NotFound { .. }) => (
             "the file is not there",
             "check that the path is right and the file was not removed",
         ),
-        E::PermissionDenied { .. } => (
+        (None, E::PermissionDenied { .. } | E::Unauthenticated { .. }) => (
             "permission denied",
             "check the rights of the user or the credentials",
         ),
-        E::Unauthenticated { .. } => ("the store wants credentials", "check the credentials"),
-        E::NotSupported { .. } | E::NotImplemented { .. } => {
+        (None, E::NotSupported { .. } | E::NotImplemented { .. }) => {
             ("the store cannot do this", "use another store")
         }
-        _ => (
+        (None, _) => (
             "the store failed",
             "try again; check that the place can be reached and written",
         ),
     };
-    let cause = innermost(error);
-    let message = if cause.is_empty() {
+    let message = if cause.text.is_empty() {
         what.to_owned()
     } else {
         format!("{what}: {cause}")
@@ -33,17 +198,6 @@ pub fn store_error(error: &object_store::Error, path: &str) -> Error {
     Error::new(ErrorKind::StorageError, message)
         .with("path", path)
         .hint(hint)
-}
-
-/// The cause at the bottom of the chain, which is the operating system's or the server's own word.
-fn innermost(error: &object_store::Error) -> String {
-    let mut cause: Option<&dyn std::error::Error> = std::error::Error::source(error);
-    let mut last = String::new();
-    while let Some(current) = cause {
-        last = current.to_string();
-        cause = current.source();
-    }
-    without_number(&last)
 }
 
 /// The system's words without its number for them.
@@ -91,4 +245,55 @@ pub fn io_error(error: &std::io::Error, path: &str) -> Error {
     )
     .with("path", path)
     .hint(hint)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_an_answer_its_code_and_message_are_kept() {
+        let secret = "<AWSAccessKeyId>AKIASECRET</AWSAccessKeyId><StringToSign>SECRET</StringToSign>";
+        let body = format!(
+            "<?xml?>\n<Error><Code>InvalidAccessKeyId</Code><Message>Not known.\nSECRET</Message>{secret}</Error>"
+        );
+        let cause = Cause::parse(&format!(
+            "Server returned non-2xx status code: 403 Forbidden: {body}"
+        ));
+        assert_eq!(
+            cause,
+            Cause {
+                text: "the server answered 403 Forbidden (InvalidAccessKeyId): Not known.".to_owned(),
+                status: Some(403),
+                code: Some("InvalidAccessKeyId".to_owned()),
+            }
+        );
+        for body in [
+            "SECRET",
+            "{\"error\": \"SECRET\"}",
+            "<Code>SECRET key</Code>",
+            "<Message>\u{1b}[1m</Message>",
+        ] {
+            let cause = Cause::parse(&format!("Server returned non-2xx status code: 500 Oops: {body}"));
+            assert!(
+                !cause.text.contains("SECRET") && !cause.text.contains('\u{1b}'),
+                "{cause}"
+            );
+            assert_eq!(cause.status, Some(500));
+        }
+    }
+
+    #[test]
+    fn only_a_conflict_that_names_no_blob_is_undecided() {
+        for (status, code, undecided) in [
+            ("412 Precondition Failed", "PreconditionFailed", false),
+            ("409 Conflict", "ConditionalRequestConflict", true),
+            ("409 Conflict", "LeaseIdMissing", true),
+            ("409 Conflict", "BlobAlreadyExists", false),
+        ] {
+            let text =
+                format!("Server returned non-2xx status code: {status}: <Error><Code>{code}</Code></Error>");
+            assert_eq!(Cause::parse(&text).is_undecided(), undecided, "{code}");
+        }
+    }
 }

@@ -181,6 +181,12 @@ impl Error {
         self.to_string()
     }
 
+    /// What is wrong, without where.
+    #[must_use]
+    pub fn what(&self) -> &str {
+        &self.0.message
+    }
+
     /// Where it was found.
     #[must_use]
     pub fn context(&self) -> &[(&'static str, ContextValue)] {

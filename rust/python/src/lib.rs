@@ -6,6 +6,7 @@
 mod arrow_table;
 mod batches;
 mod capsule;
+mod check;
 mod commit;
 mod error;
 mod runtime;
@@ -25,6 +26,8 @@ fn _rust(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<arrow_table::ArrowTable>()?;
     module.add_class::<batches::BatchReader>()?;
     module.add_class::<batches::Batch>()?;
+    module.add_class::<check::Finding>()?;
+    module.add_class::<check::Report>()?;
     module.add_class::<commit::Commit>()?;
     module.add_class::<scan::Scan>()?;
     module.add_class::<scan::ScanTask>()?;

@@ -23,7 +23,7 @@ pub(crate) fn runtime() -> Answer<Arc<Runtime>> {
         Some((owner, runtime)) if *owner == process => Ok(Arc::clone(runtime)),
         _ => {
             let made = Builder::new_multi_thread()
-                .enable_time()
+                .enable_all()
                 .thread_name("deltaic")
                 .build()
                 .map_err(broken)?;

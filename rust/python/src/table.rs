@@ -5,15 +5,18 @@ use std::sync::Arc;
 
 use deltaic_log::TableLocation;
 use deltaic_log::history::history;
+use deltaic_log::location::StorageOptions;
 use deltaic_log::snapshot::LoadOptions;
 use deltaic_log::time_travel::version_at;
 use deltaic_log::transaction::{IfExists, NewTable, UserInfo, create};
 use deltaic_protocol::schema::schema_from_arrow;
 use deltaic_protocol::{Error, ErrorKind, Version};
+use deltaic_table::check::Depth;
 use deltaic_table::write::{AppendOptions, append_stream};
 use pyo3::prelude::*;
 
 use crate::capsule::{BatchesIn, SchemaIn};
+use crate::check::{self, Report};
 use crate::commit::Commit;
 use crate::error::Answer;
 use crate::runtime::wait;
@@ -36,14 +39,12 @@ impl Table {
         allowed_roots: Vec<String>,
         max_line_bytes: usize,
     ) -> Answer<Self> {
-        if let Some(option) = storage_options.iter().flatten().map(|(key, _)| key).next() {
-            return Err(Error::new(
-                ErrorKind::InvalidArgument,
-                format!("the storage option {option:?} is not known: local tables and memory:// have none"),
-            )
-            .into());
-        }
-        let location = Arc::new(TableLocation::parse(uri, allowed_roots.clone())?);
+        let storage_options = StorageOptions::from(storage_options.unwrap_or_default());
+        let location = Arc::new(TableLocation::with_options(
+            uri,
+            storage_options,
+            allowed_roots.clone(),
+        )?);
         Ok(Self {
             location,
             allowed_roots,
@@ -58,6 +59,10 @@ impl Table {
 
     fn exists(&self, py: Python<'_>) -> Answer<bool> {
         wait(py, deltaic_log::snapshot::exists(&self.location))
+    }
+
+    fn probe(&self, py: Python<'_>) -> Answer<()> {
+        wait(py, deltaic_log::committer::probe(&self.location))
     }
 
     #[pyo3(signature = (schema, *, partition_by, properties, name, description, if_exists, commit_info))]
@@ -115,6 +120,12 @@ impl Table {
     fn history(&self, py: Python<'_>, limit: Option<usize>) -> Answer<Vec<Commit>> {
         let commits = wait(py, history(&self.location, limit, self.options))?;
         Ok(commits.into_iter().map(Commit::from).collect())
+    }
+
+    #[pyo3(signature = (*, deep=false, progress=None))]
+    fn check(&self, py: Python<'_>, deep: bool, progress: Option<Py<PyAny>>) -> Answer<Report> {
+        let depth = if deep { Depth::Data } else { Depth::Log };
+        check::run(py, &self.location, self.options, depth, progress.as_ref())
     }
 
     #[pyo3(signature = (data, *, commit_info=None, max_attempts=100, known=None))]

@@ -2,7 +2,9 @@
 //!
 //! Reading: a [`scan::Scan`] plans [`scan::ScanTask`]s from a snapshot, and `read` turns each into record batches.
 //! Writing: a [`write::TableWriter`] turns record batches into data files and the `add` actions that name them.
+//! Checking: [`check::check`] tells what is wrong with a table.
 
+pub mod check;
 pub mod read;
 pub mod scan;
 pub mod write;

@@ -2,8 +2,11 @@
 
 mod file_system;
 mod object_store;
+mod probe;
 
 use deltaic_protocol::{Result, Version};
+
+pub use self::probe::probe;
 
 use crate::location::TableLocation;
 

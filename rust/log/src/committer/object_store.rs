@@ -1,30 +1,84 @@
 //! Commits on an object store: a conditional put.
 
-use deltaic_protocol::log_path::LogPath;
-use deltaic_protocol::{Result, Version};
-use object_store::{ObjectStore, PutMode, PutOptions};
+use std::sync::atomic::Ordering;
+
+use deltaic_protocol::log_path::{LOG_FOLDER, LogPath};
+use deltaic_protocol::{Error, ErrorKind, Result, Version};
+use object_store::path::Path;
+use object_store::{ObjectStore, ObjectStoreExt, PutMode, PutOptions, PutResult};
 
 use super::Outcome;
+use crate::clock::new_id;
 use crate::location::TableLocation;
-use crate::store_error::store_error;
+use crate::store_error::{Cause, store_error};
 
 /// Proposes a commit. An answer that is lost or unclear is `Unknown`: the put may have landed.
 pub(super) async fn propose(location: &TableLocation, version: Version, commit: Vec<u8>) -> Result<Outcome> {
     let relative = LogPath::commit(version);
     let path = location.below(&relative)?;
-    let options = PutOptions {
-        mode: PutMode::Create,
-        ..PutOptions::default()
-    };
-    match location.store().put_opts(&path, commit.into(), options).await {
+    prove(location)
+        .await
+        .map_err(|error| error.with("version", version))?;
+    match put_if_absent(location, &path, commit).await {
         Ok(_) => Ok(Outcome::Committed(version)),
+        Err(error @ object_store::Error::AlreadyExists { .. }) if Cause::of(&error).is_undecided() => {
+            Ok(Outcome::Unknown(version))
+        }
         Err(object_store::Error::AlreadyExists { .. }) => Ok(Outcome::Lost(version)),
         Err(
             error @ (object_store::Error::PermissionDenied { .. }
             | object_store::Error::Unauthenticated { .. }
+            | object_store::Error::NotFound { .. }
             | object_store::Error::NotSupported { .. }
             | object_store::Error::NotImplemented { .. }),
         ) => Err(store_error(&error, &relative).with("version", version)),
         Err(_) => Ok(Outcome::Unknown(version)),
+    }
+}
+
+async fn put_if_absent(
+    location: &TableLocation,
+    path: &Path,
+    bytes: Vec<u8>,
+) -> Result<PutResult, object_store::Error> {
+    let options = PutOptions {
+        mode: PutMode::Create,
+        ..PutOptions::default()
+    };
+    location.store().put_opts(path, bytes.into(), options).await
+}
+
+/// Proves, once a process, that a store at an address of the user's own does not overwrite: there are servers that do
+/// not know the condition and pass it over, and there each commit would wipe out another.
+///
+/// Nothing is tried under a name that the log could have.
+async fn prove(location: &TableLocation) -> Result<()> {
+    let Some(proven) = location.proven() else {
+        return Ok(());
+    };
+    if proven.load(Ordering::Relaxed) {
+        return Ok(());
+    }
+    let relative = format!("{LOG_FOLDER}/_probe-{}", new_id());
+    let path = location.below(&relative)?;
+    let failed = |error: object_store::Error| store_error(&error, &relative);
+    put_if_absent(location, &path, b"first".to_vec())
+        .await
+        .map_err(failed)?;
+    let again = put_if_absent(location, &path, b"second".to_vec()).await;
+    // What is left behind is no file of the log, and every reader passes it over.
+    let _ = location.store().delete(&path).await;
+    match again {
+        Err(object_store::Error::AlreadyExists { .. }) => {
+            proven.store(true, Ordering::Relaxed);
+            Ok(())
+        }
+        Ok(_) => Err(Error::new(
+            ErrorKind::StorageError,
+            "the store overwrites what a conditional put must leave alone: two writers would lose each other's commits",
+        )
+        .with("path", location.uri())
+        .hint("tables can be read here; to write, use a store with conditional puts (If-None-Match)")),
+        Err(error) => Err(failed(error)),
     }
 }

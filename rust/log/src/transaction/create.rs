@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use deltaic_protocol::actions::{Format, Metadata};
 use deltaic_protocol::features::protocol_for;
+use deltaic_protocol::log_path::LogPath;
 use deltaic_protocol::schema::{DataType, PrimitiveType, StructType};
 use deltaic_protocol::{Error, ErrorKind, Result, Version};
 use serde_json::json;
@@ -93,7 +94,16 @@ pub async fn create(location: &Arc<TableLocation>, table: NewTable) -> Result<Op
     ];
     let commit: String = lines.iter().map(|line| line.to_string() + "\n").collect();
     prepare(location).await?;
-    match propose(location, Version::ZERO, commit.into_bytes()).await? {
+    let mut outcome = propose(location, Version::ZERO, commit.clone().into_bytes()).await?;
+    if !matches!(outcome, Outcome::Committed(_)) {
+        // A store can lose an answer and be asked again: what stands there may be this very commit.
+        outcome = match location.read(&LogPath::commit(Version::ZERO)).await {
+            Ok(found) if found == commit.as_bytes() => Outcome::Committed(Version::ZERO),
+            Ok(_) => Outcome::Lost(Version::ZERO),
+            Err(_) => outcome,
+        };
+    }
+    match outcome {
         Outcome::Committed(version) => Ok(Some(Committed {
             version,
             timestamp_ms: time_of(location, version, timestamp_ms).await,

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use deltaic_log::TableLocation;
+use deltaic_log::location::StorageOptions;
 use deltaic_protocol::expr::{BoundPredicate, parse_predicate};
 use deltaic_protocol::schema::StructType;
 use deltaic_protocol::{Error, ErrorKind, Result, Version};
@@ -38,6 +39,9 @@ pub struct ScanTask {
 struct Wire {
     format: u32,
     uri: String,
+    /// What the store was opened with; secrets are among them.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    storage_options: BTreeMap<String, String>,
     allowed_roots: Vec<String>,
     version: i64,
     schema: String,
@@ -71,12 +75,14 @@ impl ScanTask {
         &self.context.output
     }
 
-    /// The task as bytes, for another process that reaches the same store.
+    /// The task as bytes, for another process that reaches the same store. They hold the storage options, and so the
+    /// secrets among them.
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
         let context = &self.context;
         let wire = Wire {
             format: FORMAT,
             uri: context.location.uri().to_owned(),
+            storage_options: context.location.options().as_map().clone(),
             allowed_roots: context.allowed_roots.clone(),
             version: context.version.as_i64(),
             schema: context.table_schema.to_json(),
@@ -124,7 +130,11 @@ impl ScanTask {
         };
         Ok(Self {
             context: Arc::new(ScanContext {
-                location: Arc::new(TableLocation::parse(&wire.uri, wire.allowed_roots.clone())?),
+                location: Arc::new(TableLocation::with_options(
+                    &wire.uri,
+                    StorageOptions::from(wire.storage_options),
+                    wire.allowed_roots.clone(),
+                )?),
                 version: Version::try_new(wire.version)?,
                 table_schema,
                 partition_columns: wire.partition_columns,

@@ -51,6 +51,8 @@ pub struct Checkpoint {
     pub adds: Vec<Arc<FileBatch>>,
     /// What it says about the table.
     pub table: TableActions,
+    /// The sidecars that it names.
+    pub sidecars: Vec<Sidecar>,
     /// Tombstones of a top level in JSON, which come with the rest of it.
     removes: Vec<Arc<FileBatch>>,
     /// Its files in Parquet, where the tombstones are.
@@ -122,6 +124,7 @@ async fn read_whole(
         files: files.clone(),
         adds: Vec::new(),
         table: TableActions::default(),
+        sidecars: Vec::new(),
         removes: Vec::new(),
         parquet: Vec::new(),
     };
@@ -144,8 +147,8 @@ async fn read_whole(
         return Ok(checkpoint);
     }
     let opened: Vec<_> = sidecars
-        .into_iter()
-        .map(|sidecar| open_sidecar(Arc::clone(location), sidecar))
+        .iter()
+        .map(|sidecar| open_sidecar(Arc::clone(location), sidecar.clone()))
         .collect();
     let opened = in_parallel(opened, FOOTERS_IN_FLIGHT).await?;
     let mut held = Checkpoint {
@@ -155,6 +158,7 @@ async fn read_whole(
     // What a sidecar says about the table is against the spec and counts for nothing.
     read_groups(&opened, actions, &mut held).await?;
     held.table = checkpoint.table;
+    held.sidecars = sidecars;
     held.parquet.extend(opened);
     ensure_distinct(&held.adds)?;
     Ok(held)

@@ -1,6 +1,17 @@
 //! Where a table is: a store, and the path of the table's root on it.
 
+mod connect;
+mod environment;
+mod hadoop;
+mod names;
+mod options;
+mod per_process;
+mod remote_store;
+mod shared;
+mod uri;
+
 use std::path::{Path as FilePath, PathBuf};
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, LazyLock};
 
 use deltaic_protocol::partition::decode_path;
@@ -11,6 +22,8 @@ use object_store::memory::InMemory;
 use object_store::path::Path;
 use url::Url;
 
+pub use self::options::StorageOptions;
+use self::uri::Place;
 use crate::links::{is_no_regular_file, leads_out_of};
 use crate::whole_body::read_file;
 
@@ -22,14 +35,40 @@ pub struct TableLocation {
     root: Path,
     file_system: Option<PathBuf>,
     allowed_roots: Vec<String>,
+    remote: Option<Remote>,
+}
+
+/// What a table on a store that answers over a network has besides.
+#[derive(Debug, Clone)]
+struct Remote {
+    place: Place,
+    options: StorageOptions,
+    proven: Arc<AtomicBool>,
 }
 
 /// `memory://` is one store a process.
 static MEMORY: LazyLock<Arc<InMemory>> = LazyLock::new(|| Arc::new(InMemory::new()));
 
 impl TableLocation {
-    /// Understands a path or URI: a local path, `file://` or `memory://`. Nothing is read.
+    /// Understands a path or URI without options. Nothing is read.
+    ///
+    /// ```
+    /// use deltaic_log::TableLocation;
+    ///
+    /// let table = TableLocation::parse("/data/my table", Vec::new())?;
+    /// assert_eq!(table.uri(), "file:///data/my%20table/");
+    /// # Ok::<(), deltaic_protocol::Error>(())
+    /// ```
     pub fn parse(uri: &str, allowed_roots: Vec<String>) -> Result<Self> {
+        Self::with_options(uri, StorageOptions::default(), allowed_roots)
+    }
+
+    /// Understands a path or URI: a local path, `file://`, `memory://`, `s3://`, `s3a://`, `az://`, `abfs://`,
+    /// `abfss://` or `gs://`. Nothing is read or sent.
+    ///
+    /// A URI or option that is not known, or that contradicts another, is `InvalidArgument`; another scheme is an
+    /// `UnsupportedFeature`.
+    pub fn with_options(uri: &str, options: StorageOptions, allowed_roots: Vec<String>) -> Result<Self> {
         if allowed_roots.iter().any(String::is_empty) {
             return Err(Error::new(
                 ErrorKind::InvalidArgument,
@@ -41,6 +80,16 @@ impl TableLocation {
                 ErrorKind::InvalidArgument,
                 "the table's path is empty",
             ));
+        }
+        if let Some(place) = Place::parse(uri) {
+            return Self::remote(place?, options, allowed_roots);
+        }
+        if let Some(name) = options.as_map().keys().next() {
+            return Err(Error::new(
+                ErrorKind::InvalidArgument,
+                format!("the storage option {name:?} is not known: local tables and memory:// have none"),
+            )
+            .hint("leave storage_options out"));
         }
         match uri.split_once("://") {
             None => Self::local(FilePath::new(uri), allowed_roots),
@@ -61,6 +110,7 @@ impl TableLocation {
                     root,
                     file_system: None,
                     allowed_roots,
+                    remote: None,
                 })
             }
             Some((scheme, _)) => Err(Error::new(
@@ -68,7 +118,7 @@ impl TableLocation {
                 format!("tables on {scheme}:// are not implemented yet"),
             )
             .with("feature", format!("{scheme}://"))
-            .hint("local paths, file:// and memory:// work today")),
+            .hint("local paths, file://, memory://, s3://, s3a://, az://, abfs://, abfss:// and gs:// work today")),
         }
     }
 
@@ -81,7 +131,25 @@ impl TableLocation {
             root,
             file_system: None,
             allowed_roots: Vec::new(),
+            remote: None,
         }
+    }
+
+    fn remote(place: Place, options: StorageOptions, allowed_roots: Vec<String>) -> Result<Self> {
+        let settings = options::settings(&place, &options, environment::variables(place.service))?;
+        let shared = shared::store(&place, settings)?;
+        Ok(Self {
+            uri: place.to_uri(),
+            store: shared.store,
+            root: place.root.clone(),
+            file_system: None,
+            allowed_roots,
+            remote: Some(Remote {
+                place,
+                options,
+                proven: shared.proven,
+            }),
+        })
     }
 
     fn local(path: &FilePath, allowed_roots: Vec<String>) -> Result<Self> {
@@ -105,6 +173,7 @@ impl TableLocation {
             root,
             file_system: Some(absolute),
             allowed_roots,
+            remote: None,
         })
     }
 
@@ -120,10 +189,41 @@ impl TableLocation {
         &self.store
     }
 
+    /// The table's root on the store.
+    #[must_use]
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// The options as they were given, which another process needs to reach the table; what the environment said is
+    /// not among them. They hold secrets.
+    #[must_use]
+    pub fn options(&self) -> StorageOptions {
+        self.remote
+            .as_ref()
+            .map(|remote| remote.options.clone())
+            .unwrap_or_default()
+    }
+
+    /// Whether the store has shown that it keeps the promise of put-if-absent; none where there is nothing to doubt.
+    pub(crate) fn proven(&self) -> Option<&AtomicBool> {
+        self.remote.as_ref().map(|remote| remote.proven.as_ref())
+    }
+
     /// The table's folder, where it is a local one.
     #[must_use]
     pub fn file_system(&self) -> Option<&FilePath> {
         self.file_system.as_deref()
+    }
+
+    /// A folder below the root, as a table's place of its own.
+    pub(crate) fn folder(&self, name: &str) -> Result<Self> {
+        Ok(Self {
+            uri: format!("{}{name}/", self.uri),
+            root: self.below(name)?,
+            file_system: self.file_system.as_ref().map(|folder| folder.join(name)),
+            ..self.clone()
+        })
     }
 
     /// A path of the table's own making below its root, not URI-encoded.
@@ -164,7 +264,20 @@ impl TableLocation {
                     .resolve_absolute(&decode_path(path)?)
                     .ok_or_else(|| escape("it is absolute"));
             }
-            return Err(escape("it names another store"));
+            let Some(remote) = &self.remote else {
+                return Err(escape("it names another store"));
+            };
+            return match Place::parse(log_path) {
+                Some(Ok(place)) if place.is_beside(&remote.place) => {
+                    let allowed = is_below(&place.root, &self.root) || self.allows(&place);
+                    if allowed {
+                        Ok(place.root)
+                    } else {
+                        Err(escape("it is absolute"))
+                    }
+                }
+                _ => Err(escape("it names another store")),
+            };
         }
         let decoded = decode_path(log_path)?;
         if decoded.starts_with('/') {
@@ -186,6 +299,14 @@ impl TableLocation {
             return Err(escape("it names no file"));
         }
         self.below(&parts.join("/"))
+    }
+
+    /// Whether a place on the same store lies below a root that the user allowed.
+    fn allows(&self, place: &Place) -> bool {
+        self.allowed_roots
+            .iter()
+            .filter_map(|allowed| Place::parse(allowed)?.ok())
+            .any(|allowed| place.is_beside(&allowed) && is_below(&place.root, &allowed.root))
     }
 
     /// Proves that a resolved path is a regular file and does not lead out of the table by a symbolic link.
@@ -250,6 +371,11 @@ fn invalid(uri: &str, why: &str) -> Error {
     )
 }
 
+/// Whether a path lies in a folder, part for part.
+fn is_below(path: &Path, folder: &Path) -> bool {
+    path.prefix_matches(folder) && path != folder
+}
+
 fn allowed_folder(allowed: &str) -> PathBuf {
     without_dots(FilePath::new(allowed.strip_prefix("file://").unwrap_or(allowed)))
 }
@@ -266,7 +392,7 @@ fn split_scheme(path: &str) -> Option<(&str, &str)> {
 }
 
 /// A foreign URI without what may be secret in it: the query, and whoever signs in.
-fn without_secrets(path: &str) -> String {
+pub(crate) fn without_secrets(path: &str) -> String {
     let path = path.split(['?', '#']).next().unwrap_or(path);
     match path.split_once("://") {
         Some((scheme, rest)) => {

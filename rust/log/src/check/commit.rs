@@ -1,0 +1,330 @@
+//! One commit: every line of it judged, and what it says taken into the state.
+//!
+//! Protocol: *Delta Log Entries*, *Actions*, *Action Reconciliation*, *In-Commit Timestamps*.
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+
+use deltaic_protocol::Version;
+use deltaic_protocol::actions::{
+    ActionLine, AddLine, Cdc, CommitInfo, LogicalFileKey, Metadata, PartitionText, Protocol, RemoveLine,
+    parse_line,
+};
+use deltaic_protocol::deletion_vector::Descriptor;
+use deltaic_protocol::in_commit_timestamp::TimestampSource;
+use memchr::memmem;
+
+use super::diagnosis::{
+    COMMIT_INFO_NOT_FIRST, DAMAGED_COMMIT, DUPLICATE_ACTION, DUPLICATE_FILE, IN_COMMIT_TIMESTAMP_GOES_BACK,
+    MISSING_IN_COMMIT_TIMESTAMP, NO_PROTOCOL_OR_METADATA, PATH_LIVE_TWICE, STATISTICS_NOT_JSON,
+};
+use super::file_action::{judge_add, judge_tombstone};
+use super::file_table::FileEntry;
+use super::finding::{Finding, Findings, Severity};
+use super::lines::{ActionText, Line};
+use super::state::{State, Touched};
+use super::statistics::judge;
+use crate::location::without_secrets;
+
+/// Where in a line its action's name stands.
+const NAME_BYTES: usize = 64;
+
+/// What one file of actions does to the state.
+pub(super) struct CommitReader<'a> {
+    state: &'a mut State,
+    findings: &'a mut Findings,
+    path: String,
+    version: Version,
+    now_ms: i64,
+    actions: usize,
+    is_damaged: bool,
+    touched: Touched,
+    /// Paths that were live more than once while the commit was read.
+    suspects: Vec<Box<str>>,
+    apps: HashSet<String>,
+    domains: HashSet<String>,
+    /// The line of the `commitInfo`, and what it says.
+    info: Option<(usize, CommitInfo)>,
+    first_line: usize,
+}
+
+/// Reads a commit. What the store fails at is an error; all else becomes findings.
+pub(super) async fn examine_commit(
+    text: &ActionText,
+    state: &mut State,
+    findings: &mut Findings,
+    now_ms: i64,
+) -> Result<(), object_store::Error> {
+    let mut reader = CommitReader {
+        path: text.file.relative(),
+        version: text.file.path.version,
+        state,
+        findings,
+        now_ms,
+        actions: 0,
+        is_damaged: false,
+        touched: Touched::default(),
+        suspects: Vec::new(),
+        apps: HashSet::new(),
+        domains: HashSet::new(),
+        info: None,
+        first_line: 0,
+    };
+    // The order within a commit means nothing: what the files must fit may stand behind them.
+    let mut form = Form::default();
+    text.for_each_line(&mut |_, line| form.look(&line)).await?;
+    reader.take_form(form);
+    text.for_each_line(&mut |number, line| reader.take_line(number, &line))
+        .await?;
+    reader.finish();
+    Ok(())
+}
+
+/// The protocol and metadata of a commit.
+#[derive(Default)]
+struct Form {
+    protocols: Vec<Protocol>,
+    metadata: Vec<Metadata>,
+}
+
+impl Form {
+    fn look(&mut self, line: &Line<'_>) {
+        let Line::Text(line) = line else { return };
+        let start = line.get(..NAME_BYTES).unwrap_or(line);
+        if memmem::find(start, b"\"protocol\"").is_none() && memmem::find(start, b"\"metaData\"").is_none() {
+            return;
+        }
+        match parse_line(line) {
+            Ok(ActionLine::Protocol(protocol)) => self.protocols.push(protocol),
+            Ok(ActionLine::Metadata(metadata)) => self.metadata.push(metadata),
+            _ => {}
+        }
+    }
+}
+
+impl CommitReader<'_> {
+    fn say(&mut self, finding: Finding) {
+        self.findings
+            .add(finding.at(self.path.as_str()).of_version(self.version));
+    }
+
+    fn damage(&mut self, finding: Finding) {
+        self.is_damaged = true;
+        self.say(finding);
+    }
+
+    fn take_form(&mut self, form: Form) {
+        for (what, count) in [
+            ("protocol", form.protocols.len()),
+            ("metaData", form.metadata.len()),
+        ] {
+            if count > 1 {
+                let said = format!("there are {count} {what} actions");
+                self.damage(Finding::new(&DUPLICATE_ACTION, said).in_field(what));
+            }
+        }
+        let (path, version) = (self.path.clone(), self.version);
+        let findings = &mut *self.findings;
+        self.state.take_form(
+            form.protocols.into_iter().next_back(),
+            form.metadata.into_iter().next_back(),
+            |finding| findings.add(finding.at(path.as_str()).of_version(version)),
+        );
+    }
+
+    fn take_line(&mut self, number: usize, line: &Line<'_>) {
+        let Line::Text(line) = line else {
+            let what = "a line is longer than max_line_bytes allows: raise it if you trust the table";
+            self.damage(Finding::new(&DAMAGED_COMMIT, what).on_line(number));
+            return;
+        };
+        if self.actions == 0 {
+            self.first_line = number;
+        }
+        self.actions += 1;
+        match parse_line(line) {
+            Err(error) => self.damage(Finding::of(&DAMAGED_COMMIT, &error).on_line(number)),
+            Ok(ActionLine::Add(add)) => self.take_add(number, &add),
+            Ok(ActionLine::Remove(remove)) => self.take_remove(number, &remove),
+            Ok(ActionLine::Txn(txn)) => {
+                if !self.apps.insert(txn.app_id.clone()) {
+                    let said = format!("there are two txn actions of {:?}", txn.app_id);
+                    self.damage(
+                        Finding::new(&DUPLICATE_ACTION, said)
+                            .in_field("txn")
+                            .on_line(number),
+                    );
+                }
+                self.state.txns.insert(txn.app_id.clone(), txn);
+            }
+            Ok(ActionLine::DomainMetadata(domain)) => {
+                if !self.domains.insert(domain.domain.clone()) {
+                    let said = format!("there are two domainMetadata actions of {:?}", domain.domain);
+                    let finding = Finding::new(&DUPLICATE_ACTION, said);
+                    self.damage(finding.in_field("domainMetadata").on_line(number));
+                }
+                if domain.removed {
+                    self.state.domains.remove(&domain.domain);
+                } else {
+                    self.state.domains.insert(domain.domain.clone(), domain);
+                }
+            }
+            Ok(ActionLine::CommitInfo(info)) => {
+                if self.info.is_none() {
+                    let info = serde_json::from_str(info.get()).unwrap_or_default();
+                    self.info = Some((number, info));
+                }
+            }
+            Ok(ActionLine::Cdc) => self.take_cdc(number, line),
+            Ok(_) => {}
+        }
+    }
+
+    fn take_cdc(&mut self, number: usize, line: &[u8]) {
+        match std::str::from_utf8(line).map(Cdc::parse_line) {
+            Ok(Ok(Some(cdc))) => self.state.name_elsewhere(&cdc.path),
+            Ok(Err(error)) => {
+                // The table's state does not need it, the change feed does.
+                let finding = Finding::of(&DAMAGED_COMMIT, &error).on_line(number);
+                self.say(finding.with_severity(Severity::Warning));
+            }
+            _ => {}
+        }
+    }
+
+    fn touch(&mut self, number: usize, key: &LogicalFileKey<'_>, path: &str) {
+        if self.touched.insert(key) {
+            return;
+        }
+        let said = "the commit adds or removes the logical file more than once";
+        let finding = Finding::new(&DUPLICATE_FILE, said).at(without_secrets(path));
+        self.damage(finding.on_line(number));
+    }
+
+    fn take_add(&mut self, number: usize, add: &AddLine<'_>) {
+        let mut file = FileEntry {
+            path: add.path.0.as_ref().into(),
+            deletion_vector: add
+                .deletion_vector
+                .as_ref()
+                .map(|it| Box::new(Descriptor::from(it))),
+            size: add.size,
+            num_records: None,
+            modification_time: add.modification_time,
+            partition_values: self.state.pool.keep(owned_values(&add.partition_values)),
+            version: self.version.as_i64(),
+            met: 0,
+        };
+        let mut found: Vec<Finding> = Vec::new();
+        if let Some(raw) = add.stats {
+            match serde_json::from_str::<Cow<'_, str>>(raw.get()) {
+                Ok(text) => {
+                    let judged = judge(&text, self.state.form.as_ref().map(|form| &form.schema));
+                    file.num_records = judged.num_records;
+                    found.extend(judged.faults);
+                }
+                Err(_) => found
+                    .push(Finding::new(&STATISTICS_NOT_JSON, "the statistics are no text").in_field("stats")),
+            }
+        }
+        judge_add(
+            &file,
+            self.state.form.as_ref(),
+            &mut self.state.known,
+            &mut |finding| found.push(finding),
+        );
+        let shown = without_secrets(&file.path);
+        for finding in found {
+            self.say(finding.at(shown.as_str()).on_line(number));
+        }
+        self.touch(number, &file.key(), &file.path);
+        let path = file.path.clone();
+        self.state.files.insert(file);
+        if self.state.files.times_live(&path) > 1 {
+            self.suspects.push(path);
+        }
+    }
+
+    fn take_remove(&mut self, number: usize, remove: &RemoveLine<'_>) {
+        let shown = || without_secrets(&remove.path);
+        if let Some(finding) = judge_tombstone(remove.deletion_timestamp, self.now_ms) {
+            self.say(finding.at(shown()).on_line(number));
+        }
+        let vector = remove.deletion_vector.as_ref().map(Descriptor::from);
+        let key = LogicalFileKey::new(&remove.path, vector.as_ref().map(Descriptor::key));
+        self.touch(number, &key, &remove.path);
+        self.state.name_elsewhere(&remove.path);
+        self.state.files.remove(&key);
+    }
+
+    fn finish(mut self) {
+        if self.actions == 0 && !self.is_damaged {
+            self.damage(Finding::new(&DAMAGED_COMMIT, "the file is empty"));
+        }
+        let mut suspects = std::mem::take(&mut self.suspects);
+        suspects.sort_unstable();
+        suspects.dedup();
+        for path in suspects {
+            let times = self.state.files.times_live(&path);
+            if times > 1 {
+                let said = format!("the path is live {times} times, with different deletion vectors");
+                self.damage(Finding::new(&PATH_LIVE_TWICE, said).at(without_secrets(&path)));
+            }
+        }
+        let lacks = self.state.protocol.is_none() || self.state.metadata.is_none();
+        if self.version == Version::ZERO && lacks && !self.is_damaged {
+            let said = "the first commit holds no protocol or no metaData";
+            self.damage(Finding::new(&NO_PROTOCOL_OR_METADATA, said));
+        }
+        self.judge_time();
+        self.state.commit_info = self.info.take().map(|(_, info)| info).unwrap_or_default();
+        self.state.is_whole &= !self.is_damaged;
+        if self.state.is_whole || self.state.version.is_some() {
+            self.state.version = Some(self.version);
+        }
+    }
+
+    fn judge_time(&mut self) {
+        let form = self.state.form.as_ref();
+        let needs_one = form
+            .and_then(|form| form.in_commit_timestamps)
+            .is_some_and(|times| times.source(self.version) == TimestampSource::InCommit);
+        if !needs_one || self.is_damaged {
+            return;
+        }
+        let time = self.info.as_ref().and_then(|(_, info)| info.in_commit_timestamp);
+        let Some(time) = time else {
+            let said = "the commit has no inCommitTimestamp, and the table has them enabled";
+            self.say(
+                Finding::new(&MISSING_IN_COMMIT_TIMESTAMP, said).in_field("commitInfo.inCommitTimestamp"),
+            );
+            return;
+        };
+        if let Some((line, _)) = self.info
+            && line != self.first_line
+        {
+            let said = "the commitInfo is not the first action";
+            self.say(Finding::new(&COMMIT_INFO_NOT_FIRST, said).on_line(line));
+        }
+        if let Some(before) = self.state.last_time.filter(|before| time <= *before) {
+            let said = format!(
+                "the time of the commit, {time} ms, is not after {before} ms, that of the one before"
+            );
+            let finding = Finding::new(&IN_COMMIT_TIMESTAMP_GOES_BACK, said);
+            self.say(finding.in_field("commitInfo.inCommitTimestamp"));
+        }
+        self.state.last_time = Some(self.state.last_time.map_or(time, |before| before.max(time)));
+    }
+}
+
+/// Partition values of a line on their own.
+pub(super) fn owned_values(values: &PartitionText<'_>) -> std::collections::BTreeMap<String, Option<String>> {
+    values
+        .0
+        .iter()
+        .map(|(name, value)| {
+            let value = value.as_ref().map(|text| text.0.clone().into_owned());
+            (name.0.clone().into_owned(), value)
+        })
+        .collect()
+}

@@ -1,0 +1,245 @@
+//! Compaction files beside the commits that they stand for.
+//!
+//! Protocol: *Log Compaction Files*.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use deltaic_protocol::actions::{
+    ActionLine, DomainMetadata, LogicalFileKey, Metadata, Protocol, Txn, parse_line,
+};
+use deltaic_protocol::deletion_vector::Descriptor;
+use deltaic_protocol::{Error, ErrorKind, Result, Version};
+
+use super::commit::owned_values;
+use super::diagnosis::{
+    BROKEN_COMPACTION, COMPACTION_DISAGREES, COMPACTION_FORBIDDEN_ACTION, NOT_ALL_COMPARED,
+    REVERSED_COMPACTION,
+};
+use super::file_table::{FileEntry, FileTable};
+use super::finding::{Finding, Findings};
+use super::lines::{ActionText, Line};
+use crate::listing::LogFile;
+use crate::location::{TableLocation, without_secrets};
+use crate::store_error::store_error;
+
+/// Compares a compaction file with its commits, where all of these are there. Of the commits that may be read for that,
+/// `commits_left`, those are taken that it reads.
+pub(super) async fn examine_compaction(
+    location: &Arc<TableLocation>,
+    file: &Arc<LogFile>,
+    commits: &BTreeMap<Version, Arc<LogFile>>,
+    max_line_bytes: usize,
+    commits_left: &mut usize,
+    findings: &mut Findings,
+) {
+    let (first, last) = (file.path.version, file.last_version());
+    let mut say = |finding: Finding| findings.add(finding.at(file.relative()).of_version(first));
+    if first >= last {
+        let said =
+            format!("its range is from {first} to {last}: a compaction file stands for two commits or more");
+        return say(Finding::new(&REVERSED_COMPACTION, said));
+    }
+    let mut theirs = Words::default();
+    if let Err(error) = theirs.read(location, file, max_line_bytes).await {
+        return say(Finding::of(&BROKEN_COMPACTION, &error));
+    }
+    for forbidden in std::mem::take(&mut theirs.forbidden) {
+        let said = format!("it holds a {forbidden} action");
+        say(Finding::new(&COMPACTION_FORBIDDEN_ACTION, said).in_field(forbidden));
+    }
+    if let Some(path) = theirs.twice.first() {
+        let more = theirs.twice.len();
+        let said =
+            format!("it names {more} logical files more than once, such as {path}: it is not reconciled");
+        say(Finding::new(&COMPACTION_DISAGREES, said));
+    }
+    let covered: Vec<&Arc<LogFile>> = commits.range(first..=last).map(|(_, file)| file).collect();
+    let length = last.as_i64().saturating_sub(first.as_i64()).saturating_add(1);
+    if commits.keys().next_back().is_some_and(|newest| last > *newest) {
+        let said = format!("it reaches to version {last}, past the newest commit");
+        return say(Finding::new(&COMPACTION_DISAGREES, said));
+    }
+    if i64::try_from(covered.len()) != Ok(length) {
+        // Commits of the range are gone or missing, which is told elsewhere.
+        return;
+    }
+    let Some(left) = commits_left.checked_sub(covered.len()) else {
+        return say(Finding::new(
+            &NOT_ALL_COMPARED,
+            "it was not compared with its commits",
+        ));
+    };
+    *commits_left = left;
+    let mut ours = Words::default();
+    for commit in covered {
+        if ours.read(location, commit, max_line_bytes).await.is_err() {
+            return;
+        }
+    }
+    ours.compare(&theirs, &mut say);
+}
+
+/// What files of actions say, each of the newest of its kind.
+#[derive(Default)]
+struct Words {
+    adds: FileTable,
+    removes: FileTable,
+    protocol: Option<Protocol>,
+    metadata: Option<Metadata>,
+    txns: BTreeMap<String, Txn>,
+    domains: BTreeMap<String, DomainMetadata>,
+    /// Actions that a compaction file may not hold.
+    forbidden: Vec<&'static str>,
+    /// Logical files that one file names more than once.
+    twice: Vec<String>,
+}
+
+impl Words {
+    async fn read(
+        &mut self,
+        location: &Arc<TableLocation>,
+        file: &Arc<LogFile>,
+        max_line_bytes: usize,
+    ) -> Result<()> {
+        let fetched = ActionText::fetch(Arc::clone(location), Arc::clone(file), max_line_bytes).await;
+        let text = fetched.map_err(|error| store_error(&error, &file.relative()))?;
+        let mut failed: Option<Error> = None;
+        let read = text
+            .for_each_line(&mut |number, line| {
+                if failed.is_none()
+                    && let Err(error) = self.take(&line, file.last_version())
+                {
+                    failed = Some(error.with("line", i64::try_from(number).unwrap_or(i64::MAX)));
+                }
+            })
+            .await;
+        read.map_err(|error| store_error(&error, &file.relative()))?;
+        match failed {
+            Some(error) => Err(error),
+            None => Ok(()),
+        }
+    }
+
+    fn take(&mut self, line: &Line<'_>, version: Version) -> Result<()> {
+        let Line::Text(line) = line else {
+            return Err(Error::new(
+                ErrorKind::CorruptLog,
+                "a line is longer than max_line_bytes allows",
+            ));
+        };
+        match parse_line(line)? {
+            ActionLine::Add(add) => {
+                let file = FileEntry {
+                    path: add.path.0.as_ref().into(),
+                    deletion_vector: add.deletion_vector.as_ref().map(|it| Box::new(it.into())),
+                    size: add.size,
+                    num_records: None,
+                    modification_time: add.modification_time,
+                    partition_values: owned_values(&add.partition_values).into(),
+                    version: version.as_i64(),
+                    met: 0,
+                };
+                self.take_file(file, true);
+            }
+            ActionLine::Remove(remove) => {
+                let file = FileEntry {
+                    path: remove.path.0.as_ref().into(),
+                    deletion_vector: remove.deletion_vector.as_ref().map(|it| Box::new(it.into())),
+                    size: remove.size.unwrap_or(0),
+                    num_records: None,
+                    modification_time: 0,
+                    partition_values: super::file_table::PartitionValues::default(),
+                    version: version.as_i64(),
+                    met: 0,
+                };
+                self.take_file(file, false);
+            }
+            ActionLine::Protocol(protocol) => self.protocol = Some(protocol),
+            ActionLine::Metadata(metadata) => self.metadata = Some(metadata),
+            ActionLine::Txn(txn) => {
+                self.txns.insert(txn.app_id.clone(), txn);
+            }
+            ActionLine::DomainMetadata(domain) => {
+                self.domains.insert(domain.domain.clone(), domain);
+            }
+            ActionLine::CommitInfo(_) => self.forbid("commitInfo"),
+            ActionLine::Cdc => self.forbid("cdc"),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn forbid(&mut self, action: &'static str) {
+        if !self.forbidden.contains(&action) {
+            self.forbidden.push(action);
+        }
+    }
+
+    fn take_file(&mut self, mut file: FileEntry, is_add: bool) {
+        let vector = file.deletion_vector.clone();
+        let path = file.path.clone();
+        let key = LogicalFileKey::new(&path, vector.as_deref().map(Descriptor::key));
+        let (mine, other) = if is_add {
+            (&mut self.adds, &mut self.removes)
+        } else {
+            (&mut self.removes, &mut self.adds)
+        };
+        let before = other.remove(&key);
+        // A tombstone of a file that came within the range says nothing about what was before it.
+        file.met = u64::from(before.is_some());
+        let version = file.version;
+        let again = mine.insert(file);
+        if [before, again]
+            .iter()
+            .flatten()
+            .any(|older| older.version == version)
+        {
+            self.twice.push(without_secrets(&path));
+        }
+    }
+
+    /// Tells where a compaction file says something else than the commits, which are `self`.
+    fn compare(&self, theirs: &Self, say: &mut dyn FnMut(Finding)) {
+        let mut differ: Vec<String> = Vec::new();
+        for file in self.adds.iter() {
+            if theirs
+                .adds
+                .find(&file.key())
+                .is_none_or(|other| other.size != file.size)
+            {
+                differ.push(without_secrets(&file.path));
+            }
+        }
+        for file in self.removes.iter().filter(|file| file.met == 0) {
+            if theirs.removes.find(&file.key()).is_none() {
+                differ.push(without_secrets(&file.path));
+            }
+        }
+        for file in theirs.adds.iter() {
+            if self.adds.find(&file.key()).is_none() {
+                differ.push(without_secrets(&file.path));
+            }
+        }
+        differ.sort_unstable();
+        differ.dedup();
+        if let Some(path) = differ.first() {
+            let said = format!(
+                "it says something else about {} files than the commits, such as {path}",
+                differ.len()
+            );
+            say(Finding::new(&COMPACTION_DISAGREES, said).in_field("add"));
+        }
+        for (field, same) in [
+            ("protocol", theirs.protocol == self.protocol),
+            ("metaData", theirs.metadata == self.metadata),
+            ("txn", theirs.txns == self.txns),
+            ("domainMetadata", theirs.domains == self.domains),
+        ] {
+            if !same {
+                let said = format!("its {field} is another one than that of the commits");
+                say(Finding::new(&COMPACTION_DISAGREES, said).in_field(field));
+            }
+        }
+    }
+}

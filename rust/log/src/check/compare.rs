@@ -1,0 +1,213 @@
+//! A checkpoint beside what the commits have made of the table.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use deltaic_protocol::actions::columns::AddColumns;
+use deltaic_protocol::actions::{Metadata, Protocol};
+
+use super::diagnosis::{BROKEN_CHECKPOINT, CHECKPOINT_CONTRADICTS_COMMITS, FOREIGN_CHECKPOINT};
+use super::finding::Finding;
+use super::state::State;
+use crate::decode::FileBatch;
+use crate::decode::checkpoint::Checkpoint;
+use crate::location::without_secrets;
+
+/// How many files are named in one finding.
+const NAMED: usize = 3;
+
+/// Tells where a checkpoint and the commits differ.
+pub(super) fn compare(
+    checkpoint: &Checkpoint,
+    removes: &[Arc<FileBatch>],
+    state: &mut State,
+    say: &mut dyn FnMut(Finding),
+) {
+    let table = &checkpoint.table;
+    if let (Some(theirs), Some(ours)) = (&table.metadata, &state.metadata) {
+        if theirs.id != ours.id {
+            let said = format!(
+                "the checkpoint is of the table {:?}, the commits are of {:?}",
+                theirs.id, ours.id
+            );
+            return say(Finding::new(&FOREIGN_CHECKPOINT, said).in_field("metaData.id"));
+        }
+        for field in different_metadata(theirs, ours) {
+            let said = format!("{field} is another one than in the commits");
+            say(Finding::new(&CHECKPOINT_CONTRADICTS_COMMITS, said).in_field(format!("metaData.{field}")));
+        }
+    }
+    if let (Some(theirs), Some(ours)) = (&table.protocol, &state.protocol)
+        && !is_same_protocol(theirs, ours)
+    {
+        let said = "the protocol is another one than in the commits";
+        say(Finding::new(&CHECKPOINT_CONTRADICTS_COMMITS, said).in_field("protocol"));
+    }
+    compare_txns(checkpoint, state, say);
+    compare_domains(checkpoint, state, say);
+    compare_files(checkpoint, state, say);
+    let mut revived: Vec<String> = Vec::new();
+    for batch in removes {
+        for row in 0..batch.len() {
+            if let Some(file) = state.files.find(&batch.keys.key(row)) {
+                revived.push(without_secrets(&file.path));
+            }
+        }
+    }
+    say_files(
+        &revived,
+        "has tombstones of files that are live by the commits",
+        say,
+    );
+}
+
+fn different_metadata(theirs: &Metadata, ours: &Metadata) -> Vec<&'static str> {
+    let same_schema = theirs.schema_string == ours.schema_string
+        || matches!((theirs.schema(), ours.schema()), (Ok(theirs), Ok(ours)) if theirs == ours);
+    let values = |metadata: &Metadata| {
+        let set = metadata.configuration.iter().filter(|(_, value)| value.is_some());
+        set.map(|(name, value)| (name.clone(), value.clone()))
+            .collect::<BTreeSet<_>>()
+    };
+    let fields = [
+        ("schemaString", same_schema),
+        (
+            "partitionColumns",
+            theirs.partition_columns == ours.partition_columns,
+        ),
+        ("configuration", values(theirs) == values(ours)),
+        ("format", theirs.format.provider == ours.format.provider),
+    ];
+    fields
+        .into_iter()
+        .filter(|(_, same)| !same)
+        .map(|(field, _)| field)
+        .collect()
+}
+
+fn is_same_protocol(left: &Protocol, right: &Protocol) -> bool {
+    let set = |features: &Option<Vec<String>>| features.iter().flatten().cloned().collect::<BTreeSet<_>>();
+    (left.min_reader_version, left.min_writer_version) == (right.min_reader_version, right.min_writer_version)
+        && set(&left.reader_features) == set(&right.reader_features)
+        && set(&left.writer_features) == set(&right.writer_features)
+}
+
+fn compare_txns(checkpoint: &Checkpoint, state: &State, say: &mut dyn FnMut(Finding)) {
+    // Transactions may expire where the table says so, and then a checkpoint leaves them out.
+    let may_expire = state.metadata.as_ref().is_some_and(|metadata| {
+        metadata
+            .property("delta.setTransactionRetentionDuration")
+            .is_some()
+    });
+    let mut differ: BTreeSet<&str> = BTreeSet::new();
+    for txn in &checkpoint.table.txns {
+        let same = state
+            .txns
+            .get(&txn.app_id)
+            .is_some_and(|ours| ours.version == txn.version);
+        if !same {
+            differ.insert(&txn.app_id);
+        }
+    }
+    let theirs: BTreeSet<&str> = checkpoint
+        .table
+        .txns
+        .iter()
+        .map(|txn| txn.app_id.as_str())
+        .collect();
+    if !may_expire {
+        differ.extend(
+            state
+                .txns
+                .keys()
+                .map(String::as_str)
+                .filter(|app| !theirs.contains(app)),
+        );
+    }
+    for app in differ {
+        let said = format!("the transaction of {app:?} is another one than in the commits, or missing");
+        say(Finding::new(&CHECKPOINT_CONTRADICTS_COMMITS, said).in_field("txn"));
+    }
+}
+
+fn compare_domains(checkpoint: &Checkpoint, state: &State, say: &mut dyn FnMut(Finding)) {
+    let theirs: std::collections::BTreeMap<&str, &str> = checkpoint
+        .table
+        .domains
+        .iter()
+        .filter(|domain| !domain.removed)
+        .map(|domain| (domain.domain.as_str(), domain.configuration.as_str()))
+        .collect();
+    let ours: std::collections::BTreeMap<&str, &str> = state
+        .domains
+        .values()
+        .map(|domain| (domain.domain.as_str(), domain.configuration.as_str()))
+        .collect();
+    let names: BTreeSet<&str> = theirs.keys().chain(ours.keys()).copied().collect();
+    for name in names {
+        let said = match (theirs.get(name), ours.get(name)) {
+            (None, _) => format!("the domain {name:?} is missing, and the commits have it"),
+            (_, None) => format!("the domain {name:?} is there, and the commits do not have it"),
+            (theirs, ours) if theirs != ours => {
+                format!("the domain {name:?} has another configuration than in the commits")
+            }
+            _ => continue,
+        };
+        say(Finding::new(&CHECKPOINT_CONTRADICTS_COMMITS, said).in_field("domainMetadata"));
+    }
+}
+
+fn compare_files(checkpoint: &Checkpoint, state: &mut State, say: &mut dyn FnMut(Finding)) {
+    let comparison = state.next_comparison();
+    let (mut extra, mut changed, mut twice) = (Vec::new(), Vec::new(), Vec::new());
+    for batch in &checkpoint.adds {
+        let Ok(adds) = AddColumns::of(&batch.batch) else {
+            let said = "a column of its files is missing or of another type";
+            return say(Finding::new(&BROKEN_CHECKPOINT, said));
+        };
+        for row in 0..batch.len() {
+            let path = || without_secrets(adds.path.value(row));
+            match state.files.find_mut(&batch.keys.key(row)) {
+                None => extra.push(path()),
+                Some(file) if file.met == comparison => twice.push(path()),
+                Some(file) => {
+                    file.met = comparison;
+                    if file.size != adds.size.value(row) {
+                        changed.push(path());
+                    }
+                }
+            }
+        }
+    }
+    let missing: Vec<String> = state
+        .files
+        .iter()
+        .filter(|file| file.met != comparison)
+        .map(|file| without_secrets(&file.path))
+        .collect();
+    say_files(&missing, "lacks files that are live by the commits", say);
+    say_files(&extra, "has files that are not live by the commits", say);
+    say_files(&changed, "has files with another size than the commits say", say);
+    if let Some(path) = twice.first() {
+        let said = format!(
+            "the checkpoint names {} logical files twice, such as {path}",
+            twice.len()
+        );
+        say(Finding::new(&BROKEN_CHECKPOINT, said));
+    }
+}
+
+fn say_files(paths: &[String], what: &str, say: &mut dyn FnMut(Finding)) {
+    if paths.is_empty() {
+        return;
+    }
+    let mut named: Vec<&str> = paths.iter().map(String::as_str).collect();
+    named.sort_unstable();
+    named.truncate(NAMED);
+    let more = paths.len() - named.len();
+    let mut said = format!("the checkpoint {what}: {}", named.join(", "));
+    if more > 0 {
+        said.push_str(&format!(", and {more} more"));
+    }
+    say(Finding::new(&CHECKPOINT_CONTRADICTS_COMMITS, said).in_field("add"));
+}

@@ -1,0 +1,120 @@
+//! What is wrong with a single action on a file: its partition values, statistics, deletion vector and time.
+
+use std::collections::{BTreeMap, HashMap};
+
+use deltaic_protocol::deletion_vector::Descriptor;
+use deltaic_protocol::partition::value_of;
+
+use super::diagnosis::{
+    BAD_DELETION_VECTOR, BAD_FILE_SIZE, BAD_PARTITION_VALUE, DELETION_VECTOR_WITHOUT_FEATURE,
+    IMPOSSIBLE_STATISTICS, MISSING_PARTITION_VALUE, ODD_TOMBSTONE_TIME,
+};
+use super::file_table::{FileEntry, PartitionValues};
+use super::finding::Finding;
+use super::table_form::TableForm;
+
+/// From when on a tombstone's time is in the future: clocks differ by less.
+const CLOCKS_DIFFER_MS: i64 = 24 * 3_600_000;
+
+/// What was found out about partition values: many files have the same.
+#[derive(Debug, Default)]
+pub(super) struct KnownValues(HashMap<PartitionValues, Option<Finding>>);
+
+impl KnownValues {
+    /// Forgets everything: the table has another form now.
+    pub(super) fn clear(&mut self) {
+        self.0.clear();
+    }
+
+    fn judge(&mut self, values: &PartitionValues, form: &TableForm) -> Option<Finding> {
+        let known = self.0.entry(PartitionValues::clone(values));
+        known.or_insert_with(|| judge_values(values, form)).clone()
+    }
+}
+
+fn judge_values(values: &BTreeMap<String, Option<String>>, form: &TableForm) -> Option<Finding> {
+    form.partition_columns.iter().find_map(|column| {
+        let error = value_of(column, values).err()?;
+        Some(if values.contains_key(&column.name) {
+            Finding::of(&BAD_PARTITION_VALUE, &error)
+        } else {
+            Finding::of(&MISSING_PARTITION_VALUE, &error)
+        })
+    })
+}
+
+/// Judges a file that is added.
+pub(super) fn judge_add(
+    file: &FileEntry,
+    form: Option<&TableForm>,
+    known: &mut KnownValues,
+    say: &mut dyn FnMut(Finding),
+) {
+    if file.size < 0 {
+        let what = format!("the file's size is {}", file.size);
+        say(Finding::new(&BAD_FILE_SIZE, what).in_field("add.size"));
+    }
+    if let Some(vector) = file.deletion_vector.as_deref() {
+        if let Some(finding) = judge_vector(vector) {
+            say(finding);
+        }
+        if let Some(records) = file.num_records
+            && vector.cardinality > records
+        {
+            let deleted = vector.cardinality;
+            let what = format!("numRecords is {records}, and the deletion vector deletes {deleted} rows");
+            say(Finding::new(&IMPOSSIBLE_STATISTICS, what).in_field("numRecords"));
+        }
+    }
+    let Some(form) = form else { return };
+    if let Some(finding) = known.judge(&file.partition_values, form) {
+        say(finding);
+    }
+    if file.deletion_vector.is_some() && !form.has_deletion_vectors {
+        let what = "the file has a deletion vector, and the protocol lacks the feature deletionVectors";
+        say(Finding::new(&DELETION_VECTOR_WITHOUT_FEATURE, what).in_field("add.deletionVector"));
+    }
+}
+
+fn judge_vector(vector: &Descriptor) -> Option<Finding> {
+    let wrong = |field: &str, what: String| {
+        Some(Finding::new(&BAD_DELETION_VECTOR, what).in_field(format!("deletionVector.{field}")))
+    };
+    let (kind, offset) = (vector.storage_type.as_str(), vector.offset);
+    if !["u", "i", "p"].contains(&kind) {
+        return wrong("storageType", format!("the storage type {kind:?} is not known"));
+    }
+    if vector.cardinality < 0 {
+        return wrong(
+            "cardinality",
+            format!("the cardinality is {}", vector.cardinality),
+        );
+    }
+    if vector.size_in_bytes < 0 {
+        return wrong("sizeInBytes", format!("the size is {}", vector.size_in_bytes));
+    }
+    if let Some(offset) = offset.filter(|offset| *offset < 0) {
+        return wrong("offset", format!("the offset is {offset}"));
+    }
+    if kind == "u" && vector.path_or_inline_dv.chars().count() < 20 {
+        return wrong(
+            "pathOrInlineDv",
+            "the text is too short for the name of a file".to_owned(),
+        );
+    }
+    None
+}
+
+/// Judges the time of a tombstone, in milliseconds since the epoch.
+pub(super) fn judge_tombstone(deletion_timestamp: Option<i64>, now_ms: i64) -> Option<Finding> {
+    let time = deletion_timestamp?;
+    let what = if time < 0 {
+        "lies before the year 1970"
+    } else if time > now_ms.saturating_add(CLOCKS_DIFFER_MS) {
+        "lies in the future"
+    } else {
+        return None;
+    };
+    let what = format!("the time of a deletion, {time} ms, {what}");
+    Some(Finding::new(&ODD_TOMBSTONE_TIME, what).in_field("remove.deletionTimestamp"))
+}

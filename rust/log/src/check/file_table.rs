@@ -1,0 +1,200 @@
+//! Logical files by their key, as a check keeps them: every fact that other files of the log may contradict.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::hash::BuildHasher;
+use std::sync::Arc;
+
+use deltaic_protocol::actions::LogicalFileKey;
+use deltaic_protocol::deletion_vector::Descriptor;
+use hashbrown::HashTable;
+use hashbrown::hash_table::Entry;
+
+/// Partition values as the log has them.
+pub(super) type PartitionValues = Arc<BTreeMap<String, Option<String>>>;
+
+/// A logical file.
+#[derive(Clone, Debug)]
+pub struct FileEntry {
+    /// As the log has it.
+    pub path: Box<str>,
+    /// Its deletion vector.
+    pub deletion_vector: Option<Box<Descriptor>>,
+    /// Bytes, as the log says.
+    pub size: i64,
+    /// How many rows its statistics say it has, deleted ones among them.
+    pub num_records: Option<i64>,
+    /// Milliseconds since the epoch.
+    pub modification_time: i64,
+    pub(super) partition_values: PartitionValues,
+    /// The version whose word it is.
+    pub(super) version: i64,
+    /// The last comparison that met it.
+    pub(super) met: u64,
+}
+
+impl FileEntry {
+    pub(super) fn key(&self) -> LogicalFileKey<'_> {
+        let vector = self.deletion_vector.as_deref();
+        LogicalFileKey::new(&self.path, vector.map(Descriptor::key))
+    }
+}
+
+/// Logical files by their key.
+#[derive(Debug, Default)]
+pub(super) struct FileTable {
+    table: HashTable<FileEntry>,
+    seed: foldhash::quality::RandomState,
+    /// How many live files of a path have a deletion vector.
+    with_vector: HashMap<Box<str>, u32>,
+    size_in_bytes: i128,
+}
+
+impl FileTable {
+    pub(super) fn len(&self) -> usize {
+        self.table.len()
+    }
+
+    pub(super) fn size_in_bytes(&self) -> i64 {
+        let bounded = self
+            .size_in_bytes
+            .clamp(i128::from(i64::MIN), i128::from(i64::MAX));
+        i64::try_from(bounded).unwrap_or(i64::MAX)
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = &FileEntry> {
+        self.table.iter()
+    }
+
+    pub(super) fn find(&self, key: &LogicalFileKey<'_>) -> Option<&FileEntry> {
+        let hash = self.seed.hash_one(key);
+        self.table.find(hash, |entry| entry.key() == *key)
+    }
+
+    pub(super) fn find_mut(&mut self, key: &LogicalFileKey<'_>) -> Option<&mut FileEntry> {
+        let hash = self.seed.hash_one(key);
+        self.table.find_mut(hash, |entry| entry.key() == *key)
+    }
+
+    /// Takes a file; gives back the one that had its key.
+    pub(super) fn insert(&mut self, file: FileEntry) -> Option<FileEntry> {
+        let hash = self.seed.hash_one(file.key());
+        self.size_in_bytes += i128::from(file.size);
+        let seed = &self.seed;
+        let has_vector = file.deletion_vector.is_some().then(|| file.path.clone());
+        match self.table.entry(
+            hash,
+            |entry| entry.key() == file.key(),
+            |entry| seed.hash_one(entry.key()),
+        ) {
+            Entry::Occupied(mut occupied) => {
+                let older = std::mem::replace(occupied.get_mut(), file);
+                self.size_in_bytes -= i128::from(older.size);
+                Some(older)
+            }
+            Entry::Vacant(vacant) => {
+                vacant.insert(file);
+                if let Some(path) = has_vector {
+                    *self.with_vector.entry(path).or_default() += 1;
+                }
+                None
+            }
+        }
+    }
+
+    pub(super) fn remove(&mut self, key: &LogicalFileKey<'_>) -> Option<FileEntry> {
+        let hash = self.seed.hash_one(key);
+        let occupied = self.table.find_entry(hash, |entry| entry.key() == *key).ok()?;
+        let (removed, _) = occupied.remove();
+        self.size_in_bytes -= i128::from(removed.size);
+        if removed.deletion_vector.is_some()
+            && let Some(count) = self.with_vector.get_mut(&removed.path)
+        {
+            *count -= 1;
+            if *count == 0 {
+                self.with_vector.remove(&removed.path);
+            }
+        }
+        Some(removed)
+    }
+
+    /// How often a path is live.
+    pub(super) fn times_live(&self, path: &str) -> u32 {
+        let plain = self.find(&LogicalFileKey::new(path, None)).is_some();
+        let with_vector = self.with_vector.get(path).copied().unwrap_or(0);
+        u32::from(plain).saturating_add(with_vector)
+    }
+
+    /// Paths that are live more than once.
+    pub(super) fn paths_live_twice(&self) -> Vec<&str> {
+        let paths = self.with_vector.keys().map(AsRef::as_ref);
+        let mut twice: Vec<&str> = paths.filter(|path| self.times_live(path) > 1).collect();
+        twice.sort_unstable();
+        twice
+    }
+}
+
+/// Partition values, each kept once however many files have them.
+#[derive(Debug, Default)]
+pub(super) struct PartitionPool(HashSet<PartitionValues>);
+
+impl PartitionPool {
+    pub(super) fn keep(&mut self, values: BTreeMap<String, Option<String>>) -> PartitionValues {
+        if let Some(known) = self.0.get(&values) {
+            return Arc::clone(known);
+        }
+        let values = Arc::new(values);
+        self.0.insert(Arc::clone(&values));
+        values
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn file(path: &str, vector: Option<&str>, size: i64) -> FileEntry {
+        FileEntry {
+            path: path.into(),
+            deletion_vector: vector.map(|text| {
+                Box::new(Descriptor {
+                    storage_type: "u".to_owned(),
+                    path_or_inline_dv: text.to_owned(),
+                    offset: Some(1),
+                    size_in_bytes: 1,
+                    cardinality: 1,
+                })
+            }),
+            size,
+            num_records: None,
+            modification_time: 0,
+            partition_values: PartitionValues::default(),
+            version: 0,
+            met: 0,
+        }
+    }
+
+    #[test]
+    fn files_are_told_apart_by_path_and_vector() {
+        let mut table = FileTable::default();
+        assert!(table.insert(file("/a", None, 3)).is_none());
+        assert!(table.insert(file("file:///a", None, 5)).is_some());
+        assert_eq!((table.len(), table.size_in_bytes()), (1, 5));
+        assert!(table.insert(file("b", Some("v"), 7)).is_none());
+        assert!(table.insert(file("b", Some("w"), 7)).is_none());
+        assert_eq!(table.paths_live_twice(), ["b"]);
+        let removed = file("b", Some("v"), 0);
+        assert!(table.remove(&removed.key()).is_some());
+        assert!(table.remove(&removed.key()).is_none());
+        assert!(table.paths_live_twice().is_empty());
+        assert!(table.insert(file("b", None, 1)).is_none());
+        assert_eq!(table.paths_live_twice(), ["b"]);
+        assert_eq!((table.len(), table.size_in_bytes()), (3, 13));
+    }
+
+    #[test]
+    fn equal_partition_values_are_kept_once() {
+        let mut pool = PartitionPool::default();
+        let values = || BTreeMap::from([("p".to_owned(), Some("x".to_owned()))]);
+        assert!(Arc::ptr_eq(&pool.keep(values()), &pool.keep(values())));
+    }
+}

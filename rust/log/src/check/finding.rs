@@ -1,0 +1,184 @@
+//! What a check found, and how bad it is.
+
+use std::collections::BTreeMap;
+
+use deltaic_protocol::error::ContextValue;
+use deltaic_protocol::{Error, Version};
+
+use super::diagnosis::Diagnosis;
+
+/// How many findings of one code are kept; of the rest only the number.
+pub const KEPT_OF_A_CODE: usize = 20;
+
+/// How bad a finding is; the worst is the greatest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Severity {
+    /// Worth knowing, and nothing is wrong.
+    Info,
+    /// A help is wrong, or something is wrong that readers pass over: the table's versions can be read.
+    Warning,
+    /// The log itself is wrong: versions or rows cannot be read, or not by everybody alike.
+    Damage,
+}
+
+impl Severity {
+    /// `info`, `warning` or `damage`.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Info => "info",
+            Self::Warning => "warning",
+            Self::Damage => "damage",
+        }
+    }
+}
+
+/// One thing that was found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// What kind of finding it is, with what it means and what to do.
+    pub diagnosis: &'static Diagnosis,
+    /// How bad it is.
+    pub severity: Severity,
+    /// What is wrong here, without where.
+    pub message: String,
+    /// The file, below the table's root or as the log has it; never with a secret in it.
+    pub path: Option<String>,
+    /// The version.
+    pub version: Option<i64>,
+    /// The line of the file, from 1.
+    pub line: Option<i64>,
+    /// The field or column.
+    pub field: Option<String>,
+}
+
+impl Finding {
+    /// A finding as bad as its diagnosis says.
+    #[must_use]
+    pub fn new(diagnosis: &'static Diagnosis, message: impl Into<String>) -> Self {
+        Self {
+            diagnosis,
+            severity: diagnosis.severity,
+            message: message.into(),
+            path: None,
+            version: None,
+            line: None,
+            field: None,
+        }
+    }
+
+    /// A finding out of an error, with all that it says about the place.
+    #[must_use]
+    pub fn of(diagnosis: &'static Diagnosis, error: &Error) -> Self {
+        let mut finding = Self::new(diagnosis, error.what());
+        for (key, value) in error.context() {
+            match (*key, value) {
+                ("path", ContextValue::Text(path)) => finding.path = Some(path.clone()),
+                ("version", ContextValue::Number(version)) => finding.version = Some(*version),
+                ("line", ContextValue::Number(line)) => finding.line = Some(*line),
+                ("field", ContextValue::Text(field)) => finding.field = Some(field.clone()),
+                _ => {}
+            }
+        }
+        finding
+    }
+
+    /// Says in which file, unless that is known.
+    #[must_use]
+    pub fn at(mut self, path: impl Into<String>) -> Self {
+        self.path.get_or_insert_with(|| path.into());
+        self
+    }
+
+    /// Says of which version, unless that is known.
+    #[must_use]
+    pub fn of_version(mut self, version: Version) -> Self {
+        self.version.get_or_insert_with(|| version.as_i64());
+        self
+    }
+
+    /// Says on which line, from 1.
+    #[must_use]
+    pub fn on_line(mut self, line: usize) -> Self {
+        self.line
+            .get_or_insert_with(|| i64::try_from(line).unwrap_or(i64::MAX));
+        self
+    }
+
+    /// Says which field, unless that is known.
+    #[must_use]
+    pub fn in_field(mut self, field: impl Into<String>) -> Self {
+        self.field.get_or_insert_with(|| field.into());
+        self
+    }
+
+    /// As bad as this.
+    #[must_use]
+    pub fn with_severity(mut self, severity: Severity) -> Self {
+        self.severity = severity;
+        self
+    }
+}
+
+/// Findings: of each code the first [`KEPT_OF_A_CODE`], and how many there are.
+#[derive(Clone, Debug, Default)]
+pub struct Findings {
+    kept: Vec<Finding>,
+    counts: BTreeMap<&'static str, u64>,
+    worst: Option<Severity>,
+}
+
+impl Findings {
+    /// Takes a finding.
+    pub fn add(&mut self, finding: Finding) {
+        self.worst = self.worst.max(Some(finding.severity));
+        let count = self.counts.entry(finding.diagnosis.code).or_default();
+        *count = count.saturating_add(1);
+        if usize::try_from(*count).is_ok_and(|count| count <= KEPT_OF_A_CODE) {
+            self.kept.push(finding);
+        }
+    }
+
+    /// Those that are kept, the worst first, and among equals in the order in which they were found.
+    #[must_use]
+    pub fn into_sorted(mut self) -> Vec<Finding> {
+        self.kept
+            .sort_by_key(|finding| std::cmp::Reverse(finding.severity));
+        self.kept
+    }
+
+    /// How many there are of each code, those among them that are not kept.
+    #[must_use]
+    pub fn counts(&self) -> &BTreeMap<&'static str, u64> {
+        &self.counts
+    }
+
+    /// The worst of all; none where nothing was found.
+    #[must_use]
+    pub fn worst(&self) -> Option<Severity> {
+        self.worst
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::diagnosis::{BROKEN_CHECKSUM, MISSING_COMMIT, STALE_HINT};
+    use super::*;
+
+    #[test]
+    fn many_of_a_kind_are_counted_and_the_worst_comes_first() {
+        let mut findings = Findings::default();
+        for number in 0..100 {
+            findings.add(Finding::new(&BROKEN_CHECKSUM, number.to_string()));
+        }
+        findings.add(Finding::new(&STALE_HINT, "behind"));
+        findings.add(Finding::new(&MISSING_COMMIT, "gone"));
+        assert_eq!(findings.counts().get("BROKEN_CHECKSUM"), Some(&100));
+        assert_eq!(findings.worst(), Some(Severity::Damage));
+        let sorted = findings.into_sorted();
+        assert_eq!(sorted.len(), KEPT_OF_A_CODE + 2);
+        let severities: Vec<Severity> = sorted.iter().map(|finding| finding.severity).collect();
+        assert!(severities.is_sorted_by(|left, right| left >= right));
+        assert_eq!(sorted.get(1).map(|finding| finding.message.as_str()), Some("0"));
+    }
+}

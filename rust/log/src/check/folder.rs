@@ -1,0 +1,260 @@
+//! What lies in `_delta_log`: the log's own files, and whatever else is there.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use deltaic_protocol::log_path::{
+    CheckpointFormat, LAST_CHECKPOINT, LOG_FOLDER, LogFileKind, LogPath, STAGED_COMMITS,
+};
+use deltaic_protocol::{Result, Version};
+use object_store::ObjectMeta;
+
+use super::diagnosis::{
+    FOLDER_AS_COMMIT, INCOMPLETE_CHECKPOINT, NEARLY_RIGHT_NAME, ORPHANED_SIDECAR, STAGED_COMMIT,
+    TEMPORARY_FILE,
+};
+use super::finding::{Finding, Findings, Severity};
+use crate::listing::{Listing, LogFile};
+use crate::location::TableLocation;
+use crate::segment::{newest_version, not_a_table};
+use crate::store_error::{is_not_a_folder, store_error};
+
+/// The folder of the sidecars, below the log's.
+const SIDECARS: &str = "_sidecars";
+
+/// The log's folder as the store lists it.
+pub(super) struct LogFolder {
+    /// The files that the protocol knows by their names.
+    pub(super) listing: Listing,
+    /// The names in `_sidecars`.
+    pub(super) sidecars: BTreeSet<String>,
+    /// The names in `_staged_commits`.
+    staged: BTreeSet<String>,
+    /// Names of other files.
+    others: Vec<String>,
+    /// Versions whose commit is a folder.
+    folders: Vec<Version>,
+}
+
+impl LogFolder {
+    /// Lists the folder. A place without a table, and a store that cannot be listed, are errors.
+    pub(super) async fn list(location: &TableLocation) -> Result<Self> {
+        let folder = location.below(LOG_FOLDER)?;
+        let listed = match location.store().list_with_delimiter(Some(&folder)).await {
+            Ok(listed) => listed,
+            Err(error) if is_not_a_folder(&error) => {
+                return Err(not_a_table(&Listing::default(), location.uri()));
+            }
+            Err(error) => return Err(store_error(&error, LOG_FOLDER)),
+        };
+        let mut found = Self {
+            listing: Listing {
+                any: !listed.objects.is_empty() || !listed.common_prefixes.is_empty(),
+                files: Vec::new(),
+            },
+            sidecars: BTreeSet::new(),
+            staged: BTreeSet::new(),
+            others: Vec::new(),
+            folders: Vec::new(),
+        };
+        for object in &listed.objects {
+            found.take(object);
+        }
+        found
+            .listing
+            .files
+            .sort_by(|left, right| left.path.cmp(&right.path));
+        for prefix in &listed.common_prefixes {
+            match prefix.filename() {
+                Some(SIDECARS) => found.sidecars = names_below(location, SIDECARS).await?,
+                Some(STAGED_COMMITS) => found.staged = names_below(location, STAGED_COMMITS).await?,
+                Some(name) => {
+                    let parsed = LogPath::parse(name);
+                    if let Some(path) = parsed.filter(|path| path.kind == LogFileKind::Commit) {
+                        found.folders.push(path.version);
+                    }
+                }
+                None => {}
+            }
+        }
+        if newest_version(&found.listing).is_none() && found.folders.is_empty() {
+            return Err(not_a_table(&found.listing, location.uri()));
+        }
+        Ok(found)
+    }
+
+    fn take(&mut self, object: &ObjectMeta) {
+        let Some(name) = object.location.filename() else {
+            return;
+        };
+        match LogPath::parse(name) {
+            Some(path) => self.listing.files.push(Arc::new(LogFile {
+                path,
+                name: name.to_owned(),
+                size: object.size,
+                modified_ms: object.last_modified.timestamp_millis(),
+                e_tag: object.e_tag.clone(),
+            })),
+            None => self.others.push(name.to_owned()),
+        }
+    }
+
+    /// Tells what is wrong with the names alone.
+    pub(super) fn examine(&self, findings: &mut Findings) {
+        for version in &self.folders {
+            findings.add(
+                Finding::new(&FOLDER_AS_COMMIT, "a folder stands where a commit should be")
+                    .at(LogPath::commit(*version))
+                    .of_version(*version),
+            );
+        }
+        for name in &self.others {
+            if let Some(finding) = judge_name(name) {
+                findings.add(finding.at(format!("{LOG_FOLDER}/{name}")));
+            }
+        }
+        self.examine_parts(findings);
+        self.examine_staged(findings);
+    }
+
+    /// Multi-part checkpoints of which parts are missing.
+    fn examine_parts(&self, findings: &mut Findings) {
+        let mut sets: BTreeMap<(Version, u32), Vec<&Arc<LogFile>>> = BTreeMap::new();
+        for file in &self.listing.files {
+            if let LogFileKind::MultiPartCheckpoint { parts, .. } = file.path.kind {
+                sets.entry((file.path.version, parts)).or_default().push(file);
+            }
+        }
+        for ((version, parts), files) in sets {
+            if u32::try_from(files.len()) == Ok(parts) {
+                continue;
+            }
+            let first = files.first().map(|file| file.relative()).unwrap_or_default();
+            let what = format!("of {parts} parts of the checkpoint {} are there", files.len());
+            findings.add(
+                Finding::new(&INCOMPLETE_CHECKPOINT, what)
+                    .at(first)
+                    .of_version(version),
+            );
+        }
+    }
+
+    fn examine_staged(&self, findings: &mut Findings) {
+        let commits: BTreeSet<Version> = self.listing.commits().map(|file| file.path.version).collect();
+        for name in &self.staged {
+            let version = name.split_once('.').and_then(|(stem, _)| {
+                let path = LogPath::parse(&format!("{stem}.json"))?;
+                Some(path.version)
+            });
+            let published = version.is_some_and(|version| commits.contains(&version));
+            let what = if published {
+                "a staged commit is left whose version is published"
+            } else {
+                "a staged commit is not published"
+            };
+            let mut finding =
+                Finding::new(&STAGED_COMMIT, what).at(format!("{LOG_FOLDER}/{STAGED_COMMITS}/{name}"));
+            finding.version = version.map(Version::as_i64);
+            findings.add(finding);
+        }
+    }
+
+    /// Tells which sidecars none of the checkpoints names.
+    pub(super) fn examine_sidecars(&self, named: &BTreeSet<String>, findings: &mut Findings) {
+        for name in self.sidecars.difference(named) {
+            findings.add(
+                Finding::new(&ORPHANED_SIDECAR, "no checkpoint names the sidecar")
+                    .at(format!("{LOG_FOLDER}/{SIDECARS}/{name}")),
+            );
+        }
+    }
+}
+
+async fn names_below(location: &TableLocation, below: &str) -> Result<BTreeSet<String>> {
+    let relative = format!("{LOG_FOLDER}/{below}");
+    let folder = location.below(&relative)?;
+    let listed = location.store().list_with_delimiter(Some(&folder)).await;
+    let listed = listed.map_err(|error| store_error(&error, &relative))?;
+    let names = listed
+        .objects
+        .iter()
+        .filter_map(|object| object.location.filename());
+    Ok(names
+        // Files of checksums that file systems keep beside others.
+        .filter(|name| !name.starts_with('.'))
+        .map(str::to_owned)
+        .collect())
+}
+
+/// What a name means that the protocol does not know; none where it is nobody's business.
+fn judge_name(name: &str) -> Option<Finding> {
+    // Some file systems keep checksums of their own in hidden files.
+    if name == LAST_CHECKPOINT || (name.starts_with('.') && name.ends_with(".crc")) {
+        return None;
+    }
+    let lower = name.to_ascii_lowercase();
+    let is_temporary = lower.ends_with(".tmp")
+        || lower.contains(".tmp.")
+        || lower.starts_with('.') && lower.contains(".json.")
+        || lower.starts_with("_commit_") && lower.contains(".tmp");
+    if is_temporary {
+        return Some(Finding::new(&TEMPORARY_FILE, "a file that a writer left behind"));
+    }
+    let digits = name.bytes().take_while(u8::is_ascii_digit).count();
+    let ending = [".json", ".crc", ".parquet"]
+        .iter()
+        .any(|end| lower.ends_with(end));
+    let is_near = ending && digits > 0 || LogPath::parse(&lower).is_some();
+    let is_hint = name != LAST_CHECKPOINT && lower.trim_start_matches('_') == "last_checkpoint";
+    (is_near || is_hint).then(|| {
+        Finding::new(&NEARLY_RIGHT_NAME, "the name is nearly that of a file of the log")
+            .with_severity(Severity::Warning)
+    })
+}
+
+/// Whether a checkpoint's file is a top level in JSON.
+pub(super) fn is_json_checkpoint(file: &LogFile) -> bool {
+    matches!(
+        file.path.kind,
+        LogFileKind::UuidCheckpoint {
+            format: CheckpointFormat::Json,
+            ..
+        }
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_told_apart() {
+        let code = |name: &str| judge_name(name).map(|finding| finding.diagnosis.code);
+        for name in [
+            "1.json",
+            "0000000000000000001.json",
+            "00000000000000000001.JSON",
+            "00000000000000000001.checkpoint.1.3.parquet",
+            "99999999999999999999.json",
+            "00000000000000000001.checkpoint.not-a-uuid.parquet",
+            "last_checkpoint",
+        ] {
+            assert_eq!(code(name), Some("NEARLY_RIGHT_NAME"), "{name}");
+        }
+        for name in [
+            "00000000000000000001.json.tmp",
+            ".00000000000000000001.json.3f.tmp",
+            "_commit_1.json.tmp",
+        ] {
+            assert_eq!(code(name), Some("TEMPORARY_FILE"), "{name}");
+        }
+        for name in [
+            "_last_checkpoint",
+            ".00000000000000000001.json.crc",
+            "._last_checkpoint.crc",
+            "README.md",
+        ] {
+            assert_eq!(code(name), None, "{name}");
+        }
+    }
+}

@@ -1,0 +1,180 @@
+//! The lines of a log file one by one, whatever the file's size: a small one is held, a large one comes in pieces.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use futures::TryStreamExt;
+use object_store::ObjectStoreExt;
+
+use crate::listing::LogFile;
+use crate::location::TableLocation;
+
+/// Up to this size a file is fetched whole, and ahead of its turn.
+const HELD_BYTES: u64 = 8 << 20;
+
+/// A file of actions that is about to be read, maybe more than once.
+pub(super) struct ActionText {
+    location: Arc<TableLocation>,
+    /// Which file it is.
+    pub(super) file: Arc<LogFile>,
+    held: Option<Bytes>,
+    max_line_bytes: usize,
+}
+
+/// A line of a file.
+pub(super) enum Line<'a> {
+    /// The line without its end.
+    Text(&'a [u8]),
+    /// A line that is longer than the user allows.
+    TooLong,
+}
+
+impl ActionText {
+    /// Fetches a file, unless it is large.
+    pub(super) async fn fetch(
+        location: Arc<TableLocation>,
+        file: Arc<LogFile>,
+        max_line_bytes: usize,
+    ) -> Result<Self, object_store::Error> {
+        let held = if file.size <= HELD_BYTES {
+            Some(location.read(&file.relative()).await?)
+        } else {
+            None
+        };
+        Ok(Self {
+            location,
+            file,
+            held,
+            max_line_bytes,
+        })
+    }
+
+    /// Calls `visit` with every line that is not blank, and its number from 1.
+    pub(super) async fn for_each_line(
+        &self,
+        visit: &mut (dyn FnMut(usize, Line<'_>) + Send),
+    ) -> Result<(), object_store::Error> {
+        let mut lines = Splitter {
+            number: 0,
+            longest: self.max_line_bytes,
+            pending: Vec::new(),
+            overflowed: false,
+        };
+        if let Some(bytes) = &self.held {
+            lines.take(bytes, visit);
+        } else {
+            let relative = self.file.relative();
+            let path = self
+                .location
+                .below(&relative)
+                .map_err(|error| object_store::Error::Generic {
+                    store: "table",
+                    source: Box::new(error),
+                })?;
+            let mut pieces = self.location.store().get(&path).await?.into_stream();
+            while let Some(piece) = pieces.try_next().await? {
+                lines.take(&piece, visit);
+            }
+        }
+        lines.finish(visit);
+        Ok(())
+    }
+}
+
+struct Splitter {
+    number: usize,
+    longest: usize,
+    pending: Vec<u8>,
+    overflowed: bool,
+}
+
+impl Splitter {
+    fn take(&mut self, bytes: &[u8], visit: &mut (dyn FnMut(usize, Line<'_>) + Send)) {
+        let mut rest = bytes;
+        while let Some(end) = memchr::memchr(b'\n', rest) {
+            let (line, after) = rest.split_at(end);
+            rest = after.get(1..).unwrap_or_default();
+            if self.pending.is_empty() && !self.overflowed {
+                self.number += 1;
+                give(self.number, self.longest, line, visit);
+            } else {
+                self.hold(line);
+                self.finish(visit);
+            }
+        }
+        self.hold(rest);
+    }
+
+    fn hold(&mut self, part: &[u8]) {
+        if self.overflowed || self.pending.len().saturating_add(part.len()) > self.longest.saturating_add(1) {
+            self.overflowed = true;
+            self.pending = Vec::new();
+        } else {
+            self.pending.extend_from_slice(part);
+        }
+    }
+
+    /// Ends the line that is being held.
+    fn finish(&mut self, visit: &mut (dyn FnMut(usize, Line<'_>) + Send)) {
+        let line = std::mem::take(&mut self.pending);
+        if std::mem::take(&mut self.overflowed) {
+            self.number += 1;
+            visit(self.number, Line::TooLong);
+        } else if !line.is_empty() {
+            self.number += 1;
+            give(self.number, self.longest, &line, visit);
+        }
+    }
+}
+
+fn give(number: usize, longest: usize, line: &[u8], visit: &mut (dyn FnMut(usize, Line<'_>) + Send)) {
+    let line = line.strip_suffix(b"\r").unwrap_or(line);
+    if line.len() > longest {
+        visit(number, Line::TooLong);
+    } else if !line.iter().all(u8::is_ascii_whitespace) {
+        visit(number, Line::Text(line));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    proptest::proptest! {
+        #[test]
+        fn lines_are_the_same_however_they_come(
+            text in "[ab\n\r ]{0,40}", cut in proptest::collection::vec(0usize..40, 0..5), longest in 1usize..6,
+        ) {
+            let read = |pieces: &[&[u8]]| {
+                let mut lines = Splitter { number: 0, longest, pending: Vec::new(), overflowed: false };
+                let mut seen: Vec<(usize, Option<Vec<u8>>)> = Vec::new();
+                let mut visit = |number: usize, line: Line<'_>| seen.push((number, match line {
+                    Line::Text(text) => Some(text.to_vec()),
+                    Line::TooLong => None,
+                }));
+                for piece in pieces {
+                    lines.take(piece, &mut visit);
+                }
+                lines.finish(&mut visit);
+                seen
+            };
+            let bytes = text.as_bytes();
+            let mut cuts: Vec<usize> = cut.into_iter().map(|at| at.min(bytes.len())).collect();
+            cuts.extend([0, bytes.len()]);
+            cuts.sort_unstable();
+            let pieces: Vec<&[u8]> = cuts.windows(2).map(|ends| &bytes[ends[0]..ends[1]]).collect();
+            let whole = read(&[bytes]);
+            proptest::prop_assert_eq!(&whole, &read(&pieces));
+            let mut expected: Vec<(usize, Option<Vec<u8>>)> = Vec::new();
+            for (index, line) in text.split('\n').enumerate() {
+                let line = line.strip_suffix('\r').unwrap_or(line);
+                if line.len() > longest {
+                    expected.push((index + 1, None));
+                } else if !line.trim().is_empty() {
+                    expected.push((index + 1, Some(line.as_bytes().to_vec())));
+                }
+            }
+            proptest::prop_assert_eq!(whole, expected);
+        }
+    }
+}

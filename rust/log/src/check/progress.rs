@@ -1,0 +1,51 @@
+//! How far a check has come, for whoever waits for it.
+
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+
+/// What a check is at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stage {
+    /// The files of the log, by versions.
+    Log,
+    /// The data files.
+    Files,
+}
+
+/// How far a check has come. It may be asked from another thread at any time.
+#[derive(Debug, Default)]
+pub struct Progress {
+    stage: AtomicU8,
+    done: AtomicU64,
+    total: AtomicU64,
+}
+
+impl Progress {
+    /// Begins a stage of so many steps.
+    pub fn begin(&self, stage: Stage, total: usize) {
+        self.stage
+            .store(u8::from(stage == Stage::Files), Ordering::Relaxed);
+        self.done.store(0, Ordering::Relaxed);
+        self.total
+            .store(u64::try_from(total).unwrap_or(u64::MAX), Ordering::Relaxed);
+    }
+
+    /// One more step is done.
+    pub fn step(&self) {
+        self.done.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// The stage, how many of its steps are done, and how many there are.
+    #[must_use]
+    pub fn now(&self) -> (Stage, u64, u64) {
+        let stage = if self.stage.load(Ordering::Relaxed) == 0 {
+            Stage::Log
+        } else {
+            Stage::Files
+        };
+        (
+            stage,
+            self.done.load(Ordering::Relaxed),
+            self.total.load(Ordering::Relaxed),
+        )
+    }
+}

@@ -1,0 +1,199 @@
+//! What a table's protocol and metadata say about its files, and where the two contradict each other or themselves.
+
+use deltaic_protocol::Result;
+use deltaic_protocol::actions::{DomainMetadata, Metadata, Protocol};
+use deltaic_protocol::column_mapping::{ColumnMappingMode, name_in_log, physical_schema, validate};
+use deltaic_protocol::features::{
+    FEATURES, LogTail, contradictions, ensure_openable, ensure_readable, supports_for_writers,
+};
+use deltaic_protocol::in_commit_timestamp::InCommitTimestamps;
+use deltaic_protocol::properties::documented;
+use deltaic_protocol::row_tracking::{self, RowTracking};
+use deltaic_protocol::schema::{DataType, PrimitiveType, StructField, StructType};
+use deltaic_protocol::{ErrorKind, clustering, constraints};
+
+use super::diagnosis::{
+    BAD_DOMAIN, BAD_PROPERTY, BROKEN_COLUMN_MAPPING, BROKEN_METADATA, BROKEN_PROTOCOL, ODD_SCHEMA,
+    PROPERTY_WITHOUT_FEATURE, PROTOCOL_CONTRADICTION, TYPE_WITHOUT_FEATURE, UNSUPPORTED_FEATURE,
+};
+use super::finding::{Finding, Findings};
+
+/// What the actions on files must fit.
+#[derive(Clone, Debug)]
+pub(super) struct TableForm {
+    /// The partition columns, under the names that the log has for them.
+    pub(super) partition_columns: Vec<StructField>,
+    /// The schema, under the names that the log has for it.
+    pub(super) schema: StructType,
+    /// Whether files may have deletion vectors.
+    pub(super) has_deletion_vectors: bool,
+    /// Whether commits carry their own time; none where that cannot be told.
+    pub(super) in_commit_timestamps: Option<InCommitTimestamps>,
+}
+
+impl TableForm {
+    /// What protocol and metadata say. An error is damage of the metadata.
+    pub(super) fn of(protocol: Option<&Protocol>, metadata: &Metadata) -> Result<Self> {
+        let schema = metadata.schema()?;
+        let mode = match protocol {
+            Some(protocol) => ColumnMappingMode::of(protocol, metadata)?,
+            None => ColumnMappingMode::None,
+        };
+        let in_log = |name: &String| {
+            let field = schema.field(name)?;
+            Some(StructField {
+                name: name_in_log(field, mode).to_owned(),
+                ..field.clone()
+            })
+        };
+        Ok(Self {
+            partition_columns: metadata.partition_columns.iter().filter_map(in_log).collect(),
+            schema: physical_schema(&schema, mode),
+            has_deletion_vectors: protocol
+                .is_none_or(|protocol| supports_for_writers(protocol, "deletionVectors")),
+            in_commit_timestamps: protocol.and_then(|it| InCommitTimestamps::of(it, metadata).ok()),
+        })
+    }
+}
+
+/// Tells whether metadata and protocol of a version can be understood at all.
+pub(super) fn examine_version(
+    protocol: Option<&Protocol>,
+    metadata: Option<&Metadata>,
+    mut say: impl FnMut(Finding),
+) {
+    if let Some(protocol) = protocol
+        && let Err(error) = protocol.validate()
+    {
+        say(Finding::of(&BROKEN_PROTOCOL, &error));
+    }
+    if let Some(metadata) = metadata
+        && let Err(error) = TableForm::of(protocol, metadata)
+    {
+        say(Finding::of(
+            if error.kind() == ErrorKind::UnsupportedFeature {
+                &UNSUPPORTED_FEATURE
+            } else {
+                &BROKEN_METADATA
+            },
+            &error,
+        ));
+    }
+}
+
+/// Tells what is wrong with the newest protocol, metadata and system domains.
+pub(super) fn examine_newest<'a>(
+    protocol: &Protocol,
+    metadata: &Metadata,
+    domains: impl Iterator<Item = &'a DomainMetadata>,
+    findings: &mut Findings,
+) {
+    for contradiction in contradictions(protocol) {
+        findings.add(
+            Finding::new(&PROTOCOL_CONTRADICTION, contradiction.to_string())
+                .in_field(contradiction.feature()),
+        );
+    }
+    examine_properties(protocol, metadata, findings);
+    let Ok(schema) = metadata.schema() else {
+        return;
+    };
+    examine_schema(protocol, metadata, &schema, findings);
+    let mode = ColumnMappingMode::of(protocol, metadata).unwrap_or(ColumnMappingMode::None);
+    for domain in domains {
+        let judged = match domain.domain.as_str() {
+            clustering::DOMAIN => clustering::columns(domain, &schema, mode).map(|_| ()),
+            row_tracking::DOMAIN => row_tracking::high_water_mark(domain).map(|_| ()),
+            _ => Ok(()),
+        };
+        if let Err(error) = judged {
+            findings.add(Finding::of(&BAD_DOMAIN, &error).in_field(domain.domain.as_str()));
+        }
+    }
+    // Whether the log can be followed is asked of a snapshot; here it is about the rows.
+    if ensure_openable(protocol, metadata, &schema, LogTail::Given).is_ok()
+        && let Err(error) = ensure_readable(protocol, metadata, &schema)
+        && error.kind() == ErrorKind::UnsupportedFeature
+    {
+        findings.add(Finding::of(&UNSUPPORTED_FEATURE, &error));
+    }
+}
+
+fn examine_properties(protocol: &Protocol, metadata: &Metadata, findings: &mut Findings) {
+    for (name, value) in &metadata.configuration {
+        let (Some(property), Some(value)) = (documented(name), value) else {
+            continue;
+        };
+        if !property.property_type.accepts(value) {
+            let what = format!("the property {name} is {value:?}, which is not a valid value");
+            findings.add(Finding::new(&BAD_PROPERTY, what).in_field(name.as_str()));
+        }
+    }
+    for error in [
+        InCommitTimestamps::of(protocol, metadata).err(),
+        RowTracking::of(protocol, metadata).err(),
+    ]
+    .into_iter()
+    .flatten()
+    {
+        let finding = Finding::of(&BAD_PROPERTY, &error);
+        let is_told = |name: &String| {
+            finding.field.as_deref() == Some(name)
+                && documented(name).is_some_and(|property| {
+                    let value = metadata.property(name).unwrap_or_default();
+                    !property.property_type.accepts(value)
+                })
+        };
+        if !metadata.configuration.keys().any(is_told) {
+            findings.add(finding);
+        }
+    }
+    for feature in FEATURES {
+        let Some(name) = feature.property else { continue };
+        let is_on = metadata.property(name).is_some_and(|value| {
+            let value = value.trim();
+            value.eq_ignore_ascii_case("true")
+                || name == "delta.columnMapping.mode"
+                    && ["id", "name"].iter().any(|mode| value.eq_ignore_ascii_case(mode))
+        });
+        if is_on && !supports_for_writers(protocol, feature.name) {
+            let what = format!(
+                "the property {name} is set, and the protocol lacks the feature {}",
+                feature.name
+            );
+            findings.add(Finding::new(&PROPERTY_WITHOUT_FEATURE, what).in_field(name));
+        }
+    }
+}
+
+fn examine_schema(protocol: &Protocol, metadata: &Metadata, schema: &StructType, findings: &mut Findings) {
+    let mode = ColumnMappingMode::of(protocol, metadata).unwrap_or(ColumnMappingMode::None);
+    if let Err(error) = validate(schema, metadata, mode) {
+        findings.add(Finding::of(&BROKEN_COLUMN_MAPPING, &error));
+    }
+    if let Ok(RowTracking::Enabled(columns)) = RowTracking::of(protocol, metadata)
+        && let Err(error) = columns.validate(schema, mode)
+    {
+        findings.add(Finding::of(&ODD_SCHEMA, &error));
+    }
+    let mut odd: Vec<deltaic_protocol::Error> = Vec::new();
+    odd.extend(schema.ensure_known_type_changes().err());
+    odd.extend(constraints::invariants(schema).err());
+    odd.extend(schema.fields.iter().filter_map(|field| field.identity().err()));
+    for error in odd {
+        findings.add(Finding::of(&ODD_SCHEMA, &error));
+    }
+    let mut told: Vec<&str> = Vec::new();
+    schema.for_each_part(&mut |path, part| {
+        let needed = match part {
+            DataType::Primitive(PrimitiveType::TimestampNtz) => "timestampNtz",
+            DataType::Primitive(PrimitiveType::Variant) => "variantType",
+            _ => return,
+        };
+        if !supports_for_writers(protocol, needed) && !told.contains(&needed) {
+            told.push(needed);
+            let what = format!("the column's type needs the feature {needed}, which the protocol lacks");
+            findings.add(Finding::new(&TYPE_WITHOUT_FEATURE, what).in_field(path));
+        }
+    });
+}

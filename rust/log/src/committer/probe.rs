@@ -1,0 +1,103 @@
+//! Whether commits are safe on a store: tried out in a folder that is thrown away.
+
+use deltaic_protocol::log_path::LogPath;
+use deltaic_protocol::{Error, ErrorKind, Result, Version};
+use futures::future::try_join_all;
+use futures::{StreamExt, TryStreamExt};
+use object_store::{ObjectStore, ObjectStoreExt};
+
+use super::{Outcome, prepare, propose};
+use crate::clock::new_id;
+use crate::listing::Listing;
+use crate::location::TableLocation;
+use crate::store_error::store_error;
+
+const WRITERS: usize = 8;
+const VERSIONS: i64 = 5;
+
+/// Proposes versions in a folder beside the table's files, by one writer and by many at once, and removes it.
+///
+/// A `StorageError` says which promise is not kept: one writer wins a version, its bytes stay, and a listing shows
+/// them. Nothing under a name that a table could have is touched.
+///
+/// Protocol: *Creation of New Log Entries*.
+pub async fn probe(location: &TableLocation) -> Result<()> {
+    let folder = location.folder(&format!("_probe-{}", new_id()))?;
+    let outcome = keeps_its_promises(&folder).await;
+    let _ = remove(&folder).await;
+    outcome
+}
+
+async fn keeps_its_promises(location: &TableLocation) -> Result<()> {
+    prepare(location).await?;
+    let first = Version::ZERO;
+    let outcomes = [
+        propose(location, first, b"first\n".to_vec()).await?,
+        propose(location, first, b"second\n".to_vec()).await?,
+    ];
+    if outcomes != [Outcome::Committed(first), Outcome::Lost(first)] {
+        return Err(broken("a version that was there could be made once more"));
+    }
+    is_there(location, first, b"first\n").await?;
+    for number in 1..=VERSIONS {
+        let version = Version::try_new(number)?;
+        let proposals = (0..WRITERS).map(|writer| propose(location, version, body(writer)));
+        let outcomes = try_join_all(proposals).await?;
+        let mut winners = outcomes
+            .iter()
+            .enumerate()
+            .filter(|(_, outcome)| **outcome == Outcome::Committed(version));
+        match (winners.next(), winners.next()) {
+            (Some((winner, _)), None) => is_there(location, version, &body(winner)).await?,
+            (Some(_), Some(_)) => return Err(broken("two writers won the same version")),
+            // Nobody knows that it won, and that is safe, if the store is not always so.
+            (None, _) if outcomes.contains(&Outcome::Unknown(version)) => {}
+            (None, _) => return Err(broken("no writer won a version")),
+        }
+    }
+    Ok(())
+}
+
+fn body(writer: usize) -> Vec<u8> {
+    format!("writer {writer}\n").into_bytes()
+}
+
+async fn is_there(location: &TableLocation, version: Version, expected: &[u8]) -> Result<()> {
+    let relative = LogPath::commit(version);
+    let found = location
+        .read(&relative)
+        .await
+        .map_err(|error| store_error(&error, &relative))?;
+    if found != expected {
+        return Err(broken("a version does not hold what its winner wrote"));
+    }
+    let listing = Listing::whole(location).await?;
+    if !listing.commits().any(|file| file.path.version == version) {
+        return Err(broken("a listing does not show a version that was made before"));
+    }
+    Ok(())
+}
+
+async fn remove(folder: &TableLocation) -> Result<()> {
+    let path = folder.below("")?;
+    let failed = |error: object_store::Error| store_error(&error, "");
+    let store = folder.store();
+    let mut found: Vec<_> = store.list(Some(&path)).map_err(failed).try_collect().await?;
+    found.sort_by(|left, right| right.location.cmp(&left.location));
+    futures::stream::iter(found)
+        .for_each(|object| async move {
+            let _ = store.delete(&object.location).await;
+        })
+        .await;
+    Ok(())
+}
+
+fn broken(what: &str) -> Error {
+    Error::new(
+        ErrorKind::StorageError,
+        format!("commits are not safe on this store: {what}"),
+    )
+    .hint(
+        "tables can be read here; to write, use a store with conditional puts or, on a disk, with hard links",
+    )
+}

@@ -1,0 +1,244 @@
+//! A client of a store, made from its settings: what is retried, and for how long a request may take.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use deltaic_protocol::{Error, ErrorKind, Result};
+use object_store::aws::AmazonS3Builder;
+use object_store::azure::MicrosoftAzureBuilder;
+use object_store::gcp::GoogleCloudStorageBuilder;
+use object_store::{BackoffConfig, ObjectStore, RetryConfig};
+use url::{Host, Url};
+
+use super::names::{MAX_RETRIES, RETRY_TIMEOUT};
+use super::options::{Settings, without};
+use super::uri::{Place, Service};
+
+/// How often a request is made again, unless the options say otherwise.
+const RETRIES: usize = 6;
+/// More than this nobody can mean: with pauses of seconds it is hours.
+const MOST_RETRIES: usize = 1_000;
+/// After which time a request is not made again.
+const RETRY_FOR: Duration = Duration::from_secs(60);
+const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);
+const FIRST_PAUSE: Duration = Duration::from_millis(100);
+const LONGEST_PAUSE: Duration = Duration::from_secs(5);
+
+/// A whole answer may be large and the line slow; what must not happen is that nothing comes at all.
+const DEFAULTS: [(&str, &str); 3] = [
+    ("timeout", "10 minutes"),
+    ("read_timeout", "30 seconds"),
+    ("connect_timeout", "5 seconds"),
+];
+
+/// The settings that hold the address of a server.
+const ADDRESSES: [&str; 4] = [
+    "aws_endpoint",
+    "aws_endpoint_url_s3",
+    "azure_storage_endpoint",
+    "google_base_url",
+];
+
+/// Makes the client. Nothing is sent; settings that do not fit together are `InvalidArgument`.
+pub(super) fn connect(place: &Place, settings: &Settings) -> Result<Arc<dyn ObjectStore>> {
+    // A process has one default; whoever set it first may keep it.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let retry = retry(settings)?;
+    check_addresses(settings)?;
+    let defaults = DEFAULTS
+        .iter()
+        .filter(|(name, _)| !settings.contains_key(*name))
+        .map(|(name, value)| (*name, *value));
+    let given = settings;
+    let settings = settings
+        .iter()
+        .map(|(name, value)| (name.as_str(), value.as_str()))
+        .filter(|(name, _)| ![MAX_RETRIES, RETRY_TIMEOUT].contains(name))
+        .chain(defaults);
+    let store: std::result::Result<Arc<dyn ObjectStore>, object_store::Error> = match place.service {
+        Service::S3 => {
+            let mut builder = AmazonS3Builder::new().with_retry(retry);
+            for (name, value) in settings {
+                builder = builder.with_config(known(name.parse())?, value);
+            }
+            builder
+                .with_bucket_name(&place.bucket)
+                .build()
+                .map(|store| Arc::new(store) as _)
+        }
+        Service::Azure => {
+            let mut builder = MicrosoftAzureBuilder::new().with_retry(retry);
+            if let Some(endpoint) = endpoint_of(place)? {
+                builder = builder.with_endpoint(endpoint);
+            }
+            for (name, value) in settings {
+                builder = builder.with_config(known(name.parse())?, value);
+            }
+            builder
+                .with_container_name(&place.bucket)
+                .build()
+                .map(|store| Arc::new(store) as _)
+        }
+        Service::Google => {
+            let mut builder = GoogleCloudStorageBuilder::new().with_retry(retry);
+            for (name, value) in settings {
+                builder = builder.with_config(known(name.parse())?, value);
+            }
+            builder
+                .with_bucket_name(&place.bucket)
+                .build()
+                .map(|store| Arc::new(store) as _)
+        }
+    };
+    store.map_err(|error| {
+        let key_files = [
+            "google_service_account",
+            "google_service_account_key",
+            "google_application_credentials",
+        ];
+        let why = if key_files.iter().any(|name| given.contains_key(*name)) {
+            // What is wrong about a key file is told with pieces of it.
+            "the service account's key cannot be read".to_owned()
+        } else {
+            without(&long_values(given), &innermost(&error))
+        };
+        Error::new(
+            ErrorKind::InvalidArgument,
+            format!(
+                "a store for {}:// cannot be made from its options: {why}",
+                place.scheme
+            ),
+        )
+        .hint("docs/stores.md lists the options of each store")
+    })
+}
+
+/// Every value that is long enough to be found in a text: any option may have got a secret by mistake.
+fn long_values(settings: &Settings) -> Vec<String> {
+    let mut values: Vec<String> = settings
+        .values()
+        .filter(|value| value.len() > 4)
+        .cloned()
+        .collect();
+    values.sort_by_key(|value| std::cmp::Reverse(value.len()));
+    values
+}
+
+/// Whether the address is the user's: what answers there may not keep the promises of the service it looks like.
+pub(super) fn is_elsewhere(settings: &Settings) -> bool {
+    // Who names the way of conditional puts vouches for it.
+    ADDRESSES.iter().any(|name| settings.contains_key(*name)) && !settings.contains_key("aws_conditional_put")
+}
+
+/// Azure's clouds. Credentials are sent to no other host that a URI names.
+const CLOUDS: [&str; 6] = [
+    "core.windows.net",
+    "core.chinacloudapi.cn",
+    "core.usgovcloudapi.net",
+    "core.cloudapi.de",
+    "fabric.microsoft.com",
+    "storage.azure.net",
+];
+
+/// Azure: where the account is that the URI names.
+fn endpoint_of(place: &Place) -> Result<Option<String>> {
+    let Some((account, rest)) = place.host.as_deref().and_then(|host| host.split_once('.')) else {
+        return Ok(None);
+    };
+    let domain = rest.strip_prefix("dfs.").or_else(|| rest.strip_prefix("blob."));
+    let in_a_cloud = domain.is_some_and(|domain| {
+        CLOUDS
+            .iter()
+            .any(|cloud| domain == *cloud || domain.ends_with(&format!(".{cloud}")))
+    });
+    match domain.filter(|_| in_a_cloud) {
+        Some(domain) => Ok(Some(format!("https://{account}.blob.{domain}"))),
+        None => Err(Error::new(
+            ErrorKind::InvalidArgument,
+            "the URI's host is not one of Azure's",
+        )
+        .with("host", place.host.clone().unwrap_or_default())
+        .hint("write az://container/path and give azure_storage_endpoint and azure_storage_account_name")),
+    }
+}
+
+fn retry(settings: &Settings) -> Result<RetryConfig> {
+    let max_retries = match settings.get(MAX_RETRIES) {
+        None => RETRIES,
+        Some(text) => text
+            .parse()
+            .ok()
+            .filter(|retries| *retries <= MOST_RETRIES)
+            .ok_or_else(|| wrong(MAX_RETRIES, "a number from 0 to 1000"))?,
+    };
+    let retry_timeout = match settings.get(RETRY_TIMEOUT) {
+        None => RETRY_FOR,
+        Some(text) => humantime::parse_duration(text)
+            .ok()
+            .filter(|time| *time <= LONGEST)
+            .ok_or_else(|| {
+                wrong(
+                    RETRY_TIMEOUT,
+                    "a time such as \"30s\" or \"2 minutes\", of a day at most",
+                )
+            })?,
+    };
+    Ok(RetryConfig {
+        backoff: BackoffConfig {
+            init_backoff: FIRST_PAUSE,
+            max_backoff: LONGEST_PAUSE,
+            base: 2.0,
+        },
+        max_retries,
+        retry_timeout,
+    })
+}
+
+/// An address is a URL without a user's name, and unencrypted only where the options say so.
+fn check_addresses(settings: &Settings) -> Result<()> {
+    let allows_http = settings.get("allow_http").is_some_and(|text| {
+        matches!(
+            text.to_ascii_lowercase().as_str(),
+            "true" | "1" | "yes" | "on" | "y"
+        )
+    });
+    for name in ADDRESSES {
+        let Some(text) = settings.get(name) else { continue };
+        let url = Url::parse(text)
+            .ok()
+            .filter(|url| matches!(url.scheme(), "http" | "https"))
+            .filter(|url| matches!(url.host(), Some(Host::Domain(_) | Host::Ipv4(_) | Host::Ipv6(_))))
+            .ok_or_else(|| wrong(name, "a URL such as https://example.com"))?;
+        if !url.username().is_empty() || url.password().is_some() || url.query().is_some() {
+            return Err(wrong(name, "a URL without a user's name and a query"));
+        }
+        if url.scheme() == "http" && !allows_http {
+            return Err(Error::new(
+                ErrorKind::InvalidArgument,
+                format!("the storage option {name:?} is an http:// address: what is sent there can be read on the way"),
+            )
+            .hint("use https://, or give allow_http=\"true\" if you trust the network"));
+        }
+    }
+    Ok(())
+}
+
+fn wrong(name: &str, what: &str) -> Error {
+    Error::new(
+        ErrorKind::InvalidArgument,
+        format!("the value of the storage option {name:?} is not {what}"),
+    )
+    .hint("docs/stores.md lists the options of each store")
+}
+
+fn known<K>(key: std::result::Result<K, object_store::Error>) -> Result<K> {
+    key.map_err(|_| Error::new(ErrorKind::InvalidArgument, "a storage option is not known"))
+}
+
+fn innermost(error: &object_store::Error) -> String {
+    let mut cause: &dyn std::error::Error = error;
+    while let Some(source) = cause.source() {
+        cause = source;
+    }
+    cause.to_string()
+}

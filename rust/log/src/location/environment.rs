@@ -1,0 +1,24 @@
+//! The door to the environment: what its variables say about a service.
+
+use super::uri::Service;
+
+/// The variables that a service looks at, under their names in lower case.
+pub(super) fn variables(service: Service) -> Vec<(String, String)> {
+    let prefix = match service {
+        Service::S3 => "aws_",
+        Service::Azure => "azure_",
+        Service::Google => "google_",
+    };
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "this is the door that the ban points to"
+    )]
+    let variables = std::env::vars_os();
+    variables
+        .filter_map(|(name, value)| {
+            let name = name.to_str()?.to_ascii_lowercase();
+            let value = value.to_str()?;
+            (name.starts_with(prefix) && !value.is_empty()).then(|| (name, value.to_owned()))
+        })
+        .collect()
+}

@@ -1,0 +1,311 @@
+//! The options of a store: their names, which of them win, and which are secret.
+//!
+//! An option goes by the name that the `object_store` crate gives it, with or without the service's prefix and in any
+//! case, or by Hadoop's name for it. Options win over the environment.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use deltaic_protocol::error::nearest;
+use deltaic_protocol::{Error, ErrorKind, Result};
+
+use super::hadoop::{self, Translated};
+use super::names::{self, SAME, SECRET, TOGETHER, canonical};
+use super::uri::Place;
+
+/// The options of a store as the user gave them. Neither `Debug` nor anything else prints a value.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub struct StorageOptions(BTreeMap<String, String>);
+
+impl StorageOptions {
+    /// The options by name.
+    #[must_use]
+    pub fn as_map(&self) -> &BTreeMap<String, String> {
+        &self.0
+    }
+}
+
+impl From<BTreeMap<String, String>> for StorageOptions {
+    fn from(options: BTreeMap<String, String>) -> Self {
+        Self(options)
+    }
+}
+
+impl fmt::Debug for StorageOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(self.0.keys()).finish()
+    }
+}
+
+/// What a store is built with: values by the names of `object_store`.
+pub(super) type Settings = BTreeMap<String, String>;
+
+/// What the options and the environment come to for a place.
+///
+/// An option that is not known, two that contradict each other and one that contradicts the URI are `InvalidArgument`.
+pub(super) fn settings(
+    place: &Place,
+    options: &StorageOptions,
+    environment: Vec<(String, String)>,
+) -> Result<Settings> {
+    // Where two are given for one setting, the one that names the bucket or account wins; else they must agree.
+    let mut given: BTreeMap<String, (bool, &str, String)> = BTreeMap::new();
+    for (name, value) in &options.0 {
+        let translated = match canonical(place.service, name) {
+            Some(canonical) => Translated {
+                for_this_place: false,
+                settings: vec![(canonical, value.clone())],
+            },
+            None => hadoop::translate(place, name, value)?.ok_or_else(|| unknown(place, name))?,
+        };
+        for (canonical, value) in translated.settings {
+            match given.get(&canonical) {
+                Some((for_this_place, _, _)) if *for_this_place && !translated.for_this_place => continue,
+                Some((for_this_place, other, theirs))
+                    if *for_this_place == translated.for_this_place && *theirs != value =>
+                {
+                    return Err(contradict(other, name));
+                }
+                _ => given.insert(canonical, (translated.for_this_place, name, value)),
+            };
+        }
+    }
+    for (one, other) in SAME {
+        if let (Some((_, one, ours)), Some((_, other, theirs))) = (given.get(one), given.get(other))
+            && ours != theirs
+        {
+            return Err(contradict(one, other));
+        }
+    }
+    let mut settings: Settings = BTreeMap::new();
+    for (name, value) in environment {
+        let Some(canonical) = canonical(place.service, &name) else {
+            continue;
+        };
+        let silenced = TOGETHER.iter().any(|group| {
+            group.contains(&canonical.as_str()) && group.iter().any(|name| given.contains_key(*name))
+        });
+        if !silenced {
+            settings.insert(canonical, value);
+        }
+    }
+    settings.extend(
+        given
+            .iter()
+            .map(|(name, (_, _, value))| (name.clone(), value.clone())),
+    );
+    // The place is the URI's to say.
+    for name in ["aws_bucket", "azure_container_name", "google_bucket"] {
+        match (given.get(name), settings.remove(name)) {
+            (Some((_, said, _)), Some(value)) if value != place.bucket => return Err(not_the_uris(said)),
+            _ => {}
+        }
+    }
+    if let Some(account) = place.account() {
+        if let Some((_, said, value)) = given.get("azure_storage_account_name")
+            && value != account
+        {
+            return Err(not_the_uris(said));
+        }
+        settings.insert("azure_storage_account_name".to_owned(), account.to_owned());
+    }
+    Ok(settings)
+}
+
+/// The values that no text may hold. Short ones are left out: they would be found in any text.
+pub(super) fn secrets(settings: &Settings) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
+    for (name, value) in settings {
+        if SECRET.contains(&name.as_str()) {
+            found.push(value.clone());
+            // A SAS query is told by its parts too, and a key inside JSON by its lines.
+            found.extend(
+                value
+                    .split(['&', '?', '"', '\n', '@', '/'])
+                    .map(|part| part.strip_prefix("sig=").unwrap_or(part).to_owned()),
+            );
+        }
+    }
+    found.retain(|secret| secret.len() >= 6);
+    found.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
+    found.dedup();
+    found
+}
+
+/// A text without the values that are secret.
+pub(super) fn without(secrets: &[String], text: &str) -> String {
+    secrets
+        .iter()
+        .fold(text.to_owned(), |text, secret| text.replace(secret.as_str(), "…"))
+}
+
+fn unknown(place: &Place, name: &str) -> Error {
+    let hint = match nearest(name, names::all(place.service)) {
+        Some(near) => format!("did you mean {near:?}?"),
+        None => "docs/stores.md lists the options of each store".to_owned(),
+    };
+    Error::new(
+        ErrorKind::InvalidArgument,
+        format!(
+            "the storage option {name:?} is not known for {}:// tables",
+            place.scheme
+        ),
+    )
+    .hint(hint)
+}
+
+fn contradict(one: &str, other: &str) -> Error {
+    Error::new(
+        ErrorKind::InvalidArgument,
+        format!("the storage options {one:?} and {other:?} name the same setting and contradict each other"),
+    )
+    .hint("give one of them")
+}
+
+fn not_the_uris(name: &str) -> Error {
+    Error::new(
+        ErrorKind::InvalidArgument,
+        format!("the storage option {name:?} contradicts the table's URI"),
+    )
+    .hint("leave the option out: the URI says where the table is")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn resolved(uri: &str, options: &[(&str, &str)], environment: &[(&str, &str)]) -> Result<Settings> {
+        let place = Place::parse(uri).expect("a store")?;
+        let pairs = |pairs: &[(&str, &str)]| {
+            pairs
+                .iter()
+                .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+                .collect::<Vec<_>>()
+        };
+        let options = StorageOptions(pairs(options).into_iter().collect());
+        settings(&place, &options, pairs(environment))
+    }
+
+    fn map(pairs: &[(&str, &str)]) -> Settings {
+        pairs
+            .iter()
+            .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+            .collect()
+    }
+
+    #[test]
+    fn a_setting_has_many_spellings() -> Result<()> {
+        for name in ["aws_region", "region", "AWS_REGION", "fs.s3a.endpoint.region"] {
+            assert_eq!(
+                resolved("s3://b/t", &[(name, "x")], &[])?,
+                map(&[("aws_region", "x")])
+            );
+        }
+        assert_eq!(
+            resolved("s3://b/t", &[("region", "x"), ("AWS_REGION", "x")], &[])?,
+            map(&[("aws_region", "x")])
+        );
+        Ok(())
+    }
+
+    #[test]
+    fn options_win_over_the_environment_and_never_mix_with_its_credentials() -> Result<()> {
+        let environment = [
+            ("aws_access_key_id", "theirs"),
+            ("aws_secret_access_key", "theirs"),
+            ("aws_session_token", "theirs"),
+            ("aws_region", "there"),
+            ("aws_endpoint_url_s3", "https://there"),
+            ("aws_something_else", "x"),
+        ];
+        assert_eq!(
+            resolved(
+                "s3://b/t",
+                &[
+                    ("access_key_id", "ours"),
+                    ("secret_access_key", "ours"),
+                    ("default_region", "here")
+                ],
+                &environment
+            )?,
+            map(&[
+                ("aws_access_key_id", "ours"),
+                ("aws_secret_access_key", "ours"),
+                ("aws_default_region", "here"),
+                ("aws_endpoint_url_s3", "https://there"),
+            ])
+        );
+        assert_eq!(
+            resolved("s3://b/t", &[("endpoint", "https://here")], &environment)?.get("aws_endpoint_url_s3"),
+            None
+        );
+        Ok(())
+    }
+
+    #[test]
+    fn contradictions_and_unknown_names_are_errors_with_a_hint_and_without_values() {
+        for (uri, options, hint) in [
+            (
+                "s3://b/t",
+                vec![("region", "Secret1"), ("aws_region", "Secret2")],
+                "give one",
+            ),
+            (
+                "s3://b/t",
+                vec![("endpoint", "Secret1"), ("aws_endpoint_url_s3", "Secret2")],
+                "give one",
+            ),
+            ("s3://b/t", vec![("bucket", "Secret1")], "leave the option out"),
+            (
+                "az://c@acc/t",
+                vec![("account_name", "Secret1")],
+                "leave the option out",
+            ),
+            ("s3://b/t", vec![("aws_regoin", "Secret1")], "\"aws_region\""),
+            (
+                "s3://b/t",
+                vec![("fs.s3a.acess.key", "Secret1")],
+                "\"fs.s3a.access.key\"",
+            ),
+            ("az://c/t", vec![("acount_key", "Secret1")], "\"account_key\""),
+            (
+                "gs://b/t",
+                vec![("google_service_acount", "Secret1")],
+                "\"google_service_account\"",
+            ),
+            ("gs://b/t", vec![("retry_timeut", "Secret1")], "\"retry_timeout\""),
+            ("s3://b/t", vec![("what is this", "Secret1")], "docs/stores.md"),
+        ] {
+            let error = resolved(uri, &options, &[]).expect_err(uri);
+            assert_eq!(error.kind(), ErrorKind::InvalidArgument);
+            assert!(
+                error.hint_text().is_some_and(|text| text.contains(hint)),
+                "{options:?}: {error:?}"
+            );
+            assert!(!format!("{error:?}").contains("Secret"), "{error:?}");
+        }
+    }
+
+    #[test]
+    fn secrets_leave_a_text_whole_and_in_parts() {
+        let settings = map(&[
+            ("azure_storage_sas_key", "?sv=2024-01-01&sig=abc%2Fdefghi"),
+            ("proxy_url", "http://user:longpassword@proxy:8080"),
+            ("aws_region", "eu-west-1"),
+        ]);
+        let secrets = secrets(&settings);
+        let text = without(
+            &secrets,
+            "no sig=abc%2Fdefghi, no longpassword, in eu-west-1: user:longpassword",
+        );
+        assert!(
+            !text.contains("abc%2F") && !text.contains("eu-west-1: user:long"),
+            "{text}"
+        );
+        assert!(text.contains("eu-west-1"));
+        assert_eq!(
+            format!("{:?}", StorageOptions(map(&[("key", "Secret")]))),
+            "{\"key\"}"
+        );
+    }
+}

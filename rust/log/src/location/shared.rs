@@ -1,0 +1,65 @@
+//! The stores of this process that were used last: tables and tasks on one of them share its connections.
+
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex, TryLockError};
+
+use deltaic_protocol::Result;
+use object_store::ObjectStore;
+use object_store::path::Path;
+
+use super::connect::is_elsewhere;
+use super::options::Settings;
+use super::remote_store::RemoteStore;
+use super::uri::Place;
+
+/// A store and what has been found out about it.
+#[derive(Clone)]
+pub(super) struct Shared {
+    pub(super) store: Arc<dyn ObjectStore>,
+    /// Whether it keeps the promise of put-if-absent.
+    pub(super) proven: Arc<AtomicBool>,
+}
+
+/// How many are kept.
+const KEPT: usize = 16;
+
+type Key = (Place, Settings);
+
+static STORES: Mutex<Vec<(Key, Shared)>> = Mutex::new(Vec::new());
+
+/// The store of a place with its settings.
+pub(super) fn store(place: &Place, settings: Settings) -> Result<Shared> {
+    let key = (
+        Place {
+            root: Path::default(),
+            ..place.clone()
+        },
+        settings,
+    );
+    // A child of `fork` may find the lock held for ever: then its stores are its tables' own.
+    let mut stores = match STORES.try_lock() {
+        Ok(stores) => Some(stores),
+        Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
+        Err(TryLockError::WouldBlock) => None,
+    };
+    let known = stores
+        .as_ref()
+        .and_then(|stores| stores.iter().position(|(known, _)| *known == key));
+    if let (Some(stores), Some(index)) = (&mut stores, known) {
+        let found = stores.remove(index);
+        let shared = found.1.clone();
+        stores.push(found);
+        return Ok(shared);
+    }
+    let shared = Shared {
+        proven: Arc::new(AtomicBool::new(!is_elsewhere(&key.1))),
+        store: Arc::new(RemoteStore::try_new(key.0.clone(), key.1.clone())?),
+    };
+    if let Some(stores) = &mut stores {
+        if stores.len() >= KEPT {
+            stores.remove(0);
+        }
+        stores.push((key, shared.clone()));
+    }
+    Ok(shared)
+}

@@ -1,0 +1,237 @@
+//! A table's URI taken apart: which store it names, which part of it, and the table's path there.
+
+use deltaic_protocol::partition::decode_path;
+use deltaic_protocol::{Error, ErrorKind, Result};
+use object_store::path::Path;
+use url::Url;
+
+/// The stores that answer over a network.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Service {
+    S3,
+    Azure,
+    Google,
+}
+
+impl Service {
+    /// The service that a scheme names.
+    fn of_scheme(scheme: &str) -> Option<Self> {
+        match scheme {
+            "s3" | "s3a" => Some(Self::S3),
+            "az" | "abfs" | "abfss" => Some(Self::Azure),
+            "gs" => Some(Self::Google),
+            _ => None,
+        }
+    }
+}
+
+/// A folder on a store that answers over a network.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Place {
+    pub(super) service: Service,
+    pub(super) scheme: String,
+    /// The bucket or container.
+    pub(super) bucket: String,
+    /// Azure: what stands after the `@`, an account or its host.
+    pub(super) host: Option<String>,
+    pub(super) root: Path,
+}
+
+impl Place {
+    /// Understands `scheme://bucket/path`, and for Azure `scheme://container@account.dfs.core.windows.net/path`.
+    ///
+    /// None where the scheme names no such store. The path is percent-decoded once. What could be a secret (a query,
+    /// a user's name) is an error, and is not printed.
+    pub(super) fn parse(uri: &str) -> Option<Result<Self>> {
+        let (scheme, rest) = uri.split_once("://")?;
+        let scheme = scheme.to_ascii_lowercase();
+        let service = Service::of_scheme(&scheme)?;
+        Some(Self::parse_rest(service, scheme, rest))
+    }
+
+    fn parse_rest(service: Service, scheme: String, rest: &str) -> Result<Self> {
+        let invalid = |why: &str| {
+            Error::new(
+                ErrorKind::InvalidArgument,
+                format!("this {scheme}:// URI is not the place of a table: {why}"),
+            )
+        };
+        if rest.contains(['?', '#']) {
+            return Err(invalid("it has a query or a fragment").hint(
+                "keys and tokens go into storage_options; a ? or # in the path itself is written %3F or %23",
+            ));
+        }
+        let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
+        let (bucket, host) = match authority.split_once('@') {
+            None => (authority, None),
+            Some((container, host)) if service == Service::Azure => (container, Some(host)),
+            Some(_) => {
+                return Err(invalid("it names a user before the bucket")
+                    .hint("keys and tokens go into storage_options, never into the URI"));
+            }
+        };
+        if !is_name(bucket) || host.is_some_and(|host| !is_name(host)) {
+            return Err(invalid(match service {
+                Service::Azure => "its container or account is empty or holds what no name can",
+                Service::S3 | Service::Google => "its bucket is empty or holds what no name can",
+            })
+            .hint(match service {
+                Service::Azure => {
+                    "write az://container/path, or abfss://container@account.dfs.core.windows.net/path"
+                }
+                Service::S3 => "write s3://bucket/path",
+                Service::Google => "write gs://bucket/path",
+            }));
+        }
+        let root = decode_path(path.trim_matches('/'))
+            .ok()
+            .and_then(|path| Path::parse(path).ok())
+            .ok_or_else(|| invalid("its path holds an empty part, a part of dots or no UTF-8"))?;
+        Ok(Self {
+            bucket: bucket.to_owned(),
+            host: host.map(str::to_ascii_lowercase),
+            service,
+            scheme,
+            root,
+        })
+    }
+
+    /// The place as a URI that ends with a slash and leads to the same place.
+    pub(super) fn to_uri(&self) -> String {
+        let host = self
+            .host
+            .as_ref()
+            .map(|host| format!("@{host}"))
+            .unwrap_or_default();
+        let base = format!("{}://{}{host}/", self.scheme, self.bucket);
+        let Ok(mut url) = Url::parse(&base) else {
+            return base;
+        };
+        if let Ok(mut segments) = url.path_segments_mut() {
+            segments.clear();
+            segments.extend(self.root.parts().map(|part| part.as_ref().to_owned()));
+            segments.push("");
+        }
+        url.to_string()
+    }
+
+    /// Whether another place is on the same store: a bucket has several schemes, an account several hosts.
+    pub(super) fn is_beside(&self, other: &Self) -> bool {
+        self.service == other.service
+            && self.bucket == other.bucket
+            && match (self.account(), other.account()) {
+                (Some(ours), Some(theirs)) => ours == theirs,
+                // Without a host the account is an option's, and the same one for both.
+                (ours, theirs) => ours.is_none() == theirs.is_none(),
+            }
+    }
+
+    /// Azure: the account that the host belongs to.
+    pub(super) fn account(&self) -> Option<&str> {
+        let host = self.host.as_deref()?;
+        Some(host.split_once('.').map_or(host, |(account, _)| account))
+    }
+}
+
+/// Whether this can be the name of a bucket, a container or a host. Colons and the like are kept out: a key might be there.
+fn is_name(name: &str) -> bool {
+    !name.is_empty()
+        && name
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_' | '$'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(uri: &str) -> Result<Place> {
+        Place::parse(uri).expect("a store that answers over a network")
+    }
+
+    #[test]
+    fn a_uri_leads_to_the_same_place_again() -> Result<()> {
+        for (uri, bucket, account, root, shown) in [
+            ("s3://b/t", "b", None, "t", "s3://b/t/"),
+            (
+                "S3A://b.c-d/x/y z/",
+                "b.c-d",
+                None,
+                "x/y z",
+                "s3a://b.c-d/x/y%20z/",
+            ),
+            ("s3://b", "b", None, "", "s3://b/"),
+            (
+                "gs://b_c/day=1%252F2",
+                "b_c",
+                None,
+                "day=1%2F2",
+                "gs://b_c/day=1%252F2/",
+            ),
+            ("az://c/a%3Fb", "c", None, "a?b", "az://c/a%3Fb/"),
+            (
+                "abfss://c@Acc.dfs.core.windows.net/t",
+                "c",
+                Some("acc"),
+                "t",
+                "abfss://c@acc.dfs.core.windows.net/t/",
+            ),
+            ("az://c@acc/t", "c", Some("acc"), "t", "az://c@acc/t/"),
+            (
+                "gs://b/x%252Fy%20%25%C3%A4",
+                "b",
+                None,
+                "x%2Fy %ä",
+                "gs://b/x%252Fy%20%25%C3%A4/",
+            ),
+            ("s3://b/ä/ü", "b", None, "ä/ü", "s3://b/%C3%A4/%C3%BC/"),
+        ] {
+            let place = parse(uri)?;
+            assert_eq!(
+                (
+                    place.bucket.as_str(),
+                    place.account(),
+                    place.root.as_ref(),
+                    place.to_uri().as_str()
+                ),
+                (bucket, account, root, shown),
+                "{uri}"
+            );
+            assert_eq!(parse(&place.to_uri())?, place, "{uri}");
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn what_may_be_a_secret_is_refused_and_not_printed() {
+        for uri in [
+            "s3://AKIA:Secret@b/t",
+            "gs://Secret@b/t",
+            "s3://b/t?X-Amz-Signature=Secret",
+            "az://c/t?sig=Secret",
+            "az://c:Secret@acc/t",
+            "s3://b/t#Secret",
+            "s3:///t/Secret",
+            "s3://b/a//Secret",
+            "s3://b/../Secret",
+            "az://c@/Secret",
+        ] {
+            let error = parse(uri).expect_err(uri);
+            assert_eq!(error.kind(), ErrorKind::InvalidArgument, "{uri}");
+            assert!(!format!("{error:?}").contains("Secret"), "{uri}");
+        }
+    }
+
+    #[test]
+    fn other_schemes_are_not_ours() {
+        for uri in [
+            "file:///x",
+            "memory://x",
+            "hdfs://x/y",
+            "/x",
+            "https://b.s3.amazonaws.com/x",
+        ] {
+            assert!(Place::parse(uri).is_none(), "{uri}");
+        }
+    }
+}

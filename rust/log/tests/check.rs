@@ -1,0 +1,179 @@
+//! A check finds what is wrong with generated logs and nothing else, whatever the store does.
+#![expect(clippy::expect_used, reason = "a test states what it expects by failing")]
+
+use std::collections::BTreeSet;
+
+use deltaic_log::check::{Examination, OlderNames, Progress, check_log};
+use deltaic_log::snapshot::LoadOptions;
+use deltaic_protocol::{ErrorKind, Result};
+use deltaic_testkit::checkpoint_writer::{CheckpointForm, Layout};
+use deltaic_testkit::checksum_writer::ChecksumForm;
+use deltaic_testkit::compaction_writer::CompactionForm;
+use deltaic_testkit::fault::{Fault, Rule};
+use deltaic_testkit::oracle::replay;
+use deltaic_testkit::requests::RequestKind;
+use deltaic_testkit::strategies::history_with_upkeep;
+use deltaic_testkit::table_builder::{TableBuilder, add, remove};
+use deltaic_testkit::upkeep::{HintForm, LastCommit, Upkeep};
+use proptest::prelude::*;
+
+fn runtime() -> tokio::runtime::Runtime {
+    tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .expect("a runtime can be made")
+}
+
+async fn check(table: &TableBuilder) -> Result<Examination> {
+    let progress = Progress::default();
+    let options = LoadOptions::default();
+    check_log(&table.location(), options, OlderNames::Dropped, &progress).await
+}
+
+fn codes(examination: &Examination) -> BTreeSet<&'static str> {
+    examination.findings.counts().keys().copied().collect()
+}
+
+/// What may be said about a log because of what befell it.
+fn explained(upkeep: &Upkeep) -> &'static [&'static str] {
+    match upkeep {
+        // One that takes another's name leaves the other's sidecars behind.
+        Upkeep::Checkpoint(_) => &["ORPHANED_SIDECAR"],
+        Upkeep::BrokenCheckpoint(_) => &[
+            "BROKEN_CHECKPOINT",
+            "INCOMPLETE_CHECKPOINT",
+            "MISSING_SIDECAR",
+            "DANGLING_HINT",
+            "ORPHANED_SIDECAR",
+        ],
+        // Where no commit is left, the range is empty.
+        Upkeep::Compaction(_, CompactionForm::Right) => &["REVERSED_COMPACTION"],
+        Upkeep::Compaction(_, CompactionForm::Torn) => {
+            &["BROKEN_COMPACTION", "COMPACTION_DISAGREES", "REVERSED_COMPACTION"]
+        }
+        Upkeep::Compaction(_, _) => &["COMPACTION_DISAGREES", "REVERSED_COMPACTION"],
+        Upkeep::Checksum(ChecksumForm::Minimal) => &["CHECKSUM_WITHOUT_ID"],
+        Upkeep::Checksum(ChecksumForm::Full) => &["CHECKSUM_WITHOUT_ID"],
+        Upkeep::Checksum(_) => &["BROKEN_CHECKSUM", "CHECKSUM_DISAGREES", "CHECKSUM_WITHOUT_ID"],
+        Upkeep::Hint(HintForm::Absent) => &[],
+        Upkeep::Hint(HintForm::Right | HintForm::Signed) => &["STALE_HINT", "DANGLING_HINT"],
+        Upkeep::Hint(_) => &["STALE_HINT", "DANGLING_HINT", "BROKEN_HINT"],
+        Upkeep::CleanUp(_) => &["DANGLING_HINT", "ORPHANED_SIDECAR"],
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
+
+    #[test]
+    fn what_is_found_is_what_befell_the_log(history in history_with_upkeep()) {
+        runtime().block_on(async {
+            let (mut plain, mut table) = (TableBuilder::new(), TableBuilder::new());
+            let mut allowed: BTreeSet<&str> = BTreeSet::new();
+            for (actions, upkeep) in &history {
+                plain.commit(actions.clone()).await?;
+                table.commit(actions.clone()).await?;
+                for upkeep in upkeep {
+                    table.upkeep(upkeep).await?;
+                    allowed.extend(explained(upkeep));
+                }
+            }
+            // What the commits themselves have that is odd is found either way.
+            let before = check(&plain).await?;
+            let expected = replay(plain.commits()).files.len();
+            assert_eq!(before.examined.live_files, Some(expected));
+            assert_eq!(before.live_files().count(), expected);
+            allowed.extend(codes(&before));
+            let found = check(&table).await?;
+            let unexplained: Vec<&str> = codes(&found).difference(&allowed).copied().collect();
+            assert!(unexplained.is_empty(), "{unexplained:?}: {:?}", found.findings.into_sorted());
+            assert_eq!(found.examined.live_files, Some(expected));
+            Result::<()>::Ok(())
+        }).map_err(|error: deltaic_protocol::Error| TestCaseError::fail(error.to_string()))?;
+    }
+}
+
+/// A log with a file of each kind.
+async fn table() -> Result<TableBuilder> {
+    let mut table = TableBuilder::new();
+    table.commit(TableBuilder::first_actions()).await?;
+    table.commit(vec![add("a", None), add("b", None)]).await?;
+    let form = CheckpointForm::of(Layout::V2(deltaic_protocol::log_path::CheckpointFormat::Json, 2));
+    table.upkeep(&Upkeep::Checkpoint(form)).await?;
+    table.upkeep(&Upkeep::Hint(HintForm::Signed)).await?;
+    table.commit(vec![remove("b", None), add("d", None)]).await?;
+    table
+        .upkeep(&Upkeep::Compaction(1, CompactionForm::Right))
+        .await?;
+    table.upkeep(&Upkeep::Checksum(ChecksumForm::Full)).await?;
+    Ok(table)
+}
+
+#[test]
+fn whatever_request_fails_there_is_a_report_or_an_error_of_the_store() -> Result<()> {
+    runtime().block_on(async {
+        let table = table().await?;
+        let sound = codes(&check(&table).await?);
+        for fault in Fault::OF_READS {
+            for number in 0.. {
+                let met = table.scripted().faults_met();
+                table
+                    .scripted()
+                    .fail(Rule::new(fault).requests(number..number + 1));
+                let checked = check(&table).await;
+                table.scripted().heal();
+                if let Err(error) = &checked {
+                    assert!(
+                        matches!(error.kind(), ErrorKind::StorageError | ErrorKind::TableNotFound),
+                        "{fault:?} at request {number}: {error}"
+                    );
+                }
+                if table.scripted().faults_met() == met {
+                    break;
+                }
+            }
+        }
+        assert_eq!(codes(&check(&table).await?), sound);
+        Ok(())
+    })
+}
+
+#[test]
+fn a_file_that_the_store_keeps_to_itself_is_told_and_the_rest_is_read() -> Result<()> {
+    runtime().block_on(async {
+        let table = table().await?;
+        for name in [
+            "00000000000000000001.json",
+            "00000000000000000002.crc",
+            "_sidecars/",
+        ] {
+            table.scripted().fail(
+                Rule::new(Fault::PermissionDenied)
+                    .at(name)
+                    .of(&[RequestKind::Get]),
+            );
+            let found = check(&table).await?;
+            table.scripted().heal();
+            assert!(codes(&found).contains("UNREADABLE_FILE"), "{name}");
+            assert_eq!(found.examined.commits, 3, "{name}");
+        }
+        table.scripted().fail(Rule::new(Fault::PermissionDenied));
+        let refused = check(&table).await.err();
+        assert_eq!(refused.map(|error| error.kind()), Some(ErrorKind::StorageError));
+        Ok(())
+    })
+}
+
+#[test]
+fn a_log_that_starts_at_a_checkpoint_is_sound() -> Result<()> {
+    runtime().block_on(async {
+        for last in [LastCommit::Kept, LastCommit::Deleted] {
+            let mut table = table().await?;
+            table.upkeep(&Upkeep::CleanUp(last)).await?;
+            let found = check(&table).await?;
+            assert!(!codes(&found).contains("MISSING_COMMIT"), "{last:?}");
+            assert_eq!(found.examined.live_files, Some(2), "{last:?}");
+        }
+        Ok(())
+    })
+}

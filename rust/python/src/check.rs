@@ -1,0 +1,121 @@
+//! `deltaic._rust.Report`
+
+use std::collections::BTreeMap;
+use std::future::Future;
+use std::sync::Arc;
+use std::time::Duration;
+
+use deltaic_log::TableLocation;
+use deltaic_log::check::{Examination, Finding as Found, Progress, Stage};
+use deltaic_log::snapshot::LoadOptions;
+use deltaic_table::check::{Depth, check};
+use pyo3::prelude::*;
+
+use crate::error::Answer;
+use crate::runtime::wait;
+
+/// How often whoever waits is told how far the check has come.
+const TOLD_EVERY: Duration = Duration::from_millis(200);
+
+#[pyclass(module = "deltaic._rust", frozen, get_all)]
+pub(crate) struct Finding {
+    code: &'static str,
+    severity: &'static str,
+    message: String,
+    path: Option<String>,
+    version: Option<i64>,
+    line: Option<i64>,
+    field: Option<String>,
+    meaning: &'static str,
+    remedy: &'static str,
+}
+
+impl From<Found> for Finding {
+    fn from(found: Found) -> Self {
+        Self {
+            code: found.diagnosis.code,
+            severity: found.severity.name(),
+            message: found.message,
+            path: found.path,
+            version: found.version,
+            line: found.line,
+            field: found.field,
+            meaning: found.diagnosis.meaning,
+            remedy: found.diagnosis.remedy,
+        }
+    }
+}
+
+#[pyclass(module = "deltaic._rust", frozen, get_all)]
+pub(crate) struct Report {
+    uri: String,
+    versions: Option<(i64, i64)>,
+    commits: usize,
+    checkpoints: usize,
+    checksums: usize,
+    compactions: usize,
+    live_files: Option<usize>,
+    data_files: usize,
+    counts: BTreeMap<&'static str, u64>,
+    findings: Vec<Py<Finding>>,
+}
+
+/// Checks a table; `progress` is called with the stage, the steps that are done and how many there are.
+pub(crate) fn run(
+    py: Python<'_>,
+    location: &Arc<TableLocation>,
+    options: LoadOptions,
+    depth: Depth,
+    progress: Option<&Py<PyAny>>,
+) -> Answer<Report> {
+    let come = Progress::default();
+    let checked = check(location, options, depth, &come);
+    let examination = wait(py, telling(checked, &come, progress))?;
+    report(py, location.uri(), examination)
+}
+
+async fn telling<T>(
+    work: impl Future<Output = deltaic_protocol::Result<T>>,
+    come: &Progress,
+    progress: Option<&Py<PyAny>>,
+) -> deltaic_protocol::Result<T> {
+    tokio::pin!(work);
+    loop {
+        match tokio::time::timeout(TOLD_EVERY, &mut work).await {
+            Ok(answer) => return answer,
+            Err(_) => {
+                let Some(progress) = progress else { continue };
+                let (stage, done, total) = come.now();
+                let stage = match stage {
+                    Stage::Log => "log",
+                    Stage::Files => "files",
+                };
+                // Whoever listens may fail; the check does not fail with it.
+                Python::attach(|py| progress.call1(py, (stage, done, total)).ok());
+            }
+        }
+    }
+}
+
+fn report(py: Python<'_>, uri: &str, examination: Examination) -> Answer<Report> {
+    let Examination {
+        findings, examined, ..
+    } = examination;
+    let counts = findings.counts().clone();
+    let findings = findings
+        .into_sorted()
+        .into_iter()
+        .map(|found| Py::new(py, Finding::from(found)));
+    Ok(Report {
+        uri: uri.to_owned(),
+        versions: examined.versions,
+        commits: examined.commits,
+        checkpoints: examined.checkpoints,
+        checksums: examined.checksums,
+        compactions: examined.compactions,
+        live_files: examined.live_files,
+        data_files: examined.data_files,
+        counts,
+        findings: findings.collect::<PyResult<_>>()?,
+    })
+}

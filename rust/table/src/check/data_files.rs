@@ -1,0 +1,286 @@
+//! The data files of the newest version beside what the log says of them.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+
+use deltaic_log::TableLocation;
+use deltaic_log::check::diagnosis::{
+    DAMAGED_DATA_FILE, FILE_OUTSIDE_OF_TABLE, MISSING_DATA_FILE, MISSING_DELETION_VECTOR, OTHER_FILE_SIZE,
+    OTHER_ROW_COUNT, UNREADABLE_FILE, UNREFERENCED_FILES,
+};
+use deltaic_log::check::{Examination, FileEntry, Finding, Findings, Progress, Severity, Stage};
+use deltaic_log::parquet_file::ParquetFile;
+use deltaic_log::store_error::store_error;
+use deltaic_protocol::log_path::LOG_FOLDER;
+use futures::{FutureExt, StreamExt};
+use object_store::path::Path;
+use object_store::{ObjectStore, ObjectStoreExt};
+use parquet::arrow::async_reader::AsyncFileReader;
+
+use super::vector_file::path_in_log;
+
+/// How many files are looked at at once.
+const FILES_IN_FLIGHT: usize = 16;
+
+/// A data file to look at.
+struct Wanted {
+    /// As the log has it.
+    path: String,
+    place: Path,
+    size: i64,
+    num_records: Option<i64>,
+}
+
+/// A deletion vector's file to look at.
+struct WantedVector {
+    /// The data file, as the log has it.
+    of: String,
+    /// The last byte of it that a vector needs.
+    end: u64,
+}
+
+/// What the store lists below the root.
+#[derive(Default)]
+struct Listed {
+    /// The sizes of the files that are wanted.
+    sizes: HashMap<Path, u64>,
+    unreferenced: u64,
+    unreferenced_bytes: u64,
+}
+
+/// Looks at every live file: whether it is there, how large it is, and how many rows its footer has.
+pub(super) async fn examine(
+    location: &Arc<TableLocation>,
+    examination: &mut Examination,
+    progress: &Progress,
+) {
+    let mut findings = std::mem::take(&mut examination.findings);
+    let mut refused: HashSet<Path> = HashSet::new();
+    let (wanted, vectors) = wanted_of(location, examination, &mut refused, &mut findings);
+    progress.begin(Stage::Files, wanted.len());
+    let listed = {
+        let places: HashSet<&Path> = wanted
+            .iter()
+            .map(|file| &file.place)
+            .chain(vectors.keys())
+            .collect();
+        let elsewhere: HashSet<Path> = examination
+            .named_elsewhere()
+            .into_iter()
+            .filter_map(|path| location.resolve(path).ok())
+            .chain(refused)
+            .collect();
+        list(location, &places, &elsewhere, &mut findings).await
+    };
+    examine_vectors(location, &vectors, &listed, &mut findings).await;
+    examination.examined.data_files = wanted.len();
+    let looks: Vec<_> = wanted
+        .into_iter()
+        .map(|file| {
+            let listed = listed.sizes.get(&file.place).copied();
+            let location = Arc::clone(location);
+            async move { look_at(&location, &file, listed).await }
+        })
+        .collect();
+    let mut looks = futures::stream::iter(looks).buffered(FILES_IN_FLIGHT);
+    while let Some(found) = looks.next().await {
+        found.into_iter().for_each(|finding| findings.add(finding));
+        progress.step();
+    }
+    // Without a state of the newest version nothing can be told about what it does not name.
+    if listed.unreferenced > 0 && examination.examined.live_files.is_some() {
+        let (files, bytes) = (listed.unreferenced, listed.unreferenced_bytes);
+        let named = if files == 1 { "file is" } else { "files are" };
+        let said =
+            format!("{files} {named} not named by the table's log, as far as it goes back ({bytes} bytes)");
+        findings.add(Finding::new(&UNREFERENCED_FILES, said));
+    }
+    examination.findings = findings;
+}
+
+/// What to look at. Links and other things that are no files are told, and noted in `refused`.
+fn wanted_of(
+    location: &TableLocation,
+    examination: &Examination,
+    refused: &mut HashSet<Path>,
+    findings: &mut Findings,
+) -> (Vec<Wanted>, BTreeMap<Path, WantedVector>) {
+    let mut wanted = Vec::new();
+    let mut vectors: BTreeMap<Path, WantedVector> = BTreeMap::new();
+    for file in examination.live_files() {
+        // A path that leads out of the table is told by the look at the log.
+        let Ok(place) = location.resolve(&file.path) else {
+            continue;
+        };
+        if let Some((place, end)) = vector_of(location, file) {
+            let known = vectors.entry(place).or_insert_with(|| WantedVector {
+                of: file.path.to_string(),
+                end,
+            });
+            known.end = known.end.max(end);
+        }
+        if let Err(error) = location.check_links(&file.path, &place) {
+            findings.add(Finding::of(
+                if error.kind() == deltaic_protocol::ErrorKind::PathEscape {
+                    &FILE_OUTSIDE_OF_TABLE
+                } else {
+                    &DAMAGED_DATA_FILE
+                },
+                &error,
+            ));
+            refused.insert(place);
+            continue;
+        }
+        wanted.push(Wanted {
+            path: file.path.to_string(),
+            place,
+            size: file.size,
+            num_records: file.num_records,
+        });
+    }
+    wanted.sort_by(|left, right| left.path.cmp(&right.path));
+    (wanted, vectors)
+}
+
+fn vector_of(location: &TableLocation, file: &FileEntry) -> Option<(Path, u64)> {
+    let vector = file.deletion_vector.as_deref()?;
+    let place = location.resolve(&path_in_log(vector)?).ok()?;
+    let offset = u64::try_from(vector.offset.unwrap_or(0)).ok()?;
+    let size = u64::try_from(vector.size_in_bytes).ok()?;
+    // The size and a checksum stand around a vector, four bytes each.
+    Some((place, offset.saturating_add(size).saturating_add(8)))
+}
+
+async fn list(
+    location: &TableLocation,
+    wanted: &HashSet<&Path>,
+    elsewhere: &HashSet<Path>,
+    findings: &mut Findings,
+) -> Listed {
+    let mut listed = Listed::default();
+    let root = location.root();
+    let mut objects = location.store().list(Some(root));
+    while let Some(object) = objects.next().await {
+        let object = match object {
+            Ok(object) => object,
+            Err(error) => {
+                // Then each file is asked for by itself.
+                let error = store_error(&error, "");
+                let finding = Finding::new(
+                    &UNREADABLE_FILE,
+                    format!("the files cannot be listed: {}", error.what()),
+                );
+                findings.add(finding.at(location.uri()).with_severity(Severity::Warning));
+                break;
+            }
+        };
+        if wanted.contains(&object.location) {
+            listed.sizes.insert(object.location, object.size);
+            continue;
+        }
+        let Some(below) = object.location.prefix_match(root) else {
+            continue;
+        };
+        let parts: Vec<_> = below.collect();
+        let is_of_log = parts.first().is_some_and(|part| part.as_ref() == LOG_FOLDER);
+        // Hidden files are nobody's data, as those of partitions by columns with such names are not hidden.
+        let is_hidden = parts.iter().any(|part| {
+            let part = part.as_ref();
+            part.starts_with('.') || part.starts_with('_') && !part.contains('=') && part != "_change_data"
+        });
+        if !is_of_log && !is_hidden && !elsewhere.contains(&object.location) {
+            listed.unreferenced += 1;
+            listed.unreferenced_bytes = listed.unreferenced_bytes.saturating_add(object.size);
+        }
+    }
+    listed
+}
+
+async fn examine_vectors(
+    location: &TableLocation,
+    vectors: &BTreeMap<Path, WantedVector>,
+    listed: &Listed,
+    findings: &mut Findings,
+) {
+    for (place, vector) in vectors {
+        let size = match listed.sizes.get(place) {
+            Some(size) => Ok(*size),
+            None => location.store().head(place).await.map(|found| found.size),
+        };
+        let name = place.filename().unwrap_or_default();
+        let said = match size {
+            Ok(size) if size >= vector.end => continue,
+            Ok(size) => format!(
+                "the deletion vector's file {name} has {size} bytes, and {} are needed",
+                vector.end
+            ),
+            Err(object_store::Error::NotFound { .. }) => {
+                format!("the deletion vector's file {name} is not there")
+            }
+            Err(error) => {
+                let error = store_error(&error, name);
+                findings.add(Finding::of(&UNREADABLE_FILE, &error));
+                continue;
+            }
+        };
+        findings.add(Finding::new(&MISSING_DELETION_VECTOR, said).at(vector.of.as_str()));
+    }
+}
+
+async fn look_at(location: &TableLocation, file: &Wanted, listed: Option<u64>) -> Vec<Finding> {
+    let here = |finding: Finding| finding.at(file.path.as_str());
+    let size = match listed {
+        Some(size) => size,
+        None => match location.store().head(&file.place).await {
+            Ok(found) => found.size,
+            Err(object_store::Error::NotFound { .. }) => {
+                return vec![here(Finding::new(
+                    &MISSING_DATA_FILE,
+                    "the data file is not there",
+                ))];
+            }
+            Err(error) => {
+                return vec![here(Finding::of(
+                    &UNREADABLE_FILE,
+                    &store_error(&error, &file.path),
+                ))];
+            }
+        },
+    };
+    let mut found = Vec::new();
+    if u64::try_from(file.size) != Ok(size) {
+        let said = format!("the file has {size} bytes, and the log says {}", file.size);
+        found.push(here(Finding::new(&OTHER_FILE_SIZE, said).in_field("add.size")));
+    }
+    match rows_of(location.store(), &file.place, size).await {
+        Err(why) => {
+            let said = format!("the footer cannot be read: {why}");
+            found.push(here(Finding::new(&DAMAGED_DATA_FILE, said)));
+        }
+        Ok(rows) => {
+            if let Some(said) = file.num_records.filter(|said| *said != rows) {
+                let said = format!("the file has {rows} rows, and numRecords is {said}");
+                found.push(here(
+                    Finding::new(&OTHER_ROW_COUNT, said).in_field("stats.numRecords"),
+                ));
+            }
+        }
+    }
+    found
+}
+
+async fn rows_of(store: &Arc<dyn ObjectStore>, place: &Path, size: u64) -> Result<i64, String> {
+    let mut file = ParquetFile::listed(Arc::clone(store), place.clone(), size);
+    // The Parquet reader can panic on bytes that were made for it; here that is damage like any other.
+    let read = AssertUnwindSafe(file.get_metadata(None)).catch_unwind().await;
+    match read {
+        Ok(Ok(metadata)) => Ok(metadata.file_metadata().num_rows()),
+        Ok(Err(error)) => Err(first_line(&error.to_string())),
+        Err(_) => Err("its bytes make no sense".to_owned()),
+    }
+}
+
+fn first_line(text: &str) -> String {
+    text.lines().next().unwrap_or_default().to_owned()
+}

