@@ -1,5 +1,8 @@
 //! Action reconciliation: the newest word on a logical file stands.
 //!
+//! One file can be live once: with one deletion vector, or without any. Keys are hashed by their paths alone, so that
+//! whoever looks for a key meets the others of its path.
+//!
 //! Two phases. The keys come from the newer actions alone, which are few; older rows (of a checkpoint, or of all that a
 //! snapshot knew before a refresh) merely probe them and are never inserted. Survivors are a bitmap per batch, and a
 //! bitmap that nothing touches is shared.
@@ -10,12 +13,14 @@ use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
 use arrow_buffer::{BooleanBuffer, BooleanBufferBuilder};
+use deltaic_protocol::actions::columns::KeyColumns;
 use deltaic_protocol::actions::{DomainMetadata, Metadata, Protocol, Txn};
 use deltaic_protocol::{Error, ErrorKind, Result, Version};
 use hashbrown::HashTable;
 
 use crate::decode::{FileBatch, TableActions};
 use crate::listing::LogFile;
+use crate::location::without_secrets;
 
 /// A batch of file actions, and which of its rows still stand.
 #[derive(Clone, Debug)]
@@ -39,6 +44,8 @@ impl Survivors {
 #[derive(Debug, Default)]
 pub struct NewerKeys {
     batches: Vec<Arc<FileBatch>>,
+    /// How many of the batches, the first ones, hold adds.
+    adds: usize,
     table: HashTable<Entry>,
     filter: Filter,
 }
@@ -93,7 +100,8 @@ impl NewerKeys {
     /// Reconciles actions of commits among themselves: of each batch of adds and then of removes, in the order given,
     /// which rows stand.
     ///
-    /// The same logical file added or removed twice in one commit, or added and removed, is a `CorruptLog`.
+    /// The same logical file added or removed twice in one commit, or added and removed, is a `CorruptLog`; so is one
+    /// file that is left live with two deletion vectors.
     pub fn reconcile(
         adds: &[Arc<FileBatch>],
         removes: &[Arc<FileBatch>],
@@ -101,6 +109,7 @@ impl NewerKeys {
         let batches: Vec<Arc<FileBatch>> = adds.iter().chain(removes).cloned().collect();
         let mut keys = Self {
             batches: batches.clone(),
+            adds: adds.len(),
             table: HashTable::with_capacity(batches.iter().map(|batch| batch.len()).sum()),
             filter: Filter::default(),
         };
@@ -128,6 +137,7 @@ impl NewerKeys {
                 }
             }
         }
+        keys.ensure_paths_once()?;
         let mut survivors = batches.into_iter().zip(live).map(|(files, mut live)| Survivors {
             files,
             live: live.finish(),
@@ -157,10 +167,94 @@ impl NewerKeys {
         Ok(None)
     }
 
+    /// Proves that no path is added with two deletion vectors. Without any vectors a path has one key.
+    fn ensure_paths_once(&self) -> Result<()> {
+        if !self.any_vector_added() {
+            return Ok(());
+        }
+        for entry in self.table.iter().filter(|entry| entry.batch < self.adds) {
+            let Some(batch) = self.batches.get(entry.batch) else {
+                continue;
+            };
+            // The key itself is among them.
+            let same = self.adds_of_path(entry.hash, |keys, row| {
+                keys.is_same_path(row, &batch.keys, entry.row)
+            });
+            let newest = same.max_by_key(|twin| (twin.version, twin.batch, twin.row));
+            if let Some(newest) =
+                newest.filter(|newest| (newest.batch, newest.row) != (entry.batch, entry.row))
+            {
+                return Err(self.live_twice(newest));
+            }
+        }
+        Ok(())
+    }
+
+    /// The newest words that are adds and whose paths are as asked.
+    fn adds_of_path(
+        &self,
+        hash: u32,
+        is_path: impl Fn(&KeyColumns, usize) -> bool,
+    ) -> impl Iterator<Item = &Entry> {
+        self.table.iter_hash(spread(hash)).filter(move |known| {
+            known.hash == hash
+                && known.batch < self.adds
+                && self
+                    .batches
+                    .get(known.batch)
+                    .is_some_and(|batch| is_path(&batch.keys, known.row))
+        })
+    }
+
+    fn live_twice(&self, newer: &Entry) -> Error {
+        let batch = self.batches.get(newer.batch);
+        let path = batch.map_or("", |batch| batch.keys.path(newer.row));
+        let error = Error::new(
+            ErrorKind::CorruptLog,
+            format!(
+                "a file is in the table twice, with two deletion vectors: {}",
+                without_secrets(path)
+            ),
+        )
+        .with("version", newer.version)
+        .hint("its rows would be read twice; the commit that added it again should have removed it: restore that commit from a backup");
+        match batch.and_then(|batch| batch.file_of(newer.row)) {
+            Some(file) => error.with("path", file.relative()),
+            None => error,
+        }
+    }
+
     /// Whether there are no keys.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.table.is_empty()
+    }
+
+    /// Older adds without those on whose files there is a newer word. One that stays although a newer word adds its
+    /// file with another deletion vector is a `CorruptLog`.
+    pub fn probe_adds(&self, older: &Survivors) -> Result<Survivors> {
+        let probed = self.probe(older);
+        let files = &older.files;
+        if self.adds == 0 || !(files.keys.any_vector() || self.any_vector_added()) {
+            return Ok(probed);
+        }
+        for (row, hash) in files.hashes.iter().enumerate() {
+            if !self.filter.may_hold(*hash) || !probed.live.value(row) {
+                continue;
+            }
+            let newer = self.adds_of_path(*hash, |keys, newer| files.keys.is_same_path(row, keys, newer));
+            if let Some(newer) = newer.max_by_key(|newer| newer.version) {
+                return Err(self.live_twice(newer));
+            }
+        }
+        Ok(probed)
+    }
+
+    fn any_vector_added(&self) -> bool {
+        self.batches
+            .iter()
+            .take(self.adds)
+            .any(|batch| batch.keys.any_vector())
     }
 
     fn holds(&self, files: &FileBatch, row: usize, hash: u32) -> bool {
@@ -199,10 +293,11 @@ impl NewerKeys {
     }
 }
 
-/// Proves that a checkpoint holds each logical file once; the error names one that stands twice.
+/// Proves that a checkpoint holds each logical file once; the error names one that stands twice. Of paths that stand
+/// there with several deletion vectors one is given back: those who only look at the log may want to go on.
 ///
 /// Of a million hashes of four bytes about a hundred are shared by chance, so only the rows of shared ones are looked at.
-pub fn ensure_distinct(batches: &[Arc<FileBatch>]) -> Result<()> {
+pub fn ensure_distinct(batches: &[Arc<FileBatch>]) -> Result<Option<String>> {
     let mut hashes: Vec<u32> = batches
         .iter()
         .flat_map(|batch| batch.hashes.iter().copied())
@@ -217,21 +312,28 @@ pub fn ensure_distinct(batches: &[Arc<FileBatch>]) -> Result<()> {
         .collect();
     drop(hashes);
     if shared.is_empty() {
-        return Ok(());
+        return Ok(None);
     }
-    let mut keys = HashSet::new();
+    let (mut keys, mut paths) = (HashSet::new(), HashSet::new());
+    let mut repeated = None;
     for batch in batches {
         for (row, hash) in batch.hashes.iter().enumerate() {
-            if shared.contains(hash) && !keys.insert(batch.keys.key(row)) {
-                let message = format!(
-                    "the checkpoint holds one logical file twice: {}",
-                    batch.keys.path(row)
-                );
+            if !shared.contains(hash) {
+                continue;
+            }
+            let (path, key) = (batch.keys.path(row), batch.keys.key(row));
+            if keys.contains(&key) {
+                let path = without_secrets(path);
+                let message = format!("the checkpoint holds one logical file twice: {path}");
                 return Err(Error::new(ErrorKind::CorruptLog, message));
             }
+            if !paths.insert(key.path().to_owned()) {
+                repeated.get_or_insert_with(|| without_secrets(path));
+            }
+            keys.insert(key);
         }
     }
-    Ok(())
+    Ok(repeated)
 }
 
 fn same_key(batches: &[Arc<FileBatch>], left: &Entry, right: &Entry) -> bool {

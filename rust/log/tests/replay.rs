@@ -4,10 +4,12 @@
 use deltaic_log::Snapshot;
 use deltaic_log::snapshot::LoadOptions;
 use deltaic_protocol::{ErrorKind, Result, Version};
+use deltaic_testkit::checkpoint_writer::{CheckpointForm, Layout};
 use deltaic_testkit::facts::facts;
 use deltaic_testkit::oracle::replay;
 use deltaic_testkit::strategies::history;
 use deltaic_testkit::table_builder::{TableBuilder, add, remove};
+use deltaic_testkit::upkeep::{LastCommit, Upkeep};
 use proptest::prelude::*;
 use serde_json::Value;
 
@@ -80,6 +82,53 @@ fn a_file_twice_in_one_commit_is_damage() {
             Some(ErrorKind::CorruptLog)
         );
     }
+}
+
+/// trino#24648: a second deletion vector on a file must not double its rows. Commits that both add the file, a
+/// checkpoint and a commit, a refresh: none may let it pass.
+#[test]
+fn one_path_cannot_be_live_with_two_vectors() -> Result<()> {
+    let histories = [
+        [vec![add("a", Some("v")), add("a", Some("w"))], vec![]],
+        [
+            vec![add("a", Some("v")), add("/b", None)],
+            vec![add("a", Some("w"))],
+        ],
+        [vec![add("/a", None)], vec![add("file:/a", Some("w"))]],
+        [vec![add("a", Some("v"))], vec![add("a", None)]],
+        [
+            vec![add("a", Some("v"))],
+            vec![remove("a", None), add("a", Some("w"))],
+        ],
+    ];
+    for [first, second] in histories {
+        for has_checkpoint in [false, true] {
+            let opened = runtime().block_on(async {
+                let mut actions = TableBuilder::first_actions();
+                actions.extend(first.clone());
+                let mut table = build(&[actions]).await?;
+                if has_checkpoint {
+                    let form = CheckpointForm::of(Layout::Classic);
+                    table.upkeep(&Upkeep::Checkpoint(form)).await?;
+                    table.upkeep(&Upkeep::CleanUp(LastCommit::Deleted)).await?;
+                }
+                let older = Snapshot::load(table.location(), None, LoadOptions::default()).await;
+                if !second.is_empty() {
+                    table.commit(second.clone()).await?;
+                }
+                let opened = Snapshot::load(table.location(), None, LoadOptions::default()).await;
+                if let Ok(older) = older {
+                    let refreshed = older.refresh().await;
+                    assert_eq!(refreshed.is_err(), opened.is_err());
+                }
+                opened.map(|_| ())
+            });
+            let error = opened.expect_err("the file would be read twice");
+            assert_eq!(error.kind(), ErrorKind::CorruptLog);
+            assert!(error.to_string().contains("two deletion vectors"), "{error}");
+        }
+    }
+    Ok(())
 }
 
 #[test]

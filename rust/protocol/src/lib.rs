@@ -23,6 +23,7 @@ pub mod row_tracking;
 pub mod schema;
 pub mod skipping;
 pub mod statistics;
+pub mod strict_json;
 pub mod version;
 
 #[cfg(test)]

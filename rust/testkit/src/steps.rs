@@ -74,6 +74,11 @@ pub(crate) fn written(partitioned: bool, commits: &[Vec<Step>]) -> Vec<Vec<Value
         // A commit holds each name once: more is not a valid commit.
         let mut seen: BTreeSet<String> = BTreeSet::new();
         for step in steps {
+            if let Step::File(file) = step
+                && seen.contains(&path(file.name, 0))
+            {
+                continue;
+            }
             let (name, mut of_step) = match step {
                 Step::File(file) => (
                     path(file.name, 0),
@@ -125,7 +130,11 @@ fn file_actions(
     let of_path = live.entry(shortest(&path)).or_default();
     let mut actions = Vec::new();
     let add = add(step, &path, partitioned, number);
-    if step.is_tidy {
+    // A path that is live with another vector must be taken away first, by every writer.
+    let is_elsewhere = of_path
+        .iter()
+        .any(|known| logical_file(known) != logical_file(&add));
+    if step.is_tidy || (step.comes && is_elsewhere) {
         for gone in of_path
             .iter()
             .filter(|known| !step.comes || logical_file(known) != logical_file(&add))

@@ -46,7 +46,7 @@ pub struct FileBatch {
     pub batch: RecordBatch,
     /// The keys of the logical files.
     pub keys: KeyColumns,
-    /// A hash of each key, comparable with those of other batches of this process.
+    /// A hash of each key's path, comparable with those of other batches of this process.
     pub hashes: Vec<u32>,
     /// Which rows are of which log file; rows of a checkpoint in Parquet have no span.
     pub spans: Vec<Span>,
@@ -55,7 +55,7 @@ pub struct FileBatch {
 }
 
 impl FileBatch {
-    /// Takes a batch and hashes its keys.
+    /// Takes a batch and hashes its paths.
     pub fn try_new(batch: RecordBatch, spans: Vec<Span>, statistics: StatisticsSource) -> Result<Self> {
         let keys = KeyColumns::of(&batch)?;
         let hashes = (0..keys.len())
@@ -68,6 +68,13 @@ impl FileBatch {
             spans,
             statistics,
         })
+    }
+
+    /// The log file that holds a row; none for a row of a checkpoint in Parquet.
+    #[must_use]
+    pub fn file_of(&self, row: usize) -> Option<&Arc<LogFile>> {
+        let span = self.spans.iter().find(|span| span.rows.contains(&row));
+        span.map(|span| &span.file)
     }
 
     /// How many actions there are.

@@ -90,8 +90,8 @@ const ROW_COMMIT_VERSION: u32 = 8;
 const TAGS: u32 = 9;
 const EXTENDED: u32 = 10;
 
-/// How deep what nobody asks about may be nested; deeper is left to the slow way.
-const DEPTH: usize = 8;
+/// How many tags a line may have; more are left to the slow way.
+const MOST_TAGS: usize = 16;
 
 struct Cursor<'a> {
     bytes: &'a [u8],
@@ -191,41 +191,6 @@ impl<'a> Cursor<'a> {
         Some((start, self.at))
     }
 
-    /// Any value that nobody asks about.
-    fn skip(&mut self, depth: usize) -> Option<()> {
-        match self.peek()? {
-            b'"' => self.escaped().map(|_| ()),
-            b't' | b'f' => self.boolean(),
-            b'n' => self.take(b"null"),
-            b'{' if depth > 0 => {
-                self.at += 1;
-                if self.takes(b"}") {
-                    return Some(());
-                }
-                loop {
-                    self.name()?;
-                    self.skip(depth - 1)?;
-                    if !self.goes_on(b'}')? {
-                        return Some(());
-                    }
-                }
-            }
-            b'[' if depth > 0 => {
-                self.at += 1;
-                if self.takes(b"]") {
-                    return Some(());
-                }
-                loop {
-                    self.skip(depth - 1)?;
-                    if !self.goes_on(b']')? {
-                        return Some(());
-                    }
-                }
-            }
-            _ => self.integer().map(|_| ()),
-        }
-    }
-
     fn partition_values(&mut self, pairs: &mut PartitionPairs<'a>) -> Option<()> {
         self.take(b"{")?;
         if self.takes(b"}") {
@@ -280,7 +245,7 @@ impl<'a> Cursor<'a> {
                     seen.first(4)?;
                     found.cardinality = self.integer()?;
                 }
-                _ => self.skip(DEPTH)?,
+                _ => return None,
             }
             if !self.goes_on(b'}')? {
                 break;
@@ -384,7 +349,7 @@ impl<'a> Cursor<'a> {
                 }
                 "size" => {
                     seen.first(SIZE)?;
-                    found.size = self.or_null(Self::integer)?;
+                    found.size = self.or_null(|cursor| cursor.integer().filter(|size| *size >= 0))?;
                 }
                 "deletionVector" => {
                     seen.first(VECTOR)?;
@@ -424,13 +389,19 @@ impl<'a> Cursor<'a> {
         if self.takes(b"}") {
             return Some(());
         }
-        loop {
-            self.name()?;
+        let mut names = [""; MOST_TAGS];
+        for count in 0..MOST_TAGS {
+            let name = self.name()?;
+            if names.get(..count)?.contains(&name) {
+                return None;
+            }
+            *names.get_mut(count)? = name;
             self.or_null(Self::escaped)?;
             if !self.goes_on(b'}')? {
                 return Some(());
             }
         }
+        None
     }
 }
 

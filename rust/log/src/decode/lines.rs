@@ -131,12 +131,7 @@ impl LinesDecoder {
     fn take_slowly(&mut self, line: &[u8], at: u64, table: &mut TableActions) -> Result<()> {
         match parse_line(line)? {
             ActionLine::Add(add) => {
-                if add.size < 0 {
-                    return Err(
-                        Error::new(ErrorKind::CorruptLog, format!("a file's size is {}", add.size))
-                            .with("field", "add.size"),
-                    );
-                }
+                ensure_size(Some(add.size), "add.size")?;
                 // Statistics that are not a JSON string cannot be used, and harm nothing.
                 let text = add
                     .stats
@@ -149,7 +144,10 @@ impl LinesDecoder {
                 });
                 self.adds.push_line(&add, place)
             }
-            ActionLine::Remove(remove) => self.removes.push_line(&remove),
+            ActionLine::Remove(remove) => {
+                ensure_size(remove.size, "remove.size")?;
+                self.removes.push_line(&remove)
+            }
             other => table.take(other),
         }
     }
@@ -159,6 +157,16 @@ impl LinesDecoder {
             adds: self.adds.finish()?,
             removes: self.removes.finish()?,
         })
+    }
+}
+
+fn ensure_size(size: Option<i64>, field: &str) -> Result<()> {
+    match size.filter(|size| *size < 0) {
+        None => Ok(()),
+        Some(size) => {
+            let message = format!("a file's size is {size}");
+            Err(Error::new(ErrorKind::CorruptLog, message).with("field", field))
+        }
     }
 }
 

@@ -173,12 +173,10 @@ impl Snapshot {
         let mut state = TableState::default();
         if let Some(checkpoint) = &checkpoint {
             state = state.with_newer(vec![(segment.version, checkpoint.table.clone())]);
-            adds.extend(
-                checkpoint
-                    .adds
-                    .iter()
-                    .map(|files| keys.probe(&Survivors::all(Arc::clone(files)))),
-            );
+            checkpoint.ensure_paths_once()?;
+            for files in &checkpoint.adds {
+                adds.push(keys.probe_adds(&Survivors::all(Arc::clone(files)))?);
+            }
         }
         let known = Known {
             segment,

@@ -53,11 +53,17 @@ impl Snapshot {
             Err(error) if damaged(&error) => return reload().await,
             commits => commits?,
         };
-        let (keys, mut adds, mut removes) = match NewerKeys::reconcile(&commits.adds, &commits.removes) {
+        let reconciled =
+            NewerKeys::reconcile(&commits.adds, &commits.removes).and_then(|(keys, mut adds, removes)| {
+                for older in self.adds.iter() {
+                    adds.push(keys.probe_adds(older)?);
+                }
+                Ok((keys, adds, removes))
+            });
+        let (keys, adds, mut removes) = match reconciled {
             Err(error) if damaged(&error) => return reload().await,
             reconciled => reconciled?,
         };
-        adds.extend(self.adds.iter().map(|older| keys.probe(older)));
         removes.extend(self.removes.iter().map(|older| keys.probe(older)));
         let rise = |last: i64, file: &Arc<LogFile>| file.modified_ms.max(last.saturating_add(1));
         let file_time_ms = self.file_time_ms.map(|last| fresh.iter().fold(last, rise));

@@ -131,10 +131,23 @@ impl KeyColumns {
         self.path.value(row)
     }
 
-    /// A hash of a row's key: equal keys have equal hashes under one seed.
+    /// Whether any row has a deletion vector.
+    #[must_use]
+    pub fn any_vector(&self) -> bool {
+        self.deletion_vector.is_some()
+    }
+
+    /// Whether two rows are of one file, whatever their deletion vectors.
+    #[must_use]
+    pub fn is_same_path(&self, row: usize, other: &Self, other_row: usize) -> bool {
+        self.key(row).path() == other.key(other_row).path()
+    }
+
+    /// A hash of the path of a row's key: all keys of one path have equal hashes under one seed, whatever their
+    /// deletion vectors.
     #[must_use]
     pub fn hash(&self, row: usize, seed: &impl BuildHasher) -> u64 {
-        seed.hash_one(self.key(row))
+        seed.hash_one(self.key(row).path())
     }
 
     /// The key of a row.

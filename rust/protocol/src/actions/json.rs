@@ -5,6 +5,7 @@ use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 
 use super::{AddLine, CheckpointMetadata, DomainMetadata, Metadata, Protocol, RemoveLine, Sidecar, Txn};
+use crate::strict_json::ensure_strict;
 use crate::{Error, ErrorKind, Result};
 
 /// The action of a line. Protocol: *Actions*.
@@ -70,6 +71,8 @@ pub fn parse_line(line: &[u8]) -> Result<ActionLine<'_>> {
         )
     })?;
     let parsed: Line<'_> = serde_json::from_str(text).map_err(|error| describe::<Line<'_>>(text, &error))?;
+    // What a writer tells about itself is as free as the writer wants it.
+    ensure_strict(text, Some("commitInfo"))?;
     let mut actions = [
         parsed.add.map(ActionLine::Add),
         parsed.remove.map(ActionLine::Remove),

@@ -32,6 +32,12 @@ impl<'a> LogicalFileKey<'a> {
             deletion_vector,
         }
     }
+
+    /// The path, in its shortest spelling.
+    #[must_use]
+    pub fn path(&self) -> &str {
+        &self.path
+    }
 }
 
 fn canonical(path: &str) -> Cow<'_, str> {

@@ -14,6 +14,7 @@ pub use state::{FileSummary, ForEachFile, StateSummary};
 pub use validation::Disagreement;
 
 use crate::actions::{Add, DomainMetadata, Metadata, Protocol, Txn};
+use crate::strict_json::ensure_strict;
 use crate::{Error, ErrorKind, Result};
 
 /// What `_delta_log/{version}.crc` says.
@@ -104,6 +105,9 @@ impl VersionChecksum {
                 "the version checksum holds more than one object: {error}"
             ))
         })?;
+        let text = std::str::from_utf8(bytes).unwrap_or_default();
+        ensure_strict(text, None)
+            .map_err(|error| unreadable(format!("the version checksum cannot be read: {error}")))?;
         for (field, actions) in [
             ("numMetadata", spelled.num_metadata),
             ("numProtocol", spelled.num_protocol),

@@ -3,6 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::{ArrayType, DataType, MapType, PrimitiveType, StructField, StructType};
+use crate::strict_json::ensure_strict;
 use crate::{Error, ErrorKind, Result};
 
 impl StructType {
@@ -18,6 +19,7 @@ impl StructType {
     pub fn from_json(text: &str) -> Result<Self> {
         let value: Value = serde_json::from_str(text)
             .map_err(|error| corrupt("schemaString", format!("the schema is not JSON: {error}")))?;
+        ensure_strict(text, None).map_err(|error| corrupt("schemaString", error.to_string()))?;
         match parse_type(&value, "schemaString")? {
             DataType::Struct(fields) => Ok(fields),
             other => Err(corrupt(

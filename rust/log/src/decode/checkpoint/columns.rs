@@ -8,6 +8,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, MapArray, RecordBatch, StructArray, new_null_array};
 use arrow_schema::{DataType, Field, Schema};
 use arrow_select::filter::filter;
+use deltaic_protocol::strict_json::ensure_strict;
 use deltaic_protocol::{Error, ErrorKind, Result};
 use parquet::errors::ParquetError;
 use serde::de::DeserializeOwned;
@@ -205,7 +206,11 @@ pub(super) fn values_of<T: DeserializeOwned>(batch: &RecordBatch, action: &str) 
         .map_err(damaged)?;
     json.split(|byte| *byte == b'\n')
         .filter(|line| !line.is_empty())
-        .map(|line| serde_json::from_slice(line).map_err(|error| damaged(format!("{action}: {error}"))))
+        .map(|line| {
+            let text = std::str::from_utf8(line).unwrap_or_default();
+            ensure_strict(text, None).map_err(|error| damaged(format!("{action}: {error}")))?;
+            serde_json::from_str(text).map_err(|error| damaged(format!("{action}: {error}")))
+        })
         .collect()
 }
 

@@ -53,6 +53,8 @@ pub struct Checkpoint {
     pub table: TableActions,
     /// The sidecars that it names.
     pub sidecars: Vec<Sidecar>,
+    /// A path that stands there with several deletion vectors.
+    path_live_twice: Option<String>,
     /// Tombstones of a top level in JSON, which come with the rest of it.
     removes: Vec<Arc<FileBatch>>,
     /// Its files in Parquet, where the tombstones are.
@@ -70,6 +72,17 @@ impl Checkpoint {
     ) -> Result<Self> {
         let read = read_whole(location, files, FileActions::Adds, max_line_bytes).await;
         read.map_err(|error| locate(error, files))
+    }
+
+    /// Proves that no file stands there twice, with two deletion vectors: its rows would be read twice.
+    pub(crate) fn ensure_paths_once(&self) -> Result<()> {
+        match &self.path_live_twice {
+            None => Ok(()),
+            Some(path) => {
+                let message = format!("the checkpoint holds a file twice, with two deletion vectors: {path}");
+                Err(locate(Error::new(ErrorKind::CorruptLog, message), &self.files))
+            }
+        }
     }
 
     /// Reads what a checkpoint says about the table, and none of its files.
@@ -125,6 +138,7 @@ async fn read_whole(
         adds: Vec::new(),
         table: TableActions::default(),
         sidecars: Vec::new(),
+        path_live_twice: None,
         removes: Vec::new(),
         parquet: Vec::new(),
     };
@@ -160,7 +174,7 @@ async fn read_whole(
     held.table = checkpoint.table;
     held.sidecars = sidecars;
     held.parquet.extend(opened);
-    ensure_distinct(&held.adds)?;
+    held.path_live_twice = ensure_distinct(&held.adds)?;
     Ok(held)
 }
 

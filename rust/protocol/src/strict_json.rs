@@ -1,0 +1,229 @@
+//! What JSON lets pass and the log may not hold: a key twice in one object, and nesting without end.
+//!
+//! Of a key that stands twice every reader takes another value, so none can be taken for the truth. Members that
+//! nobody reads are judged as well, since a later reader may read them.
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+
+use crate::{Error, ErrorKind, Result};
+
+/// How deep objects and lists may be nested.
+pub const MOST_NESTING: usize = 128;
+
+/// Up to how many keys of an object are searched one by one, which is faster than hashing.
+const FEW: usize = 16;
+
+/// Proves that a text, which is JSON, holds no key twice in one object and is not nested deeper than
+/// [`MOST_NESTING`]. Of the member `free` of the outermost object only the depth is judged. Else it is a `CorruptLog`.
+///
+/// ```
+/// use deltaic_protocol::strict_json::ensure_strict;
+/// assert!(ensure_strict(r#"{"txn":{"appId":"a","version":1}}"#, None).is_ok());
+/// assert!(ensure_strict(r#"{"txn":{"version":1,"version":2}}"#, None).is_err());
+/// assert!(ensure_strict(&"[".repeat(200), None).is_err());
+/// ```
+pub fn ensure_strict(text: &str, free: Option<&str>) -> Result<()> {
+    let bytes = text.as_bytes();
+    let mut open: Vec<Container<'_>> = Vec::new();
+    let mut at = 0;
+    // Whether the value that comes is of the free member.
+    let mut free_comes = false;
+    while let Some(found) = bytes
+        .get(at..)
+        .and_then(|rest| rest.iter().position(|byte| is_mark(*byte)))
+    {
+        at += found;
+        match bytes.get(at) {
+            Some(b'"') => {
+                let end = string_end(bytes, at + 1);
+                let depth = open.len();
+                if let Some(object) = open.last_mut().filter(|container| container.is_key_next) {
+                    object.is_key_next = false;
+                    let key = key_of(text.get(at..=end).unwrap_or_default());
+                    if depth == 1 {
+                        free_comes = Some(key.as_ref()) == free;
+                    }
+                    if !object.is_free && !object.keys.insert(key) {
+                        let key = key_of(text.get(at..=end).unwrap_or_default());
+                        return Err(damaged(format!("{key:?} stands twice in one object"), at));
+                    }
+                }
+                at = end;
+            }
+            Some(mark @ (b'{' | b'[')) => {
+                if open.len() == MOST_NESTING {
+                    return Err(damaged(format!("nested deeper than {MOST_NESTING}"), at));
+                }
+                let inherited = open.last().is_some_and(|container| container.is_free);
+                open.push(Container {
+                    is_object: *mark == b'{',
+                    is_key_next: *mark == b'{',
+                    is_free: inherited || (free_comes && open.len() == 1),
+                    keys: Keys::default(),
+                });
+            }
+            Some(b'}' | b']') => {
+                open.pop();
+            }
+            // A comma.
+            _ => {
+                if let Some(container) = open.last_mut() {
+                    container.is_key_next = container.is_object;
+                }
+            }
+        }
+        at += 1;
+    }
+    Ok(())
+}
+
+/// An object or a list that is not closed yet.
+struct Container<'a> {
+    is_object: bool,
+    /// Whether the next string is a key.
+    is_key_next: bool,
+    /// Whether its keys are not judged.
+    is_free: bool,
+    keys: Keys<'a>,
+}
+
+/// The keys of an object so far.
+#[derive(Default)]
+struct Keys<'a> {
+    few: Vec<Cow<'a, str>>,
+    many: HashSet<Cow<'a, str>>,
+}
+
+impl<'a> Keys<'a> {
+    /// Whether it is the first of its name.
+    fn insert(&mut self, key: Cow<'a, str>) -> bool {
+        if self.few.len() < FEW {
+            let is_first = !self.few.contains(&key);
+            self.few.push(key);
+            return is_first;
+        }
+        if self.many.is_empty() {
+            self.many.extend(self.few.iter().cloned());
+        }
+        self.many.insert(key)
+    }
+}
+
+fn is_mark(byte: u8) -> bool {
+    matches!(byte, b'"' | b'{' | b'}' | b'[' | b']' | b',')
+}
+
+/// The place of the quote that ends a string whose text starts at `at`.
+fn string_end(bytes: &[u8], mut at: usize) -> usize {
+    while let Some(found) = bytes
+        .get(at..)
+        .and_then(|rest| memchr::memchr2(b'"', b'\\', rest))
+    {
+        at += found;
+        if bytes.get(at) == Some(&b'"') {
+            return at;
+        }
+        at += 2;
+    }
+    bytes.len().saturating_sub(1)
+}
+
+/// A key without its quotes and its escapes; two spellings of one key are one.
+fn key_of(quoted: &str) -> Cow<'_, str> {
+    let plain = quoted.get(1..quoted.len().saturating_sub(1)).unwrap_or_default();
+    if !plain.contains('\\') {
+        return Cow::Borrowed(plain);
+    }
+    serde_json::from_str::<String>(quoted).map_or(Cow::Borrowed(plain), Cow::Owned)
+}
+
+fn damaged(what: String, at: usize) -> Error {
+    let byte = i64::try_from(at + 1).unwrap_or(i64::MAX);
+    Error::new(ErrorKind::CorruptLog, format!("not valid: {what} (byte {byte})"))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::Value;
+
+    use super::*;
+
+    #[test]
+    fn a_key_twice_is_found_wherever_it_stands() {
+        for text in [
+            r#"{"a":1,"a":2}"#,
+            r#"{"a":[{"b":{"c":1,"d":{},"c":[]}}]}"#,
+            r#"[{"\u0061":1,"a":2}]"#,
+            r#"{ "a" : "x\"y" , "b" : 1 , "a" : 1 }"#,
+        ] {
+            assert!(ensure_strict(text, None).is_err(), "{text}");
+        }
+        let many: Vec<String> = (0..40).map(|number| format!("\"k{number}\":0")).collect();
+        assert!(ensure_strict(&format!("{{{}}}", many.join(",")), None).is_ok());
+        for twice in [0, 15, 16, 39] {
+            let text = format!("{{{},\"k{twice}\":0}}", many.join(","));
+            assert!(ensure_strict(&text, None).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn keys_are_not_values_and_objects_are_apart() {
+        for text in [
+            r#"{"a":"a","b":"a","c":["a","a"]}"#,
+            r#"{"a":{"a":{"a":1}},"b":{"a":1}}"#,
+            r#"{"a\"":1,"a":2}"#,
+            r#"["{\"a\":1,\"a\":2}"]"#,
+            "1",
+            "",
+            r#"{"commitInfo":{"a":1,"a":2,"b":[{"c":1,"c":2}]},"txn":{"a":1}}"#,
+        ] {
+            assert!(ensure_strict(text, Some("commitInfo")).is_ok(), "{text}");
+        }
+        assert!(ensure_strict(r#"{"a":{"commitInfo":{"x":1,"x":2}}}"#, Some("commitInfo")).is_err());
+        assert!(ensure_strict(r#"{"commitInfo":{},"txn":{"x":1,"x":2}}"#, Some("commitInfo")).is_err());
+    }
+
+    #[test]
+    fn the_depth_has_an_end() {
+        let nested = |depth: usize| format!("{}1{}", "[".repeat(depth), "]".repeat(depth));
+        assert!(ensure_strict(&nested(MOST_NESTING), None).is_ok());
+        assert!(ensure_strict(&nested(MOST_NESTING + 1), None).is_err());
+    }
+
+    fn value() -> impl Strategy<Value = Value> {
+        let leaf = prop_oneof![
+            Just(Value::Null),
+            any::<i64>().prop_map(Value::from),
+            "[a-c\"\\\\{},\\[]{0,4}".prop_map(Value::from),
+        ];
+        leaf.prop_recursive(4, 40, 5, |inner| {
+            prop_oneof![
+                prop::collection::vec(inner.clone(), 0..5).prop_map(Value::from),
+                prop::collection::btree_map("[a-c\"\\\\{},\\[]{0,3}", inner, 0..5)
+                    .prop_map(|map| Value::Object(map.into_iter().collect())),
+            ]
+        })
+    }
+
+    proptest! {
+        /// A map cannot hold a key twice, so what was written from one is strict, and is no longer with its first member
+        /// twice.
+        #[test]
+        fn what_a_map_says_is_strict(value in value(), pretty in any::<bool>()) {
+            let write = |value: &Value| {
+                if pretty { serde_json::to_string_pretty(value) } else { serde_json::to_string(value) }
+            };
+            let text = write(&value).unwrap_or_default();
+            prop_assert!(ensure_strict(&text, None).is_ok(), "{}", text);
+            if let Value::Object(members) = &value
+                && let Some((key, _)) = members.iter().next()
+            {
+                let key = serde_json::to_string(key).unwrap_or_default();
+                let twice = text.replacen('{', &format!("{{{key}:[1],"), 1);
+                prop_assert!(ensure_strict(&twice, None).is_err(), "{}", twice);
+            }
+        }
+    }
+}
