@@ -18,6 +18,7 @@ from deltaic.times import to_millis
 __all__ = ["Table"]
 
 _MAX_LINE_BYTES = 1 << 28
+_MOST_VERSION = (1 << 63) - 1
 _DATA = (ArrowStreamExportable, ArrowArrayExportable)
 
 
@@ -173,6 +174,8 @@ class Table:
                 raise ValueError(
                     f"versions count from 0, and {version} is below: give 0 or more, or None for the newest"
                 )
+            if version > _MOST_VERSION:
+                raise ValueError(f"versions end at {_MOST_VERSION}, and {version} is above")
             return announced(self._rust.snapshot(version=version), stacklevel=3)
         if timestamp is not None:
             return announced(self._rust.snapshot(timestamp_ms=to_millis(timestamp)), stacklevel=3)

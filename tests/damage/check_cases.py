@@ -122,6 +122,7 @@ FILES = [
             added(**vector()),
         ),
         "PATH_LIVE_TWICE",
+        "CANNOT_BE_OPENED",
         "UNSUPPORTED_FEATURE",
         at="c.parquet",
     ),

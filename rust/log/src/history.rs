@@ -42,7 +42,10 @@ pub struct CommitRecord {
     pub commit_info: Option<String>,
 }
 
-/// The commits that are still in the log, newest first, at most `limit` of them; no more are read than that.
+/// The commits that are still in the log, newest first, at most `limit` of them.
+///
+/// Besides theirs it reads what tells whether the table has in-commit timestamps: a version checksum where there is a
+/// sound one, else the newest checkpoint and the commits behind it.
 ///
 /// A commit's time is its in-commit timestamp where it has one, and its file's time, made to rise, where it has none.
 pub async fn history(
@@ -211,17 +214,25 @@ pub(crate) fn is_in_commit(times: &InCommitTimestamps, version: Version) -> bool
 }
 
 pub(crate) fn in_commit_timestamp(commit_info: Option<&str>, version: Version) -> Result<i64> {
-    commit_info
-        .and_then(|text| serde_json::from_str::<CommitInfo>(text).ok())
-        .and_then(|info| info.in_commit_timestamp)
-        .ok_or_else(|| {
-            Error::new(
-                ErrorKind::CorruptLog,
-                "the commit has no inCommitTimestamp, and the table has them enabled",
-            )
-            .with("path", deltaic_protocol::log_path::LogPath::commit(version))
-            .with("version", version)
-        })
+    let info = commit_info.and_then(|text| serde_json::from_str::<CommitInfo>(text).ok());
+    if let Some(time) = info.as_ref().and_then(|info| info.in_commit_timestamp) {
+        return Ok(time);
+    }
+    // What is no whole number stays where it was.
+    let found = info
+        .as_ref()
+        .and_then(|info| info.unknown.get("inCommitTimestamp"));
+    let said = match found {
+        None => "the commit has no inCommitTimestamp, and the table has them enabled".to_owned(),
+        Some(found) => {
+            format!("the commit's inCommitTimestamp is {found}, which is no number of milliseconds")
+        }
+    };
+    Err(Error::new(ErrorKind::CorruptLog, said)
+        .with("path", deltaic_protocol::log_path::LogPath::commit(version))
+        .with("version", version)
+        .with("field", "commitInfo.inCommitTimestamp")
+        .hint("the commit is damaged: restore it from a backup; versions can still be asked for by number"))
 }
 
 /// The `commitInfo` of a commit, of which no more is read than is needed to find it.

@@ -82,6 +82,11 @@ impl LogFile {
     }
 }
 
+/// A store that does not list: which table it was is told too, since all logs have one name.
+fn unlistable(error: &object_store::Error, location: &TableLocation) -> Error {
+    store_error(error, LOG_FOLDER).with("table", location.uri())
+}
+
 /// The log's files, by version; names that do not follow the protocol are left out.
 #[derive(Clone, Debug, Default)]
 pub struct Listing {
@@ -101,7 +106,7 @@ impl Listing {
             Ok(listed) => listed,
             // A path that runs through a file leads to no table.
             Err(error) if is_not_a_folder(&error) => return Ok(Self::default()),
-            Err(error) => return Err(store_error(&error, LOG_FOLDER)),
+            Err(error) => return Err(unlistable(&error, location)),
         };
         for prefix in &listed.common_prefixes {
             if let Some(LogPath {
@@ -136,7 +141,7 @@ impl Listing {
             .list_with_offset(Some(&folder), &offset)
             .try_collect()
             .await
-            .map_err(|error| store_error(&error, LOG_FOLDER))?;
+            .map_err(|error| unlistable(&error, location))?;
         let any = !objects.is_empty();
         Ok(Self::from_objects(objects, &folder, any))
     }

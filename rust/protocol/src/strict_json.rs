@@ -53,7 +53,7 @@ pub fn ensure_strict(text: &str, free: Option<&str>) -> Result<()> {
             }
             Some(mark @ (b'{' | b'[')) => {
                 if open.len() == MOST_NESTING {
-                    return Err(damaged(format!("nested deeper than {MOST_NESTING}"), at));
+                    return Err(damaged(format!("it is nested deeper than {MOST_NESTING}"), at));
                 }
                 let inherited = open.last().is_some_and(|container| container.is_free);
                 open.push(Container {
@@ -140,7 +140,7 @@ fn key_of(quoted: &str) -> Cow<'_, str> {
 
 fn damaged(what: String, at: usize) -> Error {
     let byte = i64::try_from(at + 1).unwrap_or(i64::MAX);
-    Error::new(ErrorKind::CorruptLog, format!("not valid: {what} (byte {byte})"))
+    Error::new(ErrorKind::CorruptLog, format!("{what} (byte {byte})"))
 }
 
 #[cfg(test)]

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use bytes::{Bytes, BytesMut};
 use deltaic_protocol::{Error, Result};
 use futures::TryStreamExt;
+use futures::stream::BoxStream;
 use object_store::ObjectStoreExt;
+use object_store::path::Path;
 
 use super::TableActions;
 use super::commits::{batches, unreadable};
@@ -254,15 +256,39 @@ async fn read_stream(
     let got = location.store().get(&path).await;
     let got = got.map_err(|error| unreadable(&error, file))?;
     let length = got.range.end.saturating_sub(got.range.start);
-    let mut stream = got.into_stream();
+    let arriving = Arriving {
+        path,
+        length,
+        stream: got.into_stream(),
+    };
+    read_arriving(arriving, file, CUT, max_line_bytes).await
+}
+
+/// A file that comes in chunks.
+struct Arriving {
+    path: Path,
+    /// How many bytes are to come.
+    length: u64,
+    stream: BoxStream<'static, object_store::Result<Bytes>>,
+}
+
+async fn read_arriving(
+    mut arriving: Arriving,
+    file: &Arc<LogFile>,
+    cut: Cut,
+    max_line_bytes: usize,
+) -> Result<Vec<Piece>> {
     let mut arrived = 0u64;
     let mut pieces = Vec::new();
     let mut waiting: Vec<(u64, Bytes)> = Vec::new();
     let mut held = BytesMut::new();
+    // How much of it is whole lines.
+    let mut whole = 0usize;
     let mut offset = 0u64;
-    let full = usize::try_from(CUT.piece).unwrap_or(usize::MAX);
+    let full = usize::try_from(cut.piece).unwrap_or(usize::MAX);
     loop {
-        let chunk = stream
+        let chunk = arriving
+            .stream
             .try_next()
             .await
             .map_err(|error| unreadable(&error, file))?;
@@ -270,23 +296,23 @@ async fn read_stream(
         let chunk = chunk.unwrap_or_default();
         arrived = arrived.saturating_add(u64::try_from(chunk.len()).unwrap_or(u64::MAX));
         if is_last {
-            ensure_arrived(arrived, length, &path).map_err(|error| unreadable(&error, file))?;
+            ensure_arrived(arrived, arriving.length, &arriving.path)
+                .map_err(|error| unreadable(&error, file))?;
         }
         held.extend_from_slice(&chunk);
+        if let Some(newline) = memchr::memrchr(b'\n', &chunk) {
+            whole = held.len() - chunk.len() + newline + 1;
+        }
         if held.len() >= full || is_last {
             // A line that is longer than lines may be is decoded as it is, to be refused.
-            let fresh = held.len().saturating_sub(chunk.len());
-            let newline = memchr::memrchr(b'\n', held.get(fresh..).unwrap_or_default());
-            let cut = if is_last || (newline.is_none() && held.len() > max_line_bytes.max(full)) {
-                held.len()
-            } else {
-                newline.map_or(0, |at| fresh + at + 1)
-            };
-            if cut > 0 {
-                let piece = held.split_to(cut).freeze();
+            let is_too_long = held.len() - whole > max_line_bytes.max(full);
+            let taken = if is_last || is_too_long { held.len() } else { whole };
+            if taken > 0 {
+                let piece = held.split_to(taken).freeze();
                 let length = u64::try_from(piece.len()).unwrap_or(0);
                 waiting.push((offset, piece));
                 offset = offset.saturating_add(length);
+                whole = 0;
             }
         }
         if waiting.len() >= PIECES_IN_FLIGHT || is_last {

@@ -116,35 +116,35 @@ async fn from_segment(
         Arc::make_mut(&mut snapshot.warnings).extend(disagreements);
         Ok((snapshot, agrees))
     };
-    if has_compactions {
+    let mut snapshot = 'assembled: {
+        if !has_compactions {
+            break 'assembled assemble(commits.map_err(Failed::Commits)?)
+                .map_err(Failed::Reconciling)?
+                .0;
+        }
         // A compaction file may be left out, and there are writers that got them wrong: whatever speaks against what it
-        // leads to sends us to the commits.
-        // Metadata of two ids are of a table that was replaced, or of another table's compaction file: the commits know.
-        let sound = match commits {
-            Ok(commits) if !is_of_one_table(checkpoint.as_deref(), &commits) => None,
-            commits => Some(commits.and_then(assemble)),
-        };
-        match sound {
-            None => {}
-            Some(Ok((mut snapshot, true))) => {
-                Arc::make_mut(&mut snapshot.warnings).splice(0..0, warnings.iter().cloned());
-                return Ok(snapshot);
-            }
-            Some(Ok((_, false))) => warnings.push(
-                "compaction files were passed over: with them the table is not what its version checksum says".to_owned(),
-            ),
-            Some(Err(error)) if error.kind() == ErrorKind::CorruptLog => {
-                warnings.push(format!("compaction files were passed over: {error}"));
-            }
-            Some(Err(error)) => return Err(Failed::Commits(error)),
+        // leads to sends us to the commits. Metadata of two ids are of a table that was replaced, or of another table's
+        // compaction file: the commits know.
+        let is_of_one_table = |commits: &CommitActions| is_of_one_table(checkpoint.as_deref(), commits);
+        match commits {
+            Ok(commits) if !is_of_one_table(&commits) => {}
+            commits => match commits.and_then(assemble) {
+                Ok((snapshot, true)) => break 'assembled snapshot,
+                Ok((_, false)) => warnings.push(
+                    "compaction files were passed over: with them the table is not what its version checksum says"
+                        .to_owned(),
+                ),
+                Err(error) if error.kind() == ErrorKind::CorruptLog => {
+                    warnings.push(format!("compaction files were passed over: {error}"));
+                }
+                Err(error) => return Err(Failed::Commits(error)),
+            },
         }
         let commits = read_commits(location, &segment.lines(Compactions::Ignored), max_line_bytes).await;
-        let commits = commits.map_err(Failed::Commits)?;
-        let (mut snapshot, _) = assemble(commits).map_err(Failed::Reconciling)?;
-        Arc::make_mut(&mut snapshot.warnings).splice(0..0, warnings.iter().cloned());
-        return Ok(snapshot);
-    }
-    let (mut snapshot, _) = assemble(commits.map_err(Failed::Commits)?).map_err(Failed::Reconciling)?;
+        assemble(commits.map_err(Failed::Commits)?)
+            .map_err(Failed::Reconciling)?
+            .0
+    };
     Arc::make_mut(&mut snapshot.warnings).splice(0..0, warnings.iter().cloned());
     Ok(snapshot)
 }

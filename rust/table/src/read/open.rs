@@ -41,13 +41,13 @@ pub(super) async fn open(task: ScanTask) -> Result<impl Stream<Item = Result<Rec
     let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
     let metadata = ArrowReaderMetadata::load_async(&mut file, options.clone())
         .await
-        .map_err(|error| located(damaged(&error)))?;
+        .map_err(|error| located(damaged(&error, &task.path)))?;
     // INT96 covers more years in microseconds than Arrow's default for it does.
     let metadata = match int96_as_micros(metadata.schema(), metadata.parquet_schema()) {
         None => metadata,
         Some(schema) => {
             ArrowReaderMetadata::try_new(Arc::clone(metadata.metadata()), options.with_schema(schema))
-                .map_err(|error| located(damaged(&error)))?
+                .map_err(|error| located(damaged(&error, &task.path)))?
         }
     };
     let file_schema = Arc::clone(metadata.schema());
@@ -66,10 +66,10 @@ pub(super) async fn open(task: ScanTask) -> Result<impl Stream<Item = Result<Rec
         .with_projection(mask)
         .with_batch_size(context.batch_size)
         .build()
-        .map_err(|error| located(damaged(&error)))?;
-    let judged = located.clone();
+        .map_err(|error| located(damaged(&error, &task.path)))?;
+    let (judged, name) = (located.clone(), task.path.clone());
     Ok(stream
-        .map_err(move |error| located(damaged(&error)))
+        .map_err(move |error| located(damaged(&error, &name)))
         .and_then(move |batch| {
             let answer = plan.batch(&batch).map_err(&judged);
             async move { answer }
@@ -91,11 +91,11 @@ fn missing(error: &object_store::Error, path: &str) -> Error {
     }
 }
 
-fn damaged(error: &ParquetError) -> Error {
+fn damaged(error: &ParquetError, path: &str) -> Error {
     if let ParquetError::External(cause) = error
         && let Some(store) = cause.downcast_ref::<object_store::Error>()
     {
-        return missing(store, "");
+        return missing(store, path);
     }
     Error::new(
         ErrorKind::CorruptData,

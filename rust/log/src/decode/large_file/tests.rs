@@ -43,6 +43,25 @@ async fn in_pieces(text: &[u8], cut: Cut) -> Result<(TableActions, Vec<FileBatch
     assemble(pieces)
 }
 
+/// The same, from a network that hands out chunks of this size.
+async fn from_chunks(
+    text: &[u8],
+    cut: Cut,
+    chunk: usize,
+) -> Result<(TableActions, Vec<FileBatch>, Vec<FileBatch>)> {
+    let chunks: Vec<_> = text
+        .chunks(chunk)
+        .map(|chunk| Ok(Bytes::copy_from_slice(chunk)))
+        .collect();
+    let arriving = Arriving {
+        path: Path::from("t"),
+        length: text.len() as u64,
+        stream: Box::pin(futures::stream::iter(chunks)),
+    };
+    let file = Arc::new(LogFile::commit(Version::ZERO));
+    assemble(read_arriving(arriving, &file, cut, 1 << 10).await?)
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
 
@@ -72,14 +91,21 @@ proptest! {
         let file = Arc::new(LogFile::commit(Version::ZERO));
         let whole = decode_commit(text.as_bytes(), &file, 1 << 10);
         let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
-        let cut = runtime.block_on(in_pieces(text.as_bytes(), Cut { piece, read }));
-        match (whole, cut) {
-            (Ok(whole), Ok((table, adds, _))) => {
-                let whole_adds: Vec<&FileBatch> = whole.adds.iter().map(AsRef::as_ref).collect();
-                prop_assert_eq!(said(&whole_adds), said(&adds.iter().collect::<Vec<_>>()));
-                prop_assert_eq!(whole.table.txns, table.txns);
+        let cut = Cut { piece, read };
+        let chunk = usize::try_from(read).unwrap_or(1);
+        let ways = [
+            runtime.block_on(in_pieces(text.as_bytes(), cut)),
+            runtime.block_on(from_chunks(text.as_bytes(), cut, chunk)),
+        ];
+        for cut in ways {
+            match (&whole, cut) {
+                (Ok(whole), Ok((table, adds, _))) => {
+                    let whole_adds: Vec<&FileBatch> = whole.adds.iter().map(AsRef::as_ref).collect();
+                    prop_assert_eq!(said(&whole_adds), said(&adds.iter().collect::<Vec<_>>()));
+                    prop_assert_eq!(&whole.table.txns, &table.txns);
+                }
+                (whole, cut) => prop_assert!(whole.is_err() && cut.is_err(), "{text:?}"),
             }
-            (whole, cut) => prop_assert!(whole.is_err() && cut.is_err(), "{text:?}"),
         }
     }
 }
