@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from . import broken
 from .case import Case, Survivor, data_case
+from .cases_of_checkpoints import CHECKPOINTS
 from .cases_of_commits import ACTIONS, COMMIT_BODY, JSON, NUMBERS
-from .cases_of_helps import CHECKPOINTS, CHECKSUMS, COMPACTIONS, HINTS, STATISTICS
+from .cases_of_helps import CHECKSUMS, COMPACTIONS, HINTS, STATISTICS
 from .cases_of_logs import GAPS, PROPERTIES, PROTOCOL, SCHEMA
 from .cases_of_paths import ALIKE, PATHS
 from .questions import APPENDS, QUESTIONS

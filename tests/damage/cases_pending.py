@@ -9,7 +9,7 @@ from tests.protocol import handmade_log as log
 
 from . import broken, odd_files
 from .case import Case, Survivor, commit_case
-from .cases_of_helps import PASSED_OVER
+from .cases_of_checkpoints import PASSED_OVER
 from .check_damage import checkpoint
 
 COMMIT_1, CRC = f"{1:020}.json", f"{1:020}.crc"

@@ -73,3 +73,17 @@ def test_damage_is_met_in_bounds(tmp_path: Path, case: Case | Survivor) -> None:
     assert peak <= BYTES_PER_BYTE * size + BYTES + BYTES_PER_CHARACTER * asked(case), (peak, size)
     assert requests <= REQUESTS_PER_FILE * len(files) + REQUESTS, (requests, len(files))
     assert read <= REQUESTS_PER_FILE * size, (read, size)
+
+
+def test_what_is_counted_is_there(tmp_path: Path) -> None:
+    """An open costs a listing, a look for the hint and a read of each commit, and some memory for it."""
+    root = tmp_path / "t"
+    broken.healthy(root)
+    commits = sum(path.stat().st_size for path in files_of(root / "_delta_log"))
+    counted = begun()
+    snapshot = deltaic.Table(root).snapshot()
+    peak, requests, read = counted()
+    assert snapshot.version == 1
+    assert peak > commits
+    assert requests == 4
+    assert read == commits
