@@ -2,6 +2,7 @@
 # Builds deltaic._rust in the dev profile and installs the package into .venv as an editable one.
 # Does nothing while neither the Rust sources nor a manifest changed. Cargo's folder `target/` is
 # shared with the Rust tests, which use the same profile, so neither builds a dependency twice.
+# It can say what it did (the feature `witness`), which no release wheel can: tests count requests and memory.
 set -euo pipefail
 
 cd -P "$(dirname "$0")/.."
@@ -14,5 +15,5 @@ if [ -f "$stamp" ] && [ -f "$extension" ] \
 fi
 echo "develop: building the extension (from nothing this takes some minutes)"
 touch "$stamp.begun" # a source saved while this builds must count as newer
-env -u CONDA_PREFIX VIRTUAL_ENV="$PWD/.venv" .venv/bin/maturin develop --locked --profile dev
+env -u CONDA_PREFIX VIRTUAL_ENV="$PWD/.venv" .venv/bin/maturin develop --locked --profile dev --features witness
 mv "$stamp.begun" "$stamp"

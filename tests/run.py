@@ -126,9 +126,11 @@ def stores() -> Outcome:
 
 def lints() -> Outcome:
     """Formatting, lints and types, a step each."""
+    # With the feature that development builds have, so that its code is read too.
+    everything = ["--workspace", "--all-targets", "--features", "deltaic-python/witness"]
     steps = [
         ["cargo", "fmt", "--all", "--check"],
-        ["cargo", "clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"],
+        ["cargo", "clippy", *everything, "--locked", "--", "-D", "warnings"],
         [str(VENV / "ruff"), "check", "."],
         [str(VENV / "ruff"), "format", "--check", "."],
         [str(VENV / "pyright")],

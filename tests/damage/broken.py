@@ -180,6 +180,14 @@ def data_of_nonsense(root: Path) -> None:
     path.write_bytes(b"PAR1" + b"\xee" * (path.stat().st_size - 8) + b"PAR1")
 
 
+def data_spoilt_in_the_middle(root: Path) -> None:
+    """The footer is whole, a page is not."""
+    path = root / FIRST_FILE
+    body = bytearray(path.read_bytes())
+    body[4:40] = b"\xee" * 36
+    path.write_bytes(body)
+
+
 def empty_data(root: Path) -> None:
     (root / FIRST_FILE).write_bytes(b"")
 

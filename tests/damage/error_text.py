@@ -6,7 +6,7 @@ import re
 
 IMPLEMENTATION = re.compile(
     r"panicked|unwrap|stack backtrace|RUST_BACKTRACE|\.rs:\d+|\bErr\(|\bSome\(|\bOk\(|ErrorKind"
-    r"|Error \{|::\w|object_store|\bos error \d+"
+    r"|Error \{|::\w|object_store|\bos error \d+|\bstruct [A-Z]"
 )
 LONGEST = 2000
 

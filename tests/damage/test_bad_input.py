@@ -14,7 +14,8 @@ import pytest
 import deltaic
 
 from . import broken
-from .cases import CASES, Case
+from .case import Case
+from .cases import CASES
 from .error_text import judge_text
 from .tree import tree
 

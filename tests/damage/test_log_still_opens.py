@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,11 @@ import deltaic
 from tests.protocol import handmade_log as log
 
 from . import broken
-from .cases import ESCAPES
+from .case import Survivor
+from .cases import SURVIVORS
+from .cases_of_paths import ESCAPES
+from .error_text import judge_text
+from .tree import tree
 
 
 @pytest.mark.parametrize("path", ESCAPES)
@@ -42,21 +47,36 @@ def test_a_missing_column_is_filled_where_null_is_allowed(tmp_path: Path) -> Non
     assert [row["name"] for row in rows] == ["z"]
 
 
-@pytest.mark.parametrize("content", [b"", b"{", b'{"numFiles": 99, "metadata": null}', b"\0" * 50])
-def test_a_version_checksum_that_lies_is_not_believed(tmp_path: Path, content: bytes) -> None:
+@pytest.mark.parametrize("case", SURVIVORS, ids=[case.name[:60] for case in SURVIVORS])
+def test_damage_that_a_table_survives(tmp_path: Path, case: Survivor) -> None:
     """protocol: state-validation-reader-requirements.4."""
     root = tmp_path / "t"
     broken.healthy(root)
-    (root / "_delta_log" / f"{1:020}.crc").write_bytes(content)
-    assert deltaic.Table(root).snapshot().num_files == 2
+    case.damage(root)
+    before = tree(root)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        snapshot = deltaic.Table(root).snapshot()
+    assert (snapshot.version, snapshot.num_files) == (case.version, case.files)
+    if case.warning:
+        assert [warning for warning in snapshot.warnings if case.warning in warning], snapshot.warnings
+    else:
+        assert snapshot.warnings == []
+    assert [str(warning.message) for warning in caught] == snapshot.warnings
+    for warning in snapshot.warnings:
+        judge_text(warning)
+    if case.rows is not None:
+        assert snapshot.scan().to_arrow().num_rows == case.rows
+    if case.holds is not None:
+        assert case.holds(snapshot)
+    assert tree(root) == before
+    assert {path: kept for path, kept in tree_after_an_append(root).items() if path in before} == before
 
 
-@pytest.mark.parametrize("name", [f"{0:020}.{1:020}.compacted.json", f"{1:020}.{0:020}.compacted.json"])
-def test_a_log_compaction_that_lies_is_not_believed(tmp_path: Path, name: str) -> None:
-    root = tmp_path / "t"
-    broken.healthy(root)
-    (root / "_delta_log" / name).write_text('{"add"')
-    assert deltaic.Table(root).snapshot().num_files == 2
+def tree_after_an_append(root: Path) -> dict[str, str]:
+    version = deltaic.Table(root).snapshot().version
+    assert deltaic.Table(root).append(broken.good_rows()).version == version + 1
+    return tree(root)
 
 
 def test_sizes_of_the_log_are_not_trusted(tmp_path: Path) -> None:
@@ -81,14 +101,6 @@ def test_a_line_as_long_as_the_limit_is_read_and_a_longer_one_is_not(tmp_path: P
     assert "max_line_bytes" in str(caught.value)
     longest = max(len(line) for line in log.commit_path(root, 0).read_bytes().splitlines())
     assert deltaic.Table(root, max_line_bytes=longest).snapshot().version == 0
-
-
-@pytest.mark.parametrize("key", ["logRetentionDuration", "checkpointInterval", "appendOnly"])
-def test_a_property_that_does_not_parse_leaves_the_table_readable(tmp_path: Path, key: str) -> None:
-    table = log.HandmadeTable(tmp_path / "t")
-    table.commit(log.protocol(), log.metadata(configuration={f"delta.{key}": "a while"}))
-    snapshot = deltaic.Table(table.root).snapshot()
-    assert snapshot.properties == {f"delta.{key}": "a while"}
 
 
 def test_errors_of_older_versions_do_not_spoil_newer_ones(tmp_path: Path) -> None:

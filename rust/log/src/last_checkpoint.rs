@@ -29,6 +29,9 @@ pub async fn read_last_checkpoint(location: &TableLocation) -> Hint {
     let Ok(path) = location.below(&format!("{LOG_FOLDER}/{LAST_CHECKPOINT}")) else {
         return Hint::Absent;
     };
+    if location.is_no_regular_file(&path) {
+        return Hint::Unusable("it is no regular file".to_owned());
+    }
     let got = match location.store().get(&path).await {
         Ok(got) => got,
         Err(object_store::Error::NotFound { .. }) => return Hint::Absent,

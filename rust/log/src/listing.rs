@@ -123,7 +123,9 @@ impl Listing {
             }
         }
         let any = !listed.common_prefixes.is_empty() || !listed.objects.is_empty();
-        Ok(Self::from_objects(listed.objects, &folder, any))
+        let mut listing = Self::from_objects(listed.objects, &folder, any);
+        listing.leave_out_what_is_no_file(location)?;
+        Ok(listing)
     }
 
     /// Lists the log from a version on, which is what the last-checkpoint hint is for.
@@ -167,6 +169,32 @@ impl Listing {
         // Stores list in no promised order.
         files.sort_by(|left, right| left.path.cmp(&right.path));
         Self { files, any }
+    }
+
+    /// Leaves out what is no regular file, a pipe or a device, before anybody waits for its end; a commit's place must
+    /// hold a commit. All of them show a size of 0, which few files have.
+    fn leave_out_what_is_no_file(&mut self, location: &TableLocation) -> Result<()> {
+        let mut commit = None;
+        self.files.retain(|file| {
+            let is_none = file.size == 0
+                && location
+                    .below(&file.relative())
+                    .is_ok_and(|path| location.is_no_regular_file(&path));
+            if is_none && file.path.kind == LogFileKind::Commit {
+                commit.get_or_insert(file.path.version);
+            }
+            !is_none
+        });
+        match commit {
+            None => Ok(()),
+            Some(version) => Err(Error::new(
+                ErrorKind::CorruptLog,
+                "what stands at a commit's place is no regular file",
+            )
+            .with("path", LogPath::commit(version))
+            .with("version", version)
+            .hint("move it away and restore the commit from a backup")),
+        }
     }
 
     /// The commits, oldest first.

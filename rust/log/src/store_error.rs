@@ -167,6 +167,11 @@ fn shortened(text: &str) -> String {
     text.trim().to_owned()
 }
 
+const PERMISSION_DENIED: (&str, &str) = (
+    "permission denied",
+    "check the rights of the user or the credentials",
+);
+
 /// A store's failure at a path. Where a file is absent, the caller mostly knows better what that means.
 #[must_use]
 pub fn store_error(error: &object_store::Error, path: &str) -> Error {
@@ -178,10 +183,8 @@ pub fn store_error(error: &object_store::Error, path: &str) -> Error {
             "the file is not there",
             "check that the path is right and the file was not removed",
         ),
-        (None, E::PermissionDenied { .. } | E::Unauthenticated { .. }) => (
-            "permission denied",
-            "check the rights of the user or the credentials",
-        ),
+        (None, E::PermissionDenied { .. } | E::Unauthenticated { .. }) => PERMISSION_DENIED,
+        (None, _) if io_kind(error) == Some(std::io::ErrorKind::PermissionDenied) => PERMISSION_DENIED,
         (None, E::NotSupported { .. } | E::NotImplemented { .. }) => {
             ("the store cannot do this", "use another store")
         }
@@ -190,7 +193,7 @@ pub fn store_error(error: &object_store::Error, path: &str) -> Error {
             "try again; check that the place can be reached and written",
         ),
     };
-    let message = if cause.text.is_empty() {
+    let message = if cause.text.is_empty() || cause.text.eq_ignore_ascii_case(what) {
         what.to_owned()
     } else {
         format!("{what}: {cause}")
@@ -211,16 +214,19 @@ fn without_number(text: &str) -> String {
 /// Whether a store's failure says that a part of a path is a file and no folder.
 #[must_use]
 pub fn is_not_a_folder(error: &object_store::Error) -> bool {
+    io_kind(error) == Some(std::io::ErrorKind::NotADirectory)
+}
+
+/// The operating system's failure behind a store's, where there is one.
+fn io_kind(error: &object_store::Error) -> Option<std::io::ErrorKind> {
     let mut cause: Option<&dyn std::error::Error> = std::error::Error::source(error);
     while let Some(current) = cause {
-        if let Some(io) = current.downcast_ref::<std::io::Error>()
-            && io.kind() == std::io::ErrorKind::NotADirectory
-        {
-            return true;
+        if let Some(io) = current.downcast_ref::<std::io::Error>() {
+            return Some(io.kind());
         }
         cause = current.source();
     }
-    false
+    None
 }
 
 /// An operating system's failure at a path.

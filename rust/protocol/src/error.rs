@@ -2,6 +2,7 @@
 //!
 //! The kinds are the classes of `deltaic.exceptions`; the border maps one to the other and adds nothing.
 
+use std::borrow::Cow;
 use std::fmt;
 
 /// The result of everything in deltaic that can fail.
@@ -155,7 +156,7 @@ impl Error {
     /// Says what the user can do.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
-        self.0.hint = Some(hint.into());
+        self.0.hint = Some(shortened(&hint.into(), MESSAGE).into_owned());
         self
     }
 
@@ -202,11 +203,11 @@ impl Error {
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0.message)?;
+        f.write_str(&shortened(&self.0.message, MESSAGE))?;
         for (index, (key, value)) in self.0.context.iter().enumerate() {
             f.write_str(if index == 0 { " (" } else { ", " })?;
             match value {
-                ContextValue::Text(text) => write!(f, "{key}: {text}")?,
+                ContextValue::Text(text) => write!(f, "{key}: {}", visible(&shortened(text, PLACE)))?,
                 ContextValue::Number(number) => write!(f, "{key}: {number}")?,
             }
         }
@@ -218,6 +219,40 @@ impl fmt::Display for Error {
 }
 
 impl std::error::Error for Error {}
+
+/// How many characters of a message are shown, and of a place: a hostile table has names of megabytes.
+const MESSAGE: usize = 1000;
+const PLACE: usize = 250;
+
+/// The beginning of a text that is too long to be read, and how long it is.
+fn shortened(text: &str, most: usize) -> Cow<'_, str> {
+    match text.char_indices().nth(most) {
+        None => Cow::Borrowed(text),
+        Some((end, _)) => {
+            let start = text.get(..end).unwrap_or_default();
+            Cow::Owned(format!("{start}… ({} bytes)", text.len()))
+        }
+    }
+}
+
+/// A text without characters that would end the line or move about on a terminal.
+fn visible(text: &str) -> Cow<'_, str> {
+    if text.chars().any(char::is_control) {
+        Cow::Owned(
+            text.chars()
+                .flat_map(|c| {
+                    if c.is_control() {
+                        c.escape_default().collect()
+                    } else {
+                        vec![c]
+                    }
+                })
+                .collect(),
+        )
+    } else {
+        Cow::Borrowed(text)
+    }
+}
 
 /// Finds the candidate nearest to a name that does not exist, for a hint; none when nothing is near.
 ///
@@ -259,4 +294,26 @@ fn edit_distance(left: &str, right: &str) -> usize {
         }
     }
     row.last().copied().unwrap_or(usize::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_hostile_table_names_is_shown_in_bounds_and_on_one_line() {
+        let error = Error::new(ErrorKind::CorruptLog, "é".repeat(100_000))
+            .with("path", format!("a\n\u{1b}[2J{}", "x".repeat(100_000)))
+            .hint("y".repeat(100_000));
+        let text = error.to_string();
+        assert!(text.len() < 3 * (MESSAGE + PLACE), "{}", text.len());
+        assert!(
+            text.contains("(200000 bytes)") && text.contains(r"a\n\u{1b}[2Jx"),
+            "{text}"
+        );
+        assert!(!text.chars().any(char::is_control));
+        assert!(error.hint_text().is_some_and(|hint| hint.len() < 2 * MESSAGE));
+        // As data it is whole.
+        assert!(matches!(error.context(), [("path", ContextValue::Text(path))] if path.len() > 100_000));
+    }
 }

@@ -330,6 +330,7 @@ pub fn decode_path(path: &str) -> Result<String> {
                 "a path is not UTF-8 once it is percent-decoded",
             )
             .with("path", path)
+            .hint("restore the commit that names the path from a backup of the table")
         })
 }
 

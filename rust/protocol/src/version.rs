@@ -48,6 +48,7 @@ impl Version {
                 "the table is at the highest version there can be",
             )
             .with("version", self)
+            .hint("no writer counts this far: look for a file in _delta_log that does not belong there")
         })
     }
 

@@ -14,6 +14,8 @@ mod scan;
 mod schema;
 mod snapshot;
 mod table;
+#[cfg(feature = "witness")]
+mod witness;
 
 use pyo3::prelude::*;
 
@@ -34,5 +36,10 @@ fn _rust(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<schema::Schema>()?;
     module.add_class::<snapshot::Snapshot>()?;
     module.add_class::<table::Table>()?;
+    #[cfg(feature = "witness")]
+    {
+        module.add_function(wrap_pyfunction!(witness::witness, module)?)?;
+        module.add_function(wrap_pyfunction!(witness::witness_reset, module)?)?;
+    }
     Ok(())
 }

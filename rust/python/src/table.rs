@@ -40,13 +40,11 @@ impl Table {
         max_line_bytes: usize,
     ) -> Answer<Self> {
         let storage_options = StorageOptions::from(storage_options.unwrap_or_default());
-        let location = Arc::new(TableLocation::with_options(
-            uri,
-            storage_options,
-            allowed_roots.clone(),
-        )?);
+        let location = TableLocation::with_options(uri, storage_options, allowed_roots.clone())?;
+        #[cfg(feature = "witness")]
+        let location = crate::witness::counted(location);
         Ok(Self {
-            location,
+            location: Arc::new(location),
             allowed_roots,
             options: LoadOptions { max_line_bytes },
         })

@@ -58,7 +58,7 @@ impl LogFolder {
             folders: Vec::new(),
         };
         for object in &listed.objects {
-            found.take(object);
+            found.take(location, object);
         }
         found
             .listing
@@ -83,10 +83,16 @@ impl LogFolder {
         Ok(found)
     }
 
-    fn take(&mut self, object: &ObjectMeta) {
+    fn take(&mut self, location: &TableLocation, object: &ObjectMeta) {
         let Some(name) = object.location.filename() else {
             return;
         };
+        // A pipe or a device, which has no size, is no file of the log; in a commit's place it is as bad as a folder.
+        if object.size == 0 && location.is_no_regular_file(&object.location) {
+            let path = LogPath::parse(name).filter(|path| path.kind == LogFileKind::Commit);
+            self.folders.extend(path.map(|path| path.version));
+            return;
+        }
         match LogPath::parse(name) {
             Some(path) => self.listing.files.push(Arc::new(LogFile {
                 path,
@@ -103,9 +109,12 @@ impl LogFolder {
     pub(super) fn examine(&self, findings: &mut Findings) {
         for version in &self.folders {
             findings.add(
-                Finding::new(&FOLDER_AS_COMMIT, "a folder stands where a commit should be")
-                    .at(LogPath::commit(*version))
-                    .of_version(*version),
+                Finding::new(
+                    &FOLDER_AS_COMMIT,
+                    "what stands at a commit's place is no regular file",
+                )
+                .at(LogPath::commit(*version))
+                .of_version(*version),
             );
         }
         for name in &self.others {

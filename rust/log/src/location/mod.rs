@@ -135,6 +135,15 @@ impl TableLocation {
         }
     }
 
+    /// The same table, its store asked through another that is made from it.
+    #[must_use]
+    pub fn through(self, front: impl FnOnce(Arc<dyn ObjectStore>) -> Arc<dyn ObjectStore>) -> Self {
+        Self {
+            store: front(self.store),
+            ..self
+        }
+    }
+
     fn remote(place: Place, options: StorageOptions, allowed_roots: Vec<String>) -> Result<Self> {
         let settings = options::settings(&place, &options, environment::variables(place.service))?;
         let shared = shared::store(&place, settings)?;
@@ -236,9 +245,10 @@ impl TableLocation {
         Path::parse(&joined).map_err(|_| {
             Error::new(
                 ErrorKind::CorruptLog,
-                "a path holds an empty part or a part of dots",
+                "no file can be at this path: a part of it is empty, or dots, or holds a control character",
             )
             .with("path", relative)
+            .hint("restore the commit that names the path from a backup of the table")
         })
     }
 
@@ -309,6 +319,11 @@ impl TableLocation {
             .any(|allowed| place.is_beside(&allowed) && is_below(&place.root, &allowed.root))
     }
 
+    /// Whether something stands at the place that is no regular file: a pipe would never end. Only a local table can tell.
+    pub(crate) fn is_no_regular_file(&self, path: &Path) -> bool {
+        self.file_system.is_some() && is_no_regular_file(&FilePath::new("/").join(path.as_ref()))
+    }
+
     /// Proves that a resolved path is a regular file and does not lead out of the table by a symbolic link.
     pub fn check_links(&self, log_path: &str, path: &Path) -> Result<()> {
         let Some(root) = &self.file_system else {
@@ -317,7 +332,7 @@ impl TableLocation {
         let file = FilePath::new("/").join(path.as_ref());
         let mut folders = vec![root.clone()];
         folders.extend(self.allowed_roots.iter().map(|allowed| allowed_folder(allowed)));
-        if is_no_regular_file(&file) {
+        if self.is_no_regular_file(path) {
             return Err(Error::new(
                 ErrorKind::CorruptData,
                 "what stands at a data file's place is no regular file",

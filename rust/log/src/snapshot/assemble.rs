@@ -134,7 +134,8 @@ async fn from_segment(
                     "compaction files were passed over: with them the table is not what its version checksum says"
                         .to_owned(),
                 ),
-                Err(error) if error.kind() == ErrorKind::CorruptLog => {
+                // One that the store keeps to itself is as good as none; if it is the store that fails, the commits tell.
+                Err(error) if matches!(error.kind(), ErrorKind::CorruptLog | ErrorKind::StorageError) => {
                     warnings.push(format!("compaction files were passed over: {error}"));
                 }
                 Err(error) => return Err(Failed::Commits(error)),

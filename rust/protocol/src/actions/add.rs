@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
+use super::object::optional_object;
 use super::{LogicalFileKey, PartitionText, Text};
 use crate::deletion_vector::{Descriptor, DescriptorText};
 
@@ -28,7 +29,7 @@ pub struct AddLine<'a> {
     #[serde(borrow)]
     pub stats: Option<&'a RawValue>,
     /// The rows that are deleted.
-    #[serde(borrow)]
+    #[serde(borrow, default, deserialize_with = "optional_object")]
     pub deletion_vector: Option<DescriptorText<'a>>,
     /// The row id of the first row.
     pub base_row_id: Option<i64>,

@@ -4,6 +4,7 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 
+use super::object::{object, optional_object};
 use super::{AddLine, CheckpointMetadata, DomainMetadata, Metadata, Protocol, RemoveLine, Sidecar, Txn};
 use crate::strict_json::ensure_strict;
 use crate::{Error, ErrorKind, Result};
@@ -38,20 +39,30 @@ pub enum ActionLine<'a> {
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Line<'a> {
-    #[serde(borrow)]
+    #[serde(borrow, default, deserialize_with = "optional_object")]
     add: Option<AddLine<'a>>,
-    #[serde(borrow)]
+    #[serde(borrow, default, deserialize_with = "optional_object")]
     remove: Option<RemoveLine<'a>>,
+    #[serde(default, deserialize_with = "optional_object")]
     meta_data: Option<Metadata>,
+    #[serde(default, deserialize_with = "optional_object")]
     protocol: Option<Protocol>,
+    #[serde(default, deserialize_with = "optional_object")]
     txn: Option<Txn>,
+    #[serde(default, deserialize_with = "optional_object")]
     domain_metadata: Option<DomainMetadata>,
     #[serde(borrow)]
     commit_info: Option<&'a RawValue>,
     cdc: Option<IgnoredAny>,
+    #[serde(default, deserialize_with = "optional_object")]
     sidecar: Option<Sidecar>,
+    #[serde(default, deserialize_with = "optional_object")]
     checkpoint_metadata: Option<CheckpointMetadata>,
 }
+
+/// A line as a whole.
+#[derive(Deserialize)]
+struct Object<'a>(#[serde(borrow, deserialize_with = "object")] Line<'a>);
 
 /// Reads one line of a commit. A line that is not one JSON object, holds two actions or breaks an action's
 /// schema is a `CorruptLog` that says which field; where the line stands is for the caller to add.
@@ -70,7 +81,7 @@ pub fn parse_line(line: &[u8]) -> Result<ActionLine<'_>> {
             format!("not UTF-8 from byte {}", error.valid_up_to()),
         )
     })?;
-    let parsed: Line<'_> = serde_json::from_str(text).map_err(|error| describe::<Line<'_>>(text, &error))?;
+    let Object(parsed) = serde_json::from_str(text).map_err(|error| describe::<Object<'_>>(text, &error))?;
     // What a writer tells about itself is as free as the writer wants it.
     ensure_strict(text, Some("commitInfo"))?;
     let mut actions = [
@@ -235,7 +246,22 @@ mod tests {
             let line = ADD.replacen(from, to, 1);
             assert!(parse_line(line.as_bytes()).is_err(), "{line}");
         }
-        assert!(parse_line(b"[]").is_err());
+        // An array of an object's fields in their order is no object.
+        for line in [
+            "[]",
+            "[null,null,null,null,null,null,null,null,null,null]",
+            r#"{"txn":["a",1,null]}"#,
+            r#"{"protocol":[1,2,null,null]}"#,
+            r#"{"metaData":{"id":"a","format":["parquet",{}],"schemaString":"{}","partitionColumns":[]}}"#,
+            r#"{"remove":{"path":"a","dataChange":true,"deletionVector":["u","ab",1,36,2]}}"#,
+        ] {
+            let said = parse_line(line.as_bytes()).err().map(|error| error.to_string());
+            assert!(
+                said.as_ref()
+                    .is_some_and(|said| said.contains("expected an object")),
+                "{line}: {said:?}"
+            );
+        }
         assert!(parse_line(b"\xff").is_err());
         assert!(parse_line("{\"x\":".repeat(100_000).as_bytes()).is_err());
     }

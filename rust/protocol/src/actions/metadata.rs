@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::object::object;
 use crate::schema::{DataType, StructField, StructType};
 use crate::{Error, ErrorKind, Result};
 
@@ -30,6 +31,7 @@ pub struct Metadata {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// How the data files are encoded.
+    #[serde(deserialize_with = "object")]
     pub format: Format,
     /// The schema as JSON text; empty where a writer left it out because the columns were not known yet.
     #[serde(default, deserialize_with = "text_or_null")]

@@ -11,6 +11,7 @@ mod domain_metadata;
 mod json;
 mod logical_file;
 mod metadata;
+pub(crate) mod object;
 mod protocol;
 mod remove;
 mod sidecar;

@@ -3,6 +3,7 @@
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use super::object::optional_object;
 use super::{PartitionText, Text};
 use crate::deletion_vector::DescriptorText;
 
@@ -31,7 +32,7 @@ pub struct RemoveLine<'a> {
     #[serde(borrow)]
     pub tags: Option<&'a RawValue>,
     /// The rows that were deleted.
-    #[serde(borrow)]
+    #[serde(borrow, default, deserialize_with = "optional_object")]
     pub deletion_vector: Option<DescriptorText<'a>>,
     /// The row id of the first row.
     pub base_row_id: Option<i64>,

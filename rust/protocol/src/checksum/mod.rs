@@ -13,6 +13,7 @@ pub use histogram::{DeletedRecordCountsHistogram, FileSizeHistogram};
 pub use state::{FileSummary, ForEachFile, StateSummary};
 pub use validation::Disagreement;
 
+use crate::actions::object::object;
 use crate::actions::{Add, DomainMetadata, Metadata, Protocol, Txn};
 use crate::strict_json::ensure_strict;
 use crate::{Error, ErrorKind, Result};
@@ -58,6 +59,10 @@ pub struct VersionChecksum {
     pub deleted_record_counts_histogram: Option<DeletedRecordCountsHistogram>,
 }
 
+/// The file as a whole.
+#[derive(Deserialize)]
+struct Whole(#[serde(deserialize_with = "object")] Spelled);
+
 /// The file's own spelling. Null is absent, and what is not known is ignored.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -92,7 +97,7 @@ impl VersionChecksum {
     /// `CorruptLog` with the `field` that is wrong.
     pub fn parse(bytes: &[u8]) -> Result<Self> {
         let mut deserializer = serde_json::Deserializer::from_slice(bytes);
-        let spelled: Spelled = serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {
+        let Whole(spelled) = serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {
             let said = format!("the version checksum cannot be read: {}", error.inner());
             if error.path().iter().next().is_some() {
                 corrupt(error.path().to_string(), said)

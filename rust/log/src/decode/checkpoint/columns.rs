@@ -151,6 +151,7 @@ fn conform(column: &ArrayRef, field: &Field) -> Result<ArrayRef> {
             Ok(Arc::new(rebuilt))
         }
         wanted if column.data_type() == wanted => Ok(Arc::clone(column)),
+        wanted if !is_of_kind(column.data_type(), wanted) => Err(wrong()),
         wanted => {
             let options = arrow_cast::CastOptions {
                 safe: false,
@@ -158,6 +159,18 @@ fn conform(column: &ArrayRef, field: &Field) -> Result<ArrayRef> {
             };
             arrow_cast::cast_with_options(column, wanted, &options).map_err(|_| wrong())
         }
+    }
+}
+
+/// Whether one type is the other in another width or encoding. A cast would make numbers of texts, and cut fractions off.
+fn is_of_kind(found: &DataType, wanted: &DataType) -> bool {
+    match (found, wanted) {
+        (DataType::Dictionary(_, found), wanted) => is_of_kind(found, wanted),
+        (found, wanted) if wanted.is_integer() => found.is_integer(),
+        // There are writers that leave out that their bytes are text.
+        (found, wanted) if wanted.is_string() => found.is_string() || found.is_binary(),
+        (found, DataType::Boolean) => *found == DataType::Boolean,
+        _ => true,
     }
 }
 

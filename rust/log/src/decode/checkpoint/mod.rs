@@ -239,6 +239,11 @@ async fn open_sidecar(location: Arc<TableLocation>, sidecar: Sidecar) -> Result<
     let relative = format!("{LOG_FOLDER}/{SIDECARS}/{}", sidecar.name()?);
     let located = |error: Error| error.with("path", relative.as_str());
     let path = location.below(&relative)?;
+    if location.is_no_regular_file(&path) {
+        return Err(located(damaged(
+            "what stands at a sidecar's place is no regular file",
+        )));
+    }
     let said = u64::try_from(sidecar.size_in_bytes).unwrap_or(0);
     let store = Arc::clone(location.store());
     let mut file = ParquetFile::listed(store, path, said).with_tail_guess(FOOTER_BYTES);

@@ -1,0 +1,138 @@
+//! What the tests may know of the work behind an answer: memory at its peak, requests to the store, bytes read.
+//!
+//! Only in builds with the feature `witness`, and never in a release: counting costs time.
+
+use std::fmt;
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use deltaic_log::TableLocation;
+use futures::stream::BoxStream;
+use object_store::path::Path;
+use object_store::{
+    CopyOptions, GetOptions, GetResult, ListResult, MultipartUpload, ObjectMeta, ObjectStore,
+    PutMultipartOptions, PutOptions, PutPayload, PutResult, Result,
+};
+use peak_alloc::PeakAlloc;
+use pyo3::prelude::*;
+
+#[global_allocator]
+static ALLOCATOR: PeakAlloc = PeakAlloc;
+
+/// What was allocated when the count began.
+static BEFORE: AtomicUsize = AtomicUsize::new(0);
+static REQUESTS: AtomicUsize = AtomicUsize::new(0);
+static BYTES: AtomicUsize = AtomicUsize::new(0);
+
+/// Begins to count anew.
+#[pyfunction]
+pub(crate) fn witness_reset() {
+    ALLOCATOR.reset_peak_usage();
+    BEFORE.store(ALLOCATOR.current_usage(), Ordering::Relaxed);
+    REQUESTS.store(0, Ordering::Relaxed);
+    BYTES.store(0, Ordering::Relaxed);
+}
+
+/// Since the count began: the most bytes that were allocated at a time, the requests to stores, and the bytes that
+/// were asked of them. Of the whole process, so no other thread may be at work.
+#[pyfunction]
+pub(crate) fn witness() -> (usize, usize, usize) {
+    (
+        ALLOCATOR
+            .peak_usage()
+            .saturating_sub(BEFORE.load(Ordering::Relaxed)),
+        REQUESTS.load(Ordering::Relaxed),
+        BYTES.load(Ordering::Relaxed),
+    )
+}
+
+/// The table with its requests counted.
+pub(crate) fn counted(location: TableLocation) -> TableLocation {
+    location.through(|store| Arc::new(CountedStore(store)))
+}
+
+/// A store that counts what it hands on to another.
+#[derive(Debug)]
+struct CountedStore(Arc<dyn ObjectStore>);
+
+fn asked() {
+    REQUESTS.fetch_add(1, Ordering::Relaxed);
+}
+
+fn read(range: &Range<u64>) {
+    let length = range.end.saturating_sub(range.start);
+    BYTES.fetch_add(usize::try_from(length).unwrap_or(usize::MAX), Ordering::Relaxed);
+}
+
+impl fmt::Display for CountedStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+#[async_trait]
+impl ObjectStore for CountedStore {
+    async fn put_opts(&self, path: &Path, payload: PutPayload, options: PutOptions) -> Result<PutResult> {
+        asked();
+        self.0.put_opts(path, payload, options).await
+    }
+
+    async fn put_multipart_opts(
+        &self,
+        path: &Path,
+        options: PutMultipartOptions,
+    ) -> Result<Box<dyn MultipartUpload>> {
+        asked();
+        self.0.put_multipart_opts(path, options).await
+    }
+
+    async fn get_opts(&self, path: &Path, options: GetOptions) -> Result<GetResult> {
+        asked();
+        let head = options.head;
+        let answer = self.0.get_opts(path, options).await?;
+        if !head {
+            read(&answer.range);
+        }
+        Ok(answer)
+    }
+
+    async fn get_ranges(&self, path: &Path, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
+        for range in ranges {
+            asked();
+            read(range);
+        }
+        self.0.get_ranges(path, ranges).await
+    }
+
+    fn delete_stream(&self, paths: BoxStream<'static, Result<Path>>) -> BoxStream<'static, Result<Path>> {
+        asked();
+        self.0.delete_stream(paths)
+    }
+
+    fn list(&self, prefix: Option<&Path>) -> BoxStream<'static, Result<ObjectMeta>> {
+        asked();
+        self.0.list(prefix)
+    }
+
+    fn list_with_offset(
+        &self,
+        prefix: Option<&Path>,
+        offset: &Path,
+    ) -> BoxStream<'static, Result<ObjectMeta>> {
+        asked();
+        self.0.list_with_offset(prefix, offset)
+    }
+
+    async fn list_with_delimiter(&self, prefix: Option<&Path>) -> Result<ListResult> {
+        asked();
+        self.0.list_with_delimiter(prefix).await
+    }
+
+    async fn copy_opts(&self, from: &Path, to: &Path, options: CopyOptions) -> Result<()> {
+        asked();
+        self.0.copy_opts(from, to, options).await
+    }
+}

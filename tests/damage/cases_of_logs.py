@@ -1,0 +1,261 @@
+"""A log whose files are wrong, and what it says about the table: protocol, metadata, schema, properties."""
+
+from __future__ import annotations
+
+import deltaic
+from tests.protocol import handmade_log as log
+
+from . import broken, odd_files
+from .case import Case, Survivor, commit_case, log_case, refusal
+from .check_damage import VECTORS, both, checkpoint, handmade, state, timed, vector
+
+TWO_CASES = log.schema(log.field("id"), log.field("ID"))
+NESTED_CASES = log.schema(log.field("s", {"type": "struct", "fields": [log.field("a"), log.field("A")]}))
+COMMIT_1, COMMIT_2 = (f"{version:020}.json" for version in (1, 2))
+
+
+def of_field(kind: object) -> broken.Damage:
+    return broken.schema_in_log(log.schema(log.field("x", kind)))
+
+
+def protocol_line(fields: str) -> broken.Damage:
+    return broken.line('{"protocol":{' + fields + "}}")
+
+
+def only_a_far_checkpoint(root: broken.Path) -> None:
+    handmade(root).checkpoint(2**63 - 1, state(root))
+    for version in range(2):
+        log.commit_path(root, version).unlink()
+
+
+def deep_schema(levels: int) -> str:
+    """A schema of lists of lists; too deep for Python to write."""
+    kind = '{"type":"array","containsNull":true,"elementType":' * levels + '"long"' + "}" * levels
+    return log.schema(log.field("x", "?")).replace('"?"', kind)
+
+
+GAPS = [
+    log_case("the first commit is missing", broken.without_commit(0), "commit 0 is missing", version=0),
+    log_case("a gap", broken.with_a_gap, "commit 2 is missing", version=2),
+    log_case("two gaps", both(broken.with_a_gap, odd_files.far_commit(5)), "commit 2", version=2),
+    log_case("a commit a million versions on", odd_files.far_commit(10**6), "commit 2", version=2),
+    log_case("a version at the limit", broken.at_the_limit, "commit 2", version=2),
+    log_case("a version one below the limit", odd_files.far_commit(2**63 - 2), "commit 2", version=2),
+    log_case(
+        "a gap behind a checkpoint",
+        both(checkpoint(), broken.without_commit(0), broken.with_a_gap),
+        "commit 2",
+        version=2,
+    ),
+    Case(
+        "a table at the last version there can be",
+        only_a_far_checkpoint,
+        broken.appended,
+        deltaic.CorruptLog,
+        ("highest version",),
+        {"version": 2**63 - 1},
+    ),
+    Survivor("a gap that a checkpoint stands for", both(checkpoint(), broken.without_commit(0))),
+    commit_case("a folder where a commit should be", broken.folder_as_commit, "folder", version=2),
+    commit_case("a full folder where a commit was", odd_files.folder(COMMIT_1), "folder"),
+    commit_case("a pipe where a commit was", odd_files.pipe(COMMIT_1), "no regular file"),
+    commit_case("a pipe where a commit should be", odd_files.pipe(COMMIT_2), "no regular file", version=2),
+    commit_case("a socket where a commit was", odd_files.end_of_a_socket(COMMIT_1), "no regular file"),
+    commit_case("an endless device where a commit was", odd_files.device(COMMIT_1)),
+    *(Survivor(f"a file named {name[:44]!a}", odd_files.named(name)) for name in odd_files.NEARLY),
+    Survivor("a folder where a checkpoint should be", odd_files.folder(f"{1:020}.checkpoint.parquet")),
+    Survivor("a pipe where a checkpoint should be", odd_files.pipe(f"{1:020}.checkpoint.parquet")),
+    Survivor("a folder where a checksum should be", odd_files.folder(f"{1:020}.crc")),
+    Survivor("a pipe where a checksum should be", odd_files.pipe(f"{1:020}.crc")),
+    Survivor("a folder where a compaction should be", odd_files.folder(f"{0:020}.{1:020}.compacted.json")),
+    Survivor("a pipe where a compaction should be", odd_files.pipe(f"{0:020}.{1:020}.compacted.json")),
+    Survivor("a folder in the log", odd_files.folder("sub")),
+    *(
+        Case(f"_delta_log is {what}", odd_files.log_is(what), broken.opened, deltaic.TableNotFound)
+        for what in ("a file", "a pipe", "a dangling link", "an empty folder")
+    ),
+]
+
+PROTOCOL = [
+    log_case(
+        "a path live with two deletion vectors",
+        both(
+            broken.instead(VECTORS, log.metadata(broken.SCHEMA_STRING, ["day"])),
+            broken.more(log.add("c", values={"day": None})),
+            broken.more(log.add("c", values={"day": None}, **vector())),
+        ),
+        "c",
+    ),
+    log_case("no protocol", broken.instead(log.metadata()), "protocol"),
+    log_case("no metaData", broken.instead(log.protocol()), "metaData"),
+    log_case("neither", broken.instead({"commitInfo": {}})),
+    *(
+        log_case(
+            f"reader version {version}",
+            broken.more(log.protocol(version, 2)),
+            str(version),
+            field="minReaderVersion",
+        )
+        for version in (0, -1, -(2**31))
+    ),
+    *(
+        log_case(
+            f"writer version {version}",
+            broken.more(log.protocol(1, version)),
+            str(version),
+            field="minWriterVersion",
+        )
+        for version in (0, -1)
+    ),
+    log_case("a reader version past 32 bits", broken.more(log.protocol(2**31, 7)), version=1),
+    log_case("features without a list", broken.more(log.protocol(3, 7)), field="readerFeatures"),
+    log_case(
+        "reader features with an old writer",
+        broken.more(log.protocol(3, 6, [], [])),
+        field="minWriterVersion",
+    ),
+    log_case(
+        "features that are a text",
+        protocol_line('"minReaderVersion":3,"minWriterVersion":7,"readerFeatures":"x","writerFeatures":[]'),
+        field="protocol.readerFeatures",
+    ),
+    log_case(
+        "a feature that is null",
+        protocol_line(
+            '"minReaderVersion":3,"minWriterVersion":7,"readerFeatures":[null],"writerFeatures":[]'
+        ),
+        field="protocol.readerFeatures[0]",
+    ),
+    refusal("a reader feature that is not known", broken.more(log.protocol(3, 7, ["new"], ["new"])), "new"),
+    refusal(
+        "a feature in another case",
+        broken.more(log.protocol(3, 7, ["DeletionVectors"], ["DeletionVectors"])),
+        "DeletionVectors",
+    ),
+    refusal(
+        "a feature with a space",
+        broken.more(log.protocol(3, 7, ["deletionVectors "], ["deletionVectors "])),
+        "deletionVectors ",
+    ),
+    refusal("a feature without a name", broken.more(log.protocol(3, 7, [""], [""]))),
+    refusal("a feature of many letters", broken.more(log.protocol(3, 7, ["x" * 100_000], ["x" * 100_000]))),
+    refusal("a reader version that is not known", broken.more(log.protocol(9, 9)), "9"),
+    refusal("the next reader version", broken.more(log.protocol(4, 7, [], [])), "4"),
+    Case(
+        "a writer feature that is not known",
+        broken.more(log.protocol(1, 7, None, ["new"])),
+        broken.appended,
+        deltaic.UnsupportedFeature,
+        ("new",),
+    ),
+    Case(
+        "a writer version that is not known",
+        broken.more(log.protocol(1, 8)),
+        broken.appended,
+        deltaic.UnsupportedFeature,
+        ("8",),
+    ),
+    # Nobody needs the time to read the rows.
+    Case(
+        "an in-commit timestamp that is a text",
+        timed([{"commitInfo": {"inCommitTimestamp": "x"}}]),
+        broken.asked_for_history,
+        deltaic.CorruptLog,
+        ('is "x"',),
+        {"version": 3, "path": f"_delta_log/{3:020}.json", "field": "commitInfo.inCommitTimestamp"},
+    ),
+    log_case("metaData of nothing", broken.line('{"metaData":{}}'), field="metaData"),
+    log_case("a format that is a text", broken.more(log.metadata(format="parquet")), field="metaData.format"),
+    log_case(
+        "a format that is a list", broken.more(log.metadata(format=["parquet", {}])), field="metaData.format"
+    ),
+    refusal(
+        "a format other than parquet",
+        broken.more(log.metadata(format={"provider": "orc", "options": {}})),
+        "orc",
+    ),
+    log_case(
+        "a schema that is an object",
+        broken.more(log.metadata(schemaString={})),
+        field="metaData.schemaString",
+    ),
+    log_case(
+        "partition columns that are a text",
+        broken.more(log.metadata(partitionColumns="day")),
+        field="metaData.partitionColumns",
+    ),
+    log_case("a property that is a number", broken.more(log.metadata(configuration={"a": 1}))),
+]
+
+SCHEMA = [
+    log_case("a schema that is no JSON", broken.schema_in_log("{"), field="schemaString"),
+    log_case("a schema that is no struct", broken.schema_in_log('"long"'), field="schemaString"),
+    log_case("a schema that is null", broken.schema_in_log("null"), field="schemaString"),
+    log_case("a schema of another struct", broken.schema_in_log('{"type":"struct"}'), field="schemaString"),
+    log_case(
+        "a field without a type",
+        broken.schema_in_log('{"type":"struct","fields":[{"name":"id","nullable":true,"metadata":{}}]}'),
+    ),
+    log_case(
+        "a field without a name",
+        broken.schema_in_log('{"type":"struct","fields":[{"type":"long","nullable":true,"metadata":{}}]}'),
+    ),
+    log_case("names that differ only by case", broken.schema_in_log(TWO_CASES), "ID"),
+    log_case(
+        "names of one letter in two cases",
+        broken.schema_in_log(log.schema(log.field("É"), log.field("é"))),
+        "é",
+    ),
+    log_case("nested names that differ only by case", broken.schema_in_log(NESTED_CASES), "A"),
+    log_case("a name twice", broken.schema_in_log(log.schema(log.field("id"), log.field("id"))), "id"),
+    log_case("a partition column that is not there", broken.schema_in_log(log.ONE_LONG, ("day",)), "day"),
+    log_case("a partition column in another case", broken.schema_in_log(log.ONE_LONG, ("ID",)), "ID"),
+    log_case("a partition column twice", broken.schema_in_log(broken.SCHEMA_STRING, ("day", "day")), "day"),
+    log_case("a deep schema", broken.schema_in_log(deep_schema(5_000)), field="schemaString"),
+    log_case("a bomb of brackets for a schema", broken.schema_in_log("[" * 200_000), field="schemaString"),
+    *(
+        refusal(f"the type {kind}", of_field(kind), kind, "x", meet=broken.scanned)
+        for kind in ("quaternion", "decimal(39,0)", "Long", "void ")
+    ),
+    Survivor(
+        "names that differ by their normal form",
+        broken.more(
+            log.metadata(
+                log.schema(
+                    log.field("\u00e9"),
+                    log.field("e\u0301"),
+                    log.field("id"),
+                    log.field("name", "string"),
+                    log.field("day", "date"),
+                ),
+                ["day"],
+            )
+        ),
+        holds=lambda s: s.schema.names[:2] == ["\u00e9", "e\u0301"],
+    ),
+]
+
+PROPERTIES = [
+    *(
+        Survivor(
+            f"delta.{key} that is {value[:12]!a}",
+            broken.more(log.metadata(broken.SCHEMA_STRING, ["day"], {f"delta.{key}": value})),
+            holds=lambda s, key=key, value=value: s.properties == {f"delta.{key}": value},
+        )
+        for key, value in (
+            ("logRetentionDuration", "a while"),
+            ("deletedFileRetentionDuration", "interval -1 days"),
+            ("checkpointInterval", "-1"),
+            ("checkpointInterval", "9" * 40),
+            ("randomPrefixLength", "\u0663"),
+        )
+    ),
+    Case(
+        "delta.dataSkippingNumIndexedCols that does not parse",
+        broken.more(log.metadata(broken.SCHEMA_STRING, ["day"], {"delta.dataSkippingNumIndexedCols": "all"})),
+        broken.appended,
+        deltaic.CorruptLog,
+        ("all",),
+        {"field": "delta.dataSkippingNumIndexedCols"},
+    ),
+]

@@ -1,0 +1,115 @@
+"""Ways to put into `_delta_log` what is no file, or a file under an odd name."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+from pathlib import Path
+
+from tests.protocol.handmade_log import commit_path
+
+from . import broken
+
+TWO = f"{2:020}"
+
+# Names that are nearly those of commit 2, and mean nothing.
+NEARLY = [
+    "2.json",
+    f"{2:019}.json",
+    f"{2:021}.json",
+    f"{TWO}.JSON",
+    f"{TWO}.json.tmp",
+    f"{TWO}.json~",
+    f"{TWO}.json ",
+    f" {TWO}.json",
+    f"{TWO}.json%20",
+    f"%30{TWO[1:]}.json",
+    f"{TWO}..json",
+    f"{TWO}.json.gz",
+    f"+{TWO[1:]}.json",
+    f"-{TWO[1:]}.json",
+    "0" * 19 + "\uff12.json",
+    "\u0660" * 19 + "\u0662.json",
+    f"{TWO}.js\u200bon",
+    f"{TWO}.json?",
+    f"{TWO}.json#x",
+    f"{2**63:020}.json",
+    f"{'9' * 20}.json",
+    f".{TWO}.json.crc",
+    f"{TWO}.{TWO}.json",
+    f"{TWO}.checkpoint.json",
+    f"{TWO}.checkpoint.parquet.tmp",
+    f"{TWO}.checkpoint.0000000000.0000000001.parquet",
+    f"{TWO}.checkpoint.0000000002.0000000001.parquet",
+    f"{TWO}.checkpoint.1.1.parquet",
+    f"{TWO}.checkpoint.not-a-uuid.parquet",
+    f"{TWO}.compacted.json",
+    f"{TWO}.crc.tmp",
+    "x" * 250,
+]
+
+
+def place(root: Path, name: str) -> Path:
+    """A place in the log where nothing stands any more."""
+    path = root / "_delta_log" / name
+    path.unlink(missing_ok=True)
+    return path
+
+
+def named(name: str) -> broken.Damage:
+    return lambda root: place(root, name).write_bytes(b"garbage")
+
+
+def pipe(name: str) -> broken.Damage:
+    """A pipe: who opens it waits for ever."""
+    return lambda root: os.mkfifo(place(root, name))
+
+
+def end_of_a_socket(name: str) -> broken.Damage:
+    def apply(root: Path) -> None:
+        here = Path.cwd()
+        os.chdir(root / "_delta_log")  # the path of a socket has a hundred characters at most
+        try:
+            Path(name).unlink(missing_ok=True)
+            socket.socket(socket.AF_UNIX).bind(name)
+        finally:
+            os.chdir(here)
+
+    return apply
+
+
+def device(name: str) -> broken.Damage:
+    """A device without end."""
+    return lambda root: place(root, name).symlink_to("/dev/zero")
+
+
+def folder(name: str) -> broken.Damage:
+    def apply(root: Path) -> None:
+        path = place(root, name)
+        path.mkdir()
+        (path / "within").write_text("{}")
+
+    return apply
+
+
+def far_commit(version: int) -> broken.Damage:
+    return lambda root: commit_path(root, version).write_text('{"commitInfo":{}}\n')
+
+
+def log_is(what: str) -> broken.Damage:
+    """The log itself is something else."""
+
+    def apply(root: Path) -> None:
+        log = root / "_delta_log"
+        shutil.rmtree(log)
+        if what == "a file":
+            log.write_text("{}")
+        elif what == "a pipe":
+            os.mkfifo(log)
+        elif what == "a dangling link":
+            log.symlink_to("gone")
+        elif what == "an empty folder":
+            log.mkdir()
+
+    return apply

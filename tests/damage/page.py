@@ -1,0 +1,83 @@
+"""The page `docs/damage.md`, written from the cases: `python -m tests.damage.page`."""
+
+from __future__ import annotations
+
+import re
+import tempfile
+import warnings
+from pathlib import Path
+
+import deltaic
+
+from . import broken
+from .case import Case, Survivor
+from .cases import LOG_ROWS
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "damage.md"
+HEAD = """# What a damaged table gets
+
+A log fails closed: what it says is taken whole, or there is an error that names the file, the version and
+the field. What only derives from it (checkpoints, `_last_checkpoint`, checksums, compactions, statistics)
+fails open: it is passed over with a `DeltaicWarning`, and the table is read from its commits. Nothing is
+repaired, moved or deleted, and an append that meets the same damage changes nothing either. Memory and
+requests stay in proportion to the table's own size.
+
+[errors.md](errors.md) has the errors, and [check.md](check.md) tells how to find what is wrong with a table.
+This page is written by the tests, from the cases that they hold.
+"""
+# Where an error stands is left out here, and so is what differs from writer to writer.
+PLACE = re.compile(
+    r" \((?:path|field|line|version|table|feature|byte \d+)\b.*$| ?\(byte \d+\)|(?<=: )/\S+", re.DOTALL
+)
+LIBRARY = re.compile(
+    r"(cannot be read): (?:EOF|Parquet|Arrow|invalid|expected).*|(not valid JSON): .*"
+    r"|(disagrees with the log: \w+) .*|(its checksum is) 0.*|(feature x{9})x*",
+    re.DOTALL,
+)
+OTHER_INTEGERS = ("add.modificationTime: ", "txn.version: ", "protocol.", "remove.")
+
+
+def outcome(root: Path, case: Case | Survivor) -> str:
+    """What a case comes to, in a few words."""
+    broken.healthy(root)
+    case.damage(root)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        if isinstance(case, Survivor):
+            said = deltaic.Table(root).snapshot().warnings
+            return f"it opens, with a warning: {told(said[0])}" if said else "it opens"
+        try:
+            case.meet(root)
+        except deltaic.DeltaicError as error:
+            return f"`{type(error).__name__}`: {told(error.message)}"
+    raise AssertionError(case.name)
+
+
+def told(message: str) -> str:
+    """What is wrong, without where it stands and without a library's own words."""
+    text = PLACE.sub("", LIBRARY.sub(lambda found: next(filter(None, found.groups())), message)).strip()
+    return text.replace("|", "\\|").replace("\n", " ")
+
+
+def rows(folder: Path, cases: list[Case | Survivor]) -> dict[str, list[str]]:
+    """The outcomes, and what leads to each."""
+    found: dict[str, list[str]] = {}
+    for number, case in enumerate(cases):
+        if not case.name.startswith(OTHER_INTEGERS):
+            found.setdefault(outcome(folder / str(number), case), []).append(case.name.replace("|", "\\|"))
+    return found
+
+
+def page() -> str:
+    """The whole page."""
+    parts = [HEAD]
+    for title, cases in LOG_ROWS.items():
+        parts.append(f"\n## {title}\n\n| what is wrong | what you get |\n|---|---|\n")
+        with tempfile.TemporaryDirectory() as folder:
+            for got, names in rows(Path(folder), cases).items():
+                parts.append(f"| {'; '.join(names)} | {got} |\n")
+    return "".join(parts)
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")
