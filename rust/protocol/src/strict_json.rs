@@ -4,14 +4,13 @@
 //! nobody reads are judged as well, since a later reader may read them.
 
 use std::borrow::Cow;
-use std::collections::HashSet;
 
 use crate::{Error, ErrorKind, Result};
 
 /// How deep objects and lists may be nested.
 pub const MOST_NESTING: usize = 128;
 
-/// Up to how many keys of an object are searched one by one, which is faster than hashing.
+/// Up to how many keys of an object are compared one by one, which is faster than sorting them.
 const FEW: usize = 16;
 
 /// Proves that a text, which is JSON, holds no key twice in one object and is not nested deeper than
@@ -44,9 +43,8 @@ pub fn ensure_strict(text: &str, free: Option<&str>) -> Result<()> {
                     if depth == 1 {
                         free_comes = Some(key.as_ref()) == free;
                     }
-                    if !object.is_free && !object.keys.insert(key) {
-                        let key = key_of(text.get(at..=end).unwrap_or_default());
-                        return Err(damaged(format!("{key:?} stands twice in one object"), at));
+                    if !object.is_free && object.keys.is_known(key, at) {
+                        return Err(twice(text, at));
                     }
                 }
                 at = end;
@@ -64,7 +62,10 @@ pub fn ensure_strict(text: &str, free: Option<&str>) -> Result<()> {
                 });
             }
             Some(b'}' | b']') => {
-                open.pop();
+                let twin = open.pop().and_then(|mut closed| closed.keys.twin(text));
+                if let Some(twin) = twin {
+                    return Err(twice(text, twin));
+                }
             }
             // A comma.
             _ => {
@@ -92,21 +93,34 @@ struct Container<'a> {
 #[derive(Default)]
 struct Keys<'a> {
     few: Vec<Cow<'a, str>>,
-    many: HashSet<Cow<'a, str>>,
+    /// Where the keys begin that came after the few: a bomb of keys must not cost a multiple of its own length.
+    later: Vec<usize>,
 }
 
 impl<'a> Keys<'a> {
-    /// Whether it is the first of its name.
-    fn insert(&mut self, key: Cow<'a, str>) -> bool {
+    /// Takes a key and its place. Whether it is known not to be the first of its name.
+    fn is_known(&mut self, key: Cow<'a, str>, at: usize) -> bool {
+        if self.few.contains(&key) {
+            return true;
+        }
         if self.few.len() < FEW {
-            let is_first = !self.few.contains(&key);
             self.few.push(key);
-            return is_first;
+        } else {
+            self.later.push(at);
         }
-        if self.many.is_empty() {
-            self.many.extend(self.few.iter().cloned());
-        }
-        self.many.insert(key)
+        false
+    }
+
+    /// The place of a key that stands twice among the later ones.
+    fn twin(&mut self, text: &str) -> Option<usize> {
+        let key = |at: usize| key_at(text, at);
+        self.later
+            .sort_unstable_by(|left, right| key(*left).cmp(&key(*right)));
+        let twins = self.later.windows(2).find(|pair| match pair {
+            [left, right] => key(*left) == key(*right),
+            _ => false,
+        });
+        twins.and_then(|pair| pair.iter().max().copied())
     }
 }
 
@@ -136,6 +150,16 @@ fn key_of(quoted: &str) -> Cow<'_, str> {
         return Cow::Borrowed(plain);
     }
     serde_json::from_str::<String>(quoted).map_or(Cow::Borrowed(plain), Cow::Owned)
+}
+
+/// The key whose quote stands at a place.
+fn key_at(text: &str, at: usize) -> Cow<'_, str> {
+    let end = string_end(text.as_bytes(), at + 1);
+    key_of(text.get(at..=end).unwrap_or_default())
+}
+
+fn twice(text: &str, at: usize) -> Error {
+    damaged(format!("{:?} stands twice in one object", key_at(text, at)), at)
 }
 
 fn damaged(what: String, at: usize) -> Error {

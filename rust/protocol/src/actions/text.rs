@@ -5,6 +5,9 @@ use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, Visitor};
 
+/// How many partition values a file may have. No table has so many columns, and each costs more memory than its text.
+const MOST_VALUES: usize = 1 << 16;
+
 /// A JSON string, borrowed from the line where that is possible.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Text<'a>(pub Cow<'a, str>);
@@ -54,7 +57,12 @@ impl<'de: 'a, 'a> Deserialize<'de> for PartitionText<'a> {
                 let mut values: Vec<(Text<'de>, Option<Text<'de>>)> = Vec::new();
                 let mut many = std::collections::HashSet::new();
                 while let Some((key, value)) = map.next_entry::<Text<'de>, Option<Text<'de>>>()? {
-                    // A handful of columns is searched faster than hashed; a hostile million is not.
+                    if values.len() == MOST_VALUES {
+                        return Err(A::Error::custom(format!(
+                            "a file has more than {MOST_VALUES} partition values"
+                        )));
+                    }
+                    // A handful of columns is searched faster than hashed; thousands are not.
                     let twice = if values.len() < 16 {
                         values.iter().any(|(known, _)| *known == key)
                     } else {
