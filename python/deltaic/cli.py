@@ -1,7 +1,7 @@
 """The command ``deltaic``: a table's facts and rows on a terminal, or as JSON for scripts.
 
 Exit codes: 0; 1 the command failed (error and hint on stderr); 2 wrong usage. ``check`` ends with 3 when
-there are warnings and with 4 when there is damage.
+there are warnings and with 4 when there is damage; ``probe`` with 1 where commits are not safe.
 """
 
 from __future__ import annotations
@@ -43,7 +43,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     2
     0
     """
-    options = _parser().parse_args(arguments)
+    parser = _parser()
+    options, unknown = parser.parse_known_args(arguments)
+    if unknown:
+        # What stands behind = may be a secret that was meant for an option.
+        parser.error(f"unrecognized arguments: {' '.join(text.partition('=')[0] for text in unknown)}")
+    given: list[tuple[str, str]] = options.storage_options
+    options.storage_options = dict(given)
+    if len(options.storage_options) < len(given):
+        parser.error("a storage option is given twice")
     command: Callable[[argparse.Namespace], int | None] = options.command
     with warnings.catch_warnings():
         warnings.showwarning = _show_warning
@@ -78,6 +86,17 @@ def _parser() -> argparse.ArgumentParser:
         sub.set_defaults(command=run)
         sub.add_argument("path", metavar="PATH", help="the table's folder or URI")
         sub.add_argument("--json", action="store_true", help="JSON for scripts: sizes in bytes, times in UTC")
+        sub.add_argument(
+            "-o",
+            "--storage-option",
+            dest="storage_options",
+            type=_storage_option,
+            action="append",
+            default=[],
+            metavar="KEY=VALUE",
+            help="a setting of the store; may be repeated. Secrets belong in the environment: others on this "
+            "machine can see a command line",
+        )
         return sub
 
     show = command("show", _show, "schema, protocol, properties and size")
@@ -90,6 +109,16 @@ def _parser() -> argparse.ArgumentParser:
     count = command("count", _count_rows, "the number of rows")
     check = command("check", _check, "what is wrong with the table, what it means and what to do")
     check.add_argument("--deep", action="store_true", help="look at the data files too")
+    command("probe", _probe, "whether commits are safe at a place; tables there are left alone")
+    for sub in (show, history, files, head, count, check):
+        sub.add_argument(
+            "--allowed-root",
+            dest="allowed_roots",
+            action="append",
+            default=[],
+            metavar="ROOT",
+            help="another place that the log may name files in; may be repeated",
+        )
     for sub in (files, head, count):
         sub.add_argument("--where", metavar="SQL", help="a predicate, such as \"day >= DATE '2026-11-01'\"")
     for sub in (show, files, head, count):
@@ -101,6 +130,14 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
+def _storage_option(text: str) -> tuple[str, str]:
+    # The value may be a secret, so what is wrong is told without it.
+    name, equals, value = text.partition("=")
+    if not name.strip() or not equals:
+        raise argparse.ArgumentTypeError("an option is KEY=VALUE")
+    return name, value
+
+
 def _count(text: str) -> int:
     number = int(text)
     if number < 0:
@@ -108,9 +145,14 @@ def _count(text: str) -> int:
     return number
 
 
+def _table(options: argparse.Namespace) -> deltaic.Table:
+    return deltaic.Table(
+        options.path, storage_options=options.storage_options or None, allowed_roots=options.allowed_roots
+    )
+
+
 def _snapshot(options: argparse.Namespace) -> deltaic.Snapshot:
-    table = deltaic.Table(options.path)
-    return table.snapshot(version=options.at_version, timestamp=options.timestamp)
+    return _table(options).snapshot(version=options.at_version, timestamp=options.timestamp)
 
 
 def _show(options: argparse.Namespace) -> None:
@@ -160,7 +202,7 @@ def _show(options: argparse.Namespace) -> None:
 
 
 def _history(options: argparse.Namespace) -> None:
-    commits = deltaic.Table(options.path).history(options.limit)
+    commits = _table(options).history(options.limit)
     if options.json:
         emit_json(
             [
@@ -251,12 +293,46 @@ def _count_rows(options: argparse.Namespace) -> None:
 
 def _check(options: argparse.Namespace) -> int:
     with ProgressLine({"log": "reading the log", "files": "looking at the data files"}) as progress:
-        report = deltaic.Table(options.path).check(deep=options.deep, progress=progress.show)
+        report = _table(options).check(deep=options.deep, progress=progress.show)
     if options.json:
         emit_json(report.to_dict())
     else:
         emit_report(report)
     return _UNHEALTHY.get(report.severity or "", 0)
+
+
+_PROMISES = {
+    "once": "a version is made once, and not over another",
+    "one winner": "of many writers of one version exactly one wins",
+    "bytes": "a version holds what its winner wrote",
+    "listing": "a listing shows a version that was made",
+}
+
+
+def _probe(options: argparse.Namespace) -> int:
+    error: deltaic.StorageError | None = None
+    try:
+        deltaic.probe_store(options.path, options.storage_options)
+    except deltaic.StorageError as caught:
+        error = caught
+    broken = None if error is None else error.context.get("promise")
+
+    def outcome(promise: str) -> str:
+        if error is None:
+            return "kept"
+        return "broken" if promise == broken else "not learnt"
+
+    outcomes = {promise: outcome(promise) for promise in _PROMISES}
+    if options.json:
+        emit_json({"safe": error is None, "promises": outcomes, "error": error and error.message})
+    else:
+        emit_table(["promise", "outcome"], [[_PROMISES[promise], said] for promise, said in outcomes.items()])
+        if error is None:
+            emit("Commits are safe here.")
+    if error is not None:
+        print(f"error: {error}", file=sys.stderr)
+        return _FAILED
+    return 0
 
 
 def _numeric(schema: Any) -> set[str]:

@@ -21,7 +21,8 @@ def probe_store(uri: str | os.PathLike[str], storage_options: Mapping[str, str] 
         storage_options: Settings of the store, as for `Table`.
 
     Raises:
-        StorageError: The store does not keep what a commit needs; or it cannot be reached or written.
+        StorageError: The store does not keep what a commit needs, and ``context["promise"]`` is ``"once"``,
+            ``"one winner"``, ``"bytes"`` or ``"listing"``; or it cannot be reached or written.
         ValueError: The URI or a storage option is not known.
 
     >>> import deltaic

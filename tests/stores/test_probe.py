@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
 import deltaic
+from deltaic.cli import main
 
 from .store import Store, strict_s3
 from .strict_store import Fault, StrictStore
@@ -45,3 +47,23 @@ def test_a_store_that_forbids_writing_is_told(strict: StrictStore) -> None:
     strict.faults = [Fault("PUT", "", 403, times=float("inf"))]
     with pytest.raises(deltaic.StorageError, match="permission denied"):
         deltaic.probe_store("s3://tables/t", strict_s3(strict.port).options)
+
+
+def test_the_command_line_says_which_promise_is_broken(
+    strict: StrictStore, capsys: pytest.CaptureFixture[str]
+) -> None:
+    strict.ignores_conditions = True
+    options = strict_s3(strict.port, aws_conditional_put="etag").options
+    given = [part for name, value in options.items() for part in ("-o", f"{name}={value}")]
+    assert main(["probe", "s3://tables/t", *given]) == 1
+    told = capsys.readouterr()
+    assert [line.rsplit("  ")[-1] for line in told.out.splitlines()[1:]] == ["broken"] + ["not learnt"] * 3
+    assert "not safe" in told.err
+    assert main(["probe", "s3://tables/t", "--json", *given]) == 1
+    said = json.loads(capsys.readouterr().out)
+    assert (said["safe"], said["promises"]["once"]) == (False, "broken")
+    assert "not safe" in said["error"]
+    strict.ignores_conditions = False
+    assert main(["probe", "s3://tables/t", "--json", *given]) == 0
+    said = json.loads(capsys.readouterr().out)
+    assert (said["safe"], set(said["promises"].values()), said["error"]) == (True, {"kept"}, None)

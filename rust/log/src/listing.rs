@@ -166,8 +166,12 @@ impl Listing {
                 }))
             })
             .collect();
-        // Stores list in no promised order.
-        files.sort_by(|left, right| left.path.cmp(&right.path));
+        // Stores list in no promised order, and a file that is written anew meanwhile perhaps twice.
+        files.sort_by(|left, right| {
+            let newer_first = right.modified_ms.cmp(&left.modified_ms);
+            left.path.cmp(&right.path).then(newer_first)
+        });
+        files.dedup_by(|later, kept| later.name == kept.name);
         Self { files, any }
     }
 

@@ -20,6 +20,7 @@ use proptest::prelude::*;
 fn runtime() -> tokio::runtime::Runtime {
     tokio::runtime::Builder::new_current_thread()
         .enable_all()
+        .start_paused(true)
         .build()
         .expect("a runtime can be made")
 }

@@ -2,6 +2,7 @@
 //! table, never another table and never a panic.
 
 use deltaic_log::Snapshot;
+use deltaic_log::history::history;
 use deltaic_log::snapshot::LoadOptions;
 use deltaic_protocol::log_path::CheckpointFormat;
 use deltaic_protocol::{Error, ErrorKind, Result};
@@ -74,7 +75,7 @@ async fn open(table: &TableBuilder) -> Result<Snapshot> {
 /// itself may be what is damaged.
 fn assert_typed(error: &Error, fault: Fault, how: &str) {
     let kind = error.kind();
-    let is_like_damage = matches!(fault, Fault::NotFound | Fault::Truncated);
+    let is_like_damage = matches!(fault, Fault::NotFound | Fault::Truncated | Fault::Lengthened);
     assert!(
         kind == ErrorKind::StorageError || (is_like_damage && kind == ErrorKind::CorruptLog),
         "{how}: {kind:?}: {error}"
@@ -116,11 +117,14 @@ async fn every_request_fails(table: &TableBuilder, fault: Fault, how: &str) -> R
                     // there is no hint is no failure.
                     let is_for_good = which == 1 && table.scripted().faults_met() > before;
                     assert!(
-                        !is_for_good || fault == Fault::NotFound || warnings > 0,
+                        !is_for_good || matches!(fault, Fault::NotFound | Fault::Slow) || warnings > 0,
                         "{how}: nobody is told"
                     );
                 }
-                Err(error) => assert_typed(&error, fault, &how),
+                Err(error) => {
+                    assert_ne!(fault, Fault::Slow, "{how}: {error}");
+                    assert_typed(&error, fault, &how);
+                }
             }
         }
         if !was_met {
@@ -135,6 +139,96 @@ async fn every_request_fails(table: &TableBuilder, fault: Fault, how: &str) -> R
 #[tokio::test]
 async fn a_body_that_ends_early_is_not_taken_for_the_file() -> Result<()> {
     opens_meet(&[Fault::Truncated]).await
+}
+
+/// More than was told is no longer file.
+#[tokio::test]
+async fn a_body_that_is_too_long_is_not_taken_for_the_file() -> Result<()> {
+    opens_meet(&[Fault::Lengthened]).await?;
+    refreshes_meet(&[Fault::Lengthened]).await?;
+    statistics_meet(&[Fault::Lengthened]).await
+}
+
+/// Whichever answer comes last, by an hour, the table is the same.
+#[tokio::test(start_paused = true)]
+async fn an_answer_that_takes_its_time_is_as_good() -> Result<()> {
+    opens_meet(&[Fault::Slow]).await?;
+    refreshes_meet(&[Fault::Slow]).await?;
+    statistics_meet(&[Fault::Slow]).await
+}
+
+/// What a history tells is right and whole, or an error.
+#[tokio::test(start_paused = true)]
+async fn a_history_that_meets_a_fault_is_no_other_history() -> Result<()> {
+    for layout in LAYOUTS {
+        let table = table(layout, None).await?;
+        let right = history(&table.location(), None, LoadOptions::default()).await?;
+        for fault in Fault::OF_READS {
+            for number in 0.. {
+                let before = table.scripted().faults_met();
+                for rule in rules(fault, number) {
+                    let how = format!("{layout:?}, {fault:?} at request {number}");
+                    table.scripted().fail(rule);
+                    let told = history(&table.location(), None, LoadOptions::default()).await;
+                    table.scripted().heal();
+                    match told {
+                        Ok(told) => assert_eq!(told, right, "{how}"),
+                        Err(error) => assert_typed(&error, fault, &how),
+                    }
+                }
+                if table.scripted().faults_met() == before {
+                    assert!(number > 2, "a history makes requests");
+                    break;
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// A checkpoint so large that it is read in ranges, of which another file takes the place between two of them.
+#[tokio::test]
+async fn ranges_of_two_files_make_no_checkpoint() -> Result<()> {
+    for layout in [Layout::Classic, Layout::V2(CheckpointFormat::Parquet, 1)] {
+        let mut met = 0;
+        for number in 1.. {
+            let mut table = TableBuilder::new();
+            table.commit(TableBuilder::first_actions()).await?;
+            let name = |file: u64| format!("{:016x}{:016x}", mixed(file), mixed(file + (1 << 32)));
+            table
+                .commit((0..12_000).map(|file| add(&name(file), None)).collect())
+                .await?;
+            let mut form = CheckpointForm::of(layout);
+            form.row_group_rows = 3_000;
+            table.upkeep(&Upkeep::Checkpoint(form)).await?;
+            let right = replay(table.commits()).facts();
+            let at = if matches!(layout, Layout::V2(..)) {
+                "_sidecars/"
+            } else {
+                "checkpoint.parquet"
+            };
+            let how = format!("{layout:?}, before the range {number}");
+            table
+                .scripted()
+                .fail(Rule::new(Fault::Overwritten).at(at).requests(number..number + 1));
+            match open(&table).await {
+                Ok(opened) => assert!(facts(&opened).await? == right, "{how}: another table"),
+                Err(error) => assert_typed(&error, Fault::NotFound, &how),
+            }
+            if table.scripted().faults_met() == 0 {
+                break;
+            }
+            met += 1;
+        }
+        assert!(met > 0, "{layout:?}: it was read in one range");
+    }
+    Ok(())
+}
+
+/// Bits that no compression makes fewer.
+fn mixed(number: u64) -> u64 {
+    let mixed = (number ^ (number >> 31)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    (mixed ^ (mixed >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9)
 }
 
 #[tokio::test]

@@ -27,11 +27,17 @@ pub enum Fault {
     Truncated,
     /// The connection breaks in the middle of the body.
     Reset,
+    /// More comes than was told: the body's last line once more, or the whole body where it has no lines.
+    Lengthened,
+    /// The answer is right and takes an hour.
+    Slow,
+    /// Another file of the same length takes this one's place before it is answered: one bit of its first half is another.
+    Overwritten,
 }
 
 impl Fault {
     /// Every fault of a read.
-    pub const OF_READS: [Self; 7] = [
+    pub const OF_READS: [Self; 9] = [
         Self::RequestLost,
         Self::NotFound,
         Self::ServerError,
@@ -39,6 +45,8 @@ impl Fault {
         Self::PermissionDenied,
         Self::Truncated,
         Self::Reset,
+        Self::Lengthened,
+        Self::Slow,
     ];
 
     /// What the client hears.
@@ -59,13 +67,25 @@ impl Fault {
             },
             Self::ServerError => generic("500 Internal Server Error"),
             Self::Throttled => generic("503 Slow Down"),
-            Self::AnswerLost | Self::RequestLost | Self::Truncated | Self::Reset => {
-                generic("the connection was reset")
-            }
+            Self::AnswerLost
+            | Self::RequestLost
+            | Self::Truncated
+            | Self::Reset
+            | Self::Lengthened
+            | Self::Slow
+            | Self::Overwritten => generic("the connection was reset"),
         }
     }
 
-    /// What arrives of a body, for the faults that let some of it through.
+    /// Whether what is asked for is done and answered, as far as the fault lets it through.
+    pub(crate) fn is_answered(self) -> bool {
+        matches!(
+            self,
+            Self::Truncated | Self::Reset | Self::Lengthened | Self::Slow | Self::Overwritten
+        )
+    }
+
+    /// What arrives of a body, for the faults that change it.
     pub(crate) fn arrives(self, body: &Bytes) -> Option<Bytes> {
         let half = body.len() / 2;
         match self {
@@ -74,6 +94,12 @@ impl Fault {
                 let mut before_the_end = body.iter().take(body.len().saturating_sub(1));
                 let line = before_the_end.rposition(|byte| *byte == b'\n');
                 Some(body.slice(..line.map_or(half, |end| end + 1)))
+            }
+            Self::Lengthened => {
+                let mut before_the_end = body.iter().take(body.len().saturating_sub(1));
+                let line = before_the_end.rposition(|byte| *byte == b'\n');
+                let last = body.slice(line.map_or(0, |end| end + 1)..);
+                Some([body.as_ref(), last.as_ref()].concat().into())
             }
             _ => None,
         }

@@ -1,6 +1,6 @@
 //! What the tests of the crates share: tables made by hand in every form that a log can take, an oracle that is too
-//! simple to be wrong, generated histories, a store that is slow and fails on demand, and the contract that every way
-//! of committing must keep. Never published.
+//! simple to be wrong, generated histories, a store and a network that are slow and fail on demand, and the contract
+//! that every way of committing must keep. Never published.
 
 mod action_parquet;
 pub mod checkpoint_writer;
@@ -9,9 +9,13 @@ pub mod committer_contract;
 pub mod compaction_writer;
 pub mod facts;
 pub mod fault;
+pub mod listing_form;
 pub mod oracle;
+pub mod remote_table;
 pub mod requests;
+pub mod scripted_network;
 pub mod scripted_store;
+mod services;
 mod steps;
 pub mod strategies;
 pub mod table_builder;

@@ -18,10 +18,14 @@ use object_store::{
 use tokio::time::Instant;
 
 use crate::fault::{Fault, Rule};
+use crate::listing_form::ListingForm;
 use crate::requests::{Report, Request, RequestKind};
 
 /// How many objects a page of a listing holds, as on the large object stores.
 const PAGE: usize = 1000;
+
+/// How long a slow answer takes.
+const SLOW: Duration = Duration::from_secs(60 * 60);
 
 /// A store in memory, quick and sound until it is told otherwise. Clones are one store.
 ///
@@ -58,6 +62,7 @@ struct Script {
     latency: Duration,
     page: usize,
     rules: Vec<Rule>,
+    listing: ListingForm,
     requests: Vec<Request>,
     /// Requests before this were forgotten: an answer to one of them is told to nobody.
     forgotten: usize,
@@ -80,6 +85,7 @@ impl ScriptedStore {
                 latency: Duration::ZERO,
                 page: PAGE,
                 rules: Vec::new(),
+                listing: ListingForm::default(),
                 requests: Vec::new(),
                 forgotten: 0,
                 met: 0,
@@ -115,9 +121,16 @@ impl ScriptedStore {
         }
     }
 
-    /// Drops every rule.
+    /// What a listing of a folder looks like from now on.
+    pub fn set_listing(&self, form: ListingForm) {
+        self.script().listing = form;
+    }
+
+    /// Drops every rule, and lists what is there.
     pub fn heal(&self) {
-        self.script().rules.clear();
+        let mut script = self.script();
+        script.rules.clear();
+        script.listing = ListingForm::default();
     }
 
     /// How many requests have met a fault.
@@ -172,6 +185,7 @@ impl ScriptedStore {
                 script.latency,
             )
         };
+        let latency = if fault == Some(Fault::Slow) { SLOW } else { latency };
         if !latency.is_zero() {
             wait(latency).await;
         }
@@ -197,7 +211,7 @@ impl ScriptedStore {
     ) -> Result<T> {
         let (number, fault) = self.begin(kind, path).await;
         let answer = match fault {
-            None => request.await,
+            None | Some(Fault::Slow) => request.await,
             Some(Fault::AnswerLost) => {
                 request.await?;
                 Err(Fault::AnswerLost.error(path))
@@ -215,6 +229,8 @@ impl ScriptedStore {
         prefix: Option<&Path>,
         objects: BoxStream<'static, Result<ObjectMeta>>,
     ) -> BoxStream<'static, Result<ObjectMeta>> {
+        let form = self.script().listing.clone();
+        let objects = form.apply_to(objects);
         let store = self.clone();
         let path = prefix.map(ToString::to_string).unwrap_or_default();
         let pages = stream::unfold(Some(objects), move |objects| {
@@ -315,7 +331,9 @@ impl ObjectStore for ScriptedStore {
     }
 
     async fn list_with_delimiter(&self, prefix: Option<&Path>) -> Result<ListResult> {
-        let listed = self.store.list_with_delimiter(prefix).await?;
+        let mut listed = self.store.list_with_delimiter(prefix).await?;
+        let form = self.script().listing.clone();
+        listed.objects = form.apply(listed.objects);
         let size = self.script().page;
         let path = prefix.map(Path::as_ref).unwrap_or_default();
         let pages = listed.objects.len() / size + 1;
@@ -340,16 +358,21 @@ impl ScriptedStore {
         fault: Option<Fault>,
     ) -> (Result<GetResult>, Option<Range<u64>>) {
         if let Some(fault) = fault
-            && !matches!(fault, Fault::Truncated | Fault::Reset)
+            && !fault.is_answered()
         {
             return (Err(fault.error(path.as_ref())), None);
+        }
+        if fault == Some(Fault::Overwritten)
+            && let Err(error) = self.overwrite(path).await
+        {
+            return (Err(error), None);
         }
         let answer = match self.store.get_opts(path, options).await {
             Ok(answer) => answer,
             Err(error) => return (Err(error), None),
         };
         let range = Some(answer.range.clone());
-        let Some(fault) = fault else {
+        let Some(fault) = fault.filter(|fault| !matches!(fault, Fault::Slow | Fault::Overwritten)) else {
             return (Ok(answer), range);
         };
         let (meta, asked) = (answer.meta.clone(), answer.range.clone());
@@ -370,5 +393,20 @@ impl ScriptedStore {
             extensions,
         };
         (Ok(broken), range)
+    }
+
+    /// Puts another file of the same length in a file's place.
+    async fn overwrite(&self, path: &Path) -> Result<()> {
+        let mut bytes = self.store.get(path).await?.bytes().await?.to_vec();
+        let quarter = bytes.len() / 4;
+        // In the quarter of a word, where it makes another word and nothing that cannot be decoded.
+        let words = bytes.get(quarter..).unwrap_or_default().windows(16);
+        let word = words
+            .into_iter()
+            .position(|window| window.iter().all(u8::is_ascii_alphanumeric));
+        if let Some(byte) = bytes.get_mut(quarter + word.map_or(0, |word| word + 8)) {
+            *byte ^= 1;
+        }
+        self.store.put(path, bytes.into()).await.map(|_| ())
     }
 }

@@ -78,6 +78,7 @@ async fn prove(location: &TableLocation) -> Result<()> {
             "the store overwrites what a conditional put must leave alone: two writers would lose each other's commits",
         )
         .with("path", location.uri())
+        .with("promise", "once")
         .hint("tables can be read here; to write, use a store with conditional puts (If-None-Match)")),
         Err(error) => Err(failed(error)),
     }

@@ -17,8 +17,8 @@ const VERSIONS: i64 = 5;
 
 /// Proposes versions in a folder beside the table's files, by one writer and by many at once, and removes it.
 ///
-/// A `StorageError` says which promise is not kept: one writer wins a version, its bytes stay, and a listing shows
-/// them. Nothing under a name that a table could have is touched.
+/// A `StorageError` says which promise is not kept, in words and as its `promise`: a version is made `once`, of many
+/// writers there is `one winner`, its `bytes` stay, and a `listing` shows them. Nothing under a name that a table could have is touched.
 ///
 /// Protocol: *Creation of New Log Entries*.
 pub async fn probe(location: &TableLocation) -> Result<()> {
@@ -36,7 +36,7 @@ async fn keeps_its_promises(location: &TableLocation) -> Result<()> {
         propose(location, first, b"second\n".to_vec()).await?,
     ];
     if outcomes != [Outcome::Committed(first), Outcome::Lost(first)] {
-        return Err(broken("a version that was there could be made once more"));
+        return Err(broken("once", "a version that was there could be made once more"));
     }
     is_there(location, first, b"first\n").await?;
     for number in 1..=VERSIONS {
@@ -49,10 +49,10 @@ async fn keeps_its_promises(location: &TableLocation) -> Result<()> {
             .filter(|(_, outcome)| **outcome == Outcome::Committed(version));
         match (winners.next(), winners.next()) {
             (Some((winner, _)), None) => is_there(location, version, &body(winner)).await?,
-            (Some(_), Some(_)) => return Err(broken("two writers won the same version")),
+            (Some(_), Some(_)) => return Err(broken("one winner", "two writers won the same version")),
             // Nobody knows that it won, and that is safe, if the store is not always so.
             (None, _) if outcomes.contains(&Outcome::Unknown(version)) => {}
-            (None, _) => return Err(broken("no writer won a version")),
+            (None, _) => return Err(broken("one winner", "no writer won a version")),
         }
     }
     Ok(())
@@ -69,11 +69,14 @@ async fn is_there(location: &TableLocation, version: Version, expected: &[u8]) -
         .await
         .map_err(|error| store_error(&error, &relative))?;
     if found != expected {
-        return Err(broken("a version does not hold what its winner wrote"));
+        return Err(broken("bytes", "a version does not hold what its winner wrote"));
     }
     let listing = Listing::whole(location).await?;
     if !listing.commits().any(|file| file.path.version == version) {
-        return Err(broken("a listing does not show a version that was made before"));
+        return Err(broken(
+            "listing",
+            "a listing does not show a version that was made before",
+        ));
     }
     Ok(())
 }
@@ -92,11 +95,12 @@ async fn remove(folder: &TableLocation) -> Result<()> {
     Ok(())
 }
 
-fn broken(what: &str) -> Error {
+fn broken(promise: &str, what: &str) -> Error {
     Error::new(
         ErrorKind::StorageError,
         format!("commits are not safe on this store: {what}"),
     )
+    .with("promise", promise)
     .hint(
         "tables can be read here; to write, use a store with conditional puts or, on a disk, with hard links",
     )

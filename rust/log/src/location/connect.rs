@@ -6,8 +6,9 @@ use std::time::Duration;
 use deltaic_protocol::{Error, ErrorKind, Result};
 use object_store::aws::AmazonS3Builder;
 use object_store::azure::MicrosoftAzureBuilder;
+use object_store::client::{HttpClient, HttpConnector};
 use object_store::gcp::GoogleCloudStorageBuilder;
-use object_store::{BackoffConfig, ObjectStore, RetryConfig};
+use object_store::{BackoffConfig, ClientOptions, ObjectStore, RetryConfig};
 use url::{Host, Url};
 
 use super::names::{MAX_RETRIES, RETRY_TIMEOUT};
@@ -39,8 +40,21 @@ const ADDRESSES: [&str; 4] = [
     "google_base_url",
 ];
 
+/// What takes requests in the network's stead; none but in tests.
+pub(super) type Network = Option<Arc<dyn HttpConnector>>;
+
+/// The builders take a connector of a known type alone.
+#[derive(Debug)]
+struct Stand(Arc<dyn HttpConnector>);
+
+impl HttpConnector for Stand {
+    fn connect(&self, options: &ClientOptions) -> object_store::Result<HttpClient> {
+        self.0.connect(options)
+    }
+}
+
 /// Makes the client. Nothing is sent; settings that do not fit together are `InvalidArgument`.
-pub(super) fn connect(place: &Place, settings: &Settings) -> Result<Arc<dyn ObjectStore>> {
+pub(super) fn connect(place: &Place, settings: &Settings, network: &Network) -> Result<Arc<dyn ObjectStore>> {
     // A process has one default; whoever set it first may keep it.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let retry = retry(settings)?;
@@ -55,9 +69,13 @@ pub(super) fn connect(place: &Place, settings: &Settings) -> Result<Arc<dyn Obje
         .map(|(name, value)| (name.as_str(), value.as_str()))
         .filter(|(name, _)| ![MAX_RETRIES, RETRY_TIMEOUT].contains(name))
         .chain(defaults);
+    let stand = network.clone().map(Stand);
     let store: std::result::Result<Arc<dyn ObjectStore>, object_store::Error> = match place.service {
         Service::S3 => {
             let mut builder = AmazonS3Builder::new().with_retry(retry);
+            if let Some(stand) = stand {
+                builder = builder.with_http_connector(stand);
+            }
             for (name, value) in settings {
                 builder = builder.with_config(known(name.parse())?, value);
             }
@@ -68,6 +86,9 @@ pub(super) fn connect(place: &Place, settings: &Settings) -> Result<Arc<dyn Obje
         }
         Service::Azure => {
             let mut builder = MicrosoftAzureBuilder::new().with_retry(retry);
+            if let Some(stand) = stand {
+                builder = builder.with_http_connector(stand);
+            }
             if let Some(endpoint) = endpoint_of(place)? {
                 builder = builder.with_endpoint(endpoint);
             }
@@ -81,6 +102,9 @@ pub(super) fn connect(place: &Place, settings: &Settings) -> Result<Arc<dyn Obje
         }
         Service::Google => {
             let mut builder = GoogleCloudStorageBuilder::new().with_retry(retry);
+            if let Some(stand) = stand {
+                builder = builder.with_http_connector(stand);
+            }
             for (name, value) in settings {
                 builder = builder.with_config(known(name.parse())?, value);
             }

@@ -17,12 +17,14 @@ use std::sync::{Arc, LazyLock};
 use deltaic_protocol::partition::decode_path;
 use deltaic_protocol::{Error, ErrorKind, Result};
 use object_store::ObjectStore;
+use object_store::client::HttpConnector;
 use object_store::local::LocalFileSystem;
 use object_store::memory::InMemory;
 use object_store::path::Path;
 use url::Url;
 
 pub use self::options::StorageOptions;
+use self::shared::Shared;
 use self::uri::Place;
 use crate::links::{is_no_regular_file, leads_out_of};
 use crate::whole_body::read_file;
@@ -144,10 +146,23 @@ impl TableLocation {
         }
     }
 
+    /// A table on a store that answers over a network, with the settings that [`TableLocation::with_options`] makes of
+    /// its options, where a connector of the caller's takes the requests in the network's stead; for tests.
+    pub fn on_network(uri: &str, options: StorageOptions, network: Arc<dyn HttpConnector>) -> Result<Self> {
+        let place = Place::parse(uri).ok_or_else(|| invalid(uri, "no store over a network has it"))??;
+        let settings = options::settings(&place, &options, environment::variables(place.service))?;
+        let shared = Shared::try_new(&place, &settings, Some(network))?;
+        Ok(Self::on_shared(place, shared, options, Vec::new()))
+    }
+
     fn remote(place: Place, options: StorageOptions, allowed_roots: Vec<String>) -> Result<Self> {
         let settings = options::settings(&place, &options, environment::variables(place.service))?;
         let shared = shared::store(&place, settings)?;
-        Ok(Self {
+        Ok(Self::on_shared(place, shared, options, allowed_roots))
+    }
+
+    fn on_shared(place: Place, shared: Shared, options: StorageOptions, allowed_roots: Vec<String>) -> Self {
+        Self {
             uri: place.to_uri(),
             store: shared.store,
             root: place.root.clone(),
@@ -158,7 +173,7 @@ impl TableLocation {
                 options,
                 proven: shared.proven,
             }),
-        })
+        }
     }
 
     fn local(path: &FilePath, allowed_roots: Vec<String>) -> Result<Self> {

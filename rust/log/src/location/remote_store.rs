@@ -14,7 +14,7 @@ use object_store::{
     ObjectStore, PutMultipartOptions, PutOptions, PutPayload, PutResult, Result, UploadPart,
 };
 
-use super::connect::connect;
+use super::connect::{Network, connect};
 use super::options::{Settings, secrets, without};
 use super::per_process::PerProcess;
 use super::uri::Place;
@@ -26,23 +26,29 @@ pub(super) struct RemoteStore {
     settings: Settings,
     secrets: Arc<[String]>,
     stores: PerProcess,
+    network: Network,
 }
 
 impl RemoteStore {
     /// Makes the store. Nothing is sent.
-    pub(super) fn try_new(place: Place, settings: Settings) -> deltaic_protocol::Result<Self> {
-        let store = connect(&place, &settings)?;
+    pub(super) fn try_new(
+        place: Place,
+        settings: Settings,
+        network: Network,
+    ) -> deltaic_protocol::Result<Self> {
+        let store = connect(&place, &settings, &network)?;
         Ok(Self {
             secrets: secrets(&settings).into(),
             stores: PerProcess::new(store),
             place,
             settings,
+            network,
         })
     }
 
     fn store(&self) -> Result<&Arc<dyn ObjectStore>> {
         self.stores.get(|| {
-            connect(&self.place, &self.settings).map_err(|error| Error::Generic {
+            connect(&self.place, &self.settings, &self.network).map_err(|error| Error::Generic {
                 store: "remote",
                 source: error.message().to_owned().into(),
             })

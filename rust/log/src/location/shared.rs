@@ -7,7 +7,7 @@ use deltaic_protocol::Result;
 use object_store::ObjectStore;
 use object_store::path::Path;
 
-use super::connect::is_elsewhere;
+use super::connect::{Network, is_elsewhere};
 use super::options::Settings;
 use super::remote_store::RemoteStore;
 use super::uri::Place;
@@ -18,6 +18,16 @@ pub(super) struct Shared {
     pub(super) store: Arc<dyn ObjectStore>,
     /// Whether it keeps the promise of put-if-absent.
     pub(super) proven: Arc<AtomicBool>,
+}
+
+impl Shared {
+    /// Makes the store, of which nothing has been found out yet.
+    pub(super) fn try_new(place: &Place, settings: &Settings, network: Network) -> Result<Self> {
+        Ok(Self {
+            proven: Arc::new(AtomicBool::new(!is_elsewhere(settings))),
+            store: Arc::new(RemoteStore::try_new(place.clone(), settings.clone(), network)?),
+        })
+    }
 }
 
 /// How many are kept.
@@ -51,10 +61,7 @@ pub(super) fn store(place: &Place, settings: Settings) -> Result<Shared> {
         stores.push(found);
         return Ok(shared);
     }
-    let shared = Shared {
-        proven: Arc::new(AtomicBool::new(!is_elsewhere(&key.1))),
-        store: Arc::new(RemoteStore::try_new(key.0.clone(), key.1.clone())?),
-    };
+    let shared = Shared::try_new(&key.0, &key.1, None)?;
     if let Some(stores) = &mut stores {
         if stores.len() >= KEPT {
             stores.remove(0);

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use deltaic_protocol::{Error, ErrorKind, Result, Version};
+use object_store::ObjectStoreExt;
 
 use super::Snapshot;
 use super::assemble::Known;
@@ -21,8 +22,21 @@ const MOST_BATCHES: usize = 4096;
 
 impl Snapshot {
     /// The newest version. Where the log no longer continues from this one, because it was made anew or too much was
-    /// cleaned up, it is opened from the start. Must be called inside a runtime.
+    /// cleaned up, it is opened from the start. A listing that is behind the time is no way back: as long as this
+    /// version's file is there, this version is the least that is given. Must be called inside a runtime.
     pub async fn refresh(&self) -> Result<Self> {
+        let newest = self.newest().await;
+        let is_behind = match &newest {
+            Ok(newest) => newest.version() < self.version(),
+            Err(error) => error.kind() == ErrorKind::TableNotFound,
+        };
+        if is_behind && self.still_stands().await {
+            return Ok(self.clone());
+        }
+        newest
+    }
+
+    async fn newest(&self) -> Result<Self> {
         let listing = Listing::from(&self.location, self.version()).await?;
         let reload = || Self::load(Arc::clone(&self.location), None, self.options);
         let Some(newest) = newest_version(&listing) else {
@@ -107,33 +121,51 @@ impl Snapshot {
         Ok(snapshot)
     }
 
+    /// Whether the store, asked for the very file that made this version, has it as it was.
+    async fn still_stands(&self) -> bool {
+        let Some(made) = self.made_of().next() else {
+            return false;
+        };
+        let Ok(path) = self.location.below(&made.relative()) else {
+            return false;
+        };
+        let found = self.location.store().head(&path).await;
+        found.is_ok_and(|found| made.is_still(&found))
+    }
+
+    /// The file that made this version: its commit, or the checkpoint's where the commits before it are gone.
+    fn made_of(&self) -> impl Iterator<Item = &Arc<LogFile>> + Clone {
+        let newest = self.segment.commits.last();
+        let checkpoint = self
+            .segment
+            .checkpoint
+            .iter()
+            .flat_map(|checkpoint| &checkpoint.files);
+        newest
+            .into_iter()
+            .chain(checkpoint.take(usize::from(newest.is_none())))
+    }
+
     /// Whether a listing from this version on is of the same table: a file that this snapshot was made from is still
     /// there as it was.
     async fn continues_in(&self, listing: &Listing) -> bool {
         let is_as_it_was = |mine: &Arc<LogFile>, listing: &Listing| {
             listing.files.iter().any(|file| mine.is_same_writing(file))
         };
-        // The file that made this version: its commit, or the checkpoint where the commits before it are gone.
-        let checkpoint = self
-            .segment
-            .checkpoint
-            .iter()
-            .flat_map(|checkpoint| &checkpoint.files);
-        let newest = self.segment.commits.last();
-        let made = newest
-            .into_iter()
-            .chain(checkpoint.clone().take(usize::from(newest.is_none())));
+        let mut made = self.made_of();
         if made.clone().any(|mine| is_as_it_was(mine, listing)) {
             return true;
         }
         // A file of this version that is there and is another one says that the table is another one.
         let replaced = |mine: &Arc<LogFile>| listing.files.iter().any(|file| file.path == mine.path);
-        if made.clone().any(replaced) {
+        if made.any(replaced) {
             return false;
         }
         // It was cleaned up. Of older files only a listing of the whole log can tell.
         match Listing::whole(&self.location).await {
             Ok(whole) => {
+                let checkpoint = self.segment.checkpoint.iter();
+                let checkpoint = checkpoint.flat_map(|checkpoint| &checkpoint.files);
                 let all = self.segment.commits.iter().chain(checkpoint);
                 let mut all = all.filter(|mine| whole.files.iter().any(|file| file.path == mine.path));
                 let mut any = false;

@@ -17,6 +17,10 @@ use crate::listing::LogFile;
 use crate::snapshot::Snapshot;
 use crate::store_error::store_error;
 
+/// How often a version is proposed to which no answer comes that tells; the store's client has asked again each time.
+/// `max_attempts` counts winners, and many of them are no sign that anything is out of order.
+const MOST_UNANSWERED: usize = 10;
+
 /// An append, its data files already written.
 #[derive(Clone, Debug)]
 pub struct Append {
@@ -77,6 +81,7 @@ struct Attempts<'a> {
 impl Attempts<'_> {
     async fn run(&mut self) -> Result<Committed> {
         let location = self.snapshot.location();
+        let mut unanswered = 0;
         for _ in 0..self.append.max_attempts.max(1) {
             let version = self.read.next()?;
             let timestamp_ms = now_ms();
@@ -99,7 +104,13 @@ impl Attempts<'_> {
                 match seen {
                     Some(winner) => Some(winner),
                     // Nothing is there yet, so the version is proposed again: whichever proposal lands is ours.
-                    None if outcome == Outcome::Unknown(version) || before == Some(version) => continue,
+                    None if outcome == Outcome::Unknown(version) || before == Some(version) => {
+                        unanswered += 1;
+                        if unanswered == MOST_UNANSWERED {
+                            return Err(no_answer(version));
+                        }
+                        continue;
+                    }
                     None => {
                         self.open = before;
                         return Err(no_commit(version));
@@ -108,6 +119,7 @@ impl Attempts<'_> {
             };
             // The version is taken, so no earlier proposal of it can land any more.
             self.open = None;
+            unanswered = 0;
             match winner {
                 Some(winner) if !is_ours(&winner, &self.txn_id) => {
                     check_blind_append(&winner, version)
@@ -133,6 +145,16 @@ impl Attempts<'_> {
         .with("version", self.read)
         .hint("append again, or raise max_attempts"))
     }
+}
+
+fn no_answer(version: Version) -> Error {
+    Error::new(
+        ErrorKind::StorageError,
+        format!("the store did not say what became of it, {MOST_UNANSWERED} times"),
+    )
+    .with("path", LogPath::commit(version))
+    .with("version", version)
+    .hint("see whether the store takes writes, and append again")
 }
 
 fn no_commit(version: Version) -> Error {

@@ -100,6 +100,8 @@ pub async fn create(location: &Arc<TableLocation>, table: NewTable) -> Result<Op
         outcome = match location.read(&LogPath::commit(Version::ZERO)).await {
             Ok(found) if found == commit.as_bytes() => Outcome::Committed(Version::ZERO),
             Ok(_) => Outcome::Lost(Version::ZERO),
+            // That the name was taken may be the answer to this very commit, asked again.
+            Err(_) if table.if_exists == IfExists::Error => Outcome::Unknown(Version::ZERO),
             Err(_) => outcome,
         };
     }

@@ -1,0 +1,169 @@
+//! Appends on a store that fails: every request in turn, in every way. One commit, or none and an error, or an error
+//! that says that nobody knows.
+
+use deltaic_log::Snapshot;
+use deltaic_log::snapshot::LoadOptions;
+use deltaic_log::store_error::store_error;
+use deltaic_log::transaction::{Append, Committed, Operation, UserInfo, append};
+use deltaic_protocol::actions::Add;
+use deltaic_protocol::{ErrorKind, Result};
+use deltaic_testkit::facts::live_files;
+use deltaic_testkit::fault::{Fault, Rule};
+use deltaic_testkit::listing_form::ListingForm;
+use deltaic_testkit::requests::RequestKind;
+use deltaic_testkit::table_builder::{TableBuilder, add};
+
+async fn open(table: &TableBuilder) -> Result<Snapshot> {
+    Snapshot::load(table.location(), None, LoadOptions::default()).await
+}
+
+async fn append_to(snapshot: &Snapshot) -> Result<Committed> {
+    let ours = Append {
+        adds: vec![Add {
+            path: "ours".to_owned(),
+            size: 1,
+            data_change: true,
+            ..Add::default()
+        }],
+        operation: Operation {
+            name: "WRITE",
+            parameters: Vec::new(),
+            metrics: Vec::new(),
+            is_blind_append: true,
+        },
+        user: UserInfo::default(),
+        max_attempts: 100,
+    };
+    append(snapshot, &ours).await
+}
+
+/// The versions of a table whose commits name our file.
+async fn ours(table: &TableBuilder) -> Result<Vec<i64>> {
+    let newest = open(table).await?.version().as_i64();
+    let mut found = Vec::new();
+    for version in 0..=newest {
+        let text = table
+            .location()
+            .read(&format!("_delta_log/{version:020}.json"))
+            .await;
+        let text = text.map_err(|error| store_error(&error, "a commit that is listed"))?;
+        if String::from_utf8_lossy(&text).contains("\"ours\"") {
+            found.push(version);
+        }
+    }
+    Ok(found)
+}
+
+/// What an append said is what the table holds.
+async fn assert_honest(table: &TableBuilder, said: Result<Committed>, how: &str) -> Result<()> {
+    let found = ours(table).await?;
+    match said {
+        Ok(committed) => {
+            assert_eq!(found, [committed.version.as_i64()], "{how}");
+            assert!(
+                live_files(&open(table).await?)
+                    .await?
+                    .keys()
+                    .any(|(path, _)| path == "ours")
+            );
+        }
+        Err(error) if error.kind() == ErrorKind::CommitUnknown => {
+            assert!(found.len() <= 1, "{how}: {found:?}");
+            assert!(error.hint_text().is_some(), "{how}: no hint: {error}");
+        }
+        Err(error) => {
+            assert_eq!(found, [0; 0], "{how}: {error}");
+            // What is there for a put and not for a get may be a folder.
+            let known = [ErrorKind::StorageError, ErrorKind::CorruptLog];
+            assert!(known.contains(&error.kind()), "{how}: {error}");
+            assert!(error.hint_text().is_some(), "{how}: no hint: {error}");
+        }
+    }
+    Ok(())
+}
+
+/// protocol: creation-of-new-log-entries.1, creation-of-new-log-entries.2
+#[tokio::test(start_paused = true)]
+async fn an_append_that_meets_a_fault_says_what_is_so() -> Result<()> {
+    let faults = Fault::OF_READS.into_iter().chain([Fault::AnswerLost]);
+    for fault in faults {
+        for winners in [0, 1, 3] {
+            for number in 0.. {
+                let mut was_met = false;
+                for until in [number + 1, number + 2, usize::MAX] {
+                    let how = format!("{fault:?} at the requests {number}..{until}, {winners} winners");
+                    let mut table = TableBuilder::new();
+                    table.commit(TableBuilder::first_actions()).await?;
+                    let snapshot = open(&table).await?;
+                    for winner in 0..winners {
+                        table.commit(vec![add(&format!("theirs{winner}"), None)]).await?;
+                    }
+                    table.scripted().fail(Rule::new(fault).requests(number..until));
+                    let said = append_to(&snapshot).await;
+                    was_met |= table.scripted().faults_met() > 0;
+                    table.scripted().heal();
+                    assert!(fault != Fault::Slow || said.is_ok(), "{how}");
+                    assert_honest(&table, said, &how).await?;
+                }
+                if !was_met {
+                    assert!(number > 1, "an append makes requests");
+                    break;
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Who may not list, not get or not put is told so; nothing is half done.
+#[tokio::test]
+async fn a_right_that_is_missing_is_told() -> Result<()> {
+    use RequestKind::{Get, Head, List, ListFolder, ListFrom, Put};
+    for (kinds, may_open, may_append) in [
+        (&[List, ListFolder, ListFrom][..], false, true),
+        (&[Get, Head][..], false, true),
+        (&[Put][..], true, false),
+    ] {
+        let how = format!("without the right to {kinds:?}");
+        let mut table = TableBuilder::new();
+        table.commit(TableBuilder::first_actions()).await?;
+        let snapshot = open(&table).await?;
+        table
+            .scripted()
+            .fail(Rule::new(Fault::PermissionDenied).of(kinds));
+        let opened = open(&table).await;
+        assert_eq!(opened.is_ok(), may_open, "{how}");
+        let said = append_to(&snapshot).await;
+        assert_eq!(said.is_ok(), may_append, "{how}");
+        for error in [opened.err(), said.as_ref().err().cloned()].into_iter().flatten() {
+            assert_eq!(error.kind(), ErrorKind::StorageError, "{how}: {error}");
+            assert!(error.to_string().contains("permission denied"), "{how}: {error}");
+        }
+        table.scripted().heal();
+        assert_honest(&table, said, &how).await?;
+    }
+    Ok(())
+}
+
+/// An append goes by what a put answers and never by a listing: behind winners that no listing shows, and once.
+#[tokio::test]
+async fn a_stale_listing_makes_no_second_version() -> Result<()> {
+    let mut table = TableBuilder::new();
+    table.commit(TableBuilder::first_actions()).await?;
+    table.commit(vec![add("a", None)]).await?;
+    for version in [2, 3] {
+        table.commit(vec![add(&format!("theirs{version}"), None)]).await?;
+        table.scripted().set_listing(ListingForm {
+            without: (2..9).map(|version| format!("{version:020}")).collect(),
+            ..ListingForm::default()
+        });
+    }
+    let snapshot = open(&table).await?;
+    assert_eq!(snapshot.version().as_i64(), 1);
+    let first = append_to(&snapshot).await?;
+    let again = append_to(&snapshot.refresh().await?).await?;
+    assert_eq!((first.version.as_i64(), again.version.as_i64()), (4, 5));
+    table.scripted().heal();
+    assert_eq!(ours(&table).await?, [4, 5]);
+    Ok(())
+}

@@ -1,0 +1,228 @@
+//! What becomes of a commit when the network of a service fails its client: one commit, or none and an error, or an
+//! error that says that nobody knows.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use deltaic_log::snapshot::LoadOptions;
+use deltaic_log::transaction::{Append, Committed, IfExists, NewTable, Operation, UserInfo, append, create};
+use deltaic_log::{Snapshot, TableLocation};
+use deltaic_protocol::actions::Add;
+use deltaic_protocol::schema::{DataType, PrimitiveType, StructField, StructType};
+use deltaic_protocol::{Error, ErrorKind, Result};
+use deltaic_testkit::remote_table::{MAY_PASS, SERVICES, Service, put_commit, remote_place};
+use deltaic_testkit::scripted_network::Mishap::{Reset, Silence, Status};
+use deltaic_testkit::scripted_network::{ScriptedNetwork, Trouble};
+use deltaic_testkit::table_builder::{TableBuilder, add, remove};
+
+/// How often a request is made again, where the options say nothing.
+const RETRIES: usize = 6;
+const COMMIT: &str = "_delta_log/00000000000000000001.json";
+
+/// A table of one version.
+fn table(service: Service, more: &[(&str, &str)]) -> Result<(ScriptedNetwork, Arc<TableLocation>)> {
+    let (network, location) = remote_place(service, more)?;
+    put_commit(&network, 0, &TableBuilder::first_actions());
+    Ok((network, location))
+}
+
+async fn open(location: &Arc<TableLocation>) -> Result<Snapshot> {
+    Snapshot::load(Arc::clone(location), None, LoadOptions::default()).await
+}
+
+async fn append_to(snapshot: &Snapshot) -> Result<Committed> {
+    let ours = Append {
+        adds: vec![Add {
+            path: "ours".to_owned(),
+            size: 1,
+            data_change: true,
+            ..Add::default()
+        }],
+        operation: Operation {
+            name: "WRITE",
+            parameters: Vec::new(),
+            metrics: Vec::new(),
+            is_blind_append: true,
+        },
+        user: UserInfo::default(),
+        max_attempts: 100,
+    };
+    append(snapshot, &ours).await
+}
+
+fn assert_store_failed(error: &Error, how: &str) {
+    assert_eq!(error.kind(), ErrorKind::StorageError, "{how}: {error}");
+    assert!(error.hint_text().is_some(), "{how}: no hint: {error}");
+}
+
+/// Whether the put arrived or not and whatever was answered: one commit, and no conflict with oneself.
+///
+/// protocol: creation-of-new-log-entries.1, creation-of-new-log-entries.2
+#[tokio::test(start_paused = true)]
+async fn a_put_whose_answer_is_lost_is_one_commit() -> Result<()> {
+    for service in SERVICES {
+        for mishap in MAY_PASS {
+            for is_done in [false, true] {
+                let how = format!("{}, {mishap:?}, done: {is_done}", service.0);
+                let (network, location) = table(service, &[])?;
+                let snapshot = open(&location).await?;
+                let trouble = Trouble::new(mishap, "PUT", COMMIT).requests(0..1);
+                network.meets(if is_done { trouble.done() } else { trouble });
+                let committed = append_to(&snapshot).await?;
+                assert_eq!(
+                    (committed.version.as_i64(), committed.conflicts_resolved.len()),
+                    (1, 0),
+                    "{how}"
+                );
+                assert_eq!(network.objects().len(), 2, "{how}");
+                assert_eq!(open(&location).await?.num_files(), 1, "{how}");
+                // A put that may have landed is not made again before the version has been read.
+                let puts = network.attempts("PUT", COMMIT).len();
+                let again = !is_done || !matches!(mishap, Reset | Silence);
+                assert_eq!(puts, 1 + usize::from(again), "{how}");
+            }
+        }
+    }
+    Ok(())
+}
+
+/// A winner is read and gone behind, also where the put had to be made again before it was refused.
+#[tokio::test(start_paused = true)]
+async fn a_version_that_another_has_won_is_left_to_it() -> Result<()> {
+    for service in SERVICES {
+        for mishap in [None, Some(Status(503, "SlowDown")), Some(Reset), Some(Silence)] {
+            let how = format!("{}, {mishap:?}", service.0);
+            let (network, location) = table(service, &[])?;
+            let snapshot = open(&location).await?;
+            put_commit(&network, 1, &[add("theirs", None), remove("none", None)]);
+            if let Some(mishap) = mishap {
+                network.meets(Trouble::new(mishap, "PUT", COMMIT).requests(0..1));
+            }
+            let committed = append_to(&snapshot).await?;
+            assert_eq!(
+                (committed.version.as_i64(), committed.conflicts_resolved.len()),
+                (2, 1),
+                "{how}"
+            );
+            assert_eq!(open(&location).await?.num_files(), 2, "{how}");
+            let refused = network.attempts("PUT", COMMIT).len();
+            let again = mishap == Some(Status(503, "SlowDown"));
+            assert_eq!(refused, 1 + usize::from(again), "{how}");
+        }
+    }
+    Ok(())
+}
+
+/// S3 answers so while another is at the same name: nobody has won, so the version is proposed again.
+#[tokio::test(start_paused = true)]
+async fn an_undecided_put_is_proposed_again() -> Result<()> {
+    let (network, location) = table(SERVICES[0], &[])?;
+    let snapshot = open(&location).await?;
+    let undecided = Status(409, "ConditionalRequestConflict");
+    network.meets(Trouble::new(undecided, "PUT", COMMIT).requests(0..3));
+    assert_eq!(append_to(&snapshot).await?.version.as_i64(), 1);
+    assert_eq!(network.attempts("PUT", COMMIT).len(), 4);
+    Ok(())
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_put_that_is_refused_is_made_once_and_changes_nothing() -> Result<()> {
+    for service in SERVICES {
+        for (status, code) in [
+            (401, "Unauthorized"),
+            (403, "AccessDenied"),
+            (404, "NoSuchBucket"),
+        ] {
+            let how = format!("{}, {status}", service.0);
+            let (network, location) = table(service, &[])?;
+            let snapshot = open(&location).await?;
+            let before = network.objects();
+            network.meets(Trouble::new(Status(status, code), "PUT", ""));
+            assert_store_failed(&append_to(&snapshot).await.expect_err(&how), &how);
+            assert_eq!(network.attempts("PUT", "").len(), 1, "{how}");
+            assert_eq!(network.objects(), before, "{how}");
+        }
+    }
+    Ok(())
+}
+
+/// A store that takes no commit is given up after a bounded number of proposals, however many winners would be borne.
+#[tokio::test(start_paused = true)]
+async fn a_store_that_never_answers_a_put_is_given_up() -> Result<()> {
+    for service in SERVICES {
+        for mishap in MAY_PASS {
+            let how = format!("{}, {mishap:?}", service.0);
+            let (network, location) = table(service, &[])?;
+            let snapshot = open(&location).await?;
+            let before = network.objects();
+            network.meets(Trouble::new(mishap, "PUT", COMMIT));
+            let error = append_to(&snapshot).await.expect_err(&how);
+            assert_eq!(error.kind(), ErrorKind::CommitUnknown, "{how}: {error}");
+            let puts = network.attempts("PUT", COMMIT).len();
+            assert!(puts <= 10 * (RETRIES + 1), "{how}: {puts} puts");
+            assert_eq!(network.objects(), before, "{how}");
+            network.heal();
+            assert_eq!(append_to(&snapshot).await?.version.as_i64(), 1, "{how}");
+        }
+    }
+    Ok(())
+}
+
+/// Where the version cannot be read back either, the error says that it may have been made; and it was.
+#[tokio::test(start_paused = true)]
+async fn an_outcome_that_cannot_be_learnt_is_told() -> Result<()> {
+    for service in SERVICES {
+        for mishap in MAY_PASS {
+            let how = format!("{}, {mishap:?}", service.0);
+            let (network, location) = table(service, &[])?;
+            let snapshot = open(&location).await?;
+            network.meets(Trouble::new(mishap, "PUT", COMMIT).requests(0..1).done());
+            network.meets(Trouble::new(mishap, "GET", COMMIT));
+            let error = append_to(&snapshot).await.expect_err(&how);
+            assert_eq!(error.kind(), ErrorKind::CommitUnknown, "{how}: {error}");
+            network.heal();
+            assert_eq!(snapshot.refresh().await?.version().as_i64(), 1, "{how}");
+        }
+    }
+    Ok(())
+}
+
+/// That a table is there may be the answer to the put that made it: where nobody can look, nobody says so.
+#[tokio::test(start_paused = true)]
+async fn a_table_that_was_made_unheard_is_no_other_table() -> Result<()> {
+    const FIRST: &str = "_delta_log/00000000000000000000.json";
+    for service in SERVICES {
+        for (reads_fail, expected) in [(false, None), (true, Some(ErrorKind::CommitUnknown))] {
+            let how = format!("{}, reads fail: {reads_fail}", service.0);
+            let (network, location) = remote_place(service, &[])?;
+            network.meets(
+                Trouble::new(Status(500, "InternalError"), "PUT", FIRST)
+                    .requests(0..1)
+                    .done(),
+            );
+            if reads_fail {
+                network.meets(Trouble::new(Status(500, "InternalError"), "GET", FIRST));
+            }
+            let table = NewTable {
+                schema: StructType {
+                    fields: vec![StructField::new(
+                        "id",
+                        DataType::Primitive(PrimitiveType::Long),
+                        true,
+                    )],
+                },
+                partition_columns: Vec::new(),
+                properties: BTreeMap::new(),
+                name: None,
+                description: None,
+                if_exists: IfExists::Error,
+                user: UserInfo::default(),
+            };
+            let made = create(&location, table).await;
+            assert_eq!(made.err().map(|error| error.kind()), expected, "{how}");
+            network.heal();
+            assert_eq!(open(&location).await?.version().as_i64(), 0, "{how}");
+        }
+    }
+    Ok(())
+}

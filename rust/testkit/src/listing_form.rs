@@ -1,0 +1,101 @@
+//! What a store may make of a listing: any order, names twice, names that are nobody's, and names left out.
+
+use futures::stream::BoxStream;
+use futures::{StreamExt, TryStreamExt, stream};
+use object_store::path::Path;
+use object_store::{Error, ObjectMeta, Result};
+
+/// In which order a listing comes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Order {
+    /// By name.
+    #[default]
+    ByName,
+    /// By name, the last first.
+    Backwards,
+    /// Every second name, and then the others.
+    Interleaved,
+}
+
+/// What a listing looks like; as it should, unless something is said.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ListingForm {
+    /// The order.
+    pub order: Order,
+    /// Objects whose path holds one of these come twice.
+    pub twice: Vec<String>,
+    /// Objects whose path holds one of these do not come: they were made a moment ago.
+    pub without: Vec<String>,
+    /// Objects come along that have names almost like those that are there.
+    pub with_foreign: bool,
+}
+
+impl ListingForm {
+    /// The objects of a listing as the store tells them.
+    pub(crate) fn apply(&self, objects: Vec<ObjectMeta>) -> Vec<ObjectMeta> {
+        let holds = |texts: &[String], object: &ObjectMeta| {
+            texts.iter().any(|text| object.location.as_ref().contains(text))
+        };
+        let mut told = Vec::new();
+        for object in objects {
+            if holds(&self.without, &object) {
+                continue;
+            }
+            if self.with_foreign {
+                told.extend(foreign(&object));
+            }
+            if holds(&self.twice, &object) {
+                told.push(object.clone());
+            }
+            told.push(object);
+        }
+        match self.order {
+            Order::ByName => told,
+            Order::Backwards => told.into_iter().rev().collect(),
+            Order::Interleaved => {
+                let numbered = || told.iter().enumerate();
+                let odd = numbered().filter(|(number, _)| number % 2 == 1);
+                let even = numbered().filter(|(number, _)| number % 2 == 0);
+                odd.chain(even).map(|(_, object)| object.clone()).collect()
+            }
+        }
+    }
+
+    /// The same of a listing that comes object by object.
+    pub(crate) fn apply_to(
+        self,
+        objects: BoxStream<'static, Result<ObjectMeta>>,
+    ) -> BoxStream<'static, Result<ObjectMeta>> {
+        if self == Self::default() {
+            return objects;
+        }
+        let told = async move {
+            let objects: Vec<ObjectMeta> = objects.try_collect().await?;
+            Ok::<_, Error>(stream::iter(self.apply(objects).into_iter().map(Ok)))
+        };
+        stream::once(told).try_flatten().boxed()
+    }
+}
+
+/// Names that are not the log's, though they look like it.
+fn foreign(object: &ObjectMeta) -> Vec<ObjectMeta> {
+    let path = object.location.as_ref();
+    let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
+    let names = [
+        format!("{path}.tmp"),
+        format!("{folder}/.{name}.crc"),
+        format!("{folder}/{name}.00000000000000000099.json.tmp"),
+        format!("{folder}/9{name}"),
+        format!("{folder}/+{name}"),
+        format!("{folder}/below/{name}"),
+        format!("other/{path}"),
+        format!("{folder}-old/{name}"),
+    ];
+    names
+        .into_iter()
+        .map(|name| ObjectMeta {
+            location: Path::from(name),
+            ..object.clone()
+        })
+        .collect()
+}
