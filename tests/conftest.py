@@ -7,6 +7,9 @@ from pathlib import Path
 
 import pytest
 
+# What must hold in every test of the suite.
+pytest_plugins = ["tests.border.panic_watch", "tests.border.secret_watch"]
+
 SHARED = Path(__file__).resolve().parent.parent.parent / "shared"
 
 

@@ -24,6 +24,7 @@ __all__ = [
     "CorruptLog",
     "DeltaicError",
     "DeltaicWarning",
+    "InternalError",
     "InvalidPredicate",
     "MetadataChanged",
     "PathEscape",
@@ -172,6 +173,10 @@ class ConcurrentWrite(CommitConflict):
 
 class CommitUnknown(DeltaicError):
     """Whether the commit landed could not be learnt; read the version it names before trying again."""
+
+
+class InternalError(DeltaicError):
+    """deltaic itself has a fault; ``context["place"]`` says where. Please report it."""
 
 
 class DeltaicWarning(UserWarning):

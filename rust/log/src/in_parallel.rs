@@ -1,12 +1,15 @@
 //! Work on all cores, in order, a bounded share of it at a time.
 
 use std::future::Future;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use deltaic_protocol::{Error, ErrorKind, Result};
-use futures::{StreamExt, TryStreamExt};
+use deltaic_protocol::Result;
+use futures::{FutureExt, StreamExt, TryStreamExt};
 use tokio::task::JoinHandle;
+
+use crate::fault;
 
 /// Runs futures on the runtime's threads, at most `in_flight` of them at once, and gives their answers in order. The
 /// first error ends it; what still runs then is stopped, as it is when the caller lets go.
@@ -20,7 +23,7 @@ where
     // Collected first: a lazy iterator inside the stream would tie its borrows to the future.
     let tasks: Vec<F> = tasks.into_iter().collect();
     futures::stream::iter(tasks)
-        .map(|task| Running(tokio::spawn(task)))
+        .map(|task| Running(tokio::spawn(unbroken(task))))
         .buffered(in_flight.max(1))
         .try_collect()
         .await
@@ -30,7 +33,14 @@ where
 pub(crate) async fn compute<T: Send + 'static>(
     work: impl FnOnce() -> Result<T> + Send + 'static,
 ) -> Result<T> {
+    let work = move || catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| Err(fault::caught()));
     Running(tokio::task::spawn_blocking(work)).await
+}
+
+/// The same work, of which a panic is an error that says where it was.
+async fn unbroken<T>(work: impl Future<Output = Result<T>>) -> Result<T> {
+    let done = AssertUnwindSafe(work).catch_unwind().await;
+    done.unwrap_or_else(|_| Err(fault::caught()))
 }
 
 /// A task that ends with whoever waits for it.
@@ -41,12 +51,8 @@ impl<T> Future for Running<T> {
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         Pin::new(&mut self.0).poll(context).map(|joined| {
-            joined.unwrap_or_else(|_| {
-                Err(Error::new(
-                    ErrorKind::CorruptLog,
-                    "reading the log broke off: its bytes make no sense",
-                ))
-            })
+            // Only a runtime that ends lets go of what somebody waits for.
+            joined.unwrap_or_else(|_| Err(fault::caught()))
         })
     }
 }
@@ -54,5 +60,22 @@ impl<T> Future for Running<T> {
 impl<T> Drop for Running<T> {
     fn drop(&mut self) {
         self.0.abort();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use deltaic_protocol::ErrorKind;
+
+    #[test]
+    fn what_panics_is_an_error_of_its_own_kind() {
+        let runtime = tokio::runtime::Builder::new_multi_thread().build();
+        runtime.expect("a runtime").block_on(async {
+            let broken = in_parallel([async { panic!("provoked") as Result<()> }], 2).await;
+            assert_eq!(broken.expect_err("a fault").kind(), ErrorKind::Internal);
+            let broken = compute(|| panic!("provoked") as Result<()>).await;
+            assert_eq!(broken.expect_err("a fault").kind(), ErrorKind::Internal);
+        });
     }
 }

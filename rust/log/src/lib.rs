@@ -9,6 +9,7 @@ pub mod check;
 pub mod clock;
 pub mod committer;
 pub mod decode;
+pub mod fault;
 pub mod history;
 mod in_parallel;
 pub mod last_checkpoint;

@@ -4,8 +4,73 @@
     reason = "a door to the file system: a store does not follow links for us to see"
 )]
 
-use std::fs;
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
+
+/// What stands at a place, before any link is followed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Standing {
+    /// A regular file.
+    File,
+    /// A folder.
+    Folder,
+    /// A symbolic link, wherever it leads.
+    Link,
+    /// A pipe, a device, a socket.
+    Other,
+    /// Nothing that can be seen.
+    Nothing,
+}
+
+/// What stands at a place.
+pub(crate) fn standing(place: &Path) -> Standing {
+    match fs::symlink_metadata(place).map(|found| found.file_type()) {
+        Ok(found) if found.is_file() => Standing::File,
+        Ok(found) if found.is_dir() => Standing::Folder,
+        Ok(found) if found.is_symlink() => Standing::Link,
+        Ok(_) => Standing::Other,
+        Err(_) => Standing::Nothing,
+    }
+}
+
+/// What is in a folder by name, and whether it is a folder too, links followed; what they do not lead to is left out.
+pub(crate) fn names_in(folder: &Path) -> std::io::Result<Vec<(String, bool)>> {
+    let entries = fs::read_dir(folder)?.collect::<Result<Vec<_>, _>>()?;
+    Ok(entries
+        .into_iter()
+        .filter_map(|entry| {
+            let found = fs::metadata(entry.path()).ok()?;
+            Some((entry.file_name().into_string().ok()?, found.is_dir()))
+        })
+        .collect())
+}
+
+/// Whether a symbolic link stands at a place.
+pub(crate) fn is_link(place: &Path) -> bool {
+    standing(place) == Standing::Link
+}
+
+/// The place that all links lead to; none where nothing is there.
+pub(crate) fn real_path(place: &Path) -> Option<PathBuf> {
+    fs::canonicalize(place).ok()
+}
+
+/// Where a file that is open really is, whatever stands at its name by now.
+pub(crate) fn place_of_opened(opened: &File, name: &Path) -> Option<PathBuf> {
+    by_descriptor(opened).or_else(|| real_path(name))
+}
+
+#[cfg(target_os = "linux")]
+fn by_descriptor(opened: &File) -> Option<PathBuf> {
+    use std::os::fd::AsRawFd;
+    let place = fs::read_link(format!("/proc/self/fd/{}", opened.as_raw_fd())).ok()?;
+    place.is_absolute().then_some(place)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn by_descriptor(_: &File) -> Option<PathBuf> {
+    None
+}
 
 /// Whether something stands at the place that is no regular file: a folder, a pipe, a device.
 #[must_use]
@@ -16,9 +81,9 @@ pub fn is_no_regular_file(file: &Path) -> bool {
 /// Where a file really is, if that is below none of the folders it may be in. A file that is not there leads nowhere.
 #[must_use]
 pub fn leads_out_of(file: &Path, folders: &[PathBuf]) -> Option<PathBuf> {
-    let real = fs::canonicalize(file).ok()?;
+    let real = real_path(file)?;
     let stays = folders
         .iter()
-        .any(|folder| fs::canonicalize(folder).is_ok_and(|folder| real.starts_with(folder)));
+        .any(|folder| real_path(folder).is_some_and(|folder| real.starts_with(folder)));
     (!stays).then_some(real)
 }

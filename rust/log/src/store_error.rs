@@ -2,7 +2,10 @@
 
 use std::fmt;
 
+use deltaic_protocol::log_path::LOG_FOLDER;
 use deltaic_protocol::{Error, ErrorKind};
+
+use crate::location::Refused;
 
 /// The cause at the bottom of a store's failure, in few words: the operating system's, or what the server answered.
 ///
@@ -176,6 +179,9 @@ const PERMISSION_DENIED: (&str, &str) = (
 #[must_use]
 pub fn store_error(error: &object_store::Error, path: &str) -> Error {
     use object_store::Error as E;
+    if let Some(refused) = Refused::of(error) {
+        return refusal(refused, path);
+    }
     let cause = Cause::of(error);
     let (what, hint) = match (cause.meaning(), error) {
         (Some(meaning), _) => meaning,
@@ -199,6 +205,26 @@ pub fn store_error(error: &object_store::Error, path: &str) -> Error {
         format!("{what}: {cause}")
     };
     Error::new(ErrorKind::StorageError, message)
+        .with("path", path)
+        .hint(hint)
+}
+
+fn refusal(refused: Refused, path: &str) -> Error {
+    let (kind, hint) = match refused {
+        Refused::Outside => (
+            ErrorKind::PathEscape,
+            "if you trust where it leads, name that folder in allowed_roots",
+        ),
+        Refused::NoRegularFile => (
+            if path.starts_with(LOG_FOLDER) {
+                ErrorKind::CorruptLog
+            } else {
+                ErrorKind::CorruptData
+            },
+            "restore the file from a backup of the table",
+        ),
+    };
+    Error::new(kind, refused.to_string())
         .with("path", path)
         .hint(hint)
 }

@@ -39,6 +39,8 @@ pub enum ErrorKind {
     CommitConflict(Conflict),
     /// The outcome of a commit could not be learnt.
     CommitUnknown,
+    /// A fault of deltaic itself.
+    Internal,
     /// The caller's argument is wrong: a plain `ValueError` in Python.
     InvalidArgument,
 }
@@ -75,6 +77,7 @@ impl ErrorKind {
             Self::CommitConflict(Conflict::ProtocolChanged) => "ProtocolChanged",
             Self::CommitConflict(Conflict::ConcurrentWrite) => "ConcurrentWrite",
             Self::CommitUnknown => "CommitUnknown",
+            Self::Internal => "InternalError",
             Self::InvalidArgument => "ValueError",
         }
     }

@@ -9,6 +9,7 @@ use pyo3::types::PyCapsule;
 
 use crate::capsule::{export_schema, export_stream};
 use crate::error::Answer;
+use crate::fault::guarded;
 
 #[pyclass(module = "deltaic._rust", frozen)]
 pub struct ArrowTable {
@@ -36,7 +37,7 @@ impl ArrowTable {
     ) -> Answer<Bound<'py, PyCapsule>> {
         let batches = self.batches.clone().into_iter().map(Ok);
         let reader = RecordBatchIterator::new(batches, Arc::clone(&self.schema));
-        export_stream(py, Box::new(reader), requested_schema)
+        guarded(|| export_stream(py, Box::new(reader), requested_schema))
     }
 }
 
@@ -56,6 +57,6 @@ impl ArrowSchema {
     }
 
     fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> Answer<Bound<'py, PyCapsule>> {
-        export_schema(py, &self.0)
+        guarded(|| export_schema(py, &self.0))
     }
 }

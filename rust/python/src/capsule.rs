@@ -6,6 +6,7 @@
 #![allow(unsafe_code, reason = "the C interface of Arrow; see above")]
 
 use std::ffi::CStr;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema, from_ffi, to_ffi};
@@ -16,12 +17,14 @@ use arrow_array::{
 };
 use arrow_cast::{CastOptions, cast_with_options};
 use arrow_schema::{ArrowError, DataType, Schema, SchemaRef};
+use deltaic_log::fault;
 use deltaic_protocol::{Error, ErrorKind};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyTuple};
 
 use crate::error::Answer;
+use crate::fault::guarded;
 
 const SCHEMA: &CStr = c"arrow_schema";
 const ARRAY: &CStr = c"arrow_array";
@@ -37,7 +40,8 @@ impl<'py> FromPyObject<'_, 'py> for SchemaIn {
         let capsule = object
             .call_method0("__arrow_c_schema__")
             .map_err(|_| not_arrow(&object, "__arrow_c_schema__"))?;
-        Ok(Self(import_schema(capsule.cast::<PyCapsule>()?)?))
+        let schema = guarded(|| Ok(import_schema(capsule.cast::<PyCapsule>().map_err(PyErr::from)?)?))?;
+        Ok(Self(schema))
     }
 }
 
@@ -48,43 +52,49 @@ impl<'py> FromPyObject<'_, 'py> for BatchesIn {
     type Error = PyErr;
 
     fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
-        if object.hasattr("__arrow_c_stream__")? {
-            let capsule = object.call_method0("__arrow_c_stream__")?;
-            let pointer = capsule
-                .cast::<PyCapsule>()?
-                .pointer_checked(Some(STREAM))?
-                .cast::<FFI_ArrowArrayStream>();
-            // SAFETY: the name proves what the pointer points to; the stream is moved out and an empty one stays.
-            let reader =
-                unsafe { RecordBatchStreamReader::from_raw(pointer.as_ptr()) }.map_err(not_batches)?;
-            return Ok(Self(Box::new(reader)));
-        }
-        if object.hasattr("__arrow_c_array__")? {
-            let capsules = object.call_method0("__arrow_c_array__")?;
-            let (schema, array): (Bound<'py, PyCapsule>, Bound<'py, PyCapsule>) = capsules.extract()?;
-            let schema = schema.pointer_checked(Some(SCHEMA))?.cast::<FFI_ArrowSchema>();
-            let array = array.pointer_checked(Some(ARRAY))?.cast::<FFI_ArrowArray>();
-            // SAFETY: the names prove what the pointers point to; both are moved out and empty ones stay. The array
-            // is the schema's, as the protocol promises for the pair.
-            let data = unsafe {
-                let schema = FFI_ArrowSchema::from_raw(schema.as_ptr());
-                from_ffi(FFI_ArrowArray::from_raw(array.as_ptr()), &schema)
-            };
-            let rows = make_array(data.map_err(not_batches)?);
-            let rows = rows.as_any().downcast_ref::<StructArray>().ok_or_else(|| {
-                PyTypeError::new_err("an Arrow array of structs is expected: the rows of a table")
-            })?;
-            if rows.null_count() > 0 {
-                return Err(PyTypeError::new_err(
-                    "rows that are NULL as a whole cannot be appended: drop them first",
-                ));
-            }
-            let batch = RecordBatch::from(rows);
-            let schema = batch.schema();
-            return Ok(Self(Box::new(RecordBatchIterator::new(vec![Ok(batch)], schema))));
-        }
-        Err(not_arrow(&object, "__arrow_c_stream__"))
+        Ok(guarded(|| Ok(take_batches(object)?))?)
     }
+}
+
+fn take_batches(object: Borrowed<'_, '_, PyAny>) -> PyResult<BatchesIn> {
+    if object.hasattr("__arrow_c_stream__")? {
+        let capsule = object.call_method0("__arrow_c_stream__")?;
+        let pointer = capsule
+            .cast::<PyCapsule>()?
+            .pointer_checked(Some(STREAM))?
+            .cast::<FFI_ArrowArrayStream>();
+        // SAFETY: the name proves what the pointer points to; the stream is moved out and an empty one stays.
+        let reader = unsafe { RecordBatchStreamReader::from_raw(pointer.as_ptr()) }.map_err(not_batches)?;
+        return Ok(BatchesIn(Box::new(reader)));
+    }
+    if object.hasattr("__arrow_c_array__")? {
+        let capsules = object.call_method0("__arrow_c_array__")?;
+        let (schema, array): (Bound<'_, PyCapsule>, Bound<'_, PyCapsule>) = capsules.extract()?;
+        let schema = schema.pointer_checked(Some(SCHEMA))?.cast::<FFI_ArrowSchema>();
+        let array = array.pointer_checked(Some(ARRAY))?.cast::<FFI_ArrowArray>();
+        // SAFETY: the names prove what the pointers point to; both are moved out and empty ones stay. The array
+        // is the schema's, as the protocol promises for the pair.
+        let data = unsafe {
+            let schema = FFI_ArrowSchema::from_raw(schema.as_ptr());
+            from_ffi(FFI_ArrowArray::from_raw(array.as_ptr()), &schema)
+        };
+        let rows = make_array(data.map_err(not_batches)?);
+        let rows = rows.as_any().downcast_ref::<StructArray>().ok_or_else(|| {
+            PyTypeError::new_err("an Arrow array of structs is expected: the rows of a table")
+        })?;
+        if rows.null_count() > 0 {
+            return Err(PyTypeError::new_err(
+                "rows that are NULL as a whole cannot be appended: drop them first",
+            ));
+        }
+        let batch = RecordBatch::from(rows);
+        let schema = batch.schema();
+        return Ok(BatchesIn(Box::new(RecordBatchIterator::new(
+            vec![Ok(batch)],
+            schema,
+        ))));
+    }
+    Err(not_arrow(&object, "__arrow_c_stream__"))
 }
 
 fn not_arrow(object: &Borrowed<'_, '_, PyAny>, method: &str) -> PyErr {
@@ -108,6 +118,38 @@ fn import_schema(capsule: &Bound<'_, PyCapsule>) -> PyResult<Schema> {
     Schema::try_from(schema).map_err(not_batches)
 }
 
+/// A reader that a C library calls: there a panic would end the process, so it is an error.
+struct Guarded {
+    schema: SchemaRef,
+    reader: Option<Box<dyn RecordBatchReader + Send>>,
+}
+
+impl Iterator for Guarded {
+    type Item = Result<RecordBatch, ArrowError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let reader = self.reader.as_mut()?;
+        catch_unwind(AssertUnwindSafe(|| reader.next())).unwrap_or_else(|_| {
+            let fault = fault::caught();
+            let text = format!("{}: {fault}", fault.kind().class_name());
+            Some(Err(ArrowError::ExternalError(text.into())))
+        })
+    }
+}
+
+impl RecordBatchReader for Guarded {
+    fn schema(&self) -> SchemaRef {
+        Arc::clone(&self.schema)
+    }
+}
+
+impl Drop for Guarded {
+    fn drop(&mut self) {
+        let reader = self.reader.take();
+        let _ = catch_unwind(AssertUnwindSafe(|| drop(reader)));
+    }
+}
+
 /// A schema as a PyCapsule.
 pub(crate) fn export_schema<'py>(py: Python<'py>, schema: &Schema) -> Answer<Bound<'py, PyCapsule>> {
     let exported = FFI_ArrowSchema::try_from(schema).map_err(cannot_leave)?;
@@ -124,6 +166,10 @@ pub(crate) fn export_stream<'py>(
         None => reader,
         Some(capsule) => cast_reader(reader, import_schema(&capsule)?),
     };
+    let reader = Box::new(Guarded {
+        schema: reader.schema(),
+        reader: Some(reader),
+    });
     Ok(PyCapsule::new_with_value(
         py,
         FFI_ArrowArrayStream::new(reader),

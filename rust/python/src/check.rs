@@ -1,9 +1,7 @@
 //! `deltaic._rust.Report`
 
 use std::collections::BTreeMap;
-use std::future::Future;
 use std::sync::Arc;
-use std::time::Duration;
 
 use deltaic_log::TableLocation;
 use deltaic_log::check::{Examination, Finding as Found, Progress, Stage};
@@ -12,10 +10,10 @@ use deltaic_table::check::{Depth, check};
 use pyo3::prelude::*;
 
 use crate::error::Answer;
-use crate::runtime::wait;
+use crate::runtime::wait_telling;
 
-/// How often whoever waits is told how far the check has come.
-const TOLD_EVERY: Duration = Duration::from_millis(200);
+/// At which of the looks for Ctrl-C whoever waits is told how far the check has come: five times a second.
+const TOLD_EVERY: u32 = 4;
 
 #[pyclass(module = "deltaic._rust", frozen, get_all)]
 pub(crate) struct Finding {
@@ -68,33 +66,27 @@ pub(crate) fn run(
     depth: Depth,
     progress: Option<&Py<PyAny>>,
 ) -> Answer<Report> {
-    let come = Progress::default();
-    let checked = check(location, options, depth, &come);
-    let examination = wait(py, telling(checked, &come, progress))?;
-    report(py, location.uri(), examination)
-}
-
-async fn telling<T>(
-    work: impl Future<Output = deltaic_protocol::Result<T>>,
-    come: &Progress,
-    progress: Option<&Py<PyAny>>,
-) -> deltaic_protocol::Result<T> {
-    tokio::pin!(work);
-    loop {
-        match tokio::time::timeout(TOLD_EVERY, &mut work).await {
-            Ok(answer) => return answer,
-            Err(_) => {
-                let Some(progress) = progress else { continue };
-                let (stage, done, total) = come.now();
-                let stage = match stage {
-                    Stage::Log => "log",
-                    Stage::Files => "files",
-                };
-                // Whoever listens may fail; the check does not fail with it.
-                Python::attach(|py| progress.call1(py, (stage, done, total)).ok());
-            }
+    let come = Arc::new(Progress::default());
+    let work = {
+        let (location, come) = (Arc::clone(location), Arc::clone(&come));
+        async move { check(&location, options, depth, &come).await }
+    };
+    let mut told = 0u32;
+    let examination = wait_telling(py, work, |py| {
+        let Some(progress) = progress else { return };
+        told = told.wrapping_add(1);
+        if !told.is_multiple_of(TOLD_EVERY) {
+            return;
         }
-    }
+        let (stage, done, total) = come.now();
+        let stage = match stage {
+            Stage::Log => "log",
+            Stage::Files => "files",
+        };
+        // Whoever listens may fail; the check does not fail with it.
+        let _ = progress.call1(py, (stage, done, total));
+    })?;
+    report(py, location.uri(), examination)
 }
 
 fn report(py: Python<'_>, uri: &str, examination: Examination) -> Answer<Report> {

@@ -9,10 +9,14 @@ mod capsule;
 mod check;
 mod commit;
 mod error;
+mod fault;
+#[cfg(feature = "provoke")]
+mod provoke;
 mod runtime;
 mod scan;
 mod schema;
 mod snapshot;
+mod source;
 mod table;
 #[cfg(feature = "witness")]
 mod witness;
@@ -21,8 +25,7 @@ use pyo3::prelude::*;
 
 #[pymodule]
 fn _rust(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    // A panic becomes an error of ours or a PanicException; its backtrace on stderr would help no user.
-    std::panic::set_hook(Box::new(|_| {}));
+    fault::install_hook();
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_class::<arrow_table::ArrowSchema>()?;
     module.add_class::<arrow_table::ArrowTable>()?;
@@ -40,6 +43,11 @@ fn _rust(module: &Bound<'_, PyModule>) -> PyResult<()> {
     {
         module.add_function(wrap_pyfunction!(witness::witness, module)?)?;
         module.add_function(wrap_pyfunction!(witness::witness_reset, module)?)?;
+    }
+    #[cfg(feature = "provoke")]
+    {
+        module.add_function(wrap_pyfunction!(provoke::panics, module)?)?;
+        module.add_function(wrap_pyfunction!(provoke::provoke, module)?)?;
     }
     Ok(())
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use deltaic_table::read::{count, stream_scan, stream_task};
+use deltaic_table::read::{BatchStream, count, stream_scan, stream_task};
 use deltaic_table::scan;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyCapsule};
@@ -10,11 +10,19 @@ use pyo3::types::{PyBytes, PyCapsule};
 use crate::batches::{BatchReader, Blocking};
 use crate::capsule::export_stream;
 use crate::error::Answer;
+use crate::fault::guarded;
 use crate::runtime::wait;
 use crate::schema::Schema;
 
 #[pyclass(module = "deltaic._rust", frozen)]
 pub struct Scan(pub scan::Scan);
+
+impl Scan {
+    fn stream(&self, py: Python<'_>) -> Answer<BatchStream> {
+        let scan = self.0.clone();
+        wait(py, async move { stream_scan(&scan).await })
+    }
+}
 
 #[pymethods]
 impl Scan {
@@ -24,7 +32,7 @@ impl Scan {
     }
 
     fn batches(&self, py: Python<'_>) -> Answer<BatchReader> {
-        Ok(BatchReader::new(wait(py, stream_scan(&self.0))?))
+        Ok(BatchReader::new(self.stream(py)?))
     }
 
     #[pyo3(signature = (requested_schema=None))]
@@ -33,22 +41,27 @@ impl Scan {
         py: Python<'py>,
         requested_schema: Option<Bound<'py, PyCapsule>>,
     ) -> Answer<Bound<'py, PyCapsule>> {
-        let stream = wait(py, stream_scan(&self.0))?;
-        let reader = Blocking::new(Arc::new(self.0.schema().to_arrow()?), stream)?;
-        export_stream(py, Box::new(reader), requested_schema)
+        let stream = self.stream(py)?;
+        guarded(|| {
+            let reader = Blocking::new(py, Arc::new(self.0.schema().to_arrow()?), stream)?;
+            export_stream(py, Box::new(reader), requested_schema)
+        })
     }
 
     fn count(&self, py: Python<'_>) -> Answer<i64> {
-        wait(py, count(&self.0))
+        let scan = self.0.clone();
+        wait(py, async move { count(&scan).await })
     }
 
     fn tasks(&self, py: Python<'_>) -> Answer<Vec<ScanTask>> {
-        let tasks = wait(py, self.0.tasks())?;
+        let scan = self.0.clone();
+        let tasks = wait(py, async move { scan.tasks().await })?;
         Ok(tasks.into_iter().map(ScanTask).collect())
     }
 
     fn explain(&self, py: Python<'_>) -> Answer<String> {
-        wait(py, self.0.explain())
+        let scan = self.0.clone();
+        wait(py, async move { scan.explain().await })
     }
 }
 
@@ -82,16 +95,19 @@ impl ScanTask {
         py: Python<'py>,
         requested_schema: Option<Bound<'py, PyCapsule>>,
     ) -> Answer<Bound<'py, PyCapsule>> {
-        let reader = Blocking::new(Arc::new(self.0.schema().to_arrow()?), stream_task(self.0.clone()))?;
-        export_stream(py, Box::new(reader), requested_schema)
+        guarded(|| {
+            let schema = Arc::new(self.0.schema().to_arrow()?);
+            let reader = Blocking::new(py, schema, stream_task(self.0.clone()))?;
+            export_stream(py, Box::new(reader), requested_schema)
+        })
     }
 
     fn to_bytes<'py>(&self, py: Python<'py>) -> Answer<Bound<'py, PyBytes>> {
-        Ok(PyBytes::new(py, &self.0.to_bytes()?))
+        guarded(|| Ok(PyBytes::new(py, &self.0.to_bytes()?)))
     }
 
     #[staticmethod]
     fn from_bytes(data: &[u8]) -> Answer<Self> {
-        Ok(Self(scan::ScanTask::from_bytes(data)?))
+        guarded(|| Ok(Self(scan::ScanTask::from_bytes(data)?)))
     }
 }

@@ -8,6 +8,7 @@ use pyo3::types::PyCapsule;
 
 use crate::capsule::export_schema;
 use crate::error::Answer;
+use crate::fault::guarded;
 
 #[pyclass(module = "deltaic._rust", frozen)]
 pub struct Schema(pub Arc<StructType>, pub String);
@@ -47,6 +48,6 @@ impl Schema {
     }
 
     fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> Answer<Bound<'py, PyCapsule>> {
-        export_schema(py, &self.0.to_arrow()?)
+        guarded(|| export_schema(py, &self.0.to_arrow()?))
     }
 }

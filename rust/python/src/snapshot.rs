@@ -11,6 +11,7 @@ use pyo3::prelude::*;
 
 use crate::arrow_table::ArrowTable;
 use crate::error::{Answer, broken};
+use crate::fault::guarded;
 use crate::runtime::wait;
 use crate::scan::Scan;
 use crate::schema::Schema;
@@ -35,7 +36,8 @@ impl Snapshot {
 
     #[getter]
     fn timestamp_ms(&self, py: Python<'_>) -> Answer<i64> {
-        wait(py, timestamp_of(&self.snapshot))
+        let snapshot = self.snapshot.clone();
+        wait(py, async move { timestamp_of(&snapshot).await })
     }
 
     #[getter]
@@ -65,12 +67,13 @@ impl Snapshot {
 
     #[getter]
     fn size_in_bytes(&self) -> Answer<i64> {
-        Ok(self.snapshot.size_in_bytes()?)
+        guarded(|| Ok(self.snapshot.size_in_bytes()?))
     }
 
     #[getter]
     fn num_rows(&self, py: Python<'_>) -> Answer<Option<i64>> {
-        wait(py, self.snapshot.num_rows())
+        let snapshot = self.snapshot.clone();
+        wait(py, async move { snapshot.num_rows().await })
     }
 
     #[getter]
@@ -95,7 +98,8 @@ impl Snapshot {
     }
 
     fn refresh(&self, py: Python<'_>) -> Answer<Self> {
-        let snapshot = wait(py, self.snapshot.refresh())?;
+        let snapshot = self.snapshot.clone();
+        let snapshot = wait(py, async move { snapshot.refresh().await })?;
         Ok(Self {
             snapshot,
             allowed_roots: self.allowed_roots.clone(),
@@ -109,13 +113,16 @@ impl Snapshot {
         } else {
             WithStatistics::None
         };
-        let listed = deltaic_table::scan::list_files(&self.snapshot, predicate, statistics);
-        let (schema, batches) = wait(py, listed)?;
+        let (snapshot, predicate) = (self.snapshot.clone(), predicate.map(str::to_owned));
+        let (schema, batches) = wait(py, async move {
+            deltaic_table::scan::list_files(&snapshot, predicate.as_deref(), statistics).await
+        })?;
         Ok(ArrowTable { schema, batches })
     }
 
     fn tombstones(&self, py: Python<'_>) -> Answer<ArrowTable> {
-        let (schema, batches) = wait(py, self.snapshot.tombstones())?;
+        let snapshot = self.snapshot.clone();
+        let (schema, batches) = wait(py, async move { snapshot.tombstones().await })?;
         Ok(ArrowTable { schema, batches })
     }
 
@@ -135,7 +142,7 @@ impl Snapshot {
             batch_size,
             allowed_roots: self.allowed_roots.clone(),
         };
-        Ok(Scan(TableScan::try_new(self.snapshot.clone(), options)?))
+        guarded(|| Ok(Scan(TableScan::try_new(self.snapshot.clone(), options)?)))
     }
 }
 

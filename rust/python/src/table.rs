@@ -19,8 +19,10 @@ use crate::capsule::{BatchesIn, SchemaIn};
 use crate::check::{self, Report};
 use crate::commit::Commit;
 use crate::error::Answer;
+use crate::fault::guarded;
 use crate::runtime::wait;
 use crate::snapshot::Snapshot;
+use crate::source::wait_reading;
 
 #[pyclass(module = "deltaic._rust", frozen)]
 pub struct Table {
@@ -40,7 +42,13 @@ impl Table {
         max_line_bytes: usize,
     ) -> Answer<Self> {
         let storage_options = StorageOptions::from(storage_options.unwrap_or_default());
-        let location = TableLocation::with_options(uri, storage_options, allowed_roots.clone())?;
+        let location = guarded(|| {
+            Ok(TableLocation::with_options(
+                uri,
+                storage_options,
+                allowed_roots.clone(),
+            )?)
+        })?;
         #[cfg(feature = "witness")]
         let location = crate::witness::counted(location);
         Ok(Self {
@@ -56,11 +64,13 @@ impl Table {
     }
 
     fn exists(&self, py: Python<'_>) -> Answer<bool> {
-        wait(py, deltaic_log::snapshot::exists(&self.location))
+        let location = Arc::clone(&self.location);
+        wait(py, async move { deltaic_log::snapshot::exists(&location).await })
     }
 
     fn probe(&self, py: Python<'_>) -> Answer<()> {
-        wait(py, deltaic_log::committer::probe(&self.location))
+        let location = Arc::clone(&self.location);
+        wait(py, async move { deltaic_log::committer::probe(&location).await })
     }
 
     #[pyo3(signature = (schema, *, partition_by, properties, name, description, if_exists, commit_info))]
@@ -79,16 +89,20 @@ impl Table {
         if_exists: &str,
         commit_info: Option<&str>,
     ) -> Answer<Option<Commit>> {
-        let table = NewTable {
-            schema: schema_from_arrow(&schema.0)?,
-            partition_columns: partition_by,
-            properties,
-            name,
-            description,
-            if_exists: IfExists::parse(if_exists)?,
-            user: UserInfo::parse(commit_info)?,
-        };
-        Ok(wait(py, create(&self.location, table))?.map(Commit::from))
+        let table = guarded(|| {
+            Ok(NewTable {
+                schema: schema_from_arrow(&schema.0)?,
+                partition_columns: partition_by,
+                properties,
+                name,
+                description,
+                if_exists: IfExists::parse(if_exists)?,
+                user: UserInfo::parse(commit_info)?,
+            })
+        })?;
+        let location = Arc::clone(&self.location);
+        let made = wait(py, async move { create(&location, table).await })?;
+        Ok(made.map(Commit::from))
     }
 
     #[pyo3(signature = (*, version=None, timestamp_ms=None))]
@@ -101,12 +115,13 @@ impl Table {
             .into());
         }
         let version = version.map(Version::try_new).transpose()?;
-        let snapshot = wait(py, async {
+        let (location, options) = (Arc::clone(&self.location), self.options);
+        let snapshot = wait(py, async move {
             let version = match timestamp_ms {
                 None => version,
-                Some(time) => Some(version_at(&self.location, time, self.options).await?),
+                Some(time) => Some(version_at(&location, time, options).await?),
             };
-            deltaic_log::Snapshot::load(Arc::clone(&self.location), version, self.options).await
+            deltaic_log::Snapshot::load(location, version, options).await
         })?;
         Ok(Snapshot {
             snapshot,
@@ -116,7 +131,8 @@ impl Table {
 
     #[pyo3(signature = (limit=None))]
     fn history(&self, py: Python<'_>, limit: Option<usize>) -> Answer<Vec<Commit>> {
-        let commits = wait(py, history(&self.location, limit, self.options))?;
+        let (location, options) = (Arc::clone(&self.location), self.options);
+        let commits = wait(py, async move { history(&location, limit, options).await })?;
         Ok(commits.into_iter().map(Commit::from).collect())
     }
 
@@ -140,12 +156,13 @@ impl Table {
             user: UserInfo::parse(commit_info)?,
             max_attempts,
         };
-        let committed = wait(py, async {
+        let (location, load) = (Arc::clone(&self.location), self.options);
+        let committed = wait_reading(py, data.0, |rows| async move {
             let snapshot = match known {
                 Some(known) => known,
-                None => deltaic_log::Snapshot::load(Arc::clone(&self.location), None, self.options).await?,
+                None => deltaic_log::Snapshot::load(location, None, load).await?,
             };
-            append_stream(&snapshot, data.0, options).await
+            append_stream(&snapshot, rows, options).await
         })?;
         Ok(committed.into())
     }

@@ -12,10 +12,11 @@ use std::io::{ErrorKind as IoKind, Write};
 use std::path::{Path, PathBuf};
 
 use deltaic_protocol::log_path::{LOG_FOLDER, LogPath};
-use deltaic_protocol::{Error, ErrorKind, Result, Version};
+use deltaic_protocol::{Result, Version};
 
 use super::Outcome;
 use crate::clock::new_id;
+use crate::in_parallel::compute;
 use crate::store_error::io_error;
 
 /// Proposes a commit.
@@ -29,7 +30,7 @@ pub(super) async fn propose(root: &Path, version: Version, commit: Vec<u8>) -> R
 /// Makes `_delta_log` of a new table, on disk before anything is put into it.
 pub(super) async fn prepare(root: &Path) -> Result<()> {
     let folder = root.join(LOG_FOLDER);
-    blocking(move || {
+    compute(move || {
         let missing: Vec<PathBuf> = folder
             .ancestors()
             .take_while(|ancestor| !ancestor.exists())
@@ -42,12 +43,6 @@ pub(super) async fn prepare(root: &Path) -> Result<()> {
         Ok(())
     })
     .await
-}
-
-async fn blocking<T: Send + 'static>(work: impl FnOnce() -> Result<T> + Send + 'static) -> Result<T> {
-    tokio::task::spawn_blocking(work)
-        .await
-        .map_err(|_| Error::new(ErrorKind::StorageError, "the work on the file system was cut off"))?
 }
 
 fn write_and_link(root: &Path, version: Version, commit: &[u8]) -> Result<Outcome> {

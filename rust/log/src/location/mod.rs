@@ -1,5 +1,6 @@
 //! Where a table is: a store, and the path of the table's root on it.
 
+mod confined;
 mod connect;
 mod environment;
 mod hadoop;
@@ -23,6 +24,8 @@ use object_store::memory::InMemory;
 use object_store::path::Path;
 use url::Url;
 
+use self::confined::Confined;
+pub(crate) use self::confined::Refused;
 pub use self::options::StorageOptions;
 use self::shared::Shared;
 use self::uri::Place;
@@ -186,11 +189,11 @@ impl TableLocation {
             Path::from_absolute_path(&absolute).map_err(|error| invalid(&shown, &error.to_string()))?;
         // Acknowledged data must survive a power cut, so files are on disk before a commit names them. A failed append
         // takes its files away again, and the folders that it made for them.
-        let store = Arc::new(
-            LocalFileSystem::new()
-                .with_fsync(true)
-                .with_automatic_cleanup(true),
-        );
+        let files = LocalFileSystem::new()
+            .with_fsync(true)
+            .with_automatic_cleanup(true);
+        let allowed = allowed_roots.iter().map(|allowed| allowed_folder(allowed));
+        let store = Arc::new(Confined::new(files, absolute.clone(), allowed.collect()));
         Ok(Self {
             uri: url.to_string(),
             store,
@@ -406,8 +409,13 @@ fn is_below(path: &Path, folder: &Path) -> bool {
     path.prefix_matches(folder) && path != folder
 }
 
+/// The folder that an allowed root names: as a path, or as a `file:` URI like a table's own.
 fn allowed_folder(allowed: &str) -> PathBuf {
-    without_dots(FilePath::new(allowed.strip_prefix("file://").unwrap_or(allowed)))
+    let of_uri = split_scheme(allowed)
+        .filter(|(scheme, _)| scheme.eq_ignore_ascii_case("file"))
+        .and_then(|_| Url::parse(allowed).ok()?.to_file_path().ok());
+    let folder = of_uri.unwrap_or_else(|| PathBuf::from(allowed));
+    without_dots(&std::path::absolute(&folder).unwrap_or(folder))
 }
 
 fn split_scheme(path: &str) -> Option<(&str, &str)> {

@@ -4,10 +4,12 @@ use std::num::NonZero;
 use std::panic::AssertUnwindSafe;
 
 use arrow_array::RecordBatch;
+use deltaic_log::fault::{caught, caught_over_bytes};
 use deltaic_protocol::{Error, ErrorKind, Result};
 use futures::stream::BoxStream;
 use futures::{FutureExt, StreamExt, TryStreamExt};
 use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
 
 use super::open::open;
 use crate::scan::{Scan, ScanTask};
@@ -40,12 +42,14 @@ pub fn stream_task(task: ScanTask) -> BatchStream {
     batches
         .map(move |batch| {
             batch.unwrap_or_else(|_| {
-                Err(Error::new(
-                    ErrorKind::CorruptData,
-                    "the data file cannot be read: its bytes make no sense",
-                )
-                .with("path", path.as_str())
-                .hint("the file is truncated or damaged: restore it from a backup"))
+                Err(caught_over_bytes(
+                    Error::new(
+                        ErrorKind::CorruptData,
+                        "the data file cannot be read: its bytes make no sense",
+                    )
+                    .with("path", path.as_str())
+                    .hint("the file is truncated or damaged: restore it from a backup"),
+                ))
             })
         })
         .boxed()
@@ -53,7 +57,7 @@ pub fn stream_task(task: ScanTask) -> BatchStream {
 
 fn spawn(task: ScanTask) -> BatchStream {
     let (sender, receiver) = mpsc::channel(QUEUE);
-    let worker = tokio::spawn(async move {
+    let worker = Worker(tokio::spawn(async move {
         let mut batches = stream_task(task);
         while let Some(batch) = batches.next().await {
             let failed = batch.is_err();
@@ -61,24 +65,27 @@ fn spawn(task: ScanTask) -> BatchStream {
                 return;
             }
         }
-    });
+    }));
     futures::stream::unfold((receiver, Some(worker)), |(mut receiver, worker)| async move {
         if let Some(batch) = receiver.recv().await {
             return Some((batch, (receiver, worker)));
         }
         // The queue closed: a worker that broke must not look like the end of its file.
-        match worker?.await {
+        match (&mut worker?.0).await {
             Ok(()) => None,
-            Err(error) => {
-                let broken = Error::new(
-                    ErrorKind::CorruptData,
-                    format!("reading a data file broke off: {error}"),
-                );
-                Some((Err(broken), (receiver, None)))
-            }
+            Err(_) => Some((Err(caught()), (receiver, None))),
         }
     })
     .boxed()
+}
+
+/// A file's reader. Whoever lets go of the batches ends it, also where it waits for a store that does not answer.
+struct Worker(JoinHandle<()>);
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
 }
 
 fn limited(batches: BatchStream, limit: usize) -> BatchStream {

@@ -12,13 +12,13 @@ use futures::{FutureExt, TryStreamExt};
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
 use parquet::arrow::async_reader::ParquetRecordBatchStream;
 use parquet::arrow::{ParquetRecordBatchStreamBuilder, ProjectionMask};
-use parquet::errors::ParquetError;
 use parquet::file::metadata::ColumnChunkMetaData;
 
 use super::columns::{damaged, file_actions, parquet_failed, rows_of, values_of};
 use super::int96::with_microseconds;
 use crate::decode::file_batch::{FileBatch, StatisticsSource};
 use crate::decode::table_actions::TableActions;
+use crate::fault::caught_over_bytes;
 use crate::parquet_file::ParquetFile;
 use crate::store_error::store_error;
 
@@ -109,11 +109,10 @@ impl ActionsFile {
             let metadata = ArrowReaderMetadata::load_async(&mut reader, options.clone()).await?;
             with_microseconds(metadata, options)
         };
-        let metadata = AssertUnwindSafe(load)
-            .catch_unwind()
-            .await
-            .unwrap_or_else(|_| Err(ParquetError::General(NO_SENSE.to_owned())))
-            .map_err(|error| parquet_failed(error, relative))?;
+        let metadata = match AssertUnwindSafe(load).catch_unwind().await {
+            Ok(loaded) => loaded.map_err(|error| parquet_failed(error, relative))?,
+            Err(_) => return Err(caught_over_bytes(damaged(NO_SENSE))),
+        };
         let file = Self {
             reader,
             metadata,
@@ -214,7 +213,7 @@ impl ActionsFile {
             Ok(held)
         };
         let read = AssertUnwindSafe(read).catch_unwind().await;
-        read.unwrap_or_else(|_| Err(damaged(NO_SENSE)))
+        read.unwrap_or_else(|_| Err(caught_over_bytes(damaged(NO_SENSE))))
             .map_err(|error: Error| error.with("path", self.relative.as_str()))
     }
 
@@ -244,7 +243,7 @@ impl ActionsFile {
             Ok(())
         };
         let read = AssertUnwindSafe(read).catch_unwind().await;
-        read.unwrap_or_else(|_| Err(damaged(NO_SENSE)))
+        read.unwrap_or_else(|_| Err(caught_over_bytes(damaged(NO_SENSE))))
             .map_err(|error: Error| error.with("path", self.relative.as_str()))
     }
 

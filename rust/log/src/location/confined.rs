@@ -1,0 +1,254 @@
+//! A local file system of which nothing is opened outside of the table's folder and of the folders that the user allowed.
+//!
+//! A symbolic link is judged by where it leads, and a file by where it was opened: the name is looked at before, so that
+//! no pipe is waited for, and the opened file again before a byte is read, so that a link that changes in between gains
+//! nothing. Of a folder that is written to only the name can be looked at.
+
+use std::fmt;
+use std::path::{Path as FilePath, PathBuf};
+use std::sync::{Arc, OnceLock};
+
+use async_trait::async_trait;
+use futures::stream::BoxStream;
+use futures::{StreamExt, TryStreamExt, stream};
+use object_store::local::LocalFileSystem;
+use object_store::path::Path;
+use object_store::{
+    CopyOptions, Error, GetOptions, GetResult, GetResultPayload, ListResult, MultipartUpload, ObjectMeta,
+    ObjectStore, ObjectStoreExt, PutMultipartOptions, PutOptions, PutPayload, PutResult, Result,
+};
+
+use crate::links::{Standing, is_link, names_in, place_of_opened, real_path, standing};
+
+/// Why a file is not opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Refused {
+    /// It stands outside of the table.
+    Outside,
+    /// It is a pipe, a device or a socket.
+    NoRegularFile,
+}
+
+impl Refused {
+    /// The refusal behind a store's failure.
+    pub(crate) fn of(error: &Error) -> Option<Self> {
+        let mut cause: Option<&dyn std::error::Error> = std::error::Error::source(error);
+        while let Some(current) = cause {
+            if let Some(refused) = current.downcast_ref::<Self>() {
+                return Some(*refused);
+            }
+            cause = current.source();
+        }
+        None
+    }
+}
+
+impl fmt::Display for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Outside => "a symbolic link leaves the table's folder",
+            Self::NoRegularFile => "what stands there is no regular file",
+        })
+    }
+}
+
+impl std::error::Error for Refused {}
+
+impl From<Refused> for Error {
+    fn from(refused: Refused) -> Self {
+        Self::Generic {
+            store: "table",
+            source: Box::new(refused),
+        }
+    }
+}
+
+/// The table's folder and those that the user allowed.
+#[derive(Debug)]
+struct Folders {
+    root: PathBuf,
+    allowed: Vec<PathBuf>,
+    /// Where they really were when they were looked for first.
+    real: OnceLock<Vec<PathBuf>>,
+}
+
+impl Folders {
+    fn really_are(&self) -> Vec<PathBuf> {
+        let named = std::iter::once(&self.root).chain(&self.allowed);
+        named.filter_map(|folder| real_path(folder)).collect()
+    }
+
+    /// Whether a real path is in one of them.
+    fn hold(&self, real: &FilePath) -> bool {
+        let known = self.real.get_or_init(|| self.really_are());
+        // The folder itself may be a link that leads elsewhere since, or there may have been none.
+        known.iter().any(|folder| real.starts_with(folder))
+            || self.really_are().iter().any(|folder| real.starts_with(folder))
+    }
+
+    fn ensure_held(&self, real: &FilePath) -> Result<()> {
+        if self.hold(real) {
+            Ok(())
+        } else {
+            Err(Refused::Outside.into())
+        }
+    }
+
+    /// Proves that a folder is in one of them, or the nearest above it that is there; all above the root is.
+    fn ensure_folder(&self, folder: &FilePath) -> Result<()> {
+        let below_root = folder
+            .ancestors()
+            .take_while(|above| above.starts_with(&self.root));
+        match below_root.filter_map(real_path).next() {
+            Some(real) => self.ensure_held(&real),
+            None => Ok(()),
+        }
+    }
+}
+
+/// The file system.
+#[derive(Clone, Debug)]
+pub(super) struct Confined {
+    files: Arc<LocalFileSystem>,
+    folders: Arc<Folders>,
+}
+
+impl Confined {
+    pub(super) fn new(files: LocalFileSystem, root: PathBuf, allowed: Vec<PathBuf>) -> Self {
+        Self {
+            files: Arc::new(files),
+            folders: Arc::new(Folders {
+                root,
+                allowed,
+                real: OnceLock::new(),
+            }),
+        }
+    }
+
+    /// Proves that a place may be written to.
+    fn ensure_writable(&self, path: &Path) -> Result<()> {
+        let file = self.files.path_to_filesystem(path)?;
+        file.parent()
+            .map_or(Ok(()), |folder| self.folders.ensure_folder(folder))
+    }
+
+    /// The same as a listing, which gives up where a link leads back to a folder above: here that is a folder like any
+    /// other. None where the folder cannot be read.
+    async fn list_one_by_one(&self, prefix: Option<&Path>) -> Option<ListResult> {
+        let prefix = prefix.cloned().unwrap_or_default();
+        let mut listed = ListResult {
+            common_prefixes: Vec::new(),
+            objects: Vec::new(),
+            extensions: Default::default(),
+        };
+        for (name, is_folder) in names_in(&FilePath::new("/").join(prefix.as_ref())).ok()? {
+            let place = prefix.clone().join(name);
+            if is_folder {
+                listed.common_prefixes.push(place);
+                continue;
+            }
+            match self.head(&place).await {
+                Ok(found) => listed.objects.push(found),
+                Err(Error::NotFound { .. }) => {}
+                Err(_) => return None,
+            }
+        }
+        Some(listed)
+    }
+
+    /// Proves that a folder may be listed. One that is not there is empty.
+    fn ensure_listable(&self, prefix: Option<&Path>) -> Result<()> {
+        let Some(prefix) = prefix.filter(|prefix| !prefix.as_ref().is_empty()) else {
+            return Ok(());
+        };
+        let folder = FilePath::new("/").join(prefix.as_ref());
+        real_path(&folder).map_or(Ok(()), |real| self.folders.ensure_held(&real))
+    }
+}
+
+impl fmt::Display for Confined {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.folders.root.display())
+    }
+}
+
+#[async_trait]
+impl ObjectStore for Confined {
+    async fn put_opts(&self, path: &Path, payload: PutPayload, options: PutOptions) -> Result<PutResult> {
+        self.ensure_writable(path)?;
+        self.files.put_opts(path, payload, options).await
+    }
+
+    async fn put_multipart_opts(
+        &self,
+        path: &Path,
+        options: PutMultipartOptions,
+    ) -> Result<Box<dyn MultipartUpload>> {
+        self.ensure_writable(path)?;
+        self.files.put_multipart_opts(path, options).await
+    }
+
+    async fn get_opts(&self, path: &Path, options: GetOptions) -> Result<GetResult> {
+        let file = self.files.path_to_filesystem(path)?;
+        let stands = standing(&file);
+        // Links further above are found when the file is open; these two are what there is in a log.
+        let is_linked = stands == Standing::Link || file.parent().is_some_and(is_link);
+        let real = if is_linked { real_path(&file) } else { None };
+        if let Some(real) = &real {
+            self.folders.ensure_held(real)?;
+        }
+        if real.map_or(stands, |real| standing(&real)) == Standing::Other {
+            return Err(Refused::NoRegularFile.into());
+        }
+        let got = self.files.get_opts(path, options).await?;
+        if let GetResultPayload::File(opened, path) = &got.payload
+            && let Some(real) = place_of_opened(opened, path)
+        {
+            self.folders.ensure_held(&real)?;
+        }
+        Ok(got)
+    }
+
+    fn delete_stream(&self, paths: BoxStream<'static, Result<Path>>) -> BoxStream<'static, Result<Path>> {
+        let confined = self.clone();
+        let paths = paths.and_then(move |path| {
+            let writable = confined.ensure_writable(&path).map(|()| path);
+            async move { writable }
+        });
+        self.files.delete_stream(paths.boxed())
+    }
+
+    /// Folders that are links are not gone into: such a walk could go anywhere, and round in circles.
+    fn list(&self, prefix: Option<&Path>) -> BoxStream<'static, Result<ObjectMeta>> {
+        let confined = self.clone();
+        let folders = vec![prefix.cloned().unwrap_or_default()];
+        stream::try_unfold(folders, move |mut folders| {
+            let confined = confined.clone();
+            async move {
+                let Some(folder) = folders.pop() else {
+                    return Ok::<_, Error>(None);
+                };
+                let listed = confined.list_with_delimiter(Some(&folder)).await?;
+                let real = |folder: &Path| !is_link(&FilePath::new("/").join(folder.as_ref()));
+                folders.extend(listed.common_prefixes.into_iter().filter(real));
+                Ok(Some((stream::iter(listed.objects).map(Ok), folders)))
+            }
+        })
+        .try_flatten()
+        .boxed()
+    }
+
+    async fn list_with_delimiter(&self, prefix: Option<&Path>) -> Result<ListResult> {
+        self.ensure_listable(prefix)?;
+        match self.files.list_with_delimiter(prefix).await {
+            Err(error) => self.list_one_by_one(prefix).await.ok_or(error),
+            listed => listed,
+        }
+    }
+
+    async fn copy_opts(&self, from: &Path, to: &Path, options: CopyOptions) -> Result<()> {
+        self.ensure_writable(from)?;
+        self.ensure_writable(to)?;
+        self.files.copy_opts(from, to, options).await
+    }
+}

@@ -1,0 +1,97 @@
+//! Faults that the tests ask for, to see what becomes of a panic at the border.
+//!
+//! Only in builds with the feature `provoke`, and never in a release.
+#![expect(clippy::panic, reason = "it is what the module is for")]
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use arrow_array::RecordBatch;
+use arrow_schema::{DataType, Field, Schema};
+use deltaic_protocol::Result;
+use deltaic_table::read::BatchStream;
+use futures::{StreamExt, stream};
+use pyo3::prelude::*;
+
+use crate::arrow_table::ArrowTable;
+use crate::batches::{BatchReader, Blocking};
+use crate::capsule::export_stream;
+use crate::error::Answer;
+use crate::fault::guarded;
+use crate::runtime::{runtime, wait};
+
+static RESTS: AtomicBool = AtomicBool::new(false);
+
+/// Where deltaic broke off since it was loaded.
+#[pyfunction]
+pub(crate) fn panics() -> Vec<String> {
+    deltaic_log::fault::noted()
+}
+
+/// Breaks off: in a `call`, in the `wait` for a future, in a `task` or a `blocking` thread of the runtime, in the `next`
+/// batch or the `drop` of a stream, which is given as an Arrow stream (`next`, `drop`) or batch by batch (`batches`,
+/// `batches-drop`). Or does not break off: computes without a pause (`work`) until it is told to `rest`.
+#[pyfunction]
+pub(crate) fn provoke<'py>(py: Python<'py>, at: &str) -> Answer<Bound<'py, PyAny>> {
+    match at {
+        "call" => guarded(|| panic!("provoked, with a secret: PlAnTeD") as Answer<()>)?,
+        "wait" => wait(py, async { panic!("provoked") as Result<()> })?,
+        "task" => {
+            let task = runtime()?.spawn(async { panic!("provoked") as () });
+            wait(py, async {
+                // Nobody looks at the task's end: what is left is that the panic was noted.
+                let _ = task.await;
+                Ok(())
+            })?;
+        }
+        "blocking" => wait(py, async {
+            let work = tokio::task::spawn_blocking(|| panic!("provoked") as ());
+            let _ = work.await;
+            Ok(())
+        })?,
+        "next" | "drop" => {
+            let reader = Blocking::new(py, schema(), breaking(at))?;
+            return Ok(export_stream(py, Box::new(reader), None)?.into_any());
+        }
+        "batches" | "batches-drop" => {
+            let reader = BatchReader::new(breaking(at));
+            return Ok(Bound::new(py, reader)?.into_any());
+        }
+        "work" => wait(py, async {
+            RESTS.store(false, Ordering::Relaxed);
+            while !RESTS.load(Ordering::Relaxed) {
+                std::hint::spin_loop();
+            }
+            Ok(())
+        })?,
+        "rest" => RESTS.store(true, Ordering::Relaxed),
+        _ => {}
+    }
+    let nothing = ArrowTable {
+        schema: schema(),
+        batches: Vec::new(),
+    };
+    Ok(Bound::new(py, nothing)?.into_any())
+}
+
+fn schema() -> Arc<Schema> {
+    Arc::new(Schema::new(vec![Field::new("id", DataType::Int64, true)]))
+}
+
+fn breaking(at: &str) -> BatchStream {
+    struct BreaksInDrop;
+    impl Drop for BreaksInDrop {
+        fn drop(&mut self) {
+            panic!("provoked");
+        }
+    }
+    if at.ends_with("drop") {
+        let breaks = BreaksInDrop;
+        return stream::once(async move {
+            let _held = &breaks;
+            Ok(RecordBatch::new_empty(schema()))
+        })
+        .boxed();
+    }
+    stream::once(async { panic!("provoked") as Result<RecordBatch> }).boxed()
+}

@@ -1,0 +1,107 @@
+"""Scripts that run in a process of their own, since they are killed, forked or interrupted.
+
+Each starts with the same lines, ends with ``sound()``, and is over in `SECONDS` whatever happens: that is a
+guard against a hang and nothing else.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import textwrap
+import time
+from collections.abc import Callable
+
+SECONDS = 60
+
+PRELUDE = '''
+import os, signal, sys, threading, time, warnings
+signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.alarm(50)
+warnings.simplefilter("ignore")
+import pyarrow as pa
+import deltaic
+from deltaic import _rust
+
+def say(text):
+    sys.stdout.write(text + "\\n")
+    sys.stdout.flush()
+
+def attempt(work):
+    try:
+        work()
+        say("finished")
+    except KeyboardInterrupt:
+        say("interrupted")
+
+def press_when(ready):
+    """Ctrl-C as soon as something holds; looked for on another thread, since the main one is busy."""
+    def look():
+        while not ready():
+            time.sleep(0.001)
+        os.kill(os.getpid(), signal.SIGINT)
+    threading.Thread(target=look, daemon=True).start()
+
+def is_inside():
+    """Whether the main thread is in a function of the package, and has let go of the interpreter there."""
+    main = threading.main_thread().ident
+    package = os.path.dirname(deltaic.__file__)
+    return sys._current_frames()[main].f_code.co_filename.startswith(package)
+
+def forked(work):
+    """Runs in a child that ends at once; gives what it said, which is empty where it hung."""
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            signal.alarm(20)
+            text = str(work())
+        except BaseException as error:
+            text = f"{type(error).__name__}: {error}"
+        os.write(writing, text.encode())
+        os._exit(0)
+    os.close(writing)
+    with os.fdopen(reading) as pipe:
+        text = pipe.read()
+    assert os.waitpid(child, 0)[1] == 0, text
+    return text
+
+def sound():
+    """Nothing broke off on the way, on whatever thread."""
+    broken = getattr(_rust, "panics", list)()
+    say(f"broke off at {broken}" if broken else "sound")
+'''
+
+
+def run(script: str, *arguments: str, code: int = 0) -> list[str]:
+    """Run a script; the lines that it said."""
+    return finish(start(script, *arguments), code)
+
+
+def start(script: str, *arguments: str) -> subprocess.Popen[str]:
+    """Start a script, with pipes to talk to it."""
+    return subprocess.Popen(
+        [sys.executable, "-c", PRELUDE + textwrap.dedent(script), *arguments],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def finish(process: subprocess.Popen[str], code: int = 0) -> list[str]:
+    """Wait for a script's end; the lines that it said."""
+    try:
+        said, complained = process.communicate(timeout=SECONDS)
+    finally:
+        process.kill()
+    assert process.returncode == code, complained
+    assert not complained.strip(), complained
+    return said.splitlines()
+
+
+def until(ready: Callable[[], bool], process: subprocess.Popen[str]) -> None:
+    """Wait for something that a script brings about."""
+    while not ready():
+        assert process.poll() is None, process.communicate()[1]
+        time.sleep(0.001)

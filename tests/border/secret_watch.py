@@ -1,0 +1,130 @@
+"""Plants secrets for the whole session and fails every test in which one of them is told.
+
+A pytest plugin. It looks into every error and warning of deltaic when it is made, every exception that a
+test expects, every record that is logged, every repr of a table and what comes of it, what subprocesses
+print, and each report: what was captured, and the traceback. What is found is reported without the secret.
+"""
+
+from __future__ import annotations
+
+import functools
+import logging
+import os
+import subprocess
+import traceback
+import warnings
+from collections.abc import Callable, Iterator
+
+import pytest
+
+import deltaic
+from deltaic import exceptions
+
+PLANTED = {
+    "AWS_ACCESS_KEY_ID": "PlAnTeDenvid",
+    "AWS_SECRET_ACCESS_KEY": "PlAnTeDenvsecret",
+    "AWS_SESSION_TOKEN": "PlAnTeDenvtoken",
+    "AZURE_STORAGE_ACCOUNT_KEY": "UGxBblRlRGVudmtleQ==",
+    "AZURE_STORAGE_SAS_KEY": "sv=1&sig=PlAnTeDenvsas",
+    "GOOGLE_SERVICE_ACCOUNT_KEY": '{"private_key": "PlAnTeDenvkey"}',
+}
+"""Variables of the environment that a store looks at, unless they are set."""
+
+MARKS = {
+    "PlAnTeD": "a planted secret",
+    "UGxBblRlR": "a planted key",
+    "planted-key-id": "the key id of a test's store",
+    "planted-secret-key": "the key of a test's store",
+    "planted-bearer-token": "the token of a test's store",
+    "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuF": "the key of Azurite",
+}
+"""What a secret is known by, in the environment and in the options and URIs that the tests use."""
+
+_found: list[str] = []
+
+
+def look_into(text: object, where: str) -> None:
+    """Note each secret in a text."""
+    text = text.decode(errors="replace") if isinstance(text, bytes) else str(text)
+    _found.extend(f"{what} stands in {where}" for mark, what in MARKS.items() if mark in text)
+
+
+def look_into_error(error: BaseException, where: str) -> None:
+    """Look into all that an error says: its text, repr, hint, context, notes and causes."""
+    told = [str(error), repr(error), *(getattr(error, "__notes__", []))]
+    told += [repr(getattr(error, name, "")) for name in ("hint", "context")]
+    told += traceback.TracebackException.from_exception(error).format_exception_only()
+    look_into("\n".join(told), f"{where} ({type(error).__name__})")
+    for other in (error.__cause__, error.__context__):
+        if other is not None and other is not error:
+            look_into_error(other, f"what {where} comes from")
+
+
+class _Records(logging.Handler):
+    def emit(self, record: logging.LogRecord) -> None:
+        look_into(record.getMessage(), f"a log record of {record.name}")
+        if record.exc_info and record.exc_info[1] is not None:
+            look_into_error(record.exc_info[1], f"a log record of {record.name}")
+
+
+def _after(method: Callable[..., object], look: Callable[..., object]) -> Callable[..., object]:
+    @functools.wraps(method)
+    def both(self: object, *args: object, **named: object) -> object:
+        answer = method(self, *args, **named)
+        look(self, answer)
+        return answer
+
+    return both
+
+
+def pytest_configure() -> None:
+    """Plant, and listen wherever something can be told."""
+    for name, value in PLANTED.items():
+        os.environ.setdefault(name, value)
+    logging.getLogger().addHandler(_Records())
+    patches = [
+        (exceptions.DeltaicError, "__init__", lambda self, _: look_into_error(self, "an error")),
+        (exceptions.DeltaicWarning, "__init__", lambda self, _: look_into(self, "a warning")),
+        (subprocess.CompletedProcess, "__init__", _look_into_process),
+        (pytest.ExceptionInfo, "fill_unfilled", lambda self, _: look_into_error(self.value, "an exception")),
+        (deltaic.Snapshot, "__repr__", lambda _, text: look_into(text, "a snapshot's repr")),
+    ]
+    patches += [
+        (made, "__init__", lambda self, _: look_into(repr(self), f"the repr of a {type(self).__name__}"))
+        for made in (deltaic.Table, deltaic.Scan, deltaic.ScanTask)
+    ]
+    for owner, name, look in patches:
+        setattr(owner, name, _after(getattr(owner, name), look))
+
+
+def _look_into_process(self: subprocess.CompletedProcess[object], _: object) -> None:
+    look_into(self.stdout, "what a subprocess printed")
+    look_into(self.stderr, "what a subprocess printed")
+
+
+def pytest_warning_recorded(warning_message: warnings.WarningMessage) -> None:
+    """Look into a warning of anybody's."""
+    look_into(warning_message.message, "a warning")
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport() -> Iterator[None]:
+    """Judge what a test and its fixtures have told so far."""
+    outcome = yield
+    report: pytest.TestReport = outcome.get_result()  # type: ignore[attr-defined]
+    for name, text in report.sections:
+        look_into(text, name.lower())
+    if report.failed:
+        look_into(report.longreprtext, "the traceback")
+    if _found:
+        report.outcome = "failed"
+        report.longrepr = "a secret was told:\n" + "\n".join(dict.fromkeys(_found))
+        report.sections = []
+        _found.clear()
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """What comes after the last test counts too."""
+    if _found:
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+        _found.clear()

@@ -1,0 +1,80 @@
+"""The watch over secrets bites wherever something can be told."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from . import secret_watch
+from .test_panics import pytest_in
+
+WATCHED = """
+import logging, subprocess, sys, warnings
+import pytest
+import deltaic
+
+SECRET = "PlAn" + "TeD-here"
+
+def test_an_error_that_nobody_sees():
+    deltaic.StorageError("the store failed", context={"url": f"https://x/?sig={SECRET}"})
+
+def test_a_hint():
+    deltaic.StorageError("the store failed", hint=SECRET)
+
+def test_a_value_error():
+    with pytest.raises(ValueError):
+        raise ValueError(SECRET)
+
+def test_a_cause():
+    with pytest.raises(ValueError):
+        try:
+            raise OSError(SECRET)
+        except OSError as error:
+            raise ValueError("no") from error
+
+def test_a_warning():
+    with pytest.warns(deltaic.DeltaicWarning):
+        warnings.warn(deltaic.DeltaicWarning(SECRET))
+
+def test_a_log():
+    logging.getLogger("any").debug("%s", SECRET)
+    logging.getLogger("any").warning("%s", SECRET)
+
+def test_what_is_printed():
+    print(SECRET)
+
+def test_what_is_printed_as_an_error():
+    print(SECRET, file=sys.stderr)
+
+def test_a_subprocess():
+    subprocess.run([sys.executable, "-c", "import sys; print(sys.argv[1])", SECRET], capture_output=True)
+
+def test_a_repr():
+    deltaic.Table(f"/tmp/{SECRET}")
+
+def test_a_traceback():
+    assert not SECRET
+
+def test_the_environment_is_planted():
+    import os
+    assert all(os.environ[name] for name in ("AWS_SECRET_ACCESS_KEY", "AZURE_STORAGE_ACCOUNT_KEY"))
+
+def test_innocent():
+    print("nothing")
+"""
+
+
+@pytest.mark.parametrize("processes", ["0", "2"])
+def test_the_watch_fails_a_test_that_tells(tmp_path: Path, processes: str) -> None:
+    (tmp_path / "test_watched.py").write_text(WATCHED)
+    said = pytest_in(tmp_path, "tests.border.secret_watch", "-n", processes)
+    assert "11 failed, 2 passed" in said
+    assert "a planted secret stands in an error (StorageError)" in said
+    # The watch itself tells none.
+    assert "TeD-here" not in said
+
+
+def test_every_planted_value_is_known_by_a_mark() -> None:
+    for name, value in secret_watch.PLANTED.items():
+        assert any(mark in value for mark in secret_watch.MARKS), name
