@@ -127,7 +127,12 @@ def stores() -> Outcome:
 def lints() -> Outcome:
     """Formatting, lints and types, a step each."""
     # With the feature that development builds have, so that its code is read too.
-    everything = ["--workspace", "--all-targets", "--features", "deltaic-python/witness,deltaic-python/provoke"]
+    everything = [
+        "--workspace",
+        "--all-targets",
+        "--features",
+        "deltaic-python/witness,deltaic-python/provoke",
+    ]
     steps = [
         ["cargo", "fmt", "--all", "--check"],
         ["cargo", "clippy", *everything, "--locked", "--", "-D", "warnings"],
