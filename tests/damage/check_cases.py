@@ -164,6 +164,16 @@ CHECKPOINTS = [
         name="a file twice in a checkpoint",
     ),
     found(
+        both(
+            checkpoint(lambda held: [*held, log.remove(broken.FIRST_FILE)]),
+            without_file(f"_delta_log/{0:020}.json"),
+            without_file(f"_delta_log/{1:020}.json"),
+        ),
+        "BROKEN_CHECKPOINT",
+        at=broken.FIRST_FILE,
+        name="a file that a checkpoint adds and removes",
+    ),
+    found(
         log_file(f"{1:020}.checkpoint.{1:010}.{2:010}.parquet", b"PAR1"),
         "INCOMPLETE_CHECKPOINT",
         at="checkpoint",

@@ -46,6 +46,7 @@ NEARLY = [
     f"{TWO}.checkpoint.not-a-uuid.parquet",
     f"{TWO}.compacted.json",
     f"{TWO}.crc.tmp",
+    f"{TWO}.json\n",
     "x" * 250,
 ]
 
@@ -55,6 +56,21 @@ def place(root: Path, name: str) -> Path:
     path = root / "_delta_log" / name
     path.unlink(missing_ok=True)
     return path
+
+
+def named_in_bytes(name: bytes) -> broken.Damage:
+    """A file whose name need not be text."""
+
+    def apply(root: Path) -> None:
+        with open(os.path.join(os.fsencode(root / "_delta_log"), name), "wb") as file:  # noqa: PTH118, PTH123
+            file.write(b"garbage")
+
+    return apply
+
+
+def link(name: str, target: str) -> broken.Damage:
+    """A symbolic link in the log."""
+    return lambda root: place(root, name).symlink_to(target)
 
 
 def named(name: str) -> broken.Damage:

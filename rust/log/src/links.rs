@@ -45,6 +45,19 @@ pub(crate) fn names_in(folder: &Path) -> std::io::Result<Vec<(String, bool)>> {
         .collect())
 }
 
+/// The names in a folder of symbolic links that lead nowhere, as to themselves.
+pub(crate) fn dangling_in(folder: &Path) -> std::io::Result<Vec<String>> {
+    let mut names = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        // The kind of an entry mostly comes with its name, so that nothing is looked up but links.
+        if entry.file_type()?.is_symlink() && fs::metadata(entry.path()).is_err() {
+            names.extend(entry.file_name().into_string());
+        }
+    }
+    Ok(names)
+}
+
 /// Whether a symbolic link stands at a place.
 pub(crate) fn is_link(place: &Path) -> bool {
     standing(place) == Standing::Link
@@ -72,10 +85,10 @@ fn by_descriptor(_: &File) -> Option<PathBuf> {
     None
 }
 
-/// Whether something stands at the place that is no regular file: a folder, a pipe, a device.
+/// Whether something stands at the place that is no regular file: a folder, a pipe, a device, a link to nowhere.
 #[must_use]
 pub fn is_no_regular_file(file: &Path) -> bool {
-    fs::metadata(file).is_ok_and(|found| !found.is_file())
+    fs::metadata(file).map_or_else(|_| is_link(file), |found| !found.is_file())
 }
 
 /// Where a file really is, if that is below none of the folders it may be in. A file that is not there leads nowhere.

@@ -128,6 +128,10 @@ impl CheckpointExaminer<'_> {
             if let Some(finding) = judge_tombstone(time, self.now_ms) {
                 say(finding.at(without_secrets(paths.value(row))));
             }
+            if state.files.find(&batch.keys.key(row)).is_some() {
+                let said = "it holds an add and a remove of one logical file; readers take the add";
+                say(Finding::new(&BROKEN_CHECKPOINT, said).at(without_secrets(paths.value(row))));
+            }
             state.name_elsewhere(paths.value(row));
         }
     }

@@ -18,7 +18,7 @@ use object_store::{
     ObjectStore, ObjectStoreExt, PutMultipartOptions, PutOptions, PutPayload, PutResult, Result,
 };
 
-use crate::links::{Standing, is_link, names_in, place_of_opened, real_path, standing};
+use crate::links::{Standing, dangling_in, is_link, names_in, place_of_opened, real_path, standing};
 
 /// Why a file is not opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -172,6 +172,24 @@ impl fmt::Display for Confined {
     }
 }
 
+/// Links that lead nowhere, as files that cannot be read: left out, a commit would be lost without a word.
+fn dangling(prefix: Option<&Path>) -> Vec<ObjectMeta> {
+    let prefix = prefix.cloned().unwrap_or_default();
+    let folder = FilePath::new("/").join(prefix.as_ref());
+    let nowhere = |name: String| ObjectMeta {
+        location: prefix.clone().join(name),
+        last_modified: Default::default(),
+        size: 0,
+        e_tag: None,
+        version: None,
+    };
+    dangling_in(&folder)
+        .unwrap_or_default()
+        .into_iter()
+        .map(nowhere)
+        .collect()
+}
+
 #[async_trait]
 impl ObjectStore for Confined {
     async fn put_opts(&self, path: &Path, payload: PutPayload, options: PutOptions) -> Result<PutResult> {
@@ -240,10 +258,12 @@ impl ObjectStore for Confined {
 
     async fn list_with_delimiter(&self, prefix: Option<&Path>) -> Result<ListResult> {
         self.ensure_listable(prefix)?;
-        match self.files.list_with_delimiter(prefix).await {
-            Err(error) => self.list_one_by_one(prefix).await.ok_or(error),
-            listed => listed,
-        }
+        let mut listed = match self.files.list_with_delimiter(prefix).await {
+            Err(error) => self.list_one_by_one(prefix).await.ok_or(error)?,
+            Ok(listed) => listed,
+        };
+        listed.objects.extend(dangling(prefix));
+        Ok(listed)
     }
 
     async fn copy_opts(&self, from: &Path, to: &Path, options: CopyOptions) -> Result<()> {
