@@ -64,7 +64,10 @@ def rows(folder: Path, cases: list[Case | Survivor]) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for number, case in enumerate(cases):
         if not case.name.startswith(OTHER_INTEGERS):
-            found.setdefault(outcome(folder / str(number), case), []).append(case.name.replace("|", "\\|"))
+            # Names that are nearly right are told of once.
+            name = re.sub(r"^a file named .*", "a file with a name that is nearly right", case.name)
+            names = found.setdefault(outcome(folder / str(number), case), [])
+            names.extend({name.replace("|", "\\|")}.difference(names))
     return found
 
 

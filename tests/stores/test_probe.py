@@ -27,6 +27,14 @@ def test_a_disk_is_safe_and_left_as_it_was(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.rglob("*")] == ["kept"]
 
 
+def test_an_empty_folder_stays_and_none_is_left(tmp_path: Path) -> None:
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    for place in (empty, tmp_path / "new"):
+        deltaic.probe_store(place)
+    assert [path.name for path in tmp_path.rglob("*")] == ["empty"]
+
+
 def test_what_was_tried_is_removed(strict: StrictStore) -> None:
     strict.objects["t/kept"] = b"x"
     deltaic.probe_store("s3://tables/t", strict_s3(strict.port).options)

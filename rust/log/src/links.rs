@@ -1,4 +1,4 @@
-//! Symbolic links: a file below the table's root may stand elsewhere.
+//! What a store does not show of a local folder: symbolic links, pipes, and folders that are empty.
 #![expect(
     clippy::disallowed_methods,
     reason = "a door to the file system: a store does not follow links for us to see"
@@ -83,6 +83,17 @@ fn by_descriptor(opened: &File) -> Option<PathBuf> {
 #[cfg(not(target_os = "linux"))]
 fn by_descriptor(_: &File) -> Option<PathBuf> {
     None
+}
+
+/// Removes the folders above a file that was deleted as long as they are empty, up to a folder, which goes too if told.
+pub(crate) fn remove_empty_above(file: &Path, up_to: &Path, with_it: bool) {
+    let above = file.ancestors().skip(1);
+    for folder in above.take_while(|folder| folder.starts_with(up_to) && (with_it || *folder != up_to)) {
+        // One that is not empty stays, and all above it do.
+        if fs::remove_dir(folder).is_err() {
+            return;
+        }
+    }
 }
 
 /// Whether something stands at the place that is no regular file: a folder, a pipe, a device, a link to nowhere.

@@ -18,7 +18,9 @@ use object_store::{
     ObjectStore, ObjectStoreExt, PutMultipartOptions, PutOptions, PutPayload, PutResult, Result,
 };
 
-use crate::links::{Standing, dangling_in, is_link, names_in, place_of_opened, real_path, standing};
+use crate::links::{
+    Standing, dangling_in, is_link, names_in, place_of_opened, real_path, remove_empty_above, standing,
+};
 
 /// Why a file is not opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,6 +70,8 @@ impl From<Refused> for Error {
 struct Folders {
     root: PathBuf,
     allowed: Vec<PathBuf>,
+    /// Whether there was no table's folder when it was named: then it may go again when it is empty.
+    is_new: bool,
     /// Where they really were when they were looked for first.
     real: OnceLock<Vec<PathBuf>>,
 }
@@ -118,6 +122,7 @@ impl Confined {
         Self {
             files: Arc::new(files),
             folders: Arc::new(Folders {
+                is_new: standing(&root) == Standing::Nothing,
                 root,
                 allowed,
                 real: OnceLock::new(),
@@ -233,7 +238,14 @@ impl ObjectStore for Confined {
             let writable = confined.ensure_writable(&path).map(|()| path);
             async move { writable }
         });
-        self.files.delete_stream(paths.boxed())
+        let root = Arc::clone(&self.folders);
+        let deleted = self.files.delete_stream(paths.boxed());
+        deleted
+            .inspect_ok(move |path| {
+                let file = FilePath::new("/").join(path.as_ref());
+                remove_empty_above(&file, &root.root, root.is_new);
+            })
+            .boxed()
     }
 
     /// Folders that are links are not gone into: such a walk could go anywhere, and round in circles.

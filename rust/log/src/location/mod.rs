@@ -189,9 +189,7 @@ impl TableLocation {
             Path::from_absolute_path(&absolute).map_err(|error| invalid(&shown, &error.to_string()))?;
         // Acknowledged data must survive a power cut, so files are on disk before a commit names them. A failed append
         // takes its files away again, and the folders that it made for them.
-        let files = LocalFileSystem::new()
-            .with_fsync(true)
-            .with_automatic_cleanup(true);
+        let files = LocalFileSystem::new().with_fsync(true);
         let allowed = allowed_roots.iter().map(|allowed| allowed_folder(allowed));
         let store = Arc::new(Confined::new(files, absolute.clone(), allowed.collect()));
         Ok(Self {
