@@ -238,7 +238,7 @@ impl TableLocation {
                 ErrorKind::CorruptLog,
                 "a path holds an empty part or a part of dots",
             )
-            .with("path", relative)
+            .with("path", without_secrets(relative))
         })
     }
 
@@ -339,7 +339,7 @@ impl TableLocation {
     fn resolve_absolute(&self, absolute: &str) -> Option<Path> {
         let root = self.file_system.as_deref()?;
         let wanted = without_dots(FilePath::new(absolute));
-        let allowed = wanted.starts_with(root)
+        let allowed = (wanted.starts_with(root) && wanted != root)
             || self
                 .allowed_roots
                 .iter()
