@@ -18,7 +18,7 @@ endif
 SCALE ?= 1
 REPEAT ?= 5
 ONLY ?=
-# Fuzzing: seconds for each target, and how often each is tried without looking at coverage.
+# Fuzzing: seconds for each target, and how often its law is tried where nobody looks at coverage.
 SECONDS_EACH ?= 60
 EXECUTIONS ?= 100000
 
@@ -71,8 +71,8 @@ fuzz: need-cargo need-python ## every fuzz target for SECONDS_EACH=60 seconds, b
 asan: need-cargo need-python ## AddressSanitizer over all seeds and all that fuzzing found so far
 	@fuzz/run.sh 0
 
-.PHONY: hostile
-hostile: need-cargo need-python ## the laws of the fuzz targets on known bytes, changed EXECUTIONS=100000 times each
+.PHONY: fuzz-bounded
+fuzz-bounded: need-cargo need-python ## every fuzz target's law on known bytes, changed EXECUTIONS=100000 times
 	@$(PYTHON) fuzz/collect_seeds.py ../shared fuzz/golden
 	@HOSTILE_EXECUTIONS=$(EXECUTIONS) cargo test --locked -p deltaic-testkit --test hostile
 

@@ -25,7 +25,7 @@ MOST_BYTES = {
     "last_checkpoint": 4096,
     "version_checksum": 16384,
 }
-# How many seeds of a target are kept: the shortest, since short ones are tried more often.
+# How many seeds of a target are kept, of all lengths.
 MOST_SEEDS = 400
 # The letter that chooses a type for the target of partition values, in the order of its list.
 TYPES = [
@@ -107,7 +107,8 @@ def main() -> None:
             found[target].add(seed)
     for target, seeds_ in found.items():
         (folder / target).mkdir(parents=True)
-        for seed in sorted(seeds_, key=lambda seed: (len(seed), seed))[:MOST_SEEDS]:
+        by_length = sorted(seeds_, key=lambda seed: (len(seed), seed))
+        for seed in by_length[:: 1 + len(by_length) // MOST_SEEDS]:
             (folder / target / hashlib.sha256(seed).hexdigest()[:16]).write_bytes(seed)
 
 

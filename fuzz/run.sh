@@ -33,7 +33,9 @@ failed=0
 for name in "${targets[@]}"; do
   echo "fuzz: $name for $seconds seconds"
   folders=("fuzz/corpus/$name" "fuzz/seeds/$name")
-  [ ! -d "fuzz/golden/$name" ] || folders+=("fuzz/golden/$name")
+  for kind in golden bombs; do
+    [ ! -d "fuzz/$kind/$name" ] || folders+=("fuzz/$kind/$name")
+  done
   mkdir -p "fuzz/corpus/$name" "fuzz/artifacts/$name"
   # The targets of one form share the dictionary of their first word.
   dictionary="fuzz/dictionaries/$name.dict"

@@ -23,10 +23,12 @@ fn runtime() -> tokio::runtime::Runtime {
         .expect("a runtime can be made")
 }
 
-/// Files of 2 KB: 60,000 rows with one path of a megabyte, and a row of 20,000,000 partition values.
-const BOMBS: [&[u8]; 2] = [
-    include_bytes!("../../../fuzz/seeds/checkpoint/long_path"),
-    include_bytes!("../../../fuzz/seeds/checkpoint/long_row"),
+/// Files of 1 or 2 KB: 60,000 rows with one path of a megabyte, a row of 20,000,000 partition values, and 20,000 paths
+/// of 20,000 bytes that are spelled by what they have in common with the one before.
+const BOMBS: [&[u8]; 3] = [
+    include_bytes!("../../../fuzz/bombs/checkpoint/long_path"),
+    include_bytes!("../../../fuzz/bombs/checkpoint/long_row"),
+    include_bytes!("../../../fuzz/bombs/checkpoint/by_prefix"),
 ];
 
 #[test]

@@ -20,11 +20,11 @@ use object_store::{ObjectStore, ObjectStoreExt, PutPayload};
 use super::RUNTIME;
 use super::memory::{Bound, bounded};
 
-/// Columns may be compressed, and a dictionary's entry may stand for many rows; a batch of rows and the buffers of the
-/// Parquet reader come in any case.
+/// What the rows take is bounded by 64 MiB and 1024 bytes for each of the file's: once kept, once more while batches are
+/// put together, and a part of it in buffers that double as they grow.
 const BOUND: Bound = Bound {
-    per_byte: 4096,
-    spare: 128 * 1024 * 1024,
+    per_byte: 4 * 1024,
+    spare: 256 * 1024 * 1024,
 };
 
 const NAME: &str = "t/_delta_log/00000000000000000000.checkpoint.parquet";

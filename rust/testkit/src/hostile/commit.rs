@@ -5,7 +5,8 @@ use std::sync::{Arc, LazyLock};
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Int32Type, Int64Type};
-use arrow_array::{Array, RecordBatch};
+use arrow_array::{Array, RecordBatch, StructArray};
+use arrow_schema::Schema;
 use bytes::Bytes;
 use deltaic_log::TableLocation;
 use deltaic_log::decode::commits::{Cut, DecodedCommit, decode_commit, read_commit_in_pieces};
@@ -152,7 +153,7 @@ fn row_of(files: &FileBatch, row: usize, bytes: &[u8]) -> Said {
         .column_by_name("deletion_vector")
         .map(|column| column.as_struct());
     let vector = vectors.filter(|vectors| vectors.is_valid(row)).map(|vectors| {
-        let vectors = RecordBatch::from(vectors.clone());
+        let vectors = without_nulls(vectors);
         let offset = vectors
             .column_by_name("offset")
             .map(|column| column.as_primitive::<Int32Type>());
@@ -193,6 +194,12 @@ fn row_of(files: &FileBatch, row: usize, bytes: &[u8]) -> Said {
         maps.map(|maps| values_of_row(maps, row)).unwrap_or_default(),
         statistics,
     )
+}
+
+/// The members of a struct, also where the struct itself is NULL.
+fn without_nulls(rows: &StructArray) -> RecordBatch {
+    let schema = Arc::new(Schema::new(rows.fields().clone()));
+    RecordBatch::try_new(schema, rows.columns().to_vec()).expect("members are as long as their struct")
 }
 
 fn text<'a>(batch: &'a RecordBatch, name: &str, row: usize) -> &'a str {

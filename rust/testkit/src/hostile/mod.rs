@@ -26,7 +26,7 @@ use std::sync::LazyLock;
 use tokio::runtime::Runtime;
 
 pub use memory::is_counted;
-pub use seeds::{dictionary, seeds};
+pub use seeds::{bombs, dictionary, seeds};
 
 /// A place where bytes from outside are read.
 #[derive(Clone, Copy, Debug)]

@@ -1,5 +1,7 @@
 //! Bytes changed at random, and the same again from the same number.
 
+use std::ops::Range;
+
 /// A source of chance without any: the same numbers from the same start (xorshift with a multiplication at the end).
 #[derive(Clone, Debug)]
 pub struct Chance(u64);
@@ -63,11 +65,12 @@ pub struct Material<'a> {
 }
 
 impl Material<'_> {
-    /// One of the seeds with one to six changes.
+    /// One of the seeds with one to four changes, mostly few: with many nothing makes sense any more.
     #[must_use]
     pub fn changed(&self, chance: &mut Chance) -> Vec<u8> {
         let mut bytes = chance.pick(self.seeds).cloned().unwrap_or_default();
-        for _ in 0..=chance.below(6) {
+        let most = 1 + chance.below(4);
+        for _ in 0..=chance.below(most) {
             self.change(&mut bytes, chance);
         }
         bytes.truncate(self.most_bytes);
@@ -79,24 +82,24 @@ impl Material<'_> {
         // Mostly little is taken away or doubled, so that the rest still makes sense.
         let most = if chance.below(8) == 0 { bytes.len() } else { 16 };
         let end = (at + chance.below(most + 1)).min(bytes.len());
-        match chance.below(9) {
-            0 => {
+        match chance.below(20) {
+            0 | 1 => {
                 if let Some(byte) = bytes.get_mut(at) {
                     *byte ^= 1 << chance.below(8);
                 }
             }
-            1 => {
+            2 | 3 => {
                 if let (Some(byte), Ok(any)) = (bytes.get_mut(at), u8::try_from(chance.below(256))) {
                     *byte = any;
                 }
             }
-            2 => drop(bytes.drain(at..end)),
-            3 => {
+            4 => drop(bytes.drain(at..end)),
+            5 => {
                 let again = bytes.get(at..end).map(<[u8]>::to_vec).unwrap_or_default();
                 bytes.splice(at..at, again);
             }
-            4 => bytes.truncate(at),
-            5 => {
+            6 => bytes.truncate(at),
+            7 => {
                 // The head of this and the tail of another.
                 if let Some(other) = chance.pick(self.seeds) {
                     let from = chance.below(other.len() + 1);
@@ -104,7 +107,31 @@ impl Material<'_> {
                     bytes.extend_from_slice(other.get(from..).unwrap_or_default());
                 }
             }
-            6 => self.put_number(bytes, at, chance),
+            8..=10 => self.put_number(bytes, at, chance),
+            11..=13 => {
+                // A name or a number takes the place of another.
+                let word = chance.pick(self.words).cloned().unwrap_or_default();
+                let other = chance.pick(self.seeds).map(|other| {
+                    let run = run_at(other, chance.below(other.len() + 1));
+                    other.get(run).map(<[u8]>::to_vec).unwrap_or_default()
+                });
+                let put = if chance.below(3) == 0 {
+                    word
+                } else {
+                    other.unwrap_or_default()
+                };
+                bytes.splice(run_at(bytes, at), put);
+            }
+            14 | 15 => {
+                // What stands between commas once more, or no longer.
+                let part = part_at(bytes, at);
+                let again = bytes.get(part.clone()).map(<[u8]>::to_vec).unwrap_or_default();
+                if chance.below(2) == 0 {
+                    bytes.splice(part, []);
+                } else {
+                    bytes.splice(part.start..part.start, again);
+                }
+            }
             _ => {
                 if let Some(word) = chance.pick(self.words) {
                     let end = if chance.below(2) == 0 { at } else { end };
@@ -130,4 +157,27 @@ impl Material<'_> {
         let end = (at + width).min(bytes.len());
         bytes.splice(at..end, number.to_le_bytes().into_iter().take(width));
     }
+}
+
+/// The letters, digits and marks of names around a place.
+fn run_at(bytes: &[u8], at: usize) -> Range<usize> {
+    let is_of_a_name = |byte: &u8| byte.is_ascii_alphanumeric() || b"_-.".contains(byte);
+    let (before, behind) = bytes.split_at(at.min(bytes.len()));
+    let start = before.len() - before.iter().rev().take_while(|byte| is_of_a_name(byte)).count();
+    start..before.len() + behind.iter().take_while(|byte| is_of_a_name(byte)).count()
+}
+
+/// What stands around a place up to and with the next comma or line end.
+fn part_at(bytes: &[u8], at: usize) -> Range<usize> {
+    let is_end = |byte: &u8| b",\n".contains(byte);
+    let (before, behind) = bytes.split_at(at.min(bytes.len()));
+    let start = before
+        .iter()
+        .rposition(is_end)
+        .map_or(0, |end| end + 1);
+    let end = behind
+        .iter()
+        .position(is_end)
+        .map_or(behind.len(), |end| end + 1);
+    start..before.len() + end
 }

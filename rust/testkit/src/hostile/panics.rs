@@ -6,6 +6,9 @@ use std::sync::{Mutex, Once};
 /// The first panic of our own code since the last look.
 static OURS: Mutex<Option<String>> = Mutex::new(None);
 
+/// The last panic of another's code.
+static OTHERS: Mutex<Option<String>> = Mutex::new(None);
+
 static WATCHED: Once = Once::new();
 
 /// Watches panics from now on, and calls `then` after each of our own code. What the Parquet reader says of bytes that
@@ -20,6 +23,8 @@ pub fn watch(then: fn()) {
                 }
                 print(info);
                 then();
+            } else if let Ok(mut last) = OTHERS.lock() {
+                *last = Some(info.to_string());
             }
         }));
     });
@@ -28,6 +33,11 @@ pub fn watch(then: fn()) {
 /// Takes the first panic of our own code, in words.
 pub fn take() -> Option<String> {
     OURS.lock().ok().and_then(|mut first| first.take())
+}
+
+/// Takes the last panic of another's code, in words: where it is not caught it is a fault too.
+pub fn take_others() -> Option<String> {
+    OTHERS.lock().ok().and_then(|mut last| last.take())
 }
 
 /// Code that is not of a registry and not of the standard library is ours.

@@ -10,12 +10,21 @@ fn folder() -> PathBuf {
 /// The seeds of a target that are not longer than this, in the order of their names.
 #[must_use]
 pub fn seeds(target: &str, most_bytes: usize) -> Vec<Vec<u8>> {
-    ["seeds", "golden"]
-        .iter()
-        .flat_map(|kind| files(&folder().join(kind).join(target)))
-        .filter_map(|path| read(&path))
-        .filter(|bytes| bytes.len() <= most_bytes)
-        .collect()
+    let mut found = of_kind("seeds", target);
+    found.extend(of_kind("golden", target));
+    found.retain(|bytes| bytes.len() <= most_bytes);
+    found
+}
+
+/// Small bytes that stand for many, which are slow to try.
+#[must_use]
+pub fn bombs(target: &str) -> Vec<Vec<u8>> {
+    of_kind("bombs", target)
+}
+
+fn of_kind(kind: &str, target: &str) -> Vec<Vec<u8>> {
+    let paths = files(&folder().join(kind).join(target));
+    paths.iter().filter_map(|path| read(path)).collect()
 }
 
 /// The words of a target, from its dictionary in libFuzzer's form; the targets of one form share that of their first

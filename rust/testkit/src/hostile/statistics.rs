@@ -49,16 +49,16 @@ pub(super) fn law(bytes: &[u8]) {
     let lines: Vec<&[u8]> = bytes.split(|byte| *byte == b'\n').collect();
     // White space in front is left to the general way, and says nothing.
     let spaced: Vec<Vec<u8>> = lines.iter().map(|line| [b" ", *line].concat()).collect();
-    for is_escaped in [false, true] {
-        let quick: Vec<_> = lines.iter().map(|line| text(line, is_escaped)).collect();
-        let general: Vec<_> = spaced.iter().map(|line| text(line, is_escaped)).collect();
-        let quick = bounded(BOUND, bytes.len(), || read(&quick));
-        let general = bounded(BOUND, bytes.len(), || read(&general));
-        assert_eq!(quick.num_records.len(), lines.len());
-        assert_eq!(&quick.num_records, &general.num_records);
-        assert_eq!(&quick.tight_bounds, &general.tight_bounds);
-        assert_eq!(&quick.min, &general.min);
-        assert_eq!(&quick.max, &general.max);
-        assert_eq!(&quick.null_count, &general.null_count);
-    }
+    // One form of the two for each number of bytes, since both take twice the time.
+    let is_escaped = bytes.len() % 2 == 1;
+    let quick: Vec<_> = lines.iter().map(|line| text(line, is_escaped)).collect();
+    let general: Vec<_> = spaced.iter().map(|line| text(line, is_escaped)).collect();
+    let quick = bounded(BOUND, bytes.len(), || read(&quick));
+    let general = bounded(BOUND, bytes.len(), || read(&general));
+    assert_eq!(quick.num_records.len(), lines.len());
+    assert_eq!(&quick.num_records, &general.num_records);
+    assert_eq!(&quick.tight_bounds, &general.tight_bounds);
+    assert_eq!(&quick.min, &general.min);
+    assert_eq!(&quick.max, &general.max);
+    assert_eq!(&quick.null_count, &general.null_count);
 }

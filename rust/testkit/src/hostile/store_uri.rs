@@ -46,7 +46,7 @@ pub(super) fn law(bytes: &[u8]) {
     // Reading the system's certificates takes longer than all the rest, so it is done now and then.
     if uri.contains("://")
         && !["file", "memory"].iter().any(|local| uri.starts_with(local))
-        && text.len() % 16 > 0
+        && text.len() % 64 > 0
     {
         options.insert("disable_system_certificates".to_owned(), "true".to_owned());
     }

@@ -24,7 +24,7 @@ const TIMES: u64 = 1024;
 const SPARE: u64 = 64 << 20;
 
 /// Bytes that the values of a column may take in one batch. Rows are read by fewer where a value is long.
-const BATCH_BYTES: u64 = 64 << 20;
+const BATCH_BYTES: u64 = 32 << 20;
 
 /// Bytes of a value's levels, which it has also where it is NULL.
 const LEVEL_BYTES: u64 = 4;
@@ -65,6 +65,10 @@ pub(super) fn weigh(
     let mut rows = batch_rows.max(1);
     while u64::try_from(rows).unwrap_or(u64::MAX).saturating_mul(longest) > BATCH_BYTES && rows > 1 {
         rows = if rows.is_multiple_of(2) { rows / 2 } else { 1 };
+    }
+    if rows < batch_rows {
+        // Many groups may be on their way at once.
+        allowance.spend(BATCH_BYTES)?;
     }
     Ok(rows)
 }
