@@ -171,13 +171,7 @@ fn run_at(bytes: &[u8], at: usize) -> Range<usize> {
 fn part_at(bytes: &[u8], at: usize) -> Range<usize> {
     let is_end = |byte: &u8| b",\n".contains(byte);
     let (before, behind) = bytes.split_at(at.min(bytes.len()));
-    let start = before
-        .iter()
-        .rposition(is_end)
-        .map_or(0, |end| end + 1);
-    let end = behind
-        .iter()
-        .position(is_end)
-        .map_or(behind.len(), |end| end + 1);
+    let start = before.iter().rposition(is_end).map_or(0, |end| end + 1);
+    let end = behind.iter().position(is_end).map_or(behind.len(), |end| end + 1);
     start..before.len() + end
 }
