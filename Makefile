@@ -18,8 +18,9 @@ endif
 SCALE ?= 1
 REPEAT ?= 5
 ONLY ?=
-# Fuzzing: seconds for each target.
+# Fuzzing: seconds for each target, and how often its law is tried where nobody looks at coverage.
 SECONDS_EACH ?= 60
+EXECUTIONS ?= 100000
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -63,8 +64,17 @@ bench: .envs/bench/.ready ## deltaic beside its peers, release build; writes doc
 		$(if $(ONLY)$(filter-out 1 1.0,$(SCALE)),,--markdown docs/benchmarks.md)
 
 .PHONY: fuzz
-fuzz: need-cargo ## every fuzz target for SECONDS_EACH=60 seconds
+fuzz: need-cargo need-python ## every fuzz target for SECONDS_EACH=60 seconds, by coverage and with AddressSanitizer
 	@fuzz/run.sh $(SECONDS_EACH)
+
+.PHONY: asan
+asan: need-cargo need-python ## AddressSanitizer over all seeds and all that fuzzing found so far
+	@fuzz/run.sh 0
+
+.PHONY: fuzz-bounded
+fuzz-bounded: need-cargo need-python ## every fuzz target's law on known bytes, changed EXECUTIONS=100000 times
+	@$(PYTHON) fuzz/collect_seeds.py ../shared fuzz/golden
+	@HOSTILE_EXECUTIONS=$(EXECUTIONS) cargo test --locked -p deltaic-testkit --test hostile
 
 .PHONY: wheel
 wheel: dist/.wheel ## a release wheel in dist/
@@ -84,7 +94,7 @@ venv: need-python
 
 .PHONY: clean
 clean: ## remove everything that is built or installed here
-	rm -rf target fuzz/target fuzz/corpus fuzz/artifacts dist .venv .envs python/deltaic/_rust.abi3.so
+	rm -rf target fuzz/target fuzz/corpus fuzz/golden fuzz/artifacts dist .venv .envs python/deltaic/_rust.abi3.so
 	rm -rf .pytest_cache .ruff_cache .hypothesis spark-warehouse metastore_db derby.log
 	find python tests examples benches -name __pycache__ -prune -exec rm -rf {} +
 

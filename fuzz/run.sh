@@ -1,21 +1,56 @@
 #!/usr/bin/env bash
-# Runs every fuzz target for some seconds from its seeds; says in one line what is missing.
+# Runs fuzz targets for some seconds each, with AddressSanitizer, from their seeds and from what earlier runs found.
+# For 0 seconds it only tries what is there. At the end a line for each target says what was done and found.
 set -euo pipefail
 
-seconds=${1:?usage: fuzz/run.sh SECONDS}
-cd "$(dirname "$0")"
+seconds=${1:?usage: fuzz/run.sh SECONDS [TARGET...]}
+shift
+cd "$(dirname "$0")/.."
 if ! command -v cargo-fuzz > /dev/null; then
-  echo "missing: cargo-fuzz (cargo install cargo-fuzz)" >&2
+  echo "missing: cargo-fuzz (cargo install cargo-fuzz --locked)" >&2
   exit 1
 fi
 if ! rustup toolchain list 2> /dev/null | grep -q '^nightly'; then
   echo "missing: a nightly Rust toolchain (rustup toolchain install nightly)" >&2
   exit 1
 fi
-for target in fuzz_targets/*.rs; do
-  name=$(basename "$target" .rs)
+all=(fuzz/fuzz_targets/*.rs)
+targets=("$@")
+[ $# -gt 0 ] || for file in "${all[@]}"; do targets+=("$(basename "$file" .rs)"); done
+python3 fuzz/collect_seeds.py ../shared fuzz/golden
+cargo +nightly fuzz build
+host=$(rustc -vV | sed -n 's/^host: //p')
+binaries=${CARGO_TARGET_DIR:-fuzz/target}/$host/release
+
+logs=$(mktemp -d)
+trap 'rm -rf "$logs"' EXIT
+# What cargo-fuzz itself sets.
+export ASAN_OPTIONS=detect_odr_violation=0
+limits=(-timeout=10 -rss_limit_mb=4096 -print_final_stats=1)
+if [ "$seconds" = 0 ]; then limits+=(-runs=0); else limits+=(-max_total_time="$seconds"); fi
+lines=()
+failed=0
+for name in "${targets[@]}"; do
   echo "fuzz: $name for $seconds seconds"
-  mkdir -p "corpus/$name"
-  # Run from here, cargo-fuzz takes this folder's own workspace.
-  (cd .. && cargo +nightly fuzz run "$name" "fuzz/corpus/$name" "fuzz/seeds/$name" -- -max_total_time="$seconds" -timeout=10)
+  folders=("fuzz/corpus/$name" "fuzz/seeds/$name")
+  for kind in golden bombs; do
+    [ ! -d "fuzz/$kind/$name" ] || folders+=("fuzz/$kind/$name")
+  done
+  mkdir -p "fuzz/corpus/$name" "fuzz/artifacts/$name"
+  # The targets of one form share the dictionary of their first word.
+  dictionary="fuzz/dictionaries/$name.dict"
+  [ -f "$dictionary" ] || dictionary="fuzz/dictionaries/${name%%_*}.dict"
+  found=none
+  if ! "$binaries/$name" "${folders[@]}" "${limits[@]}" -dict="$dictionary" -artifact_prefix="fuzz/artifacts/$name/" \
+    > "$logs/$name" 2>&1; then
+    failed=1
+    found=$(grep -oE 'fuzz/artifacts/[^ ]+' "$logs/$name" | tail -1 || echo "none was written")
+    grep -A4 -E 'panicked|ERROR|SUMMARY' "$logs/$name" | head -20
+  fi
+  executions=$(grep -oE 'number_of_executed_units: +[0-9]+' "$logs/$name" | grep -oE '[0-9]+$' || echo '?')
+  covered=$(grep -oE 'cov: [0-9]+ ft: [0-9]+ corp: [0-9]+' "$logs/$name" | tail -1 || echo '?')
+  lines+=("$(printf '%-18s %12s executions  %-40s crash: %s' "$name" "$executions" "$covered" "$found")")
 done
+printf '\n%s\n' "fuzz: what was done"
+printf '%s\n' "${lines[@]}"
+exit "$failed"

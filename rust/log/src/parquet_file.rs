@@ -59,6 +59,11 @@ impl ParquetFile {
         }
     }
 
+    /// How many bytes it has, as far as it is known.
+    pub(crate) fn size(&self) -> u64 {
+        self.size
+    }
+
     /// The same, and up to so many bytes are fetched at once with the footer.
     #[must_use]
     pub fn with_tail_guess(mut self, bytes: u64) -> Self {
@@ -133,6 +138,15 @@ impl ParquetFile {
     }
 
     async fn fetch(&self, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
+        // A store that is asked for what is not there would be blamed for the footer's lie.
+        if ranges
+            .iter()
+            .any(|range| range.start > range.end || range.end > self.size)
+        {
+            return Err(ParquetError::EOF(
+                "the footer names bytes that the file does not have".to_owned(),
+            ));
+        }
         let split: Vec<(Range<u64>, Option<Bytes>)> = ranges
             .iter()
             .map(|range| match self.held_in_tail(range) {

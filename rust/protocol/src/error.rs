@@ -266,11 +266,16 @@ fn visible(text: &str) -> Cow<'_, str> {
 /// ```
 pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let lower = name.to_lowercase();
+    let length = name.chars().count();
     candidates
         .into_iter()
-        .map(|candidate| (edit_distance(&lower, &candidate.to_lowercase()), candidate))
-        .filter(|(distance, candidate)| {
-            *distance <= 1 + candidate.chars().count().min(name.chars().count()) / 3
+        .filter_map(|candidate| {
+            let other = candidate.chars().count();
+            let most = 1 + other.min(length) / 3;
+            // Every character too many is a step of its own.
+            let distance =
+                (other.abs_diff(length) <= most).then(|| edit_distance(&lower, &candidate.to_lowercase()))?;
+            (distance <= most).then_some((distance, candidate))
         })
         .min_by_key(|(distance, _)| *distance)
         .map(|(_, candidate)| candidate)

@@ -15,6 +15,10 @@ use crate::Version;
 /// How deep a hint may nest.
 const DEPTH: usize = 128;
 
+/// How many times as long as the hint its canonical form may be. Every leaf stands there with all the names that lead to
+/// it, so that a long name above many leaves would make gigabytes of a small file; in hints of writers it is 4 times.
+const MOST_TIMES: usize = 32;
+
 /// What the checksum's text leaves as it is: letters, digits and these.
 const ENCODED: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'-')
@@ -65,27 +69,48 @@ pub fn checksum(text: &str) -> Result<String, String> {
 fn canonical(text: &str) -> Result<String, String> {
     let value: &RawValue =
         serde_json::from_str(text).map_err(|error| format!("it is not valid JSON: {error}"))?;
-    let mut leaves: Vec<(String, String)> = Vec::new();
+    let mut leaves = Leaves {
+        found: Vec::new(),
+        left: text.len().saturating_mul(MOST_TIMES),
+    };
     collect(value, "", DEPTH, &mut leaves)?;
-    leaves.retain(|(path, _)| path != "\"checksum\"");
-    leaves.sort_by(|(left, _), (right, _)| left.as_bytes().cmp(right.as_bytes()));
-    Ok(leaves
+    let mut found = leaves.found;
+    found.retain(|(path, _)| path != "\"checksum\"");
+    found.sort_by(|(left, _), (right, _)| left.as_bytes().cmp(right.as_bytes()));
+    Ok(found
         .into_iter()
         .map(|(path, leaf)| format!("{path}={leaf}"))
         .collect::<Vec<_>>()
         .join(","))
 }
 
-fn collect(
-    value: &RawValue,
-    path: &str,
-    depth: usize,
-    leaves: &mut Vec<(String, String)>,
-) -> Result<(), String> {
+/// Leaves, each with the names that lead to it, and how long their texts may become.
+struct Leaves {
+    found: Vec<(String, String)>,
+    left: usize,
+}
+
+impl Leaves {
+    fn spend(&mut self, bytes: usize) -> Result<(), String> {
+        let left = self.left.checked_sub(bytes);
+        self.left = left.ok_or_else(|| format!("its names make more than {MOST_TIMES} times its text"))?;
+        Ok(())
+    }
+
+    fn push(&mut self, path: &str, leaf: String) -> Result<(), String> {
+        self.spend(leaf.len())?;
+        self.found.push((path.to_owned(), leaf));
+        Ok(())
+    }
+}
+
+fn collect(value: &RawValue, path: &str, depth: usize, leaves: &mut Leaves) -> Result<(), String> {
     // A raw value is skipped without recursion, so the depth is ours to bound.
     let Some(depth) = depth.checked_sub(1) else {
         return Err(format!("it nests deeper than {DEPTH} levels"));
     };
+    // Whatever stands there, its names have been put together.
+    leaves.spend(path.len())?;
     let wrong = |error: serde_json::Error| format!("it is not valid JSON: {error}");
     let below = |name: String| {
         if path.is_empty() {
@@ -112,13 +137,9 @@ fn collect(
         }
         Some(b'"') => {
             let string: String = serde_json::from_str(text).map_err(wrong)?;
-            leaves.push((path.to_owned(), quoted(&string)));
-            Ok(())
+            leaves.push(path, quoted(&string))
         }
-        _ => {
-            leaves.push((path.to_owned(), text.to_owned()));
-            Ok(())
-        }
+        _ => leaves.push(path, text.to_owned()),
     }
 }
 
@@ -213,5 +234,11 @@ mod tests {
             "]".repeat(100_000)
         );
         assert!(parse_hint(&deep).is_err());
+        // A name of 10,000 bytes above 10,000 leaves: 100 MB of names.
+        for leaf in ["0", "[]"] {
+            let many = format!("{leaf},").repeat(10_000);
+            let wide = format!("{{\"version\":1,\"{}\":[{many}0]}}", "k".repeat(10_000));
+            assert!(parse_hint(&wide).is_err_and(|why| why.contains("times its text")));
+        }
     }
 }

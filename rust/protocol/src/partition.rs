@@ -325,11 +325,13 @@ pub fn decode_path(path: &str) -> Result<String> {
         .decode_utf8()
         .map(|decoded| decoded.into_owned())
         .map_err(|_| {
+            // What looks like a query may be a signature.
+            let shown = path.split(['?', '#']).next().unwrap_or(path);
             Error::new(
                 ErrorKind::CorruptLog,
                 "a path is not UTF-8 once it is percent-decoded",
             )
-            .with("path", path)
+            .with("path", shown)
             .hint("restore the commit that names the path from a backup of the table")
         })
 }

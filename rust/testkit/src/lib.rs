@@ -9,6 +9,7 @@ pub mod committer_contract;
 pub mod compaction_writer;
 pub mod facts;
 pub mod fault;
+pub mod hostile;
 pub mod listing_form;
 pub mod oracle;
 pub mod remote_table;

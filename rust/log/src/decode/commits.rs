@@ -10,7 +10,8 @@ use futures::{StreamExt, TryStreamExt};
 
 use super::TableActions;
 use super::file_batch::{FileBatch, Span, StatisticsSource};
-use super::large_file::{LARGE_BYTES, read_large};
+pub use super::large_file::Cut;
+use super::large_file::{LARGE_BYTES, read_cut, read_large};
 use super::lines::{LineBatches, LinesDecoder, empty_file};
 use crate::in_parallel::in_parallel;
 use crate::listing::LogFile;
@@ -164,6 +165,23 @@ pub fn decode_commit(bytes: &[u8], file: &Arc<LogFile>, max_line_bytes: usize) -
     Ok(DecodedCommit {
         adds: actions.adds,
         removes: actions.removes,
+        table,
+    })
+}
+
+/// Reads one commit in pieces, as a large one on a local disk is read; it may be as small as it likes here.
+pub async fn read_commit_in_pieces(
+    location: &Arc<TableLocation>,
+    file: &Arc<LogFile>,
+    cut: Cut,
+    max_line_bytes: usize,
+) -> Result<DecodedCommit> {
+    let read = read_cut(location, file, cut, max_line_bytes).await;
+    let (table, adds, removes) = read.map_err(|error| locate(error, file))?;
+    judge(&table, file)?;
+    Ok(DecodedCommit {
+        adds: adds.into_iter().map(Arc::new).collect(),
+        removes: removes.into_iter().map(Arc::new).collect(),
         table,
     })
 }

@@ -23,11 +23,12 @@ pub(super) const LARGE_BYTES: u64 = 32 << 20;
 
 /// Where a file is cut.
 #[derive(Clone, Copy, Debug)]
-struct Cut {
-    /// Bytes of a piece.
-    piece: u64,
-    /// Bytes of a local file that are read in one go: few enough that the memory is the same again and again.
-    read: u64,
+pub struct Cut {
+    /// Bytes of a piece; at least one.
+    pub piece: u64,
+    /// Bytes of a local file that are read in one go: few enough that the memory is the same again and again. At least
+    /// one.
+    pub read: u64,
 }
 
 const CUT: Cut = Cut {
@@ -57,17 +58,26 @@ pub(super) async fn read_large(
     max_line_bytes: usize,
 ) -> Result<(TableActions, Vec<FileBatch>, Vec<FileBatch>)> {
     // A local file is read at many places at once; from a network it comes in one go, asked for once.
-    let pieces = if location.file_system().is_some() {
-        let starts = (0..file.size).step_by(usize::try_from(CUT.piece).unwrap_or(usize::MAX));
-        let tasks = starts.map(|start| {
-            let (location, file) = (Arc::clone(location), Arc::clone(file));
-            async move { read_piece(&location, &file, start, CUT, max_line_bytes).await }
-        });
-        in_parallel(tasks, PIECES_IN_FLIGHT).await?
+    if location.file_system().is_some() {
+        read_cut(location, file, CUT, max_line_bytes).await
     } else {
-        read_stream(location, file, max_line_bytes).await?
-    };
-    assemble(pieces)
+        assemble(read_stream(location, file, max_line_bytes).await?)
+    }
+}
+
+/// Reads a file at many places at once.
+pub(super) async fn read_cut(
+    location: &Arc<TableLocation>,
+    file: &Arc<LogFile>,
+    cut: Cut,
+    max_line_bytes: usize,
+) -> Result<(TableActions, Vec<FileBatch>, Vec<FileBatch>)> {
+    let starts = (0..file.size).step_by(usize::try_from(cut.piece).unwrap_or(usize::MAX).max(1));
+    let tasks = starts.map(|start| {
+        let (location, file) = (Arc::clone(location), Arc::clone(file));
+        async move { read_piece(&location, &file, start, cut, max_line_bytes).await }
+    });
+    assemble(in_parallel(tasks, PIECES_IN_FLIGHT).await?)
 }
 
 fn assemble(pieces: Vec<Piece>) -> Result<(TableActions, Vec<FileBatch>, Vec<FileBatch>)> {

@@ -263,7 +263,7 @@ impl TableLocation {
                 ErrorKind::CorruptLog,
                 "no file can be at this path: a part of it is empty, or dots, or holds a control character",
             )
-            .with("path", relative)
+            .with("path", without_secrets(relative))
             .hint("restore the commit that names the path from a backup of the table")
         })
     }
@@ -370,7 +370,7 @@ impl TableLocation {
     fn resolve_absolute(&self, absolute: &str) -> Option<Path> {
         let root = self.file_system.as_deref()?;
         let wanted = without_dots(FilePath::new(absolute));
-        let allowed = wanted.starts_with(root)
+        let allowed = (wanted.starts_with(root) && wanted != root)
             || self
                 .allowed_roots
                 .iter()

@@ -2,8 +2,12 @@
 //!
 //! Protocol: *Checkpoints*, *V1 Spec*, *V2 Spec*, *Sidecar Files*. This room alone knows what a checkpoint is made of.
 
+mod allowance;
 mod columns;
+mod fetched_group;
 mod int96;
+mod levels;
+mod page_headers;
 mod parquet;
 
 use std::sync::Arc;
@@ -14,6 +18,7 @@ use deltaic_protocol::{Error, ErrorKind, Result};
 
 pub use self::parquet::{ActionsFile, RowGroupPlace};
 
+use self::allowance::Allowance;
 use self::columns::damaged;
 use self::parquet::FileActions;
 use super::TableActions;
@@ -97,8 +102,9 @@ impl Checkpoint {
 
     /// The tombstones, which are read now: a table's files can be told without them.
     pub async fn read_tombstones(&self) -> Result<Vec<Arc<FileBatch>>> {
+        let allowance = allowance_of(&self.parquet);
         let tasks: Vec<_> = groups_of(&self.parquet)
-            .map(|(file, group)| file.read_group(group, FileActions::Removes))
+            .map(|(file, group)| file.read_group(group, FileActions::Removes, Arc::clone(&allowance)))
             .collect();
         let read = in_parallel(tasks, ROW_GROUPS_IN_FLIGHT).await;
         let mut removes = self.removes.clone();
@@ -125,6 +131,12 @@ fn groups_of(files: &[Arc<ActionsFile>]) -> impl Iterator<Item = (Arc<ActionsFil
     files
         .iter()
         .flat_map(|file| (0..file.row_groups()).map(move |group| (Arc::clone(file), group)))
+}
+
+/// What may be spent on files together.
+fn allowance_of(files: &[Arc<ActionsFile>]) -> Arc<Allowance> {
+    let bytes = files.iter().map(|file| file.size());
+    Arc::new(Allowance::of(bytes.fold(0, u64::saturating_add)))
 }
 
 async fn read_whole(
@@ -211,8 +223,9 @@ async fn read_groups(
     actions: FileActions,
     checkpoint: &mut Checkpoint,
 ) -> Result<()> {
+    let allowance = allowance_of(files);
     let tasks: Vec<_> = groups_of(files)
-        .map(|(file, group)| file.read_group(group, actions))
+        .map(|(file, group)| file.read_group(group, actions, Arc::clone(&allowance)))
         .collect();
     for held in in_parallel(tasks, ROW_GROUPS_IN_FLIGHT).await? {
         checkpoint.adds.extend(held.files);

@@ -6,15 +6,19 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
 use arrow_array::{RecordBatch, StructArray};
+use arrow_select::concat::concat_batches;
 use deltaic_protocol::actions::columns::{AddColumns, add_schema, remove_schema};
 use deltaic_protocol::{Error, Result};
 use futures::{FutureExt, TryStreamExt};
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
 use parquet::arrow::async_reader::ParquetRecordBatchStream;
 use parquet::arrow::{ParquetRecordBatchStreamBuilder, ProjectionMask};
+use parquet::errors::ParquetError;
 use parquet::file::metadata::ColumnChunkMetaData;
 
+use super::allowance::{Allowance, weigh};
 use super::columns::{damaged, file_actions, parquet_failed, rows_of, values_of};
+use super::fetched_group::FetchedGroup;
 use super::int96::with_microseconds;
 use crate::decode::file_batch::{FileBatch, StatisticsSource};
 use crate::decode::table_actions::TableActions;
@@ -128,6 +132,11 @@ impl ActionsFile {
         Ok(Arc::new(file))
     }
 
+    /// Bytes of the file.
+    pub(super) fn size(&self) -> u64 {
+        self.reader.size()
+    }
+
     pub(super) fn row_groups(&self) -> usize {
         self.metadata.metadata().num_row_groups()
     }
@@ -162,6 +171,7 @@ impl ActionsFile {
         self: Arc<Self>,
         group: usize,
         actions: FileActions,
+        allowance: Arc<Allowance>,
     ) -> Result<GroupActions> {
         let wanted: Vec<&str> = match actions {
             FileActions::Adds => ADD_COLUMNS
@@ -181,13 +191,13 @@ impl ActionsFile {
             return Ok(held);
         };
         let read = async {
-            let mut stream = self.stream(group, mask, BATCH_ROWS)?;
-            let mut ordinal = 0usize;
-            while let Some(batch) = stream
-                .try_next()
+            let failed = |error| parquet_failed(error, &self.relative);
+            let mut batches = self
+                .batches(group, mask, BATCH_ROWS, allowance)
                 .await
-                .map_err(|error| parquet_failed(error, &self.relative))?
-            {
+                .map_err(failed)?;
+            let mut ordinal = 0usize;
+            while let Some(batch) = batches.next().await.map_err(failed)? {
                 if let Some(rows) = rows_of(&batch, actions.name())? {
                     let (schema, source) = match actions {
                         FileActions::Adds => {
@@ -230,13 +240,12 @@ impl ActionsFile {
         let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
         let mask = self.mask_of(|path| paths.iter().any(|wanted| is_at_or_below(path, wanted)));
         let read = async {
-            let mut stream = self.stream(group, mask, BATCH_ROWS / share.max(1))?;
+            let failed = |error| parquet_failed(error, &self.relative);
+            let rows = BATCH_ROWS / share.max(1);
+            let allowance = Arc::new(Allowance::of(self.size()));
+            let mut batches = self.batches(group, mask, rows, allowance).await.map_err(failed)?;
             let mut first = 0usize;
-            while let Some(batch) = stream
-                .try_next()
-                .await
-                .map_err(|error| parquet_failed(error, &self.relative))?
-            {
+            while let Some(batch) = batches.next().await.map_err(failed)? {
                 take(first / BATCH_ROWS, rows_of(&batch, "add")?)?;
                 first += batch.num_rows();
             }
@@ -247,18 +256,26 @@ impl ActionsFile {
             .map_err(|error: Error| error.with("path", self.relative.as_str()))
     }
 
-    fn stream(
+    /// The columns of a row group, so many rows at a time, within an allowance.
+    async fn batches(
         &self,
         group: usize,
         mask: ProjectionMask,
         batch_rows: usize,
-    ) -> Result<ParquetRecordBatchStream<ParquetFile>> {
-        ParquetRecordBatchStreamBuilder::new_with_metadata(self.reader.clone(), self.metadata.clone())
+        allowance: Arc<Allowance>,
+    ) -> std::result::Result<Batches, ParquetError> {
+        let fetched = FetchedGroup::fetch(&self.reader, &self.metadata, group, &mask).await?;
+        let rows = weigh(&allowance, &self.metadata, &fetched, batch_rows)?;
+        let stream = ParquetRecordBatchStreamBuilder::new_with_metadata(fetched, self.metadata.clone())
             .with_row_groups(vec![group])
             .with_projection(mask)
-            .with_batch_size(batch_rows)
-            .build()
-            .map_err(damaged)
+            .with_batch_size(rows)
+            .build()?;
+        Ok(Batches {
+            stream,
+            batch_rows,
+            allowance,
+        })
     }
 
     /// The wanted columns of a row group, without the actions of which it holds none; none where nothing is left.
@@ -296,6 +313,34 @@ impl ActionsFile {
             .filter(|(_, column)| is_wanted(&column.path().string()))
             .map(|(leaf, _)| leaf);
         ProjectionMask::leaves(schema, leaves.collect::<Vec<_>>())
+    }
+}
+
+/// Rows of a row group. Where few of them are laid out at once, they are put together again.
+struct Batches {
+    stream: ParquetRecordBatchStream<FetchedGroup>,
+    batch_rows: usize,
+    allowance: Arc<Allowance>,
+}
+
+impl Batches {
+    async fn next(&mut self) -> std::result::Result<Option<RecordBatch>, ParquetError> {
+        let mut parts = Vec::new();
+        let mut rows = 0usize;
+        while rows < self.batch_rows {
+            let Some(part) = self.stream.try_next().await? else {
+                break;
+            };
+            let bytes = u64::try_from(part.get_array_memory_size()).unwrap_or(u64::MAX);
+            self.allowance.spend(bytes)?;
+            rows += part.num_rows();
+            parts.push(part);
+        }
+        match parts.as_slice() {
+            [] => Ok(None),
+            [part] => Ok(Some(part.clone())),
+            [first, ..] => Ok(Some(concat_batches(first.schema_ref(), &parts)?)),
+        }
     }
 }
 

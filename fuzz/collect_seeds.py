@@ -1,0 +1,116 @@
+"""Collects seeds for the fuzz targets out of reference tables: `collect_seeds.py TABLES FOLDER`.
+
+What a target reads is found where such tables have it: lines of commits, whole commits, checkpoints and so
+on. Every run makes the same files, named after what they hold, so that seeds that are alike stand once.
+Nothing is downloaded, and where the tables are not there, there are no seeds from them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import shutil
+import sys
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+# The largest seeds; they are the targets' own bounds.
+MOST_BYTES = {
+    "commit_line": 4096,
+    "commit": 16384,
+    "checkpoint": 65536,
+    "last_checkpoint": 4096,
+    "version_checksum": 16384,
+}
+# How many seeds of a target are kept, of all lengths.
+MOST_SEEDS = 400
+# The letter that chooses a type for the target of partition values, in the order of its list.
+TYPES = [
+    "string",
+    "long",
+    "integer",
+    "short",
+    "byte",
+    "float",
+    "double",
+    "boolean",
+    "binary",
+    "date",
+    "timestamp",
+    "timestamp_ntz",
+]
+TYPE_LETTERS = {name: chr(96 + index) for index, name in enumerate(TYPES)}
+
+
+def seeds(tables: Path) -> Iterator[tuple[str, bytes]]:
+    """Each seed with its target."""
+    for file in sorted(tables.rglob("_delta_log/*")):
+        if not file.is_file():
+            continue
+        name, bytes_ = file.name, file.read_bytes()
+        yield "log_path", name.encode()
+        if name == "_last_checkpoint":
+            yield "last_checkpoint", bytes_
+        elif re.fullmatch(r"\d{20}\.crc", name):
+            yield "version_checksum", bytes_
+        elif name.endswith(".parquet"):
+            yield "checkpoint", bytes_
+        elif name.endswith(".json"):
+            yield "commit", bytes_
+            yield from of_lines(bytes_)
+
+
+def of_lines(commit: bytes) -> Iterator[tuple[str, bytes]]:
+    """What the lines of a commit hold."""
+    types: dict[str, str] = {}
+    for line in commit.splitlines():
+        yield "commit_line", line
+        try:
+            actions: dict[str, Any] = json.loads(line)
+        except ValueError:
+            continue
+        for action in actions.values():
+            if not isinstance(action, dict):
+                continue
+            if isinstance(schema := action.get("schemaString"), str):
+                yield "schema_string", schema.encode()
+                types |= column_types(schema)
+            if isinstance(path := action.get("path"), str):
+                yield "data_path", path.encode()
+            if isinstance(stats := action.get("stats"), str):
+                yield "statistics", stats.encode()
+            for column, value in (action.get("partitionValues") or {}).items():
+                if value is not None:
+                    letter = TYPE_LETTERS.get(types.get(column, "string"), chr(96))
+                    yield "partition_value", (letter + str(value)).encode()
+
+
+def column_types(schema: str) -> dict[str, str]:
+    """The columns of simple types."""
+    try:
+        fields = json.loads(schema)["fields"]
+        return {field["name"]: field["type"] for field in fields if isinstance(field["type"], str)}
+    except (ValueError, KeyError, TypeError):
+        return {}
+
+
+def main() -> None:
+    """Write the seeds of each target into a folder of its name."""
+    tables, folder = Path(sys.argv[1]), Path(sys.argv[2])
+    shutil.rmtree(folder, ignore_errors=True)
+    found: dict[str, set[bytes]] = defaultdict(set)
+    for target, seed in seeds(tables):
+        if len(seed) <= MOST_BYTES.get(target, 8192):
+            found[target].add(seed)
+    for target, seeds_ in found.items():
+        (folder / target).mkdir(parents=True)
+        by_length = sorted(seeds_, key=lambda seed: (len(seed), seed))
+        for seed in by_length[:: 1 + len(by_length) // MOST_SEEDS]:
+            (folder / target / hashlib.sha256(seed).hexdigest()[:16]).write_bytes(seed)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,175 @@
+//! How much memory a checkpoint may take: in proportion to its files, whatever they claim.
+//!
+//! A few bytes of Parquet can stand for gigabytes: by compression, by runs, by a dictionary's one long entry. A writer's
+//! file holds a path of its own for each of its rows, and stays far below this.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use parquet::arrow::arrow_reader::ArrowReaderMetadata;
+use parquet::basic::{Compression, Type};
+use parquet::column::page::{Page, PageReader};
+use parquet::errors::{ParquetError, Result};
+use parquet::file::metadata::ColumnChunkMetaData;
+use parquet::file::serialized_reader::SerializedPageReader;
+
+use super::fetched_group::FetchedGroup;
+use super::levels::present;
+use super::page_headers::Pages;
+
+/// Bytes of memory for each byte of the files.
+const TIMES: u64 = 1024;
+
+/// Bytes of memory in any case.
+const SPARE: u64 = 64 << 20;
+
+/// Bytes that the values of a column may take in one batch. Rows are read by fewer where a value is long.
+const BATCH_BYTES: u64 = 32 << 20;
+
+/// Bytes of a value's levels, which it has also where it is NULL.
+const LEVEL_BYTES: u64 = 4;
+
+/// What is left to spend on a checkpoint.
+#[derive(Debug)]
+pub(super) struct Allowance(AtomicU64);
+
+impl Allowance {
+    /// The allowance of files of so many bytes.
+    pub(super) fn of(bytes: u64) -> Self {
+        Self(AtomicU64::new(bytes.saturating_mul(TIMES).saturating_add(SPARE)))
+    }
+
+    /// Takes a part of it.
+    pub(super) fn spend(&self, bytes: u64) -> Result<()> {
+        let spent = self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| {
+            left.checked_sub(bytes)
+        });
+        spent.map(|_| ()).map_err(|_| {
+            ParquetError::General("it stands for far more than a file of its size can hold".to_owned())
+        })
+    }
+}
+
+/// Spends what the pages of a row group claim to hold, and tells how many of its rows may be laid out at once.
+pub(super) fn weigh(
+    allowance: &Allowance,
+    metadata: &ArrowReaderMetadata,
+    group: &FetchedGroup,
+    batch_rows: usize,
+) -> Result<usize> {
+    let mut longest = 1u64;
+    for (column, chunk) in group.columns(metadata) {
+        longest = longest.max(weigh_column(allowance, column, chunk, group, batch_rows)?);
+    }
+    // A whole number of small batches makes a batch.
+    let mut rows = batch_rows.max(1);
+    while u64::try_from(rows).unwrap_or(u64::MAX).saturating_mul(longest) > BATCH_BYTES && rows > 1 {
+        rows = if rows.is_multiple_of(2) { rows / 2 } else { 1 };
+    }
+    if rows < batch_rows {
+        // Many groups may be on their way at once.
+        allowance.spend(BATCH_BYTES)?;
+    }
+    Ok(rows)
+}
+
+/// Spends what the pages of a column claim to hold; how many bytes a value may take that takes less in its page.
+fn weigh_column(
+    allowance: &Allowance,
+    column: &ColumnChunkMetaData,
+    chunk: &[u8],
+    group: &FetchedGroup,
+    batch_rows: usize,
+) -> Result<u64> {
+    let wanted = u64::try_from(column.num_values()).unwrap_or(0);
+    let fixed = match column.column_type() {
+        Type::FIXED_LEN_BYTE_ARRAY => u64::try_from(column.column_descr().type_length()).unwrap_or(0),
+        _ => 0,
+    };
+    allowance.spend(fixed)?;
+    let mut longest = fixed;
+    let mut values = 0u64;
+    let (mut dictionaries, mut dictionary_bytes) = (0usize, 0u64);
+    for page in Pages::of(chunk) {
+        let Some(page) = page else {
+            // Some writers leave bytes behind the last page, which nobody reads.
+            if values >= wanted {
+                break;
+            }
+            return Err(ParquetError::General(
+                "the header of a page makes no sense".to_owned(),
+            ));
+        };
+        if column.compression() != Compression::UNCOMPRESSED {
+            allowance.spend(page.uncompressed)?;
+        }
+        values = values.saturating_add(page.values);
+        allowance.spend(page.values.saturating_mul(LEVEL_BYTES))?;
+        if column.column_type() != Type::BYTE_ARRAY {
+            continue;
+        }
+        if page.is_by_prefix {
+            longest = longest.max(page.uncompressed);
+        }
+        if page.is_dictionary {
+            dictionaries += 1;
+            dictionary_bytes = dictionary_bytes.max(page.uncompressed);
+        }
+    }
+    // A row of a column that does not repeat has one value, so that a batch has as many as rows.
+    let together = match column.column_descr().max_rep_level() {
+        0 => values.min(u64::try_from(batch_rows).unwrap_or(u64::MAX)),
+        _ => values,
+    };
+    // Mostly the dictionary is larger than any of its entries by far, so they are looked at; and mostly there is a long
+    // entry only where nearly all values are NULL, so those that are not are counted.
+    if dictionary_bytes.saturating_mul(together) <= BATCH_BYTES {
+        return Ok(longest);
+    }
+    let entry = longest_entry(column, group, dictionaries)?;
+    if entry.saturating_mul(together) <= BATCH_BYTES {
+        return Ok(longest);
+    }
+    let bytes = entry.saturating_mul(present_values(column, group)?);
+    if bytes > BATCH_BYTES {
+        if column.column_descr().max_rep_level() > 0 {
+            // A row may hold any number of values, and is laid out as a whole.
+            allowance.spend(bytes)?;
+        }
+        longest = longest.max(entry);
+    }
+    Ok(longest)
+}
+
+/// How many values of a column are not NULL.
+fn present_values(column: &ColumnChunkMetaData, group: &FetchedGroup) -> Result<u64> {
+    let mut pages = SerializedPageReader::new(Arc::new(group.clone()), column, 0, None)?;
+    let mut values = 0u64;
+    while let Some(page) = pages.get_next_page()? {
+        values = values.saturating_add(present(&page, column.column_descr()));
+    }
+    Ok(values)
+}
+
+/// The length of the longest entry of a column's dictionaries. Mostly there is one, and it is the first page.
+fn longest_entry(column: &ColumnChunkMetaData, group: &FetchedGroup, dictionaries: usize) -> Result<u64> {
+    let mut pages = SerializedPageReader::new(Arc::new(group.clone()), column, 0, None)?;
+    let (mut longest, mut seen) = (0u64, 0usize);
+    while seen < dictionaries
+        && let Some(page) = pages.get_next_page()?
+    {
+        let Page::DictionaryPage { buf, .. } = page else {
+            continue;
+        };
+        seen += 1;
+        // Each entry is its length in four bytes, and its bytes.
+        let mut rest = buf.as_ref();
+        while let Some((length, below)) = rest.split_first_chunk::<4>() {
+            let length = u32::from_le_bytes(*length);
+            longest = longest.max(u64::from(length));
+            let entry = usize::try_from(length).unwrap_or(usize::MAX);
+            rest = below.get(entry..).unwrap_or_default();
+        }
+    }
+    Ok(longest)
+}

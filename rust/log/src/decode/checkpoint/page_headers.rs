@@ -1,0 +1,279 @@
+//! The headers of a column chunk's pages, read only for what they claim: how large the pages are and how many values
+//! they hold.
+//!
+//! The Parquet reader believes a header before it has seen the page, so somebody must look at it first.
+
+/// What the header of a page claims.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct PageClaims {
+    /// Bytes of the page once they are decompressed.
+    pub(super) uncompressed: u64,
+    /// Values of a data page, NULL or not; of a dictionary none.
+    pub(super) values: u64,
+    /// Whether it is a dictionary.
+    pub(super) is_dictionary: bool,
+    /// Whether values are spelled by what they have in common with the one before, so that a few bytes are many.
+    pub(super) is_by_prefix: bool,
+}
+
+/// The encoding `DELTA_BYTE_ARRAY`.
+const BY_PREFIX: i64 = 7;
+/// How deep a header's structs may nest; those of the format do three times.
+const DEPTH: usize = 8;
+/// Names of Thrift's types on the wire.
+const BYTE: u8 = 3;
+const INTEGERS: std::ops::RangeInclusive<u8> = 4..=6;
+const DOUBLE: u8 = 7;
+const BINARY: u8 = 8;
+const LISTS: std::ops::RangeInclusive<u8> = 9..=10;
+const MAP: u8 = 11;
+const STRUCT: u8 = 12;
+
+/// The pages of a chunk, up to where its headers make no sense.
+pub(super) struct Pages<'a> {
+    bytes: &'a [u8],
+}
+
+impl<'a> Pages<'a> {
+    pub(super) fn of(chunk: &'a [u8]) -> Self {
+        Self { bytes: chunk }
+    }
+}
+
+impl Iterator for Pages<'_> {
+    type Item = Option<PageClaims>;
+
+    /// The claims of the next page; `Some(None)` where there are bytes left that are no page.
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.bytes.is_empty() {
+            return None;
+        }
+        let mut header = Header {
+            rest: self.bytes,
+            found: Found::default(),
+        };
+        let read = header.fields(0, DEPTH).and_then(|()| {
+            let compressed = usize::try_from(header.found.compressed).ok()?;
+            let rest = header.rest.get(compressed..)?;
+            Some((header.found.claims()?, rest))
+        });
+        match read {
+            Some((claims, rest)) => {
+                self.bytes = rest;
+                Some(Some(claims))
+            }
+            None => {
+                self.bytes = &[];
+                Some(None)
+            }
+        }
+    }
+}
+
+/// The numbers of a header that count here.
+#[derive(Default)]
+struct Found {
+    uncompressed: i64,
+    compressed: i64,
+    values: i64,
+    encoding: i64,
+    is_dictionary: bool,
+}
+
+impl Found {
+    /// Takes a number by its field and the field of the struct that holds it, 0 for the header itself.
+    fn take(&mut self, parent: i64, field: i64, number: i64) {
+        match (parent, field) {
+            (0, 2) => self.uncompressed = number,
+            (0, 3) => self.compressed = number,
+            // `data_page_header` and `data_page_header_v2`.
+            (5 | 8, 1) => self.values = number,
+            (5, 2) | (8, 4) => self.encoding = number,
+            (7, _) => self.is_dictionary = true,
+            _ => {}
+        }
+    }
+
+    fn claims(&self) -> Option<PageClaims> {
+        Some(PageClaims {
+            uncompressed: u64::try_from(self.uncompressed).ok()?,
+            values: u64::try_from(self.values).ok()?,
+            is_dictionary: self.is_dictionary,
+            is_by_prefix: self.encoding == BY_PREFIX,
+        })
+    }
+}
+
+/// A struct in Thrift's compact protocol.
+struct Header<'a> {
+    rest: &'a [u8],
+    found: Found,
+}
+
+impl Header<'_> {
+    fn byte(&mut self) -> Option<u8> {
+        let (first, rest) = self.rest.split_first()?;
+        self.rest = rest;
+        Some(*first)
+    }
+
+    fn varint(&mut self) -> Option<u64> {
+        let mut number = 0u64;
+        for shift in (0..64).step_by(7) {
+            let byte = self.byte()?;
+            number |= u64::from(byte & 0x7f).checked_shl(shift)?;
+            if byte & 0x80 == 0 {
+                return Some(number);
+            }
+        }
+        None
+    }
+
+    fn zigzag(&mut self) -> Option<i64> {
+        let number = self.varint()?;
+        Some(i64::try_from(number >> 1).ok()? ^ -i64::from(number & 1 == 1))
+    }
+
+    fn skip_bytes(&mut self, length: u64) -> Option<()> {
+        self.rest = self.rest.get(usize::try_from(length).ok()?..)?;
+        Some(())
+    }
+
+    /// The fields of a struct, up to its end.
+    fn fields(&mut self, parent: i64, depth: usize) -> Option<()> {
+        let depth = depth.checked_sub(1)?;
+        let mut field = 0i64;
+        loop {
+            let byte = self.byte()?;
+            if byte == 0 {
+                return Some(());
+            }
+            field = match byte >> 4 {
+                0 => self.zigzag()?,
+                step => field.checked_add(i64::from(step))?,
+            };
+            let kind = byte & 0x0f;
+            if INTEGERS.contains(&kind) {
+                let number = self.zigzag()?;
+                self.found.take(parent, field, number);
+            } else if kind == STRUCT {
+                // Only the first level below the header is asked about.
+                self.fields(if parent == 0 { field } else { -1 }, depth)?;
+            } else if !matches!(kind, 1 | 2) {
+                self.skip(kind, depth)?;
+            }
+        }
+    }
+
+    /// A value that nobody asks about.
+    fn skip(&mut self, kind: u8, depth: usize) -> Option<()> {
+        let depth = depth.checked_sub(1)?;
+        match kind {
+            // Booleans in a list take a byte; in a struct they are a part of the field.
+            1 | 2 | BYTE => self.skip_bytes(1),
+            DOUBLE => self.skip_bytes(8),
+            BINARY => {
+                let length = self.varint()?;
+                self.skip_bytes(length)
+            }
+            STRUCT => self.fields(-1, depth),
+            kind if INTEGERS.contains(&kind) => self.varint().map(|_| ()),
+            kind if LISTS.contains(&kind) => {
+                let head = self.byte()?;
+                let length = match head >> 4 {
+                    15 => self.varint()?,
+                    length => u64::from(length),
+                };
+                (0..length).try_for_each(|_| self.skip(head & 0x0f, depth))
+            }
+            MAP => {
+                let length = self.varint()?;
+                if length == 0 {
+                    return Some(());
+                }
+                let kinds = self.byte()?;
+                (0..length).try_for_each(|_| {
+                    self.skip(kinds >> 4, depth)?;
+                    self.skip(kinds & 0x0f, depth)
+                })
+            }
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A header as writers write it: type, sizes, and the header of a data page with a list of nothing in particular.
+    fn data_page(uncompressed: u8, compressed: u8, values: u8, encoding: u8) -> Vec<u8> {
+        let even = |number: u8| number * 2;
+        vec![
+            0x15,
+            0,
+            0x15,
+            even(uncompressed),
+            0x15,
+            even(compressed),
+            0x2c,
+            0x15,
+            even(values),
+            0x15,
+            even(encoding),
+            0x15,
+            6,
+            0x15,
+            6,
+            0x1c,
+            0x18,
+            1,
+            b'z',
+            0,
+            0,
+            0,
+        ]
+    }
+
+    #[test]
+    fn claims_are_read_page_by_page() {
+        let mut chunk = vec![
+            0x15, 4, 0x15, 20, 0x15, 4, 0x4c, 0x15, 6, 0x15, 0, 0, 0, b'a', b'b',
+        ];
+        chunk.extend(data_page(9, 1, 3, 8));
+        chunk.push(b'x');
+        chunk.extend(data_page(60, 0, 50, 7));
+        let pages: Vec<_> = Pages::of(&chunk).collect();
+        let data = |uncompressed, values, is_by_prefix| {
+            Some(PageClaims {
+                uncompressed,
+                values,
+                is_dictionary: false,
+                is_by_prefix,
+            })
+        };
+        let dictionary = PageClaims {
+            uncompressed: 10,
+            is_dictionary: true,
+            ..PageClaims::default()
+        };
+        assert_eq!(pages, [Some(dictionary), data(9, 3, false), data(60, 50, true)]);
+    }
+
+    #[test]
+    fn what_is_no_page_ends_the_pages() {
+        for bytes in [
+            &[0xff; 40][..],
+            &[0x15, 0, 0x15, 2],
+            // A negative size, and one past the end.
+            &[0x15, 0, 0x15, 1, 0x15, 0, 0],
+            &[0x15, 0, 0x15, 2, 0x15, 80, 0],
+            &[0x1c; 100],
+            // A list that claims 2^32 elements of one byte.
+            &[0x19, 0xf3, 0xff, 0xff, 0xff, 0xff, 0x0f],
+        ] {
+            assert_eq!(Pages::of(bytes).collect::<Vec<_>>(), [None], "{bytes:?}");
+        }
+        assert_eq!(Pages::of(&[]).next(), None);
+    }
+}

@@ -1,0 +1,80 @@
+//! Any bytes, at each place where bytes from outside are read: the laws that hold whatever the bytes are.
+//!
+//! Each law is a function that panics where it is broken. Two drivers call it: the fuzz targets of `fuzz/`, which look
+//! for bytes that take new ways through the code, and a test that changes known bytes at random.
+#![expect(clippy::expect_used, clippy::panic, reason = "a law is broken by a panic")]
+
+mod checkpoint;
+mod commit;
+mod commit_line;
+mod data_path;
+mod last_checkpoint;
+mod log_path;
+mod memory;
+pub mod mutation;
+pub mod panics;
+mod partition_value;
+mod predicate;
+mod schema_string;
+mod seeds;
+mod statistics;
+mod store_uri;
+mod version_checksum;
+
+use std::sync::LazyLock;
+
+use tokio::runtime::Runtime;
+
+pub use memory::is_counted;
+pub use seeds::{bombs, dictionary, seeds};
+
+/// A place where bytes from outside are read.
+#[derive(Clone, Copy, Debug)]
+pub struct Target {
+    /// Its name; seeds and dictionaries go by it.
+    pub name: &'static str,
+    /// How long the bytes may be, so that time goes into different bytes and not into many.
+    pub most_bytes: usize,
+    /// Panics where the bytes break the law.
+    pub law: fn(&[u8]),
+}
+
+const KIB: usize = 1024;
+
+/// All of them.
+pub const TARGETS: [Target; 12] = [
+    target("commit_line", 4 * KIB, commit_line::law),
+    target("commit", 16 * KIB, commit::law),
+    target("checkpoint", 64 * KIB, checkpoint::law),
+    target("last_checkpoint", 4 * KIB, last_checkpoint::law),
+    target("version_checksum", 16 * KIB, version_checksum::law),
+    target("log_path", 256, log_path::law),
+    target("data_path", KIB, data_path::law),
+    target("schema_string", 8 * KIB, schema_string::law),
+    target("partition_value", 512, partition_value::law),
+    target("statistics", 4 * KIB, statistics::law),
+    target("store_uri", 2 * KIB, store_uri::law),
+    target("predicate", KIB, predicate::law),
+];
+
+const fn target(name: &'static str, most_bytes: usize, law: fn(&[u8])) -> Target {
+    Target {
+        name,
+        most_bytes,
+        law,
+    }
+}
+
+/// The target of a name.
+#[must_use]
+pub fn named(name: &str) -> Option<Target> {
+    TARGETS.into_iter().find(|target| target.name == name)
+}
+
+/// One runtime for all that waits, made once.
+static RUNTIME: LazyLock<Runtime> = LazyLock::new(|| {
+    tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .expect("a runtime can be made")
+});

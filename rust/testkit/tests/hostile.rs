@@ -1,0 +1,109 @@
+//! The laws of hostile bytes, by bytes that are known and changed at random.
+//!
+//! The same laws by coverage: `make fuzz`.
+#![expect(clippy::panic, reason = "a test states what it expects by failing")]
+
+use std::io::Write;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Mutex;
+
+use deltaic_testkit::hostile::mutation::{Chance, Material};
+use deltaic_testkit::hostile::{self, Target, bombs, dictionary, panics, seeds};
+use peak_alloc::PeakAlloc;
+
+#[global_allocator]
+static MEMORY: PeakAlloc = PeakAlloc;
+
+/// One target at a time, since the memory of the whole process is counted.
+static TURN: Mutex<()> = Mutex::new(());
+
+/// How often each law is tried, unless `HOSTILE_EXECUTIONS` says otherwise: a minute for all together.
+const EXECUTIONS: u64 = 100_000;
+
+fn holds(name: &str) {
+    let turn = TURN.lock();
+    assert!(hostile::is_counted(), "the memory is not counted");
+    let Some(target) = hostile::named(name) else {
+        panic!("there is no target {name}");
+    };
+    // Short seeds, so that many executions take little time; fuzzing by coverage takes them all.
+    let (seeds, words) = (seeds(name, target.most_bytes / 4), dictionary(name));
+    assert!(
+        !seeds.is_empty() && !words.is_empty(),
+        "{name} has no seeds or no words"
+    );
+    panics::watch(|| ());
+    panics::take();
+    for seed in seeds.iter().chain(&bombs(name)) {
+        execute(target, seed);
+    }
+    let material = Material {
+        seeds: &seeds,
+        words: &words,
+        most_bytes: target.most_bytes,
+    };
+    for number in 0..executions() {
+        execute(target, &material.changed(&mut Chance::from_number(number)));
+    }
+    drop(turn);
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "how long a test takes is for its caller to say"
+)]
+fn executions() -> u64 {
+    let asked = std::env::var("HOSTILE_EXECUTIONS").ok();
+    asked.and_then(|asked| asked.parse().ok()).unwrap_or(EXECUTIONS)
+}
+
+/// Tries the law with some bytes. Where it is broken they are kept in a file.
+fn execute(target: Target, bytes: &[u8]) {
+    let outcome = catch_unwind(AssertUnwindSafe(|| (target.law)(bytes)));
+    let ours = panics::take();
+    if outcome.is_err() || ours.is_some() {
+        let kept = keep(target, bytes);
+        panic!(
+            "{}: {}\nthe bytes are in {kept}; again: cargo +nightly fuzz run {} {kept}",
+            target.name,
+            ours.or_else(panics::take_others).unwrap_or_default(),
+            target.name
+        );
+    }
+}
+
+fn keep(target: Target, bytes: &[u8]) -> String {
+    let file = tempfile::Builder::new()
+        .prefix(&format!("hostile-{}-", target.name))
+        .tempfile();
+    let kept = file.ok().and_then(|mut file| {
+        file.write_all(bytes).ok()?;
+        file.into_temp_path().keep().ok()
+    });
+    kept.map_or_else(
+        || format!("no file: {bytes:?}"),
+        |path| path.display().to_string(),
+    )
+}
+
+macro_rules! targets {
+    ($($name:ident)*) => {
+        $(
+            #[test]
+            fn $name() {
+                holds(stringify!($name));
+            }
+        )*
+
+        #[test]
+        fn every_target_is_tried() {
+            let tried = [$(stringify!($name)),*];
+            assert_eq!(hostile::TARGETS.map(|target| target.name), tried);
+        }
+    };
+}
+
+targets! {
+    commit_line commit checkpoint last_checkpoint version_checksum log_path data_path schema_string partition_value
+    statistics store_uri predicate
+}
