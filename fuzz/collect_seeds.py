@@ -21,6 +21,7 @@ from typing import Any
 MOST_BYTES = {
     "commit_line": 4096,
     "commit": 16384,
+    "log": 16384,
     "checkpoint": 65536,
     "last_checkpoint": 4096,
     "version_checksum": 16384,
@@ -47,6 +48,9 @@ TYPE_LETTERS = {name: chr(96 + index) for index, name in enumerate(TYPES)}
 
 def seeds(tables: Path) -> Iterator[tuple[str, bytes]]:
     """Each seed with its target."""
+    for folder in sorted(tables.rglob("_delta_log")):
+        files = [file for file in sorted(folder.glob("*")) if file.is_file() and file.suffix != ".parquet"]
+        yield "log", b"".join(f"> {file.name}\n".encode() + with_end(file.read_bytes()) for file in files)
     for file in sorted(tables.rglob("_delta_log/*")):
         if not file.is_file():
             continue
@@ -61,6 +65,11 @@ def seeds(tables: Path) -> Iterator[tuple[str, bytes]]:
         elif name.endswith(".json"):
             yield "commit", bytes_
             yield from of_lines(bytes_)
+
+
+def with_end(text: bytes) -> bytes:
+    """A text that ends with its last line."""
+    return text if text.endswith(b"\n") else text + b"\n"
 
 
 def of_lines(commit: bytes) -> Iterator[tuple[str, bytes]]:

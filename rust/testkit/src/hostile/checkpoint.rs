@@ -20,11 +20,11 @@ use object_store::{ObjectStore, ObjectStoreExt, PutPayload};
 use super::RUNTIME;
 use super::memory::{Bound, bounded};
 
-/// What the rows take is bounded by 64 MiB and 1024 bytes for each of the file's: once kept, once more while batches are
+/// What the rows take is bounded by 256 MiB and 1024 bytes for each of the file's: once kept, once more while batches are
 /// put together, and a part of it in buffers that double as they grow.
 const BOUND: Bound = Bound {
     per_byte: 4 * 1024,
-    spare: 256 * 1024 * 1024,
+    spare: 640 * 1024 * 1024,
 };
 
 const NAME: &str = "t/_delta_log/00000000000000000000.checkpoint.parquet";

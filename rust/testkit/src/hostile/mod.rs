@@ -9,6 +9,7 @@ mod commit;
 mod commit_line;
 mod data_path;
 mod last_checkpoint;
+mod log;
 mod log_path;
 mod memory;
 pub mod mutation;
@@ -35,6 +36,8 @@ pub struct Target {
     pub name: &'static str,
     /// How long the bytes may be, so that time goes into different bytes and not into many.
     pub most_bytes: usize,
+    /// How many times as long as with the others a trial takes; it is tried so many times less where time is counted.
+    pub slowness: u64,
     /// Panics where the bytes break the law.
     pub law: fn(&[u8]),
 }
@@ -42,9 +45,13 @@ pub struct Target {
 const KIB: usize = 1024;
 
 /// All of them.
-pub const TARGETS: [Target; 12] = [
+pub const TARGETS: [Target; 13] = [
     target("commit_line", 4 * KIB, commit_line::law),
     target("commit", 16 * KIB, commit::law),
+    Target {
+        slowness: 10,
+        ..target("log", 16 * KIB, log::law)
+    },
     target("checkpoint", 64 * KIB, checkpoint::law),
     target("last_checkpoint", 4 * KIB, last_checkpoint::law),
     target("version_checksum", 16 * KIB, version_checksum::law),
@@ -61,6 +68,7 @@ const fn target(name: &'static str, most_bytes: usize, law: fn(&[u8])) -> Target
     Target {
         name,
         most_bytes,
+        slowness: 1,
         law,
     }
 }

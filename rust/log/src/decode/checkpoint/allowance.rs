@@ -1,7 +1,8 @@
 //! How much memory a checkpoint may take: in proportion to its files, whatever they claim.
 //!
 //! A few bytes of Parquet can stand for gigabytes: by compression, by runs, by a dictionary's one long entry. A writer's
-//! file holds a path of its own for each of its rows, and stays far below this.
+//! file holds a path of its own for each of its rows, and stays far below this; so do a million paths that only count up,
+//! which take as little as a tenth of a byte each.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -21,13 +22,16 @@ use super::page_headers::Pages;
 const TIMES: u64 = 1024;
 
 /// Bytes of memory in any case.
-const SPARE: u64 = 64 << 20;
+const SPARE: u64 = 256 << 20;
 
 /// Bytes that the values of a column may take in one batch. Rows are read by fewer where a value is long.
 const BATCH_BYTES: u64 = 32 << 20;
 
 /// Bytes of a value's levels, which it has also where it is NULL.
 const LEVEL_BYTES: u64 = 4;
+
+/// Bytes that a row has in a column in any case.
+const ROOM_BYTES: u64 = 8;
 
 /// What is left to spend on a checkpoint.
 #[derive(Debug)]
@@ -66,6 +70,13 @@ pub(super) fn weigh(
     while u64::try_from(rows).unwrap_or(u64::MAX).saturating_mul(longest) > BATCH_BYTES && rows > 1 {
         rows = if rows.is_multiple_of(2) { rows / 2 } else { 1 };
     }
+    // The reader makes room for as many rows of each column before it looks for them.
+    let columns = u64::try_from(group.columns(metadata).count()).unwrap_or(u64::MAX);
+    let claimed = u64::try_from(group.rows(metadata)).unwrap_or(0);
+    let room = claimed
+        .min(u64::try_from(rows).unwrap_or(u64::MAX))
+        .saturating_mul(ROOM_BYTES);
+    allowance.spend(columns.saturating_mul(room))?;
     if rows < batch_rows {
         // Many groups may be on their way at once.
         allowance.spend(BATCH_BYTES)?;

@@ -54,6 +54,11 @@ impl FetchedGroup {
         })
     }
 
+    /// How many rows the footer says that there are.
+    pub(super) fn rows(&self, metadata: &ArrowReaderMetadata) -> i64 {
+        metadata.metadata().row_group(self.group).num_rows()
+    }
+
     /// The columns and their bytes.
     pub(super) fn columns<'a>(
         &'a self,

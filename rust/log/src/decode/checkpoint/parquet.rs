@@ -192,6 +192,7 @@ impl ActionsFile {
         };
         let read = async {
             let failed = |error| parquet_failed(error, &self.relative);
+            let spending = Arc::clone(&allowance);
             let mut batches = self
                 .batches(group, mask, BATCH_ROWS, allowance)
                 .await
@@ -212,6 +213,9 @@ impl ActionsFile {
                     };
                     let columns = file_actions(&rows, &schema)?;
                     ensure_sizes(&columns, actions)?;
+                    // What is absent in the file takes room too.
+                    let bytes = u64::try_from(columns.get_array_memory_size()).unwrap_or(u64::MAX);
+                    spending.spend(bytes).map_err(failed)?;
                     held.files
                         .push(Arc::new(FileBatch::try_new(columns, Vec::new(), source)?));
                 }
