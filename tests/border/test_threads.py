@@ -182,8 +182,8 @@ def test_tasks_are_read_by_a_pool_of_processes(root: Path, method: str) -> None:
         assert sum(pool.map(rows_of, tasks)) == 6
 
 
-# A daemon that is inside of pyarrow's own code then can bring the process down without any help of deltaic, so
-# the daemons here use none of it.
+# A daemon that is inside of pyarrow then can bring the process down without any help of deltaic, so the
+# daemons here use none of it.
 ENDS = {
     "a reader is open": "reader = iter(scan); next(reader)",
     "a stream is open": "reader = pa.RecordBatchReader.from_stream(scan); reader.read_next_batch()",
