@@ -148,3 +148,31 @@ def test_times_past_year_9999_have_no_bound(root: Path) -> None:
     ]
     stats = json.loads(add["stats"])
     assert (stats["minValues"], stats["maxValues"]) == ({"t": "9999-12-31T23:59:59.999Z"}, {})
+
+
+def test_a_compaction_that_was_there_before_its_commits_is_none_of_theirs(tmp_path: Path) -> None:
+    table = deltaic.Table.create(tmp_path / "t", pa.schema([("id", pa.int64())]))
+    stale = commit_file(table_root := tmp_path / "t", 0).read_bytes()
+    compaction = table_root / "_delta_log" / f"{0:020}.{2:020}.compacted.json"
+    compaction.write_bytes(stale)
+    os.utime(compaction, (1_600_000_000, 1_600_000_000))
+    for number in range(2):
+        table.append(pa.table({"id": [number]}))
+    assert sorted(deltaic.Table(table_root).snapshot().scan().to_arrow()["id"].to_pylist()) == [0, 1]
+
+
+@pytest.mark.parametrize("value", ["token\n", "a\x00b", "a\tb"])
+@pytest.mark.parametrize("option", ["aws_access_key_id", "aws_session_token", "aws_region"])
+def test_an_option_that_no_request_can_carry_is_named(option: str, value: str) -> None:
+    with pytest.raises(ValueError, match=option) as caught:
+        deltaic.Table("s3://b/t", storage_options={option: value})
+    assert value not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "uri", ["s3:/bucket/t", "S3A:bucket/t", "dbfs:/t", "memory:x", "memory://u:secret@b"]
+)
+def test_a_place_that_is_nearly_a_stores_is_no_folder(uri: str) -> None:
+    with pytest.raises(ValueError, match=r"store|memory") as caught:
+        deltaic.Table(uri)
+    assert "secret" not in str(caught.value)

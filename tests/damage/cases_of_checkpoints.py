@@ -62,6 +62,13 @@ def piped_sidecar(root: Path) -> None:
     odd_files.pipe("_sidecars/a.parquet")(root)
 
 
+def many_broken(root: Path) -> None:
+    """Fifty more commits, each with a checkpoint of nonsense."""
+    for version in range(2, 52):
+        log.commit_path(root, version).write_text('{"commitInfo":{}}\n')
+        log_file(f"{version:020}.checkpoint.parquet", b"PAR1 and no more")(root)
+
+
 def without(kind: str) -> broken.Damage:
     return checkpoint(lambda held: [action for action in held if kind not in action])
 
@@ -152,6 +159,7 @@ BROKEN: dict[str, broken.Damage] = {
 }
 
 CHECKPOINTS = [
+    Survivor("fifty broken checkpoints", many_broken, PASSED_OVER, version=51),
     *(Survivor(name, damage, PASSED_OVER) for name, damage in BROKEN.items()),
     *(
         log_case(f"{name}, and no commits", both(damage, without_commits), "checkpoint")

@@ -1,7 +1,6 @@
 //! Action reconciliation: the newest word on a logical file stands.
 //!
-//! One file can be live once: with one deletion vector, or without any. Keys are hashed by their paths alone, so that
-//! whoever looks for a key meets the others of its path.
+//! One file can be live once: with one deletion vector, or without any.
 //!
 //! Two phases. The keys come from the newer actions alone, which are few; older rows (of a checkpoint, or of all that a
 //! snapshot knew before a refresh) merely probe them and are never inserted. Survivors are a bitmap per batch, and a
@@ -13,7 +12,6 @@ use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
 use arrow_buffer::{BooleanBuffer, BooleanBufferBuilder};
-use deltaic_protocol::actions::columns::KeyColumns;
 use deltaic_protocol::actions::{DomainMetadata, Metadata, Protocol, Txn};
 use deltaic_protocol::{Error, ErrorKind, Result, Version};
 use hashbrown::HashTable;
@@ -48,6 +46,8 @@ pub struct NewerKeys {
     adds: usize,
     table: HashTable<Entry>,
     filter: Filter,
+    /// The adds with deletion vectors that stand, by the hashes of their paths.
+    vectors: HashTable<(u32, Entry)>,
 }
 
 /// A key's newest place.
@@ -112,6 +112,7 @@ impl NewerKeys {
             adds: adds.len(),
             table: HashTable::with_capacity(batches.iter().map(|batch| batch.len()).sum()),
             filter: Filter::default(),
+            vectors: HashTable::new(),
         };
         let mut live: Vec<BooleanBufferBuilder> = Vec::with_capacity(batches.len());
         for (index, batch) in batches.iter().enumerate() {
@@ -137,7 +138,7 @@ impl NewerKeys {
                 }
             }
         }
-        keys.ensure_paths_once()?;
+        keys.gather_vectors()?;
         let mut survivors = batches.into_iter().zip(live).map(|(files, mut live)| Survivors {
             files,
             live: live.finish(),
@@ -167,42 +168,56 @@ impl NewerKeys {
         Ok(None)
     }
 
-    /// Proves that no path is added with two deletion vectors. Without any vectors a path has one key.
-    fn ensure_paths_once(&self) -> Result<()> {
-        if !self.any_vector_added() {
+    /// Gathers the adds with deletion vectors that stand, and proves that no path stands with two, or with and without.
+    fn gather_vectors(&mut self) -> Result<()> {
+        let added = self.batches.iter().take(self.adds);
+        if !added.clone().any(|batch| batch.keys.any_vector()) {
             return Ok(());
         }
-        for entry in self.table.iter().filter(|entry| entry.batch < self.adds) {
-            let Some(batch) = self.batches.get(entry.batch) else {
+        let batches = &self.batches;
+        let stand = self.table.iter().filter(|entry| {
+            let batch = batches.get(entry.batch).filter(|_| entry.batch < self.adds);
+            batch.is_some_and(|batch| batch.keys.has_vector(entry.row))
+        });
+        let stand: Vec<Entry> = stand.copied().collect();
+        for entry in stand {
+            let Some(batch) = self.batches.get(entry.batch).cloned() else {
                 continue;
             };
-            // The key itself is among them.
-            let same = self.adds_of_path(entry.hash, |keys, row| {
-                keys.is_same_path(row, &batch.keys, entry.row)
-            });
-            let newest = same.max_by_key(|twin| (twin.version, twin.batch, twin.row));
-            if let Some(newest) =
-                newest.filter(|newest| (newest.batch, newest.row) != (entry.batch, entry.row))
-            {
-                return Err(self.live_twice(newest));
+            let hash = batch.path_hash(entry.row);
+            if let Some(other) = self.added_at(&batch, entry.row, hash) {
+                let newer = if other.version > entry.version {
+                    other
+                } else {
+                    &entry
+                };
+                return Err(self.live_twice(newer));
             }
+            self.filter.insert(hash);
+            self.vectors
+                .insert_unique(spread(hash), (hash, entry), |(hash, _)| spread(*hash));
         }
         Ok(())
     }
 
-    /// The newest words that are adds and whose paths are as asked.
-    fn adds_of_path(
-        &self,
-        hash: u32,
-        is_path: impl Fn(&KeyColumns, usize) -> bool,
-    ) -> impl Iterator<Item = &Entry> {
-        self.table.iter_hash(spread(hash)).filter(move |known| {
-            known.hash == hash
-                && known.batch < self.adds
-                && self
-                    .batches
-                    .get(known.batch)
-                    .is_some_and(|batch| is_path(&batch.keys, known.row))
+    /// The add that stands and has the path of a row, whatever the deletion vector; `hash` is that of the path.
+    fn added_at(&self, files: &FileBatch, row: usize, hash: u32) -> Option<&Entry> {
+        let is_path = |known: &Entry| {
+            let batch = self.batches.get(known.batch);
+            batch.is_some_and(|batch| batch.keys.is_same_path(known.row, &files.keys, row))
+        };
+        let with_vector = self
+            .vectors
+            .find(spread(hash), |(known, entry)| *known == hash && is_path(entry))
+            .map(|(_, entry)| entry);
+        // Without a vector the hash of the key is that of the path.
+        with_vector.or_else(|| {
+            self.table.find(spread(hash), |known| {
+                let batch = self.batches.get(known.batch).filter(|_| known.batch < self.adds);
+                known.hash == hash
+                    && batch.is_some_and(|batch| !batch.keys.has_vector(known.row))
+                    && is_path(known)
+            })
         })
     }
 
@@ -235,26 +250,26 @@ impl NewerKeys {
     pub fn probe_adds(&self, older: &Survivors) -> Result<Survivors> {
         let probed = self.probe(older);
         let files = &older.files;
-        if self.adds == 0 || !(files.keys.any_vector() || self.any_vector_added()) {
+        let any_vector = files.keys.any_vector();
+        if self.adds == 0 || self.is_empty() || (!any_vector && self.vectors.is_empty()) {
             return Ok(probed);
         }
         for (row, hash) in files.hashes.iter().enumerate() {
-            if !self.filter.may_hold(*hash) || !probed.live.value(row) {
+            if !probed.live.value(row) {
                 continue;
             }
-            let newer = self.adds_of_path(*hash, |keys, newer| files.keys.is_same_path(row, keys, newer));
-            if let Some(newer) = newer.max_by_key(|newer| newer.version) {
+            let hash = if any_vector && files.keys.has_vector(row) {
+                files.path_hash(row)
+            } else {
+                *hash
+            };
+            if self.filter.may_hold(hash)
+                && let Some(newer) = self.added_at(files, row, hash)
+            {
                 return Err(self.live_twice(newer));
             }
         }
         Ok(probed)
-    }
-
-    fn any_vector_added(&self) -> bool {
-        self.batches
-            .iter()
-            .take(self.adds)
-            .any(|batch| batch.keys.any_vector())
     }
 
     fn holds(&self, files: &FileBatch, row: usize, hash: u32) -> bool {
@@ -298,9 +313,20 @@ impl NewerKeys {
 ///
 /// Of a million hashes of four bytes about a hundred are shared by chance, so only the rows of shared ones are looked at.
 pub fn ensure_distinct(batches: &[Arc<FileBatch>]) -> Result<Option<String>> {
+    // By paths: keys of one path meet there, and a key that stands twice does so too.
+    let path_hash = |batch: &FileBatch, row: usize, hash: u32| {
+        if batch.keys.has_vector(row) {
+            batch.path_hash(row)
+        } else {
+            hash
+        }
+    };
     let mut hashes: Vec<u32> = batches
         .iter()
-        .flat_map(|batch| batch.hashes.iter().copied())
+        .flat_map(|batch| {
+            let rows = batch.hashes.iter().enumerate();
+            rows.map(|(row, hash)| path_hash(batch, row, *hash))
+        })
         .collect();
     hashes.sort_unstable();
     let shared: HashSet<u32> = hashes
@@ -318,7 +344,7 @@ pub fn ensure_distinct(batches: &[Arc<FileBatch>]) -> Result<Option<String>> {
     let mut repeated = None;
     for batch in batches {
         for (row, hash) in batch.hashes.iter().enumerate() {
-            if !shared.contains(hash) {
+            if !shared.contains(&path_hash(batch, row, *hash)) {
                 continue;
             }
             let (path, key) = (batch.keys.path(row), batch.keys.key(row));

@@ -111,6 +111,15 @@ impl LogSegment {
             .files
             .iter()
             .filter(|file| matches!(file.path.kind, LogFileKind::Compaction { .. }))
+            // One that is older than the last commit it stands for was written for another one: by a table that was here
+            // before, or by nobody who knew. Where copying has mixed up the times, the commits are only slower.
+            .filter(|file| {
+                let last = commits
+                    .binary_search_by_key(&file.last_version(), |commit| commit.path.version)
+                    .ok()
+                    .and_then(|index| commits.get(index));
+                last.is_none_or(|last| file.modified_ms >= last.modified_ms)
+            })
             // One that starts where it ends is against the protocol, and would save nothing.
             .filter(|file| {
                 is_within(file.path.version, file.last_version()) && file.path.version < file.last_version()

@@ -131,6 +131,21 @@ fn one_path_cannot_be_live_with_two_vectors() -> Result<()> {
     Ok(())
 }
 
+/// Keys of one path do not slow each other down: were they to be compared one with the other, this would take minutes.
+#[test]
+fn a_commit_may_name_one_path_any_number_of_times() -> Result<()> {
+    let vectors: Vec<String> = (0..100_000).map(|number| format!("v{number}")).collect();
+    let mut actions = TableBuilder::first_actions();
+    actions.extend(vectors.iter().map(|vector| remove("a", Some(vector))));
+    let opened = runtime().block_on(async {
+        let mut table = build(&[actions]).await?;
+        table.commit(vec![add("a", Some("v7"))]).await?;
+        Snapshot::load(table.location(), None, LoadOptions::default()).await
+    })?;
+    assert_eq!(opened.num_files(), 1);
+    Ok(())
+}
+
 #[test]
 fn one_path_may_leave_with_one_vector_and_come_with_another() -> Result<()> {
     runtime().block_on(async {

@@ -72,6 +72,13 @@ fn take_batches(object: Borrowed<'_, '_, PyAny>) -> PyResult<BatchesIn> {
         let (schema, array): (Bound<'_, PyCapsule>, Bound<'_, PyCapsule>) = capsules.extract()?;
         let schema = schema.pointer_checked(Some(SCHEMA))?.cast::<FFI_ArrowSchema>();
         let array = array.pointer_checked(Some(ARRAY))?.cast::<FFI_ArrowArray>();
+        // SAFETY: the names prove what the pointers point to; they are only read, and the capsules outlive the reading.
+        let is_used = unsafe { array.as_ref().is_released() };
+        if is_used {
+            return Err(PyTypeError::new_err(
+                "the Arrow array was taken before: an array can be handed over once",
+            ));
+        }
         // SAFETY: the names prove what the pointers point to; both are moved out and empty ones stay. The array
         // is the schema's, as the protocol promises for the pair.
         let data = unsafe {
@@ -130,6 +137,8 @@ impl Iterator for Guarded {
     fn next(&mut self) -> Option<Self::Item> {
         let reader = self.reader.as_mut()?;
         catch_unwind(AssertUnwindSafe(|| reader.next())).unwrap_or_else(|_| {
+            // What broke off is not asked again; it may be in any state, so it is not dropped either.
+            std::mem::forget(self.reader.take());
             let fault = fault::caught();
             let text = format!("{}: {fault}", fault.kind().class_name());
             Some(Err(ArrowError::ExternalError(text.into())))

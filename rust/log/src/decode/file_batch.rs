@@ -46,7 +46,8 @@ pub struct FileBatch {
     pub batch: RecordBatch,
     /// The keys of the logical files.
     pub keys: KeyColumns,
-    /// A hash of each key's path, comparable with those of other batches of this process.
+    /// A hash of each key, comparable with those of other batches of this process; of a row without a deletion vector it
+    /// is that of its path.
     pub hashes: Vec<u32>,
     /// Which rows are of which log file; rows of a checkpoint in Parquet have no span.
     pub spans: Vec<Span>,
@@ -55,7 +56,7 @@ pub struct FileBatch {
 }
 
 impl FileBatch {
-    /// Takes a batch and hashes its paths.
+    /// Takes a batch and hashes its keys.
     pub fn try_new(batch: RecordBatch, spans: Vec<Span>, statistics: StatisticsSource) -> Result<Self> {
         let keys = KeyColumns::of(&batch)?;
         let hashes = (0..keys.len())
@@ -68,6 +69,12 @@ impl FileBatch {
             spans,
             statistics,
         })
+    }
+
+    /// A hash of a row's path, whatever its deletion vector.
+    #[must_use]
+    pub fn path_hash(&self, row: usize) -> u32 {
+        short_hash(self.keys.path_hash(row, &*SEED))
     }
 
     /// The log file that holds a row; none for a row of a checkpoint in Parquet.

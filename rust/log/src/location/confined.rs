@@ -130,6 +130,22 @@ impl Confined {
         }
     }
 
+    /// Proves that a place may be opened, by its name alone.
+    fn ensure_readable(&self, path: &Path) -> Result<()> {
+        let file = self.files.path_to_filesystem(path)?;
+        let stands = standing(&file);
+        // Links further above are found when the file is open; these two are what there is in a log.
+        let is_linked = stands == Standing::Link || file.parent().is_some_and(is_link);
+        let real = if is_linked { real_path(&file) } else { None };
+        if let Some(real) = &real {
+            self.folders.ensure_held(real)?;
+        }
+        if real.map_or(stands, |real| standing(&real)) == Standing::Other {
+            return Err(Refused::NoRegularFile.into());
+        }
+        Ok(())
+    }
+
     /// Proves that a place may be written to.
     fn ensure_writable(&self, path: &Path) -> Result<()> {
         let file = self.files.path_to_filesystem(path)?;
@@ -212,17 +228,7 @@ impl ObjectStore for Confined {
     }
 
     async fn get_opts(&self, path: &Path, options: GetOptions) -> Result<GetResult> {
-        let file = self.files.path_to_filesystem(path)?;
-        let stands = standing(&file);
-        // Links further above are found when the file is open; these two are what there is in a log.
-        let is_linked = stands == Standing::Link || file.parent().is_some_and(is_link);
-        let real = if is_linked { real_path(&file) } else { None };
-        if let Some(real) = &real {
-            self.folders.ensure_held(real)?;
-        }
-        if real.map_or(stands, |real| standing(&real)) == Standing::Other {
-            return Err(Refused::NoRegularFile.into());
-        }
+        self.ensure_readable(path)?;
         let got = self.files.get_opts(path, options).await?;
         if let GetResultPayload::File(opened, path) = &got.payload
             && let Some(real) = place_of_opened(opened, path)
@@ -280,6 +286,7 @@ impl ObjectStore for Confined {
 
     async fn copy_opts(&self, from: &Path, to: &Path, options: CopyOptions) -> Result<()> {
         self.ensure_writable(from)?;
+        self.ensure_readable(from)?;
         self.ensure_writable(to)?;
         self.files.copy_opts(from, to, options).await
     }

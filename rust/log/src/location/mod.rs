@@ -54,6 +54,17 @@ struct Remote {
 /// `memory://` is one store a process.
 static MEMORY: LazyLock<Arc<InMemory>> = LazyLock::new(|| Arc::new(InMemory::new()));
 
+/// The scheme of a store that a text begins with although it is no URI of it: `s3:/bucket/table`.
+fn meant_as_store(uri: &str) -> Option<&str> {
+    const STORES: [&str; 14] = [
+        "s3", "s3a", "s3n", "az", "abfs", "abfss", "adl", "wasb", "wasbs", "gs", "gcs", "hdfs", "dbfs",
+        "memory",
+    ];
+    let (scheme, rest) = uri.split_once(':')?;
+    let is_store = STORES.iter().any(|store| scheme.eq_ignore_ascii_case(store));
+    (is_store && !rest.starts_with("//")).then_some(scheme)
+}
+
 impl TableLocation {
     /// Understands a path or URI without options. Nothing is read.
     ///
@@ -96,6 +107,16 @@ impl TableLocation {
             )
             .hint("leave storage_options out"));
         }
+        if let Some(meant) = meant_as_store(uri) {
+            return Err(Error::new(
+                ErrorKind::InvalidArgument,
+                "the table's place names a store and is no URI",
+            )
+            .with("table", without_secrets(uri))
+            .hint(format!(
+                "did you mean {meant}://…? A folder of that name is ./{meant}:…"
+            )));
+        }
         match uri.split_once("://") {
             None => Self::local(FilePath::new(uri), allowed_roots),
             Some(("file", _)) => {
@@ -106,6 +127,9 @@ impl TableLocation {
                 Self::local(&path, allowed_roots)
             }
             Some(("memory", name)) => {
+                if name.contains('@') {
+                    return Err(invalid(uri, "a table in memory has no user"));
+                }
                 let root = Path::parse(name.trim_matches('/'))
                     .map_err(|_| invalid(uri, "it holds an empty part"))?;
                 let store: Arc<dyn ObjectStore> = Arc::<InMemory>::clone(&MEMORY);

@@ -43,6 +43,20 @@ pub(super) type Settings = BTreeMap<String, String>;
 /// What the options and the environment come to for a place.
 ///
 /// An option that is not known, two that contradict each other and one that contradicts the URI are `InvalidArgument`.
+/// Proves that a value can stand in a request: a line break at the end of a key that was read from a file cannot. A key
+/// that is a document of its own may have them.
+fn ensure_on_a_line(name: &str, value: &str) -> Result<()> {
+    let is_document = value.trim_start().starts_with('{') || value.contains("-----BEGIN");
+    if is_document || !value.chars().any(char::is_control) {
+        return Ok(());
+    }
+    Err(Error::new(
+        ErrorKind::InvalidArgument,
+        format!("the value of {name:?} holds a line break or another control character"),
+    )
+    .hint("take it away: a value that was read from a file may end with a line break"))
+}
+
 pub(super) fn settings(
     place: &Place,
     options: &StorageOptions,
@@ -51,6 +65,7 @@ pub(super) fn settings(
     // Where two are given for one setting, the one that names the bucket or account wins; else they must agree.
     let mut given: BTreeMap<String, (bool, &str, String)> = BTreeMap::new();
     for (name, value) in &options.0 {
+        ensure_on_a_line(name, value)?;
         let translated = match canonical(place.service, name) {
             Some(canonical) => Translated {
                 for_this_place: false,
@@ -86,6 +101,7 @@ pub(super) fn settings(
             group.contains(&canonical.as_str()) && group.iter().any(|name| given.contains_key(*name))
         });
         if !silenced {
+            ensure_on_a_line(&name, &value)?;
             settings.insert(canonical, value);
         }
     }

@@ -47,11 +47,15 @@ pub(super) async fn from_listing(
         Reach::FromHint => None,
     };
     let mut first_error = None;
+    let mut contradicted = 0usize;
     let candidates = complete_checkpoints(listing, Some(version))
         .into_iter()
         .map(Some)
         .chain([None]);
     for checkpoint in candidates {
+        if contradicted == MOST_CONTRADICTED && checkpoint.is_some() {
+            continue;
+        }
         let segment = match LogSegment::try_new(listing, checkpoint, version) {
             Ok(segment) => segment,
             Err(error) => {
@@ -60,7 +64,14 @@ pub(super) async fn from_listing(
             }
         };
         let has_checkpoint = segment.checkpoint.is_some();
-        match from_segment(request, segment, file_time_ms, &mut warnings).await {
+        // The first one mostly is sound, and its commits are fetched beside it; behind one that is broken each proves
+        // itself before the commits after it are fetched anew.
+        let order = if first_error.is_none() {
+            Order::Together
+        } else {
+            Order::CheckpointFirst
+        };
+        match from_segment(request, segment, file_time_ms, order, &mut warnings).await {
             Ok(snapshot) => return Ok(snapshot),
             Err(Failed::Checkpoint(error)) => {
                 warnings.push(format!("a checkpoint was passed over: {error}"));
@@ -70,11 +81,23 @@ pub(super) async fn from_listing(
             Err(Failed::Reconciling(error)) if has_checkpoint && error.kind() == ErrorKind::CorruptLog => {
                 warnings.push(format!("a checkpoint was passed over: {error}"));
                 first_error.get_or_insert(error);
+                contradicted += 1;
             }
             Err(Failed::Reconciling(error) | Failed::Commits(error)) => return Err(error),
         }
     }
     Err(first_error.unwrap_or_else(|| not_a_table(listing, uri)))
+}
+
+/// How many checkpoints are believed that the commits after them contradict; then the commits alone are asked. Each costs
+/// all of its commits.
+const MOST_CONTRADICTED: usize = 4;
+
+/// What is fetched when.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Order {
+    Together,
+    CheckpointFirst,
 }
 
 /// Which step failed, since another checkpoint may help against some.
@@ -88,6 +111,7 @@ async fn from_segment(
     request: &Request,
     segment: LogSegment,
     file_time_ms: Option<i64>,
+    order: Order,
     warnings: &mut Vec<String>,
 ) -> std::result::Result<Snapshot, Failed> {
     let location = &request.location;
@@ -102,7 +126,14 @@ async fn from_segment(
     };
     let commits = read_commits(location, &lines, max_line_bytes);
     let checksum = read_checksum(location, segment.checksum.as_deref());
-    let (checkpoint, commits, checksum) = futures::join!(checkpoint, commits, checksum);
+    let (checkpoint, commits, checksum) = match order {
+        Order::Together => futures::join!(checkpoint, commits, checksum),
+        Order::CheckpointFirst => {
+            let checkpoint = checkpoint.await.map_err(Failed::Checkpoint)?;
+            let (commits, checksum) = futures::join!(commits, checksum);
+            (Ok(checkpoint), commits, checksum)
+        }
+    };
     let checkpoint = checkpoint.map_err(Failed::Checkpoint)?.map(Arc::new);
     let assemble = |commits: CommitActions| {
         let (segment, checkpoint) = (segment.clone(), checkpoint.clone());

@@ -12,6 +12,9 @@ use super::Snapshot;
 use crate::listing::LogFile;
 use crate::location::TableLocation;
 
+/// How large a version checksum may be. Writers leave its list of files out where there are more than a few.
+const MOST_BYTES: u64 = 64 << 20;
+
 /// Reads a checksum, where there is one; why it cannot be used is for people.
 pub(super) async fn read_checksum(
     location: &TableLocation,
@@ -21,6 +24,9 @@ pub(super) async fn read_checksum(
         return Ok(None);
     };
     let relative = file.relative();
+    if file.size > MOST_BYTES {
+        return Err(format!("{relative} has {} bytes, which none needs", file.size));
+    }
     let bytes = match location.read(&relative).await {
         Ok(bytes) => bytes,
         // It was cleaned up meanwhile.

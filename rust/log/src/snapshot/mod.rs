@@ -67,6 +67,11 @@ impl Snapshot {
         self.segment.version
     }
 
+    /// How long a line of the log may be before it is refused, in bytes.
+    pub(crate) fn max_line_bytes(&self) -> usize {
+        self.options.max_line_bytes
+    }
+
     /// The files that make the version.
     #[must_use]
     pub fn segment(&self) -> &LogSegment {

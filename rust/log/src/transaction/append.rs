@@ -12,7 +12,7 @@ use super::{Committed, Operation, UserInfo, check_blind_append, time_of};
 use crate::clock::{new_id, now_ms};
 use crate::committer::{Outcome, propose};
 use crate::decode::TableActions;
-use crate::decode::commits::{MAX_LINE_BYTES, decode_commit};
+use crate::decode::commits::decode_commit;
 use crate::listing::LogFile;
 use crate::snapshot::Snapshot;
 use crate::store_error::store_error;
@@ -30,7 +30,7 @@ pub struct Append {
     pub operation: Operation,
     /// What the user adds to that.
     pub user: UserInfo,
-    /// How many versions are tried.
+    /// How many versions are tried: how many winners there may be.
     pub max_attempts: usize,
 }
 
@@ -81,8 +81,8 @@ struct Attempts<'a> {
 impl Attempts<'_> {
     async fn run(&mut self) -> Result<Committed> {
         let location = self.snapshot.location();
-        let mut unanswered = 0;
-        for _ in 0..self.append.max_attempts.max(1) {
+        let (mut won, mut unanswered) = (0, 0);
+        while won < self.append.max_attempts.max(1) {
             let version = self.read.next()?;
             let timestamp_ms = now_ms();
             let operation = &self.append.operation;
@@ -126,6 +126,7 @@ impl Attempts<'_> {
                         .map_err(|error| error.with("table", location.uri()))?;
                     self.conflicts_resolved.push(describe(&winner, version));
                     self.read = version;
+                    won += 1;
                 }
                 _ => {
                     return Ok(Committed {
@@ -187,7 +188,9 @@ async fn read_winner(snapshot: &Snapshot, version: Version) -> Result<Option<Tab
     match snapshot.location().read(&relative).await {
         Ok(bytes) => {
             let file = Arc::new(LogFile::commit(version));
-            Ok(Some(decode_commit(&bytes, &file, MAX_LINE_BYTES)?.table))
+            Ok(Some(
+                decode_commit(&bytes, &file, snapshot.max_line_bytes())?.table,
+            ))
         }
         Err(object_store::Error::NotFound { .. }) => Ok(None),
         Err(error) => Err(store_error(&error, &relative).with("version", version)),

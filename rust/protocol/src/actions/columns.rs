@@ -143,10 +143,27 @@ impl KeyColumns {
         self.key(row).path() == other.key(other_row).path()
     }
 
-    /// A hash of the path of a row's key: all keys of one path have equal hashes under one seed, whatever their
-    /// deletion vectors.
+    /// Whether a row has a deletion vector.
+    #[must_use]
+    pub fn has_vector(&self, row: usize) -> bool {
+        let columns = self.deletion_vector.as_ref();
+        columns.is_some_and(|columns| columns.id(row).is_some())
+    }
+
+    /// A hash of a row's key: equal keys have equal hashes under one seed. Without a deletion vector it is that of the
+    /// path.
     #[must_use]
     pub fn hash(&self, row: usize, seed: &impl BuildHasher) -> u64 {
+        if self.has_vector(row) {
+            seed.hash_one(self.key(row))
+        } else {
+            self.path_hash(row, seed)
+        }
+    }
+
+    /// A hash of the path of a row, whatever its deletion vector.
+    #[must_use]
+    pub fn path_hash(&self, row: usize, seed: &impl BuildHasher) -> u64 {
         seed.hash_one(self.key(row).path())
     }
 

@@ -24,6 +24,7 @@ use self::parquet::FileActions;
 use super::TableActions;
 use super::commits::decode_commit;
 use super::file_batch::FileBatch;
+use super::large_file::{LARGE_BYTES, read_large};
 use crate::in_parallel::in_parallel;
 use crate::listing::LogFile;
 use crate::location::TableLocation;
@@ -206,6 +207,13 @@ async fn read_json(
     max_line_bytes: usize,
     checkpoint: &mut Checkpoint,
 ) -> Result<()> {
+    if file.size > LARGE_BYTES {
+        let (table, adds, removes) = read_large(location, file, max_line_bytes).await?;
+        checkpoint.adds = adds.into_iter().map(Arc::new).collect();
+        checkpoint.removes = removes.into_iter().map(Arc::new).collect();
+        checkpoint.table = table;
+        return Ok(());
+    }
     let relative = file.relative();
     let bytes = location
         .read(&relative)

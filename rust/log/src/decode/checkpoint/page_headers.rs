@@ -17,7 +17,7 @@ pub(super) struct PageClaims {
 }
 
 /// The encoding `DELTA_BYTE_ARRAY`.
-const BY_PREFIX: i64 = 7;
+const BY_PREFIX: i32 = 7;
 /// How deep a header's structs may nest; those of the format do three times.
 const DEPTH: usize = 8;
 /// Names of Thrift's types on the wire.
@@ -53,7 +53,7 @@ impl Iterator for Pages<'_> {
             found: Found::default(),
         };
         let read = header.fields(0, DEPTH).and_then(|()| {
-            let compressed = usize::try_from(header.found.compressed).ok()?;
+            let compressed = usize::try_from(header.found.compressed?).ok()?;
             let rest = header.rest.get(compressed..)?;
             Some((header.found.claims()?, rest))
         });
@@ -70,36 +70,62 @@ impl Iterator for Pages<'_> {
     }
 }
 
-/// The numbers of a header that count here.
+/// The kinds of pages.
+const DATA_PAGE: i32 = 0;
+const INDEX_PAGE: i32 = 1;
+const DICTIONARY_PAGE: i32 = 2;
+const DATA_PAGE_V2: i32 = 3;
+
+/// The fields of a header that count here, and those of the structs in it. A header is taken only when each of them
+/// stands there once, in its own type and within 32 bits: about all else readers may be of two minds.
 #[derive(Default)]
 struct Found {
-    uncompressed: i64,
-    compressed: i64,
-    values: i64,
-    encoding: i64,
-    is_dictionary: bool,
+    kind: Option<i32>,
+    uncompressed: Option<i32>,
+    compressed: Option<i32>,
+    /// Values and encoding of a data page of the first and of the second form.
+    data: (Option<i32>, Option<i32>),
+    data_v2: (Option<i32>, Option<i32>),
+    /// The structs that stand there, by their fields.
+    structs: [bool; 9],
 }
 
 impl Found {
-    /// Takes a number by its field and the field of the struct that holds it, 0 for the header itself.
-    fn take(&mut self, parent: i64, field: i64, number: i64) {
-        match (parent, field) {
-            (0, 2) => self.uncompressed = number,
-            (0, 3) => self.compressed = number,
-            // `data_page_header` and `data_page_header_v2`.
-            (5 | 8, 1) => self.values = number,
-            (5, 2) | (8, 4) => self.encoding = number,
-            (7, _) => self.is_dictionary = true,
-            _ => {}
-        }
+    /// Where a number goes by its field and the field of the struct that holds it, 0 for the header itself.
+    fn number(&mut self, parent: i16, field: i16) -> Option<&mut Option<i32>> {
+        Some(match (parent, field) {
+            (0, 1) => &mut self.kind,
+            (0, 2) => &mut self.uncompressed,
+            (0, 3) => &mut self.compressed,
+            (5, 1) => &mut self.data.0,
+            (5, 2) => &mut self.data.1,
+            (8, 1) => &mut self.data_v2.0,
+            (8, 4) => &mut self.data_v2.1,
+            _ => return None,
+        })
+    }
+
+    /// Notes a struct of the header's; none where it stands there twice.
+    fn note_struct(&mut self, field: i16) -> Option<()> {
+        let seen = self.structs.get_mut(usize::try_from(field).ok()?);
+        let is_first = seen.is_none_or(|seen| !std::mem::replace(seen, true));
+        is_first.then_some(())
     }
 
     fn claims(&self) -> Option<PageClaims> {
+        let [_, _, _, _, _, data, _, dictionary, data_v2] = self.structs;
+        let kind = self.kind?;
+        let (values, encoding) = match (kind, data, dictionary, data_v2) {
+            (DATA_PAGE, true, false, false) => (self.data.0?, self.data.1),
+            (DATA_PAGE_V2, false, false, true) => (self.data_v2.0?, self.data_v2.1),
+            (DICTIONARY_PAGE, false, true, false) | (INDEX_PAGE, false, false, false) => (0, None),
+            _ => return None,
+        };
         Some(PageClaims {
-            uncompressed: u64::try_from(self.uncompressed).ok()?,
-            values: u64::try_from(self.values).ok()?,
-            is_dictionary: self.is_dictionary,
-            is_by_prefix: self.encoding == BY_PREFIX,
+            uncompressed: u64::try_from(self.uncompressed?).ok()?,
+            values: u64::try_from(values).ok()?,
+            is_dictionary: kind == DICTIONARY_PAGE,
+            is_by_prefix: encoding == Some(BY_PREFIX),
         })
     }
 }
@@ -140,25 +166,34 @@ impl Header<'_> {
     }
 
     /// The fields of a struct, up to its end.
-    fn fields(&mut self, parent: i64, depth: usize) -> Option<()> {
+    fn fields(&mut self, parent: i16, depth: usize) -> Option<()> {
         let depth = depth.checked_sub(1)?;
-        let mut field = 0i64;
+        let mut field = 0i16;
         loop {
             let byte = self.byte()?;
             if byte == 0 {
                 return Some(());
             }
             field = match byte >> 4 {
-                0 => self.zigzag()?,
-                step => field.checked_add(i64::from(step))?,
+                0 => i16::try_from(self.zigzag()?).ok()?,
+                step => field.checked_add(i16::from(step))?,
             };
             let kind = byte & 0x0f;
-            if INTEGERS.contains(&kind) {
-                let number = self.zigzag()?;
-                self.found.take(parent, field, number);
-            } else if kind == STRUCT {
-                // Only the first level below the header is asked about.
-                self.fields(if parent == 0 { field } else { -1 }, depth)?;
+            let is_struct = parent == 0 && matches!(field, 5..=8);
+            if self.found.number(parent, field).is_some() {
+                if !INTEGERS.contains(&kind) {
+                    return None;
+                }
+                let number = i32::try_from(self.zigzag()?).ok()?;
+                let before = self.found.number(parent, field)?.replace(number);
+                if before.is_some() {
+                    return None;
+                }
+            } else if is_struct != (parent == 0 && kind == STRUCT) {
+                return None;
+            } else if is_struct {
+                self.found.note_struct(field)?;
+                self.fields(field, depth)?;
             } else if !matches!(kind, 1 | 2) {
                 self.skip(kind, depth)?;
             }
@@ -269,6 +304,17 @@ mod tests {
             &[0x15, 0, 0x15, 1, 0x15, 0, 0],
             &[0x15, 0, 0x15, 2, 0x15, 80, 0],
             &[0x1c; 100],
+            // A size twice, a size that is text, a size past 32 bits, a field past 16 bits.
+            &[0x15, 4, 0x15, 2, 0x05, 4, 2, 0x15, 0, 0x4c, 0, 0],
+            &[0x15, 4, 0x18, 0, 0x15, 0, 0x4c, 0, 0],
+            &[0x15, 4, 0x15, 0xff, 0xff, 0xff, 0xff, 0x7f, 0x15, 0, 0x4c, 0, 0],
+            &[0x15, 4, 0x05, 0x84, 0x80, 0x08, 2, 0x15, 0, 0x4c, 0, 0],
+            // The header of another kind of page than it says it is, of two kinds, and of none.
+            &[0x15, 0, 0x15, 2, 0x15, 0, 0x4c, 0x15, 2, 0, 0],
+            &[
+                0x15, 0, 0x15, 2, 0x15, 0, 0x2c, 0x15, 2, 0x15, 0, 0, 0x3c, 0x15, 2, 0, 0,
+            ],
+            &[0x15, 0, 0x15, 2, 0x15, 0, 0],
             // A list that claims 2^32 elements of one byte.
             &[0x19, 0xf3, 0xff, 0xff, 0xff, 0xff, 0x0f],
         ] {
