@@ -7,11 +7,12 @@ there are warnings and with 4 when there is damage; ``probe`` with 1 where commi
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import os
 import sys
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from datetime import datetime, timezone
 from typing import Any
 
@@ -52,26 +53,40 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options.storage_options = dict(given)
     if len(options.storage_options) < len(given):
         parser.error("a storage option is given twice")
+    if sys.stdout is None:  # so it is after `>&-`
+        _complain("error: stdout is closed, so there is nowhere to write to")
+        return _FAILED
     command: Callable[[argparse.Namespace], int | None] = options.command
+    code = 0
     with warnings.catch_warnings():
         warnings.showwarning = _show_warning
         warnings.simplefilter("always", deltaic.DeltaicWarning)
         try:
-            code = command(options) or 0
-            sys.stdout.flush()
-        except BrokenPipeError:
-            # The reader has seen enough (`| head`). Python would complain when it closes stdout at exit.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            return 0
+            with _until_the_reader_leaves():
+                code = command(options) or 0
         except KeyboardInterrupt:
             return _INTERRUPTED
-        except deltaic.DeltaicError as error:
-            print(f"error: {error}", file=sys.stderr)
-            return _FAILED
-        except (ValueError, TypeError, ImportError, OSError) as error:
-            print(f"error: {error}", file=sys.stderr)
+        except (deltaic.DeltaicError, ValueError, TypeError, ImportError, OSError) as error:
+            _complain(f"error: {error}")
             return _FAILED
     return code
+
+
+@contextlib.contextmanager
+def _until_the_reader_leaves() -> Generator[None, None, None]:
+    """What is written meanwhile goes out; a reader that has seen enough (`| head`) is no failure."""
+    try:
+        yield
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # Python would complain when it closes stdout at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _complain(text: str) -> None:
+    # After `2>&-` there is no stderr, and print would take stdout for it.
+    if sys.stderr is not None:
+        print(text, file=sys.stderr)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -294,10 +309,11 @@ def _count_rows(options: argparse.Namespace) -> None:
 def _check(options: argparse.Namespace) -> int:
     with ProgressLine({"log": "reading the log", "files": "looking at the data files"}) as progress:
         report = _table(options).check(deep=options.deep, progress=progress.show)
-    if options.json:
-        emit_json(report.to_dict())
-    else:
-        emit_report(report)
+    with _until_the_reader_leaves():
+        if options.json:
+            emit_json(report.to_dict())
+        else:
+            emit_report(report)
     return _UNHEALTHY.get(report.severity or "", 0)
 
 
@@ -323,14 +339,16 @@ def _probe(options: argparse.Namespace) -> int:
         return "broken" if promise == broken else "not learnt"
 
     outcomes = {promise: outcome(promise) for promise in _PROMISES}
-    if options.json:
-        emit_json({"safe": error is None, "promises": outcomes, "error": error and error.message})
-    else:
-        emit_table(["promise", "outcome"], [[_PROMISES[promise], said] for promise, said in outcomes.items()])
-        if error is None:
-            emit("Commits are safe here.")
+    with _until_the_reader_leaves():
+        if options.json:
+            emit_json({"safe": error is None, "promises": outcomes, "error": error and error.message})
+        else:
+            rows = [[_PROMISES[promise], said] for promise, said in outcomes.items()]
+            emit_table(["promise", "outcome"], rows)
+            if error is None:
+                emit("Commits are safe here.")
     if error is not None:
-        print(f"error: {error}", file=sys.stderr)
+        _complain(f"error: {error}")
         return _FAILED
     return 0
 
@@ -347,4 +365,4 @@ def _utc_of_millis(millis: int) -> str:
 
 def _show_warning(message: Warning | str, category: type[Warning], *_: object) -> None:
     if issubclass(category, deltaic.DeltaicWarning):
-        print(f"warning: {message}", file=sys.stderr)
+        _complain(f"warning: {message}")

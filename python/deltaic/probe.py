@@ -6,6 +6,7 @@ import os
 from collections.abc import Mapping
 
 from deltaic import _rust
+from deltaic.arguments import place
 
 __all__ = ["probe_store"]
 
@@ -28,4 +29,4 @@ def probe_store(uri: str | os.PathLike[str], storage_options: Mapping[str, str] 
     >>> import deltaic
     >>> deltaic.probe_store("memory://anywhere")
     """
-    _rust.Table(os.fspath(uri), storage_options=dict(storage_options or {})).probe()
+    _rust.Table(place("uri", uri), storage_options=dict(storage_options or {})).probe()

@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import Any
 
 from deltaic import _rust
+from deltaic.arguments import at_most
 from deltaic.arrow_table import ArrowTable
 from deltaic.exceptions import CorruptLog, DeltaicWarning
 from deltaic.predicates import Expression
@@ -245,7 +246,7 @@ class Snapshot:
             batch_size: At most this many rows in a batch.
 
         Raises:
-            ValueError: An unknown column in `columns`; the nearest name is given.
+            ValueError: An unknown column in `columns`; the nearest name is given. Or a bound below its least.
             InvalidPredicate: The predicate does not parse or names an unknown column.
             UnsupportedExpression: It uses what cannot be evaluated here.
 
@@ -258,12 +259,13 @@ class Snapshot:
         """
         if isinstance(columns, str):
             raise TypeError(f"columns is a list of names: write columns=[{columns!r}]")
-        for name, number, least in (("limit", limit, 0), ("batch_size", batch_size, 1)):
-            if number is not None and number < least:
-                raise ValueError(f"{name} is at least {least}, not {number}")
-        names = None if columns is None else list(columns)
         return Scan(
-            self._rust.scan(columns=names, predicate=to_sql(predicate), limit=limit, batch_size=batch_size)
+            self._rust.scan(
+                columns=None if columns is None else list(columns),
+                predicate=to_sql(predicate),
+                limit=None if limit is None else at_most("limit", limit, least=0),
+                batch_size=None if batch_size is None else at_most("batch_size", batch_size, least=1),
+            )
         )
 
     def __repr__(self) -> str:

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Literal
 
 from deltaic import _rust
+from deltaic.arguments import at_most, place, whole_number
 from deltaic.capsule import ArrowArrayExportable, ArrowSchemaExportable, ArrowStreamExportable
 from deltaic.check import Report
 from deltaic.check import from_rust as from_rust_report
@@ -38,7 +39,8 @@ class Table:
         max_line_bytes: The longest line of a commit that is read, in bytes; 256 MiB unless told.
 
     Raises:
-        ValueError: The URI or a storage option is not known, or two of them contradict each other.
+        ValueError: The URI or a storage option is not known, two of them contradict each other, or another
+            argument makes no sense.
 
     >>> import deltaic, pyarrow
     >>> rides = pyarrow.table({"id": [1, 2, 3], "city": ["Rome", "Oslo", "Rome"]})
@@ -61,7 +63,7 @@ class Table:
     ) -> None:
         if isinstance(allowed_roots, (str, os.PathLike)):
             raise TypeError("allowed_roots is a list of places: write allowed_roots=[…]")
-        roots = [os.fspath(root) for root in allowed_roots]
+        roots = [place("allowed_roots", root) for root in allowed_roots]
         self._rust = _open(uri, storage_options, allowed_roots=roots, max_line_bytes=max_line_bytes)
         self._newest: _rust.Snapshot | None = None
 
@@ -160,6 +162,7 @@ class Table:
             UnsupportedFeature: The table needs a feature that is not implemented; it is named.
             CorruptLog: The log is damaged.
             ValueError: Both arguments are given, or the time has no zone.
+            TypeError: An argument is something else than a version or a time.
 
         >>> import deltaic, pyarrow
         >>> table = deltaic.Table.create("ferries", pyarrow.schema([("id", pyarrow.int64())]))
@@ -170,6 +173,7 @@ class Table:
         if version is not None and timestamp is not None:
             raise ValueError("give version or timestamp, not both")
         if version is not None:
+            version = whole_number("version", version)
             if version < 0:
                 raise ValueError(
                     f"versions count from 0, and {version} is below: give 0 or more, or None for the newest"
@@ -195,9 +199,8 @@ class Table:
         >>> table.history(limit=1)[0].info["job"]
         'nightly'
         """
-        if limit is not None and limit < 0:
-            raise ValueError(f"limit is a number of commits, and {limit} is below 0")
-        return [from_rust(commit) for commit in self._rust.history(limit)]
+        most = None if limit is None else at_most("limit", limit, least=0)
+        return [from_rust(commit) for commit in self._rust.history(most)]
 
     def check(
         self, *, deep: bool = False, progress: Callable[[str, int, int], object] | None = None
@@ -222,6 +225,9 @@ class Table:
         >>> table.check().is_healthy
         True
         """
+        # The type says so already; a caller without a type checker gets the sentence.
+        if progress is not None and not callable(progress):
+            raise TypeError(f"progress is a function of three arguments, not {type(progress).__name__}")
         return from_rust_report(self._rust.check(deep=deep, progress=progress))
 
     def append(
@@ -267,10 +273,9 @@ class Table:
                 f"polars or pandas data frame, not {type(data).__name__}: plain Python values become one by "
                 "pyarrow.table(…)"
             )
-        if max_attempts < 1:
-            raise ValueError(f"max_attempts is at least 1, not {max_attempts}")
+        attempts = at_most("max_attempts", max_attempts, least=1)
         info = to_commit_info(commit_info)
-        commit = self._rust.append(data, commit_info=info, max_attempts=max_attempts, known=self._refreshed())
+        commit = self._rust.append(data, commit_info=info, max_attempts=attempts, known=self._refreshed())
         return from_rust(commit)
 
     def _refreshed(self) -> _rust.Snapshot:
@@ -290,8 +295,8 @@ def _open(
     max_line_bytes: int = _MAX_LINE_BYTES,
 ) -> _rust.Table:
     return _rust.Table(
-        os.fspath(uri),
+        place("uri", uri),
         storage_options=None if storage_options is None else dict(storage_options),
         allowed_roots=allowed_roots or [],
-        max_line_bytes=max_line_bytes,
+        max_line_bytes=at_most("max_line_bytes", max_line_bytes, least=1),
     )

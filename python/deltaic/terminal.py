@@ -96,7 +96,8 @@ class ProgressLine:
 
     def show(self, stage: str, done: int, total: int) -> None:
         """Shows that so many steps of so many are done."""
-        if not sys.stderr.isatty():
+        # Where the process was started without a stderr, there is none in Python either.
+        if sys.stderr is None or not sys.stderr.isatty():
             return
         text = f"{self._stages.get(stage, stage)}: {done:,} of {total:,}"
         sys.stderr.write("\r" + text.ljust(self._shown))

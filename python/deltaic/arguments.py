@@ -1,0 +1,73 @@
+"""What callers hand over, proved at the door: an error names the argument and says what it takes."""
+
+from __future__ import annotations
+
+import operator
+import os
+import sys
+
+__all__ = ["at_most", "place", "whole_number"]
+
+
+def whole_number(name: str, value: object) -> int:
+    """A whole number; those of numpy and the like too, but no truth value.
+
+    Raises:
+        TypeError: It is something else.
+
+    >>> whole_number("version", 3)
+    3
+    """
+    # True would be 1, and is always a slip.
+    if not isinstance(value, bool):
+        try:
+            return operator.index(value)  # pyright: ignore[reportArgumentType] - what it refuses is the question
+        except TypeError:
+            pass
+    raise TypeError(f"{name} is a whole number, not {type(value).__name__}")
+
+
+def at_most(name: str, value: object, *, least: int) -> int:
+    """A bound for a number of things; one that is too large for the machine bounds nothing.
+
+    Raises:
+        ValueError: It is below the least that makes sense.
+        TypeError: It is no whole number.
+
+    >>> at_most("limit", 10, least=0)
+    10
+    >>> at_most("limit", 2**70, least=0) == sys.maxsize
+    True
+    """
+    number = whole_number(name, value)
+    if number < least:
+        raise ValueError(f"{name} is at least {least}, not {number}")
+    return min(number, sys.maxsize)
+
+
+def place(name: str, value: str | os.PathLike[str]) -> str:
+    """A path or URI as text.
+
+    Raises:
+        ValueError: It holds what no text holds, as the name of a file that is not UTF-8 does.
+        TypeError: It is neither text nor a path.
+
+    >>> import pathlib
+    >>> place("uri", pathlib.PurePosixPath("/data/rides"))
+    '/data/rides'
+    """
+    try:
+        path: object = os.fspath(value)
+    except TypeError:
+        path = value
+    if not isinstance(path, str):
+        raise TypeError(f"{name} is a path or a URI as text or a pathlib.Path, not {type(path).__name__}")
+    try:
+        path.encode()
+    except UnicodeEncodeError as error:
+        # The text itself may hold a secret, so it is not shown.
+        raise ValueError(
+            f"{name} is not text: its character {error.start} stands for a byte that is not UTF-8; "
+            "rename that folder, or go through a link whose name is text"
+        ) from None
+    return path
