@@ -68,8 +68,9 @@ fuzz: need-cargo need-python ## every fuzz target for SECONDS_EACH=60 seconds, b
 	@fuzz/run.sh $(SECONDS_EACH)
 
 .PHONY: asan
-asan: need-cargo need-python ## AddressSanitizer over all seeds and all that fuzzing found so far
+asan: need-cargo venv ## AddressSanitizer over all seeds, all that fuzzing found so far, and the Python border
 	@fuzz/run.sh 0
+	@fuzz/asan_extension.sh
 
 .PHONY: fuzz-bounded
 fuzz-bounded: need-cargo need-python ## every fuzz target's law on known bytes, changed EXECUTIONS=100000 times
