@@ -62,6 +62,9 @@ def piped_sidecar(root: Path) -> None:
     odd_files.pipe("_sidecars/a.parquet")(root)
 
 
+TWICE = [("day", "2026-11-01"), ("day", "2026-11-02")]
+
+
 def many_broken(root: Path) -> None:
     """Fifty more commits, each with a checkpoint of nonsense."""
     for version in range(2, 52):
@@ -122,6 +125,9 @@ def other_parquet(root: Path) -> None:
 
 PASSED_OVER = "a checkpoint was passed over"
 BROKEN: dict[str, broken.Damage] = {
+    "a checkpoint with a partition value twice": checkpoint(
+        lambda held: [{"add": {**a["add"], "partitionValues": TWICE}} if "add" in a else a for a in held]
+    ),
     "an empty checkpoint": log_file(CLASSIC, b""),
     "a checkpoint of nonsense": log_file(CLASSIC, b"PAR1" + b"\xee" * 500 + b"PAR1"),
     "a checkpoint whose footer is told too long": log_file(CLASSIC, b"PAR1" + b"\xff" * 4 + b"PAR1"),

@@ -144,7 +144,12 @@ async fn read_piece(
                 }
             }
         }
+        let ends_a_line = memchr::memchr(b'\n', fresh).is_some();
         held.extend_from_slice(fresh);
+        // A long line is not searched again and again for an end that has not come.
+        if !ends_a_line && !is_last && held.len() <= max_line_bytes {
+            continue;
+        }
         let lines = whole_lines(&held, offset, end, is_last);
         let decoded = decoder.decode(held.get(..lines).unwrap_or_default(), offset);
         if let Err(fault) = piece.take(decoded)? {

@@ -340,13 +340,17 @@ impl TableLocation {
             match part {
                 "" | "." => {}
                 ".." => {
-                    parts.pop().ok_or_else(|| escape("it climbs out with .."))?;
+                    parts.pop().ok_or_else(|| {
+                        escape("it climbs out with ..")
+                            .hint("no root allows this: restore the commit that names the path from a backup of the table")
+                    })?;
                 }
                 other => parts.push(other),
             }
         }
         if parts.is_empty() {
-            return Err(escape("it names no file"));
+            return Err(escape("it names no file")
+                .hint("restore the commit that names the path from a backup of the table"));
         }
         self.below(&parts.join("/"))
     }
@@ -452,7 +456,8 @@ fn split_scheme(path: &str) -> Option<(&str, &str)> {
 }
 
 /// A foreign URI without what may be secret in it: the query, and whoever signs in.
-pub(crate) fn without_secrets(path: &str) -> String {
+#[must_use]
+pub fn without_secrets(path: &str) -> String {
     let path = path.split(['?', '#']).next().unwrap_or(path);
     match path.split_once("://") {
         Some((scheme, rest)) => {

@@ -6,6 +6,7 @@ use arrow_array::{ArrayRef, BooleanArray, RecordBatch, RecordBatchOptions, UInt3
 use arrow_schema::{ArrowError, DataType as ArrowType, Field, FieldRef, Fields, Schema, SchemaRef, TimeUnit};
 use arrow_select::filter::filter_record_batch;
 use arrow_select::take::take;
+use deltaic_log::location::without_secrets;
 use deltaic_log::parquet_file::ParquetFile;
 use deltaic_log::store_error::store_error;
 use deltaic_protocol::expr::{Scalar, evaluate};
@@ -26,28 +27,26 @@ use crate::scan::ScanTask;
 pub(super) async fn open(task: ScanTask) -> Result<impl Stream<Item = Result<RecordBatch>> + Send> {
     let context = Arc::clone(&task.context);
     let located = {
-        let (path, version) = (task.path.clone(), context.version);
+        let (path, version) = (without_secrets(&task.path), context.version);
         move |error: Error| error.with("path", path.as_str()).with("version", version)
     };
+    let shown = without_secrets(&task.path);
     let plan = FilePlan::of(&task).map_err(&located)?;
     let path = context.location.resolve(&task.path).map_err(&located)?;
-    context
-        .location
-        .check_links(&task.path, &path)
-        .map_err(&located)?;
+    context.location.check_links(&shown, &path).map_err(&located)?;
     let mut file = ParquetFile::open(Arc::clone(context.location.store()), path)
         .await
-        .map_err(|error| located(missing(&error, &task.path)))?;
+        .map_err(|error| located(missing(&error, &shown)))?;
     let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
     let metadata = ArrowReaderMetadata::load_async(&mut file, options.clone())
         .await
-        .map_err(|error| located(damaged(&error, &task.path)))?;
+        .map_err(|error| located(damaged(&error, &shown)))?;
     // INT96 covers more years in microseconds than Arrow's default for it does.
     let metadata = match int96_as_micros(metadata.schema(), metadata.parquet_schema()) {
         None => metadata,
         Some(schema) => {
             ArrowReaderMetadata::try_new(Arc::clone(metadata.metadata()), options.with_schema(schema))
-                .map_err(|error| located(damaged(&error, &task.path)))?
+                .map_err(|error| located(damaged(&error, &shown)))?
         }
     };
     let file_schema = Arc::clone(metadata.schema());
@@ -66,8 +65,8 @@ pub(super) async fn open(task: ScanTask) -> Result<impl Stream<Item = Result<Rec
         .with_projection(mask)
         .with_batch_size(context.batch_size)
         .build()
-        .map_err(|error| located(damaged(&error, &task.path)))?;
-    let (judged, name) = (located.clone(), task.path.clone());
+        .map_err(|error| located(damaged(&error, &shown)))?;
+    let (judged, name) = (located.clone(), shown.clone());
     Ok(stream
         .map_err(move |error| located(damaged(&error, &name)))
         .and_then(move |batch| {

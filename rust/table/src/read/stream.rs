@@ -5,6 +5,7 @@ use std::panic::AssertUnwindSafe;
 
 use arrow_array::RecordBatch;
 use deltaic_log::fault::{caught, caught_over_bytes};
+use deltaic_log::location::without_secrets;
 use deltaic_protocol::{Error, ErrorKind, Result};
 use futures::stream::BoxStream;
 use futures::{FutureExt, StreamExt, TryStreamExt};
@@ -36,7 +37,7 @@ pub async fn stream_scan(scan: &Scan) -> Result<BatchStream> {
 
 /// Reads one task.
 pub fn stream_task(task: ScanTask) -> BatchStream {
-    let path = task.path().to_owned();
+    let path = without_secrets(task.path());
     let batches = AssertUnwindSafe(open(task).into_stream().try_flatten()).catch_unwind();
     // The Parquet reader can panic on bytes that were made for it; here that is damage like any other.
     batches

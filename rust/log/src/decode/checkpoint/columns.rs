@@ -2,6 +2,7 @@
 //!
 //! Protocol: *Checkpoint Schema*.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
@@ -130,7 +131,9 @@ fn conform(column: &ArrayRef, field: &Field) -> Result<ArrayRef> {
                 map.nulls().cloned(),
                 *sorted,
             );
-            Ok(Arc::new(rebuilt.map_err(damaged)?))
+            let rebuilt = rebuilt.map_err(damaged)?;
+            ensure_keys_once(&rebuilt, field)?;
+            Ok(Arc::new(rebuilt))
         }
         DataType::Struct(names) => {
             let rows = column.as_struct_opt().ok_or_else(wrong)?;
@@ -160,6 +163,33 @@ fn conform(column: &ArrayRef, field: &Field) -> Result<ArrayRef> {
             arrow_cast::cast_with_options(column, wanted, &options).map_err(|_| wrong())
         }
     }
+}
+
+/// Proves that no map holds a key twice: of its values nobody could tell which counts.
+fn ensure_keys_once(maps: &MapArray, field: &Field) -> Result<()> {
+    let Some(keys) = maps.keys().as_string_opt::<i32>() else {
+        return Ok(());
+    };
+    let bounds = maps.offsets().windows(2).filter_map(|pair| match pair {
+        [start, end] => Some((usize::try_from(*start).ok()?, usize::try_from(*end).ok()?)),
+        _ => None,
+    });
+    let mut many = HashSet::new();
+    for (start, end) in bounds {
+        // A handful of columns is compared faster than hashed.
+        let mut rows = start..end;
+        let twin = if end - start <= 8 {
+            rows.find(|row| (start..*row).any(|before| keys.value(before) == keys.value(*row)))
+        } else {
+            many.clear();
+            rows.find(|row| !many.insert(keys.value(*row)))
+        };
+        if let Some(row) = twin {
+            let name = camel_case(field.name());
+            return Err(damaged(format!("{name} holds {:?} twice", keys.value(row))));
+        }
+    }
+    Ok(())
 }
 
 /// Whether one type is the other in another width or encoding. A cast would make numbers of texts, and cut fractions off.
