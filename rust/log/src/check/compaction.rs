@@ -206,7 +206,7 @@ impl Words {
             if theirs
                 .adds
                 .find(&file.key())
-                .is_none_or(|other| other.size != file.size)
+                .is_none_or(|other| !other.says_the_same(file))
             {
                 differ.push(without_secrets(&file.path));
             }

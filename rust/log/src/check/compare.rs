@@ -5,8 +5,10 @@ use std::sync::Arc;
 
 use deltaic_protocol::actions::columns::AddColumns;
 use deltaic_protocol::actions::{Metadata, Protocol};
+use deltaic_protocol::partition::values_of_row;
 
 use super::diagnosis::{BROKEN_CHECKPOINT, CHECKPOINT_CONTRADICTS_COMMITS, FOREIGN_CHECKPOINT};
+use super::file_table::are_same_values;
 use super::finding::Finding;
 use super::state::State;
 use crate::decode::FileBatch;
@@ -172,7 +174,11 @@ fn compare_files(checkpoint: &Checkpoint, state: &mut State, say: &mut dyn FnMut
                 Some(file) if file.met == comparison => twice.push(path()),
                 Some(file) => {
                     file.met = comparison;
-                    if file.size != adds.size.value(row) {
+                    let values = values_of_row(&adds.partition_values, row);
+                    if file.size != adds.size.value(row)
+                        || file.modification_time != adds.modification_time.value(row)
+                        || !are_same_values(&file.partition_values, &values)
+                    {
                         changed.push(path());
                     }
                 }
@@ -187,7 +193,11 @@ fn compare_files(checkpoint: &Checkpoint, state: &mut State, say: &mut dyn FnMut
         .collect();
     say_files(&missing, "lacks files that are live by the commits", say);
     say_files(&extra, "has files that are not live by the commits", say);
-    say_files(&changed, "has files with another size than the commits say", say);
+    say_files(
+        &changed,
+        "has files with another size, time or partition values than the commits say",
+        say,
+    );
     if let Some(path) = twice.first() {
         let said = format!(
             "the checkpoint names {} logical files twice, such as {path}",

@@ -37,6 +37,26 @@ impl FileEntry {
         let vector = self.deletion_vector.as_deref();
         LogicalFileKey::new(&self.path, vector.map(Descriptor::key))
     }
+
+    /// Whether another word on the file says the same of it: its size, its time, its partition values.
+    pub(super) fn says_the_same(&self, other: &Self) -> bool {
+        self.size == other.size
+            && self.modification_time == other.modification_time
+            && are_same_values(&self.partition_values, &other.partition_values)
+    }
+}
+
+/// Whether partition values are the same; an empty text is NULL.
+pub(super) fn are_same_values(
+    one: &BTreeMap<String, Option<String>>,
+    other: &BTreeMap<String, Option<String>>,
+) -> bool {
+    let there = |text: &&Option<String>| text.as_deref().is_some_and(|text| !text.is_empty());
+    let values = |map: &'_ BTreeMap<String, Option<String>>| -> Vec<(String, Option<String>)> {
+        let present = map.iter().filter(|(_, text)| there(text));
+        present.map(|(name, text)| (name.clone(), text.clone())).collect()
+    };
+    one == other || values(one) == values(other)
 }
 
 /// Logical files by their key.
