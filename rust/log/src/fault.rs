@@ -16,16 +16,26 @@ thread_local! {
 /// Where this process broke off, oldest first.
 static NOTED: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
+/// How often a panic tries to be noted.
+const TRIES: usize = 10_000;
+
 /// More are not kept: they would say the same.
 const KEPT: usize = 1_000;
 
 /// Notes where a panic is, as its location has the file and the line. To be called by the panic hook.
 pub fn note(file: &str, line: u32) {
     let place = format!("{}:{line}", of_any_machine(file));
-    if let Ok(mut noted) = NOTED.try_lock()
-        && noted.len() < KEPT
-    {
-        noted.push(place.clone());
+    // Other threads may break off at the same time. One that holds the lock and breaks off must not wait for itself.
+    for _ in 0..TRIES {
+        match NOTED.try_lock() {
+            Ok(mut noted) => {
+                if noted.len() < KEPT {
+                    noted.push(place.clone());
+                }
+                break;
+            }
+            Err(_) => std::thread::yield_now(),
+        }
     }
     // While a thread ends there may be nothing left to note it in.
     let _ = LAST.try_with(|last| {
