@@ -26,16 +26,16 @@ logs=$(mktemp -d)
 trap 'rm -rf "$logs"' EXIT
 # What cargo-fuzz itself sets.
 export ASAN_OPTIONS=detect_odr_violation=0
-limits=(-timeout=10 -rss_limit_mb=4096 -print_final_stats=1)
-if [ "$seconds" = 0 ]; then limits+=(-runs=0); else limits+=(-max_total_time="$seconds"); fi
+limits=(-rss_limit_mb=4096 -print_final_stats=1)
+if [ "$seconds" = 0 ]; then limits+=(-runs=0 -timeout=60); else limits+=(-max_total_time="$seconds" -timeout=10); fi
 lines=()
 failed=0
 for name in "${targets[@]}"; do
   echo "fuzz: $name for $seconds seconds"
   folders=("fuzz/corpus/$name" "fuzz/seeds/$name")
-  for kind in golden bombs; do
-    [ ! -d "fuzz/$kind/$name" ] || folders+=("fuzz/$kind/$name")
-  done
+  [ ! -d "fuzz/golden/$name" ] || folders+=("fuzz/golden/$name")
+  # Bombs are slow, and what is made of them too.
+  [ "$seconds" != 0 ] || [ ! -d "fuzz/bombs/$name" ] || folders+=("fuzz/bombs/$name")
   mkdir -p "fuzz/corpus/$name" "fuzz/artifacts/$name"
   # The targets of one form share the dictionary of their first word.
   dictionary="fuzz/dictionaries/$name.dict"

@@ -489,6 +489,24 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_path_that_cannot_be_tells_no_query() -> Result<()> {
+        let table = TableLocation::parse("/data/t", Vec::new())?;
+        for path in ["a\0b?sig=Signature", "a%FF?sig=Signature"] {
+            let error = table.resolve(path).err();
+            assert_eq!(
+                error.as_ref().map(Error::kind),
+                Some(ErrorKind::CorruptLog),
+                "{path}"
+            );
+            assert!(
+                !error.is_some_and(|error| format!("{error:?}").contains("Signature")),
+                "{path}"
+            );
+        }
+        Ok(())
+    }
+
+    #[test]
     fn paths_of_the_log_stay_below_the_root() -> Result<()> {
         let table = TableLocation::parse("/data/my table", vec!["/shared/clones".to_owned()])?;
         assert_eq!(table.uri(), "file:///data/my%20table/");
@@ -510,6 +528,8 @@ mod tests {
             "/etc/passwd",
             "/data/my%20table/../x",
             "/data/my%20tables/x",
+            "/data/my%20table",
+            "file:///data/my%20table/",
             "file:///etc/passwd",
             "s3://bucket/key?X-Amz-Signature=abc",
             "https://user:Signature@host/x",

@@ -49,7 +49,7 @@ pub const TARGETS: [Target; 13] = [
     target("commit_line", 4 * KIB, commit_line::law),
     target("commit", 16 * KIB, commit::law),
     Target {
-        slowness: 10,
+        slowness: 20,
         ..target("log", 16 * KIB, log::law)
     },
     target("checkpoint", 64 * KIB, checkpoint::law),
