@@ -27,7 +27,9 @@ from .reference import GOLDEN, Content, Reference, manifest, reference
 from .rows import difference
 
 EXPECTATIONS = Path(__file__).with_name("expectations.json")
-READ_AT_LEAST = 45
+READ_AT_LEAST = 150
+# The newest version has a vector whose Z85 text is not legal; readers take it differently, so the reference leaves it out.
+ILLEGAL_TEXT = ("kernel-rs-data/cdf-table-with-dv", 5)
 
 
 def expectations() -> dict[str, str]:
@@ -117,7 +119,9 @@ def read(snapshot: deltaic.Snapshot, known: Reference, content: Content) -> str:
     try:
         actual = scan.to_arrow()
     except (deltaic.CorruptData, deltaic.CorruptLog) as error:
-        if known.failed_at != "scan":
+        if (known.name, snapshot.version) == ILLEGAL_TEXT:
+            assert error.context["field"] == "deletionVector.pathOrInlineDv"
+        elif known.failed_at != "scan" and known.name not in OPENED_ALL_THE_SAME:
             pytest.fail(f"delta-spark reads it, deltaic does not: {error}")
         return f"error:{error.code}"
     assert describe(actual.schema) == describe(arrow_schema(json.loads(snapshot.schema.to_json())))

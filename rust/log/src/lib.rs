@@ -25,7 +25,7 @@ pub mod snapshot;
 pub mod store_error;
 pub mod time_travel;
 pub mod transaction;
-mod whole_body;
+pub mod whole_body;
 
 pub use location::TableLocation;
 pub use snapshot::Snapshot;

@@ -11,6 +11,7 @@ use arrow_array::{Array, Int32Array, Int64Array, MapArray, RecordBatch, StringAr
 use arrow_schema::{DataType, Field, Fields, Schema, SchemaRef};
 
 use super::LogicalFileKey;
+use crate::deletion_vector::Descriptor;
 use crate::{Error, ErrorKind, Result};
 
 /// The Arrow type of `partitionValues`.
@@ -239,6 +240,27 @@ impl AddColumns {
         let counts = self.deletion_vector.column_by_name("cardinality")?;
         let counts = counts.as_primitive_opt::<Int64Type>()?;
         self.deletion_vector.is_valid(row).then(|| counts.value(row))
+    }
+
+    /// A file's deletion vector's descriptor, not judged.
+    #[must_use]
+    pub fn descriptor(&self, row: usize) -> Option<Descriptor> {
+        if !self.deletion_vector.is_valid(row) {
+            return None;
+        }
+        let column = |name: &str| self.deletion_vector.column_by_name(name);
+        let text = |name: &str| Some(column(name)?.as_string_opt::<i32>()?.value(row).to_owned());
+        let number = |name: &str| {
+            let numbers = column(name)?.as_primitive_opt::<Int32Type>()?;
+            numbers.is_valid(row).then(|| numbers.value(row))
+        };
+        Some(Descriptor {
+            storage_type: text("storage_type")?,
+            path_or_inline_dv: text("path_or_inline_dv")?,
+            offset: number("offset"),
+            size_in_bytes: number("size_in_bytes")?,
+            cardinality: self.cardinality(row)?,
+        })
     }
 
     /// The columns of a batch of [`add_schema`].

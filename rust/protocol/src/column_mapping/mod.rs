@@ -4,6 +4,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::actions::{Metadata, Protocol};
@@ -18,7 +19,8 @@ const ID: &str = "delta.columnMapping.id";
 const NESTED_IDS: [&str; 2] = ["delta.columnMapping.nested.ids", "parquet.field.nested.ids"];
 
 /// How columns are found in data files.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum ColumnMappingMode {
     /// By their names in the schema.
     None,

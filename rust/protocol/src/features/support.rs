@@ -2,6 +2,7 @@
 
 use super::table::{FEATURES, Kind, Support, feature};
 use crate::actions::{Metadata, Protocol};
+use crate::column_mapping::{self, ColumnMappingMode};
 use crate::schema::StructType;
 use crate::{Error, ErrorKind, Result};
 
@@ -57,11 +58,14 @@ pub fn ensure_readable(protocol: &Protocol, metadata: &Metadata, schema: &Struct
         .into_iter()
         .filter(|name| !allows(feature(name).map(|feature| feature.read), name, metadata, schema))
         .collect();
-    // A table can use a feature that its protocol forgot to name; reading it as if it did not would be wrong.
-    for known in FEATURES.iter().filter(|known| known.name == "columnMapping") {
-        if (known.active)(metadata, schema) && known.read != Support::Full && !refused.contains(&known.name) {
-            refused.push(known.name);
-        }
+    // A table can map its columns where its protocol does not tell readers so; to read it as if it did not would be
+    // wrong, and to read it as if it did, too.
+    let mode = ColumnMappingMode::of(protocol, metadata)?;
+    if let Some(mapping) = feature("columnMapping")
+        && (mapping.active)(metadata, schema)
+        && !mode.is_mapped()
+    {
+        refused.push(mapping.name);
     }
     refuse(&refused, "read")?;
     if metadata.schema_string.is_empty() {
@@ -72,7 +76,9 @@ pub fn ensure_readable(protocol: &Protocol, metadata: &Metadata, schema: &Struct
         .with("field", "schemaString")
         .hint("give the table its columns with a client that changes schemas"));
     }
-    refuse_unknown_types(schema)
+    refuse_unknown_types(schema)?;
+    schema.ensure_known_type_changes()?;
+    column_mapping::validate(schema, metadata, mode)
 }
 
 pub(super) fn refuse_unknown_types(schema: &StructType) -> Result<()> {
@@ -131,8 +137,6 @@ pub fn ensure_appendable(protocol: &Protocol, metadata: &Metadata, schema: &Stru
         1..=6 => FEATURES
             .iter()
             .filter(|feature| feature.legacy.1 > 0 && feature.legacy.1 <= protocol.min_writer_version)
-            // What binds readers too was judged above: writer version 5 alone maps no columns.
-            .filter(|feature| feature.kind == Kind::Writer)
             .map(|feature| feature.name)
             .collect(),
         7 => protocol

@@ -98,10 +98,10 @@ pub static FEATURES: &[Feature] = &[
     // Appended rows need no change data files: a version without them is its own change feed.
     Feature { property: Some("delta.enableChangeDataFeed"), ..writer("changeDataFeed", 4, FULL) },
     Feature { active: has_generated_columns, ..writer("generatedColumns", 4, WHILE_INACTIVE) },
-    Feature { legacy: (2, 5), property: Some("delta.columnMapping.mode"), active: maps_columns, ..both("columnMapping", NONE, NONE) },
+    Feature { legacy: (2, 5), property: Some("delta.columnMapping.mode"), active: maps_columns, ..both("columnMapping", FULL, WHILE_INACTIVE) },
     Feature { active: has_identity_columns, ..writer("identityColumns", 6, WHILE_INACTIVE) },
     Feature { active: has_default_columns, ..writer("allowColumnDefaults", 0, WHILE_INACTIVE) },
-    Feature { property: Some("delta.enableDeletionVectors"), ..both("deletionVectors", NONE, NONE) },
+    Feature { property: Some("delta.enableDeletionVectors"), ..both("deletionVectors", FULL, NONE) },
     // Row ids are handed out from the moment the feature is supported, enabled or not.
     Feature { property: Some("delta.enableRowTracking"), requires: &["domainMetadata"], ..writer("rowTracking", 0, NONE) },
     Feature { aliases: &["timestampWithoutTimezone"], ..both("timestampNtz", FULL, FULL) },
@@ -117,7 +117,7 @@ pub static FEATURES: &[Feature] = &[
     Feature { requires: &["domainMetadata"], ..writer("clustering", 0, NONE) },
     both("vacuumProtocolCheck", FULL, FULL),
     Feature { aliases: &["inCommitTimestamps", "inCommitTimestamp-preview"], property: Some("delta.enableInCommitTimestamps"), active: has_in_commit_timestamps, ..writer("inCommitTimestamp", 0, WHILE_INACTIVE) },
-    Feature { aliases: &["typeWidening-preview"], property: Some("delta.enableTypeWidening"), ..both("typeWidening", NONE, NONE) },
+    Feature { aliases: &["typeWidening-preview"], property: Some("delta.enableTypeWidening"), ..both("typeWidening", FULL, NONE) },
     Feature { aliases: &["variantType-preview"], ..both("variantType", NONE, NONE) },
     Feature { aliases: &["variantShredding-preview"], property: Some("delta.enableVariantShredding"), requires: &["variantType"], ..both("variantShredding", NONE, NONE) },
     Feature { open: WITH_TAIL, aliases: &["catalogOwned-preview"], requires: &["inCommitTimestamp", "vacuumProtocolCheck"], ..both("catalogManaged", NONE, NONE) },

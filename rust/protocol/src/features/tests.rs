@@ -45,19 +45,14 @@ fn the_gate_fails_closed() -> Result<()> {
         read(&protocol(3, 7, &["timestampNtz", "vacuumProtocolCheck"])),
         None
     );
-    assert_eq!(read(&protocol(2, 5, &[])).as_deref(), Some("columnMapping"));
+    assert_eq!(read(&protocol(2, 5, &[])), None);
     assert_eq!(
         read(&protocol(3, 7, &["fromTheFuture"])).as_deref(),
         Some("fromTheFuture")
     );
     assert_eq!(
-        read(&protocol(
-            3,
-            7,
-            &["deletionVectors", "timestampNtz", "typeWidening"]
-        ))
-        .as_deref(),
-        Some("deletionVectors, typeWidening")
+        read(&protocol(3, 7, &["geospatial", "timestampNtz", "timestampNanos"])).as_deref(),
+        Some("geospatial, timestampNanos")
     );
     assert_eq!(read(&protocol(4, 7, &[])).as_deref(), Some("reader version 4"));
     let (mapped, schema) = metadata(PLAIN, &[("delta.columnMapping.mode", "name")])?;
@@ -189,10 +184,15 @@ fn column_mapping_is_found_in_every_place_that_writers_put_it() -> Result<()> {
         refused(ensure_openable(&mixed, &mapped, &schema, LogTail::Absent)),
         None
     );
-    assert_eq!(
-        refused(ensure_readable(&mixed, &mapped, &schema)).as_deref(),
-        Some("columnMapping")
-    );
+    let named = |mapping: serde_json::Value| {
+        let field = json!({"name": "a", "type": "long", "nullable": true, "metadata": mapping});
+        StructType::from_json(&json!({"type": "struct", "fields": [field]}).to_string())
+    };
+    let sound = named(json!({"delta.columnMapping.id": 1, "delta.columnMapping.physicalName": "x"}))?;
+    assert_eq!(refused(ensure_readable(&mixed, &mapped, &sound)), None);
+    // A column without a physical name would be read as another.
+    let unsound = ensure_readable(&mixed, &mapped, &named(json!({}))?);
+    assert_eq!(unsound.err().map(|error| error.kind()), Some(ErrorKind::CorruptLog));
     // Told to writers alone, it binds no reader as long as no column is mapped.
     let orphan = Protocol {
         reader_features: Some(Vec::new()),
@@ -211,13 +211,8 @@ fn column_mapping_is_found_in_every_place_that_writers_put_it() -> Result<()> {
     }
     // Other features of readers bind them, whoever is told.
     assert_eq!(
-        refused(ensure_readable(
-            &protocol(1, 7, &["deletionVectors"]),
-            &plain,
-            &schema
-        ))
-        .as_deref(),
-        Some("deletionVectors")
+        refused(ensure_readable(&protocol(1, 7, &["geospatial"]), &plain, &schema)).as_deref(),
+        Some("geospatial")
     );
     Ok(())
 }

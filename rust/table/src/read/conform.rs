@@ -7,8 +7,12 @@ use std::sync::Arc;
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, ListArray, MapArray, StructArray, make_array, new_null_array};
 use arrow_schema::{ArrowError, DataType as ArrowType, Field, TimeUnit};
+use deltaic_protocol::column_mapping::ColumnMappingMode;
 use deltaic_protocol::schema::{DataType, StructType};
 use deltaic_protocol::{Error, ErrorKind, Result};
+
+use super::find::find;
+use super::widen::widen;
 
 fn damaged(error: &ArrowError) -> Error {
     Error::new(
@@ -17,8 +21,13 @@ fn damaged(error: &ArrowError) -> Error {
     )
 }
 
-/// The column as the table's type; `path` names it in an error.
-pub(super) fn conform(array: &ArrayRef, wanted: &DataType, path: &str) -> Result<ArrayRef> {
+/// The column as the table's type; `path` names it in an error, and the mode tells how its fields are found.
+pub(super) fn conform(
+    array: &ArrayRef,
+    wanted: &DataType,
+    path: &str,
+    mode: ColumnMappingMode,
+) -> Result<ArrayRef> {
     let misfit = || {
         Error::new(
             ErrorKind::CorruptData,
@@ -36,11 +45,16 @@ pub(super) fn conform(array: &ArrayRef, wanted: &DataType, path: &str) -> Result
     match wanted {
         DataType::Struct(fields) => {
             let rows = array.as_struct_opt().ok_or_else(misfit)?;
-            conform_struct(rows, fields, path)
+            conform_struct(rows, fields, path, mode)
         }
         DataType::Array(element) => {
             let list = as_list(array).ok_or_else(misfit)?;
-            let values = conform(list.values(), &element.element_type, &format!("{path}.element"))?;
+            let values = conform(
+                list.values(),
+                &element.element_type,
+                &format!("{path}.element"),
+                mode,
+            )?;
             let field = Field::new("element", element.element_type.to_arrow()?, element.contains_null);
             let rebuilt = ListArray::try_new(
                 Arc::new(field),
@@ -60,8 +74,8 @@ pub(super) fn conform(array: &ArrayRef, wanted: &DataType, path: &str) -> Result
             let ArrowType::Struct(names) = entries.data_type() else {
                 return Err(misfit());
             };
-            let keys = conform(map.keys(), &map_type.key_type, &format!("{path}.key"))?;
-            let values = conform(map.values(), &map_type.value_type, &format!("{path}.value"))?;
+            let keys = conform(map.keys(), &map_type.key_type, &format!("{path}.key"), mode)?;
+            let values = conform(map.values(), &map_type.value_type, &format!("{path}.value"), mode)?;
             let pairs = StructArray::try_new(names.clone(), vec![keys, values], None);
             let pairs = pairs.map_err(|error| damaged(&error).with("field", path))?;
             let rebuilt = MapArray::try_new(
@@ -85,6 +99,9 @@ pub(super) fn conform(array: &ArrayRef, wanted: &DataType, path: &str) -> Result
             if *array.data_type() == target {
                 return Ok(Arc::clone(array));
             }
+            if let Some(widened) = widen(array, &target) {
+                return widened.map_err(|error| damaged(&error).with("field", path));
+            }
             if !loses_nothing(array.data_type(), &target) {
                 return Err(misfit());
             }
@@ -99,7 +116,12 @@ pub(super) fn conform(array: &ArrayRef, wanted: &DataType, path: &str) -> Result
 }
 
 /// A struct's fields in the table's order; a field that the file does not have is NULL.
-pub(super) fn conform_struct(rows: &StructArray, fields: &StructType, path: &str) -> Result<ArrayRef> {
+fn conform_struct(
+    rows: &StructArray,
+    fields: &StructType,
+    path: &str,
+    mode: ColumnMappingMode,
+) -> Result<ArrayRef> {
     let ArrowType::Struct(arrow_fields) = DataType::Struct(fields.clone()).to_arrow()? else {
         return Err(Error::new(ErrorKind::CorruptData, "a struct has no fields").with("field", path));
     };
@@ -108,11 +130,8 @@ pub(super) fn conform_struct(rows: &StructArray, fields: &StructType, path: &str
         .iter()
         .map(|field| {
             let below = format!("{path}.{}", field.name);
-            match index_of(
-                rows.fields().iter().map(|field| field.name().as_str()),
-                &field.name,
-            ) {
-                Some(index) => conform(rows.column(index), &field.data_type, &below),
+            match find(rows.fields(), field, mode)? {
+                Some(index) => conform(rows.column(index), &field.data_type, &below, mode),
                 None => Ok(new_null_array(&field.data_type.to_arrow()?, rows.len())),
             }
         })
@@ -125,19 +144,6 @@ pub(super) fn conform_struct(rows: &StructArray, fields: &StructType, path: &str
     Ok(Arc::new(
         rebuilt.map_err(|error| damaged(&error).with("field", path))?,
     ))
-}
-
-/// Where a column stands among a file's: by its exact name, else by the only one that differs in case alone.
-pub(super) fn index_of<'a>(names: impl Iterator<Item = &'a str> + Clone, wanted: &str) -> Option<usize> {
-    if let Some(index) = names.clone().position(|name| name == wanted) {
-        return Some(index);
-    }
-    let lower = wanted.to_lowercase();
-    let mut alike = names.enumerate().filter(|(_, name)| name.to_lowercase() == lower);
-    match (alike.next(), alike.next()) {
-        (Some((index, _)), None) => Some(index),
-        _ => None,
-    }
 }
 
 fn as_list(array: &ArrayRef) -> Option<ListArray> {
@@ -159,16 +165,11 @@ fn loses_nothing(from: &ArrowType, to: &ArrowType) -> bool {
     match (from, to) {
         // A checked cast: a number that does not fit is an error, never another number.
         (A::Int8 | A::Int16 | A::Int32 | A::Int64, A::Int8 | A::Int16 | A::Int32 | A::Int64) => true,
-        (A::Float32, A::Float64) => true,
         (A::Binary | A::LargeBinary | A::BinaryView | A::FixedSizeBinary(_), A::Binary | A::Utf8) => true,
         (A::Utf8 | A::LargeUtf8 | A::Utf8View, A::Utf8 | A::Binary) => true,
         (A::Timestamp(TimeUnit::Nanosecond, _), A::Timestamp(TimeUnit::Microsecond, _)) => true,
         (A::Timestamp(_, _), A::Timestamp(TimeUnit::Microsecond, _)) => true,
         (A::Date64, A::Date32) => true,
-        (
-            A::Decimal32(precision, scale) | A::Decimal64(precision, scale) | A::Decimal128(precision, scale),
-            A::Decimal128(to_precision, to_scale),
-        ) => scale == to_scale && precision <= to_precision,
         (A::Dictionary(_, value), to) => **value == *to || loses_nothing(value, to),
         _ => false,
     }

@@ -2,8 +2,15 @@
 
 mod conform;
 mod count;
+mod deletion_vectors;
+mod file_plan;
+mod find;
 mod open;
+mod rows;
 mod stream;
+mod widen;
 
 pub use count::count;
+pub use deletion_vectors::{VectorOf, read_vectors};
+pub(crate) use rows::Rows;
 pub use stream::{BatchStream, stream_scan, stream_task};

@@ -2,25 +2,24 @@
 
 use std::sync::Arc;
 
-use arrow_array::{ArrayRef, BooleanArray, RecordBatch, RecordBatchOptions, UInt32Array, new_null_array};
-use arrow_schema::{ArrowError, DataType as ArrowType, Field, FieldRef, Fields, Schema, SchemaRef, TimeUnit};
-use arrow_select::filter::filter_record_batch;
-use arrow_select::take::take;
+use arrow_array::RecordBatch;
+use arrow_schema::{DataType as ArrowType, Field, FieldRef, Fields, Schema, SchemaRef, TimeUnit};
 use deltaic_log::location::without_secrets;
 use deltaic_log::parquet_file::ParquetFile;
 use deltaic_log::store_error::store_error;
-use deltaic_protocol::expr::{Scalar, evaluate};
-use deltaic_protocol::partition::value_of;
-use deltaic_protocol::schema::{StructField, StructType};
 use deltaic_protocol::{Error, ErrorKind, Result};
 use futures::{Stream, TryStreamExt};
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
 use parquet::arrow::{ParquetRecordBatchStreamBuilder, ProjectionMask};
 use parquet::basic::{LogicalType, Type as PhysicalType};
 use parquet::errors::ParquetError;
+use parquet::file::metadata::ParquetMetaData;
 use parquet::schema::types::SchemaDescriptor;
 
-use super::conform::{conform, index_of};
+use super::deletion_vectors::{VectorOf, read_vectors};
+use super::file_plan::FilePlan;
+use super::find::ensure_ids;
+use super::rows::Rows;
 use crate::scan::ScanTask;
 
 /// Opens a task's file; the batches that come hold the scan's columns and only rows that match.
@@ -32,6 +31,7 @@ pub(super) async fn open(task: ScanTask) -> Result<impl Stream<Item = Result<Rec
     };
     let shown = without_secrets(&task.path);
     let plan = FilePlan::of(&task).map_err(&located)?;
+    let rows = rows_of(&task).await.map_err(&located)?;
     let path = context.location.resolve(&task.path).map_err(&located)?;
     let mut file = ParquetFile::open(Arc::clone(context.location.store()), path)
         .await
@@ -49,16 +49,9 @@ pub(super) async fn open(task: ScanTask) -> Result<impl Stream<Item = Result<Rec
         }
     };
     let file_schema = Arc::clone(metadata.schema());
-    let roots: Vec<usize> = plan
-        .from_file
-        .iter()
-        .filter_map(|field| {
-            index_of(
-                file_schema.fields().iter().map(|field| field.name().as_str()),
-                &field.name,
-            )
-        })
-        .collect();
+    ensure_rows(&task, &rows, metadata.metadata()).map_err(&located)?;
+    ensure_ids(metadata.parquet_schema().root_schema(), context.column_mapping).map_err(&located)?;
+    let roots = plan.roots(file_schema.fields()).map_err(&located)?;
     let mask = ProjectionMask::roots(metadata.parquet_schema(), roots);
     let stream = ParquetRecordBatchStreamBuilder::new_with_metadata(file, metadata)
         .with_projection(mask)
@@ -66,16 +59,46 @@ pub(super) async fn open(task: ScanTask) -> Result<impl Stream<Item = Result<Rec
         .build()
         .map_err(|error| located(damaged(&error, &shown)))?;
     let (judged, name) = (located.clone(), shown.clone());
+    let mut next_row = 0u64;
     Ok(stream
         .map_err(move |error| located(damaged(&error, &name)))
         .and_then(move |batch| {
-            let answer = plan.batch(&batch).map_err(&judged);
+            let first = next_row;
+            next_row = first.saturating_add(u64::try_from(batch.num_rows()).unwrap_or(u64::MAX));
+            let kept = rows.mask(first..next_row);
+            let answer = kept.and_then(|kept| plan.batch(&batch, kept)).map_err(&judged);
             async move { answer }
         })
         .try_filter(|batch| {
             let any = batch.num_rows() > 0;
             async move { any }
         }))
+}
+
+/// Which rows of the file are in the table; its deletion vector is read unless that has been done.
+async fn rows_of(task: &ScanTask) -> Result<Rows> {
+    match (&task.rows, &task.deletion_vector) {
+        (Rows::All, Some(descriptor)) => {
+            let wanted = vec![VectorOf {
+                path: task.path.clone(),
+                descriptor: descriptor.clone(),
+            }];
+            let read = read_vectors(&task.context.location, wanted).await?;
+            Ok(read.into_iter().next().map_or(Rows::All, Rows::Without))
+        }
+        (rows, _) => Ok(rows.clone()),
+    }
+}
+
+/// Proves that the file has every row that its deletion vector tells of.
+fn ensure_rows(task: &ScanTask, rows: &Rows, file: &ParquetMetaData) -> Result<()> {
+    match (rows.vector(), &task.deletion_vector) {
+        (Some(vector), Some(descriptor)) => {
+            let has = u64::try_from(file.file_metadata().num_rows()).unwrap_or(0);
+            descriptor.check_rows(vector, has)
+        }
+        _ => Ok(()),
+    }
 }
 
 fn missing(error: &object_store::Error, path: &str) -> Error {
@@ -100,105 +123,6 @@ fn damaged(error: &ParquetError, path: &str) -> Error {
         format!("the data file cannot be read: {error}"),
     )
     .hint("the file is truncated or damaged: restore it from a backup")
-}
-
-fn failed(error: ArrowError) -> Error {
-    Error::new(
-        ErrorKind::CorruptData,
-        format!("the data file does not fit the table's schema: {error}"),
-    )
-}
-
-/// How a file's batches become the scan's.
-struct FilePlan {
-    /// All columns that are needed: those of the scan and those of the predicate.
-    needed: StructType,
-    /// Those of them that the file holds, if it is not too old to have them.
-    from_file: Vec<StructField>,
-    /// Partition values, an array of one row each.
-    constants: Vec<(String, ArrayRef)>,
-    needed_schema: SchemaRef,
-    output_schema: SchemaRef,
-    task: ScanTask,
-}
-
-impl FilePlan {
-    fn of(task: &ScanTask) -> Result<Self> {
-        let context = &task.context;
-        let mut needed = context.output.clone();
-        if let Some((_, predicate)) = &context.predicate {
-            for column in predicate.columns() {
-                if needed.field(column).is_none()
-                    && let Some(field) = context.table_schema.field(column)
-                {
-                    needed.fields.push(field.clone());
-                }
-            }
-        }
-        let is_partition = |field: &StructField| context.partition_columns.contains(&field.name);
-        let mut constants = Vec::new();
-        // All partition values of a file are judged, asked for or not: one that cannot be read makes the file doubtful.
-        for name in &context.partition_columns {
-            if let Some(field) = context.table_schema.field(name) {
-                let scalar = value_of(field, &task.partition_values)?;
-                if let Some(primitive) = field.data_type.as_primitive() {
-                    constants.push((name.clone(), Scalar::to_array(scalar.as_ref(), primitive)));
-                }
-            }
-        }
-        Ok(Self {
-            from_file: needed
-                .fields
-                .iter()
-                .filter(|field| !is_partition(field))
-                .cloned()
-                .collect(),
-            needed_schema: Arc::new(needed.to_arrow()?),
-            output_schema: Arc::new(context.output.to_arrow()?),
-            needed,
-            constants,
-            task: task.clone(),
-        })
-    }
-
-    fn batch(&self, batch: &RecordBatch) -> Result<RecordBatch> {
-        let rows = batch.num_rows();
-        let names = || {
-            batch
-                .schema_ref()
-                .fields()
-                .iter()
-                .map(|field| field.name().as_str())
-        };
-        let columns = self
-            .needed
-            .fields
-            .iter()
-            .map(|field| {
-                if let Some((_, one)) = self.constants.iter().find(|(name, _)| *name == field.name) {
-                    return take(one, &UInt32Array::from(vec![0; rows]), None).map_err(failed);
-                }
-                match index_of(names(), &field.name) {
-                    Some(index) => conform(batch.column(index), &field.data_type, &field.name),
-                    None => Ok(new_null_array(&field.data_type.to_arrow()?, rows)),
-                }
-            })
-            .collect::<Result<Vec<ArrayRef>>>()?;
-        let options = RecordBatchOptions::new().with_row_count(Some(rows));
-        let needed = RecordBatch::try_new_with_options(Arc::clone(&self.needed_schema), columns, &options)
-            .map_err(failed)?;
-        let kept = match &self.task.context.predicate {
-            None => needed,
-            Some((_, predicate)) => {
-                let answer: BooleanArray = evaluate(predicate, &needed)?;
-                filter_record_batch(&needed, &answer).map_err(failed)?
-            }
-        };
-        let options = RecordBatchOptions::new().with_row_count(Some(kept.num_rows()));
-        let asked = self.output_schema.fields().len();
-        let columns = kept.columns().iter().take(asked).cloned().collect();
-        RecordBatch::try_new_with_options(Arc::clone(&self.output_schema), columns, &options).map_err(failed)
-    }
 }
 
 /// The file's Arrow schema with INT96 timestamps in microseconds; none where there are no such columns.

@@ -2,17 +2,20 @@
 
 use std::num::NonZero;
 use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
 
 use arrow_array::RecordBatch;
 use deltaic_log::fault::{caught, caught_over_bytes};
 use deltaic_log::location::without_secrets;
 use deltaic_protocol::{Error, ErrorKind, Result};
 use futures::stream::BoxStream;
-use futures::{FutureExt, StreamExt, TryStreamExt};
+use futures::{FutureExt, Stream, StreamExt, TryStreamExt};
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
+use super::deletion_vectors::{VectorOf, read_vectors};
 use super::open::open;
+use super::rows::Rows;
 use crate::scan::{Scan, ScanTask};
 
 /// Record batches as they come.
@@ -25,14 +28,53 @@ const QUEUE: usize = 2;
 pub async fn stream_scan(scan: &Scan) -> Result<BatchStream> {
     let tasks = scan.tasks().await?;
     let at_once = std::thread::available_parallelism().map_or(1, NonZero::get);
-    let files = futures::stream::iter(tasks)
-        .map(|task| async move { spawn(task) })
+    let files = with_rows(tasks)
+        .map_ok(spawn)
+        .map(|batches| async move {
+            batches.unwrap_or_else(|error| futures::stream::once(async move { Err(error) }).boxed())
+        })
         .buffered(at_once)
         .flatten();
     Ok(match scan.limit() {
         None => files.boxed(),
         Some(limit) => limited(files.boxed(), limit),
     })
+}
+
+/// How many files' deletion vectors are read together, and held until the files are read.
+const VECTORS_TOGETHER: usize = 256;
+
+/// The tasks with the rows that are left of their files.
+fn with_rows(tasks: Vec<ScanTask>) -> impl Stream<Item = Result<ScanTask>> {
+    let mut left = tasks.into_iter();
+    let chunks = std::iter::from_fn(move || {
+        let chunk: Vec<ScanTask> = left.by_ref().take(VECTORS_TOGETHER).collect();
+        (!chunk.is_empty()).then_some(chunk)
+    });
+    futures::stream::iter(chunks)
+        .then(|mut chunk| async move {
+            let with_vectors = || {
+                chunk.iter().filter_map(|task| {
+                    Some(VectorOf {
+                        path: task.path.clone(),
+                        descriptor: task.deletion_vector.clone()?,
+                    })
+                })
+            };
+            let wanted: Vec<VectorOf> = with_vectors().collect();
+            if let Some(first) = chunk.first().filter(|_| !wanted.is_empty()) {
+                let context = Arc::clone(&first.context);
+                let vectors = read_vectors(&context.location, wanted)
+                    .await
+                    .map_err(|error| error.with("version", context.version))?;
+                let with_vectors = chunk.iter_mut().filter(|task| task.deletion_vector.is_some());
+                for (task, vector) in with_vectors.zip(vectors) {
+                    task.rows = Rows::Without(vector);
+                }
+            }
+            Ok::<_, Error>(futures::stream::iter(chunk.into_iter().map(Ok)))
+        })
+        .try_flatten()
 }
 
 /// Reads one task.

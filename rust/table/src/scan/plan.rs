@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use arrow_array::{Array, RecordBatch};
+use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use deltaic_log::Snapshot;
 use deltaic_log::snapshot::{Files, FilesBatch, PruneReport, Pruning, WithStatistics};
@@ -14,6 +14,7 @@ use deltaic_protocol::schema::{StructField, StructType};
 use deltaic_protocol::{Error, ErrorKind, Result};
 
 use super::{ScanContext, ScanTask};
+use crate::read::Rows;
 
 /// Rows a batch where the user does not say: as much as fits a core's cache.
 const BATCH_ROWS: usize = 8_192;
@@ -81,6 +82,7 @@ impl Scan {
             version: snapshot.version(),
             table_schema: schema,
             partition_columns: snapshot.metadata().partition_columns.clone(),
+            column_mapping: snapshot.column_mapping(),
             output,
             predicate,
             batch_size,
@@ -119,19 +121,13 @@ impl Scan {
         self.snapshot.ensure_partition_values(&files)?;
         self.snapshot.ensure_places_once(&files)?;
         let task = |files: &FilesBatch, row: usize| {
-            if files.adds.deletion_vector.is_valid(row) {
-                // The gate refuses such tables; should one slip through, its rows are not to be trusted.
-                return Err(
-                    Error::new(ErrorKind::UnsupportedFeature, "a file has a deletion vector")
-                        .with("feature", "deletionVectors")
-                        .with("path", files.adds.path.value(row)),
-                );
-            }
             Ok(ScanTask {
                 context: Arc::clone(&self.context),
                 path: files.adds.path.value(row).to_owned(),
                 size: files.adds.size.value(row),
                 partition_values: values_of_row(&files.adds.partition_values, row),
+                deletion_vector: files.adds.descriptor(row),
+                rows: Rows::All,
             })
         };
         files

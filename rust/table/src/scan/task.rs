@@ -5,10 +5,14 @@ use std::sync::Arc;
 
 use deltaic_log::TableLocation;
 use deltaic_log::location::StorageOptions;
+use deltaic_protocol::column_mapping::ColumnMappingMode;
+use deltaic_protocol::deletion_vector::Descriptor;
 use deltaic_protocol::expr::{BoundPredicate, parse_predicate};
 use deltaic_protocol::schema::StructType;
 use deltaic_protocol::{Error, ErrorKind, Result, Version};
 use serde::{Deserialize, Serialize};
+
+use crate::read::Rows;
 
 /// What all tasks of a scan share.
 #[derive(Clone, Debug)]
@@ -18,6 +22,8 @@ pub struct ScanContext {
     /// The table's whole schema: a predicate may look at columns that are not asked for.
     pub(crate) table_schema: Arc<StructType>,
     pub(crate) partition_columns: Vec<String>,
+    /// How the columns are found in files.
+    pub(crate) column_mapping: ColumnMappingMode,
     /// The columns that come out, in order.
     pub(crate) output: StructType,
     pub(crate) predicate: Option<(String, BoundPredicate)>,
@@ -32,6 +38,9 @@ pub struct ScanTask {
     pub(crate) path: String,
     pub(crate) size: i64,
     pub(crate) partition_values: BTreeMap<String, Option<String>>,
+    pub(crate) deletion_vector: Option<Descriptor>,
+    /// Which rows are read; all of them until the deletion vector has been.
+    pub(crate) rows: Rows,
 }
 
 /// The wire shape of a task.
@@ -46,15 +55,18 @@ struct Wire {
     version: i64,
     schema: String,
     partition_columns: Vec<String>,
+    column_mapping: ColumnMappingMode,
     columns: Vec<String>,
     predicate: Option<String>,
     batch_size: usize,
     path: String,
     size: i64,
     partition_values: BTreeMap<String, Option<String>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    deletion_vector: Option<Descriptor>,
 }
 
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 
 impl ScanTask {
     /// The file, as the log spells it.
@@ -87,12 +99,14 @@ impl ScanTask {
             version: context.version.as_i64(),
             schema: context.table_schema.to_json(),
             partition_columns: context.partition_columns.clone(),
+            column_mapping: context.column_mapping,
             columns: context.output.names().map(str::to_owned).collect(),
             predicate: context.predicate.as_ref().map(|(text, _)| text.clone()),
             batch_size: context.batch_size,
             path: self.path.clone(),
             size: self.size,
             partition_values: self.partition_values.clone(),
+            deletion_vector: self.deletion_vector.clone(),
         };
         serde_json::to_vec(&wire).map_err(|error| {
             Error::new(
@@ -138,6 +152,7 @@ impl ScanTask {
                 version: Version::try_new(wire.version)?,
                 table_schema,
                 partition_columns: wire.partition_columns,
+                column_mapping: wire.column_mapping,
                 output: StructType { fields },
                 predicate,
                 batch_size: wire.batch_size,
@@ -146,6 +161,8 @@ impl ScanTask {
             path: wire.path,
             size: wire.size,
             partition_values: wire.partition_values,
+            deletion_vector: wire.deletion_vector,
+            rows: Rows::All,
         })
     }
 }

@@ -1,0 +1,143 @@
+//! How the batches of a file become those of the scan: columns chosen and conformed, rows judged.
+
+use std::sync::Arc;
+
+use arrow_array::{
+    Array, ArrayRef, BooleanArray, RecordBatch, RecordBatchOptions, UInt32Array, new_null_array,
+};
+use arrow_buffer::BooleanBuffer;
+use arrow_schema::{ArrowError, Fields, SchemaRef};
+use arrow_select::filter::{filter_record_batch, prep_null_mask_filter};
+use arrow_select::take::take;
+use deltaic_protocol::column_mapping::name_in_log;
+use deltaic_protocol::expr::{Scalar, evaluate};
+use deltaic_protocol::partition::value_of;
+use deltaic_protocol::schema::{StructField, StructType};
+use deltaic_protocol::{Error, ErrorKind, Result};
+
+use super::conform::conform;
+use super::find::find;
+use crate::scan::ScanTask;
+
+/// How a file's batches become the scan's.
+pub(super) struct FilePlan {
+    /// All columns that are needed: those of the scan and those of the predicate.
+    needed: StructType,
+    /// Those of them that the file holds, if it is not too old to have them.
+    from_file: Vec<StructField>,
+    /// Partition values, an array of one row each.
+    constants: Vec<(String, ArrayRef)>,
+    needed_schema: SchemaRef,
+    output_schema: SchemaRef,
+    task: ScanTask,
+}
+
+impl FilePlan {
+    pub(super) fn of(task: &ScanTask) -> Result<Self> {
+        let context = &task.context;
+        let mut needed = context.output.clone();
+        if let Some((_, predicate)) = &context.predicate {
+            for column in predicate.columns() {
+                if needed.field(column).is_none()
+                    && let Some(field) = context.table_schema.field(column)
+                {
+                    needed.fields.push(field.clone());
+                }
+            }
+        }
+        let is_partition = |field: &StructField| context.partition_columns.contains(&field.name);
+        let mut constants = Vec::new();
+        // All partition values of a file are judged, asked for or not: one that cannot be read makes the file doubtful.
+        for name in &context.partition_columns {
+            if let Some(field) = context.table_schema.field(name) {
+                let in_log = StructField {
+                    name: name_in_log(field, context.column_mapping).to_owned(),
+                    ..field.clone()
+                };
+                let scalar = value_of(&in_log, &task.partition_values)?;
+                if let Some(primitive) = field.data_type.as_primitive() {
+                    constants.push((name.clone(), Scalar::to_array(scalar.as_ref(), primitive)));
+                }
+            }
+        }
+        Ok(Self {
+            from_file: needed
+                .fields
+                .iter()
+                .filter(|field| !is_partition(field))
+                .cloned()
+                .collect(),
+            needed_schema: Arc::new(needed.to_arrow()?),
+            output_schema: Arc::new(context.output.to_arrow()?),
+            needed,
+            constants,
+            task: task.clone(),
+        })
+    }
+
+    /// The columns of a file that are to be read.
+    pub(super) fn roots(&self, file: &Fields) -> Result<Vec<usize>> {
+        let mode = self.task.context.column_mapping;
+        let found = self.from_file.iter().map(|field| find(file, field, mode));
+        found.filter_map(Result::transpose).collect()
+    }
+
+    /// A batch of the file as the scan's, of its rows those that are kept.
+    pub(super) fn batch(&self, batch: &RecordBatch, kept: Option<BooleanBuffer>) -> Result<RecordBatch> {
+        let rows = batch.num_rows();
+        let mode = self.task.context.column_mapping;
+        let columns = self
+            .needed
+            .fields
+            .iter()
+            .map(|field| {
+                if let Some((_, one)) = self.constants.iter().find(|(name, _)| *name == field.name) {
+                    return take(one, &UInt32Array::from(vec![0; rows]), None).map_err(failed);
+                }
+                match find(batch.schema_ref().fields(), field, mode)? {
+                    Some(index) => conform(batch.column(index), &field.data_type, &field.name, mode),
+                    None => Ok(new_null_array(&field.data_type.to_arrow()?, rows)),
+                }
+            })
+            .collect::<Result<Vec<ArrayRef>>>()?;
+        let options = RecordBatchOptions::new().with_row_count(Some(rows));
+        let needed = RecordBatch::try_new_with_options(Arc::clone(&self.needed_schema), columns, &options)
+            .map_err(failed)?;
+        let kept = kept.map(|kept| BooleanArray::new(kept, None));
+        let kept = match &self.task.context.predicate {
+            None => kept,
+            Some((_, predicate)) => {
+                let answer = evaluate(predicate, &needed)?;
+                Some(match kept {
+                    None => answer,
+                    // NULL is no yes.
+                    Some(kept) => both(&kept, &answer),
+                })
+            }
+        };
+        let kept = match kept {
+            None => needed,
+            Some(kept) => filter_record_batch(&needed, &kept).map_err(failed)?,
+        };
+        let options = RecordBatchOptions::new().with_row_count(Some(kept.num_rows()));
+        let asked = self.output_schema.fields().len();
+        let columns = kept.columns().iter().take(asked).cloned().collect();
+        RecordBatch::try_new_with_options(Arc::clone(&self.output_schema), columns, &options).map_err(failed)
+    }
+}
+
+/// Rows that are kept and match; NULL is no match.
+fn both(kept: &BooleanArray, answer: &BooleanArray) -> BooleanArray {
+    let answer = match answer.null_count() {
+        0 => answer.values().clone(),
+        _ => prep_null_mask_filter(answer).values().clone(),
+    };
+    BooleanArray::new(kept.values() & &answer, None)
+}
+
+fn failed(error: ArrowError) -> Error {
+    Error::new(
+        ErrorKind::CorruptData,
+        format!("the data file does not fit the table's schema: {error}"),
+    )
+}

@@ -1,0 +1,77 @@
+//! Where a column of the table stands among the columns of a file: by its name, its physical name or its id.
+//!
+//! Protocol: *Reader Requirements for Column Mapping*.
+
+use arrow_schema::{Field, Fields};
+use deltaic_protocol::column_mapping::{ColumnMappingMode, field_id, name_in_log};
+use deltaic_protocol::schema::StructField;
+use deltaic_protocol::{Error, ErrorKind, Result};
+use parquet::arrow::PARQUET_FIELD_ID_META_KEY;
+use parquet::schema::types::Type;
+
+/// The place of a column among those of a file, or of a struct in it; none where the file is older than the column.
+///
+/// Errors: `CorruptData` where two have its id.
+pub(super) fn find(fields: &Fields, wanted: &StructField, mode: ColumnMappingMode) -> Result<Option<usize>> {
+    if mode != ColumnMappingMode::Id {
+        return Ok(find_name(fields, name_in_log(wanted, mode)));
+    }
+    let Some(id) = field_id(wanted) else {
+        return Ok(None);
+    };
+    let has_id = |field: &Field| id_of(field) == Some(id);
+    let mut found = fields.iter().enumerate().filter(|(_, field)| has_id(field));
+    match (found.next(), found.next()) {
+        (Some((_, one)), Some((_, other))) => Err(Error::new(
+            ErrorKind::CorruptData,
+            format!(
+                "the columns {} and {} of the file have the id {id}",
+                one.name(),
+                other.name()
+            ),
+        )
+        .with("field", wanted.name.as_str())),
+        (found, _) => Ok(found.map(|(index, _)| index)),
+    }
+}
+
+fn id_of(field: &Field) -> Option<i32> {
+    field.metadata().get(PARQUET_FIELD_ID_META_KEY)?.parse().ok()
+}
+
+/// By its exact name, else by the only one that differs in case alone.
+pub(super) fn find_name(fields: &Fields, wanted: &str) -> Option<usize> {
+    if let Some(index) = fields.iter().position(|field| field.name() == wanted) {
+        return Some(index);
+    }
+    let lower = wanted.to_lowercase();
+    let mut alike = fields
+        .iter()
+        .enumerate()
+        .filter(|(_, field)| field.name().to_lowercase() == lower);
+    match (alike.next(), alike.next()) {
+        (Some((index, _)), None) => Some(index),
+        _ => None,
+    }
+}
+
+/// Proves that a file of a table that is mapped by ids has some: without any, all of its columns would be NULL.
+///
+/// Errors: `CorruptData`.
+pub(super) fn ensure_ids(file: &Type, mode: ColumnMappingMode) -> Result<()> {
+    if mode != ColumnMappingMode::Id || file.get_fields().is_empty() || has_ids(file) {
+        return Ok(());
+    }
+    Err(Error::new(
+        ErrorKind::CorruptData,
+        "the table's columns are found by their ids, and the file has none",
+    )
+    .hint("the file was not written for this table: restore it, or remove it from the table"))
+}
+
+fn has_ids(group: &Type) -> bool {
+    group
+        .get_fields()
+        .iter()
+        .any(|field| field.get_basic_info().has_id() || (field.is_group() && has_ids(field)))
+}
