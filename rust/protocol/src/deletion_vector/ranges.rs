@@ -58,9 +58,10 @@ impl Bitmap {
         })
     }
 
-    /// A mask of `rows`: a set bit for each row that is kept. It takes a bit a row.
+    /// A mask of `rows`: a set bit for each row that is kept. It takes a bit a row, so `rows` has to come from what is
+    /// read of the data file, and not from what a log says.
     ///
-    /// Errors: `ValueError` where there are more rows than this machine can address.
+    /// Errors: `ValueError` where there is no memory for so many rows.
     ///
     /// ```
     /// use deltaic_protocol::deletion_vector::Bitmap;
@@ -69,9 +70,14 @@ impl Bitmap {
     /// # Ok::<(), deltaic_protocol::Error>(())
     /// ```
     pub fn keep_mask(&self, rows: Range<u64>) -> Result<BooleanBuffer> {
-        let count = usize::try_from(rows.end.saturating_sub(rows.start))
-            .map_err(|_| Error::new(ErrorKind::InvalidArgument, "there are too many rows for one mask"))?;
-        let mut words = vec![u64::MAX; count.div_ceil(64)];
+        let too_many = "there are too many rows for one mask";
+        let too_many = || Error::new(ErrorKind::InvalidArgument, too_many);
+        let count = usize::try_from(rows.end.saturating_sub(rows.start)).map_err(|_| too_many())?;
+        let mut words = Vec::new();
+        words
+            .try_reserve_exact(count.div_ceil(64))
+            .map_err(|_| too_many())?;
+        words.resize(count.div_ceil(64), u64::MAX);
         if self.has_runs() {
             for range in self.deleted_ranges(rows.clone()) {
                 clear(&mut words, range.start - rows.start, range.end - rows.start);

@@ -199,10 +199,7 @@ fn what_contradicts_itself_is_refused() {
     // The keys: magic 4, count 8, key 4, cookie 4, count 4; then a key and a cardinality of 2 bytes each, and an offset.
     let mut other_count = with(Made::Bitset((0..5000).collect()));
     other_count[26] ^= 1;
-    assert!(
-        what(&other_count).contains("said to hold 5001 values and holds 5000")
-            || what(&other_count).contains("said to hold 4999")
-    );
+    assert!(what(&other_count).contains("said to hold 4999 values and holds 5000"));
     let mut other_start = with(Made::Array(vec![1, 2]));
     other_start[28] += 1;
     assert!(

@@ -77,6 +77,8 @@ fn the_ends_are_no_reason_to_overflow() {
     assert!(bitmap.deleted_ranges(turned.clone()).next().is_none());
     assert!(bitmap.kept_ranges(turned.clone()).next().is_none());
     assert_eq!(bitmap.keep_mask(turned).unwrap().len(), 0);
+    let error = bitmap.keep_mask(0..u64::MAX).unwrap_err();
+    assert_eq!(error.kind(), crate::ErrorKind::InvalidArgument);
     assert_eq!(
         (
             bitmap.count_below(0),
