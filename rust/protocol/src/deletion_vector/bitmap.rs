@@ -1,0 +1,264 @@
+//! The positions of deleted rows as a set, and its bytes.
+//!
+//! Protocol: *Deletion Vector Format*. Written is the portable form, with the magic number 1681511377. Read is also the
+//! native one that came before it, 1681511376: the number of buckets, and for each of them its size and its bitmap, where
+//! the bucket's place is its key. The protocol's own inline example is native with big-endian numbers around the bitmaps,
+//! so both orders are read; the magic number tells which it is.
+
+use std::fmt;
+
+use roaring::{RoaringBitmap, RoaringTreemap};
+
+use super::bucket::{LEAST_BYTES, take_bitmap};
+use super::bytes::Bytes;
+use crate::{Error, ErrorKind, Result};
+
+/// The magic number of the portable form.
+const PORTABLE: u32 = 1_681_511_377;
+
+/// The magic number of the native form.
+const NATIVE: u32 = 1_681_511_376;
+
+/// The native magic number where it was written in big-endian order.
+const NATIVE_BIG_ENDIAN: u32 = NATIVE.swap_bytes();
+
+/// The greatest position whose bucket has a key without its most significant bit.
+const MOST_POSITION: u64 = i64::MAX as u64;
+
+/// How many keys there are without their most significant bit.
+const MOST_BUCKETS: usize = 1 << 31;
+
+/// A set of row positions, counted from 0: the rows that a deletion vector deletes.
+///
+/// ```
+/// use deltaic_protocol::deletion_vector::Bitmap;
+/// let bitmap = Bitmap::from_positions([3, 4, 7])?;
+/// let again = Bitmap::decode(&bitmap.encode()?)?;
+/// assert_eq!(again, bitmap);
+/// assert!(again.iter().eq([3, 4, 7]) && again.contains(7) && !again.contains(5));
+/// assert_eq!((again.len(), again.max(), again.count_below(7)), (3, Some(7), 2));
+/// # Ok::<(), deltaic_protocol::Error>(())
+/// ```
+#[derive(Clone, Default)]
+pub struct Bitmap {
+    /// No bucket of it is empty, and no key has its most significant bit set.
+    buckets: RoaringTreemap,
+    /// Whether any container is made of runs.
+    has_runs: bool,
+}
+
+impl Bitmap {
+    fn new(buckets: RoaringTreemap) -> Self {
+        let has_runs = |bitmap: &RoaringBitmap| bitmap.statistics().n_run_containers > 0;
+        Self {
+            has_runs: buckets.bitmaps().any(|(_, bitmap)| has_runs(bitmap)),
+            buckets,
+        }
+    }
+
+    /// The set of positions in any order.
+    ///
+    /// Errors: `ValueError` for a position from 2^63 on, which the format has no place for.
+    pub fn from_positions(positions: impl IntoIterator<Item = u64>) -> Result<Self> {
+        let mut buckets = RoaringTreemap::new();
+        for position in positions {
+            if position > MOST_POSITION {
+                let what = format!("a deletion vector has no place for the row position {position}");
+                return Err(Error::new(ErrorKind::InvalidArgument, what));
+            }
+            buckets.insert(position);
+        }
+        buckets.optimize();
+        Ok(Self::new(buckets))
+    }
+
+    /// The set that the bytes of a vector hold: all of them, from the magic number on.
+    ///
+    /// It takes memory and time in proportion to the bytes, whatever they say.
+    ///
+    /// Errors: `CorruptData` where they are not what the format says.
+    pub fn decode(bytes: &[u8]) -> Result<Self> {
+        Self::read(bytes).map_err(|what| Error::new(ErrorKind::CorruptData, damaged(&what)))
+    }
+
+    /// [`Self::decode`] for those who know where the bytes were.
+    pub(super) fn read(bytes: &[u8]) -> Result<Self, String> {
+        let mut bytes = Bytes(bytes);
+        let buckets = match bytes.u32("the magic number")? {
+            PORTABLE => portable(&mut bytes)?,
+            NATIVE => native(&mut bytes, Bytes::u32)?,
+            NATIVE_BIG_ENDIAN => native(&mut bytes, Bytes::u32_be)?,
+            magic => return Err(format!("it starts with the unknown magic number {magic}")),
+        };
+        if bytes.len() > 0 {
+            return Err(format!("{} bytes are left behind its last bucket", bytes.len()));
+        }
+        Ok(Self::new(RoaringTreemap::from_bitmaps(buckets)))
+    }
+
+    /// The set in the portable form, each container as whatever is smallest.
+    pub fn encode(&self) -> Result<Vec<u8>> {
+        let mut buckets = self.buckets.clone();
+        buckets.optimize();
+        let mut bytes = Vec::with_capacity(4 + buckets.serialized_size());
+        bytes.extend_from_slice(&PORTABLE.to_le_bytes());
+        // Memory takes all that is written into it.
+        buckets.serialize_into(&mut bytes).map_err(|error| {
+            Error::new(
+                ErrorKind::Internal,
+                format!("a deletion vector is not written: {error}"),
+            )
+        })?;
+        Ok(bytes)
+    }
+
+    /// How many rows are deleted.
+    #[must_use]
+    pub fn len(&self) -> u64 {
+        self.buckets.len()
+    }
+
+    /// Whether no row is deleted.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.buckets.is_empty()
+    }
+
+    /// The position of the first deleted row.
+    #[must_use]
+    pub fn min(&self) -> Option<u64> {
+        self.buckets.min()
+    }
+
+    /// The position of the last deleted row.
+    #[must_use]
+    pub fn max(&self) -> Option<u64> {
+        self.buckets.max()
+    }
+
+    /// Whether the row is deleted.
+    #[must_use]
+    pub fn contains(&self, position: u64) -> bool {
+        self.buckets.contains(position)
+    }
+
+    /// How many rows before `position` are deleted.
+    #[must_use]
+    pub fn count_below(&self, position: u64) -> u64 {
+        position.checked_sub(1).map_or(0, |last| self.buckets.rank(last))
+    }
+
+    /// The positions of the deleted rows, ascending.
+    pub fn iter(&self) -> impl Iterator<Item = u64> + '_ {
+        self.buckets.iter()
+    }
+
+    /// The rows that either deletes.
+    #[must_use]
+    pub fn union(&self, other: &Self) -> Self {
+        Self::new(&self.buckets | &other.buckets)
+    }
+
+    /// The rows that this deletes and `other` does not: with the older vector as `other`, the rows that a commit deleted.
+    #[must_use]
+    pub fn difference(&self, other: &Self) -> Self {
+        Self::new(&self.buckets - &other.buckets)
+    }
+
+    pub(super) fn buckets(&self) -> &RoaringTreemap {
+        &self.buckets
+    }
+
+    pub(super) fn has_runs(&self) -> bool {
+        self.has_runs
+    }
+}
+
+/// The same positions, in whatever containers.
+impl PartialEq for Bitmap {
+    fn eq(&self, other: &Self) -> bool {
+        self.buckets == other.buckets
+    }
+}
+
+impl Eq for Bitmap {}
+
+impl fmt::Debug for Bitmap {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "Bitmap({} rows in {:?}..={:?})",
+            self.len(),
+            self.min(),
+            self.max()
+        )
+    }
+}
+
+/// What is wrong with a vector, as a sentence.
+pub(super) fn damaged(what: &str) -> String {
+    format!("a deletion vector is damaged: {what}")
+}
+
+/// The buckets of the portable form: each with its key, ascending.
+fn portable(bytes: &mut Bytes<'_>) -> Result<Vec<(u32, RoaringBitmap)>, String> {
+    let count = bytes.u64("the number of buckets")?;
+    let mut buckets = with_room(bytes, count)?;
+    let mut free = 0;
+    for _ in 0..count {
+        let key = bytes.u32("the key of a bucket")?;
+        if key > i32::MAX as u32 {
+            return Err(format!(
+                "the key of a bucket, {key}, has its most significant bit set"
+            ));
+        }
+        if key < free {
+            return Err("the keys of buckets do not ascend".to_owned());
+        }
+        free = key + 1;
+        push(&mut buckets, key, take_bitmap(bytes)?);
+    }
+    Ok(buckets)
+}
+
+/// The buckets of the native form: each behind its size, and its place is its key.
+fn native<'a>(
+    bytes: &mut Bytes<'a>,
+    number: impl Fn(&mut Bytes<'a>, &str) -> Result<u32, String>,
+) -> Result<Vec<(u32, RoaringBitmap)>, String> {
+    let count = number(bytes, "the number of buckets")?;
+    let mut buckets = with_room(bytes, u64::from(count))?;
+    for key in 0..count {
+        let size = number(bytes, "the size of a bucket")?;
+        let mut inside = Bytes(bytes.take(
+            usize::try_from(size).unwrap_or(usize::MAX),
+            "the bytes of a bucket",
+        )?);
+        push(&mut buckets, key, take_bitmap(&mut inside)?);
+        if inside.len() > 0 {
+            return Err(format!(
+                "a bucket is said to take {size} bytes, and {} of them are not its",
+                inside.len()
+            ));
+        }
+    }
+    Ok(buckets)
+}
+
+/// Room for buckets, if there can be so many. Each has a number before its bitmap.
+fn with_room(bytes: &Bytes<'_>, count: u64) -> Result<Vec<(u32, RoaringBitmap)>, String> {
+    let most = (bytes.len() / (4 + LEAST_BYTES)).min(MOST_BUCKETS);
+    match usize::try_from(count) {
+        Ok(count) if count <= most => Ok(Vec::with_capacity(count)),
+        _ => Err(format!(
+            "it says that it has {count} buckets, and there are bytes for {most}"
+        )),
+    }
+}
+
+/// A bucket without values says nothing.
+fn push(buckets: &mut Vec<(u32, RoaringBitmap)>, key: u32, bitmap: RoaringBitmap) {
+    if !bitmap.is_empty() {
+        buckets.push((key, bitmap));
+    }
+}

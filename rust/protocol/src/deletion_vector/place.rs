@@ -1,0 +1,99 @@
+//! Where a vector is: in the log itself, or in a file.
+//!
+//! Protocol: *Deletion Vector Descriptor Schema*, *Derived Fields*.
+
+use std::borrow::Cow;
+
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use uuid::Uuid;
+
+use super::{Descriptor, z85};
+use crate::{Error, ErrorKind, Result};
+
+/// How many characters the name of a file takes: a UUID in Z85.
+const NAME_DIGITS: usize = 20;
+
+/// The field that says it.
+const FIELD: &str = "deletionVector.pathOrInlineDv";
+
+/// What a prefix has as it is in a path of the log, which is decoded once: letters, digits and these.
+const ENCODED: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'-')
+    .remove(b'.')
+    .remove(b'_')
+    .remove(b'~')
+    .remove(b'/');
+
+/// Where the bytes of a vector are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Place<'a> {
+    /// In the log, as this text in Z85.
+    Inline(&'a str),
+    /// In a file. The path is as the `path` of a file action: percent-encoded, and relative to the table or absolute.
+    File(Cow<'a, str>),
+}
+
+impl<'a> Place<'a> {
+    /// The place that a descriptor tells. What is said about the bytes is not judged.
+    ///
+    /// Errors: `CorruptLog`, or `PathEscape` for a prefix that leads out of the table; both name the field.
+    ///
+    /// ```
+    /// use deltaic_protocol::deletion_vector::{Descriptor, Place};
+    /// let descriptor: Descriptor = serde_json::from_str(
+    ///     r#"{"storageType":"u","pathOrInlineDv":"ab^-aqEH.-t@S}K{vb[*k^","offset":4,"sizeInBytes":40,"cardinality":6}"#,
+    /// )?;
+    /// let path = "ab/deletion_vector_d2c639aa-8816-431a-aaf6-d3fe2512ff61.bin";
+    /// assert_eq!(Place::of(&descriptor)?, Place::File(path.into()));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn of(descriptor: &'a Descriptor) -> Result<Self> {
+        let text = descriptor.path_or_inline_dv.as_str();
+        match descriptor.storage_type.as_str() {
+            "i" => Ok(Self::Inline(text)),
+            "u" => relative(descriptor, text).map(|path| Self::File(path.into())),
+            "p" if is_absolute(text) => Ok(Self::File(text.into())),
+            "p" => Err(descriptor.wrong(FIELD, "its storage type is \"p\", and its path is not absolute")),
+            other => {
+                let what = format!("the storage type {other:?} is not known");
+                Err(descriptor.wrong("deletionVector.storageType", what))
+            }
+        }
+    }
+}
+
+/// A path that starts at a root, or a URI.
+fn is_absolute(path: &str) -> bool {
+    path.starts_with('/')
+        || path
+            .split_once(':')
+            .is_some_and(|(scheme, _)| !scheme.contains('/'))
+}
+
+/// The path of a file that is named by a prefix and a UUID.
+fn relative(descriptor: &Descriptor, text: &str) -> Result<String> {
+    let split = text
+        .len()
+        .checked_sub(NAME_DIGITS)
+        .and_then(|at| text.split_at_checked(at));
+    let Some((prefix, name)) = split else {
+        let what = format!("its text does not end in the {NAME_DIGITS} characters of a file's name");
+        return Err(descriptor.wrong(FIELD, what));
+    };
+    let id = z85::decode(name).map_err(|what| descriptor.wrong(FIELD, what))?;
+    let id = Uuid::from_slice(&id).map_err(|error| descriptor.wrong(FIELD, error))?;
+    let file = format!("deletion_vector_{}.bin", id.hyphenated());
+    if prefix.is_empty() {
+        return Ok(file);
+    }
+    if prefix.split('/').any(|folder| folder == "..") {
+        let what = "the prefix of a deletion vector's file leads out of its folder";
+        return Err(Error::new(ErrorKind::PathEscape, what)
+            .with("field", FIELD)
+            .with("path", prefix));
+    }
+    if prefix.split('/').any(|folder| folder.is_empty() || folder == ".") {
+        return Err(descriptor.wrong(FIELD, "its prefix is not the name of a folder"));
+    }
+    Ok(format!("{}/{file}", utf8_percent_encode(prefix, ENCODED)))
+}

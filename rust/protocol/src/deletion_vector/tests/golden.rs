@@ -1,0 +1,107 @@
+//! The vectors of tables that other implementations wrote, which lie in `../shared` beside the project.
+
+#![expect(clippy::disallowed_methods, reason = "a test may read files")]
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use crate::deletion_vector::{Bitmap, Descriptor, Place, parse_frame};
+
+/// Its text ends in digits that are more than 32 bits hold.
+const ILLEGAL: &str = "^Bg9^0rr910000000000iXQKl0rr91000005c8Xg##093";
+
+fn logs_below(folder: &Path, logs: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            if path.ends_with("_delta_log") {
+                logs.push(path);
+            } else {
+                logs_below(&path, logs);
+            }
+        }
+    }
+}
+
+/// The descriptors of a log's commits, with how many records the file has where that is said.
+fn descriptors(log: &Path) -> Vec<(Descriptor, Option<u64>)> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(log).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_none_or(|extension| extension != "json") {
+            continue;
+        }
+        let text = String::from_utf8_lossy(&fs::read(&path).unwrap()).into_owned();
+        for line in text.lines().filter(|line| line.contains("deletionVector")) {
+            let Ok(Value::Object(action)) = serde_json::from_str(line) else {
+                continue;
+            };
+            for kind in ["add", "remove"] {
+                let Some(file) = action.get(kind) else { continue };
+                let Some(vector) = file.get("deletionVector").filter(|vector| !vector.is_null()) else {
+                    continue;
+                };
+                let stats = file.get("stats").and_then(Value::as_str).unwrap_or("{}");
+                let stats: Value = serde_json::from_str(stats).unwrap();
+                let descriptor = serde_json::from_value(vector.clone()).unwrap();
+                found.push((descriptor, stats.get("numRecords").and_then(Value::as_u64)));
+            }
+        }
+    }
+    found
+}
+
+/// Every vector is read, deletes as many rows as the log says, and only rows that there are.
+#[test]
+fn what_others_wrote_is_read() {
+    let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/golden");
+    if !golden.is_dir() {
+        #[expect(clippy::print_stderr, reason = "a skipped test says why")]
+        {
+            eprintln!("skipped: the reference tables are not in ../shared beside the project");
+        }
+        return;
+    }
+    let mut logs = Vec::new();
+    logs_below(&golden, &mut logs);
+    let (mut in_files, mut inline, mut rows, mut refused) = (0, 0, 0, BTreeSet::new());
+    for log in logs {
+        let table = log.parent().unwrap();
+        for (descriptor, num_records) in descriptors(&log) {
+            let at = format!("{} {descriptor:?}", log.display());
+            if descriptor.path_or_inline_dv == ILLEGAL {
+                refused.insert(descriptor.validate().unwrap_err().to_string());
+                continue;
+            }
+            let bitmap = match descriptor.validate().expect(&at) {
+                Place::Inline(_) => {
+                    inline += 1;
+                    descriptor.decode_inline().expect(&at).expect(&at)
+                }
+                Place::File(path) => {
+                    let file = fs::read(table.join(path.as_ref())).expect(&at);
+                    in_files += 1;
+                    descriptor
+                        .decode(parse_frame(&file, &descriptor).expect(&at))
+                        .expect(&at)
+                }
+            };
+            if let Some(num_records) = num_records {
+                descriptor.check_rows(&bitmap, num_records).expect(&at);
+            }
+            rows += bitmap.len();
+            assert_eq!(Bitmap::decode(&bitmap.encode().unwrap()).unwrap(), bitmap, "{at}");
+        }
+    }
+    assert!(
+        in_files > 100 && inline > 1 && rows > 1000,
+        "{in_files} {inline} {rows}"
+    );
+    assert!(
+        refused.len() == 1 && refused.iter().all(|what| what.contains("more than 32 bits hold")),
+        "{refused:?}"
+    );
+}

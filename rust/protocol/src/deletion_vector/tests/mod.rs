@@ -1,0 +1,10 @@
+//! The laws of deletion vectors.
+
+mod bitmap;
+mod descriptor;
+mod file;
+mod golden;
+mod made;
+mod naive;
+mod ranges;
+mod z85;

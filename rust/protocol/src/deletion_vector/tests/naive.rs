@@ -1,0 +1,134 @@
+//! A second reading of a vector's bytes: number by number, from the text of the format, into a sorted list.
+
+/// The positions of a vector, or none where the bytes are not one.
+pub(super) fn positions(bytes: &[u8]) -> Option<Vec<u64>> {
+    let mut at = 4;
+    let mut found = Vec::new();
+    match bytes.get(..4)? {
+        // 1681511377, and the 64-bit portable format.
+        [0xd1, 0xd3, 0x39, 0x64] => {
+            let buckets = little(bytes, &mut at, 8)?;
+            let mut before = None;
+            for _ in 0..buckets {
+                let key = little(bytes, &mut at, 4)?;
+                if key >= 1 << 31 || before >= Some(key) {
+                    return None;
+                }
+                before = Some(key);
+                bitmap(bytes, &mut at, key << 32, &mut found)?;
+            }
+        }
+        // 1681511376, in either order.
+        [0xd0, 0xd3, 0x39, 0x64] => native(bytes, &mut at, little, &mut found)?,
+        [0x64, 0x39, 0xd3, 0xd0] => native(bytes, &mut at, big, &mut found)?,
+        _ => return None,
+    }
+    (at == bytes.len()).then_some(found)
+}
+
+fn native(
+    bytes: &[u8],
+    at: &mut usize,
+    number: fn(&[u8], &mut usize, usize) -> Option<u64>,
+    found: &mut Vec<u64>,
+) -> Option<()> {
+    let buckets = number(bytes, at, 4)?;
+    for key in 0..buckets {
+        let size = number(bytes, at, 4)?;
+        let start = *at;
+        bitmap(bytes, at, key << 32, found)?;
+        if (*at - start) as u64 != size {
+            return None;
+        }
+    }
+    Some(())
+}
+
+fn little(bytes: &[u8], at: &mut usize, count: usize) -> Option<u64> {
+    let mut number = 0;
+    for place in 0..count {
+        number += u64::from(*bytes.get(*at)?) << (8 * place);
+        *at += 1;
+    }
+    Some(number)
+}
+
+fn big(bytes: &[u8], at: &mut usize, count: usize) -> Option<u64> {
+    let mut number = 0;
+    for _ in 0..count {
+        number = number << 8 | u64::from(*bytes.get(*at)?);
+        *at += 1;
+    }
+    Some(number)
+}
+
+fn bitmap(bytes: &[u8], at: &mut usize, base: u64, found: &mut Vec<u64>) -> Option<()> {
+    let start = *at;
+    let cookie = little(bytes, at, 4)?;
+    let mut is_run = Vec::new();
+    let count;
+    if cookie == 12346 {
+        count = little(bytes, at, 4)?;
+        if count > 65536 {
+            return None;
+        }
+        is_run = vec![false; count as usize];
+    } else if cookie % 65536 == 12347 {
+        count = cookie / 65536 + 1;
+        for _ in 0..count.div_ceil(8) {
+            let flags = little(bytes, at, 1)?;
+            is_run.extend((0..8).map(|bit| flags & (1 << bit) != 0));
+        }
+    } else {
+        return None;
+    }
+    let mut heads = Vec::new();
+    for _ in 0..count {
+        heads.push((little(bytes, at, 2)?, little(bytes, at, 2)? + 1));
+    }
+    let mut starts = Vec::new();
+    if cookie == 12346 || count >= 4 {
+        for _ in 0..count {
+            starts.push(little(bytes, at, 4)?);
+        }
+    }
+    let mut before = None;
+    for (index, (key, cardinality)) in heads.into_iter().enumerate() {
+        if before >= Some(key) {
+            return None;
+        }
+        before = Some(key);
+        if starts
+            .get(index)
+            .is_some_and(|said| *said != (*at - start) as u64)
+        {
+            return None;
+        }
+        let mut values = Vec::new();
+        if is_run[index] {
+            for _ in 0..little(bytes, at, 2)? {
+                let (first, more) = (little(bytes, at, 2)?, little(bytes, at, 2)?);
+                values.extend(first..=first + more);
+            }
+        } else if cardinality <= 4096 {
+            for _ in 0..cardinality {
+                values.push(little(bytes, at, 2)?);
+            }
+        } else {
+            for byte in 0..8192 {
+                let bits = little(bytes, at, 1)?;
+                values.extend(
+                    (0..8)
+                        .filter(|bit| bits & (1 << bit) != 0)
+                        .map(|bit| byte * 8 + bit),
+                );
+            }
+        }
+        let ascend = values.windows(2).all(|pair| pair[0] < pair[1]);
+        if !ascend || values.len() as u64 != cardinality || values.last().is_some_and(|last| *last > 65535) {
+            return None;
+        }
+        found.extend(values.into_iter().map(|value| base + key * 65536 + value));
+    }
+    Some(())
+}
