@@ -1,5 +1,7 @@
 //! The laws of the gate, and of the protocol of a new table.
 
+use serde_json::json;
+
 use super::{FEATURES, LogTail, Support, ensure_appendable, ensure_openable, ensure_readable, protocol_for};
 use crate::actions::{Metadata, Protocol};
 use crate::samples::{self, protocol};
@@ -192,7 +194,10 @@ fn column_mapping_is_found_in_every_place_that_writers_put_it() -> Result<()> {
     assert_eq!(refused(ensure_readable(&mixed, &mapped, &sound)), None);
     // A column without a physical name would be read as another.
     let unsound = ensure_readable(&mixed, &mapped, &named(json!({}))?);
-    assert_eq!(unsound.err().map(|error| error.kind()), Some(ErrorKind::CorruptLog));
+    assert_eq!(
+        unsound.err().map(|error| error.kind()),
+        Some(ErrorKind::CorruptLog)
+    );
     // Told to writers alone, it binds no reader as long as no column is mapped.
     let orphan = Protocol {
         reader_features: Some(Vec::new()),
