@@ -227,6 +227,25 @@ class Snapshot:
         """
         return ArrowTable(self._rust.tombstones())
 
+    def deletion_vectors(self) -> ArrowTable:
+        """The deletion vectors of the live files, one row each; files without any are left out.
+
+        Returns:
+            Columns ``path`` (the data file, as in the log), ``cardinality`` (int64, how many of its rows are
+            deleted) and ``rows`` (large_list<int64>, their positions in the file from 0, ascending).
+
+        Raises:
+            CorruptLog: A vector's descriptor makes no sense.
+            CorruptData: A file of vectors is missing or damaged.
+            PathEscape: A vector lies outside of the table and the allowed roots.
+
+        >>> import deltaic, pyarrow
+        >>> table = deltaic.Table.create("swims", pyarrow.schema([("id", pyarrow.int64())]))
+        >>> table.snapshot().deletion_vectors().to_arrow().column_names
+        ['path', 'cardinality', 'rows']
+        """
+        return ArrowTable(self._rust.deletion_vectors())
+
     def scan(
         self,
         columns: Sequence[str] | None = None,

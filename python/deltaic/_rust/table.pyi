@@ -1,6 +1,7 @@
 from collections.abc import Callable
 from typing import final
 
+from .changes import Changes
 from .check import Report
 from .commit import Commit
 from .snapshot import Snapshot
@@ -81,6 +82,23 @@ class Table:
 
         Raises:
             TableNotFound, VersionNotFound, UnsupportedFeature, CorruptLog, StorageError.
+        """
+
+    def changes(
+        self,
+        *,
+        first_version: int | None,
+        first_ms: int | None,
+        last_version: int | None,
+        last_ms: int | None,
+        columns: list[str] | None,
+        infer: bool,
+    ) -> Changes:
+        """Plans what a range of versions changed.
+
+        Raises:
+            VersionNotFound, UnsupportedFeature, SchemaMismatch, CorruptLog.
+            ValueError: An unknown name in `columns`, or a range that ends before it starts.
         """
 
     def history(self, limit: int | None = None) -> list[Commit]:

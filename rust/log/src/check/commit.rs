@@ -21,9 +21,9 @@ use super::diagnosis::{
 use super::file_action::{judge_add, judge_tombstone};
 use super::file_table::FileEntry;
 use super::finding::{Finding, Findings, Severity};
-use super::lines::{ActionText, Line};
 use super::state::{State, Touched};
 use super::statistics::judge;
+use crate::decode::action_text::{ActionText, Line};
 use crate::location::without_secrets;
 
 /// Where in a line its action's name stands.

@@ -18,7 +18,7 @@ use super::diagnosis::{
 };
 use super::file_table::{FileEntry, FileTable};
 use super::finding::{Finding, Findings};
-use super::lines::{ActionText, Line};
+use crate::decode::action_text::{ActionText, Line};
 use crate::listing::LogFile;
 use crate::location::{TableLocation, without_secrets};
 use crate::store_error::store_error;

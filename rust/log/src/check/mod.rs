@@ -15,7 +15,6 @@ mod file_table;
 mod finding;
 mod folder;
 mod hint;
-mod lines;
 mod progress;
 mod seed;
 mod state;

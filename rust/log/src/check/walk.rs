@@ -17,12 +17,12 @@ use super::diagnosis::{
 use super::finding::{Finding, Findings, Severity};
 use super::folder::LogFolder;
 use super::hint::examine_hint;
-use super::lines::ActionText;
 use super::progress::Progress;
 use super::state::State;
 use super::table_form::examine_newest;
 use super::{Examination, Examined};
 use crate::clock::now_ms;
+use crate::decode::action_text::ActionText;
 use crate::listing::LogFile;
 use crate::location::{TableLocation, without_secrets};
 use crate::segment::{CheckpointFiles, complete_checkpoints};
