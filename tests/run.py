@@ -135,9 +135,12 @@ def lints() -> Outcome:
         "--features",
         "deltaic-python/witness,deltaic-python/provoke",
     ]
+    # A workspace of its own, which must build at any time and not only where somebody fuzzes.
+    fuzz_targets = ["--manifest-path", "fuzz/Cargo.toml", "--no-default-features"]
     steps = [
         ["cargo", "fmt", "--all", "--check"],
         ["cargo", "clippy", *everything, "--locked", "--", "-D", "warnings"],
+        ["cargo", "check", *fuzz_targets, "--locked"],
         [str(VENV / "ruff"), "check", "."],
         [str(VENV / "ruff"), "format", "--check", "."],
         [str(VENV / "pyright")],
@@ -154,6 +157,8 @@ def as_maturin_builds() -> dict[str, str]:
     """What maturin tells PyO3's build script. Told otherwise, the two would rebuild PyO3 by turns."""
     major, minor, *_ = sys.version_info
     environment = {
+        # The fuzz targets' workspace uses this one's dependencies.
+        "CARGO_TARGET_DIR": os.environ.get("CARGO_TARGET_DIR", str(TOP / "target")),
         "PYO3_BUILD_EXTENSION_MODULE": "1",
         "PYO3_ENVIRONMENT_SIGNATURE": f"cpython-{major}.{minor}-64bit",
         "PYO3_PYTHON": str(VENV / "python"),
