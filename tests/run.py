@@ -18,6 +18,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from border.planted import found_in
+
 TOP = Path(__file__).resolve().parent.parent
 REPORTS = TOP / "target" / "test-reports"
 VENV = TOP / ".venv" / "bin"
@@ -72,13 +74,25 @@ def cargo_test() -> Outcome:
     # The laws of hostile bytes start from tables that others wrote, where these are at hand.
     echo([sys.executable, "fuzz/collect_seeds.py", "../shared", "fuzz/golden"])
     command = ["cargo", "test", "--workspace", "--exclude", "deltaic-python", "--locked", "--no-fail-fast"]
+    # What passing tests print is shown too, and so it is looked into.
+    command += ["--", "--show-output"]
     code, lines = echo(command)
     outcome = Outcome()
     for line in lines:
         if match := CARGO_RESULT.match(line):
             passed, failed, ignored = map(int, match.groups())
             outcome += Outcome(passed, failed, Counter({"#[ignore] in Rust": ignored} if ignored else {}))
-    return broken_off(outcome, code)
+    outcome = broken_off(outcome, code)
+    outcome += told_secrets(lines)
+    return outcome
+
+
+def told_secrets(lines: list[str]) -> Outcome:
+    """The Rust tests plant secrets as the Python tests do: to print one is a failure, whatever passed."""
+    found = dict.fromkeys(what for line in lines for what in found_in(line))
+    for what in found:
+        print(f"(a secret was told: {what} stands in what the Rust tests printed)")
+    return Outcome(failed=len(found))
 
 
 def pytest(name: str, python: Path, *paths: str) -> Outcome:
