@@ -198,9 +198,9 @@ def data_of_another_type(root: Path) -> None:
     pq.write_table(pa.table({"id": ["one", "two"], "name": ["x", "y"]}), root / FIRST_FILE)
 
 
-def path_in_log(path: str) -> Damage:
+def path_in_log(path: str, **fields: Any) -> Damage:
     """One more file, with this path."""
-    return more(add(path, values={"day": "2026-11-05"}), version=1)
+    return more(add(path, values={"day": "2026-11-05"}, **fields), version=1)
 
 
 def schema_in_log(text: str, partition_by: tuple[str, ...] = ()) -> Damage:

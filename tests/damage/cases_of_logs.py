@@ -93,6 +93,12 @@ GAPS = [
 
 PROTOCOL = [
     commit_case(
+        "a deletion vector in a table without the feature",
+        broken.more(log.add("c", values={"day": None}, **vector())),
+        "the table's protocol lacks the feature",
+        field="add.deletionVector",
+    ),
+    commit_case(
         "a path live with two deletion vectors",
         both(
             broken.instead(VECTORS, log.metadata(broken.SCHEMA_STRING, ["day"])),

@@ -60,6 +60,17 @@ DANGLING = [
 IMPOSSIBLE = ["a%00b.parquet", "a\0b.parquet", "a%0Ab.parquet", "a\nb.parquet", "%C3%28.parquet"]
 
 
+# Other names of the first file, which is in the table already.
+OTHER_NAMES = [
+    f"./{broken.FIRST_FILE}",
+    broken.FIRST_FILE.replace("/", "//"),
+    broken.FIRST_FILE.replace("a.parquet", "%61.parquet"),
+    broken.FIRST_FILE.replace("=", "%3D"),
+    f"gone/../{broken.FIRST_FILE}",
+    f"gone/%2e%2e%2F{broken.FIRST_FILE}",
+]
+
+
 def shown(path: str) -> str:
     return ascii(path) if len(path) < 60 else f"{path[:20]!a} and so on, {len(path)} characters"
 
@@ -86,6 +97,17 @@ PATHS = [
     *(scan_case(path, deltaic.CorruptData) for path in DANGLING),
     *(scan_case(path, deltaic.CorruptLog) for path in IMPOSSIBLE),
     scan_case("x" * 5_000, deltaic.StorageError),
+    *(
+        Case(
+            f"the first file again as {shown(path)}",
+            broken.path_in_log(path),
+            broken.scanned,
+            deltaic.CorruptLog,
+            ("in the table twice", broken.FIRST_FILE, path),
+            {"path": path, "field": "add.path", "version": 1},
+        )
+        for path in OTHER_NAMES
+    ),
     Case(
         "a link out of the table",
         broken.link_out_of_the_table,

@@ -109,7 +109,7 @@ FILES = [
     found(broken.more(log.remove("gone", timestamp=-5)), "ODD_TOMBSTONE_TIME", at="gone"),
     found(broken.more(log.remove("gone", timestamp=2**60)), "ODD_TOMBSTONE_TIME", name="a time to come"),
     found(broken.path_in_log("../c.parquet"), "FILE_OUTSIDE_OF_TABLE", at="../c.parquet"),
-    found(added(**vector()), "DELETION_VECTOR_WITHOUT_FEATURE"),
+    found(added(**vector()), "DELETION_VECTOR_WITHOUT_FEATURE", "CANNOT_BE_OPENED"),
     found(
         both(broken.instead(VECTORS, log.metadata(broken.SCHEMA_STRING, ["day"])), added(**vector(-1))),
         "BAD_DELETION_VECTOR",

@@ -14,7 +14,7 @@ from tests.protocol import handmade_log as log
 from . import broken
 from .case import Survivor
 from .cases import SURVIVORS
-from .cases_of_paths import ESCAPES
+from .cases_of_paths import ESCAPES, OTHER_NAMES
 from .error_text import judge_text
 from .tree import tree
 
@@ -115,3 +115,15 @@ def test_errors_of_older_versions_do_not_spoil_newer_ones(tmp_path: Path) -> Non
     with pytest.raises(deltaic.CorruptLog) as caught:
         deltaic.Table(root).snapshot(version=1)
     assert json.dumps(caught.value.context["version"]) == "1"
+
+
+@pytest.mark.parametrize("name", OTHER_NAMES)
+def test_rows_of_a_file_with_two_names_are_not_counted(tmp_path: Path, name: str) -> None:
+    root = tmp_path / "t"
+    broken.healthy(root)
+    broken.path_in_log(name, stats='{"numRecords":2}')(root)
+    snapshot = deltaic.Table(root).snapshot()
+    for count in (snapshot.scan().count, lambda: snapshot.num_rows):
+        with pytest.raises(deltaic.CorruptLog, match="in the table twice"):
+            count()
+    assert snapshot.scan(predicate="day = DATE '2026-11-02'").to_arrow().num_rows == 2

@@ -1,6 +1,6 @@
-//! The door for what differs from run to run: the time of day and unique ids.
+//! The door for what differs from run to run: the time of day, pauses and unique ids.
 
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// Milliseconds since the epoch, now.
 #[must_use]
@@ -25,4 +25,15 @@ pub fn new_id() -> String {
     )]
     let id = uuid::Uuid::new_v4();
     id.to_string()
+}
+
+/// Waits before something is tried again for the `nth` time: 50 ms at first, twice as long each time, a second at most.
+pub(crate) async fn pause(nth: usize) {
+    let doublings = u32::try_from(nth.saturating_sub(1)).map_or(5, |doublings| doublings.min(5));
+    let wait = Duration::from_millis(50 << doublings);
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "this is the door that the ban points to"
+    )]
+    tokio::time::sleep(wait.min(Duration::from_secs(1))).await;
 }

@@ -8,7 +8,7 @@ use deltaic_protocol::log_path::{LAST_CHECKPOINT, LOG_FOLDER};
 
 use object_store::ObjectStoreExt;
 
-use crate::location::TableLocation;
+use crate::location::{Refused, TableLocation};
 
 /// How large a hint may be; the largest hold the schema of a wide table.
 const MOST_BYTES: u64 = 1 << 20;
@@ -29,13 +29,13 @@ pub async fn read_last_checkpoint(location: &TableLocation) -> Hint {
     let Ok(path) = location.below(&format!("{LOG_FOLDER}/{LAST_CHECKPOINT}")) else {
         return Hint::Absent;
     };
-    if location.is_no_regular_file(&path) {
-        return Hint::Unusable("it is no regular file".to_owned());
-    }
     let got = match location.store().get(&path).await {
         Ok(got) => got,
         Err(object_store::Error::NotFound { .. }) => return Hint::Absent,
-        Err(_) => return Hint::Unusable("it cannot be read".to_owned()),
+        Err(error) => {
+            let refused = Refused::of(&error).map(|refused| refused.to_string());
+            return Hint::Unusable(refused.unwrap_or_else(|| "it cannot be read".to_owned()));
+        }
     };
     let size = got.meta.size;
     if size > MOST_BYTES {

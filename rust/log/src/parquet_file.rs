@@ -21,6 +21,9 @@ use crate::whole_body::ensure_whole;
 /// How many bytes of the end are fetched at first: mostly the whole footer, and of a small file all there is.
 const TAIL_GUESS: u64 = 64 * 1024;
 
+/// How many bytes a footer may have: far more than any that was met, and no memory's end.
+const MOST_FOOTER_BYTES: u64 = 256 << 20;
+
 /// A Parquet file on a store. Its size is the store's, never the log's: the log may be wrong.
 #[derive(Clone, Debug)]
 pub struct ParquetFile {
@@ -234,6 +237,11 @@ impl AsyncFileReader for ParquetFile {
                 Err(ParquetError::NeedMoreData(needed)) => u64::try_from(needed).unwrap_or(u64::MAX),
                 Err(error) => return Err(error),
             };
+            if needed > MOST_FOOTER_BYTES {
+                return Err(ParquetError::General(format!(
+                    "its footer claims {needed} bytes, and no sound one has more than {MOST_FOOTER_BYTES}"
+                )));
+            }
             let start = size
                 .checked_sub(needed)
                 .ok_or_else(|| ParquetError::EOF("the footer is larger than the file".to_owned()))?;

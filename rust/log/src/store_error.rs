@@ -216,7 +216,7 @@ fn refusal(refused: Refused, path: &str) -> Error {
             "if you trust where it leads, name that folder in allowed_roots",
         ),
         Refused::NoRegularFile => (
-            if path.starts_with(LOG_FOLDER) {
+            if is_of_the_log(path) {
                 ErrorKind::CorruptLog
             } else {
                 ErrorKind::CorruptData
@@ -227,6 +227,12 @@ fn refusal(refused: Refused, path: &str) -> Error {
     Error::new(kind, refused.to_string())
         .with("path", path)
         .hint(hint)
+}
+
+/// Whether a path below the root names a file of the log: `_delta_logs/x` is a data file.
+fn is_of_the_log(path: &str) -> bool {
+    let below = path.strip_prefix(LOG_FOLDER);
+    below.is_some_and(|below| below.is_empty() || below.starts_with('/'))
 }
 
 /// The system's words without its number for them.

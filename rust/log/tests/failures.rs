@@ -38,7 +38,7 @@ const LOUD: [Fault; 6] = [
 /// A log with a checkpoint, a compaction, a checksum and commits behind them; cleaned up or not.
 async fn table(layout: Option<Layout>, cleanup: Option<LastCommit>) -> Result<TableBuilder> {
     let mut table = TableBuilder::new();
-    table.commit(TableBuilder::first_actions()).await?;
+    table.commit(TableBuilder::first_actions_with_vectors()).await?;
     table
         .commit(vec![add("a", None), add("b", None), add("c", Some("v"))])
         .await?;

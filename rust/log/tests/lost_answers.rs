@@ -88,6 +88,25 @@ async fn a_put_whose_answer_is_lost_is_one_commit() -> Result<()> {
     Ok(())
 }
 
+/// The trial whether a store refuses what exists bears with lost answers like the commit behind it, and leaves nothing.
+#[tokio::test(start_paused = true)]
+async fn a_trial_whose_answer_is_lost_fails_no_append() -> Result<()> {
+    for service in SERVICES {
+        for mishap in MAY_PASS {
+            for (is_done, which) in [(false, 0..1), (true, 0..1), (false, 1..2), (true, 1..2)] {
+                let how = format!("{}, {mishap:?}, done: {is_done}, {which:?}", service.0);
+                let (network, location) = table(service, &[])?;
+                let snapshot = open(&location).await?;
+                let trouble = Trouble::new(mishap, "PUT", "_probe-").requests(which);
+                network.meets(if is_done { trouble.done() } else { trouble });
+                assert_eq!(append_to(&snapshot).await?.version.as_i64(), 1, "{how}");
+                assert_eq!(network.objects().len(), 2, "{how}");
+            }
+        }
+    }
+    Ok(())
+}
+
 /// A winner is read and gone behind, also where the put had to be made again before it was refused.
 #[tokio::test(start_paused = true)]
 async fn a_version_that_another_has_won_is_left_to_it() -> Result<()> {

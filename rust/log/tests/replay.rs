@@ -71,7 +71,7 @@ fn a_file_twice_in_one_commit_is_damage() {
         vec![add("a", None), remove("a", None)],
         vec![add("/a", None), add("file:///a", None)],
     ] {
-        let mut first = TableBuilder::first_actions();
+        let mut first = TableBuilder::first_actions_with_vectors();
         first.extend(actions);
         let opened = runtime().block_on(async {
             let table = build(&[first]).await?;
@@ -104,7 +104,7 @@ fn one_path_cannot_be_live_with_two_vectors() -> Result<()> {
     for [first, second] in histories {
         for has_checkpoint in [false, true] {
             let opened = runtime().block_on(async {
-                let mut actions = TableBuilder::first_actions();
+                let mut actions = TableBuilder::first_actions_with_vectors();
                 actions.extend(first.clone());
                 let mut table = build(&[actions]).await?;
                 if has_checkpoint {
@@ -135,7 +135,7 @@ fn one_path_cannot_be_live_with_two_vectors() -> Result<()> {
 #[test]
 fn a_commit_may_name_one_path_any_number_of_times() -> Result<()> {
     let vectors: Vec<String> = (0..100_000).map(|number| format!("v{number}")).collect();
-    let mut actions = TableBuilder::first_actions();
+    let mut actions = TableBuilder::first_actions_with_vectors();
     actions.extend(vectors.iter().map(|vector| remove("a", Some(vector))));
     let opened = runtime().block_on(async {
         let mut table = build(&[actions]).await?;
@@ -149,7 +149,7 @@ fn a_commit_may_name_one_path_any_number_of_times() -> Result<()> {
 #[test]
 fn one_path_may_leave_with_one_vector_and_come_with_another() -> Result<()> {
     runtime().block_on(async {
-        let mut first = TableBuilder::first_actions();
+        let mut first = TableBuilder::first_actions_with_vectors();
         first.push(add("a", None));
         let table = build(&[first, vec![remove("a", None), add("a", Some("v"))]]).await?;
         let snapshot = Snapshot::load(table.location(), None, LoadOptions::default()).await?;
@@ -157,4 +157,35 @@ fn one_path_may_leave_with_one_vector_and_come_with_another() -> Result<()> {
         assert_eq!(files, [("a".to_owned(), Some("uv@1".to_owned()))]);
         Ok(())
     })
+}
+
+/// A live file's vector needs the feature, whether a commit or a checkpoint names the file; a tombstone's does not, since
+/// the feature may have been dropped.
+#[test]
+fn a_vector_of_a_live_file_needs_the_feature() -> Result<()> {
+    let dropped = || TableBuilder::first_actions().into_iter().take(1);
+    for has_checkpoint in [false, true] {
+        for (actions, is_damage) in [(vec![], true), (vec![remove("a", Some("v"))], false)] {
+            let opened = runtime().block_on(async {
+                let mut first = TableBuilder::first_actions_with_vectors();
+                first.push(add("a", Some("v")));
+                first.push(add("b", None));
+                let last: Vec<_> = actions.into_iter().chain(dropped()).collect();
+                let mut table = build(&[first, last]).await?;
+                if has_checkpoint {
+                    let form = CheckpointForm::of(Layout::Classic);
+                    table.upkeep(&Upkeep::Checkpoint(form)).await?;
+                    table.upkeep(&Upkeep::CleanUp(LastCommit::Deleted)).await?;
+                }
+                Snapshot::load(table.location(), None, LoadOptions::default()).await
+            });
+            let error = opened.err();
+            assert_eq!(error.is_some(), is_damage, "{has_checkpoint} {error:?}");
+            if let Some(error) = error {
+                assert_eq!(error.kind(), ErrorKind::CorruptLog);
+                assert!(error.to_string().contains("lacks the feature"), "{error}");
+            }
+        }
+    }
+    Ok(())
 }

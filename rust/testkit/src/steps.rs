@@ -66,7 +66,11 @@ pub(crate) fn step() -> impl Strategy<Value = Step> {
 
 /// The commits as a writer of this table writes them.
 pub(crate) fn written(partitioned: bool, commits: &[Vec<Step>]) -> Vec<Vec<Value>> {
-    let first = vec![protocol(1), metadata(partitioned, 0, 0)];
+    let has_vectors = commits
+        .iter()
+        .flatten()
+        .any(|step| matches!(step, Step::File(file) if file.vector.is_some()));
+    let first = vec![protocol(1, has_vectors), metadata(partitioned, 0, 0)];
     let mut live: BTreeMap<String, Vec<Value>> = BTreeMap::new();
     let mut all = vec![first];
     for (number, steps) in commits.iter().enumerate() {
@@ -102,7 +106,7 @@ pub(crate) fn written(partitioned: bool, commits: &[Vec<Step>]) -> Vec<Vec<Value
                     "metaData".to_owned(),
                     vec![metadata(partitioned, *columns, *value)],
                 ),
-                Step::Protocol(which) => ("protocol".to_owned(), vec![protocol(*which)]),
+                Step::Protocol(which) => ("protocol".to_owned(), vec![protocol(*which, has_vectors)]),
                 Step::Unknown(which) => (
                     format!("unknown {which}"),
                     vec![json!({format!("unknown{which}"): {"path": "f0.parquet"}})],
@@ -266,17 +270,27 @@ fn metadata(partitioned: bool, columns: u8, value: u8) -> Value {
     json!({ "metaData": metadata })
 }
 
-/// A protocol: legacy, with features, with more of them, with features of writers alone.
-fn protocol(which: u8) -> Value {
-    let mut protocol = match which {
-        0 => return json!({"protocol": {"minReaderVersion": 1, "minWriterVersion": 2}}),
-        1 | 2 => json!({"minReaderVersion": 3, "minWriterVersion": 7, "readerFeatures": ["v2Checkpoint"],
-            "writerFeatures": ["v2Checkpoint", "domainMetadata"]}),
-        _ => json!({"minReaderVersion": 1, "minWriterVersion": 7, "writerFeatures": ["domainMetadata"]}),
+/// A protocol: legacy, with features, with more of them, with features of writers alone; a legacy one has no deletion
+/// vectors.
+fn protocol(which: u8, has_vectors: bool) -> Value {
+    let (mut reader, mut writer) = match which {
+        0 if !has_vectors => return json!({"protocol": {"minReaderVersion": 1, "minWriterVersion": 2}}),
+        0 => (vec![], vec![]),
+        1 => (vec!["v2Checkpoint"], vec!["v2Checkpoint", "domainMetadata"]),
+        2 => (
+            vec!["timestampNtz", "v2Checkpoint"],
+            vec!["v2Checkpoint", "domainMetadata", "appendOnly", "timestampNtz"],
+        ),
+        _ => (vec![], vec!["domainMetadata"]),
     };
-    if which == 2 {
-        protocol["readerFeatures"] = json!(["timestampNtz", "v2Checkpoint"]);
-        protocol["writerFeatures"] = json!(["v2Checkpoint", "domainMetadata", "appendOnly", "timestampNtz"]);
+    if has_vectors {
+        reader.push("deletionVectors");
+        writer.push("deletionVectors");
+    }
+    let mut protocol = json!({"minReaderVersion": 1, "minWriterVersion": 7, "writerFeatures": writer});
+    if !reader.is_empty() {
+        protocol["minReaderVersion"] = json!(3);
+        protocol["readerFeatures"] = json!(reader);
     }
     json!({ "protocol": protocol })
 }

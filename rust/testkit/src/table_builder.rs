@@ -58,6 +58,17 @@ impl TableBuilder {
         ]
     }
 
+    /// The same of a table whose files may have deletion vectors.
+    #[must_use]
+    pub fn first_actions_with_vectors() -> Vec<Value> {
+        let mut actions = Self::first_actions();
+        if let Some(protocol) = actions.first_mut() {
+            *protocol = json!({"protocol": {"minReaderVersion": 3, "minWriterVersion": 7,
+                "readerFeatures": ["deletionVectors"], "writerFeatures": ["deletionVectors"]}});
+        }
+        actions
+    }
+
     /// Writes the next commit.
     pub async fn commit(&mut self, actions: Vec<Value>) -> Result<()> {
         let text: String = actions.iter().map(|action| action.to_string() + "\n").collect();

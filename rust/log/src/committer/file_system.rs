@@ -31,11 +31,7 @@ pub(super) async fn propose(root: &Path, version: Version, commit: Vec<u8>) -> R
 pub(super) async fn prepare(root: &Path) -> Result<()> {
     let folder = root.join(LOG_FOLDER);
     compute(move || {
-        let missing: Vec<PathBuf> = folder
-            .ancestors()
-            .take_while(|ancestor| !ancestor.exists())
-            .map(Path::to_owned)
-            .collect();
+        let missing = missing(&folder);
         fs::create_dir_all(&folder).map_err(|error| io_error(&error, &folder.display().to_string()))?;
         for made in missing.iter().filter_map(|made| made.parent()) {
             sync_folder(made);
@@ -43,6 +39,22 @@ pub(super) async fn prepare(root: &Path) -> Result<()> {
         Ok(())
     })
     .await
+}
+
+/// A folder and those above it that are not there, the deepest first.
+pub(super) fn missing(folder: &Path) -> Vec<PathBuf> {
+    let above = folder.ancestors();
+    let missing = above.take_while(|ancestor| !ancestor.exists());
+    missing.map(Path::to_owned).collect()
+}
+
+/// Removes folders that are empty, the deepest first; one that is not stays, and so do those above it.
+pub(super) fn remove_empty(folders: &[PathBuf]) {
+    for folder in folders {
+        if fs::remove_dir(folder).is_err() && folder.exists() {
+            return;
+        }
+    }
 }
 
 fn write_and_link(root: &Path, version: Version, commit: &[u8]) -> Result<Outcome> {

@@ -8,9 +8,12 @@ use object_store::path::Path;
 use object_store::{ObjectStore, ObjectStoreExt, PutMode, PutOptions, PutResult};
 
 use super::Outcome;
-use crate::clock::new_id;
+use crate::clock::{new_id, pause};
 use crate::location::TableLocation;
 use crate::store_error::{Cause, store_error};
+
+/// How many answers to a trial may be lost.
+const MOST_LOST: usize = 2;
 
 /// Proposes a commit. An answer that is lost or unclear is `Unknown`: the put may have landed.
 pub(super) async fn propose(location: &TableLocation, version: Version, commit: Vec<u8>) -> Result<Outcome> {
@@ -62,24 +65,37 @@ async fn prove(location: &TableLocation) -> Result<()> {
     let relative = format!("{LOG_FOLDER}/_probe-{}", new_id());
     let path = location.below(&relative)?;
     let failed = |error: object_store::Error| store_error(&error, &relative);
-    put_if_absent(location, &path, b"first".to_vec())
-        .await
-        .map_err(failed)?;
-    let again = put_if_absent(location, &path, b"second".to_vec()).await;
+    let refuses = refuses_what_exists(location, &path).await;
     // What is left behind is no file of the log, and every reader passes it over.
     let _ = location.store().delete(&path).await;
-    match again {
-        Err(object_store::Error::AlreadyExists { .. }) => {
-            proven.store(true, Ordering::Relaxed);
-            Ok(())
+    if refuses.map_err(failed)? {
+        proven.store(true, Ordering::Relaxed);
+        return Ok(());
+    }
+    Err(Error::new(
+        ErrorKind::StorageError,
+        "the store overwrites what a conditional put must leave alone: two writers would lose each other's commits",
+    )
+    .with("path", location.uri())
+    .with("promise", "once")
+    .hint("tables can be read here; to write, use a store with conditional puts (If-None-Match)"))
+}
+
+/// Whether a store refuses to make what exists, learnt at a name that nobody else has: a refusal there is of what stands
+/// there by ourselves, also where the answer to that was lost.
+async fn refuses_what_exists(location: &TableLocation, path: &Path) -> Result<bool, object_store::Error> {
+    let mut is_made = false;
+    let mut lost = 0;
+    loop {
+        match put_if_absent(location, path, b"trial".to_vec()).await {
+            Err(object_store::Error::AlreadyExists { .. }) => return Ok(true),
+            Ok(_) if is_made => return Ok(false),
+            Ok(_) => is_made = true,
+            Err(object_store::Error::Generic { .. }) if lost < MOST_LOST => {
+                lost += 1;
+                pause(lost).await;
+            }
+            Err(error) => return Err(error),
         }
-        Ok(_) => Err(Error::new(
-            ErrorKind::StorageError,
-            "the store overwrites what a conditional put must leave alone: two writers would lose each other's commits",
-        )
-        .with("path", location.uri())
-        .with("promise", "once")
-        .hint("tables can be read here; to write, use a store with conditional puts (If-None-Match)")),
-        Err(error) => Err(failed(error)),
     }
 }

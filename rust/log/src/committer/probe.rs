@@ -6,7 +6,7 @@ use futures::future::try_join_all;
 use futures::{StreamExt, TryStreamExt};
 use object_store::{ObjectStore, ObjectStoreExt};
 
-use super::{Outcome, prepare, propose};
+use super::{Outcome, file_system, prepare, propose};
 use crate::clock::new_id;
 use crate::listing::Listing;
 use crate::location::TableLocation;
@@ -23,8 +23,13 @@ const VERSIONS: i64 = 5;
 /// Protocol: *Creation of New Log Entries*.
 pub async fn probe(location: &TableLocation) -> Result<()> {
     let folder = location.folder(&format!("_probe-{}", new_id()))?;
+    let made = location
+        .file_system()
+        .map(file_system::missing)
+        .unwrap_or_default();
     let outcome = keeps_its_promises(&folder).await;
     let _ = remove(&folder).await;
+    file_system::remove_empty(&made);
     outcome
 }
 

@@ -27,7 +27,7 @@ use crate::links::{
 pub(crate) enum Refused {
     /// It stands outside of the table.
     Outside,
-    /// It is a pipe, a device or a socket.
+    /// It is a folder, a pipe, a device or a socket.
     NoRegularFile,
 }
 
@@ -140,10 +140,10 @@ impl Confined {
         if let Some(real) = &real {
             self.folders.ensure_held(real)?;
         }
-        if real.map_or(stands, |real| standing(&real)) == Standing::Other {
-            return Err(Refused::NoRegularFile.into());
+        match real.map_or(stands, |real| standing(&real)) {
+            Standing::Folder | Standing::Other => Err(Refused::NoRegularFile.into()),
+            Standing::File | Standing::Link | Standing::Nothing => Ok(()),
         }
-        Ok(())
     }
 
     /// Proves that a place may be written to.

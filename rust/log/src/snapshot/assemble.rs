@@ -8,6 +8,7 @@ use deltaic_protocol::{Error, ErrorKind, Result};
 
 use super::Snapshot;
 use super::checksum::read_checksum;
+use super::deletion_vectors::ensure_vectors_are_allowed;
 use super::load::Request;
 use crate::decode::checkpoint::Checkpoint;
 use crate::decode::commits::{CommitActions, read_commits};
@@ -250,6 +251,7 @@ impl Snapshot {
             }
         };
         ensure_openable(&protocol, &metadata, &schema, request.tail).map_err(located)?;
+        ensure_vectors_are_allowed(&protocol, &known.adds).map_err(located)?;
         let column_mapping = ColumnMappingMode::of(&protocol, &metadata).map_err(located)?;
         let mut domains = known.state.domains.as_ref().clone();
         domains.retain(|_, domain| !domain.removed);

@@ -85,7 +85,9 @@ impl Snapshot {
             predicate: None,
             statistics: WithStatistics::NumRecords,
         };
-        Ok(self.prune(pruning).await?.0.num_rows())
+        let (files, _) = self.prune(pruning).await?;
+        self.ensure_places_once(&files)?;
+        Ok(files.num_rows())
     }
 
     /// The schema of [`FilesBatch::to_batch`], which a table without files has too.
@@ -141,6 +143,15 @@ impl Snapshot {
             None => StatisticsSchema::all(&with_data, &name_of),
             Some(paths) => StatisticsSchema::of_columns(&with_data, &name_of, paths),
         }
+    }
+
+    /// Proves that no file's rows would be read twice under two spellings of its path.
+    pub fn ensure_places_once(&self, files: &Files) -> Result<()> {
+        let batches = files.batches.iter();
+        let paths = batches.flat_map(|batch| (0..batch.len()).map(|row| batch.adds.path.value(row)));
+        self.location
+            .ensure_places_once(paths)
+            .map_err(|error| error.with("version", self.version()))
     }
 
     /// Proves that every file's partition values can be read, as those who read the files need; the error names the

@@ -2,6 +2,7 @@
 
 mod assemble;
 mod checksum;
+mod deletion_vectors;
 mod files;
 mod live;
 mod load;

@@ -9,7 +9,7 @@ use deltaic_protocol::{Conflict, Error, ErrorKind, Result, Version};
 use serde_json::json;
 
 use super::{Committed, Operation, UserInfo, check_blind_append, time_of};
-use crate::clock::{new_id, now_ms};
+use crate::clock::{new_id, now_ms, pause};
 use crate::committer::{Outcome, propose};
 use crate::decode::TableActions;
 use crate::decode::commits::decode_commit;
@@ -109,6 +109,7 @@ impl Attempts<'_> {
                         if unanswered == MOST_UNANSWERED {
                             return Err(no_answer(version));
                         }
+                        pause(unanswered).await;
                         continue;
                     }
                     None => {

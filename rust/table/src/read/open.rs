@@ -33,7 +33,6 @@ pub(super) async fn open(task: ScanTask) -> Result<impl Stream<Item = Result<Rec
     let shown = without_secrets(&task.path);
     let plan = FilePlan::of(&task).map_err(&located)?;
     let path = context.location.resolve(&task.path).map_err(&located)?;
-    context.location.check_links(&shown, &path).map_err(&located)?;
     let mut file = ParquetFile::open(Arc::clone(context.location.store()), path)
         .await
         .map_err(|error| located(missing(&error, &shown)))?;

@@ -117,6 +117,7 @@ impl Scan {
     pub async fn tasks(&self) -> Result<Vec<ScanTask>> {
         let (files, _) = self.pruned().await?;
         self.snapshot.ensure_partition_values(&files)?;
+        self.snapshot.ensure_places_once(&files)?;
         let task = |files: &FilesBatch, row: usize| {
             if files.adds.deletion_vector.is_valid(row) {
                 // The gate refuses such tables; should one slip through, its rows are not to be trusted.
@@ -181,6 +182,7 @@ impl Scan {
             .await?;
         // Pruning keeps a file whose partition value cannot be read; a scan would refuse it.
         self.snapshot.ensure_partition_values(&files)?;
+        self.snapshot.ensure_places_once(&files)?;
         Ok(files.num_rows().map(|rows| match self.limit {
             Some(limit) => rows.min(i64::try_from(limit).unwrap_or(i64::MAX)),
             None => rows,

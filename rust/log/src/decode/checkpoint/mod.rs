@@ -27,7 +27,7 @@ use super::file_batch::FileBatch;
 use super::large_file::{LARGE_BYTES, read_large};
 use crate::in_parallel::in_parallel;
 use crate::listing::LogFile;
-use crate::location::TableLocation;
+use crate::location::{Refused, TableLocation};
 use crate::parquet_file::ParquetFile;
 use crate::reconcile::ensure_distinct;
 use crate::segment::CheckpointFiles;
@@ -260,11 +260,6 @@ async fn open_sidecar(location: Arc<TableLocation>, sidecar: Sidecar) -> Result<
     let relative = format!("{LOG_FOLDER}/{SIDECARS}/{}", sidecar.name()?);
     let located = |error: Error| error.with("path", relative.as_str());
     let path = location.below(&relative)?;
-    if location.is_no_regular_file(&path) {
-        return Err(located(damaged(
-            "what stands at a sidecar's place is no regular file",
-        )));
-    }
     let said = u64::try_from(sidecar.size_in_bytes).unwrap_or(0);
     let store = Arc::clone(location.store());
     let mut file = ParquetFile::listed(store, path, said).with_tail_guess(FOOTER_BYTES);
@@ -273,6 +268,9 @@ async fn open_sidecar(location: Arc<TableLocation>, sidecar: Sidecar) -> Result<
             Error::new(ErrorKind::CorruptLog, "a sidecar of the checkpoint is missing")
                 .hint("restore the sidecar, or the commits that the checkpoint stands for, from a backup"),
         ),
+        other if Refused::of(&other) == Some(Refused::NoRegularFile) => {
+            located(damaged("what stands at a sidecar's place is no regular file"))
+        }
         other => located(store_error(&other, &relative)),
     })?;
     ActionsFile::open(file, &relative).await.map_err(located)

@@ -1,0 +1,236 @@
+//! Where a path of the log leads to on the table's store, and whether the table may be read there.
+
+use std::path::{Path as FilePath, PathBuf};
+
+use deltaic_protocol::partition::decode_path;
+use deltaic_protocol::{Error, ErrorKind, Result};
+use object_store::path::Path;
+use url::Url;
+
+use super::uri::Place;
+use super::{TableLocation, without_secrets};
+use crate::links::leads_out_of;
+
+impl TableLocation {
+    /// The place on the store of a path out of the log, which is about to be opened.
+    ///
+    /// A relative path is decoded once and must stay below the root; an absolute one must lie below the root or
+    /// below a root that the user allowed. Else it is a `PathEscape`.
+    ///
+    /// Protocol: *Add File and Remove File*.
+    pub fn resolve(&self, log_path: &str) -> Result<Path> {
+        let escape = |why: &str| {
+            Error::new(
+                ErrorKind::PathEscape,
+                format!("a path of the log leaves the table's folder: {why}"),
+            )
+            .with("path", without_secrets(log_path))
+            .hint("if the table is a shallow clone and you trust it, name the folder in allowed_roots")
+        };
+        if let Some((scheme, rest)) = split_scheme(log_path) {
+            if scheme.eq_ignore_ascii_case("file") && self.file_system.is_some() {
+                let path = rest.strip_prefix("//").unwrap_or(rest);
+                return self
+                    .resolve_absolute(&decode_path(path)?)
+                    .ok_or_else(|| escape("it is absolute"));
+            }
+            let Some(remote) = &self.remote else {
+                return Err(escape("it names another store"));
+            };
+            return match Place::parse(log_path) {
+                Some(Ok(place)) if place.is_beside(&remote.place) => {
+                    let allowed = is_below(&place.root, &self.root) || self.allows(&place);
+                    if allowed {
+                        Ok(place.root)
+                    } else {
+                        Err(escape("it is absolute"))
+                    }
+                }
+                _ => Err(escape("it names another store")),
+            };
+        }
+        let decoded = decode_path(log_path)?;
+        if decoded.starts_with('/') {
+            return self
+                .resolve_absolute(&decoded)
+                .ok_or_else(|| escape("it is absolute"));
+        }
+        let mut parts: Vec<&str> = Vec::new();
+        for part in decoded.split('/') {
+            match part {
+                "" | "." => {}
+                ".." => {
+                    parts.pop().ok_or_else(|| {
+                        escape("it climbs out with ..")
+                            .hint("no root allows this: restore the commit that names the path from a backup of the table")
+                    })?;
+                }
+                other => parts.push(other),
+            }
+        }
+        if parts.is_empty() {
+            return Err(escape("it names no file")
+                .hint("restore the commit that names the path from a backup of the table"));
+        }
+        self.below(&parts.join("/"))
+    }
+
+    /// Whether a place on the same store lies below a root that the user allowed.
+    fn allows(&self, place: &Place) -> bool {
+        self.allowed_roots
+            .iter()
+            .filter_map(|allowed| Place::parse(allowed)?.ok())
+            .any(|allowed| place.is_beside(&allowed) && is_below(&place.root, &allowed.root))
+    }
+
+    /// Proves of a resolved path, without opening it, that it is a regular file and does not lead out of the table by a
+    /// symbolic link. Whoever opens it is told so by the store.
+    pub fn check_links(&self, log_path: &str, path: &Path) -> Result<()> {
+        let Some(root) = &self.file_system else {
+            return Ok(());
+        };
+        let file = FilePath::new("/").join(path.as_ref());
+        let mut folders = vec![root.clone()];
+        folders.extend(self.allowed_roots.iter().map(|allowed| allowed_folder(allowed)));
+        if self.is_no_regular_file(path) {
+            return Err(Error::new(
+                ErrorKind::CorruptData,
+                "what stands at a data file's place is no regular file",
+            )
+            .with("path", log_path)
+            .hint("restore the file from a backup of the table"));
+        }
+        match leads_out_of(&file, &folders) {
+            None => Ok(()),
+            Some(_) => Err(Error::new(
+                ErrorKind::PathEscape,
+                "a file of the table is a symbolic link that leaves the table's folder",
+            )
+            .with("path", log_path)
+            .hint("if you trust where it leads, name that folder in allowed_roots")),
+        }
+    }
+
+    fn resolve_absolute(&self, absolute: &str) -> Option<Path> {
+        let root = self.file_system.as_deref()?;
+        let wanted = without_dots(FilePath::new(absolute));
+        let allowed = (wanted.starts_with(root) && wanted != root)
+            || self
+                .allowed_roots
+                .iter()
+                .any(|allowed| wanted.starts_with(allowed_folder(allowed)));
+        if allowed {
+            Path::from_absolute_path(&wanted).ok()
+        } else {
+            None
+        }
+    }
+}
+
+/// Whether a path lies in a folder, part for part.
+fn is_below(path: &Path, folder: &Path) -> bool {
+    path.prefix_matches(folder) && path != folder
+}
+
+/// The folder that an allowed root names: as a path, or as a `file:` URI like a table's own.
+pub(super) fn allowed_folder(allowed: &str) -> PathBuf {
+    let of_uri = split_scheme(allowed)
+        .filter(|(scheme, _)| scheme.eq_ignore_ascii_case("file"))
+        .and_then(|_| Url::parse(allowed).ok()?.to_file_path().ok());
+    let folder = of_uri.unwrap_or_else(|| PathBuf::from(allowed));
+    without_dots(&std::path::absolute(&folder).unwrap_or(folder))
+}
+
+fn split_scheme(path: &str) -> Option<(&str, &str)> {
+    let (scheme, rest) = path.split_once(':')?;
+    // `time=03:06/x` is relative: a scheme is letters and digits, and a slash follows it.
+    let is_scheme = scheme.starts_with(|c: char| c.is_ascii_alphabetic())
+        && scheme
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.'))
+        && rest.starts_with('/');
+    is_scheme.then_some((scheme, rest))
+}
+
+pub(super) fn without_dots(path: &FilePath) -> PathBuf {
+    use std::path::Component;
+    let mut kept = PathBuf::new();
+    for component in path.components() {
+        match component {
+            Component::CurDir => {}
+            Component::ParentDir => {
+                kept.pop();
+            }
+            other => kept.push(other),
+        }
+    }
+    kept
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_that_cannot_be_tells_no_query() -> Result<()> {
+        let table = TableLocation::parse("/data/t", Vec::new())?;
+        for path in ["a\0b?sig=Signature", "a%FF?sig=Signature"] {
+            let error = table.resolve(path).err();
+            assert_eq!(
+                error.as_ref().map(Error::kind),
+                Some(ErrorKind::CorruptLog),
+                "{path}"
+            );
+            assert!(
+                !error.is_some_and(|error| format!("{error:?}").contains("Signature")),
+                "{path}"
+            );
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn paths_of_the_log_stay_below_the_root() -> Result<()> {
+        let table = TableLocation::parse("/data/my table", vec!["/shared/clones".to_owned()])?;
+        assert_eq!(table.uri(), "file:///data/my%20table/");
+        for (path, expected) in [
+            ("a.parquet", "data/my table/a.parquet"),
+            ("s=a%252Fb/x%20y.parquet", "data/my table/s=a%2Fb/x y.parquet"),
+            ("./a//b/../c.parquet", "data/my table/a/c.parquet"),
+            ("time=03:06/x.parquet", "data/my table/time=03:06/x.parquet"),
+            ("/data/my%20table/a.parquet", "data/my table/a.parquet"),
+            ("file:///data/my%20table/a.parquet", "data/my table/a.parquet"),
+            ("file:/shared/clones/a.parquet", "shared/clones/a.parquet"),
+        ] {
+            assert_eq!(table.resolve(path)?.as_ref(), expected, "{path}");
+        }
+        for path in [
+            "../a.parquet",
+            "a/../../b.parquet",
+            "%2e%2e/a.parquet",
+            "/etc/passwd",
+            "/data/my%20table/../x",
+            "/data/my%20tables/x",
+            "/data/my%20table",
+            "file:///data/my%20table/",
+            "file:///etc/passwd",
+            "s3://bucket/key?X-Amz-Signature=abc",
+            "https://user:Signature@host/x",
+            "http://host/x",
+            "",
+            "a/..",
+        ] {
+            let error = table.resolve(path).err();
+            assert_eq!(
+                error.as_ref().map(Error::kind),
+                Some(ErrorKind::PathEscape),
+                "{path}"
+            );
+            assert!(
+                !error.is_some_and(|error| error.to_string().contains("Signature")),
+                "{path}"
+            );
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,50 @@
+//! Whether the table's files may have deletion vectors.
+//!
+//! Protocol: *Deletion Vectors*, *Writer Requirement for Deletion Vectors*.
+
+use deltaic_protocol::actions::Protocol;
+use deltaic_protocol::features::supports_for_writers;
+use deltaic_protocol::{Error, ErrorKind, Result};
+
+use crate::location::without_secrets;
+use crate::reconcile::Survivors;
+
+const FEATURE: &str = "deletionVectors";
+
+/// Proves that no live file has a deletion vector where the protocol lacks the feature: readers that go by the protocol
+/// would show its deleted rows. Tombstones may have them, since the feature can be dropped.
+pub(super) fn ensure_vectors_are_allowed(protocol: &Protocol, adds: &[Survivors]) -> Result<()> {
+    let is_listed = protocol
+        .reader_features
+        .iter()
+        .flatten()
+        .any(|name| name == FEATURE);
+    if is_listed || supports_for_writers(protocol, FEATURE) {
+        return Ok(());
+    }
+    let with_vectors = adds.iter().filter(|adds| adds.files.keys.any_vector());
+    let first = with_vectors.flat_map(|adds| {
+        let rows = adds
+            .live
+            .set_indices()
+            .filter(|row| adds.files.keys.has_vector(*row));
+        rows.map(|row| (adds.files.as_ref(), row))
+    });
+    let Some((files, row)) = first.take(1).next() else {
+        return Ok(());
+    };
+    let error = Error::new(
+        ErrorKind::CorruptLog,
+        format!(
+            "a file has a deletion vector, and the table's protocol lacks the feature: {}",
+            without_secrets(files.keys.path(row))
+        ),
+    )
+    .with("field", "add.deletionVector")
+    .with("feature", FEATURE)
+    .hint("whether its rows are deleted cannot be told: restore the commit that names the file, or the protocol, from a backup");
+    Err(match files.file_of(row) {
+        Some(file) => error.with("path", file.relative()),
+        None => error,
+    })
+}
