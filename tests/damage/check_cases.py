@@ -19,6 +19,7 @@ from .check_damage import (
     grown,
     handmade,
     info,
+    json_checkpoint,
     later_checkpoint,
     log_file,
     other_rows,
@@ -27,8 +28,10 @@ from .check_damage import (
     timed,
     v2_checkpoint,
     vector,
+    with_statistics,
     with_vector,
     without_file,
+    without_statistics_in_commits,
 )
 
 
@@ -205,6 +208,20 @@ CHECKPOINTS = [
             ("a checkpoint with a tombstone", "add", lambda held: [*held, log.remove(broken.FIRST_FILE)]),
         )
     ),
+    *(
+        found(damage, "CHECKPOINT_CONTRADICTS_COMMITS", at="add.stats", name=name)
+        for name, damage in (
+            ("a checkpoint with other statistics", checkpoint(with_statistics({"numRecords": 3}))),
+            ("a JSON checkpoint with other statistics", json_checkpoint(with_statistics({"numRecords": 3}))),
+            (
+                "a checkpoint with statistics that no commit has",
+                both(
+                    without_statistics_in_commits,
+                    checkpoint(with_statistics({"numRecords": 2, "minValues": {"id": 1}})),
+                ),
+            ),
+        )
+    ),
     found(
         both(v2_checkpoint, lambda root: handmade(root).sidecar("orphan.parquet", [])),
         "ORPHANED_SIDECAR",
@@ -222,6 +239,12 @@ HELPS = [
     found(compaction({"commitInfo": {}}), "COMPACTION_FORBIDDEN_ACTION", at="commitInfo"),
     found(compaction(leave_out="add"), "COMPACTION_DISAGREES", at="add", name="a compaction without files"),
     found(compaction(log.remove(broken.FIRST_FILE)), "COMPACTION_DISAGREES", name="a compaction with both"),
+    found(
+        compaction(change=with_statistics({"numRecords": 3})),
+        "COMPACTION_DISAGREES",
+        at="add",
+        name="a compaction with other statistics",
+    ),
     found(log_file("_last_checkpoint", "{"), "BROKEN_HINT"),
     found(log_file("_last_checkpoint", '{"version":7}'), "DANGLING_HINT", at="_last_checkpoint"),
     found(

@@ -21,6 +21,7 @@ use super::diagnosis::{
 use super::file_action::{judge_add, judge_tombstone};
 use super::file_table::FileEntry;
 use super::finding::{Finding, Findings, Severity};
+use super::fingerprint::Fingerprint;
 use super::lines::{ActionText, Line};
 use super::state::{State, Touched};
 use super::statistics::judge;
@@ -212,6 +213,7 @@ impl CommitReader<'_> {
             num_records: None,
             modification_time: add.modification_time,
             partition_values: self.state.pool.keep(owned_values(&add.partition_values)),
+            statistics: add.stats.is_none().then_some(Fingerprint::NOTHING),
             version: self.version.as_i64(),
             met: 0,
         };
@@ -221,6 +223,7 @@ impl CommitReader<'_> {
                 Ok(text) => {
                     let judged = judge(&text, self.state.form.as_ref().map(|form| &form.schema));
                     file.num_records = judged.num_records;
+                    file.statistics = Some(Fingerprint::of(&text));
                     found.extend(judged.faults);
                 }
                 Err(_) => found

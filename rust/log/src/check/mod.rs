@@ -5,6 +5,7 @@
 //! compared: checkpoints, version checksums and compaction files with the commits. Nothing is ever written.
 
 mod checkpoint;
+mod checkpoint_statistics;
 mod checksum;
 mod commit;
 mod compaction;
@@ -13,6 +14,7 @@ pub mod diagnosis;
 mod file_action;
 mod file_table;
 mod finding;
+mod fingerprint;
 mod folder;
 mod hint;
 mod lines;
