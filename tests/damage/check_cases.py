@@ -16,8 +16,10 @@ from .check_damage import (
     checksum,
     compaction,
     configured,
+    cut_off,
     grown,
     handmade,
+    hinted,
     info,
     json_checkpoint,
     later_checkpoint,
@@ -208,6 +210,12 @@ CHECKPOINTS = [
             ("a checkpoint with a tombstone", "add", lambda held: [*held, log.remove(broken.FIRST_FILE)]),
         )
     ),
+    found(
+        both(checkpoint(), broken.more(log.txn("a", 1))),
+        "CHECKPOINT_CONTRADICTS_COMMITS",
+        at="txn",
+        name="a checkpoint without the newest transaction",
+    ),
     *(
         found(damage, "CHECKPOINT_CONTRADICTS_COMMITS", at="add.stats", name=name)
         for name, damage in (
@@ -247,6 +255,19 @@ HELPS = [
     ),
     found(log_file("_last_checkpoint", "{"), "BROKEN_HINT"),
     found(log_file("_last_checkpoint", '{"version":7}'), "DANGLING_HINT", at="_last_checkpoint"),
+    *(
+        found(
+            both(cut_off, hinted(**counts)),
+            "HINT_DISAGREES",
+            at=field,
+            name=f"a hint that counts more {name}",
+        )
+        for name, field, counts in (
+            ("files", "numOfAddFiles", {"numOfAddFiles": 2}),
+            ("actions", "size", {"size": 4}),
+        )
+    ),
+    found(both(checksum(), cut_off), "CHECKSUM_DISAGREES", at=".crc", name="a checkpoint without add"),
     found(
         both(checkpoint(), lambda root: handmade(root).hint(1), later_checkpoint),
         "STALE_HINT",

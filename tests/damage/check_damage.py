@@ -223,6 +223,17 @@ def staged(root: Path) -> None:
     log_file(f"_staged_commits/{2:020}.{UUID}.json", "{}")(root)
 
 
+def hinted(**counts: int) -> broken.Damage:
+    return lambda root: handmade(root).hint(1, **counts)
+
+
+def cut_off(root: Path) -> None:
+    """A checkpoint of version 1 without a column of files, and no commits that could say more."""
+    handmade(root).checkpoint(1, [action for action in state(root) if "add" not in action], leave_out=["add"])
+    for version in range(2):
+        log.commit_path(root, version).unlink()
+
+
 def later_checkpoint(root: Path) -> None:
     table = handmade(root)
     table.commit(info(None))

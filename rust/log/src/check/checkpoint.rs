@@ -19,6 +19,7 @@ use super::file_action::judge_tombstone;
 use super::finding::{Finding, Findings};
 use super::fingerprint::Fingerprint;
 use super::folder::LogFolder;
+use super::hint::Held;
 use super::seed::seed;
 use super::state::State;
 use super::statistics::{Judged, judge};
@@ -38,13 +39,13 @@ pub(super) struct CheckpointExaminer<'a> {
 }
 
 impl CheckpointExaminer<'_> {
-    /// Examines a checkpoint. Gives whether it can be read.
+    /// Examines a checkpoint. Gives how much it holds; none where it cannot be read.
     pub(super) async fn examine(
         &mut self,
         files: &CheckpointFiles,
         state: &mut State,
         findings: &mut Findings,
-    ) -> bool {
+    ) -> Option<Held> {
         let first = files
             .files
             .first()
@@ -57,7 +58,7 @@ impl CheckpointExaminer<'_> {
             Err(error) => {
                 self.sidecars = None;
                 say(self.broken(&error));
-                return false;
+                return None;
             }
         };
         if let Some(known) = &mut self.sidecars {
@@ -72,7 +73,7 @@ impl CheckpointExaminer<'_> {
             Ok(removes) => removes,
             Err(error) => {
                 say(self.broken(&error));
-                return false;
+                return None;
             }
         };
         let stands = state.is_whole && state.version == Some(files.version);
@@ -91,9 +92,17 @@ impl CheckpointExaminer<'_> {
         if let Err(error) = read {
             say(self.broken(&error));
             state.is_whole &= stands;
-            return false;
+            return None;
         }
-        true
+        Some(Held {
+            adds: checkpoint.adds.iter().map(|batch| batch.len()).sum(),
+            actions: checkpoint.rows(),
+            bytes: files
+                .files
+                .iter()
+                .map(|file| file.size)
+                .fold(0, u64::saturating_add),
+        })
     }
 
     fn broken(&self, error: &Error) -> Finding {

@@ -141,6 +141,8 @@ diagnoses! {
     BROKEN_HINT: Warning, "The log is listed from its start, which takes longer.", "Delete _last_checkpoint; the next checkpoint writes it anew.";
     /// A `_last_checkpoint` that leads to no checkpoint.
     DANGLING_HINT: Warning, "The log is listed from its start; some readers fail.", "Delete _last_checkpoint; the next checkpoint writes it anew.";
+    /// A `_last_checkpoint` that counts more than its checkpoint holds.
+    HINT_DISAGREES: Warning, "Either the checkpoint has lost actions or the hint is of another one; readers go by the checkpoint.", "If the commits before the checkpoint are there, move it away and have a writer make a new one; else compare it with a backup.";
     /// A `_last_checkpoint` that is behind.
     STALE_HINT: Info, "Readers list a little more of the log than they need.", "Nothing need be done; the next checkpoint writes it anew.";
 

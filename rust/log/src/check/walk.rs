@@ -16,7 +16,7 @@ use super::diagnosis::{
 };
 use super::finding::{Finding, Findings, Severity};
 use super::folder::LogFolder;
-use super::hint::examine_hint;
+use super::hint::{Held, examine_hint};
 use super::lines::ActionText;
 use super::progress::Progress;
 use super::state::State;
@@ -72,8 +72,8 @@ pub(super) struct Walk<'a> {
     pub(super) examined: Examined,
     /// Commits that are not there: from and to.
     gaps: Vec<(Version, Version)>,
-    /// Versions of checkpoints that can be read.
-    readable: Vec<Version>,
+    /// Checkpoints that can be read, by version.
+    readable: Vec<(Version, Held)>,
     examiner: CheckpointExaminer<'a>,
     checksums: ChecksumExaminer,
 }
@@ -133,13 +133,13 @@ impl<'a> Walk<'a> {
                 if step.commit.is_none() && last_commit.is_some() {
                     self.note_gap(last_commit.max(last_known), version.next()?);
                 }
-                let readable = self
+                let held = self
                     .examiner
                     .examine(checkpoint, &mut self.state, &mut self.findings)
                     .await;
                 self.examined.checkpoints += 1;
-                if readable {
-                    self.readable.push(version);
+                if let Some(held) = held {
+                    self.readable.push((version, held));
                     last_known = last_known.max(Some(version));
                 }
             }

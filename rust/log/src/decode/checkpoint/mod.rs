@@ -101,6 +101,19 @@ impl Checkpoint {
         Ok(read.map_err(|error| locate(error, files))?.table)
     }
 
+    /// How many rows its files in Parquet have; none where its top level is JSON.
+    pub(crate) fn rows(&self) -> Option<usize> {
+        match self.files.files.as_slice() {
+            [file] if is_json(file) => None,
+            _ => Some(
+                self.parquet
+                    .iter()
+                    .map(|file| file.rows())
+                    .fold(0, usize::saturating_add),
+            ),
+        }
+    }
+
     /// The tombstones, which are read now: a table's files can be told without them.
     pub async fn read_tombstones(&self) -> Result<Vec<Arc<FileBatch>>> {
         let allowance = allowance_of(&self.parquet);

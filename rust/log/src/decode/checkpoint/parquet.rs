@@ -137,6 +137,11 @@ impl ActionsFile {
         self.reader.size()
     }
 
+    /// How many rows the footer says there are.
+    pub(super) fn rows(&self) -> usize {
+        usize::try_from(self.metadata.metadata().file_metadata().num_rows()).unwrap_or(0)
+    }
+
     pub(super) fn row_groups(&self) -> usize {
         self.metadata.metadata().num_row_groups()
     }
