@@ -28,6 +28,7 @@ from .check_damage import (
     schema_of,
     staged,
     timed,
+    two_in_a_row,
     v2_checkpoint,
     vector,
     with_statistics,
@@ -182,6 +183,15 @@ CHECKPOINTS = [
         log_file(f"{1:020}.checkpoint.{1:010}.{2:010}.parquet", b"PAR1"),
         "INCOMPLETE_CHECKPOINT",
         at="checkpoint",
+    ),
+    *(
+        found(two_in_a_row(name), "BROKEN_CHECKPOINT", at=name, name=f"a file and {name} in one row")
+        for name in ("remove", "txn", "domainMetadata")
+    ),
+    found(
+        two_in_a_row("remove", statistics=False),
+        "BROKEN_CHECKPOINT",
+        name="two actions in one row, unnoticed",
     ),
     found(
         both(v2_checkpoint, without_file("_delta_log/_sidecars/a.parquet")),

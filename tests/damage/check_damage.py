@@ -234,6 +234,22 @@ def cut_off(root: Path) -> None:
         log.commit_path(root, version).unlink()
 
 
+def two_in_a_row(other: str, *, statistics: bool = True) -> broken.Damage:
+    """A checkpoint of version 1 whose last row holds a file and another action, and the commits of these."""
+    more = {"remove": log.remove("gone"), "txn": log.txn("a", 1), "domainMetadata": log.domain("d")}[other]
+
+    def apply(root: Path) -> None:
+        broken.more(more)(root)
+        held = [action for action in state(root) if other not in action]
+        held[-1] = {**held[-1], **more}
+        path = root / "_delta_log" / f"{1:020}.checkpoint.parquet"
+        log.write_actions(path, held, log.CHECKPOINT_COLUMNS)
+        if not statistics:
+            pq.write_table(pq.read_table(path), path, write_statistics=False)
+
+    return apply
+
+
 def later_checkpoint(root: Path) -> None:
     table = handmade(root)
     table.commit(info(None))

@@ -69,7 +69,11 @@ impl CheckpointExaminer<'_> {
                     .filter_map(|sidecar| sidecar.name().ok()),
             );
         }
-        let removes = match checkpoint.read_tombstones().await {
+        let removes = match checkpoint.ensure_one_action_a_row().await {
+            Ok(()) => checkpoint.read_tombstones().await,
+            Err(error) => Err(error),
+        };
+        let removes = match removes {
             Ok(removes) => removes,
             Err(error) => {
                 say(self.broken(&error));
