@@ -6,9 +6,10 @@ from dataclasses import dataclass
 
 from tests.protocol import handmade_log as log
 
-from . import broken
+from . import broken, odd_files
 from .check_damage import (
     COMMIT_1,
+    UUID,
     VECTORS,
     added,
     both,
@@ -92,6 +93,16 @@ COMMITS = [
     found(timed([info(None)]), "MISSING_IN_COMMIT_TIMESTAMP"),
     found(timed([info(2000)], [info(2000)]), "IN_COMMIT_TIMESTAMP_GOES_BACK", at=f"{4:020}.json"),
     found(timed([log.txn("a", 1), info(2000)]), "COMMIT_INFO_NOT_FIRST"),
+    found(timed([info(2**63 - 1)]), "IMPOSSIBLE_TIME", at="inCommitTimestamp"),
+    found(
+        broken.more({"commitInfo": {"timestamp": -(2**63)}}),
+        "IMPOSSIBLE_TIME",
+        at="timestamp",
+        name="a timestamp before the first year",
+    ),
+    found(
+        broken.line('{"commitInfo":{"operation":"WRITE","operation":"MERGE"}}'), "LOOSE_JSON", at="commitInfo"
+    ),
 ]
 
 FILES = [
@@ -111,6 +122,25 @@ FILES = [
         "IMPOSSIBLE_STATISTICS",
         at="id",
         name="more NULLs than rows",
+    ),
+    *(
+        found(added(text), "IMPOSSIBLE_STATISTICS", at=field, name=f"statistics of a wrong type: {text}")
+        for field, text in (
+            ("numRecords", '{"numRecords":"x"}'),
+            ("minValues", '{"minValues":3}'),
+            ("nullCount", '{"nullCount":[]}'),
+            ("id", '{"nullCount":{"id":"none"}}'),
+        )
+    ),
+    *(
+        found(added(text), "LOOSE_JSON", at="stats", name=f"loose statistics {number}")
+        for number, text in enumerate(
+            (
+                '{"numRecords":2,"numRecords":3}',
+                '{"minValues":{"id":1,"id":1}}',
+                '{"x":' + "[" * 200 + "]" * 200 + "}",
+            )
+        )
     ),
     found(broken.more(log.remove("gone", timestamp=-5)), "ODD_TOMBSTONE_TIME", at="gone"),
     found(broken.more(log.remove("gone", timestamp=2**60)), "ODD_TOMBSTONE_TIME", name="a time to come"),
@@ -283,6 +313,21 @@ HELPS = [
         "STALE_HINT",
     ),
     found(log_file("1.json", "{}"), "NEARLY_RIGHT_NAME", at="1.json"),
+    *(
+        found(put(name), "NO_REGULAR_FILE", at=name, name=f"{what} as {name}")
+        for what, put in (
+            ("a folder", odd_files.folder),
+            ("a pipe", odd_files.pipe),
+            ("a link to nowhere", lambda name: odd_files.link(name, "nowhere")),
+        )
+        for name in (
+            f"{1:020}.checkpoint.parquet",
+            f"{1:020}.checkpoint.{1:010}.{1:010}.parquet",
+            f"{1:020}.checkpoint.{UUID}.json",
+            f"{1:020}.crc",
+            f"{0:020}.{1:020}.compacted.json",
+        )
+    ),
     found(log_file(f"{2:020}.json.tmp", "{}"), "TEMPORARY_FILE", at=".tmp"),
     found(staged, "STAGED_COMMIT", at="_staged_commits"),
 ]

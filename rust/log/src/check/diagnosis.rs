@@ -64,6 +64,11 @@ diagnoses! {
     /// An in-commit timestamp that is not later than the one before.
     IN_COMMIT_TIMESTAMP_GOES_BACK: Warning, "Asking for the table as of a time near it may give another version than was meant.", "Ask by version there; mend the writer that made the commit.";
 
+    /// A commit's time that no calendar holds.
+    IMPOSSIBLE_TIME: Warning, "The time cannot be shown, and travel by time goes wrong where readers go by it.", "Ask by version there; mend the writer that made the commit.";
+    /// Statistics or a `commitInfo` with a key twice in one object, or nested without end.
+    LOOSE_JSON: Warning, "Readers take one value or the other, or none.", "Mend the writer; rewriting a file gives it statistics.";
+
     // Actions on files.
     /// A partition value that is no value of its column's type.
     BAD_PARTITION_VALUE: Damage, "A scan that touches the file is refused.", "Remove the file from the table and write its rows again.";
@@ -152,6 +157,8 @@ diagnoses! {
     // What lies around.
     /// A file whose name is nearly that of a log file.
     NEARLY_RIGHT_NAME: Warning, "No reader sees it; if it was meant as part of the log, the table lacks it.", "Find out who wrote it; give it its right name only if the version is not there.";
+    /// A folder, a pipe or a link to nowhere with the name of a checkpoint, a checksum or a compaction file.
+    NO_REGULAR_FILE: Warning, "Readers pass it over, or take it for the file and fail.", "Move it away; if the file is wanted, have a writer make it anew.";
     /// A file that a writer left behind.
     TEMPORARY_FILE: Info, "It is no part of the table.", "Delete it once no writer is at work.";
     /// Sidecars that no checkpoint names.

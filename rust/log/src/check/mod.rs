@@ -8,6 +8,7 @@ mod checkpoint;
 mod checkpoint_statistics;
 mod checksum;
 mod commit;
+mod commit_time;
 mod compaction;
 mod compare;
 pub mod diagnosis;
