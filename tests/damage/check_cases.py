@@ -12,6 +12,7 @@ from .check_damage import (
     UUID,
     VECTORS,
     added,
+    added_as,
     both,
     checkpoint,
     checksum,
@@ -162,6 +163,19 @@ FILES = [
         "UNSUPPORTED_FEATURE",
         at="c.parquet",
     ),
+]
+
+SPELLINGS = [
+    found(added_as(spelling), "PLACE_LIVE_TWICE", *more, at=".parquet", name=f"a file also as {spelling}")
+    for spelling, *more in (
+        ("./day=2026-11-01/a.parquet",),
+        ("day=2026-11-01//a.parquet",),
+        ("day%3D2026-11-01/%61.parquet",),
+        ("z/../day=2026-11-01/a.parquet",),
+        ("{root}/day=2026-11-01/a.parquet",),
+        ("FILE://{root}/day=2026-11-01/a.parquet",),
+        ("file://localhost{root}/day=2026-11-01/a.parquet", "FILE_OUTSIDE_OF_TABLE"),
+    )
 ]
 
 METADATA = [
@@ -347,4 +361,4 @@ DATA = [
     ),
 ]
 
-CASES = [*COMMITS, *FILES, *METADATA, *CHECKPOINTS, *HELPS, *DATA]
+CASES = [*COMMITS, *FILES, *SPELLINGS, *METADATA, *CHECKPOINTS, *HELPS, *DATA]

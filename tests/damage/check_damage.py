@@ -141,6 +141,11 @@ def added(stats: Any = None, **others: Any) -> broken.Damage:
     return broken.more(log.add("c.parquet", **{"values": VALUES, **others}))
 
 
+def added_as(spelling: str) -> broken.Damage:
+    """One more file, whose path is that of the first in another spelling; `{root}` is the table's folder."""
+    return lambda root: broken.path_in_log(spelling.format(root=root))(root)
+
+
 def configured(protocol: log.Action | None = None, **properties: str) -> broken.Damage:
     """A third commit that sets properties, and a protocol where one is given."""
     keys = {f"delta.{name.replace('__', '.')}": value for name, value in properties.items()}

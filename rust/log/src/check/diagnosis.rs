@@ -55,6 +55,8 @@ diagnoses! {
     DUPLICATE_FILE: Damage, "Whether the file is in the table cannot be told.", RESTORE_COMMIT;
     /// One data file that is live with two deletion vectors, or with one and without.
     PATH_LIVE_TWICE: Damage, "The file's rows are in the table twice.", "Remove one of the two with a client that can, or restore the commit that added the second.";
+    /// One data file that is live under two spellings of its path.
+    PLACE_LIVE_TWICE: Damage, "The file's rows are in the table twice.", "Remove one of the two with a client that can, or restore the commit that added the second.";
     /// A log without protocol or metadata.
     NO_PROTOCOL_OR_METADATA: Damage, "Without them nobody can tell what the table is, and it does not open.", "Restore the table's first commit or a checkpoint from a backup.";
     /// A `commitInfo` that does not stand first, in a table with in-commit timestamps.

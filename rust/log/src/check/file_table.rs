@@ -37,6 +37,22 @@ pub struct FileEntry {
 }
 
 impl FileEntry {
+    /// A file of which only the path is known.
+    #[cfg(test)]
+    pub(super) fn of_path(path: &str) -> Self {
+        Self {
+            path: path.into(),
+            deletion_vector: None,
+            size: 0,
+            num_records: None,
+            modification_time: 0,
+            partition_values: PartitionValues::default(),
+            statistics: None,
+            version: 0,
+            met: 0,
+        }
+    }
+
     pub(super) fn key(&self) -> LogicalFileKey<'_> {
         let vector = self.deletion_vector.as_deref();
         LogicalFileKey::new(&self.path, vector.map(Descriptor::key))
@@ -180,7 +196,6 @@ mod tests {
 
     fn file(path: &str, vector: Option<&str>, size: i64) -> FileEntry {
         FileEntry {
-            path: path.into(),
             deletion_vector: vector.map(|text| {
                 Box::new(Descriptor {
                     storage_type: "u".to_owned(),
@@ -191,12 +206,7 @@ mod tests {
                 })
             }),
             size,
-            num_records: None,
-            modification_time: 0,
-            partition_values: PartitionValues::default(),
-            statistics: None,
-            version: 0,
-            met: 0,
+            ..FileEntry::of_path(path)
         }
     }
 

@@ -19,6 +19,7 @@ mod fingerprint;
 mod folder;
 mod hint;
 mod lines;
+mod places;
 mod progress;
 mod seed;
 mod state;
