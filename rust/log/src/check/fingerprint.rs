@@ -5,8 +5,11 @@
 use std::borrow::Cow;
 use std::fmt;
 use std::hash::{BuildHasher, Hash};
+use std::num::NonZeroU64;
 use std::sync::LazyLock;
 
+use deltaic_protocol::expr::Scalar;
+use deltaic_protocol::schema::PrimitiveType;
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 
 /// One seed a process; not known outside, so that no log can be made to say the same by chance.
@@ -16,14 +19,14 @@ static SEED: LazyLock<foldhash::quality::RandomState> =
 /// What says whether bounds are exact. Writers that change a file's deletion vector change it, and readers need not ask.
 const TIGHT_BOUNDS: &str = "tightBounds";
 
-/// A hash of what statistics say: neither the order of keys nor white space nor the spelling of a number counts, and
-/// what is null or empty is absent.
+/// A hash of what statistics say: neither the order of keys nor white space nor the spelling of a number or a time
+/// counts, and what is null or empty is absent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Fingerprint(u64);
+pub(super) struct Fingerprint(NonZeroU64);
 
 impl Fingerprint {
     /// Of a file without statistics.
-    pub(super) const NOTHING: Self = Self(0);
+    pub(super) const NOTHING: Self = Self(NonZeroU64::MIN);
 
     /// Of the text of `add.stats`.
     pub(super) fn of(text: &str) -> Self {
@@ -32,7 +35,8 @@ impl Fingerprint {
             .deserialize(&mut json)
             .and_then(|said| json.end().map(|()| said));
         // What is no JSON is itself, byte for byte.
-        Self(said.unwrap_or_else(|_| hash(&(Kind::Odd, text))))
+        let said = said.unwrap_or_else(|_| hash(&(Kind::Odd, text)));
+        NonZeroU64::new(said).map_or(Self::NOTHING, Self)
     }
 
     /// Whether what a copy of a file's action says contradicts the action. A copy may leave statistics out, and what is
@@ -51,14 +55,15 @@ enum Kind {
     Boolean,
     Whole,
     Fraction,
+    Time,
     Text,
     Item,
     Member,
 }
 
 fn hash(value: &impl Hash) -> u64 {
-    // Zero is what says nothing.
-    SEED.hash_one(value).max(1)
+    // Zero is what says nothing, in a fingerprint one.
+    SEED.hash_one(value).max(2)
 }
 
 /// The hash of a value, zero where it says nothing, without ever holding more of it than one text.
@@ -103,12 +108,15 @@ impl<'de> Visitor<'de> for Said {
             .flatten();
         Ok(match whole {
             Some(whole) => hash(&(Kind::Whole, whole)),
-            None => hash(&(Kind::Fraction, value.to_bits())),
+            None => hash(&(Kind::Fraction, shortest(value).to_bits())),
         })
     }
 
     fn visit_str<E>(self, value: &str) -> Result<u64, E> {
-        Ok(hash(&(Kind::Text, value)))
+        Ok(match time(value) {
+            Some(time) => hash(&(Kind::Time, time)),
+            None => hash(&(Kind::Text, value)),
+        })
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<u64, A::Error> {
@@ -129,6 +137,30 @@ impl<'de> Visitor<'de> for Said {
             }
         }
         Ok(said)
+    }
+}
+
+/// A number as a float of 4 bytes has it, where one can hold it: such a column's bound is written with 8 digits by one
+/// writer and with 16 by another.
+#[expect(clippy::cast_possible_truncation, reason = "digits are dropped on purpose")]
+fn shortest(value: f64) -> f64 {
+    let short = value as f32;
+    if short.is_finite() && short != 0.0 {
+        f64::from(short)
+    } else {
+        value
+    }
+}
+
+/// The microseconds of a text that has the form of a time, in whichever zone it is written.
+fn time(text: &str) -> Option<i64> {
+    let mark = |place: usize| text.as_bytes().get(place).copied();
+    if (mark(4), mark(7), mark(13)) != (Some(b'-'), Some(b'-'), Some(b':')) {
+        return None;
+    }
+    match Scalar::parse(text, PrimitiveType::Timestamp)? {
+        Scalar::Timestamp(time) => Some(time),
+        _ => None,
     }
 }
 
@@ -157,6 +189,11 @@ mod tests {
             ),
             (r#"{"a":-0.0}"#, r#"{"a":0}"#),
             (r#"{"a":1.50}"#, r#"{"a":15e-1}"#),
+            (r#"{"a":1.1}"#, r#"{"a":1.100000023841858}"#),
+            (
+                r#"{"a":"2021-03-04T07:00:00+02:00"}"#,
+                r#"{"a":"2021-03-04T05:00:00.000Z"}"#,
+            ),
             (r#"{"\u0061":"\u0062"}"#, r#"{"a":"b"}"#),
             ("{}", "{}"),
             ("{", "{"),
@@ -189,6 +226,12 @@ mod tests {
             r#"{"a":9007199254740992}"#,
             r#"{"a":9007199254740993}"#,
             r#"{"a":1e300}"#,
+            r#"{"a":1.5e300}"#,
+            r#"{"a":1.5e-300}"#,
+            r#"{"a":1.4e-300}"#,
+            r#"{"a":"2021-03-04T05:00:00Z"}"#,
+            r#"{"a":"2021-03-04T05:00:00.001Z"}"#,
+            r#"{"a":"2021-03-04"}"#,
             r#"{"in":{"tightBounds":true}}"#,
             "{} {}",
         ];

@@ -5,7 +5,7 @@
 use arrow_array::{Array, RecordBatch};
 use arrow_buffer::BooleanBuffer;
 use deltaic_protocol::Result;
-use parquet::file::metadata::RowGroupMetaData;
+use parquet::file::metadata::{ColumnChunkMetaData, RowGroupMetaData};
 
 use super::columns::damaged;
 
@@ -29,11 +29,9 @@ pub(super) fn key_columns() -> impl Iterator<Item = String> {
 /// Whether a row group says that it holds more actions than rows. One that says nothing may do so too.
 pub(super) fn has_too_many(group: &RowGroupMetaData) -> bool {
     let rows = group.num_rows();
-    let actions = key_columns().filter_map(|key| {
-        let chunk = group
-            .columns()
-            .iter()
-            .find(|chunk| chunk.column_path().string() == key)?;
+    let actions = ACTIONS.iter().filter_map(|(action, key)| {
+        let is_key = |chunk: &&ColumnChunkMetaData| chunk.column_path().parts() == [*action, *key];
+        let chunk = group.columns().iter().find(is_key)?;
         let nulls = i64::try_from(chunk.statistics()?.null_count_opt()?).ok()?;
         Some(rows.saturating_sub(nulls).max(0))
     });
