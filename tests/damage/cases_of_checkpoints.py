@@ -12,7 +12,7 @@ from tests.protocol import handmade_log as log
 
 from . import broken, odd_files
 from .case import TABLE, Survivor, commit_case, log_case
-from .check_damage import UUID, both, checkpoint, handmade, log_file, state
+from .check_damage import UUID, both, checkpoint, handmade, log_file, state, two_in_a_row
 
 CLASSIC = f"{1:020}.checkpoint.parquet"
 UUID_NAMED = f"{1:020}.checkpoint.{UUID}.parquet"
@@ -149,6 +149,8 @@ BROKEN: dict[str, broken.Damage] = {
     "a checkpoint with two protocols": two_of("protocol"),
     "a checkpoint with two metaData": two_of("metaData"),
     "a checkpoint with a file twice": two_of("add"),
+    "a checkpoint with a file and a remove in one row": two_in_a_row("remove"),
+    "a checkpoint with a file and a txn in one row": two_in_a_row("txn"),
     "a checkpoint whose sizes are text": retyped("add", "size", pa.string(), "100"),
     "a checkpoint whose sizes are fractions": retyped("add", "size", pa.float64(), 1.5),
     "a checkpoint whose paths are numbers": retyped("add", "path", pa.int64(), 7),

@@ -113,17 +113,13 @@ pub(crate) const LOGS: [Shape; 22] = [
         bytes.extend_from_slice(format!("> {:020}.json\n{{}}\n", 10 * n).as_bytes());
         bytes
     }),
-    // Each makes a list of the commits after it, which is small and grows with the square.
-    Shape {
-        growth: 16,
-        ..shape("broken checkpoints", 100, |n| {
-            log(
-                n,
-                |version| vec![added(version)],
-                |version| Some((format!("{version:020}.checkpoint.parquet"), "PAR1".to_owned())),
-            )
-        })
-    },
+    shape("broken checkpoints", 100, |n| {
+        log(
+            n,
+            |version| vec![added(version)],
+            |version| Some((format!("{version:020}.checkpoint.parquet"), "PAR1".to_owned())),
+        )
+    }),
     shape("checksums", 100, |n| {
         log(
             n,
