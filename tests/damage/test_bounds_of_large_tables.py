@@ -21,8 +21,8 @@ from .counting import Bound, Cost, cost_of, files_of
 
 # What ten times a table may cost more: buffers double, and what is kept in pieces is put together once more.
 GROWTH = 16
-# What is not in proportion, in bytes, requests and bytes read: of a small file the first look holds all, which
-# is not asked for again, however often it is gone through.
+# What is not in proportion, in bytes, requests and bytes read: of a small file the first look holds all,
+# which is not asked for again, however often it is gone through.
 SPARE = Cost(1 << 20, 8, 1 << 20)
 # Text is kept about as it stands; rows of Parquet, which is compressed, take a multiple.
 TEXT = Bound(peak_per_byte=3, requests_per_file=2.5, read_per_byte=2.5)
