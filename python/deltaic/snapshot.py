@@ -17,7 +17,7 @@ from deltaic.predicates import Expression
 from deltaic.scan import Scan, to_sql
 from deltaic.schema import Schema
 from deltaic.sizes import readable_size
-from deltaic.times import from_millis
+from deltaic.times import from_millis, shown_millis
 
 __all__ = ["Metadata", "Protocol", "Snapshot"]
 
@@ -289,7 +289,7 @@ class Snapshot:
 
     def __repr__(self) -> str:
         lines = [f"<deltaic.Snapshot version {self.version} of {self.uri}"]
-        lines.append(f"  committed {self.timestamp:%Y-%m-%d %H:%M:%S} UTC")
+        lines.append(f"  committed {_shown_time(self._rust.timestamp_ms)}")
         files = "1 file" if self.num_files == 1 else f"{self.num_files:,} files"
         lines.append(f"  {files}, {readable_size(self.size_in_bytes)}")
         if self.partition_columns:
@@ -302,6 +302,14 @@ def announced(rust: _rust.Snapshot, stacklevel: int) -> Snapshot:
     for text in rust.warnings:
         warnings.warn(text, DeltaicWarning, stacklevel=stacklevel)
     return Snapshot(rust)
+
+
+def _shown_time(millis: int) -> str:
+    try:
+        return f"{from_millis(millis):%Y-%m-%d %H:%M:%S} UTC"
+    except OverflowError:
+        # What is shown must not fail for what is odd.
+        return f"at {shown_millis(millis)}"
 
 
 def _created_time(millis: int | None) -> datetime | None:

@@ -268,8 +268,9 @@ class Table:
         Args:
             deep: Whether the data files of the newest version are looked at too: whether they are there,
                 their sizes, footers and numbers of rows.
-            progress: Called now and then while the check is at work: with ``"log"`` or ``"files"``, how many
-                steps of it are done, and how many there are.
+            progress: Called now and then while the check is at work, and once at its end: with ``"log"`` or
+                ``"files"``, how many steps of it are done, and how many there are. What it raises ends the
+                check and comes out of it.
 
         Raises:
             TableNotFound: There is no table here.

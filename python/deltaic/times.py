@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta, timezone
 
-__all__ = ["from_millis", "to_millis"]
+__all__ = ["from_millis", "shown_millis", "to_millis"]
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 _MILLISECOND = timedelta(milliseconds=1)
@@ -20,6 +20,15 @@ def from_millis(millis: int) -> datetime:
     '2026-11-01T00:00:00+00:00'
     """
     return _EPOCH + timedelta(milliseconds=millis)
+
+
+def shown_millis(millis: int) -> str:
+    """A time that no datetime holds, for people.
+
+    >>> shown_millis(2**63 - 1)
+    '9223372036854775807 ms since 1970'
+    """
+    return f"{millis} ms since 1970"
 
 
 def to_millis(when: str | datetime, *, round_up: bool = False) -> int:

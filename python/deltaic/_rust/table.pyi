@@ -111,7 +111,8 @@ class Table:
 
         Args:
             deep: Whether the data files are looked at too.
-            progress: Called now and then with `"log"` or `"files"`, the steps that are done and all of them.
+            progress: Called now and then, and at the end, with `"log"` or `"files"`, the steps that are done
+                and all of them. What it raises ends the check.
 
         Raises:
             TableNotFound, StorageError.
