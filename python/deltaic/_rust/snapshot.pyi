@@ -71,7 +71,13 @@ class Snapshot:
         """
 
     def scan(
-        self, *, columns: list[str] | None, predicate: str | None, limit: int | None, batch_size: int | None
+        self,
+        *,
+        columns: list[str] | None,
+        predicate: str | None,
+        limit: int | None,
+        batch_size: int | None,
+        row_ids: bool = False,
     ) -> Scan:
         """Plans a scan.
 

@@ -135,13 +135,14 @@ impl Snapshot {
         Ok(ArrowTable { schema, batches })
     }
 
-    #[pyo3(signature = (*, columns, predicate, limit, batch_size))]
+    #[pyo3(signature = (*, columns, predicate, limit, batch_size, row_ids=false))]
     fn scan(
         &self,
         columns: Option<Vec<String>>,
         predicate: Option<String>,
         limit: Option<i64>,
         batch_size: Option<i64>,
+        row_ids: bool,
     ) -> Answer<Scan> {
         let (limit, batch_size) = (count("limit", limit)?, count("batch_size", batch_size)?);
         let options = ScanOptions {
@@ -149,6 +150,7 @@ impl Snapshot {
             predicate,
             limit,
             batch_size,
+            row_ids,
             allowed_roots: self.allowed_roots.clone(),
         };
         guarded(|| Ok(Scan(TableScan::try_new(self.snapshot.clone(), options)?)))

@@ -2,10 +2,12 @@
 
 mod explain;
 mod plan;
+mod row_ids;
 mod selection;
 mod task;
 
 pub(crate) use plan::{BATCH_ROWS, select};
 pub use plan::{Scan, ScanOptions, list_files};
+pub use row_ids::{ROW_COMMIT_VERSION, ROW_ID};
 pub use selection::Selection;
 pub use task::{ScanContext, ScanTask};

@@ -7,11 +7,12 @@ use deltaic_log::TableLocation;
 use deltaic_log::location::StorageOptions;
 use deltaic_protocol::column_mapping::ColumnMappingMode;
 use deltaic_protocol::expr::{BoundPredicate, parse_predicate};
+use deltaic_protocol::row_tracking::MaterializedColumns;
 use deltaic_protocol::schema::StructType;
 use deltaic_protocol::{Error, ErrorKind, Result, Version};
 use serde::{Deserialize, Serialize};
 
-use super::Selection;
+use super::{Selection, row_ids};
 use crate::read::Rows;
 
 /// What all tasks of a scan share.
@@ -26,6 +27,8 @@ pub struct ScanContext {
     pub(crate) column_mapping: ColumnMappingMode,
     /// The columns that come out, in order.
     pub(crate) output: StructType,
+    /// Where files keep the identity of rows that were copied; none where it is not asked for.
+    pub(crate) row_columns: Option<MaterializedColumns>,
     pub(crate) predicate: Option<(String, BoundPredicate)>,
     pub(crate) batch_size: usize,
     pub(crate) allowed_roots: Vec<String>,
@@ -39,6 +42,10 @@ pub struct ScanTask {
     pub(crate) size: i64,
     pub(crate) partition_values: BTreeMap<String, Option<String>>,
     pub(crate) selection: Selection,
+    /// The row id of the file's first row.
+    pub(crate) base_row_id: Option<i64>,
+    /// The version that brought the file.
+    pub(crate) default_row_commit_version: Option<i64>,
     /// Which rows are read; all of them until the selection's deletion vectors have been.
     pub(crate) rows: Rows,
 }
@@ -57,12 +64,19 @@ struct Wire {
     partition_columns: Vec<String>,
     column_mapping: ColumnMappingMode,
     columns: Vec<String>,
+    /// The columns of a file that tell a row's id and commit version.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    row_columns: Option<(String, String)>,
     predicate: Option<String>,
     batch_size: usize,
     path: String,
     size: i64,
     partition_values: BTreeMap<String, Option<String>>,
     selection: Selection,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    base_row_id: Option<i64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    default_row_commit_version: Option<i64>,
 }
 
 const FORMAT: u32 = 2;
@@ -100,12 +114,18 @@ impl ScanTask {
             partition_columns: context.partition_columns.clone(),
             column_mapping: context.column_mapping,
             columns: context.output.names().map(str::to_owned).collect(),
+            row_columns: context
+                .row_columns
+                .as_ref()
+                .map(|columns| (columns.row_id.clone(), columns.row_commit_version.clone())),
             predicate: context.predicate.as_ref().map(|(text, _)| text.clone()),
             batch_size: context.batch_size,
             path: self.path.clone(),
             size: self.size,
             partition_values: self.partition_values.clone(),
             selection: self.selection.clone(),
+            base_row_id: self.base_row_id,
+            default_row_commit_version: self.default_row_commit_version,
         };
         serde_json::to_vec(&wire).map_err(|error| {
             Error::new(
@@ -129,10 +149,18 @@ impl ScanTask {
             return Err(wrong(format!("their format is {}, not {FORMAT}", wire.format)));
         }
         let table_schema = Arc::new(StructType::from_json(&wire.schema)?);
+        let of_rows = row_ids::fields();
+        let of_rows = of_rows.iter().filter(|_| wire.row_columns.is_some());
         let fields = wire
             .columns
             .iter()
-            .filter_map(|name| table_schema.field(name).cloned())
+            .filter_map(|name| {
+                let mut tracked = of_rows.clone();
+                tracked
+                    .find(|field| field.name == *name)
+                    .or_else(|| table_schema.field(name))
+                    .cloned()
+            })
             .collect();
         let predicate = match wire.predicate {
             Some(text) => {
@@ -153,6 +181,12 @@ impl ScanTask {
                 partition_columns: wire.partition_columns,
                 column_mapping: wire.column_mapping,
                 output: StructType { fields },
+                row_columns: wire
+                    .row_columns
+                    .map(|(row_id, row_commit_version)| MaterializedColumns {
+                        row_id,
+                        row_commit_version,
+                    }),
                 predicate,
                 batch_size: wire.batch_size,
                 allowed_roots: wire.allowed_roots,
@@ -161,6 +195,8 @@ impl ScanTask {
             size: wire.size,
             partition_values: wire.partition_values,
             selection: wire.selection,
+            base_row_id: wire.base_row_id,
+            default_row_commit_version: wire.default_row_commit_version,
             rows: Rows::All,
         })
     }
