@@ -9,6 +9,8 @@ from .cases_of_commits import ACTIONS, COMMIT_BODY, JSON, NUMBERS
 from .cases_of_helps import CHECKSUMS, COMPACTIONS, HINTS, STATISTICS
 from .cases_of_logs import GAPS, PROPERTIES, PROTOCOL, SCHEMA
 from .cases_of_paths import ALIKE, PATHS
+from .cases_of_vector_bytes import VECTOR_BYTES
+from .cases_of_vectors import DESCRIBED, ODD
 from .questions import APPENDS, QUESTIONS
 
 DATA = [
@@ -20,7 +22,7 @@ DATA = [
     data_case("a data file of another type", broken.data_of_another_type, "id"),
 ]
 
-# Of the log and its paths.
+# Of the log, its paths, and what else it leads to that is no data.
 LOG_ROWS: dict[str, list[Case | Survivor]] = {
     "The bytes of a commit": [*COMMIT_BODY],
     "Actions": [*ACTIONS],
@@ -36,6 +38,7 @@ LOG_ROWS: dict[str, list[Case | Survivor]] = {
     "Version checksums": [*CHECKSUMS],
     "Log compaction files": [*COMPACTIONS],
     "Statistics": [*STATISTICS],
+    "Deletion vectors": [*DESCRIBED, *VECTOR_BYTES, *ODD],
 }
 ROWS: dict[str, list[Case | Survivor]] = {
     **LOG_ROWS,

@@ -14,13 +14,13 @@ import pytest
 import deltaic
 
 from . import broken
-from .case import Case
+from .case import Case, as_parameters
 from .cases import CASES
 from .error_text import judge_text
 from .tree import tree
 
 
-@pytest.mark.parametrize("case", CASES, ids=[case.name[:60] for case in CASES])
+@pytest.mark.parametrize("case", as_parameters(CASES))
 def test_bad_input(tmp_path: Path, case: Case) -> None:
     root = tmp_path / "t"
     broken.healthy(root)
