@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 from datetime import datetime, timedelta, timezone
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -144,7 +145,7 @@ def with_vectors(root: Path, *vectors: dict[str, Any]) -> deltaic.Snapshot:
     table = log.HandmadeTable(root)
     file = table.data("a.parquet", TEN, stats=STATS)["add"]
     table.commit(FEATURE, log.metadata(), {"add": file})
-    for before, after in zip([{}, *vectors], vectors, strict=False):
+    for before, after in pairwise([{}, *vectors]):
         table.commit(log.remove("a.parquet", **before), {"add": {**file, **after}})
     return deltaic.Table(root).snapshot()
 
