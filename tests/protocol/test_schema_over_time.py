@@ -154,7 +154,7 @@ def test_names_in_another_case(tmp_path: Path) -> None:
 def test_void_is_null_in_every_row(tmp_path: Path) -> None:
     """Files do not hold it, or hold it as nothing; it becomes a column of any type without more ado.
 
-    protocol: beyond:void.1, beyond:void.3, primitive-types.5
+    protocol: beyond:void.1, beyond:void.3
     """
     rows = pa.table({"id": [1, 2]})
     held = pa.table({"id": [3], "v": pa.nulls(1)})
@@ -178,6 +178,22 @@ def test_void_within_a_struct_is_null(tmp_path: Path) -> None:
     wanted = struct(field("v", "void"), field("x"))
     table = table_of(tmp_path / "t", [field("s", wanted)], rows)
     assert read(table) == [{"s": {"v": None, "x": 1}}, {"s": None}]
+
+
+def test_a_default_is_for_new_rows_and_not_for_old_files(tmp_path: Path) -> None:
+    """What a file lacks is NULL, whatever a row that is written now would be given.
+
+    protocol: consistency-between-table-metadata-and-data-files.4
+    """
+    later = field("later", "string", CURRENT_DEFAULT="'x'", EXISTS_DEFAULT="'x'")
+    table = HandmadeTable(tmp_path / "t")
+    table.commit(
+        protocol(1, 7, None, ["allowColumnDefaults"]),
+        metadata(schema(field("id"), later)),
+        table.data("a.parquet", pa.table({"id": [1]})),
+    )
+    assert read(table) == [{"id": 1, "later": None}]
+    assert read(table, predicate="later = 'x'") == []
 
 
 LENGTHS = {
