@@ -6,6 +6,7 @@ from . import broken
 from .case import Case, Survivor, data_case
 from .cases_of_checkpoints import CHECKPOINTS
 from .cases_of_commits import ACTIONS, COMMIT_BODY, JSON, NUMBERS
+from .cases_of_data import MORE_DATA
 from .cases_of_helps import CHECKSUMS, COMPACTIONS, HINTS, STATISTICS
 from .cases_of_logs import GAPS, PROPERTIES, PROTOCOL, SCHEMA
 from .cases_of_paths import ALIKE, PATHS
@@ -42,7 +43,7 @@ LOG_ROWS: dict[str, list[Case | Survivor]] = {
 }
 ROWS: dict[str, list[Case | Survivor]] = {
     **LOG_ROWS,
-    "Data files": [*DATA],
+    "Data files": [*DATA, *MORE_DATA],
     "Questions": [*QUESTIONS],
     "Rows to append": [*APPENDS],
 }

@@ -147,8 +147,14 @@ def write_parquet(
     *,
     codec: int = UNCOMPRESSED,
     compress: Callable[[bytes], bytes] = bytes,
+    claims: dict[str, int] | None = None,
 ) -> None:
-    """Writes a file; the columns go by their dotted paths, each row starting at repetition 0."""
+    """Writes a file; the columns go by their dotted paths, each row starting at repetition 0.
+
+    What it claims and is not so is told in `claims`: of the file its `rows`, of each page its `values`, its
+    `size` and its `packed` size, of each column where it starts, `at`.
+    """
+    false = claims or {}
     root = group("schema", REQUIRED, *schema)
     body = b"PAR1"
     chunks: list[dict[int, Any]] = []
@@ -163,20 +169,22 @@ def write_parquet(
         page += _levels([level for _, level, _ in triples], depth)
         page += _plain(leaf[-1].kind, [value for _, level, value in triples if level == depth])
         packed = compress(page)
-        about = {1: len(triples), 2: 0, 3: 3, 4: 3}
-        head = thrift({1: 0, 2: len(page), 3: len(packed), 5: about})
+        about = {1: false.get("values", len(triples)), 2: 0, 3: 3, 4: 3}
+        sizes = {2: false.get("size", len(page)), 3: false.get("packed", len(packed))}
+        head = thrift({1: 0, **sizes, 5: about})
         told = {
             1: leaf[-1].kind,
             2: [0, 3],
             3: names,
             4: codec,
-            5: Long(len(triples)),
-            6: Long(len(head) + len(page)),
-            7: Long(len(head) + len(packed)),
-            9: Long(len(body)),
+            5: Long(false.get("values", len(triples))),
+            6: Long(len(head) + false.get("size", len(page))),
+            7: Long(len(head) + false.get("packed", len(packed))),
+            9: Long(false.get("at", len(body))),
         }
         chunks.append({2: Long(len(body)), 3: told})
         body += head + packed
+    rows = false.get("rows", rows)
     elements = [{**element, 3: None} if not at else element for at, element in enumerate(root.elements())]
     row_group = {1: chunks, 2: Long(len(body)), 3: Long(rows)}
     footer = thrift({1: 1, 2: elements, 3: Long(rows), 4: [row_group], 6: "by hand"})
