@@ -38,7 +38,7 @@ def by_hand(
     nodes: list[Node] | None = None, columns: dict[str, Any] | None = None, **how: Any
 ) -> broken.Damage:
     """A file of two rows that is right but for what is told."""
-    right: Columns = {"id": [(0, 1, 1), (0, 1, 2)], "name": [(0, 1, b"x"), (0, 1, b"y")]}
+    right: dict[str, list[Triple]] = {"id": [(0, 1, 1), (0, 1, 2)], "name": [(0, 1, b"x"), (0, 1, b"y")]}
 
     def apply(root: Path) -> None:
         write_parquet(root / broken.FIRST_FILE, nodes or [ID, NAME], {**right, **(columns or {})}, **how)

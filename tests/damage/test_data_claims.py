@@ -1,4 +1,4 @@
-"""What a data file claims of itself is not believed: how many rows it has, where they are, what they unpack to."""
+"""What a data file claims of itself is not believed: how many rows, where they are, what they unpack to."""
 
 from __future__ import annotations
 
