@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 
 import deltaic
 from tests.protocol import handmade_parquet as parquet
-from tests.protocol.handmade_parquet import Node, group, write_parquet
+from tests.protocol.handmade_parquet import Node, Triple, group, write_parquet
 
 from . import broken, odd_files
 from .case import Case

@@ -2,7 +2,10 @@
 
 mod explain;
 mod plan;
+mod selection;
 mod task;
 
+pub(crate) use plan::{BATCH_ROWS, select};
 pub use plan::{Scan, ScanOptions, list_files};
+pub use selection::Selection;
 pub use task::{ScanContext, ScanTask};
