@@ -205,6 +205,24 @@ def test_counts_come_from_the_log_where_it_is_exact(tmp_path: Path) -> None:
         snapshot.scan(predicate="id > 0").count()
 
 
+@pytest.mark.xfail(strict=True, reason="a count from the log takes the cardinality of any descriptor")
+@pytest.mark.parametrize("wrong", [{"cardinality": -3}, {"storageType": "x"}, {"sizeInBytes": -1}])
+def test_what_cannot_be_is_not_counted_with(tmp_path: Path, wrong: dict[str, Any]) -> None:
+    """Ten rows without minus three are not thirteen: a scan refuses the descriptor, and so does a count."""
+    told = {"deletionVector": {**without(1)["deletionVector"], **wrong}}
+    snapshot = table_of(tmp_path / "t", told)
+    assert snapshot.num_rows is None
+    with pytest.raises(deltaic.CorruptLog):
+        snapshot.scan().count()
+
+
+def test_more_rows_deleted_than_there_are_is_no_number_of_rows(tmp_path: Path) -> None:
+    """Statistics may lie: then the files are asked."""
+    snapshot = table_of(tmp_path / "t", without(1, 2, 3), stats='{"numRecords":2}')
+    assert snapshot.num_rows is None
+    assert snapshot.scan().count() == 7
+
+
 def test_rows_are_counted_in_the_files_where_the_log_is_silent(tmp_path: Path) -> None:
     snapshot = table_of(tmp_path / "t", without(1, 2, 3), {}, without(0), stats=None)
     assert snapshot.num_rows is None
