@@ -98,7 +98,7 @@ def options(name: str, value: Mapping[str, str] | None) -> dict[str, str]:
                 f"the value of {key!r} in {name} is text, not {type(setting).__name__}: put it in quotes"
             )
         if not (_is_text(key) and _is_text(setting)):
-            raise ValueError(f"{name} holds bytes that are not UTF-8, in the name or the value of {ascii(key)}")
+            raise ValueError(f"{name} holds bytes that are not UTF-8, in the name or the value of {key!a}")
         found[key] = setting
     return found
 

@@ -207,9 +207,9 @@ class Table:
             columns: The top-level columns to read, in this order; all of them when None. Those that tell the
                 change are added when they are not named.
             infer: Whether to tell the changes from the files that each version added and removed, as a table
-                needs that keeps no change feed; what was recorded is passed over. Rows that were rewritten and stayed what they were are no change;
-                an update is a ``delete`` and an ``insert``. Rows of files that one version rewrote are held
-                in memory together.
+                needs that keeps no change feed; what was recorded is passed over. Rows that were rewritten
+                and stayed what they were are no change; an update is a ``delete`` and an ``insert``. Rows of
+                files that one version rewrote are held in memory together.
 
         Raises:
             VersionNotFound: The log does not hold the range, or no longer; the range that it holds is given.

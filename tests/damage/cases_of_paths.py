@@ -79,7 +79,6 @@ def shown(path: str) -> str:
 # decoded where that shows what is wrong.
 TOLD = {
     "abfss://container@account.dfs.core.windows.net/a.parquet": "abfss://account.dfs.core.windows.net/a.parquet",
-    "https://example.com": "https://example.com/",
     "a?query": "a",
     "a#fragment": "a",
     "a%00b.parquet": "a\0b.parquet",

@@ -23,7 +23,6 @@ from . import broken, odd_files
 from .case import Case
 from .vector_damage import (
     RIGHT,
-    UNNAMED,
     VECTOR_FILE,
     WHERE,
     ZERO,
@@ -66,7 +65,6 @@ FILES = [
             deltaic.CorruptData,
             ("no regular file",),
             {**WHERE, "vector": VECTOR_FILE},
-            wrong=UNNAMED,
         )
         for what, put in {
             "a folder": odd_files.folder,

@@ -16,10 +16,7 @@ from .cases_of_data import by_hand
 from .counting import cost_of
 from .test_bounds import MEETING
 
-FEWER = "the rows that the pages hold are read, whatever the footer says; a count goes by the footer"
 
-
-@pytest.mark.xfail(strict=True, reason=FEWER)
 @pytest.mark.parametrize("rows", [0, 1, 3, 2**40, 2**63 - 1])
 def test_a_file_whose_footer_counts_other_rows_than_its_pages(tmp_path: Path, rows: int) -> None:
     """It has lost rows, or found some: it is damaged, and is not read as if it were not."""
@@ -51,7 +48,6 @@ def test_a_page_gets_room_for_what_is_in_it(tmp_path: Path, codec: str) -> None:
 
 
 @pytest.mark.breaks_off
-@pytest.mark.xfail(strict=True, reason="the library panics; what catches that does not know the version")
 @pytest.mark.parametrize("claim", [{"at": -1}, {"packed": -(2**30)}])
 def test_columns_that_start_before_their_file(tmp_path: Path, claim: dict[str, int]) -> None:
     """They are damage like any other, and nothing breaks off."""

@@ -25,7 +25,6 @@ RIGHT = vector(0)
 ZERO = bitmap({0: array([0])})
 VECTOR_FILE = VectorFile(Path()).name
 # Told as any damage of a vector is: by the data file whose rows cannot be told.
-UNNAMED = "the data file is not named: `path` is the vector's own"
 
 
 def with_vector(descriptor: dict[str, Any], file: int = 0) -> broken.Damage:

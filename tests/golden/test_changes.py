@@ -1,4 +1,4 @@
-"""The change feed of every reference table: what was recorded is what delta-spark reads, and what is inferred is the same.
+"""The change feed of every reference table: recorded or inferred, it is what delta-spark reads.
 
 A feed is compared after each update is taken as a delete and an insert, and after rows that one version both
 deleted and inserted alike are left out of both: an inferred feed knows no more than what came and went.

@@ -25,7 +25,10 @@ def test_there_are_such_tables() -> None:
 @needs_golden
 @pytest.mark.parametrize("rows", EXPECTED, ids=lambda rows: f"{rows.parts[-3]}:{rows.name}")
 def test_row_ids(rows: Path) -> None:
-    """protocol: reader-requirements-for-row-tracking.1, .2, .3, .4, .5, .6, .7, .8, .9, row-ids.1, row-commit-versions.1."""
+    """protocol: row-ids.1, row-commit-versions.1.
+
+    protocol: reader-requirements-for-row-tracking.1, .2, .3, .4, .5, .6, .7, .8, .9
+    """
     _, _, version = rows.name.partition("_v")
     table = deltaic.Table(reference("/".join(rows.parts[-4:-2])).folder)
     snapshot = table.snapshot(version=int(version)) if version else table.snapshot()

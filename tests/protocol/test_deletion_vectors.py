@@ -205,15 +205,14 @@ def test_counts_come_from_the_log_where_it_is_exact(tmp_path: Path) -> None:
         snapshot.scan(predicate="id > 0").count()
 
 
-@pytest.mark.xfail(strict=True, reason="a count from the log takes the cardinality of any descriptor")
 @pytest.mark.parametrize("wrong", [{"cardinality": -3}, {"storageType": "x"}, {"sizeInBytes": -1}])
 def test_what_cannot_be_is_not_counted_with(tmp_path: Path, wrong: dict[str, Any]) -> None:
     """Ten rows without minus three are not thirteen: a scan refuses the descriptor, and so does a count."""
     told = {"deletionVector": {**without(1)["deletionVector"], **wrong}}
     snapshot = table_of(tmp_path / "t", told)
-    assert snapshot.num_rows is None
-    with pytest.raises(deltaic.CorruptLog):
-        snapshot.scan().count()
+    for count in (lambda: snapshot.num_rows, snapshot.scan().count):
+        with pytest.raises(deltaic.CorruptLog):
+            count()
 
 
 def test_more_rows_deleted_than_there_are_is_no_number_of_rows(tmp_path: Path) -> None:
@@ -344,10 +343,6 @@ def test_a_row_that_the_file_does_not_have_cannot_be_deleted(tmp_path: Path, row
         snapshot.scan().count()
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="the version is judged only where the first vector that is read starts in the first 64 KiB",
-)
 def test_the_version_of_a_file_is_judged_wherever_its_vector_is(tmp_path: Path) -> None:
     root = tmp_path / "t"
     file = VectorFile(root)

@@ -156,6 +156,15 @@ impl Error {
         self
     }
 
+    /// Gives what is known by one name another one, so that the first can be said of something else.
+    #[must_use]
+    pub fn renamed(mut self, key: &str, name: &'static str) -> Self {
+        for (known, _) in self.0.context.iter_mut().filter(|(known, _)| *known == key) {
+            *known = name;
+        }
+        self
+    }
+
     /// Says what the user can do.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {

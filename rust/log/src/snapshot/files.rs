@@ -17,6 +17,7 @@ use super::live::failed;
 use super::prune::{PruneReport, Pruning, values_in};
 use super::statistics::WithStatistics;
 use super::{Snapshot, live};
+use crate::location::without_secrets;
 
 /// The column of a batch that holds its partition values typed; the log has no column of this name.
 pub(super) const TYPED_VALUES: &str = "partition_values_typed";
@@ -87,6 +88,7 @@ impl Snapshot {
         };
         let (files, _) = self.prune(pruning).await?;
         self.ensure_places_once(&files)?;
+        self.ensure_vectors(&files)?;
         Ok(files.num_rows())
     }
 
@@ -152,6 +154,29 @@ impl Snapshot {
         self.location
             .ensure_places_once(paths)
             .map_err(|error| error.with("version", self.version()))
+    }
+
+    /// Proves of every file with a deletion vector that the log's word on it can be, as those who count by it need.
+    pub fn ensure_vectors(&self, files: &Files) -> Result<()> {
+        for batch in &files.batches {
+            let vectors = &batch.adds.deletion_vector;
+            if vectors.null_count() == vectors.len() {
+                continue;
+            }
+            for row in 0..batch.len() {
+                let Some(vector) = batch.adds.descriptor(row) else {
+                    continue;
+                };
+                let located = |error: Error| {
+                    error
+                        .renamed("path", "vector")
+                        .with("path", without_secrets(batch.adds.path.value(row)))
+                        .with("version", self.version())
+                };
+                vector.validate().map_err(located)?;
+            }
+        }
+        Ok(())
     }
 
     /// Proves that every file's partition values can be read, as those who read the files need; the error names the

@@ -19,7 +19,12 @@ fn damaged(error: &ArrowError) -> Error {
         ErrorKind::CorruptData,
         format!("a column does not fit the table's schema: {error}"),
     )
+    .hint(UNFIT)
 }
+
+/// What helps against a file that does not fit.
+pub(super) const UNFIT: &str =
+    "the file was not written for this table's schema: restore it, or remove it from the table";
 
 /// The column as the table's type; `path` names it in an error, and the mode tells how its fields are found.
 pub(super) fn conform(
@@ -37,7 +42,7 @@ pub(super) fn conform(
             ),
         )
         .with("field", path)
-        .hint("the file was not written for this table's schema: restore it, or remove it from the table")
+        .hint(UNFIT)
     };
     if *array.data_type() == ArrowType::Null {
         return Ok(new_null_array(&wanted.to_arrow()?, array.len()));

@@ -120,7 +120,10 @@ struct Frame {
 impl VectorOf {
     /// An error with the data file whose rows cannot be told.
     pub(crate) fn located(&self, error: Error) -> Error {
-        error.with("path", without_secrets(&self.path))
+        error
+            .renamed("path", "vector")
+            .with("path", without_secrets(&self.path))
+            .or_hint("restore the commit that names the vector from a backup of the table")
     }
 }
 
@@ -134,7 +137,7 @@ async fn read_file(
         .first()
         .map(|(_, frame)| without_secrets(&frame.vector.path));
     let located = |error: Error| {
-        let error = error.with("vector", shown.as_str());
+        let error = error.renamed("path", "vector").with("vector", shown.as_str());
         match &of_first {
             Some(path) => error.with("path", path.as_str()),
             None => error,
@@ -142,11 +145,24 @@ async fn read_file(
     };
     let path = location.resolve(&file).map_err(located)?;
     frames.sort_by_key(|(_, frame)| frame.range.start);
+    let store = location.store().as_ref();
+    let begins = range_of(&frames).start;
+    let version = async {
+        match begins {
+            0 => Ok(None),
+            // Far from the beginning the version is fetched by itself.
+            _ => read_what_is_there(store, &path, 0..1).await,
+        }
+    };
+    let version = version.await.map_err(|error| located(failure(&error, &shown)))?;
+    if let Some(version) = version {
+        check_version(&version).map_err(located)?;
+    }
     let mut vectors = Vec::with_capacity(frames.len());
     for run in runs(&frames) {
         let ranges = frames.get(run).unwrap_or_default();
         let whole = range_of(ranges);
-        let bytes = read_what_is_there(location.store().as_ref(), &path, whole.clone())
+        let bytes = read_what_is_there(store, &path, whole.clone())
             .await
             .map_err(|error| located(failure(&error, &shown)))?
             .unwrap_or_default();

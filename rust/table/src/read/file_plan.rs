@@ -15,7 +15,7 @@ use deltaic_protocol::partition::value_of;
 use deltaic_protocol::schema::{StructField, StructType};
 use deltaic_protocol::{Error, ErrorKind, Result};
 
-use super::conform::conform;
+use super::conform::{UNFIT, conform};
 use super::find::{find, find_name};
 use super::row_identity::RowIdentity;
 use crate::scan::{ROW_COMMIT_VERSION, ROW_ID, ScanTask};
@@ -121,6 +121,7 @@ impl FilePlan {
                 }
             })
             .collect::<Result<Vec<ArrayRef>>>()?;
+        ensure_nulls(&self.needed_schema, &columns)?;
         let options = RecordBatchOptions::new().with_row_count(Some(rows));
         let needed = RecordBatch::try_new_with_options(Arc::clone(&self.needed_schema), columns, &options)
             .map_err(failed)?;
@@ -161,4 +162,22 @@ fn failed(error: ArrowError) -> Error {
         ErrorKind::CorruptData,
         format!("the data file does not fit the table's schema: {error}"),
     )
+    .hint(UNFIT)
+}
+
+/// Proves that no column has NULL where the table has none.
+fn ensure_nulls(schema: &SchemaRef, columns: &[ArrayRef]) -> Result<()> {
+    let mut both = schema.fields().iter().zip(columns);
+    match both.find(|(field, column)| !field.is_nullable() && column.logical_null_count() > 0) {
+        Some((field, _)) => Err(Error::new(
+            ErrorKind::CorruptData,
+            format!(
+                "the file holds NULL in {}, which the table does not allow",
+                field.name()
+            ),
+        )
+        .with("field", field.name().as_str())
+        .hint(UNFIT)),
+        None => Ok(()),
+    }
 }

@@ -1,6 +1,7 @@
 //! One data file: opened, its columns chosen, its rows judged.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use arrow_array::RecordBatch;
 use arrow_schema::{DataType as ArrowType, Field, FieldRef, Fields, Schema, SchemaRef, TimeUnit};
@@ -8,13 +9,13 @@ use deltaic_log::location::without_secrets;
 use deltaic_log::parquet_file::ParquetFile;
 use deltaic_log::store_error::store_error;
 use deltaic_protocol::{Error, ErrorKind, Result};
-use futures::{Stream, TryStreamExt};
+use futures::{Stream, StreamExt, TryStreamExt};
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
 use parquet::arrow::{ParquetRecordBatchStreamBuilder, ProjectionMask};
-use parquet::basic::{LogicalType, Type as PhysicalType};
+use parquet::basic::Type as PhysicalType;
 use parquet::errors::ParquetError;
-use parquet::file::metadata::ParquetMetaData;
-use parquet::schema::types::SchemaDescriptor;
+use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData};
+use parquet::schema::types::{ColumnDescPtr, SchemaDescriptor};
 
 use super::deletion_vectors::{read_vectors, vectors_of};
 use super::file_plan::FilePlan;
@@ -50,6 +51,8 @@ pub(super) async fn open(task: ScanTask) -> Result<impl Stream<Item = Result<Rec
     };
     let file_schema = Arc::clone(metadata.schema());
     ensure_rows(&task, &rows, metadata.metadata()).map_err(&located)?;
+    ensure_sound(metadata.metadata()).map_err(&located)?;
+    let claimed = u64::try_from(metadata.metadata().file_metadata().num_rows()).unwrap_or(0);
     ensure_ids(metadata.parquet_schema().root_schema(), context.column_mapping).map_err(&located)?;
     let roots = plan.roots(file_schema.fields()).map_err(&located)?;
     let mask = ProjectionMask::roots(metadata.parquet_schema(), roots);
@@ -60,8 +63,22 @@ pub(super) async fn open(task: ScanTask) -> Result<impl Stream<Item = Result<Rec
         .map_err(|error| located(damaged(&error, &shown)))?;
     let (judged, name) = (located.clone(), shown.clone());
     let mut next_row = 0u64;
+    let located_end = located.clone();
+    let read = Arc::new(AtomicU64::new(0));
+    let counted = Arc::clone(&read);
+    let end = futures::stream::once(async move {
+        match read.load(Ordering::Relaxed) {
+            rows if rows == claimed => Ok(None::<RecordBatch>),
+            rows => Err(located_end(miscounted(rows, claimed))),
+        }
+    })
+    .try_filter_map(|none| async move { Ok(none) });
     Ok(stream
         .map_err(move |error| located(damaged(&error, &name)))
+        .inspect_ok(move |batch| {
+            let rows = u64::try_from(batch.num_rows()).unwrap_or(u64::MAX);
+            counted.fetch_add(rows, Ordering::Relaxed);
+        })
         .and_then(move |batch| {
             let first = next_row;
             next_row = first.saturating_add(u64::try_from(batch.num_rows()).unwrap_or(u64::MAX));
@@ -74,7 +91,61 @@ pub(super) async fn open(task: ScanTask) -> Result<impl Stream<Item = Result<Rec
         .try_filter(|batch| {
             let any = batch.num_rows() > 0;
             async move { any }
-        }))
+        })
+        .chain(end))
+}
+
+/// Proves that a footer counts the same rows wherever it counts them, and that its columns can be where it says.
+fn ensure_sound(file: &ParquetMetaData) -> Result<()> {
+    let mut rows = 0i64;
+    for group in file.row_groups() {
+        rows = rows.saturating_add(group.num_rows());
+        // The Parquet reader takes it for granted that they are not negative.
+        let is_sound = |column: &&ColumnChunkMetaData| {
+            let dictionary = column.dictionary_page_offset().unwrap_or(0);
+            column.data_page_offset() >= 0 && dictionary >= 0 && column.compressed_size() >= 0
+        };
+        if let Some(column) = group.columns().iter().find(|column| !is_sound(column)) {
+            return Err(Error::new(
+                ErrorKind::CorruptData,
+                "the data file's footer says that a column starts before the file, or has less than no bytes",
+            )
+            .with("field", column.column_path().string())
+            .hint("the file is damaged: restore it from a backup"));
+        }
+        let flat = group.columns().iter().find(|column| {
+            column.column_descr().max_rep_level() == 0 && column.num_values() != group.num_rows()
+        });
+        if let Some(column) = flat {
+            let (said, has) = (group.num_rows(), column.num_values());
+            return Err(Error::new(
+                ErrorKind::CorruptData,
+                format!(
+                    "the data file's footer counts {said} rows in a row group, and {has} values in a column"
+                ),
+            )
+            .with("field", column.column_path().string())
+            .hint("the file is damaged: restore it from a backup"));
+        }
+    }
+    let claimed = file.file_metadata().num_rows();
+    if rows == claimed {
+        return Ok(());
+    }
+    Err(Error::new(
+        ErrorKind::CorruptData,
+        format!("the data file's footer counts {claimed} rows, and {rows} in its row groups"),
+    )
+    .hint("the file is damaged: restore it from a backup"))
+}
+
+/// What a footer counts must be what the pages hold: where they differ, nobody knows which rows are lost.
+fn miscounted(read: u64, claimed: u64) -> Error {
+    Error::new(
+        ErrorKind::CorruptData,
+        format!("the data file's footer counts {claimed} rows, and its pages hold {read}"),
+    )
+    .hint("the file is damaged: restore it from a backup")
 }
 
 /// Which rows of the file are asked for; its deletion vectors are read unless that has been done.
@@ -123,29 +194,40 @@ fn damaged(error: &ParquetError, path: &str) -> Error {
 
 /// The file's Arrow schema with INT96 timestamps in microseconds; none where there are no such columns.
 fn int96_as_micros(schema: &SchemaRef, parquet: &SchemaDescriptor) -> Option<SchemaRef> {
-    let has_int96 = parquet
-        .columns()
+    let is_int96 = |leaf: &ColumnDescPtr| leaf.physical_type() == PhysicalType::INT96;
+    if !parquet.columns().iter().any(is_int96) {
+        return None;
+    }
+    // A local INT64 in nanoseconds has the same Arrow type: the leaves of both schemas stand in one order.
+    let mut leaves = parquet.columns().iter().map(is_int96);
+    let fields: Fields = schema
+        .fields()
         .iter()
-        .any(|column| column.physical_type() == PhysicalType::INT96);
-    // A local INT64 in nanoseconds has the same Arrow type and must not be taken for one.
-    let has_nanos = parquet.columns().iter().any(|column| {
-        column.physical_type() == PhysicalType::INT64
-            && matches!(column.logical_type_ref(), Some(LogicalType::Timestamp(local)) if !local.is_adjusted_to_u_t_c && local.unit == parquet::basic::TimeUnit::NANOS)
-    });
-    (has_int96 && !has_nanos).then(|| Arc::new(Schema::new(micros_in_fields(schema.fields()))))
+        .map(|field| micros_in_field(field, &mut leaves))
+        .collect();
+    Some(Arc::new(Schema::new(fields)))
 }
 
-fn micros_in_fields(fields: &Fields) -> Fields {
-    fields.iter().map(micros_in_field).collect()
-}
-
-fn micros_in_field(field: &FieldRef) -> FieldRef {
+fn micros_in_field(field: &FieldRef, is_int96: &mut impl Iterator<Item = bool>) -> FieldRef {
     let data_type = match field.data_type() {
-        ArrowType::Timestamp(TimeUnit::Nanosecond, None) => ArrowType::Timestamp(TimeUnit::Microsecond, None),
-        ArrowType::Struct(fields) => ArrowType::Struct(micros_in_fields(fields)),
-        ArrowType::List(element) => ArrowType::List(micros_in_field(element)),
-        ArrowType::Map(entries, sorted) => ArrowType::Map(micros_in_field(entries), *sorted),
-        other => other.clone(),
+        ArrowType::Struct(fields) => ArrowType::Struct(
+            fields
+                .iter()
+                .map(|field| micros_in_field(field, is_int96))
+                .collect(),
+        ),
+        ArrowType::List(element) => ArrowType::List(micros_in_field(element, is_int96)),
+        ArrowType::LargeList(element) => ArrowType::LargeList(micros_in_field(element, is_int96)),
+        ArrowType::FixedSizeList(element, size) => {
+            ArrowType::FixedSizeList(micros_in_field(element, is_int96), *size)
+        }
+        ArrowType::Map(entries, sorted) => ArrowType::Map(micros_in_field(entries, is_int96), *sorted),
+        leaf => match (is_int96.next(), leaf) {
+            (Some(true), ArrowType::Timestamp(TimeUnit::Nanosecond, None)) => {
+                ArrowType::Timestamp(TimeUnit::Microsecond, None)
+            }
+            _ => leaf.clone(),
+        },
     };
     Arc::new(Field::clone(field).with_data_type(data_type))
 }

@@ -76,7 +76,7 @@ fn with_rows(tasks: Vec<ScanTask>) -> impl Stream<Item = Result<ScanTask>> {
 
 /// Reads one task.
 pub fn stream_task(task: ScanTask) -> BatchStream {
-    let path = without_secrets(task.path());
+    let (path, version) = (without_secrets(task.path()), task.context.version);
     let batches = AssertUnwindSafe(open(task).into_stream().try_flatten()).catch_unwind();
     // The Parquet reader can panic on bytes that were made for it; here that is damage like any other.
     batches
@@ -88,6 +88,7 @@ pub fn stream_task(task: ScanTask) -> BatchStream {
                         "the data file cannot be read: its bytes make no sense",
                     )
                     .with("path", path.as_str())
+                    .with("version", version)
                     .hint("the file is truncated or damaged: restore it from a backup"),
                 ))
             })

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
-use arrow_array::types::{Date32Type, TimestampMicrosecondType};
+use arrow_array::types::{Date32Type, TimestampMicrosecondType, TimestampNanosecondType};
 use arrow_array::{Array, ArrayRef, PrimitiveArray};
 use arrow_schema::{ArrowError, DataType as ArrowType, TimeUnit};
 
@@ -16,6 +16,16 @@ pub(super) fn widen(array: &ArrayRef, wider: &ArrowType) -> Option<Result<ArrayR
     if let (ArrowType::Date32, ArrowType::Timestamp(TimeUnit::Microsecond, None)) = (array.data_type(), wider)
     {
         return Some(midnights(array.as_primitive()));
+    }
+    if let (
+        ArrowType::Timestamp(TimeUnit::Nanosecond, _),
+        ArrowType::Timestamp(TimeUnit::Microsecond, zone),
+    ) = (array.data_type(), wider)
+    {
+        // Cut downwards on both sides of 1970.
+        let nanos = array.as_primitive::<TimestampNanosecondType>();
+        let micros: PrimitiveArray<TimestampMicrosecondType> = nanos.unary(|nanos| nanos.div_euclid(1000));
+        return Some(Ok(Arc::new(micros.with_timezone_opt(zone.clone()))));
     }
     if !is_wider(array.data_type(), wider) {
         return None;
@@ -45,7 +55,11 @@ fn is_wider(from: &ArrowType, to: &ArrowType) -> bool {
         (A::Int8 | A::Int16 | A::Int32, A::Decimal128(precision, scale)) => holds(10, 0, *precision, *scale),
         (A::Int64, A::Decimal128(precision, scale)) => holds(19, 0, *precision, *scale),
         (
-            A::Decimal32(before, places) | A::Decimal64(before, places) | A::Decimal128(before, places),
+            A::Decimal32(before, places)
+            | A::Decimal64(before, places)
+            | A::Decimal128(before, places)
+            // Few digits in many bytes.
+            | A::Decimal256(before, places),
             A::Decimal128(precision, scale),
         ) => holds(*before, *places, *precision, *scale),
         _ => false,

@@ -197,6 +197,7 @@ impl Scan {
         // Pruning keeps a file whose partition value cannot be read; a scan would refuse it.
         self.snapshot.ensure_partition_values(&files)?;
         self.snapshot.ensure_places_once(&files)?;
+        self.snapshot.ensure_vectors(&files)?;
         Ok(files.num_rows().map(|rows| match self.limit {
             Some(limit) => rows.min(i64::try_from(limit).unwrap_or(i64::MAX)),
             None => rows,
