@@ -64,11 +64,17 @@ class Snapshot:
         """The surviving removes, one row each, expired ones too."""
 
     def scan(
-        self, *, columns: list[str] | None, predicate: str | None, limit: int | None, batch_size: int | None
+        self,
+        *,
+        columns: list[str] | None,
+        predicate: str | None,
+        limit: int | None,
+        batch_size: int | None,
+        variant: str,
     ) -> Scan:
         """Plans a scan.
 
         Raises:
-            ValueError: An unknown name in `columns`, with the nearest one.
+            ValueError: An unknown name in `columns` or `variant`, with the nearest one.
             InvalidPredicate, UnsupportedExpression.
         """

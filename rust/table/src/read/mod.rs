@@ -8,6 +8,7 @@ mod find;
 mod open;
 mod rows;
 mod stream;
+mod variant;
 mod widen;
 
 pub use count::count;

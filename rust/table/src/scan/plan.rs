@@ -13,7 +13,7 @@ use deltaic_protocol::partition::values_of_row;
 use deltaic_protocol::schema::{StructField, StructType};
 use deltaic_protocol::{Error, ErrorKind, Result};
 
-use super::{ScanContext, ScanTask};
+use super::{ScanContext, ScanTask, VariantAs};
 use crate::read::Rows;
 
 /// Rows a batch where the user does not say: as much as fits a core's cache.
@@ -30,6 +30,8 @@ pub struct ScanOptions {
     pub limit: Option<usize>,
     /// Rows a batch, at most.
     pub batch_size: Option<usize>,
+    /// The form of variants.
+    pub variant: VariantAs,
     /// Folders outside the table that its files may lie in.
     pub allowed_roots: Vec<String>,
 }
@@ -58,6 +60,7 @@ impl Scan {
             None => schema.as_ref().clone(),
             Some(names) => select(&schema, names)?,
         };
+        let output = options.variant.of_schema(&output);
         let predicate = match options.predicate {
             Some(text) => {
                 let bound = parse_predicate(&text)?.bind(&schema)?;
@@ -86,6 +89,7 @@ impl Scan {
             output,
             predicate,
             batch_size,
+            variant: options.variant,
             allowed_roots: options.allowed_roots,
         };
         Ok(Self {

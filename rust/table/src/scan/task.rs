@@ -12,6 +12,7 @@ use deltaic_protocol::schema::StructType;
 use deltaic_protocol::{Error, ErrorKind, Result, Version};
 use serde::{Deserialize, Serialize};
 
+use super::VariantAs;
 use crate::read::Rows;
 
 /// What all tasks of a scan share.
@@ -28,6 +29,7 @@ pub struct ScanContext {
     pub(crate) output: StructType,
     pub(crate) predicate: Option<(String, BoundPredicate)>,
     pub(crate) batch_size: usize,
+    pub(crate) variant: VariantAs,
     pub(crate) allowed_roots: Vec<String>,
 }
 
@@ -59,6 +61,8 @@ struct Wire {
     columns: Vec<String>,
     predicate: Option<String>,
     batch_size: usize,
+    #[serde(default, skip_serializing_if = "VariantAs::is_default")]
+    variant: VariantAs,
     path: String,
     size: i64,
     partition_values: BTreeMap<String, Option<String>>,
@@ -103,6 +107,7 @@ impl ScanTask {
             columns: context.output.names().map(str::to_owned).collect(),
             predicate: context.predicate.as_ref().map(|(text, _)| text.clone()),
             batch_size: context.batch_size,
+            variant: context.variant,
             path: self.path.clone(),
             size: self.size,
             partition_values: self.partition_values.clone(),
@@ -153,9 +158,10 @@ impl ScanTask {
                 table_schema,
                 partition_columns: wire.partition_columns,
                 column_mapping: wire.column_mapping,
-                output: StructType { fields },
+                output: wire.variant.of_schema(&StructType { fields }),
                 predicate,
                 batch_size: wire.batch_size,
+                variant: wire.variant,
                 allowed_roots: wire.allowed_roots,
             }),
             path: wire.path,
