@@ -18,6 +18,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from border.planted import found_in
+
 TOP = Path(__file__).resolve().parent.parent
 REPORTS = TOP / "target" / "test-reports"
 VENV = TOP / ".venv" / "bin"
@@ -72,13 +74,25 @@ def cargo_test() -> Outcome:
     # The laws of hostile bytes start from tables that others wrote, where these are at hand.
     echo([sys.executable, "fuzz/collect_seeds.py", "../shared", "fuzz/golden"])
     command = ["cargo", "test", "--workspace", "--exclude", "deltaic-python", "--locked", "--no-fail-fast"]
+    # What passing tests print is shown too, and so it is looked into.
+    command += ["--", "--show-output"]
     code, lines = echo(command)
     outcome = Outcome()
     for line in lines:
         if match := CARGO_RESULT.match(line):
             passed, failed, ignored = map(int, match.groups())
             outcome += Outcome(passed, failed, Counter({"#[ignore] in Rust": ignored} if ignored else {}))
-    return broken_off(outcome, code)
+    outcome = broken_off(outcome, code)
+    outcome += told_secrets(lines)
+    return outcome
+
+
+def told_secrets(lines: list[str]) -> Outcome:
+    """The Rust tests plant secrets as the Python tests do: to print one is a failure, whatever passed."""
+    found = dict.fromkeys(what for line in lines for what in found_in(line))
+    for what in found:
+        print(f"(a secret was told: {what} stands in what the Rust tests printed)")
+    return Outcome(failed=len(found))
 
 
 def pytest(name: str, python: Path, *paths: str) -> Outcome:
@@ -135,9 +149,12 @@ def lints() -> Outcome:
         "--features",
         "deltaic-python/witness,deltaic-python/provoke",
     ]
+    # A workspace of its own, which must build at any time and not only where somebody fuzzes.
+    fuzz_targets = ["--manifest-path", "fuzz/Cargo.toml", "--no-default-features"]
     steps = [
         ["cargo", "fmt", "--all", "--check"],
         ["cargo", "clippy", *everything, "--locked", "--", "-D", "warnings"],
+        ["cargo", "check", *fuzz_targets, "--locked"],
         [str(VENV / "ruff"), "check", "."],
         [str(VENV / "ruff"), "format", "--check", "."],
         [str(VENV / "pyright")],
@@ -154,6 +171,8 @@ def as_maturin_builds() -> dict[str, str]:
     """What maturin tells PyO3's build script. Told otherwise, the two would rebuild PyO3 by turns."""
     major, minor, *_ = sys.version_info
     environment = {
+        # The fuzz targets' workspace uses this one's dependencies.
+        "CARGO_TARGET_DIR": os.environ.get("CARGO_TARGET_DIR", str(TOP / "target")),
         "PYO3_BUILD_EXTENSION_MODULE": "1",
         "PYO3_ENVIRONMENT_SIGNATURE": f"cpython-{major}.{minor}-64bit",
         "PYO3_PYTHON": str(VENV / "python"),

@@ -13,13 +13,13 @@ import os
 import sys
 import warnings
 from collections.abc import Callable, Generator, Sequence
-from datetime import datetime, timezone
 from typing import Any
 
 import deltaic
 from deltaic.optional import require
 from deltaic.sizes import readable_size
 from deltaic.terminal import ProgressLine, cell, emit, emit_json, emit_report, emit_table, json_value, utc
+from deltaic.times import from_millis, shown_millis
 
 __all__ = ["main"]
 
@@ -360,7 +360,10 @@ def _numeric(schema: Any) -> set[str]:
 
 
 def _utc_of_millis(millis: int) -> str:
-    return utc(datetime.fromtimestamp(millis / 1000, timezone.utc))
+    try:
+        return utc(from_millis(millis))
+    except OverflowError:
+        return shown_millis(millis)
 
 
 def _show_warning(message: Warning | str, category: type[Warning], *_: object) -> None:

@@ -38,7 +38,7 @@ class Scan:
 
     __slots__ = ("_rust",)
 
-    def __init__(self, rust: _rust.Scan) -> None:
+    def __init__(self, rust: _rust.Scan | _rust.Changes) -> None:
         self._rust = rust
 
     @property
@@ -132,7 +132,7 @@ def _unpickle(data: bytes) -> ScanTask:
     return ScanTask(_rust.ScanTask.from_bytes(data))
 
 
-def _reader(rust: _rust.Scan | _rust.ScanTask, purpose: str) -> Any:  # Any: pyarrow ships no types
+def _reader(rust: _rust.Scan | _rust.Changes | _rust.ScanTask, purpose: str) -> Any:  # Any: pyarrow ships no types
     # Batch by batch, because an Arrow stream carries the text of an error and not its class.
     pyarrow = require("pyarrow", purpose)
     batches = (pyarrow.record_batch(batch) for batch in rust.batches())

@@ -17,7 +17,7 @@ from deltaic.predicates import Expression
 from deltaic.scan import Scan, to_sql
 from deltaic.schema import Schema
 from deltaic.sizes import readable_size
-from deltaic.times import from_millis
+from deltaic.times import from_millis, shown_millis
 
 __all__ = ["Metadata", "Protocol", "Snapshot"]
 
@@ -227,6 +227,25 @@ class Snapshot:
         """
         return ArrowTable(self._rust.tombstones())
 
+    def deletion_vectors(self) -> ArrowTable:
+        """The deletion vectors of the live files, one row each; files without any are left out.
+
+        Returns:
+            Columns ``path`` (the data file, as in the log), ``cardinality`` (int64, how many of its rows are
+            deleted) and ``rows`` (large_list<int64>, their positions in the file from 0, ascending).
+
+        Raises:
+            CorruptLog: A vector's descriptor makes no sense.
+            CorruptData: A file of vectors is missing or damaged.
+            PathEscape: A vector lies outside of the table and the allowed roots.
+
+        >>> import deltaic, pyarrow
+        >>> table = deltaic.Table.create("swims", pyarrow.schema([("id", pyarrow.int64())]))
+        >>> table.snapshot().deletion_vectors().to_arrow().column_names
+        ['path', 'cardinality', 'rows']
+        """
+        return ArrowTable(self._rust.deletion_vectors())
+
     def scan(
         self,
         columns: Sequence[str] | None = None,
@@ -277,7 +296,7 @@ class Snapshot:
 
     def __repr__(self) -> str:
         lines = [f"<deltaic.Snapshot version {self.version} of {self.uri}"]
-        lines.append(f"  committed {self.timestamp:%Y-%m-%d %H:%M:%S} UTC")
+        lines.append(f"  committed {_shown_time(self._rust.timestamp_ms)}")
         files = "1 file" if self.num_files == 1 else f"{self.num_files:,} files"
         lines.append(f"  {files}, {readable_size(self.size_in_bytes)}")
         if self.partition_columns:
@@ -290,6 +309,14 @@ def announced(rust: _rust.Snapshot, stacklevel: int) -> Snapshot:
     for text in rust.warnings:
         warnings.warn(text, DeltaicWarning, stacklevel=stacklevel)
     return Snapshot(rust)
+
+
+def _shown_time(millis: int) -> str:
+    try:
+        return f"{from_millis(millis):%Y-%m-%d %H:%M:%S} UTC"
+    except OverflowError:
+        # What is shown must not fail for what is odd.
+        return f"at {shown_millis(millis)}"
 
 
 def _created_time(millis: int | None) -> datetime | None:

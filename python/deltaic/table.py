@@ -13,6 +13,7 @@ from deltaic.capsule import ArrowArrayExportable, ArrowSchemaExportable, ArrowSt
 from deltaic.check import Report
 from deltaic.check import from_rust as from_rust_report
 from deltaic.commit import Commit, from_rust, to_commit_info
+from deltaic.scan import Scan
 from deltaic.snapshot import Snapshot, announced
 from deltaic.times import to_millis
 
@@ -185,6 +186,60 @@ class Table:
             return announced(self._rust.snapshot(timestamp_ms=to_millis(timestamp)), stacklevel=3)
         return announced(self._refreshed(), stacklevel=3)
 
+    def changes(
+        self,
+        start: int | str | datetime,
+        end: int | str | datetime | None = None,
+        columns: Sequence[str] | None = None,
+        *,
+        infer: bool = False,
+    ) -> Scan:
+        """The rows that came and went from one version to another.
+
+        Each row has the table's columns, as they are at the last version, and ``_change_type`` (``insert``,
+        ``delete``, ``update_preimage`` or ``update_postimage``), ``_commit_version`` and
+        ``_commit_timestamp``. A version's rows stand together, the oldest version's first.
+
+        Args:
+            start: The first version, or a time: the first version that was committed at or after it.
+            end: The last version, which is among them, or a time: the last version that was committed at or
+                before it. The newest version when None.
+            columns: The top-level columns to read, in this order; all of them when None. Those that tell the
+                change are added when they are not named.
+            infer: Whether to tell the changes of a table that keeps no change feed, from the files that each
+                version added and removed. Rows that were rewritten and stayed what they were are no change;
+                an update is a ``delete`` and an ``insert``. Rows of files that one version rewrote are held
+                in memory together.
+
+        Raises:
+            VersionNotFound: The log does not hold the range, or no longer; the range that it holds is given.
+            UnsupportedFeature: The table keeps no change feed at one of the versions, and `infer` is not set;
+                or it needs a feature that is not implemented.
+            SchemaMismatch: A column had another type in the range, which its last type does not hold.
+            ValueError: The range ends before it starts, a time has no zone, or a column is not known.
+
+        >>> import deltaic, pyarrow
+        >>> table = deltaic.Table.create("kites", pyarrow.schema([("id", pyarrow.int64())]))
+        >>> commit = table.append(pyarrow.table({"id": [1, 2]}))
+        >>> changes = table.changes(1, infer=True).to_arrow()
+        >>> changes["id"].to_pylist(), changes["_change_type"].to_pylist()
+        ([1, 2], ['insert', 'insert'])
+        """
+        if isinstance(columns, str):
+            raise TypeError(f"columns is a list of names: write columns=[{columns!r}]")
+        first_version, first_ms = _bound("start", start, round_up=True)
+        last_version, last_ms = (None, None) if end is None else _bound("end", end, round_up=False)
+        return Scan(
+            self._rust.changes(
+                first_version=first_version,
+                first_ms=first_ms,
+                last_version=last_version,
+                last_ms=last_ms,
+                columns=None if columns is None else list(columns),
+                infer=infer,
+            )
+        )
+
     def history(self, limit: int | None = None) -> list[Commit]:
         """The commits that the log still holds, newest first.
 
@@ -213,8 +268,9 @@ class Table:
         Args:
             deep: Whether the data files of the newest version are looked at too: whether they are there,
                 their sizes, footers and numbers of rows.
-            progress: Called now and then while the check is at work: with ``"log"`` or ``"files"``, how many
-                steps of it are done, and how many there are.
+            progress: Called now and then while the check is at work, and once at its end: with ``"log"`` or
+                ``"files"``, how many steps of it are done, and how many there are. What it raises ends the
+                check and comes out of it.
 
         Raises:
             TableNotFound: There is no table here.
@@ -300,3 +356,15 @@ def _open(
         allowed_roots=allowed_roots or [],
         max_line_bytes=at_most("max_line_bytes", max_line_bytes, least=1),
     )
+
+
+def _bound(name: str, bound: int | str | datetime, *, round_up: bool) -> tuple[int | None, int | None]:
+    """The version, or the time in milliseconds since the epoch, that one end of a range names."""
+    if isinstance(bound, (str, datetime)):
+        return None, to_millis(bound, round_up=round_up)
+    version = whole_number(name, bound)
+    if version < 0:
+        raise ValueError(f"versions count from 0, and {name}={version} is below: give 0 or more")
+    if version > _MOST_VERSION:
+        raise ValueError(f"versions end at {_MOST_VERSION}, and {name}={version} is above")
+    return version, None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta, timezone
 
-__all__ = ["from_millis", "to_millis"]
+__all__ = ["from_millis", "shown_millis", "to_millis"]
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 _MILLISECOND = timedelta(milliseconds=1)
@@ -22,11 +22,20 @@ def from_millis(millis: int) -> datetime:
     return _EPOCH + timedelta(milliseconds=millis)
 
 
-def to_millis(when: str | datetime) -> int:
+def shown_millis(millis: int) -> str:
+    """A time that no datetime holds, for people.
+
+    >>> shown_millis(2**63 - 1)
+    '9223372036854775807 ms since 1970'
+    """
+    return f"{millis} ms since 1970"
+
+
+def to_millis(when: str | datetime, *, round_up: bool = False) -> int:
     """Milliseconds since the epoch of an ISO 8601 text or a datetime, both with a zone.
 
-    What is finer than a millisecond is cut off, which changes no answer: the times of commits are
-    whole milliseconds.
+    What is finer than a millisecond is cut off, or rounded up where later commits are meant: the times of
+    commits are whole milliseconds.
 
     Raises:
         ValueError: The text is not a time, or no zone is given.
@@ -52,7 +61,8 @@ def to_millis(when: str | datetime) -> int:
             f"the time {when!s} has no zone, so it is not one moment: "
             "add 'Z' or an offset such as '+01:00' to a text, tzinfo=timezone.utc to a datetime"
         )
-    return (moment - _EPOCH) // _MILLISECOND
+    millis, rest = divmod(moment - _EPOCH, _MILLISECOND)
+    return millis + (1 if round_up and rest else 0)
 
 
 def _parse(text: str) -> datetime:

@@ -152,10 +152,21 @@ def test_progress_is_a_line_on_stderr_that_goes_away(
     assert shown.endswith(" \r")
 
 
-def test_whoever_listens_may_fail(numbers: deltaic.Table) -> None:
-    """Progress is told now and then: of a small table maybe not at all, and never in the way of the check."""
+@pytest.mark.parametrize("deep", [False, True])
+def test_whoever_listens_hears_of_the_end(numbers: deltaic.Table, deep: bool) -> None:
+    heard: list[tuple[str, int, int]] = []
+    numbers.check(deep=deep, progress=lambda *told: heard.append(told))
+    assert heard[-1] == (("files", 2, 2) if deep else ("log", 3, 3))
 
+
+@pytest.mark.parametrize(
+    "error", [ValueError("not now"), KeyboardInterrupt(), deltaic.DeltaicError("enough")]
+)
+def test_what_a_listener_raises_ends_the_check(numbers: deltaic.Table, error: BaseException) -> None:
     def broken(*_: object) -> None:
-        raise ValueError("not now")
+        raise error
 
-    assert numbers.check(progress=broken).is_healthy
+    with pytest.raises(type(error)) as caught:
+        numbers.check(progress=broken)
+    assert caught.value is error
+    assert numbers.check().is_healthy

@@ -15,7 +15,7 @@ import deltaic
 from deltaic.cli import main
 from tests.api.log_files import commit_file
 
-PLANTED = "planted-secret"
+PLANTED = "PlAnTeD-secret"
 TABLE_COMMANDS = ["show", "history", "files", "head", "count", "check"]
 COMMANDS = [*TABLE_COMMANDS, "probe"]
 
@@ -34,7 +34,7 @@ UNREACHABLE = {
     "aws_endpoint": "http://127.0.0.1:9",
     "allow_http": "true",
     "max_retries": "0",
-    "aws_access_key_id": "key=with=signs",
+    "aws_access_key_id": f"{PLANTED}=with=signs",
     "aws_secret_access_key": PLANTED,
 }
 """A store that is not there: that nobody answers shows that the options have arrived."""

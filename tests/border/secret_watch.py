@@ -1,8 +1,9 @@
 """Plants secrets for the whole session and fails every test in which one of them is told.
 
-A pytest plugin. It looks into every error and warning of deltaic when it is made, every exception that a
-test expects, every record that is logged, every repr of a table and what comes of it, what subprocesses
-print, and each report: what was captured, and the traceback. What is found is reported without the secret.
+A pytest plugin, of every part of the Python tests. It looks into every error and warning of deltaic when it
+is made, every exception that a test expects, every record that is logged, every repr of a table and what
+comes of it, what subprocesses print, and each report: what was captured, and the traceback. What is found is
+reported without the secret. A credential that it would not know again is a failure too.
 """
 
 from __future__ import annotations
@@ -10,35 +11,24 @@ from __future__ import annotations
 import functools
 import logging
 import os
+import re
 import subprocess
 import traceback
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 
 import pytest
 
 import deltaic
 from deltaic import exceptions
 
-PLANTED = {
-    "AWS_ACCESS_KEY_ID": "PlAnTeDenvid",
-    "AWS_SECRET_ACCESS_KEY": "PlAnTeDenvsecret",
-    "AWS_SESSION_TOKEN": "PlAnTeDenvtoken",
-    "AZURE_STORAGE_ACCOUNT_KEY": "UGxBblRlRGVudmtleQ==",
-    "AZURE_STORAGE_SAS_KEY": "sv=1&sig=PlAnTeDenvsas",
-    "GOOGLE_SERVICE_ACCOUNT_KEY": '{"private_key": "PlAnTeDenvkey"}',
-}
-"""Variables of the environment that a store looks at, unless they are set."""
+from .planted import ENVIRONMENT, found_in
 
-MARKS = {
-    "PlAnTeD": "a planted secret",
-    "UGxBblRlR": "a planted key",
-    "planted-key-id": "the key id of a test's store",
-    "planted-secret-key": "the key of a test's store",
-    "planted-bearer-token": "the token of a test's store",
-    "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuF": "the key of Azurite",
-}
-"""What a secret is known by, in the environment and in the options and URIs that the tests use."""
+# Options whose values are credentials, and among their names those that only tell where one is.
+CREDENTIAL = re.compile(r"secret|(access|account|customer|encryption)_key|key_id|token|sas\b|_sas_|password")
+PLACE = re.compile(r"_(file|endpoint|provider|uri|type|host)\b")
+# A shorter one would be found in any text.
+SHORTEST = 6
 
 _found: list[str] = []
 
@@ -46,7 +36,7 @@ _found: list[str] = []
 def look_into(text: object, where: str) -> None:
     """Note each secret in a text."""
     text = text.decode(errors="replace") if isinstance(text, bytes) else str(text)
-    _found.extend(f"{what} stands in {where}" for mark, what in MARKS.items() if mark in text)
+    _found.extend(f"{what} stands in {where}" for what in found_in(text))
 
 
 def look_into_error(error: BaseException, where: str) -> None:
@@ -58,6 +48,17 @@ def look_into_error(error: BaseException, where: str) -> None:
     for other in (error.__cause__, error.__context__):
         if other is not None and other is not error:
             look_into_error(other, f"what {where} comes from")
+
+
+def look_into_options(options: object) -> None:
+    """Note each credential that would not be known if it were told: no test may use one."""
+    if not isinstance(options, Mapping):
+        return
+    for name, value in options.items():
+        plain = str(name).lower().replace(".", "_")
+        is_credential = CREDENTIAL.search(plain) and not PLACE.search(plain)
+        if is_credential and len(str(value)) >= SHORTEST and not found_in(str(value)):
+            _found.append(f"the option {name} of a test has a value that this watch does not know")
 
 
 class _Records(logging.Handler):
@@ -77,9 +78,18 @@ def _after(method: Callable[..., object], look: Callable[..., object]) -> Callab
     return both
 
 
+def _before(opening: Callable[..., object], look: Callable[[object], None]) -> Callable[..., object]:
+    @functools.wraps(opening)
+    def both(uri: object, storage_options: object = None, **named: object) -> object:
+        look(storage_options)
+        return opening(uri, storage_options, **named)
+
+    return both
+
+
 def pytest_configure() -> None:
     """Plant, and listen wherever something can be told."""
-    for name, value in PLANTED.items():
+    for name, value in ENVIRONMENT.items():
         os.environ.setdefault(name, value)
     logging.getLogger().addHandler(_Records())
     patches = [
@@ -95,6 +105,8 @@ def pytest_configure() -> None:
     ]
     for owner, name, look in patches:
         setattr(owner, name, _after(getattr(owner, name), look))
+    # The one way to a place, of tables and of what is asked without one.
+    deltaic.table._open = _before(deltaic.table._open, look_into_options)  # type: ignore[assignment]
 
 
 def _look_into_process(self: subprocess.CompletedProcess[object], _: object) -> None:

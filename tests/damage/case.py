@@ -12,9 +12,13 @@ from . import broken
 State = Callable[[deltaic.Snapshot], object]
 
 
+# Stands for the table's own URI where an error tells it.
+TABLE = "the table's URI"
+
+
 @dataclass(frozen=True)
 class Case:
-    """How a table is damaged, how it is met, and what must be said."""
+    """How a table is damaged, how it is met, and what must be said: words of the message, and the context."""
 
     name: str
     damage: broken.Damage
@@ -51,21 +55,36 @@ def commit_case(name: str, damage: broken.Damage, *says: str, version: int = 1, 
     return log_case(name, damage, *says, version=version, path=path, **context)
 
 
+def state_case(name: str, damage: broken.Damage, *says: str, field: str) -> Case:
+    """What all commits together say about the table is wrong: the version that was read is named."""
+    return log_case(name, damage, *says, field=field, table=TABLE, version=1)
+
+
 def line_case(name: str, text: str, *says: str, **context: object) -> Case:
     """A second line of commit 1 that is wrong, which is named too."""
     return commit_case(name, broken.line(text), *says, line=2, **context)
 
 
-def refusal(name: str, damage: broken.Damage, *says: str, meet: broken.Meeting = broken.opened) -> Case:
+def refusal(
+    name: str, damage: broken.Damage, feature: str, *, meet: broken.Meeting = broken.opened, **context: object
+) -> Case:
     """What an implementation that has more may read, and this one refuses by name."""
-    return Case(name, damage, meet, deltaic.UnsupportedFeature, says, append_too=True)
+    context = {"feature": feature, "table": TABLE, "version": 1, **context}
+    return Case(name, damage, meet, deltaic.UnsupportedFeature, (feature,), context, append_too=True)
 
 
-def data_case(name: str, damage: broken.Damage, *says: str) -> Case:
+def writer_refusal(name: str, damage: broken.Damage, feature: str) -> Case:
+    """What may be read, and not written."""
+    context: dict[str, object] = {"feature": feature, "table": TABLE, "version": 1}
+    return Case(name, damage, broken.appended, deltaic.UnsupportedFeature, (feature,), context)
+
+
+def data_case(name: str, damage: broken.Damage, *says: str, **context: object) -> Case:
     """Damage of the first data file: a scan names it."""
-    return Case(name, damage, broken.scanned, deltaic.CorruptData, (broken.FIRST_FILE, *says))
+    context = {"path": broken.FIRST_FILE, "version": 1, **context}
+    return Case(name, damage, broken.scanned, deltaic.CorruptData, (broken.FIRST_FILE, *says), context)
 
 
-def question(name: str, meet: broken.Meeting, error: type[Exception], *says: str) -> Case:
+def question(name: str, meet: broken.Meeting, error: type[Exception], *says: str, **context: object) -> Case:
     """A question or a demand that a healthy table cannot answer."""
-    return Case(name, broken.nothing, meet, error, says)
+    return Case(name, broken.nothing, meet, error, says, context)

@@ -17,7 +17,7 @@ DATA = [
     data_case("a data file of nonsense", broken.data_of_nonsense),
     data_case("a data file spoilt in the middle", broken.data_spoilt_in_the_middle),
     data_case("an empty data file", broken.empty_data),
-    data_case("a data file of another type", broken.data_of_another_type, "id"),
+    data_case("a data file of another type", broken.data_of_another_type, "id", field="id"),
 ]
 
 # Of the log and its paths.

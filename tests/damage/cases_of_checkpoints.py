@@ -11,8 +11,8 @@ import pyarrow.parquet as pq
 from tests.protocol import handmade_log as log
 
 from . import broken, odd_files
-from .case import Survivor, log_case
-from .check_damage import UUID, both, checkpoint, handmade, log_file, state
+from .case import TABLE, Survivor, commit_case, log_case
+from .check_damage import UUID, both, checkpoint, handmade, log_file, state, two_in_a_row
 
 CLASSIC = f"{1:020}.checkpoint.parquet"
 UUID_NAMED = f"{1:020}.checkpoint.{UUID}.parquet"
@@ -123,6 +123,14 @@ def other_parquet(root: Path) -> None:
     pq.write_table(pa.table({"id": [1, 2, 3]}), root / "_delta_log" / CLASSIC)
 
 
+OUTSIDE = {
+    "a sidecar outside": "../../../outside.parquet",
+    "an absolute sidecar": "/etc/passwd",
+    "an encoded sidecar": "%2e%2e%2fa.parquet",
+    "a sidecar without a name": "",
+    "a sidecar elsewhere": "https://example.com/a.parquet",
+}
+UNREADABLE = ("missing", "empty", "nonsense", "a pipe")
 PASSED_OVER = "a checkpoint was passed over"
 BROKEN: dict[str, broken.Damage] = {
     "a checkpoint with a partition value twice": checkpoint(
@@ -141,6 +149,8 @@ BROKEN: dict[str, broken.Damage] = {
     "a checkpoint with two protocols": two_of("protocol"),
     "a checkpoint with two metaData": two_of("metaData"),
     "a checkpoint with a file twice": two_of("add"),
+    "a checkpoint with a file and a remove in one row": two_in_a_row("remove"),
+    "a checkpoint with a file and a txn in one row": two_in_a_row("txn"),
     "a checkpoint whose sizes are text": retyped("add", "size", pa.string(), "100"),
     "a checkpoint whose sizes are fractions": retyped("add", "size", pa.float64(), 1.5),
     "a checkpoint whose paths are numbers": retyped("add", "path", pa.int64(), 7),
@@ -157,22 +167,36 @@ BROKEN: dict[str, broken.Damage] = {
     "a V2 checkpoint whose sidecar is empty": spoilt_sidecar(b""),
     "a V2 checkpoint whose sidecar is nonsense": spoilt_sidecar(b"PAR1" * 100),
     "a V2 checkpoint whose sidecar is a pipe": piped_sidecar,
-    "a V2 checkpoint with a sidecar outside": named("../../../outside.parquet"),
-    "a V2 checkpoint with an absolute sidecar": named("/etc/passwd"),
-    "a V2 checkpoint with an encoded sidecar": named("%2e%2e%2fa.parquet"),
-    "a V2 checkpoint with a sidecar without a name": named(""),
-    "a V2 checkpoint with a sidecar elsewhere": named("https://example.com/a.parquet"),
+    **{f"a V2 checkpoint with {name}": named(path) for name, path in OUTSIDE.items()},
 }
+
+SIDECAR = {"path": "_delta_log/_sidecars/a.parquet"}
+# Where an error says that a checkpoint is broken, if that is not the checkpoint's own file.
+PLACES: dict[str, dict[str, object]] = {
+    "a checkpoint with a schema that is no JSON": {"field": "schemaString", "table": TABLE},
+    "parts of two writers": {"path": f"_delta_log/{PARTS[0]}"},
+    **dict.fromkeys((f"a V2 checkpoint whose sidecar is {what}" for what in UNREADABLE), SIDECAR),
+    **{
+        f"a V2 checkpoint with {name}": {"path": path, "field": "sidecar.path"}
+        for name, path in OUTSIDE.items()
+    },
+}
+
+
+def place(name: str) -> dict[str, object]:
+    own = UUID_NAMED if name.startswith("a V2 checkpoint") else CLASSIC
+    return PLACES.get(name, {"path": f"_delta_log/{own}"})
+
 
 CHECKPOINTS = [
     Survivor("fifty broken checkpoints", many_broken, PASSED_OVER, version=51),
     *(Survivor(name, damage, PASSED_OVER) for name, damage in BROKEN.items()),
     *(
-        log_case(f"{name}, and no commits", both(damage, without_commits), "checkpoint")
+        log_case(f"{name}, and no commits", both(damage, without_commits), version=1, **place(name))
         for name, damage in BROKEN.items()
     ),
     Survivor("a missing part", parts(0)),
-    log_case("a missing part, and no commits", both(parts(1), without_commits)),
+    commit_case("a missing part, and no commits", both(parts(1), without_commits), version=0),
     Survivor("parts that are whole", both(parts(0, 1), without_commits)),
     Survivor("a V2 checkpoint that is whole", both(v2(MARK), without_commits)),
     Survivor(

@@ -11,7 +11,7 @@ import deltaic
 from tests.protocol import handmade_log as log
 
 from . import broken
-from .case import Survivor, commit_case, line_case, log_case
+from .case import Survivor, commit_case, line_case
 from .check_damage import both
 
 ADD = log.add("c", values={"day": None})
@@ -48,35 +48,48 @@ def with_many(root: Path) -> None:
 
 
 COMMIT_BODY = [
-    commit_case("a torn commit", broken.torn),
-    commit_case("a million partition values", with_many, "more than 65536 partition values", line=2),
-    commit_case("a commit torn within a character", broken.body(b'{"commitInfo":{"t":"\xc3'), "UTF-8"),
-    commit_case("NUL bytes at the end of a commit", broken.with_nul_bytes),
-    commit_case("a line of NUL bytes in a commit", broken.body(INFO + b"\0" * 8 + b"\n" + INFO), line=2),
-    commit_case("a commit of NUL bytes", broken.body(b"\0" * 100)),
-    commit_case("a commit that is not UTF-8", broken.not_utf8, "UTF-8"),
-    commit_case("an overlong character", broken.body(b'{"commitInfo":{"t":"\xc0\x80"}}\n'), "UTF-8"),
-    commit_case("half a character pair", broken.body(b'{"commitInfo":{"t":"\xed\xa0\x80"}}\n'), "UTF-8"),
+    commit_case("a torn commit", broken.torn, line=1),
     commit_case(
-        "what is not UTF-8 in an unknown action", broken.body(INFO + b'{"new":{"t":"\xff"}}\n'), "UTF-8"
+        "a million partition values",
+        with_many,
+        "more than 65536 partition values",
+        line=2,
+        field="add.partitionValues",
     ),
-    commit_case("UTF-16 with its mark", broken.body('{"commitInfo":{}}\n'.encode("utf-16"))),
+    commit_case(
+        "a commit torn within a character", broken.body(b'{"commitInfo":{"t":"\xc3'), "UTF-8", line=1
+    ),
+    commit_case("NUL bytes at the end of a commit", broken.with_nul_bytes, line=2),
+    commit_case("a line of NUL bytes in a commit", broken.body(INFO + b"\0" * 8 + b"\n" + INFO), line=2),
+    commit_case("a commit of NUL bytes", broken.body(b"\0" * 100), line=1),
+    commit_case("a commit that is not UTF-8", broken.not_utf8, "UTF-8", line=1),
+    commit_case("an overlong character", broken.body(b'{"commitInfo":{"t":"\xc0\x80"}}\n'), "UTF-8", line=1),
+    commit_case(
+        "half a character pair", broken.body(b'{"commitInfo":{"t":"\xed\xa0\x80"}}\n'), "UTF-8", line=1
+    ),
+    commit_case(
+        "what is not UTF-8 in an unknown action",
+        broken.body(INFO + b'{"new":{"t":"\xff"}}\n'),
+        "UTF-8",
+        line=2,
+    ),
+    commit_case("UTF-16 with its mark", broken.body('{"commitInfo":{}}\n'.encode("utf-16")), line=1),
     commit_case("UTF-8 with a byte-order mark", broken.body(b"\xef\xbb\xbf" + INFO), line=1),
     commit_case("an empty commit", broken.body(b""), "empty"),
     commit_case("an empty commit at the end", broken.body(b"", version=2), "empty", version=2),
     commit_case("a commit of blank lines", broken.body(b"\n\r\n \n"), "empty"),
-    commit_case("a commit that is no JSON", broken.body(b"PAR1\n")),
-    commit_case("a compressed commit", broken.body(gzip.compress(INFO, mtime=0))),
-    commit_case("a commit of a list", broken.body(b"[1]\n"), "object"),
-    commit_case("a commit of a text", broken.body(b'"add"\n'), "object"),
-    commit_case("a commit of null", broken.body(b"null\n"), "object"),
-    commit_case("lines that only CR parts", broken.body(INFO.strip() + b"\r" + INFO)),
+    commit_case("a commit that is no JSON", broken.body(b"PAR1\n"), line=1),
+    commit_case("a compressed commit", broken.body(gzip.compress(INFO, mtime=0)), line=1),
+    commit_case("a commit of a list", broken.body(b"[1]\n"), "object", line=1),
+    commit_case("a commit of a text", broken.body(b'"add"\n'), "object", line=1),
+    commit_case("a commit of null", broken.body(b"null\n"), "object", line=1),
+    commit_case("lines that only CR parts", broken.body(INFO.strip() + b"\r" + INFO), line=1),
     line_case("two actions on a line", '{"txn":{"appId":"a","version":1}}{"commitInfo":{}}'),
     line_case("two actions in an object", '{"txn":{"appId":"a","version":1},"commitInfo":{}}', "two actions"),
     line_case("a comment", '{"commitInfo":{}} // by hand'),
     line_case("a comma at the end", '{"commitInfo":{},}'),
     line_case("single quotes", "{'commitInfo':{}}"),
-    line_case("an action over two lines", '{"commitInfo":\n{}}'),
+    line_case("an action over two lines", '{"commitInfo":\n{}}', field="commitInfo"),
     Survivor("lines that end in CRLF", broken.body(INFO.replace(b"\n", b"\r\n")), files=1, rows=2),
     Survivor("no newline at the end", broken.body(INFO.strip()), files=1, rows=2),
     Survivor("blank lines and spaces", broken.body(b"\n \t\n " + INFO + b"\t\r\n"), files=1, rows=2),
@@ -110,13 +123,13 @@ ACTIONS = [
         '{"domainMetadata":{"domain":"d","configuration":"","removed":"no"}}',
         field="domainMetadata.removed",
     ),
-    log_case("two metaData", broken.more(log.metadata(), log.metadata()), "metaData", version=1),
-    log_case("two protocol", broken.more(log.protocol(), log.protocol()), "protocol", version=1),
-    log_case("two txn of an application", broken.more(log.txn("a", 1), log.txn("a", 2)), version=1),
-    log_case("a domain twice", broken.more(log.domain("d"), log.domain("d")), version=1),
-    log_case("add and remove of a file", broken.more(ADD, log.remove("c")), "c", version=1),
-    log_case("a file twice", broken.more(ADD, ADD), "c", version=1),
-    log_case("a file removed twice", broken.more(log.remove("c"), log.remove("c")), "c", version=1),
+    commit_case("two metaData", broken.more(log.metadata(), log.metadata()), "metaData", line=3),
+    commit_case("two protocol", broken.more(log.protocol(), log.protocol()), "protocol", line=3),
+    commit_case("two txn of an application", broken.more(log.txn("a", 1), log.txn("a", 2)), "txn (a)"),
+    commit_case("a domain twice", broken.more(log.domain("d"), log.domain("d")), "domainMetadata (d)"),
+    commit_case("add and remove of a file", broken.more(ADD, log.remove("c")), "one logical file"),
+    commit_case("a file twice", broken.more(ADD, ADD), "one logical file"),
+    commit_case("a file removed twice", broken.more(log.remove("c"), log.remove("c")), "one logical file"),
     Survivor("an object without an action", broken.line("{}")),
     Survivor("an unknown action", broken.line('{"fromTheFuture":{"path":"x"}}')),
     Survivor("an unknown action that is null", broken.line('{"fromTheFuture":null}')),
@@ -133,9 +146,14 @@ ACTIONS = [
 ]
 
 JSON = [
-    line_case("a key twice", '{"txn":{"appId":"a","version":1,"version":2}}', "version"),
+    line_case("a key twice", '{"txn":{"appId":"a","version":1,"version":2}}', "version", field="txn"),
     line_case("an action twice in an object", '{"commitInfo":{},"commitInfo":{}}', "commitInfo"),
-    line_case("a partition value twice", add_of(partitionValues=b'{"day":null,"day":null}'), "day"),
+    line_case(
+        "a partition value twice",
+        add_of(partitionValues=b'{"day":null,"day":null}'),
+        "day",
+        field="add.partitionValues",
+    ),
     line_case("a property twice", metadata_of(configuration=b'{"a":"1","a":"2"}'), "a"),
     line_case(
         "a format's option twice",
@@ -146,13 +164,15 @@ JSON = [
     line_case("a key twice in an unknown field", add_of(new=b'{"a":1,"a":2}'), "a"),
     line_case("deep JSON in an unknown action", '{"new":' + "[" * 1_000 + "]" * 1_000 + "}"),
     line_case("deep JSON in an unknown field", add_of(new=b"[" * 1_000 + b"]" * 1_000)),
-    line_case("deep JSON", DEEP),
+    line_case("deep JSON", DEEP, field="add"),
     line_case("a bomb of brackets", "[" * 1_000_000),
     line_case("a bomb of braces", '{"x":' * 200_000),
-    line_case("a control character in a text", '{"commitInfo":{"t":"\x01"}}'),
-    line_case("an escape that is none", '{"commitInfo":{"t":"\\x41"}}'),
-    line_case("an escape that breaks off", '{"commitInfo":{"t":"\\u00"}}'),
-    line_case("a line longer than any buffer, torn", add_of(path="x" * 3_000_000)[:-3]),
+    line_case("a control character in a text", '{"commitInfo":{"t":"\x01"}}', field="commitInfo"),
+    line_case("an escape that is none", '{"commitInfo":{"t":"\\x41"}}', field="commitInfo"),
+    line_case("an escape that breaks off", '{"commitInfo":{"t":"\\u00"}}', field="commitInfo"),
+    line_case(
+        "a line longer than any buffer, torn", add_of(path="x" * 3_000_000)[:-3], field="add.dataChange"
+    ),
     Survivor(
         "a hundred thousand fields",
         broken.line(json.dumps({"commitInfo": dict.fromkeys(map(str, range(100_000)))})),
@@ -196,13 +216,19 @@ INTEGERS = {
 
 NUMBERS = [
     *(
-        line_case(f"{field}: {name}", line(text))
+        # A zero that letters follow was read as a number already.
+        line_case(f"{field}: {name}", line(text), **({} if name == "hexadecimal" else {"field": field}))
         for field, line in INTEGERS.items()
         for name, text in NOT_WHOLE.items()
         # When a file was removed may be unknown.
         if (field, name) != ("remove.deletionTimestamp", "null")
     ),
-    line_case("a negative size of a remove", '{"remove":{"path":"c","dataChange":true,"size":-1}}', "-1"),
+    line_case(
+        "a negative size of a remove",
+        '{"remove":{"path":"c","dataChange":true,"size":-1}}',
+        "-1",
+        field="remove.size",
+    ),
     line_case("a negative size", add_of(size=-1), "-1", field="add.size"),
     line_case("the least size", add_of(size=-(2**63)), field="add.size"),
     line_case("dataChange as a number", add_of(dataChange=1), field="add.dataChange"),

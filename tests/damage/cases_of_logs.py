@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import json
+
 import deltaic
 from tests.protocol import handmade_log as log
 
 from . import broken, odd_files
-from .case import Case, Survivor, commit_case, log_case, refusal
+from .case import TABLE, Case, Survivor, commit_case, line_case, log_case, refusal, state_case, writer_refusal
+from .cases_of_commits import metadata_of
 from .check_damage import VECTORS, both, checkpoint, handmade, state, timed, vector
 
 TWO_CASES = log.schema(log.field("id"), log.field("ID"))
 NESTED_CASES = log.schema(log.field("s", {"type": "struct", "fields": [log.field("a"), log.field("A")]}))
 COMMIT_1, COMMIT_2 = (f"{version:020}.json" for version in (1, 2))
+NO_LOG: dict[str, object] = {"path": TABLE, "log": "_delta_log"}
 
 
 def of_field(kind: object) -> broken.Damage:
@@ -35,13 +39,13 @@ def deep_schema(levels: int) -> str:
 
 
 GAPS = [
-    log_case("the first commit is missing", broken.without_commit(0), "commit 0 is missing", version=0),
-    log_case("a gap", broken.with_a_gap, "commit 2 is missing", version=2),
-    log_case("two gaps", both(broken.with_a_gap, odd_files.far_commit(5)), "commit 2", version=2),
-    log_case("a commit a million versions on", odd_files.far_commit(10**6), "commit 2", version=2),
-    log_case("a version at the limit", broken.at_the_limit, "commit 2", version=2),
-    log_case("a version one below the limit", odd_files.far_commit(2**63 - 2), "commit 2", version=2),
-    log_case(
+    commit_case("the first commit is missing", broken.without_commit(0), "commit 0 is missing", version=0),
+    commit_case("a gap", broken.with_a_gap, "commit 2 is missing", version=2),
+    commit_case("two gaps", both(broken.with_a_gap, odd_files.far_commit(5)), "commit 2", version=2),
+    commit_case("a commit a million versions on", odd_files.far_commit(10**6), "commit 2", version=2),
+    commit_case("a version at the limit", broken.at_the_limit, "commit 2", version=2),
+    commit_case("a version one below the limit", odd_files.far_commit(2**63 - 2), "commit 2", version=2),
+    commit_case(
         "a gap behind a checkpoint",
         both(checkpoint(), broken.without_commit(0), broken.with_a_gap),
         "commit 2",
@@ -76,32 +80,38 @@ GAPS = [
     Survivor("a pipe where a compaction should be", odd_files.pipe(f"{0:020}.{1:020}.compacted.json")),
     Survivor("a folder in the log", odd_files.folder("sub")),
     *(
-        Case(f"_delta_log is {what}", odd_files.log_is(what), broken.opened, deltaic.TableNotFound)
+        Case(
+            f"_delta_log is {what}",
+            odd_files.log_is(what),
+            broken.opened,
+            deltaic.TableNotFound,
+            context=NO_LOG,
+        )
         for what in ("a file", "a pipe", "a dangling link", "an empty folder")
     ),
 ]
 
 PROTOCOL = [
-    log_case(
+    commit_case(
         "a deletion vector in a table without the feature",
         broken.more(log.add("c", values={"day": None}, **vector())),
         "the table's protocol lacks the feature",
         field="add.deletionVector",
     ),
-    log_case(
+    commit_case(
         "a path live with two deletion vectors",
         both(
             broken.instead(VECTORS, log.metadata(broken.SCHEMA_STRING, ["day"])),
             broken.more(log.add("c", values={"day": None})),
             broken.more(log.add("c", values={"day": None}, **vector())),
         ),
-        "c",
+        "two deletion vectors: c",
     ),
-    log_case("no protocol", broken.instead(log.metadata()), "protocol"),
-    log_case("no metaData", broken.instead(log.protocol()), "metaData"),
-    log_case("neither", broken.instead({"commitInfo": {}})),
+    log_case("no protocol", broken.instead(log.metadata()), "protocol", table=TABLE, version=1),
+    log_case("no metaData", broken.instead(log.protocol()), "metaData", table=TABLE, version=1),
+    log_case("neither", broken.instead({"commitInfo": {}}), "protocol", table=TABLE, version=1),
     *(
-        log_case(
+        state_case(
             f"reader version {version}",
             broken.more(log.protocol(version, 2)),
             str(version),
@@ -110,7 +120,7 @@ PROTOCOL = [
         for version in (0, -1, -(2**31))
     ),
     *(
-        log_case(
+        state_case(
             f"writer version {version}",
             broken.more(log.protocol(1, version)),
             str(version),
@@ -118,23 +128,30 @@ PROTOCOL = [
         )
         for version in (0, -1)
     ),
-    log_case("a reader version past 32 bits", broken.more(log.protocol(2**31, 7)), version=1),
-    log_case("features without a list", broken.more(log.protocol(3, 7)), field="readerFeatures"),
-    log_case(
+    line_case(
+        "a reader version past 32 bits",
+        json.dumps(log.protocol(2**31, 7)),
+        "2147483648",
+        field="protocol.minReaderVersion",
+    ),
+    state_case("features without a list", broken.more(log.protocol(3, 7)), field="readerFeatures"),
+    state_case(
         "reader features with an old writer",
         broken.more(log.protocol(3, 6, [], [])),
         field="minWriterVersion",
     ),
-    log_case(
+    commit_case(
         "features that are a text",
         protocol_line('"minReaderVersion":3,"minWriterVersion":7,"readerFeatures":"x","writerFeatures":[]'),
+        line=2,
         field="protocol.readerFeatures",
     ),
-    log_case(
+    commit_case(
         "a feature that is null",
         protocol_line(
             '"minReaderVersion":3,"minWriterVersion":7,"readerFeatures":[null],"writerFeatures":[]'
         ),
+        line=2,
         field="protocol.readerFeatures[0]",
     ),
     refusal("a reader feature that is not known", broken.more(log.protocol(3, 7, ["new"], ["new"])), "new"),
@@ -148,24 +165,23 @@ PROTOCOL = [
         broken.more(log.protocol(3, 7, ["deletionVectors "], ["deletionVectors "])),
         "deletionVectors ",
     ),
-    refusal("a feature without a name", broken.more(log.protocol(3, 7, [""], [""]))),
-    refusal("a feature of many letters", broken.more(log.protocol(3, 7, ["x" * 100_000], ["x" * 100_000]))),
-    refusal("a reader version that is not known", broken.more(log.protocol(9, 9)), "9"),
-    refusal("the next reader version", broken.more(log.protocol(4, 7, [], [])), "4"),
+    refusal("a feature without a name", broken.more(log.protocol(3, 7, [""], [""])), ""),
+    # The message has only its beginning.
     Case(
-        "a writer feature that is not known",
-        broken.more(log.protocol(1, 7, None, ["new"])),
-        broken.appended,
+        "a feature of many letters",
+        broken.more(log.protocol(3, 7, ["x" * 100_000], ["x" * 100_000])),
+        broken.opened,
         deltaic.UnsupportedFeature,
-        ("new",),
+        ("feature xxx",),
+        {"feature": "x" * 100_000, "table": TABLE, "version": 1},
+        append_too=True,
     ),
-    Case(
-        "a writer version that is not known",
-        broken.more(log.protocol(1, 8)),
-        broken.appended,
-        deltaic.UnsupportedFeature,
-        ("8",),
+    refusal("a reader version that is not known", broken.more(log.protocol(9, 9)), "reader version 9"),
+    refusal("the next reader version", broken.more(log.protocol(4, 7, [], [])), "reader version 4"),
+    writer_refusal(
+        "a writer feature that is not known", broken.more(log.protocol(1, 7, None, ["new"])), "new"
     ),
+    writer_refusal("a writer version that is not known", broken.more(log.protocol(1, 8)), "writer version 8"),
     # Nobody needs the time to read the rows.
     Case(
         "an in-commit timestamp that is a text",
@@ -175,57 +191,76 @@ PROTOCOL = [
         ('is "x"',),
         {"version": 3, "path": f"_delta_log/{3:020}.json", "field": "commitInfo.inCommitTimestamp"},
     ),
-    log_case("metaData of nothing", broken.line('{"metaData":{}}'), field="metaData"),
-    log_case("a format that is a text", broken.more(log.metadata(format="parquet")), field="metaData.format"),
-    log_case(
-        "a format that is a list", broken.more(log.metadata(format=["parquet", {}])), field="metaData.format"
-    ),
+    line_case("metaData of nothing", '{"metaData":{}}', field="metaData"),
+    line_case("a format that is a text", metadata_of(format="parquet"), field="metaData.format"),
+    line_case("a format that is a list", metadata_of(format=["parquet", {}]), field="metaData.format"),
     refusal(
         "a format other than parquet",
         broken.more(log.metadata(format={"provider": "orc", "options": {}})),
-        "orc",
+        "format orc",
+        field="format.provider",
     ),
-    log_case(
-        "a schema that is an object",
-        broken.more(log.metadata(schemaString={})),
-        field="metaData.schemaString",
-    ),
-    log_case(
+    line_case("a schema that is an object", metadata_of(schemaString={}), field="metaData.schemaString"),
+    line_case(
         "partition columns that are a text",
-        broken.more(log.metadata(partitionColumns="day")),
+        metadata_of(partitionColumns="day"),
         field="metaData.partitionColumns",
     ),
-    log_case("a property that is a number", broken.more(log.metadata(configuration={"a": 1}))),
+    line_case(
+        "a property that is a number", metadata_of(configuration={"a": 1}), field="metaData.configuration.a"
+    ),
 ]
 
 SCHEMA = [
-    log_case("a schema that is no JSON", broken.schema_in_log("{"), field="schemaString"),
-    log_case("a schema that is no struct", broken.schema_in_log('"long"'), field="schemaString"),
-    log_case("a schema that is null", broken.schema_in_log("null"), field="schemaString"),
-    log_case("a schema of another struct", broken.schema_in_log('{"type":"struct"}'), field="schemaString"),
-    log_case(
+    state_case("a schema that is no JSON", broken.schema_in_log("{"), field="schemaString"),
+    state_case("a schema that is no struct", broken.schema_in_log('"long"'), field="schemaString"),
+    state_case("a schema that is null", broken.schema_in_log("null"), field="schemaString"),
+    state_case("a schema of another struct", broken.schema_in_log('{"type":"struct"}'), field="schemaString"),
+    state_case(
         "a field without a type",
         broken.schema_in_log('{"type":"struct","fields":[{"name":"id","nullable":true,"metadata":{}}]}'),
+        "type",
+        field="id",
     ),
-    log_case(
+    state_case(
         "a field without a name",
         broken.schema_in_log('{"type":"struct","fields":[{"type":"long","nullable":true,"metadata":{}}]}'),
+        "name",
+        field="schemaString",
     ),
-    log_case("names that differ only by case", broken.schema_in_log(TWO_CASES), "ID"),
-    log_case(
+    state_case("names that differ only by case", broken.schema_in_log(TWO_CASES), "ID", field="ID"),
+    state_case(
         "names of one letter in two cases",
         broken.schema_in_log(log.schema(log.field("É"), log.field("é"))),
         "é",
+        field="é",
     ),
-    log_case("nested names that differ only by case", broken.schema_in_log(NESTED_CASES), "A"),
-    log_case("a name twice", broken.schema_in_log(log.schema(log.field("id"), log.field("id"))), "id"),
-    log_case("a partition column that is not there", broken.schema_in_log(log.ONE_LONG, ("day",)), "day"),
-    log_case("a partition column in another case", broken.schema_in_log(log.ONE_LONG, ("ID",)), "ID"),
-    log_case("a partition column twice", broken.schema_in_log(broken.SCHEMA_STRING, ("day", "day")), "day"),
-    log_case("a deep schema", broken.schema_in_log(deep_schema(5_000)), field="schemaString"),
-    log_case("a bomb of brackets for a schema", broken.schema_in_log("[" * 200_000), field="schemaString"),
+    state_case("nested names that differ only by case", broken.schema_in_log(NESTED_CASES), "A", field="s.A"),
+    state_case(
+        "a name twice", broken.schema_in_log(log.schema(log.field("id"), log.field("id"))), "id", field="id"
+    ),
+    state_case(
+        "a partition column that is not there",
+        broken.schema_in_log(log.ONE_LONG, ("day",)),
+        "day",
+        field="partitionColumns",
+    ),
+    state_case(
+        "a partition column in another case",
+        broken.schema_in_log(log.ONE_LONG, ("ID",)),
+        "ID",
+        field="partitionColumns",
+    ),
+    state_case(
+        "a partition column twice",
+        broken.schema_in_log(broken.SCHEMA_STRING, ("day", "day")),
+        "day",
+        field="partitionColumns",
+    ),
+    state_case("a deep schema", broken.schema_in_log(deep_schema(5_000)), field="schemaString"),
+    state_case("a bomb of brackets for a schema", broken.schema_in_log("[" * 200_000), field="schemaString"),
     *(
-        refusal(f"the type {kind}", of_field(kind), kind, "x", meet=broken.scanned)
+        refusal(f"the type {kind}", of_field(kind), kind, meet=broken.scanned, field="x")
         for kind in ("quaternion", "decimal(39,0)", "Long", "void ")
     ),
     Survivor(
@@ -267,6 +302,6 @@ PROPERTIES = [
         broken.appended,
         deltaic.CorruptLog,
         ("all",),
-        {"field": "delta.dataSkippingNumIndexedCols"},
+        {"field": "delta.dataSkippingNumIndexedCols", "table": TABLE, "version": 1},
     ),
 ]

@@ -75,8 +75,21 @@ def shown(path: str) -> str:
     return ascii(path) if len(path) < 60 else f"{path[:20]!a} and so on, {len(path)} characters"
 
 
+# What an error says of a path that it does not say as the log has it: without what may be a secret, and
+# decoded where that shows what is wrong.
+TOLD = {
+    "abfss://container@account.dfs.core.windows.net/a.parquet": "abfss://account.dfs.core.windows.net/a.parquet",
+    "https://example.com": "https://example.com/",
+    "a?query": "a",
+    "a#fragment": "a",
+    "a%00b.parquet": "a\0b.parquet",
+    "a%0Ab.parquet": "a\nb.parquet",
+}
+
+
 def scan_case(path: str, error: type[Exception]) -> Case:
-    return Case(f"a path {shown(path)}", broken.path_in_log(path), broken.scanned, error)
+    context: dict[str, object] = {"path": TOLD.get(path, path), "version": 1}
+    return Case(f"a path {shown(path)}", broken.path_in_log(path), broken.scanned, error, context=context)
 
 
 PATHS = [
@@ -91,11 +104,17 @@ PATHS = [
             broken.scanned,
             deltaic.CorruptLog,
             ("in the table twice", broken.FIRST_FILE, path),
-            {"path": path, "field": "add.path"},
+            {"path": path, "field": "add.path", "version": 1},
         )
         for path in OTHER_NAMES
     ),
-    Case("a link out of the table", broken.link_out_of_the_table, broken.scanned, deltaic.PathEscape),
+    Case(
+        "a link out of the table",
+        broken.link_out_of_the_table,
+        broken.scanned,
+        deltaic.PathEscape,
+        context={"path": broken.FIRST_FILE, "version": 1},
+    ),
     # Nobody is asked to follow them.
     *(
         Survivor(f"a path {shown(path)}, unread", broken.path_in_log(path), files=3, rows=None)

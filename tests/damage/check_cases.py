@@ -6,29 +6,37 @@ from dataclasses import dataclass
 
 from tests.protocol import handmade_log as log
 
-from . import broken
+from . import broken, odd_files
 from .check_damage import (
     COMMIT_1,
+    UUID,
     VECTORS,
     added,
+    added_as,
     both,
     checkpoint,
     checksum,
     compaction,
     configured,
+    cut_off,
     grown,
     handmade,
+    hinted,
     info,
+    json_checkpoint,
     later_checkpoint,
     log_file,
     other_rows,
     schema_of,
     staged,
     timed,
+    two_in_a_row,
     v2_checkpoint,
     vector,
+    with_statistics,
     with_vector,
     without_file,
+    without_statistics_in_commits,
 )
 
 
@@ -86,6 +94,16 @@ COMMITS = [
     found(timed([info(None)]), "MISSING_IN_COMMIT_TIMESTAMP"),
     found(timed([info(2000)], [info(2000)]), "IN_COMMIT_TIMESTAMP_GOES_BACK", at=f"{4:020}.json"),
     found(timed([log.txn("a", 1), info(2000)]), "COMMIT_INFO_NOT_FIRST"),
+    found(timed([info(2**63 - 1)]), "IMPOSSIBLE_TIME", at="inCommitTimestamp"),
+    found(
+        broken.more({"commitInfo": {"timestamp": -(2**63)}}),
+        "IMPOSSIBLE_TIME",
+        at="timestamp",
+        name="a timestamp before the first year",
+    ),
+    found(
+        broken.line('{"commitInfo":{"operation":"WRITE","operation":"MERGE"}}'), "LOOSE_JSON", at="commitInfo"
+    ),
 ]
 
 FILES = [
@@ -105,6 +123,25 @@ FILES = [
         "IMPOSSIBLE_STATISTICS",
         at="id",
         name="more NULLs than rows",
+    ),
+    *(
+        found(added(text), "IMPOSSIBLE_STATISTICS", at=field, name=f"statistics of a wrong type: {text}")
+        for field, text in (
+            ("numRecords", '{"numRecords":"x"}'),
+            ("minValues", '{"minValues":3}'),
+            ("nullCount", '{"nullCount":[]}'),
+            ("id", '{"nullCount":{"id":"none"}}'),
+        )
+    ),
+    *(
+        found(added(text), "LOOSE_JSON", at="stats", name=f"loose statistics {number}")
+        for number, text in enumerate(
+            (
+                '{"numRecords":2,"numRecords":3}',
+                '{"minValues":{"id":1,"id":1}}',
+                '{"x":' + "[" * 200 + "]" * 200 + "}",
+            )
+        )
     ),
     found(broken.more(log.remove("gone", timestamp=-5)), "ODD_TOMBSTONE_TIME", at="gone"),
     found(broken.more(log.remove("gone", timestamp=2**60)), "ODD_TOMBSTONE_TIME", name="a time to come"),
@@ -126,6 +163,19 @@ FILES = [
         "UNSUPPORTED_FEATURE",
         at="c.parquet",
     ),
+]
+
+SPELLINGS = [
+    found(added_as(spelling), "PLACE_LIVE_TWICE", *more, at=".parquet", name=f"a file also as {spelling}")
+    for spelling, *more in (
+        ("./day=2026-11-01/a.parquet",),
+        ("day=2026-11-01//a.parquet",),
+        ("day%3D2026-11-01/%61.parquet",),
+        ("z/../day=2026-11-01/a.parquet",),
+        ("{root}/day=2026-11-01/a.parquet",),
+        ("FILE://{root}/day=2026-11-01/a.parquet",),
+        ("file://localhost{root}/day=2026-11-01/a.parquet", "FILE_OUTSIDE_OF_TABLE"),
+    )
 ]
 
 METADATA = [
@@ -178,6 +228,15 @@ CHECKPOINTS = [
         "INCOMPLETE_CHECKPOINT",
         at="checkpoint",
     ),
+    *(
+        found(two_in_a_row(name), "BROKEN_CHECKPOINT", at=name, name=f"a file and {name} in one row")
+        for name in ("remove", "txn", "domainMetadata")
+    ),
+    found(
+        two_in_a_row("remove", statistics=False),
+        "BROKEN_CHECKPOINT",
+        name="two actions in one row, unnoticed",
+    ),
     found(
         both(v2_checkpoint, without_file("_delta_log/_sidecars/a.parquet")),
         "MISSING_SIDECAR",
@@ -206,6 +265,26 @@ CHECKPOINTS = [
         )
     ),
     found(
+        both(checkpoint(), broken.more(log.txn("a", 1))),
+        "CHECKPOINT_CONTRADICTS_COMMITS",
+        at="txn",
+        name="a checkpoint without the newest transaction",
+    ),
+    *(
+        found(damage, "CHECKPOINT_CONTRADICTS_COMMITS", at="add.stats", name=name)
+        for name, damage in (
+            ("a checkpoint with other statistics", checkpoint(with_statistics({"numRecords": 3}))),
+            ("a JSON checkpoint with other statistics", json_checkpoint(with_statistics({"numRecords": 3}))),
+            (
+                "a checkpoint with statistics that no commit has",
+                both(
+                    without_statistics_in_commits,
+                    checkpoint(with_statistics({"numRecords": 2, "minValues": {"id": 1}})),
+                ),
+            ),
+        )
+    ),
+    found(
         both(v2_checkpoint, lambda root: handmade(root).sidecar("orphan.parquet", [])),
         "ORPHANED_SIDECAR",
         at="orphan",
@@ -222,13 +301,47 @@ HELPS = [
     found(compaction({"commitInfo": {}}), "COMPACTION_FORBIDDEN_ACTION", at="commitInfo"),
     found(compaction(leave_out="add"), "COMPACTION_DISAGREES", at="add", name="a compaction without files"),
     found(compaction(log.remove(broken.FIRST_FILE)), "COMPACTION_DISAGREES", name="a compaction with both"),
+    found(
+        compaction(change=with_statistics({"numRecords": 3})),
+        "COMPACTION_DISAGREES",
+        at="add",
+        name="a compaction with other statistics",
+    ),
     found(log_file("_last_checkpoint", "{"), "BROKEN_HINT"),
     found(log_file("_last_checkpoint", '{"version":7}'), "DANGLING_HINT", at="_last_checkpoint"),
+    *(
+        found(
+            both(cut_off, hinted(**counts)),
+            "HINT_DISAGREES",
+            at=field,
+            name=f"a hint that counts more {name}",
+        )
+        for name, field, counts in (
+            ("files", "numOfAddFiles", {"numOfAddFiles": 2}),
+            ("actions", "size", {"size": 4}),
+        )
+    ),
+    found(both(checksum(), cut_off), "CHECKSUM_DISAGREES", at=".crc", name="a checkpoint without add"),
     found(
         both(checkpoint(), lambda root: handmade(root).hint(1), later_checkpoint),
         "STALE_HINT",
     ),
     found(log_file("1.json", "{}"), "NEARLY_RIGHT_NAME", at="1.json"),
+    *(
+        found(put(name), "NO_REGULAR_FILE", at=name, name=f"{what} as {name}")
+        for what, put in (
+            ("a folder", odd_files.folder),
+            ("a pipe", odd_files.pipe),
+            ("a link to nowhere", lambda name: odd_files.link(name, "nowhere")),
+        )
+        for name in (
+            f"{1:020}.checkpoint.parquet",
+            f"{1:020}.checkpoint.{1:010}.{1:010}.parquet",
+            f"{1:020}.checkpoint.{UUID}.json",
+            f"{1:020}.crc",
+            f"{0:020}.{1:020}.compacted.json",
+        )
+    ),
     found(log_file(f"{2:020}.json.tmp", "{}"), "TEMPORARY_FILE", at=".tmp"),
     found(staged, "STAGED_COMMIT", at="_staged_commits"),
 ]
@@ -248,4 +361,4 @@ DATA = [
     ),
 ]
 
-CASES = [*COMMITS, *FILES, *METADATA, *CHECKPOINTS, *HELPS, *DATA]
+CASES = [*COMMITS, *FILES, *SPELLINGS, *METADATA, *CHECKPOINTS, *HELPS, *DATA]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -58,6 +59,35 @@ def checkpoint(change: Any = None) -> broken.Damage:
     return apply
 
 
+def with_statistics(stats: Any) -> Callable[[list[log.Action]], list[log.Action]]:
+    """Of each file these statistics; none where they are none."""
+    text = {} if stats is None else {"stats": stats if isinstance(stats, str) else json.dumps(stats)}
+
+    def changed(action: log.Action) -> log.Action:
+        if "add" not in action:
+            return action
+        return {"add": {**{name: value for name, value in action["add"].items() if name != "stats"}, **text}}
+
+    return lambda held: [changed(action) for action in held]
+
+
+def without_statistics_in_commits(root: Path) -> None:
+    for version in range(2):
+        broken.instead(*with_statistics(None)(log.read_commit(root, version)), version=version)(root)
+
+
+def json_checkpoint(change: Any) -> broken.Damage:
+    """A checkpoint of version 1 whose top level in JSON holds everything, its actions changed."""
+
+    def apply(root: Path) -> None:
+        v2_checkpoint(root)
+        name = f"{1:020}.checkpoint.{UUID}.json"
+        (root / "_delta_log" / "_sidecars" / "a.parquet").unlink()
+        handmade(root).top_level(name, change([{"checkpointMetadata": {"version": 1}}, *state(root)]))
+
+    return apply
+
+
 def v2_checkpoint(root: Path) -> None:
     """A checkpoint of version 1 with a sidecar, and the feature for it in a commit of version 0."""
     features = ["v2Checkpoint"]
@@ -95,9 +125,10 @@ def checksum(**fields: Any) -> broken.Damage:
     return apply
 
 
-def compaction(*more: log.Action, leave_out: str = "") -> broken.Damage:
+def compaction(*more: log.Action, leave_out: str = "", change: Any = None) -> broken.Damage:
     def apply(root: Path) -> None:
         held = [action for action in state(root) if leave_out not in action] if leave_out else state(root)
+        held = held if change is None else change(held)
         (root / "_delta_log" / f"{0:020}.{1:020}.compacted.json").write_text(lines(*held, *more))
 
     return apply
@@ -108,6 +139,11 @@ def added(stats: Any = None, **others: Any) -> broken.Damage:
     if stats is not None:
         others["stats"] = stats if isinstance(stats, str) else json.dumps(stats)
     return broken.more(log.add("c.parquet", **{"values": VALUES, **others}))
+
+
+def added_as(spelling: str) -> broken.Damage:
+    """One more file, whose path is that of the first in another spelling; `{root}` is the table's folder."""
+    return lambda root: broken.path_in_log(spelling.format(root=root))(root)
 
 
 def configured(protocol: log.Action | None = None, **properties: str) -> broken.Damage:
@@ -190,6 +226,33 @@ def staged(root: Path) -> None:
     """A staged commit that is not published."""
     (root / "_delta_log" / "_staged_commits").mkdir()
     log_file(f"_staged_commits/{2:020}.{UUID}.json", "{}")(root)
+
+
+def hinted(**counts: int) -> broken.Damage:
+    return lambda root: handmade(root).hint(1, **counts)
+
+
+def cut_off(root: Path) -> None:
+    """A checkpoint of version 1 without a column of files, and no commits that could say more."""
+    handmade(root).checkpoint(1, [action for action in state(root) if "add" not in action], leave_out=["add"])
+    for version in range(2):
+        log.commit_path(root, version).unlink()
+
+
+def two_in_a_row(other: str, *, statistics: bool = True) -> broken.Damage:
+    """A checkpoint of version 1 whose last row holds a file and another action, and the commits of these."""
+    more = {"remove": log.remove("gone"), "txn": log.txn("a", 1), "domainMetadata": log.domain("d")}[other]
+
+    def apply(root: Path) -> None:
+        broken.more(more)(root)
+        held = [action for action in state(root) if other not in action]
+        held[-1] = {**held[-1], **more}
+        path = root / "_delta_log" / f"{1:020}.checkpoint.parquet"
+        log.write_actions(path, held, log.CHECKPOINT_COLUMNS)
+        if not statistics:
+            pq.write_table(pq.read_table(path), path, write_statistics=False)
+
+    return apply
 
 
 def later_checkpoint(root: Path) -> None:

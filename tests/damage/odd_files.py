@@ -88,7 +88,8 @@ def end_of_a_socket(name: str) -> broken.Damage:
         os.chdir(root / "_delta_log")  # the path of a socket has a hundred characters at most
         try:
             Path(name).unlink(missing_ok=True)
-            socket.socket(socket.AF_UNIX).bind(name)
+            with socket.socket(socket.AF_UNIX) as end:
+                end.bind(name)
         finally:
             os.chdir(here)
 

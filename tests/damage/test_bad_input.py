@@ -14,10 +14,13 @@ import pytest
 import deltaic
 
 from . import broken
-from .case import Case
-from .cases import CASES
+from .case import TABLE, Case
+from .cases import CASES, LOG_ROWS
 from .error_text import judge_text
 from .tree import tree
+
+# What these errors say is of no file, and they do not name the table either.
+WITHOUT_A_TABLE = {"a table at the last version there can be"}
 
 
 @pytest.mark.parametrize("case", CASES, ids=[case.name[:60] for case in CASES])
@@ -46,8 +49,23 @@ def meet_and_judge(root: Path, case: Case, meet: broken.Meeting) -> None:
         assert error.code == re.sub(r"(?<=[a-z])(?=[A-Z])", "_", type(error).__name__).upper()
         assert error.hint, f"no hint: {error}"
         judge_text(error.hint)
-        # A predicate that cannot be read has no place but itself, and that is in the message.
-        if not isinstance(error, deltaic.InvalidPredicate):
-            assert error.context, f"no context: {error}"
         for key, value in case.context.items():
-            assert error.context[key] == value
+            assert error.context[key] == (f"file://{root}/" if value is TABLE else value), key
+            # What is told as data is told in words too.
+            assert f"{key}: {value if isinstance(value, int) else ''}" in str(error)
+
+
+def test_every_case_says_where() -> None:
+    """An error of ours is a place; one of a wrong argument is the argument itself."""
+    nowhere = {
+        case.name for case in CASES if issubclass(case.error, deltaic.DeltaicError) and not case.context
+    }
+    assert nowhere == set()
+
+
+@pytest.mark.parametrize("row", LOG_ROWS)
+def test_what_is_wrong_with_a_log_is_at_a_version_and_in_a_file_or_table(row: str) -> None:
+    for case in LOG_ROWS[row]:
+        if isinstance(case, Case) and case.error is not deltaic.TableNotFound:
+            assert "version" in case.context, case.name
+            assert {"path", "table"} & case.context.keys() or case.name in WITHOUT_A_TABLE, case.name

@@ -1,89 +1,113 @@
-"""No damage costs memory or requests out of proportion to the table: both are counted, neither is timed.
-
-A development build counts what is allocated and what stores are asked (the feature `witness`).
-"""
+"""No damage costs memory or requests out of proportion to the table, in an open, an append or a check."""
 
 from __future__ import annotations
 
-import os
 import warnings
-from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 import deltaic
-from deltaic import _rust
 
-from . import broken
+from . import broken, check_cases
 from .case import Case, Survivor
 from .cases import EVERY
+from .counting import Bound, cost_of, files_of
 
-# For each byte of the table, and besides: a line costs some four times its length, one of small values more.
-BYTES_PER_BYTE = 8
-BYTES = 8 << 20
-# For each character of a predicate: a bracket becomes a token.
+# A line costs some four times its length, one of small values more.
+MEETING = Bound(peak_per_byte=8, requests_per_file=3, read_per_byte=3)
+APPENDING = Bound(peak_per_byte=8, requests_per_file=3, read_per_byte=3)
+# A check looks at each value by itself, and reads a file once more for each thing that it compares it with.
+CHECKING = Bound(peak_per_byte=20, requests_per_file=4, read_per_byte=4)
+# A bracket of a predicate becomes a token.
 BYTES_PER_CHARACTER = 300
-# For each file below the table's root, and besides.
-REQUESTS_PER_FILE = 3
-REQUESTS = 8
 # Questions that are long themselves, in characters.
 LONG_QUESTIONS = {"a deep predicate": 100_006}
 
-
-def begun() -> Callable[[], tuple[int, int, int]]:
-    """Begins to count; what comes back tells the most bytes at a time, the requests, and the bytes read."""
-    reset = getattr(_rust, "witness_reset", None)
-    if reset is None:
-        assert not os.environ.get("CI"), "the extension that CI builds can count"
-        pytest.skip("this build of the extension does not count: make develop makes one that does")
-    reset()
-    counted: Callable[[], tuple[int, int, int]] = vars(_rust)["witness"]
-    return counted
+# The same damage under several questions costs the same.
+DAMAGED = [case for case in EVERY if case.damage is not broken.nothing]
+NAMES = [case.name[:60] for case in DAMAGED]
 
 
-def files_of(root: Path) -> list[Path]:
-    return [path for path in root.rglob("*") if path.is_file()] if root.is_dir() else []
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """A healthy table."""
+    broken.healthy(tmp_path / "t")
+    return tmp_path / "t"
+
+
+@pytest.mark.parametrize("case", EVERY, ids=[case.name[:60] for case in EVERY])
+def test_damage_is_met_in_bounds(root: Path, case: Case | Survivor) -> None:
+    case.damage(root)
+    cost = cost_of(lambda: meet(root, case))
+    MEETING.keeps(cost, root, peak_besides=BYTES_PER_CHARACTER * LONG_QUESTIONS.get(case.name, 0))
 
 
 def meet(root: Path, case: Case | Survivor) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         if isinstance(case, Survivor):
-            deltaic.Table(root).snapshot()
+            broken.opened(root)
             return
         with pytest.raises(case.error):
             case.meet(root)
 
 
-def asked(case: Case | Survivor) -> int:
-    return LONG_QUESTIONS.get(case.name, 0)
-
-
-@pytest.mark.parametrize("case", EVERY, ids=[case.name[:60] for case in EVERY])
-def test_damage_is_met_in_bounds(tmp_path: Path, case: Case | Survivor) -> None:
-    root = tmp_path / "t"
-    broken.healthy(root)
+@pytest.mark.parametrize("case", DAMAGED, ids=NAMES)
+def test_an_append_to_a_damaged_table_keeps_its_bounds(root: Path, case: Case | Survivor) -> None:
     case.damage(root)
-    files = files_of(root)
-    size = sum(path.stat().st_size for path in files)
-    counted = begun()
-    meet(root, case)
-    peak, requests, read = counted()
-    assert peak <= BYTES_PER_BYTE * size + BYTES + BYTES_PER_CHARACTER * asked(case), (peak, size)
-    assert requests <= REQUESTS_PER_FILE * len(files) + REQUESTS, (requests, len(files))
-    assert read <= REQUESTS_PER_FILE * size, (read, size)
+    APPENDING.keeps(cost_of(lambda: append(root, case)), root)
 
 
-def test_what_is_counted_is_there(tmp_path: Path) -> None:
+def append(root: Path, case: Case | Survivor) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        if isinstance(case, Survivor):
+            broken.appended(root)
+            return
+        # An append need not meet damaged data files, and meets a feature before what is wrong with its use.
+        with suppress(case.error, deltaic.UnsupportedFeature):
+            broken.appended(root)
+
+
+@pytest.mark.parametrize("case", DAMAGED, ids=NAMES)
+def test_a_check_of_a_damaged_table_keeps_its_bounds(root: Path, case: Case | Survivor) -> None:
+    case.damage(root)
+    CHECKING.keeps(cost_of(lambda: check(root, case)), root)
+
+
+def check(root: Path, case: Case | Survivor) -> None:
+    if isinstance(case, Case) and case.error is deltaic.TableNotFound:
+        with pytest.raises(deltaic.TableNotFound):
+            deltaic.Table(root).check(deep=True)
+        return
+    deltaic.Table(root).check(deep=True)
+
+
+@pytest.mark.parametrize("case", check_cases.CASES, ids=[case.name for case in check_cases.CASES])
+def test_what_a_check_finds_is_found_in_bounds(root: Path, case: check_cases.Case) -> None:
+    case.damage(root)
+    CHECKING.keeps(cost_of(lambda: deltaic.Table(root).check(deep=True)), root)
+
+
+def test_what_is_counted_is_there(root: Path) -> None:
     """An open costs a listing, a look for the hint and a read of each commit, and some memory for it."""
-    root = tmp_path / "t"
-    broken.healthy(root)
     commits = sum(path.stat().st_size for path in files_of(root / "_delta_log"))
-    counted = begun()
-    snapshot = deltaic.Table(root).snapshot()
-    peak, requests, read = counted()
-    assert snapshot.version == 1
-    assert peak > commits
-    assert requests == 4
-    assert read == commits
+    cost = cost_of(lambda: broken.opened(root))
+    assert cost.peak > commits
+    assert cost.requests == 4
+    assert cost.read == commits
+
+
+def test_an_append_costs_an_open_and_two_files(root: Path) -> None:
+    opening = cost_of(lambda: broken.opened(root))
+    appending = cost_of(lambda: broken.appended(root))
+    assert appending.requests == opening.requests + 2
+    assert appending.read == opening.read
+
+
+def test_a_check_reads_each_commit_twice(root: Path) -> None:
+    """Once to look at each line, once to open the table as a reader does."""
+    commits = sum(path.stat().st_size for path in files_of(root / "_delta_log"))
+    assert cost_of(lambda: deltaic.Table(root).check()).read == 2 * commits

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,7 +15,16 @@ from tests.protocol import handmade_log as log
 
 from . import broken
 from .check_cases import CASES, Case
-from .check_damage import checkpoint, checksum, compaction, v2_checkpoint
+from .check_damage import (
+    checkpoint,
+    checksum,
+    compaction,
+    handmade,
+    json_checkpoint,
+    state,
+    v2_checkpoint,
+    with_statistics,
+)
 from .error_text import judge_text
 from .tree import tree
 
@@ -57,6 +67,30 @@ def test_a_healthy_table_has_no_findings(tmp_path: Path, more: broken.Damage | N
     assert report.is_healthy
     assert report.severity is None
     assert (report.versions, report.commits, report.live_files, report.data_files) == ((0, 1), 2, 2, 2)
+
+
+@pytest.mark.parametrize("written", [checkpoint, json_checkpoint, lambda change: compaction(change=change)])
+@pytest.mark.parametrize("stats", [None, "{}", '{"tightBounds": false, "minValues": {}, "numRecords": 2e0}'])
+def test_statistics_are_compared_by_what_they_say(tmp_path: Path, written: Any, stats: str | None) -> None:
+    """A copy may leave statistics out, and may write them in another form."""
+    root = tmp_path / "t"
+    broken.healthy(root)
+    written(with_statistics(stats))(root)
+    assert deltaic.Table(root).check().findings == ()
+
+
+def test_statistics_that_only_a_struct_has_contradict_nothing(tmp_path: Path) -> None:
+    """Where the first checkpoint has no text, a later one that has may be right."""
+    root = tmp_path / "t"
+    broken.healthy(root)
+    checkpoint(with_statistics(None))(root)
+    held = state(root)
+    for version in range(2):
+        log.commit_path(root, version).unlink()
+    table = handmade(root)
+    table.commit({"commitInfo": {}})
+    table.checkpoint(2, held)
+    assert deltaic.Table(root).check().findings == ()
 
 
 @pytest.mark.parametrize("field", ["tableSizeBytes", "numFiles", "metadata", "protocol"])

@@ -29,7 +29,7 @@ def test_the_page_has_an_example_for_each_store() -> None:
 def test_s3(s3: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AWS_ENDPOINT_URL", s3.options["aws_endpoint"])
     monkeypatch.setenv("AWS_ALLOW_HTTP", "true")
-    run(0, {"…": "planted"})
+    run(0, {"…": "PlAnTeD"})
 
 
 def test_azure(azure: Store, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -48,6 +48,10 @@ def told(call: Callable[[], object]) -> str:
     return answer + logged.getvalue()
 
 
+def test_the_watch_over_all_tests_is_over_these(pytestconfig: pytest.Config) -> None:
+    assert pytestconfig.pluginmanager.has_plugin("tests.border.secret_watch")
+
+
 NAMES = {
     "s3://b/t": [
         "aws_access_key_id", "aws_secret_access_key", "aws_session_token", "aws_region", "aws_endpoint",

@@ -8,6 +8,7 @@ from .arrow_table import ArrowSchema as ArrowSchema
 from .arrow_table import ArrowTable as ArrowTable
 from .batches import Batch as Batch
 from .batches import BatchReader as BatchReader
+from .changes import Changes as Changes
 from .check import Finding as Finding
 from .check import Report as Report
 from .commit import Commit as Commit

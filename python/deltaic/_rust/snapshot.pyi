@@ -63,6 +63,13 @@ class Snapshot:
     def tombstones(self) -> ArrowTable:
         """The surviving removes, one row each, expired ones too."""
 
+    def deletion_vectors(self) -> ArrowTable:
+        """The deletion vectors of the live files, one row each.
+
+        Raises:
+            CorruptLog, CorruptData, PathEscape.
+        """
+
     def scan(
         self,
         *,

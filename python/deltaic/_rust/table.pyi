@@ -1,6 +1,7 @@
 from collections.abc import Callable
 from typing import final
 
+from .changes import Changes
 from .check import Report
 from .commit import Commit
 from .snapshot import Snapshot
@@ -83,6 +84,23 @@ class Table:
             TableNotFound, VersionNotFound, UnsupportedFeature, CorruptLog, StorageError.
         """
 
+    def changes(
+        self,
+        *,
+        first_version: int | None,
+        first_ms: int | None,
+        last_version: int | None,
+        last_ms: int | None,
+        columns: list[str] | None,
+        infer: bool,
+    ) -> Changes:
+        """Plans what a range of versions changed.
+
+        Raises:
+            VersionNotFound, UnsupportedFeature, SchemaMismatch, CorruptLog.
+            ValueError: An unknown name in `columns`, or a range that ends before it starts.
+        """
+
     def history(self, limit: int | None = None) -> list[Commit]:
         """The commits that the log still holds, newest first (protocol: Commit Provenance Information)."""
 
@@ -93,7 +111,8 @@ class Table:
 
         Args:
             deep: Whether the data files are looked at too.
-            progress: Called now and then with `"log"` or `"files"`, the steps that are done and all of them.
+            progress: Called now and then, and at the end, with `"log"` or `"files"`, the steps that are done
+                and all of them. What it raises ends the check.
 
         Raises:
             TableNotFound, StorageError.

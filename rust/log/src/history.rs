@@ -155,7 +155,7 @@ pub(crate) async fn in_commit_timestamps(
 }
 
 /// The newest protocol and metadata, from the newest checkpoint and the commits behind it, and no file of the table.
-async fn read_table_state(
+pub(crate) async fn read_table_state(
     location: &Arc<TableLocation>,
     listing: &Listing,
     newest: Version,

@@ -2,8 +2,9 @@
 //!
 //! Protocol: *Last Checkpoint File*, *Last Checkpoint File Schema*.
 
+use bytes::Bytes;
 use deltaic_protocol::Version;
-use deltaic_protocol::last_checkpoint::parse_hint;
+use deltaic_protocol::last_checkpoint::{HintedCounts, hinted_counts, parse_hint};
 use deltaic_protocol::log_path::{LAST_CHECKPOINT, LOG_FOLDER};
 
 use object_store::ObjectStoreExt;
@@ -26,30 +27,43 @@ pub enum Hint {
 
 /// Reads the hint; whatever is wrong with it is no reason not to open the table.
 pub async fn read_last_checkpoint(location: &TableLocation) -> Hint {
+    read_with_counts(location).await.0
+}
+
+/// Reads the hint and what it counts; where it is unusable, nothing.
+pub(crate) async fn read_with_counts(location: &TableLocation) -> (Hint, HintedCounts) {
+    let read = read(location).await;
+    let text = match &read {
+        Ok(None) => return (Hint::Absent, HintedCounts::default()),
+        Ok(Some(bytes)) => std::str::from_utf8(bytes).map_err(|_| "it is not UTF-8"),
+        Err(why) => Err(why.as_str()),
+    };
+    match text
+        .map_err(str::to_owned)
+        .and_then(|text| Ok((parse_hint(text)?, text)))
+    {
+        Ok((version, text)) => (Hint::Version(version), hinted_counts(text)),
+        Err(why) => (Hint::Unusable(why), HintedCounts::default()),
+    }
+}
+
+/// The bytes of the hint, none where there is none, or why they cannot be had.
+async fn read(location: &TableLocation) -> Result<Option<Bytes>, String> {
     let Ok(path) = location.below(&format!("{LOG_FOLDER}/{LAST_CHECKPOINT}")) else {
-        return Hint::Absent;
+        return Ok(None);
     };
     let got = match location.store().get(&path).await {
         Ok(got) => got,
-        Err(object_store::Error::NotFound { .. }) => return Hint::Absent,
+        Err(object_store::Error::NotFound { .. }) => return Ok(None),
         Err(error) => {
             let refused = Refused::of(&error).map(|refused| refused.to_string());
-            return Hint::Unusable(refused.unwrap_or_else(|| "it cannot be read".to_owned()));
+            return Err(refused.unwrap_or_else(|| "it cannot be read".to_owned()));
         }
     };
     let size = got.meta.size;
     if size > MOST_BYTES {
-        return Hint::Unusable(format!("it has {size} bytes, which no hint needs"));
+        return Err(format!("it has {size} bytes, which no hint needs"));
     }
-    match got.bytes().await {
-        Ok(bytes) => parse(&bytes),
-        Err(_) => Hint::Unusable("it cannot be read".to_owned()),
-    }
-}
-
-fn parse(bytes: &[u8]) -> Hint {
-    let parsed = std::str::from_utf8(bytes)
-        .map_err(|_| "it is not UTF-8".to_owned())
-        .and_then(parse_hint);
-    parsed.map_or_else(Hint::Unusable, Hint::Version)
+    let bytes = got.bytes().await.map_err(|_| "it cannot be read".to_owned())?;
+    Ok(Some(bytes))
 }

@@ -5,6 +5,7 @@
 //! came out. Writing flows the other: `transaction` proposes a commit to a `committer` and, where another writer
 //! was faster, checks what the winner did.
 
+pub mod changes;
 pub mod check;
 pub mod clock;
 pub mod committer;

@@ -23,77 +23,125 @@ pub async fn version_at(
     timestamp_ms: i64,
     options: LoadOptions,
 ) -> Result<Version> {
-    let listing = Listing::whole(location).await?;
-    let Some((oldest, newest)) = version_range(&listing) else {
-        return Err(not_a_table(&listing, location.uri()));
-    };
-    let enabled = in_commit_timestamps(location, &listing, newest, options).await?;
-    let (mut by_file, mut by_commit): (Vec<&Arc<LogFile>>, Vec<&Arc<LogFile>>) = listing
-        .commits()
-        .filter(|file| file.path.version >= oldest)
-        .partition(|file| !is_in_commit(&enabled, file.path.version));
-    by_file.sort_by_key(|file| file.path.version);
-    by_commit.sort_by_key(|file| file.path.version);
-    let times = adjusted_file_times(&listing);
-    let by_file: Vec<(Version, i64)> = by_file
-        .iter()
-        .map(|file| {
-            let version = file.path.version;
-            (version, times.get(&version).copied().unwrap_or(file.modified_ms))
-        })
-        .collect();
-    let in_commit = |file: &Arc<LogFile>| {
-        let file = Arc::clone(file);
-        async move {
-            let info = read_commit_info(location, &file).await?;
-            let version = file.path.version;
-            Ok::<_, Error>((version, in_commit_timestamp(info.as_deref(), version)?))
-        }
-    };
-    let first_in_commit = match by_commit.first() {
-        Some(file) => Some(in_commit(file).await?),
-        None => None,
-    };
-    let last_in_commit = match by_commit.last() {
-        Some(file) if by_commit.len() > 1 => Some(in_commit(file).await?),
-        _ => first_in_commit,
-    };
-    let first = by_file.first().copied().or(first_in_commit);
-    let last = last_in_commit.or(by_file.last().copied());
-    let (Some(first), Some(last)) = (first, last) else {
-        return Err(
-            Error::new(ErrorKind::VersionNotFound, "the log holds no commit").with("table", location.uri())
-        );
-    };
-    if timestamp_ms < first.1 || timestamp_ms > last.1 {
-        return Err(out_of_range(location, timestamp_ms, first, last));
+    Commits::of(location, options)
+        .await?
+        .at(location, timestamp_ms)
+        .await
+}
+
+/// The oldest version that was committed at or after a time, of those that the log holds; a time after the newest is a
+/// `VersionNotFound` that gives the range.
+pub async fn version_since(
+    location: &Arc<TableLocation>,
+    timestamp_ms: i64,
+    options: LoadOptions,
+) -> Result<Version> {
+    let commits = Commits::of(location, options).await?;
+    if timestamp_ms <= commits.first.1 {
+        return Ok(commits.first.0);
     }
-    match first_in_commit {
-        Some((mut found, time)) if time <= timestamp_ms => {
-            // The newest of the commits whose time is not later, by halves; the first is known to be one.
-            let mut rest = by_commit.get(1..).unwrap_or_default();
-            while !rest.is_empty() {
-                let (before, after) = rest.split_at(rest.len() / 2);
-                let Some((middle, after)) = after.split_first() else {
-                    break;
-                };
-                let (version, time) = in_commit(middle).await?;
-                if time <= timestamp_ms {
-                    found = version;
-                    rest = after;
-                } else {
-                    rest = before;
-                }
-            }
-            Ok(found)
-        }
-        _ => by_file
+    if timestamp_ms > commits.last.1 {
+        return Err(out_of_range(location, timestamp_ms, commits.first, commits.last));
+    }
+    commits.at(location, timestamp_ms.saturating_sub(1)).await?.next()
+}
+
+/// The commits of a log, as a search for a time needs them.
+struct Commits {
+    /// Those whose time is that of their file, with it.
+    by_file: Vec<(Version, i64)>,
+    /// Those that hold their time.
+    by_commit: Vec<Arc<LogFile>>,
+    first_in_commit: Option<(Version, i64)>,
+    first: (Version, i64),
+    last: (Version, i64),
+}
+
+impl Commits {
+    async fn of(location: &Arc<TableLocation>, options: LoadOptions) -> Result<Self> {
+        let listing = Listing::whole(location).await?;
+        let Some((oldest, newest)) = version_range(&listing) else {
+            return Err(not_a_table(&listing, location.uri()));
+        };
+        let enabled = in_commit_timestamps(location, &listing, newest, options).await?;
+        let (mut by_file, mut by_commit): (Vec<Arc<LogFile>>, Vec<Arc<LogFile>>) = listing
+            .commits()
+            .filter(|file| file.path.version >= oldest)
+            .cloned()
+            .partition(|file| !is_in_commit(&enabled, file.path.version));
+        by_file.sort_by_key(|file| file.path.version);
+        by_commit.sort_by_key(|file| file.path.version);
+        let times = adjusted_file_times(&listing);
+        let by_file: Vec<(Version, i64)> = by_file
             .iter()
-            .rev()
-            .find(|(_, time)| *time <= timestamp_ms)
-            .map(|(version, _)| *version)
-            .ok_or_else(|| out_of_range(location, timestamp_ms, first, last)),
+            .map(|file| {
+                let version = file.path.version;
+                (version, times.get(&version).copied().unwrap_or(file.modified_ms))
+            })
+            .collect();
+        let first_in_commit = match by_commit.first() {
+            Some(file) => Some(in_commit(location, file).await?),
+            None => None,
+        };
+        let last_in_commit = match by_commit.last() {
+            Some(file) if by_commit.len() > 1 => Some(in_commit(location, file).await?),
+            _ => first_in_commit,
+        };
+        let first = by_file.first().copied().or(first_in_commit);
+        let last = last_in_commit.or(by_file.last().copied());
+        let (Some(first), Some(last)) = (first, last) else {
+            return Err(Error::new(ErrorKind::VersionNotFound, "the log holds no commit")
+                .with("table", location.uri()));
+        };
+        Ok(Self {
+            by_file,
+            by_commit,
+            first_in_commit,
+            first,
+            last,
+        })
     }
+
+    /// The newest commit that is not later.
+    async fn at(&self, location: &Arc<TableLocation>, timestamp_ms: i64) -> Result<Version> {
+        let absent = || out_of_range(location, timestamp_ms, self.first, self.last);
+        if timestamp_ms < self.first.1 || timestamp_ms > self.last.1 {
+            return Err(absent());
+        }
+        match self.first_in_commit {
+            Some((mut found, time)) if time <= timestamp_ms => {
+                // The newest of the commits whose time is not later, by halves; the first is known to be one.
+                let mut rest = self.by_commit.get(1..).unwrap_or_default();
+                while !rest.is_empty() {
+                    let (before, after) = rest.split_at(rest.len() / 2);
+                    let Some((middle, after)) = after.split_first() else {
+                        break;
+                    };
+                    let (version, time) = in_commit(location, middle).await?;
+                    if time <= timestamp_ms {
+                        found = version;
+                        rest = after;
+                    } else {
+                        rest = before;
+                    }
+                }
+                Ok(found)
+            }
+            _ => self
+                .by_file
+                .iter()
+                .rev()
+                .find(|(_, time)| *time <= timestamp_ms)
+                .map(|(version, _)| *version)
+                .ok_or_else(absent),
+        }
+    }
+}
+
+async fn in_commit(location: &Arc<TableLocation>, file: &Arc<LogFile>) -> Result<(Version, i64)> {
+    let info = read_commit_info(location, file).await?;
+    let version = file.path.version;
+    Ok((version, in_commit_timestamp(info.as_deref(), version)?))
 }
 
 fn out_of_range(

@@ -2,6 +2,7 @@
 #![expect(clippy::expect_used, reason = "a test states what it expects by failing")]
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 use deltaic_log::check::{Examination, OlderNames, Progress, check_log};
 use deltaic_log::snapshot::LoadOptions;
@@ -57,6 +58,8 @@ fn explained(upkeep: &Upkeep) -> &'static [&'static str] {
         Upkeep::Checksum(ChecksumForm::Full) => &["CHECKSUM_WITHOUT_ID"],
         Upkeep::Checksum(_) => &["BROKEN_CHECKSUM", "CHECKSUM_DISAGREES", "CHECKSUM_WITHOUT_ID"],
         Upkeep::Hint(HintForm::Absent) => &[],
+        // They name one checkpoint and count another.
+        Upkeep::Hint(HintForm::Stale | HintForm::Ahead) => &["STALE_HINT", "DANGLING_HINT", "HINT_DISAGREES"],
         Upkeep::Hint(HintForm::Right | HintForm::Signed) => &["STALE_HINT", "DANGLING_HINT"],
         Upkeep::Hint(_) => &["STALE_HINT", "DANGLING_HINT", "BROKEN_HINT"],
         Upkeep::CleanUp(_) => &["DANGLING_HINT", "ORPHANED_SIDECAR"],
@@ -108,6 +111,37 @@ async fn table() -> Result<TableBuilder> {
         .await?;
     table.upkeep(&Upkeep::Checksum(ChecksumForm::Full)).await?;
     Ok(table)
+}
+
+#[test]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the clock is paused: nothing is waited for"
+)]
+fn a_checkpoint_that_comes_meanwhile_is_no_dangling_hint() -> Result<()> {
+    runtime().block_on(async {
+        let mut table = TableBuilder::new();
+        table.commit(TableBuilder::first_actions()).await?;
+        table.commit(vec![add("a", None)]).await?;
+        table.scripted().set_latency(Duration::from_secs(10));
+        let location = table.location();
+        let progress = Progress::default();
+        let checked = check_log(&location, LoadOptions::default(), OlderNames::Dropped, &progress);
+        let written = async {
+            // By then the log is listed, and the hint is not read, which comes last.
+            tokio::time::sleep(Duration::from_secs(15)).await;
+            table.commit(vec![add("b", None)]).await?;
+            let form = CheckpointForm::of(Layout::Classic);
+            table.upkeep(&Upkeep::Checkpoint(form)).await?;
+            table.upkeep(&Upkeep::Hint(HintForm::Right)).await
+        };
+        let (checked, written) = tokio::join!(checked, written);
+        written?;
+        let checked = checked?;
+        assert_eq!(codes(&checked), BTreeSet::new());
+        assert_eq!(checked.examined.checkpoints, 0);
+        Ok(())
+    })
 }
 
 #[test]

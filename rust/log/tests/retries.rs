@@ -13,6 +13,7 @@ use deltaic_protocol::{Error, ErrorKind, Result};
 use deltaic_testkit::remote_table::{MAY_PASS, SERVICES, Service, put_commit, remote_place};
 use deltaic_testkit::scripted_network::Mishap::{BreaksOff, Long, Short, Silence, Status};
 use deltaic_testkit::scripted_network::{Attempt, Mishap, ScriptedNetwork, Trouble};
+use deltaic_testkit::secrets::tells_no_secret;
 use deltaic_testkit::table_builder::{TableBuilder, add};
 
 /// What time does not mend.
@@ -64,6 +65,7 @@ fn pauses(attempts: &[Attempt], how: &str) -> Vec<Duration> {
 }
 
 fn assert_store_failed(error: &Error, how: &str) {
+    tells_no_secret(error);
     assert_eq!(error.kind(), ErrorKind::StorageError, "{how}: {error}");
     assert!(error.hint_text().is_some(), "{how}: no hint: {error}");
 }
@@ -118,6 +120,7 @@ async fn what_time_does_not_mend_is_asked_once() -> Result<()> {
                 let (network, location) = table(service, &[])?;
                 network.meets(Trouble::new(mishap, "GET", request));
                 let error = open(&location).await.expect_err(&how);
+                tells_no_secret(&error);
                 // A file that is listed and not there may be damage of the log.
                 let is_absent =
                     mishap == Status(404, "NoSuchBucket") && error.kind() == ErrorKind::CorruptLog;

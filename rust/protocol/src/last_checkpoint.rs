@@ -58,6 +58,36 @@ pub fn parse_hint(text: &str) -> Result<Version, String> {
     Version::try_new(number).map_err(|_| format!("its version is {version}"))
 }
 
+/// What a hint counts in its checkpoint. What is not there or is no count is none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct HintedCounts {
+    /// Actions of every kind: `size`.
+    pub actions: Option<u64>,
+    /// Actions that add a file: `numOfAddFiles`.
+    pub adds: Option<u64>,
+}
+
+/// What a hint counts.
+///
+/// ```
+/// use deltaic_protocol::last_checkpoint::hinted_counts;
+/// let counts = hinted_counts(r#"{"version":10,"size":3,"numOfAddFiles":-1}"#);
+/// assert_eq!((counts.actions, counts.adds), (Some(3), None));
+/// ```
+#[must_use]
+pub fn hinted_counts(text: &str) -> HintedCounts {
+    let members: Option<Members<'_>> = serde_json::from_str(text).ok();
+    let count = |name: &str| {
+        let members = members.as_ref()?;
+        let (_, value) = members.0.iter().find(|(key, _)| key == name)?;
+        value.get().parse().ok()
+    };
+    HintedCounts {
+        actions: count("size"),
+        adds: count("numOfAddFiles"),
+    }
+}
+
 /// The MD5 checksum of a hint's canonical form, in lower-case hexadecimal digits.
 pub fn checksum(text: &str) -> Result<String, String> {
     let digest = Md5::digest(canonical(text)?.as_bytes());

@@ -58,7 +58,8 @@ pub(crate) struct Report {
     findings: Vec<Py<Finding>>,
 }
 
-/// Checks a table; `progress` is called with the stage, the steps that are done and how many there are.
+/// Checks a table; `progress` is called with the stage, the steps that are done and how many there are. What it raises
+/// ends the check.
 pub(crate) fn run(
     py: Python<'_>,
     location: &Arc<TableLocation>,
@@ -71,21 +72,25 @@ pub(crate) fn run(
         let (location, come) = (Arc::clone(location), Arc::clone(&come));
         async move { check(&location, options, depth, &come).await }
     };
-    let mut told = 0u32;
-    let examination = wait_telling(py, work, |py| {
-        let Some(progress) = progress else { return };
-        told = told.wrapping_add(1);
-        if !told.is_multiple_of(TOLD_EVERY) {
-            return;
-        }
+    let tell = |py: Python<'_>| -> PyResult<()> {
+        let Some(progress) = progress else { return Ok(()) };
         let (stage, done, total) = come.now();
         let stage = match stage {
             Stage::Log => "log",
             Stage::Files => "files",
         };
-        // Whoever listens may fail; the check does not fail with it.
-        let _ = progress.call1(py, (stage, done, total));
+        progress.call1(py, (stage, done, total)).map(|_| ())
+    };
+    let mut looks = 0u32;
+    let examination = wait_telling(py, work, |py| {
+        looks = looks.wrapping_add(1);
+        if looks.is_multiple_of(TOLD_EVERY) {
+            tell(py)?;
+        }
+        Ok(())
     })?;
+    // The end is told however soon it comes.
+    tell(py)?;
     report(py, location.uri(), examination)
 }
 

@@ -6,6 +6,7 @@
 mod arrow_table;
 mod batches;
 mod capsule;
+mod changes;
 mod check;
 mod commit;
 mod error;
@@ -31,6 +32,7 @@ fn _rust(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<arrow_table::ArrowTable>()?;
     module.add_class::<batches::BatchReader>()?;
     module.add_class::<batches::Batch>()?;
+    module.add_class::<changes::Changes>()?;
     module.add_class::<check::Finding>()?;
     module.add_class::<check::Report>()?;
     module.add_class::<commit::Commit>()?;

@@ -129,14 +129,14 @@ where
     T: Send + 'static,
     F: Future<Output = Result<T>> + Send + 'static,
 {
-    wait_telling(py, future, |_| {})
+    wait_telling(py, future, |_| Ok(()))
 }
 
-/// The same; `tell` is called from time to time while there is no answer yet.
+/// The same; `tell` is called from time to time while there is no answer yet. What it raises ends the wait and the future.
 pub(crate) fn wait_telling<T, F>(
     py: Python<'_>,
     future: F,
-    mut tell: impl FnMut(Python<'_>) + Send,
+    mut tell: impl FnMut(Python<'_>) -> PyResult<()> + Send,
 ) -> Answer<T>
 where
     T: Send + 'static,
@@ -150,7 +150,7 @@ where
                     return Ok(answer);
                 }
                 attached(|py| {
-                    tell(py);
+                    tell(py)?;
                     py.check_signals()
                 })?;
             }

@@ -66,7 +66,7 @@ impl Scan {
 }
 
 #[pyclass(module = "deltaic._rust", frozen)]
-pub struct ScanTask(scan::ScanTask);
+pub struct ScanTask(pub scan::ScanTask);
 
 #[pymethods]
 impl ScanTask {

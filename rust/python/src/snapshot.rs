@@ -126,6 +126,15 @@ impl Snapshot {
         Ok(ArrowTable { schema, batches })
     }
 
+    fn deletion_vectors(&self, py: Python<'_>) -> Answer<ArrowTable> {
+        let snapshot = self.snapshot.clone();
+        let (schema, batches) = wait(
+            py,
+            async move { deltaic_table::read::list_vectors(&snapshot).await },
+        )?;
+        Ok(ArrowTable { schema, batches })
+    }
+
     #[pyo3(signature = (*, columns, predicate, limit, batch_size, variant))]
     fn scan(
         &self,

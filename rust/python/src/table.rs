@@ -16,6 +16,7 @@ use deltaic_table::write::{AppendOptions, append_stream};
 use pyo3::prelude::*;
 
 use crate::capsule::{BatchesIn, SchemaIn};
+use crate::changes::{Changes, End, Question, plan};
 use crate::check::{self, Report};
 use crate::commit::Commit;
 use crate::error::Answer;
@@ -127,6 +128,32 @@ impl Table {
             snapshot,
             allowed_roots: self.allowed_roots.clone(),
         })
+    }
+
+    #[pyo3(signature = (*, first_version, first_ms, last_version, last_ms, columns, infer))]
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "the options of one verb, all named in Python"
+    )]
+    fn changes(
+        &self,
+        py: Python<'_>,
+        first_version: Option<i64>,
+        first_ms: Option<i64>,
+        last_version: Option<i64>,
+        last_ms: Option<i64>,
+        columns: Option<Vec<String>>,
+        infer: bool,
+    ) -> Answer<Changes> {
+        let question = Question {
+            first: End::of(first_version, first_ms).unwrap_or(End::Version(0)),
+            last: End::of(last_version, last_ms),
+            columns,
+            infer,
+            allowed_roots: self.allowed_roots.clone(),
+        };
+        let (location, options) = (Arc::clone(&self.location), self.options);
+        wait(py, plan(location, question, options)).map(Changes)
     }
 
     #[pyo3(signature = (limit=None))]

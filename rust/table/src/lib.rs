@@ -2,8 +2,10 @@
 //!
 //! Reading: a [`scan::Scan`] plans [`scan::ScanTask`]s from a snapshot, and `read` turns each into record batches.
 //! Writing: a [`write::TableWriter`] turns record batches into data files and the `add` actions that name them.
+//! The change feed: [`changes::Changes`] plans tasks from what the versions of a range say.
 //! Checking: [`check::check`] tells what is wrong with a table.
 
+pub mod changes;
 pub mod check;
 pub mod read;
 pub mod scan;

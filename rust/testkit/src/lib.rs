@@ -16,6 +16,7 @@ pub mod remote_table;
 pub mod requests;
 pub mod scripted_network;
 pub mod scripted_store;
+pub mod secrets;
 mod services;
 mod steps;
 pub mod strategies;

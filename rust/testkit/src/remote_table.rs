@@ -13,21 +13,28 @@ use crate::scripted_network::{Mishap, ScriptedNetwork};
 /// A service: a table's URI, and what a client needs to sign.
 pub type Service = (&'static str, &'static [(&'static str, &'static str)]);
 
-/// The services.
-pub const SERVICES: [Service; 3] = [
+/// The services, and the ways to sign of which a request holds more or less: every secret has a mark.
+pub const SERVICES: [Service; 4] = [
     (
         "s3://bucket/t",
         &[
             ("aws_region", "us-east-1"),
-            ("aws_access_key_id", "key"),
-            ("aws_secret_access_key", "secret"),
+            ("aws_access_key_id", "PlAnTeD-id"),
+            ("aws_secret_access_key", "PlAnTeD-secret"),
         ],
     ),
     (
         "az://bucket/t",
-        &[("account_name", "account"), ("account_key", "a2V5")],
+        &[("account_name", "account"), ("account_key", "UGxBblRlRC1rZXk=")],
     ),
-    ("gs://bucket/t", &[("google_bearer_token", "token")]),
+    (
+        "az://bucket/t",
+        &[
+            ("account_name", "account"),
+            ("sas_token", "sv=2026-02-06&sig=PlAnTeD-signature"),
+        ],
+    ),
+    ("gs://bucket/t", &[("google_bearer_token", "PlAnTeD-token")]),
 ];
 
 /// What may pass when a request is made again.

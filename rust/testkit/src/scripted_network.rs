@@ -249,7 +249,12 @@ impl HttpService for Client {
         let started = self.network.made.elapsed();
         let body = whole(request.body_mut()).await?;
         let (mishap, answer) = self.network.answer(&request, body);
-        let fails = |kind, why: &'static str| Err(HttpError::new(kind, std::io::Error::other(why)));
+        // As clients do, it says of which request.
+        let uri = request.uri().to_string();
+        let fails = |kind, why: &str| {
+            let why = format!("{why} for {uri}");
+            Err(HttpError::new(kind, std::io::Error::other(why)))
+        };
         let answered = match mishap {
             Some(Mishap::Refused) => fails(HttpErrorKind::Connect, "connection refused"),
             Some(Mishap::Closed) => fails(HttpErrorKind::Request, "connection closed"),
@@ -258,7 +263,7 @@ impl HttpService for Client {
                 wait(self.silence).await;
                 fails(HttpErrorKind::Timeout, "operation timed out")
             }
-            Some(Mishap::Status(status, code)) => Ok(response(Answer::refusal(status, code), None)),
+            Some(Mishap::Status(status, code)) => Ok(response(Answer::refusal(status, code, &request), None)),
             mishap => Ok(response(answer, mishap)),
         };
         let ended = self.network.made.elapsed();

@@ -28,9 +28,15 @@ pub(crate) struct Answer {
 }
 
 impl Answer {
-    /// A refusal with a code, as each service spells it.
-    pub(crate) fn refusal(status: u16, code: &str) -> Self {
-        let body = format!("<Error><Code>{code}</Code><Message>as the script says</Message></Error>");
+    /// A refusal with a code, as each service spells it. It repeats all that the client sent, secrets too: servers do.
+    pub(crate) fn refusal(status: u16, code: &str, request: &HttpRequest) -> Self {
+        let headers: Vec<&str> = request
+            .headers()
+            .values()
+            .filter_map(|value| value.to_str().ok())
+            .collect();
+        let sent = format!("{} {}", request.uri(), headers.join(" ")).replace('&', "&amp;");
+        let body = format!("<Error><Code>{code}</Code><Message>as the script says: {sent}</Message></Error>");
         Self {
             status,
             headers: Vec::new(),
@@ -56,19 +62,19 @@ pub(crate) fn serve(objects: &mut Objects, request: &HttpRequest, body: Bytes, w
     let header = |name: &str| request.headers().get(name).and_then(|value| value.to_str().ok());
     match request.method().as_str() {
         "GET" if key.is_empty() => list(objects, uri.query().unwrap_or_default(), is_azure),
-        "GET" => get(objects, &key, header("range")),
+        "GET" => get(objects, &key, header("range"), request),
         "HEAD" => Answer {
             body: Bytes::new(),
-            ..get(objects, &key, None)
+            ..get(objects, &key, None, request)
         },
         "PUT" => {
             let if_absent =
                 header("if-none-match") == Some("*") || header("x-goog-if-generation-match") == Some("0");
             if if_absent && objects.contains_key(&key) {
                 return if is_azure {
-                    Answer::refusal(409, "BlobAlreadyExists")
+                    Answer::refusal(409, "BlobAlreadyExists", request)
                 } else {
-                    Answer::refusal(412, "PreconditionFailed")
+                    Answer::refusal(412, "PreconditionFailed", request)
                 };
             }
             objects.insert(key, Object { bytes: body, writing });
@@ -78,7 +84,7 @@ pub(crate) fn serve(objects: &mut Objects, request: &HttpRequest, body: Bytes, w
                 body: Bytes::new(),
             }
         }
-        _ => Answer::refusal(405, "MethodNotAllowed"),
+        _ => Answer::refusal(405, "MethodNotAllowed", request),
     }
 }
 
@@ -90,9 +96,9 @@ fn tags(writing: usize) -> Vec<(&'static str, String)> {
     ]
 }
 
-fn get(objects: &Objects, key: &str, range: Option<&str>) -> Answer {
+fn get(objects: &Objects, key: &str, range: Option<&str>, request: &HttpRequest) -> Answer {
     let Some(object) = objects.get(key) else {
-        return Answer::refusal(404, "NoSuchKey");
+        return Answer::refusal(404, "NoSuchKey", request);
     };
     let size = object.bytes.len();
     let mut headers = tags(object.writing);

@@ -167,7 +167,12 @@ impl TableBuilder {
         self.kept.checkpoints.push(Written {
             version,
             files: names,
-            actions: state.actions().len(),
+            // Removed domains are in no checkpoint.
+            actions: state
+                .actions()
+                .iter()
+                .filter(|action| action["domainMetadata"]["removed"] != Value::Bool(true))
+                .count(),
             form: *form,
             is_whole,
         });

@@ -8,27 +8,25 @@ use std::sync::Arc;
 use arrow_array::Array;
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
-use deltaic_protocol::actions::{ActionLine, LogicalFileKey, parse_line};
-use deltaic_protocol::deletion_vector::Descriptor;
+use deltaic_protocol::actions::LogicalFileKey;
 use deltaic_protocol::log_path::LOG_FOLDER;
 use deltaic_protocol::{Error, ErrorKind, Result};
 
-use super::compare::compare;
+use super::checkpoint_statistics::{other_statistics, read_statistics};
+use super::compare::{compare, say_statistics};
 use super::diagnosis::{BROKEN_CHECKPOINT, MISSING_SIDECAR, UNREADABLE_FILE};
 use super::file_action::judge_tombstone;
 use super::finding::{Finding, Findings};
-use super::folder::{LogFolder, is_json_checkpoint};
-use super::lines::{ActionText, Line};
+use super::fingerprint::Fingerprint;
+use super::folder::LogFolder;
+use super::hint::Held;
 use super::seed::seed;
 use super::state::State;
 use super::statistics::{Judged, judge};
-use crate::decode::checkpoint::{ActionsFile, Checkpoint};
-use crate::decode::{FileBatch, StatisticsSource};
+use crate::decode::FileBatch;
+use crate::decode::checkpoint::Checkpoint;
 use crate::location::{TableLocation, without_secrets};
 use crate::segment::CheckpointFiles;
-
-/// By which share of replay's batches texts are read: each text is large.
-const TEXT_SHARE: usize = 16;
 
 /// What a checkpoint is examined with.
 pub(super) struct CheckpointExaminer<'a> {
@@ -41,13 +39,13 @@ pub(super) struct CheckpointExaminer<'a> {
 }
 
 impl CheckpointExaminer<'_> {
-    /// Examines a checkpoint. Gives whether it can be read.
+    /// Examines a checkpoint. Gives how much it holds; none where it cannot be read.
     pub(super) async fn examine(
         &mut self,
         files: &CheckpointFiles,
         state: &mut State,
         findings: &mut Findings,
-    ) -> bool {
+    ) -> Option<Held> {
         let first = files
             .files
             .first()
@@ -60,7 +58,7 @@ impl CheckpointExaminer<'_> {
             Err(error) => {
                 self.sidecars = None;
                 say(self.broken(&error));
-                return false;
+                return None;
             }
         };
         if let Some(known) = &mut self.sidecars {
@@ -71,30 +69,44 @@ impl CheckpointExaminer<'_> {
                     .filter_map(|sidecar| sidecar.name().ok()),
             );
         }
-        let removes = match checkpoint.read_tombstones().await {
+        let removes = match checkpoint.ensure_one_action_a_row().await {
+            Ok(()) => checkpoint.read_tombstones().await,
+            Err(error) => Err(error),
+        };
+        let removes = match removes {
             Ok(removes) => removes,
             Err(error) => {
                 say(self.broken(&error));
-                return false;
+                return None;
             }
         };
         let stands = state.is_whole && state.version == Some(files.version);
         let read = if stands {
             compare(&checkpoint, &removes, state, &mut say);
-            read_columns(&checkpoint, &mut |_, _, _| {}).await
+            let longest = self.max_line_bytes;
+            let others = other_statistics(&checkpoint, self.location, longest, &state.files).await;
+            others.map(|others| say_statistics(&others, &mut say))
         } else {
             seed(&checkpoint, state, &mut say);
             for batch in &removes {
                 self.take_tombstones(batch, state, &mut say);
             }
-            self.read_statistics(&checkpoint, state, &mut say).await
+            self.take_statistics(&checkpoint, state, &mut say).await
         };
         if let Err(error) = read {
             say(self.broken(&error));
             state.is_whole &= stands;
-            return false;
+            return None;
         }
-        true
+        Some(Held {
+            adds: checkpoint.adds.iter().map(|batch| batch.len()).sum(),
+            actions: checkpoint.rows(),
+            bytes: files
+                .files
+                .iter()
+                .map(|file| file.size)
+                .fold(0, u64::saturating_add),
+        })
     }
 
     fn broken(&self, error: &Error) -> Finding {
@@ -137,120 +149,26 @@ impl CheckpointExaminer<'_> {
     }
 
     /// Reads the statistics of a checkpoint that is the start of what is known.
-    async fn read_statistics(
+    async fn take_statistics(
         &self,
         checkpoint: &Checkpoint,
         state: &mut State,
         say: &mut (dyn FnMut(Finding) + Send),
     ) -> Result<()> {
         let schema = state.form.as_ref().map(|form| form.schema.clone());
-        {
-            let files = &mut state.files;
-            read_columns(checkpoint, &mut |key, text, num_records| {
-                let mut judged = text.map_or_else(Judged::default, |text| judge(text, schema.as_ref()));
-                judged.num_records = judged.num_records.or(num_records);
-                if let Some(file) = files.find_mut(key) {
-                    file.num_records = judged.num_records;
-                    let shown = without_secrets(&file.path);
-                    for fault in judged.faults {
-                        say(fault.at(shown.as_str()));
-                    }
+        let files = &mut state.files;
+        let take = &mut |key: &LogicalFileKey<'_>, text: Option<&str>, num_records: Option<i64>| {
+            let mut judged = text.map_or_else(Judged::default, |text| judge(text, schema.as_ref()));
+            judged.num_records = judged.num_records.or(num_records);
+            if let Some(file) = files.find_mut(key) {
+                file.num_records = judged.num_records;
+                file.statistics = text.map(Fingerprint::of);
+                let shown = without_secrets(&file.path);
+                for fault in judged.faults {
+                    say(fault.at(shown.as_str()));
                 }
-            })
-            .await?;
-        }
-        if let [file] = checkpoint.files.files.as_slice()
-            && is_json_checkpoint(file)
-        {
-            let fetched = ActionText::fetch(Arc::clone(self.location), Arc::clone(file), self.max_line_bytes);
-            if let Ok(text) = fetched.await {
-                let read = text
-                    .for_each_line(&mut |_, line| {
-                        let Line::Text(line) = line else { return };
-                        let Ok(ActionLine::Add(add)) = parse_line(line) else {
-                            return;
-                        };
-                        let vector = add.deletion_vector.as_ref().map(Descriptor::from);
-                        let key = LogicalFileKey::new(&add.path, vector.as_ref().map(Descriptor::key));
-                        let text = add
-                            .stats
-                            .and_then(|raw| serde_json::from_str::<String>(raw.get()).ok());
-                        if let (Some(file), Some(text)) = (state.files.find_mut(&key), text) {
-                            let judged = judge(&text, schema.as_ref());
-                            file.num_records = judged.num_records;
-                            for fault in judged.faults {
-                                say(fault.at(without_secrets(&add.path)));
-                            }
-                        }
-                    })
-                    .await;
-                read.map_err(|error| crate::store_error::store_error(&error, &file.relative()))?;
             }
-        }
-        Ok(())
-    }
-}
-
-/// What is done with each add: its key, the text of its statistics, and the number of rows where only a struct has it.
-type TakeStatistics<'a> = dyn FnMut(&LogicalFileKey<'_>, Option<&str>, Option<i64>) + Send + 'a;
-
-/// Reads every column of a checkpoint's adds in Parquet, so that damage anywhere in them shows.
-async fn read_columns(checkpoint: &Checkpoint, take: &mut TakeStatistics<'_>) -> Result<()> {
-    let mut groups: Vec<(Arc<ActionsFile>, usize, Vec<Arc<FileBatch>>)> = Vec::new();
-    for batch in &checkpoint.adds {
-        let StatisticsSource::RowGroup(place) = &batch.statistics else {
-            continue;
         };
-        match groups.last_mut() {
-            Some((file, group, batches)) if Arc::ptr_eq(file, &place.file) && *group == place.group => {
-                batches.push(Arc::clone(batch));
-            }
-            _ => groups.push((Arc::clone(&place.file), place.group, vec![Arc::clone(batch)])),
-        }
-    }
-    for (file, group, batches) in groups {
-        let mut seen = vec![0usize; batches.len()];
-        file.read_adds(group, &["add".to_owned()], TEXT_SHARE, |ordinal, adds| {
-            let Some(adds) = adds else { return Ok(()) };
-            let place = batches.iter().position(|batch| ordinal_of(batch) == ordinal);
-            let Some((batch, seen)) =
-                place.and_then(|index| Some((batches.get(index)?, seen.get_mut(index)?)))
-            else {
-                return Ok(());
-            };
-            let texts = adds
-                .column_by_name("stats")
-                .and_then(|it| it.as_string_opt::<i32>());
-            let parsed = adds
-                .column_by_name("stats_parsed")
-                .and_then(|it| it.as_struct_opt());
-            let records = parsed.and_then(|parsed| {
-                let records = parsed.column_by_name("numRecords")?;
-                Some((parsed, records.as_primitive_opt::<Int64Type>()?))
-            });
-            for row in 0..adds.len() {
-                if *seen >= batch.len() {
-                    break;
-                }
-                let text = texts
-                    .filter(|texts| texts.is_valid(row))
-                    .map(|texts| texts.value(row));
-                let records = records
-                    .filter(|(parsed, records)| parsed.is_valid(row) && records.is_valid(row))
-                    .map(|(_, records)| records.value(row));
-                take(&batch.keys.key(*seen), text, records);
-                *seen += 1;
-            }
-            Ok(())
-        })
-        .await?;
-    }
-    Ok(())
-}
-
-fn ordinal_of(batch: &FileBatch) -> usize {
-    match &batch.statistics {
-        StatisticsSource::RowGroup(place) => place.ordinal,
-        _ => 0,
+        read_statistics(checkpoint, self.location, self.max_line_bytes, take).await
     }
 }

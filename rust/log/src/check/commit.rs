@@ -12,18 +12,21 @@ use deltaic_protocol::actions::{
 };
 use deltaic_protocol::deletion_vector::Descriptor;
 use deltaic_protocol::in_commit_timestamp::TimestampSource;
+use deltaic_protocol::strict_json::ensure_strict;
 use memchr::memmem;
 
+use super::commit_time::judge_moments;
 use super::diagnosis::{
     COMMIT_INFO_NOT_FIRST, DAMAGED_COMMIT, DUPLICATE_ACTION, DUPLICATE_FILE, IN_COMMIT_TIMESTAMP_GOES_BACK,
-    MISSING_IN_COMMIT_TIMESTAMP, NO_PROTOCOL_OR_METADATA, PATH_LIVE_TWICE, STATISTICS_NOT_JSON,
+    LOOSE_JSON, MISSING_IN_COMMIT_TIMESTAMP, NO_PROTOCOL_OR_METADATA, PATH_LIVE_TWICE, STATISTICS_NOT_JSON,
 };
 use super::file_action::{judge_add, judge_tombstone};
 use super::file_table::FileEntry;
 use super::finding::{Finding, Findings, Severity};
-use super::lines::{ActionText, Line};
+use super::fingerprint::Fingerprint;
 use super::state::{State, Touched};
 use super::statistics::judge;
+use crate::decode::action_text::{ActionText, Line};
 use crate::location::without_secrets;
 
 /// Where in a line its action's name stands.
@@ -170,6 +173,13 @@ impl CommitReader<'_> {
                 }
             }
             Ok(ActionLine::CommitInfo(info)) => {
+                if let Err(error) = ensure_strict(info.get(), None) {
+                    self.say(
+                        Finding::of(&LOOSE_JSON, &error)
+                            .in_field("commitInfo")
+                            .on_line(number),
+                    );
+                }
                 if self.info.is_none() {
                     let info = serde_json::from_str(info.get()).unwrap_or_default();
                     self.info = Some((number, info));
@@ -212,6 +222,7 @@ impl CommitReader<'_> {
             num_records: None,
             modification_time: add.modification_time,
             partition_values: self.state.pool.keep(owned_values(&add.partition_values)),
+            statistics: add.stats.is_none().then_some(Fingerprint::NOTHING),
             version: self.version.as_i64(),
             met: 0,
         };
@@ -221,6 +232,7 @@ impl CommitReader<'_> {
                 Ok(text) => {
                     let judged = judge(&text, self.state.form.as_ref().map(|form| &form.schema));
                     file.num_records = judged.num_records;
+                    file.statistics = Some(Fingerprint::of(&text));
                     found.extend(judged.faults);
                 }
                 Err(_) => found
@@ -275,6 +287,12 @@ impl CommitReader<'_> {
         if self.version == Version::ZERO && lacks && !self.is_damaged {
             let said = "the first commit holds no protocol or no metaData";
             self.damage(Finding::new(&NO_PROTOCOL_OR_METADATA, said));
+        }
+        if let Some((line, info)) = &self.info {
+            let line = *line;
+            for finding in judge_moments(info) {
+                self.say(finding.on_line(line));
+            }
         }
         self.judge_time();
         self.state.commit_info = self.info.take().map(|(_, info)| info).unwrap_or_default();

@@ -2,6 +2,7 @@
 //!
 //! Protocol: *Log Compaction Files*.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -10,6 +11,7 @@ use deltaic_protocol::actions::{
 };
 use deltaic_protocol::deletion_vector::Descriptor;
 use deltaic_protocol::{Error, ErrorKind, Result, Version};
+use serde_json::value::RawValue;
 
 use super::commit::owned_values;
 use super::diagnosis::{
@@ -18,7 +20,8 @@ use super::diagnosis::{
 };
 use super::file_table::{FileEntry, FileTable};
 use super::finding::{Finding, Findings};
-use super::lines::{ActionText, Line};
+use super::fingerprint::Fingerprint;
+use crate::decode::action_text::{ActionText, Line};
 use crate::listing::LogFile;
 use crate::location::{TableLocation, without_secrets};
 use crate::store_error::store_error;
@@ -80,6 +83,15 @@ pub(super) async fn examine_compaction(
     ours.compare(&theirs, &mut say);
 }
 
+/// What the statistics of a line say; none where they are no text.
+pub(super) fn statistics_of(stats: Option<&RawValue>) -> Option<Fingerprint> {
+    let Some(raw) = stats else {
+        return Some(Fingerprint::NOTHING);
+    };
+    let text: Cow<'_, str> = serde_json::from_str(raw.get()).ok()?;
+    Some(Fingerprint::of(&text))
+}
+
 /// What files of actions say, each of the newest of its kind.
 #[derive(Default)]
 struct Words {
@@ -137,6 +149,7 @@ impl Words {
                     num_records: None,
                     modification_time: add.modification_time,
                     partition_values: owned_values(&add.partition_values).into(),
+                    statistics: statistics_of(add.stats),
                     version: version.as_i64(),
                     met: 0,
                 };
@@ -150,6 +163,7 @@ impl Words {
                     num_records: None,
                     modification_time: 0,
                     partition_values: super::file_table::PartitionValues::default(),
+                    statistics: None,
                     version: version.as_i64(),
                     met: 0,
                 };
@@ -206,7 +220,7 @@ impl Words {
             if theirs
                 .adds
                 .find(&file.key())
-                .is_none_or(|other| !other.says_the_same(file))
+                .is_none_or(|other| !file.is_copied_by(other))
             {
                 differ.push(without_secrets(&file.path));
             }

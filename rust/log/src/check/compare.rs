@@ -9,7 +9,7 @@ use deltaic_protocol::partition::values_of_row;
 
 use super::diagnosis::{BROKEN_CHECKPOINT, CHECKPOINT_CONTRADICTS_COMMITS, FOREIGN_CHECKPOINT};
 use super::file_table::are_same_values;
-use super::finding::Finding;
+use super::finding::{Finding, Severity};
 use super::state::State;
 use crate::decode::FileBatch;
 use crate::decode::checkpoint::Checkpoint;
@@ -205,6 +205,16 @@ fn compare_files(checkpoint: &Checkpoint, state: &mut State, say: &mut dyn FnMut
         );
         say(Finding::new(&BROKEN_CHECKPOINT, said));
     }
+}
+
+/// Tells of which files a checkpoint has other statistics than the commits.
+pub(super) fn say_statistics(paths: &[String], say: &mut dyn FnMut(Finding)) {
+    let what = "has other statistics than the commits of files";
+    say_files(paths, what, &mut |finding| {
+        let mut finding = finding.with_severity(Severity::Warning);
+        finding.field = Some("add.stats".to_owned());
+        say(finding);
+    });
 }
 
 fn say_files(paths: &[String], what: &str, say: &mut dyn FnMut(Finding)) {

@@ -55,6 +55,8 @@ diagnoses! {
     DUPLICATE_FILE: Damage, "Whether the file is in the table cannot be told.", RESTORE_COMMIT;
     /// One data file that is live with two deletion vectors, or with one and without.
     PATH_LIVE_TWICE: Damage, "The file's rows are in the table twice.", "Remove one of the two with a client that can, or restore the commit that added the second.";
+    /// One data file that is live under two spellings of its path.
+    PLACE_LIVE_TWICE: Damage, "The file's rows are in the table twice.", "Remove one of the two with a client that can, or restore the commit that added the second.";
     /// A log without protocol or metadata.
     NO_PROTOCOL_OR_METADATA: Damage, "Without them nobody can tell what the table is, and it does not open.", "Restore the table's first commit or a checkpoint from a backup.";
     /// A `commitInfo` that does not stand first, in a table with in-commit timestamps.
@@ -63,6 +65,11 @@ diagnoses! {
     MISSING_IN_COMMIT_TIMESTAMP: Damage, "The version cannot be found by time, nor can others that are searched for past it.", RESTORE_COMMIT;
     /// An in-commit timestamp that is not later than the one before.
     IN_COMMIT_TIMESTAMP_GOES_BACK: Warning, "Asking for the table as of a time near it may give another version than was meant.", "Ask by version there; mend the writer that made the commit.";
+
+    /// A commit's time that no calendar holds.
+    IMPOSSIBLE_TIME: Warning, "The time cannot be shown, and travel by time goes wrong where readers go by it.", "Ask by version there; mend the writer that made the commit.";
+    /// Statistics or a `commitInfo` with a key twice in one object, or nested without end.
+    LOOSE_JSON: Warning, "Readers take one value or the other, or none.", "Mend the writer; rewriting a file gives it statistics.";
 
     // Actions on files.
     /// A partition value that is no value of its column's type.
@@ -141,6 +148,8 @@ diagnoses! {
     BROKEN_HINT: Warning, "The log is listed from its start, which takes longer.", "Delete _last_checkpoint; the next checkpoint writes it anew.";
     /// A `_last_checkpoint` that leads to no checkpoint.
     DANGLING_HINT: Warning, "The log is listed from its start; some readers fail.", "Delete _last_checkpoint; the next checkpoint writes it anew.";
+    /// A `_last_checkpoint` that counts more than its checkpoint holds.
+    HINT_DISAGREES: Warning, "Either the checkpoint has lost actions or the hint is of another one; readers go by the checkpoint.", "If the commits before the checkpoint are there, move it away and have a writer make a new one; else compare it with a backup.";
     /// A `_last_checkpoint` that is behind.
     STALE_HINT: Info, "Readers list a little more of the log than they need.", "Nothing need be done; the next checkpoint writes it anew.";
 
@@ -150,6 +159,8 @@ diagnoses! {
     // What lies around.
     /// A file whose name is nearly that of a log file.
     NEARLY_RIGHT_NAME: Warning, "No reader sees it; if it was meant as part of the log, the table lacks it.", "Find out who wrote it; give it its right name only if the version is not there.";
+    /// A folder, a pipe or a link to nowhere with the name of a checkpoint, a checksum or a compaction file.
+    NO_REGULAR_FILE: Warning, "Readers pass it over, or take it for the file and fail.", "Move it away; if the file is wanted, have a writer make it anew.";
     /// A file that a writer left behind.
     TEMPORARY_FILE: Info, "It is no part of the table.", "Delete it once no writer is at work.";
     /// Sidecars that no checkpoint names.

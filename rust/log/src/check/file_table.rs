@@ -9,6 +9,8 @@ use deltaic_protocol::deletion_vector::Descriptor;
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
 
+use super::fingerprint::Fingerprint;
+
 /// Partition values as the log has them.
 pub(super) type PartitionValues = Arc<BTreeMap<String, Option<String>>>;
 
@@ -26,6 +28,8 @@ pub struct FileEntry {
     /// Milliseconds since the epoch.
     pub modification_time: i64,
     pub(super) partition_values: PartitionValues,
+    /// What its statistics say; none where that is not known.
+    pub(super) statistics: Option<Fingerprint>,
     /// The version whose word it is.
     pub(super) version: i64,
     /// The last comparison that met it.
@@ -33,16 +37,34 @@ pub struct FileEntry {
 }
 
 impl FileEntry {
+    /// A file of which only the path is known.
+    #[cfg(test)]
+    pub(super) fn of_path(path: &str) -> Self {
+        Self {
+            path: path.into(),
+            deletion_vector: None,
+            size: 0,
+            num_records: None,
+            modification_time: 0,
+            partition_values: PartitionValues::default(),
+            statistics: None,
+            version: 0,
+            met: 0,
+        }
+    }
+
     pub(super) fn key(&self) -> LogicalFileKey<'_> {
         let vector = self.deletion_vector.as_deref();
         LogicalFileKey::new(&self.path, vector.map(Descriptor::key))
     }
 
-    /// Whether another word on the file says the same of it: its size, its time, its partition values.
-    pub(super) fn says_the_same(&self, other: &Self) -> bool {
-        self.size == other.size
-            && self.modification_time == other.modification_time
-            && are_same_values(&self.partition_values, &other.partition_values)
+    /// Whether a copy of the action says the same of the file: its size, time, partition values and, where it has them,
+    /// statistics.
+    pub(super) fn is_copied_by(&self, copy: &Self) -> bool {
+        self.size == copy.size
+            && self.modification_time == copy.modification_time
+            && are_same_values(&self.partition_values, &copy.partition_values)
+            && !Fingerprint::contradicts(copy.statistics, self.statistics)
     }
 }
 
@@ -174,7 +196,6 @@ mod tests {
 
     fn file(path: &str, vector: Option<&str>, size: i64) -> FileEntry {
         FileEntry {
-            path: path.into(),
             deletion_vector: vector.map(|text| {
                 Box::new(Descriptor {
                     storage_type: "u".to_owned(),
@@ -185,11 +206,7 @@ mod tests {
                 })
             }),
             size,
-            num_records: None,
-            modification_time: 0,
-            partition_values: PartitionValues::default(),
-            version: 0,
-            met: 0,
+            ..FileEntry::of_path(path)
         }
     }
 

@@ -10,8 +10,8 @@ use deltaic_protocol::{Result, Version};
 use object_store::ObjectMeta;
 
 use super::diagnosis::{
-    FOLDER_AS_COMMIT, INCOMPLETE_CHECKPOINT, NEARLY_RIGHT_NAME, ORPHANED_SIDECAR, STAGED_COMMIT,
-    TEMPORARY_FILE,
+    FOLDER_AS_COMMIT, INCOMPLETE_CHECKPOINT, NEARLY_RIGHT_NAME, NO_REGULAR_FILE, ORPHANED_SIDECAR,
+    STAGED_COMMIT, TEMPORARY_FILE,
 };
 use super::finding::{Finding, Findings, Severity};
 use crate::listing::{Listing, LogFile};
@@ -34,6 +34,8 @@ pub(super) struct LogFolder {
     others: Vec<String>,
     /// Versions whose commit is a folder.
     folders: Vec<Version>,
+    /// What has the name of another file of the log and is a folder, a pipe or a link that leads nowhere.
+    no_files: Vec<(String, Version)>,
 }
 
 impl LogFolder {
@@ -56,6 +58,7 @@ impl LogFolder {
             staged: BTreeSet::new(),
             others: Vec::new(),
             folders: Vec::new(),
+            no_files: Vec::new(),
         };
         for object in &listed.objects {
             found.take(location, object);
@@ -69,9 +72,8 @@ impl LogFolder {
                 Some(SIDECARS) => found.sidecars = names_below(location, SIDECARS).await?,
                 Some(STAGED_COMMITS) => found.staged = names_below(location, STAGED_COMMITS).await?,
                 Some(name) => {
-                    let parsed = LogPath::parse(name);
-                    if let Some(path) = parsed.filter(|path| path.kind == LogFileKind::Commit) {
-                        found.folders.push(path.version);
+                    if let Some(path) = LogPath::parse(name) {
+                        found.take_no_file(name, &path);
                     }
                 }
                 None => {}
@@ -89,8 +91,9 @@ impl LogFolder {
         };
         // A pipe or a device, which has no size, is no file of the log; in a commit's place it is as bad as a folder.
         if object.size == 0 && location.is_no_regular_file(&object.location) {
-            let path = LogPath::parse(name).filter(|path| path.kind == LogFileKind::Commit);
-            self.folders.extend(path.map(|path| path.version));
+            if let Some(path) = LogPath::parse(name) {
+                self.take_no_file(name, &path);
+            }
             return;
         }
         match LogPath::parse(name) {
@@ -105,6 +108,14 @@ impl LogFolder {
         }
     }
 
+    fn take_no_file(&mut self, name: &str, path: &LogPath) {
+        if path.kind == LogFileKind::Commit {
+            self.folders.push(path.version);
+        } else {
+            self.no_files.push((name.to_owned(), path.version));
+        }
+    }
+
     /// Tells what is wrong with the names alone.
     pub(super) fn examine(&self, findings: &mut Findings) {
         for version in &self.folders {
@@ -116,6 +127,11 @@ impl LogFolder {
                 .at(LogPath::commit(*version))
                 .of_version(*version),
             );
+        }
+        for (name, version) in &self.no_files {
+            let said = "what has this name is no regular file";
+            let finding = Finding::new(&NO_REGULAR_FILE, said).at(format!("{LOG_FOLDER}/{name}"));
+            findings.add(finding.of_version(*version));
         }
         for name in &self.others {
             if let Some(finding) = judge_name(name) {

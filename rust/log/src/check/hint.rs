@@ -5,28 +5,44 @@
 use deltaic_protocol::Version;
 use deltaic_protocol::log_path::{LAST_CHECKPOINT, LOG_FOLDER};
 
-use super::diagnosis::{BROKEN_HINT, DANGLING_HINT, STALE_HINT};
+use super::diagnosis::{BROKEN_HINT, DANGLING_HINT, HINT_DISAGREES, STALE_HINT};
 use super::finding::{Finding, Findings};
-use crate::last_checkpoint::{Hint, read_last_checkpoint};
+use super::folder::LogFolder;
+use crate::last_checkpoint::{Hint, read_with_counts};
 use crate::listing::Listing;
 use crate::location::TableLocation;
 use crate::segment::{complete_checkpoints, newest_version};
 
-/// Tells whether the hint leads where it should; `readable` are the versions of checkpoints that can be read.
+/// How much a checkpoint that was read holds.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Held {
+    pub(super) adds: usize,
+    /// Actions of every kind; none where they were not counted.
+    pub(super) actions: Option<usize>,
+    /// Bytes of its files.
+    pub(super) bytes: u64,
+}
+
+/// Tells whether the hint leads where it should; `readable` are the checkpoints that can be read.
 pub(super) async fn examine_hint(
     location: &TableLocation,
     listing: &Listing,
-    readable: &[Version],
+    readable: &[(Version, Held)],
     findings: &mut Findings,
 ) {
     let mut say = |finding: Finding| findings.add(finding.at(format!("{LOG_FOLDER}/{LAST_CHECKPOINT}")));
-    let hinted = match read_last_checkpoint(location).await {
+    let (hint, counts) = read_with_counts(location).await;
+    let hinted = match hint {
         Hint::Absent => return,
         Hint::Unusable(why) => return say(Finding::new(&BROKEN_HINT, why)),
         Hint::Version(version) => version,
     };
-    let checkpoints = complete_checkpoints(listing, None);
-    if !checkpoints.iter().any(|found| found.version == hinted) {
+    if !has_checkpoint(listing, hinted) {
+        // A writer may have made the checkpoint, and this hint of it, since the log was listed.
+        let again = LogFolder::list(location).await;
+        if again.is_ok_and(|again| has_checkpoint(&again.listing, hinted)) {
+            return;
+        }
         let past = newest_version(listing).is_some_and(|newest| hinted > newest);
         let said = if past {
             format!("it names version {hinted}, which is past the newest version")
@@ -35,12 +51,46 @@ pub(super) async fn examine_hint(
         };
         return say(Finding::new(&DANGLING_HINT, said).in_field("version"));
     }
-    if !readable.contains(&hinted) {
+    let held: Vec<Held> = readable
+        .iter()
+        .filter(|(version, _)| *version == hinted)
+        .map(|(_, held)| *held)
+        .collect();
+    if held.is_empty() {
         let said = format!("it names version {hinted}, whose checkpoint cannot be read");
         return say(Finding::new(&DANGLING_HINT, said).in_field("version"));
     }
-    if let Some(newest) = readable.iter().max().filter(|newest| **newest > hinted) {
+    // Which of several checkpoints of a version it means cannot be told.
+    let adds = held.iter().map(|held| Some(held.adds)).max().flatten();
+    let all_counted = held.iter().all(|held| held.actions.is_some());
+    let actions = held.iter().map(|held| held.actions).max().flatten();
+    // There are writers that tell the size of their file there.
+    let counts_bytes = held.iter().any(|held| counts.actions == Some(held.bytes));
+    for (field, what, said, found) in [
+        ("numOfAddFiles", "files", counts.adds, adds),
+        (
+            "size",
+            "actions",
+            counts.actions,
+            actions.filter(|_| all_counted && !counts_bytes),
+        ),
+    ] {
+        if let (Some(said), Some(found)) = (said, found.and_then(|found| u64::try_from(found).ok()))
+            && found < said
+        {
+            let said =
+                format!("it counts {said} {what}, and the checkpoint of version {hinted} holds {found}");
+            say(Finding::new(&HINT_DISAGREES, said).in_field(field));
+        }
+    }
+    let versions = readable.iter().map(|(version, _)| *version);
+    if let Some(newest) = versions.max().filter(|newest| *newest > hinted) {
         let said = format!("it names version {hinted}, and there is a checkpoint of version {newest}");
         say(Finding::new(&STALE_HINT, said).in_field("version"));
     }
+}
+
+fn has_checkpoint(listing: &Listing, version: Version) -> bool {
+    let checkpoints = complete_checkpoints(listing, None);
+    checkpoints.iter().any(|found| found.version == version)
 }

@@ -5,17 +5,20 @@
 //! compared: checkpoints, version checksums and compaction files with the commits. Nothing is ever written.
 
 mod checkpoint;
+mod checkpoint_statistics;
 mod checksum;
 mod commit;
+mod commit_time;
 mod compaction;
 mod compare;
 pub mod diagnosis;
 mod file_action;
 mod file_table;
 mod finding;
+mod fingerprint;
 mod folder;
 mod hint;
-mod lines;
+mod places;
 mod progress;
 mod seed;
 mod state;

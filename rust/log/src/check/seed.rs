@@ -75,6 +75,7 @@ fn seed_batch(
             num_records: None,
             modification_time: adds.modification_time.value(row),
             partition_values: state.pool.keep(values),
+            statistics: None,
             version,
             met: 0,
         };

@@ -8,9 +8,10 @@ use std::collections::HashMap;
 
 use deltaic_protocol::expr::Scalar;
 use deltaic_protocol::schema::{DataType, PrimitiveType, StructField, StructType};
+use deltaic_protocol::strict_json::ensure_strict;
 use serde_json::value::RawValue;
 
-use super::diagnosis::{IMPOSSIBLE_STATISTICS, STATISTICS_NOT_JSON};
+use super::diagnosis::{IMPOSSIBLE_STATISTICS, LOOSE_JSON, STATISTICS_NOT_JSON};
 use super::finding::Finding;
 
 /// How many faults of one file are told.
@@ -47,6 +48,16 @@ pub(super) fn judge(text: &str, schema: Option<&StructType>) -> Judged {
             return judged;
         }
     };
+    if let Err(error) = ensure_strict(text, None) {
+        judged
+            .faults
+            .push(Finding::of(&LOOSE_JSON, &error).in_field("stats"));
+    }
+    for name in ["nullCount", "minValues", "maxValues"] {
+        if let Some(raw) = present(&parsed, name).filter(|raw| !raw.get().starts_with('{')) {
+            judged.say(name, format!("{name} is {}, and no object", shortened(raw.get())));
+        }
+    }
     if let Some(raw) = present(&parsed, "numRecords") {
         match count(raw) {
             Some(records) => judged.num_records = Some(records),
@@ -87,7 +98,11 @@ impl Judged {
                 }
                 continue;
             }
+            if raw.get() == "null" {
+                continue;
+            }
             let (Ok(number), records) = (raw.get().parse::<i64>(), self.num_records) else {
+                self.say(&path, format!("nullCount is {}", shortened(raw.get())));
                 continue;
             };
             if number < 0 {
@@ -238,6 +253,14 @@ mod tests {
             "in.s",
             "the minimum \"b\" is above the maximum \"a\"",
         );
+        one(r#"{"numRecords":"x"}"#, "numRecords", "numRecords is \"x\"");
+        one(r#"{"minValues":3}"#, "minValues", "minValues is 3, and no object");
+        one(r#"{"nullCount":{"in":{"n":"x"}}}"#, "in.n", "nullCount is \"x\"");
+        one(
+            r#"{"minValues":{"n":1,"n":2}}"#,
+            "stats",
+            "\"n\" stands twice in one object (byte 21)",
+        );
         one("[1]", "stats", "the statistics are no JSON object");
         assert_eq!(faults("{").len(), 1);
     }
@@ -246,7 +269,7 @@ mod tests {
     fn what_can_be_is_left_alone() {
         for text in [
             "{}",
-            r#"{"numRecords":0,"nullCount":{"n":0,"gone":0},"minValues":{"n":null},"maxValues":{"n":1}}"#,
+            r#"{"numRecords":0,"nullCount":{"n":0,"s":null,"gone":0},"minValues":{"n":null},"maxValues":{"n":1}}"#,
             r#"{"minValues":{"t":"2021-03-04T07:00:00+02:00"},"maxValues":{"t":"2021-03-04T06:00:00.123Z"}}"#,
             r#"{"minValues":{"d":"NaN"},"maxValues":{"d":1.0}}"#,
             r#"{"minValues":{"d":"-Infinity"},"maxValues":{"d":-0.0}}"#,

@@ -11,20 +11,20 @@ use super::checkpoint::CheckpointExaminer;
 use super::checksum::ChecksumExaminer;
 use super::commit::examine_commit;
 use super::diagnosis::{
-    CANNOT_BE_OPENED, FILE_OUTSIDE_OF_TABLE, MISSING_COMMIT, NO_PROTOCOL_OR_METADATA, UNREADABLE_FILE,
-    UNSUPPORTED_FEATURE,
+    CANNOT_BE_OPENED, MISSING_COMMIT, NO_PROTOCOL_OR_METADATA, UNREADABLE_FILE, UNSUPPORTED_FEATURE,
 };
 use super::finding::{Finding, Findings, Severity};
 use super::folder::LogFolder;
-use super::hint::examine_hint;
-use super::lines::ActionText;
+use super::hint::{Held, examine_hint};
+use super::places::examine_places;
 use super::progress::Progress;
 use super::state::State;
 use super::table_form::examine_newest;
 use super::{Examination, Examined};
 use crate::clock::now_ms;
+use crate::decode::action_text::ActionText;
 use crate::listing::LogFile;
-use crate::location::{TableLocation, without_secrets};
+use crate::location::TableLocation;
 use crate::segment::{CheckpointFiles, complete_checkpoints};
 use crate::snapshot::{LoadOptions, Snapshot};
 use crate::store_error::store_error;
@@ -72,8 +72,8 @@ pub(super) struct Walk<'a> {
     pub(super) examined: Examined,
     /// Commits that are not there: from and to.
     gaps: Vec<(Version, Version)>,
-    /// Versions of checkpoints that can be read.
-    readable: Vec<Version>,
+    /// Checkpoints that can be read, by version.
+    readable: Vec<(Version, Held)>,
     examiner: CheckpointExaminer<'a>,
     checksums: ChecksumExaminer,
 }
@@ -133,13 +133,13 @@ impl<'a> Walk<'a> {
                 if step.commit.is_none() && last_commit.is_some() {
                     self.note_gap(last_commit.max(last_known), version.next()?);
                 }
-                let readable = self
+                let held = self
                     .examiner
                     .examine(checkpoint, &mut self.state, &mut self.findings)
                     .await;
                 self.examined.checkpoints += 1;
-                if readable {
-                    self.readable.push(version);
+                if let Some(held) = held {
+                    self.readable.push((version, held));
                     last_known = last_known.max(Some(version));
                 }
             }
@@ -270,13 +270,10 @@ impl<'a> Walk<'a> {
         for finding in newest.into_sorted() {
             self.findings.add(finding.of_version(version));
         }
-        for file in self.state.files.iter() {
-            if let Err(error) = self.location.resolve(&file.path) {
-                let finding = Finding::new(&FILE_OUTSIDE_OF_TABLE, error.what());
-                self.findings
-                    .add(finding.at(without_secrets(&file.path)).of_version(version));
-            }
-        }
+        let findings = &mut self.findings;
+        examine_places(self.location, &self.state.files, |finding| {
+            findings.add(finding.of_version(version));
+        });
     }
 
     /// Opens the table as a reader does, which must agree with what was found.

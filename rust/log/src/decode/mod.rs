@@ -1,5 +1,6 @@
 //! From a log file's bytes to actions.
 
+pub(crate) mod action_text;
 pub mod checkpoint;
 mod columns_builder;
 pub mod commits;

@@ -9,6 +9,8 @@ use std::fmt;
 use deltaic_protocol::error::nearest;
 use deltaic_protocol::{Error, ErrorKind, Result};
 
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
+
 use super::hadoop::{self, Translated};
 use super::names::{self, SAME, SECRET, TOGETHER, canonical};
 use super::uri::Place;
@@ -133,19 +135,49 @@ pub(super) fn secrets(settings: &Settings) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     for (name, value) in settings {
         if SECRET.contains(&name.as_str()) {
-            found.push(value.clone());
+            found.extend(spellings(value));
             // A SAS query is told by its parts too, and a key inside JSON by its lines.
-            found.extend(
-                value
-                    .split(['&', '?', '"', '\n', '@', '/'])
-                    .map(|part| part.strip_prefix("sig=").unwrap_or(part).to_owned()),
-            );
+            for part in value.split(['&', '?', '"', '\n', '@']) {
+                let part = part.strip_prefix("sig=").unwrap_or(part);
+                found.extend(spellings(part));
+                found.extend(part.split('/').map(str::to_owned));
+            }
         }
     }
     found.retain(|secret| secret.len() >= 6);
     found.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
     found.dedup();
     found
+}
+
+/// What stays as it is where a text is put into a URI: letters, digits and these.
+const ENCODED: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'-')
+    .remove(b'.')
+    .remove(b'_')
+    .remove(b'~');
+
+/// A secret as it was given, and as a server may repeat it: decoded, encoded, or encoded once more.
+fn spellings(secret: &str) -> Vec<String> {
+    let encode = |text: &str| utf8_percent_encode(text, ENCODED).to_string();
+    let decoded = percent_decode_str(secret).decode_utf8_lossy().into_owned();
+    let encoded = encode(&decoded);
+    let again = encode(secret);
+    let twice = encode(&encoded);
+    let lower = |text: &str| {
+        // The digits of what is encoded, and nothing else.
+        let mut rest = 0;
+        let lowered = text.chars().map(|c| {
+            rest = if c == '%' { 2 } else { (rest - 1).max(-1) };
+            if rest >= 0 { c.to_ascii_lowercase() } else { c }
+        });
+        lowered.collect::<String>()
+    };
+    let lowered = [lower(&encoded), lower(&again), lower(&twice)];
+    [secret.to_owned(), decoded, encoded, again, twice]
+        .into_iter()
+        .chain(lowered)
+        .collect()
 }
 
 /// A text without the values that are secret.
@@ -263,34 +295,38 @@ mod tests {
         for (uri, options, hint) in [
             (
                 "s3://b/t",
-                vec![("region", "Secret1"), ("aws_region", "Secret2")],
+                vec![("region", "PlAnTeD1"), ("aws_region", "PlAnTeD2")],
                 "give one",
             ),
             (
                 "s3://b/t",
-                vec![("endpoint", "Secret1"), ("aws_endpoint_url_s3", "Secret2")],
+                vec![("endpoint", "PlAnTeD1"), ("aws_endpoint_url_s3", "PlAnTeD2")],
                 "give one",
             ),
-            ("s3://b/t", vec![("bucket", "Secret1")], "leave the option out"),
+            ("s3://b/t", vec![("bucket", "PlAnTeD1")], "leave the option out"),
             (
                 "az://c@acc/t",
-                vec![("account_name", "Secret1")],
+                vec![("account_name", "PlAnTeD1")],
                 "leave the option out",
             ),
-            ("s3://b/t", vec![("aws_regoin", "Secret1")], "\"aws_region\""),
+            ("s3://b/t", vec![("aws_regoin", "PlAnTeD1")], "\"aws_region\""),
             (
                 "s3://b/t",
-                vec![("fs.s3a.acess.key", "Secret1")],
+                vec![("fs.s3a.acess.key", "PlAnTeD1")],
                 "\"fs.s3a.access.key\"",
             ),
-            ("az://c/t", vec![("acount_key", "Secret1")], "\"account_key\""),
+            ("az://c/t", vec![("acount_key", "PlAnTeD1")], "\"account_key\""),
             (
                 "gs://b/t",
-                vec![("google_service_acount", "Secret1")],
+                vec![("google_service_acount", "PlAnTeD1")],
                 "\"google_service_account\"",
             ),
-            ("gs://b/t", vec![("retry_timeut", "Secret1")], "\"retry_timeout\""),
-            ("s3://b/t", vec![("what is this", "Secret1")], "docs/stores.md"),
+            (
+                "gs://b/t",
+                vec![("retry_timeut", "PlAnTeD1")],
+                "\"retry_timeout\"",
+            ),
+            ("s3://b/t", vec![("what is this", "PlAnTeD1")], "docs/stores.md"),
         ] {
             let error = resolved(uri, &options, &[]).expect_err(uri);
             assert_eq!(error.kind(), ErrorKind::InvalidArgument);
@@ -298,7 +334,7 @@ mod tests {
                 error.hint_text().is_some_and(|text| text.contains(hint)),
                 "{options:?}: {error:?}"
             );
-            assert!(!format!("{error:?}").contains("Secret"), "{error:?}");
+            assert!(!format!("{error:?}").contains("PlAnTeD"), "{error:?}");
         }
     }
 
@@ -319,8 +355,27 @@ mod tests {
             "{text}"
         );
         assert!(text.contains("eu-west-1"));
+        // However a server spells it.
+        for given in [
+            "?sv=2024-01-01&sig=PlAn%2Fx%2Bx%3D",
+            "sv=2024-01-01&sig=PlAn/x+x=",
+        ] {
+            let settings = map(&[("azure_storage_sas_key", given)]);
+            for told in [
+                "PlAn/x+x=",
+                "PlAn%2Fx%2Bx%3D",
+                "PlAn%2fx%2bx%3d",
+                "PlAn%252Fx%252Bx%253D",
+            ] {
+                let text = without(
+                    &super::secrets(&settings),
+                    &format!("the signature {told} is wrong"),
+                );
+                assert!(!text.contains("PlAn"), "{given} {told}: {text}");
+            }
+        }
         assert_eq!(
-            format!("{:?}", StorageOptions(map(&[("key", "Secret")]))),
+            format!("{:?}", StorageOptions(map(&[("key", "PlAnTeD")]))),
             "{\"key\"}"
         );
     }

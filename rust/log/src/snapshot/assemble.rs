@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use deltaic_protocol::column_mapping::ColumnMappingMode;
 use deltaic_protocol::features::{self, ensure_openable};
-use deltaic_protocol::{Error, ErrorKind, Result};
+use deltaic_protocol::{Error, ErrorKind, Result, Version};
 
 use super::Snapshot;
 use super::checksum::read_checksum;
@@ -47,6 +47,7 @@ pub(super) async fn from_listing(
         Reach::Whole => adjusted_file_times(listing).get(&version).copied(),
         Reach::FromHint => None,
     };
+    let reachable_from = reachable_from(listing, version);
     let mut first_error = None;
     let mut contradicted = 0usize;
     let candidates = complete_checkpoints(listing, Some(version))
@@ -57,6 +58,21 @@ pub(super) async fn from_listing(
         if contradicted == MOST_CONTRADICTED && checkpoint.is_some() {
             continue;
         }
+        // The newest one mostly is sound, and its commits are fetched beside it. Behind one that is broken each proves
+        // itself before anything else is looked at: there may be thousands, and commits behind each of them.
+        let mut proven = None;
+        if let (Some(_), Some(files)) = (&first_error, &checkpoint) {
+            if files.version < reachable_from {
+                continue;
+            }
+            match Checkpoint::read(&request.location, files, request.options.max_line_bytes).await {
+                Ok(read) => proven = Some(Arc::new(read)),
+                Err(error) => {
+                    warnings.push(format!("a checkpoint was passed over: {error}"));
+                    continue;
+                }
+            }
+        }
         let segment = match LogSegment::try_new(listing, checkpoint, version) {
             Ok(segment) => segment,
             Err(error) => {
@@ -65,14 +81,7 @@ pub(super) async fn from_listing(
             }
         };
         let has_checkpoint = segment.checkpoint.is_some();
-        // The first one mostly is sound, and its commits are fetched beside it; behind one that is broken each proves
-        // itself before the commits after it are fetched anew.
-        let order = if first_error.is_none() {
-            Order::Together
-        } else {
-            Order::CheckpointFirst
-        };
-        match from_segment(request, segment, file_time_ms, order, &mut warnings).await {
+        match from_segment(request, segment, file_time_ms, proven, &mut warnings).await {
             Ok(snapshot) => return Ok(snapshot),
             Err(Failed::Checkpoint(error)) => {
                 warnings.push(format!("a checkpoint was passed over: {error}"));
@@ -94,11 +103,20 @@ pub(super) async fn from_listing(
 /// all of its commits.
 const MOST_CONTRADICTED: usize = 4;
 
-/// What is fetched when.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Order {
-    Together,
-    CheckpointFirst,
+/// The oldest version behind which the commits up to another are all there.
+fn reachable_from(listing: &Listing, version: Version) -> Version {
+    let commits = listing.commits().rev().map(|file| file.path.version);
+    let mut oldest = version;
+    for commit in commits.skip_while(|commit| *commit > version) {
+        if commit != oldest {
+            break;
+        }
+        match Version::try_new(commit.as_i64().saturating_sub(1)) {
+            Ok(before) => oldest = before,
+            Err(_) => return Version::ZERO,
+        }
+    }
+    oldest
 }
 
 /// Which step failed, since another checkpoint may help against some.
@@ -112,7 +130,7 @@ async fn from_segment(
     request: &Request,
     segment: LogSegment,
     file_time_ms: Option<i64>,
-    order: Order,
+    proven: Option<Arc<Checkpoint>>,
     warnings: &mut Vec<String>,
 ) -> std::result::Result<Snapshot, Failed> {
     let location = &request.location;
@@ -120,22 +138,18 @@ async fn from_segment(
     let lines = segment.lines(Compactions::Used);
     let has_compactions = lines.iter().any(|file| file.path.version != file.last_version());
     let checkpoint = async {
-        match &segment.checkpoint {
-            Some(files) => Checkpoint::read(location, files, max_line_bytes).await.map(Some),
-            None => Ok(None),
+        match (proven, &segment.checkpoint) {
+            (Some(proven), _) => Ok(Some(proven)),
+            (None, Some(files)) => Checkpoint::read(location, files, max_line_bytes)
+                .await
+                .map(|read| Some(Arc::new(read))),
+            (None, None) => Ok(None),
         }
     };
     let commits = read_commits(location, &lines, max_line_bytes);
     let checksum = read_checksum(location, segment.checksum.as_deref());
-    let (checkpoint, commits, checksum) = match order {
-        Order::Together => futures::join!(checkpoint, commits, checksum),
-        Order::CheckpointFirst => {
-            let checkpoint = checkpoint.await.map_err(Failed::Checkpoint)?;
-            let (commits, checksum) = futures::join!(commits, checksum);
-            (Ok(checkpoint), commits, checksum)
-        }
-    };
-    let checkpoint = checkpoint.map_err(Failed::Checkpoint)?.map(Arc::new);
+    let (checkpoint, commits, checksum) = futures::join!(checkpoint, commits, checksum);
+    let checkpoint = checkpoint.map_err(Failed::Checkpoint)?;
     let assemble = |commits: CommitActions| {
         let (segment, checkpoint) = (segment.clone(), checkpoint.clone());
         let mut snapshot = Snapshot::assemble(request, segment, checkpoint, commits, file_time_ms)?;

@@ -17,6 +17,8 @@ use deltaic_protocol::deletion_vector::{Bitmap, Descriptor, Place, check_version
 use deltaic_protocol::{Error, ErrorKind, Result};
 use futures::{StreamExt, TryStreamExt};
 
+use crate::scan::ScanTask;
+
 /// A data file, as the log spells it, and its deletion vector.
 #[derive(Clone, Debug)]
 pub struct VectorOf {
@@ -84,6 +86,14 @@ pub async fn read_vectors(location: &Arc<TableLocation>, wanted: Vec<VectorOf>) 
         .into_iter()
         .map(|bitmap| bitmap.ok_or_else(caught))
         .collect()
+}
+
+/// The vectors that tell which rows a task asks for.
+pub(super) fn vectors_of(task: &ScanTask) -> impl Iterator<Item = VectorOf> {
+    task.selection.vectors().map(|descriptor| VectorOf {
+        path: task.path.clone(),
+        descriptor: descriptor.clone(),
+    })
 }
 
 /// A file that is being read. Whoever lets go of it ends it.

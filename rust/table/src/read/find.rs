@@ -13,11 +13,10 @@ use parquet::schema::types::Type;
 ///
 /// Errors: `CorruptData` where two have its id.
 pub(super) fn find(fields: &Fields, wanted: &StructField, mode: ColumnMappingMode) -> Result<Option<usize>> {
-    if mode != ColumnMappingMode::Id {
+    // Columns that no schema has, those of change data files, have no ids either.
+    let id = field_id(wanted).filter(|_| mode == ColumnMappingMode::Id);
+    let Some(id) = id else {
         return Ok(find_name(fields, name_in_log(wanted, mode)));
-    }
-    let Some(id) = field_id(wanted) else {
-        return Ok(None);
     };
     let has_id = |field: &Field| id_of(field) == Some(id);
     let mut found = fields.iter().enumerate().filter(|(_, field)| has_id(field));

@@ -5,6 +5,7 @@ mod count;
 mod deletion_vectors;
 mod file_plan;
 mod find;
+mod list_vectors;
 mod open;
 mod rows;
 mod stream;
@@ -13,5 +14,6 @@ mod widen;
 
 pub use count::count;
 pub use deletion_vectors::{VectorOf, read_vectors};
+pub use list_vectors::list_vectors;
 pub(crate) use rows::Rows;
-pub use stream::{BatchStream, stream_scan, stream_task};
+pub use stream::{BatchStream, stream_scan, stream_task, stream_tasks};

@@ -16,11 +16,11 @@ use parquet::errors::ParquetError;
 use parquet::file::metadata::ParquetMetaData;
 use parquet::schema::types::SchemaDescriptor;
 
-use super::deletion_vectors::{VectorOf, read_vectors};
+use super::deletion_vectors::{read_vectors, vectors_of};
 use super::file_plan::FilePlan;
 use super::find::ensure_ids;
 use super::rows::Rows;
-use crate::scan::ScanTask;
+use crate::scan::{ScanTask, Selection};
 
 /// Opens a task's file; the batches that come hold the scan's columns and only rows that match.
 pub(super) async fn open(task: ScanTask) -> Result<impl Stream<Item = Result<RecordBatch>> + Send> {
@@ -75,24 +75,18 @@ pub(super) async fn open(task: ScanTask) -> Result<impl Stream<Item = Result<Rec
         }))
 }
 
-/// Which rows of the file are in the table; its deletion vector is read unless that has been done.
+/// Which rows of the file are asked for; its deletion vectors are read unless that has been done.
 async fn rows_of(task: &ScanTask) -> Result<Rows> {
-    match (&task.rows, &task.deletion_vector) {
-        (Rows::All, Some(descriptor)) => {
-            let wanted = vec![VectorOf {
-                path: task.path.clone(),
-                descriptor: descriptor.clone(),
-            }];
-            let read = read_vectors(&task.context.location, wanted).await?;
-            Ok(read.into_iter().next().map_or(Rows::All, Rows::Without))
-        }
-        (rows, _) => Ok(rows.clone()),
+    if !matches!(task.rows, Rows::All) || task.selection == Selection::All {
+        return Ok(task.rows.clone());
     }
+    let vectors = read_vectors(&task.context.location, vectors_of(task).collect()).await?;
+    Ok(Rows::of(&task.selection, &mut vectors.into_iter()))
 }
 
 /// Proves that the file has every row that its deletion vector tells of.
 fn ensure_rows(task: &ScanTask, rows: &Rows, file: &ParquetMetaData) -> Result<()> {
-    match (rows.vector(), &task.deletion_vector) {
+    match (rows.vector(), task.selection.vectors().next()) {
         (Some(vector), Some(descriptor)) => {
             let has = u64::try_from(file.file_metadata().num_rows()).unwrap_or(0);
             descriptor.check_rows(vector, has)

@@ -7,6 +7,8 @@ use arrow_buffer::BooleanBuffer;
 use deltaic_protocol::Result;
 use deltaic_protocol::deletion_vector::Bitmap;
 
+use crate::scan::Selection;
+
 /// Rows of a file.
 #[derive(Clone, Debug, Default)]
 pub(crate) enum Rows {
@@ -20,6 +22,22 @@ pub(crate) enum Rows {
 }
 
 impl Rows {
+    /// The rows that a selection tells by its vectors, each of which is taken.
+    pub(super) fn of(selection: &Selection, vectors: &mut impl Iterator<Item = Arc<Bitmap>>) -> Self {
+        if *selection == Selection::All {
+            return Self::All;
+        }
+        match (selection, vectors.next()) {
+            (Selection::All, _) | (_, None) => Self::All,
+            (Selection::Without(_), Some(deleted)) => Self::Without(deleted),
+            (Selection::Difference { but_not: None, .. }, Some(deleted)) => Self::Only(deleted),
+            (Selection::Difference { but_not: Some(_), .. }, Some(deleted)) => match vectors.next() {
+                Some(but_not) => Self::Only(Arc::new(deleted.difference(&but_not))),
+                None => Self::Only(deleted),
+            },
+        }
+    }
+
     /// Which of so many rows there are; none where all are.
     pub(super) fn mask(&self, rows: Range<u64>) -> Result<Option<BooleanBuffer>> {
         match self {
@@ -29,15 +47,6 @@ impl Rows {
                 any.then(|| deleted.keep_mask(rows)).transpose()
             }
             Self::Only(kept) => Ok(Some(!&kept.keep_mask(rows)?)),
-        }
-    }
-
-    /// How many of a file's rows there are.
-    pub(super) fn count(&self, num_rows: u64) -> u64 {
-        match self {
-            Self::All => num_rows,
-            Self::Without(deleted) => num_rows.saturating_sub(deleted.len()),
-            Self::Only(kept) => kept.len(),
         }
     }
 

@@ -13,7 +13,7 @@ use futures::{FutureExt, Stream, StreamExt, TryStreamExt};
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
-use super::deletion_vectors::{VectorOf, read_vectors};
+use super::deletion_vectors::{VectorOf, read_vectors, vectors_of};
 use super::open::open;
 use super::rows::Rows;
 use crate::scan::{Scan, ScanTask};
@@ -26,19 +26,24 @@ const QUEUE: usize = 2;
 
 /// Reads a scan: all of its files, at most `limit` rows. Must be called inside a runtime.
 pub async fn stream_scan(scan: &Scan) -> Result<BatchStream> {
-    let tasks = scan.tasks().await?;
+    let files = stream_tasks(scan.tasks().await?);
+    Ok(match scan.limit() {
+        None => files,
+        Some(limit) => limited(files, limit),
+    })
+}
+
+/// Reads tasks side by side; their rows come in the tasks' order. Must be called inside a runtime.
+pub fn stream_tasks(tasks: Vec<ScanTask>) -> BatchStream {
     let at_once = std::thread::available_parallelism().map_or(1, NonZero::get);
-    let files = with_rows(tasks)
+    with_rows(tasks)
         .map_ok(spawn)
         .map(|batches| async move {
             batches.unwrap_or_else(|error| futures::stream::once(async move { Err(error) }).boxed())
         })
         .buffered(at_once)
-        .flatten();
-    Ok(match scan.limit() {
-        None => files.boxed(),
-        Some(limit) => limited(files.boxed(), limit),
-    })
+        .flatten()
+        .boxed()
 }
 
 /// How many files' deletion vectors are read together, and held until the files are read.
@@ -53,23 +58,15 @@ fn with_rows(tasks: Vec<ScanTask>) -> impl Stream<Item = Result<ScanTask>> {
     });
     futures::stream::iter(chunks)
         .then(|mut chunk| async move {
-            let with_vectors = || {
-                chunk.iter().filter_map(|task| {
-                    Some(VectorOf {
-                        path: task.path.clone(),
-                        descriptor: task.deletion_vector.clone()?,
-                    })
-                })
-            };
-            let wanted: Vec<VectorOf> = with_vectors().collect();
+            let wanted: Vec<VectorOf> = chunk.iter().flat_map(vectors_of).collect();
             if let Some(first) = chunk.first().filter(|_| !wanted.is_empty()) {
                 let context = Arc::clone(&first.context);
                 let vectors = read_vectors(&context.location, wanted)
                     .await
                     .map_err(|error| error.with("version", context.version))?;
-                let with_vectors = chunk.iter_mut().filter(|task| task.deletion_vector.is_some());
-                for (task, vector) in with_vectors.zip(vectors) {
-                    task.rows = Rows::Without(vector);
+                let mut vectors = vectors.into_iter();
+                for task in &mut chunk {
+                    task.rows = Rows::of(&task.selection, &mut vectors);
                 }
             }
             Ok::<_, Error>(futures::stream::iter(chunk.into_iter().map(Ok)))

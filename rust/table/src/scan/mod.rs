@@ -2,9 +2,12 @@
 
 mod explain;
 mod plan;
+mod selection;
 mod task;
 mod variant_as;
 
+pub(crate) use plan::{BATCH_ROWS, select};
 pub use plan::{Scan, ScanOptions, list_files};
+pub use selection::Selection;
 pub use task::{ScanContext, ScanTask};
 pub use variant_as::VariantAs;

@@ -13,11 +13,11 @@ use deltaic_protocol::partition::values_of_row;
 use deltaic_protocol::schema::{StructField, StructType};
 use deltaic_protocol::{Error, ErrorKind, Result};
 
-use super::{ScanContext, ScanTask, VariantAs};
+use super::{ScanContext, ScanTask, Selection, VariantAs};
 use crate::read::Rows;
 
 /// Rows a batch where the user does not say: as much as fits a core's cache.
-const BATCH_ROWS: usize = 8_192;
+pub(crate) const BATCH_ROWS: usize = 8_192;
 
 /// What a scan is asked.
 #[derive(Clone, Debug, Default)]
@@ -130,7 +130,7 @@ impl Scan {
                 path: files.adds.path.value(row).to_owned(),
                 size: files.adds.size.value(row),
                 partition_values: values_of_row(&files.adds.partition_values, row),
-                deletion_vector: files.adds.descriptor(row),
+                selection: Selection::of(files.adds.descriptor(row)),
                 rows: Rows::All,
             })
         };
@@ -212,7 +212,7 @@ pub async fn list_files(
     Ok((snapshot.files_schema(statistics)?, files.to_batches()?))
 }
 
-fn select(schema: &StructType, names: &[String]) -> Result<StructType> {
+pub(crate) fn select(schema: &StructType, names: &[String]) -> Result<StructType> {
     let mut fields = Vec::with_capacity(names.len());
     for name in names {
         let Some(field) = schema.field_ignoring_case(name) else {

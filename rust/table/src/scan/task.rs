@@ -6,13 +6,12 @@ use std::sync::Arc;
 use deltaic_log::TableLocation;
 use deltaic_log::location::StorageOptions;
 use deltaic_protocol::column_mapping::ColumnMappingMode;
-use deltaic_protocol::deletion_vector::Descriptor;
 use deltaic_protocol::expr::{BoundPredicate, parse_predicate};
 use deltaic_protocol::schema::StructType;
 use deltaic_protocol::{Error, ErrorKind, Result, Version};
 use serde::{Deserialize, Serialize};
 
-use super::VariantAs;
+use super::{Selection, VariantAs};
 use crate::read::Rows;
 
 /// What all tasks of a scan share.
@@ -40,8 +39,8 @@ pub struct ScanTask {
     pub(crate) path: String,
     pub(crate) size: i64,
     pub(crate) partition_values: BTreeMap<String, Option<String>>,
-    pub(crate) deletion_vector: Option<Descriptor>,
-    /// Which rows are read; all of them until the deletion vector has been.
+    pub(crate) selection: Selection,
+    /// Which rows are read; all of them until the selection's deletion vectors have been.
     pub(crate) rows: Rows,
 }
 
@@ -66,8 +65,7 @@ struct Wire {
     path: String,
     size: i64,
     partition_values: BTreeMap<String, Option<String>>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    deletion_vector: Option<Descriptor>,
+    selection: Selection,
 }
 
 const FORMAT: u32 = 2;
@@ -111,7 +109,7 @@ impl ScanTask {
             path: self.path.clone(),
             size: self.size,
             partition_values: self.partition_values.clone(),
-            deletion_vector: self.deletion_vector.clone(),
+            selection: self.selection.clone(),
         };
         serde_json::to_vec(&wire).map_err(|error| {
             Error::new(
@@ -167,7 +165,7 @@ impl ScanTask {
             path: wire.path,
             size: wire.size,
             partition_values: wire.partition_values,
-            deletion_vector: wire.deletion_vector,
+            selection: wire.selection,
             rows: Rows::All,
         })
     }

@@ -15,7 +15,7 @@ const BOUND: Bound = Bound {
 };
 
 /// What stands where a signature would.
-const SECRET: &str = "PlantedSecret";
+const SECRET: &str = "PlAnTeDSecret";
 
 static TABLES: LazyLock<Vec<TableLocation>> = LazyLock::new(|| {
     let keys = [

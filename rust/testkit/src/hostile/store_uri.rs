@@ -15,7 +15,7 @@ const BOUND: Bound = Bound {
 };
 
 /// What every value holds, and what is put where a URI may hold a secret.
-const SECRET: &str = "PlantedSecret7";
+const SECRET: &str = "PlAnTeDSecret7";
 
 /// The first line is the URI, each other one an option: `name=value`.
 fn parts(text: &str) -> (&str, BTreeMap<String, String>) {

@@ -7,6 +7,7 @@ mod columns;
 mod fetched_group;
 mod int96;
 mod levels;
+mod one_action;
 mod page_headers;
 mod parquet;
 
@@ -99,6 +100,29 @@ impl Checkpoint {
     ) -> Result<TableActions> {
         let read = read_whole(location, files, FileActions::Neither, max_line_bytes).await;
         Ok(read.map_err(|error| locate(error, files))?.table)
+    }
+
+    /// Proves that no row of its files in Parquet holds two actions. Opening does so as far as it reads the actions.
+    pub(crate) async fn ensure_one_action_a_row(&self) -> Result<()> {
+        let allowance = allowance_of(&self.parquet);
+        let tasks: Vec<_> = groups_of(&self.parquet)
+            .map(|(file, group)| file.ensure_one_action(group, Arc::clone(&allowance)))
+            .collect();
+        let proved = in_parallel(tasks, ROW_GROUPS_IN_FLIGHT).await;
+        proved.map(|_| ()).map_err(|error| locate(error, &self.files))
+    }
+
+    /// How many rows its files in Parquet have; none where its top level is JSON.
+    pub(crate) fn rows(&self) -> Option<usize> {
+        match self.files.files.as_slice() {
+            [file] if is_json(file) => None,
+            _ => Some(
+                self.parquet
+                    .iter()
+                    .map(|file| file.rows())
+                    .fold(0, usize::saturating_add),
+            ),
+        }
     }
 
     /// The tombstones, which are read now: a table's files can be told without them.

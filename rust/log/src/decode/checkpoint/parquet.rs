@@ -20,6 +20,7 @@ use super::allowance::{Allowance, weigh};
 use super::columns::{damaged, file_actions, parquet_failed, rows_of, values_of};
 use super::fetched_group::FetchedGroup;
 use super::int96::with_microseconds;
+use super::one_action::{ensure_one_action, has_too_many, key_columns};
 use crate::decode::file_batch::{FileBatch, StatisticsSource};
 use crate::decode::table_actions::TableActions;
 use crate::fault::caught_over_bytes;
@@ -137,6 +138,11 @@ impl ActionsFile {
         self.reader.size()
     }
 
+    /// How many rows the footer says there are.
+    pub(super) fn rows(&self) -> usize {
+        usize::try_from(self.metadata.metadata().file_metadata().num_rows()).unwrap_or(0)
+    }
+
     pub(super) fn row_groups(&self) -> usize {
         self.metadata.metadata().num_row_groups()
     }
@@ -173,7 +179,7 @@ impl ActionsFile {
         actions: FileActions,
         allowance: Arc<Allowance>,
     ) -> Result<GroupActions> {
-        let wanted: Vec<&str> = match actions {
+        let mut wanted: Vec<&str> = match actions {
             FileActions::Adds => ADD_COLUMNS
                 .into_iter()
                 .chain(["add.deletionVector"])
@@ -185,6 +191,9 @@ impl ActionsFile {
                 .chain(["remove.deletionVector"])
                 .collect(),
         };
+        if actions == FileActions::Adds && has_too_many(self.metadata.metadata().row_group(group)) {
+            wanted.push("remove.path");
+        }
         let mask = self.mask(group, &wanted);
         let mut held = GroupActions::default();
         let Some(mask) = mask else {
@@ -199,6 +208,7 @@ impl ActionsFile {
                 .map_err(failed)?;
             let mut ordinal = 0usize;
             while let Some(batch) = batches.next().await.map_err(failed)? {
+                ensure_one_action(&batch)?;
                 if let Some(rows) = rows_of(&batch, actions.name())? {
                     let (schema, source) = match actions {
                         FileActions::Adds => {
@@ -225,6 +235,28 @@ impl ActionsFile {
                 ordinal += 1;
             }
             Ok(held)
+        };
+        let read = AssertUnwindSafe(read).catch_unwind().await;
+        read.unwrap_or_else(|_| Err(caught_over_bytes(damaged(NO_SENSE))))
+            .map_err(|error: Error| error.with("path", self.relative.as_str()))
+    }
+
+    /// Proves that no row of a row group holds two actions, whatever its statistics say.
+    pub(super) async fn ensure_one_action(
+        self: Arc<Self>,
+        group: usize,
+        allowance: Arc<Allowance>,
+    ) -> Result<()> {
+        let keys: Vec<String> = key_columns().collect();
+        let mask = self.mask_of(|path| keys.iter().any(|key| key == path));
+        let read = async {
+            let failed = |error| parquet_failed(error, &self.relative);
+            let batches = self.batches(group, mask, BATCH_ROWS, allowance).await;
+            let mut batches = batches.map_err(failed)?;
+            while let Some(batch) = batches.next().await.map_err(failed)? {
+                ensure_one_action(&batch)?;
+            }
+            Ok(())
         };
         let read = AssertUnwindSafe(read).catch_unwind().await;
         read.unwrap_or_else(|_| Err(caught_over_bytes(damaged(NO_SENSE))))

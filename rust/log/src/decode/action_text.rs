@@ -13,16 +13,16 @@ use crate::location::TableLocation;
 const HELD_BYTES: u64 = 8 << 20;
 
 /// A file of actions that is about to be read, maybe more than once.
-pub(super) struct ActionText {
+pub(crate) struct ActionText {
     location: Arc<TableLocation>,
     /// Which file it is.
-    pub(super) file: Arc<LogFile>,
+    pub(crate) file: Arc<LogFile>,
     held: Option<Bytes>,
     max_line_bytes: usize,
 }
 
 /// A line of a file.
-pub(super) enum Line<'a> {
+pub(crate) enum Line<'a> {
     /// The line without its end.
     Text(&'a [u8]),
     /// A line that is longer than the user allows.
@@ -31,7 +31,7 @@ pub(super) enum Line<'a> {
 
 impl ActionText {
     /// Fetches a file, unless it is large.
-    pub(super) async fn fetch(
+    pub(crate) async fn fetch(
         location: Arc<TableLocation>,
         file: Arc<LogFile>,
         max_line_bytes: usize,
@@ -50,7 +50,7 @@ impl ActionText {
     }
 
     /// Calls `visit` with every line that is not blank, and its number from 1.
-    pub(super) async fn for_each_line(
+    pub(crate) async fn for_each_line(
         &self,
         visit: &mut (dyn FnMut(usize, Line<'_>) + Send),
     ) -> Result<(), object_store::Error> {

@@ -1,0 +1,340 @@
+//! What each version of a range changed: the files that came and went, and those that hold the changed rows.
+//!
+//! Protocol: *Change Data Files*, *Reader Requirements for AddCDCFile*.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use deltaic_protocol::actions::{
+    ActionLine, Cdc, LogicalFileKey, Metadata, PartitionText, Protocol, parse_line,
+};
+use deltaic_protocol::deletion_vector::Descriptor;
+use deltaic_protocol::partition::values_of_row;
+use deltaic_protocol::{Error, ErrorKind, Result, Version};
+use futures::{StreamExt, TryStreamExt};
+
+use crate::decode::action_text::{ActionText, Line};
+use crate::history::{
+    adjusted_file_times, in_commit_timestamp, in_commit_timestamps, is_in_commit, read_table_state,
+};
+use crate::listing::{Listing, LogFile};
+use crate::location::TableLocation;
+use crate::segment::{newest_version, not_a_table};
+use crate::snapshot::{LoadOptions, Snapshot};
+use crate::store_error::store_error;
+
+/// How many commits are read side by side.
+const COMMITS_IN_FLIGHT: usize = 16;
+
+/// Partition values as the log has them, by the log's names.
+pub type PartitionValues = BTreeMap<String, Option<String>>;
+
+/// A file that came or went with its rows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ChangedFile {
+    /// As the log has it.
+    pub path: String,
+    /// The partition values.
+    pub partition_values: PartitionValues,
+    /// Bytes, where the log says.
+    pub size: Option<i64>,
+    /// The rows that the file has no more.
+    pub deletion_vector: Option<Descriptor>,
+    /// The row id of its first row.
+    pub base_row_id: Option<i64>,
+    /// The version that brought it.
+    pub default_row_commit_version: Option<i64>,
+}
+
+/// What one version changed.
+#[derive(Clone, Debug)]
+pub struct CommitChanges {
+    /// The version.
+    pub version: Version,
+    /// When it was committed, in milliseconds since the epoch.
+    pub timestamp_ms: i64,
+    /// Files that came with rows that are new to the table.
+    pub adds: Vec<ChangedFile>,
+    /// Files that went with rows that the table has no more.
+    pub removes: Vec<ChangedFile>,
+    /// Files of the changed rows, which stand for all that the version changed.
+    pub cdc: Vec<Cdc>,
+    /// The table's protocol as of the version.
+    pub protocol: Arc<Protocol>,
+    /// The table's metadata as of the version.
+    pub metadata: Arc<Metadata>,
+}
+
+/// What the versions of a range changed.
+#[derive(Clone, Debug)]
+pub struct ChangeLog {
+    /// The versions, the oldest first.
+    pub commits: Vec<CommitChanges>,
+    /// The table at the last of them.
+    pub end: Snapshot,
+}
+
+/// Reads what the versions from `first` to `last` changed, both among them; to the newest without a last one. Must be
+/// called inside a runtime.
+///
+/// Errors: `VersionNotFound` with the range where a commit is not, or no longer, in the log; `InvalidArgument` where the
+/// first is behind the last.
+pub async fn read_changes(
+    location: &Arc<TableLocation>,
+    first: Version,
+    last: Option<Version>,
+    options: LoadOptions,
+) -> Result<ChangeLog> {
+    let listing = Listing::whole(location).await?;
+    let newest = newest_version(&listing).ok_or_else(|| not_a_table(&listing, location.uri()))?;
+    let last = last.unwrap_or(newest);
+    if first > last && first <= newest {
+        return Err(Error::new(
+            ErrorKind::InvalidArgument,
+            format!("changes from version {first} to {last}: the first is behind the last"),
+        ));
+    }
+    let files: Vec<Arc<LogFile>> = listing
+        .commits()
+        .filter(|file| file.path.version >= first && file.path.version <= last)
+        .cloned()
+        .collect();
+    ensure_whole(&listing, &files, first, last).map_err(|error| error.with("table", location.uri()))?;
+    let times = in_commit_timestamps(location, &listing, newest, options).await?;
+    let file_times = adjusted_file_times(&listing);
+    let end = Snapshot::load(Arc::clone(location), Some(last), options);
+    let base = read_table_state(location, &listing, first, options);
+    let reads: Vec<_> = files
+        .into_iter()
+        .map(|file| read_commit(location, file, options.max_line_bytes))
+        .collect();
+    let commits = futures::stream::iter(reads)
+        .buffered(COMMITS_IN_FLIGHT)
+        .try_collect::<Vec<Commit>>();
+    let (end, base, commits) = futures::try_join!(end, base, commits)?;
+    let Some((mut protocol, mut metadata)) = base else {
+        return Err(Error::new(
+            ErrorKind::CorruptLog,
+            format!("what the table was at version {first} cannot be told: the log before it is not whole"),
+        )
+        .with("table", location.uri())
+        .with("version", first)
+        .hint("ask for changes from a later version"));
+    };
+    let mut changes = Vec::with_capacity(commits.len());
+    for commit in commits {
+        let version = commit.version;
+        if let Some(newer) = commit.protocol {
+            protocol = Arc::new(newer);
+        }
+        if let Some(newer) = commit.metadata {
+            metadata = Arc::new(newer);
+        }
+        let timestamp_ms = if is_in_commit(&times, version) {
+            in_commit_timestamp(commit.commit_info.as_deref(), version)?
+        } else {
+            file_times.get(&version).copied().unwrap_or(commit.modified_ms)
+        };
+        let removes = with_values(location, version, &metadata, commit.removes, options).await?;
+        changes.push(CommitChanges {
+            version,
+            timestamp_ms,
+            adds: commit.adds,
+            removes,
+            cdc: commit.cdc,
+            protocol: Arc::clone(&protocol),
+            metadata: Arc::clone(&metadata),
+        });
+    }
+    Ok(ChangeLog {
+        commits: changes,
+        end,
+    })
+}
+
+/// Proves that the commits of a range are all there.
+fn ensure_whole(listing: &Listing, files: &[Arc<LogFile>], first: Version, last: Version) -> Result<()> {
+    let mut expected = first.as_i64();
+    for file in files {
+        if file.path.version.as_i64() != expected {
+            break;
+        }
+        expected = expected.saturating_add(1);
+    }
+    if expected > last.as_i64() {
+        return Ok(());
+    }
+    let missing = Version::try_new(expected)?;
+    let mut there: Vec<Version> = listing.commits().map(|file| file.path.version).collect();
+    there.reverse();
+    let Some(newest) = there.first().copied() else {
+        return Err(gone(missing));
+    };
+    let unbroken = there.iter().zip(0i64..);
+    let oldest = unbroken
+        .take_while(|(version, back)| version.as_i64().saturating_add(*back) == newest.as_i64())
+        .last()
+        .map_or(newest, |(version, _)| *version);
+    Err(gone(missing)
+        .with("oldest", oldest)
+        .with("newest", newest)
+        .hint(format!("changes can be read from version {oldest} to {newest}")))
+}
+
+fn gone(version: Version) -> Error {
+    Error::new(
+        ErrorKind::VersionNotFound,
+        format!("the commit of version {version} is not in the log, so what it changed cannot be told"),
+    )
+    .with("version", version)
+}
+
+/// A file that went, with its partition values where the writer kept them.
+struct Removed {
+    file: ChangedFile,
+    has_values: bool,
+}
+
+#[derive(Default)]
+struct Actions {
+    adds: Vec<ChangedFile>,
+    removes: Vec<Removed>,
+    cdc: Vec<Cdc>,
+    protocol: Option<Protocol>,
+    metadata: Option<Metadata>,
+    commit_info: Option<String>,
+}
+
+struct Commit {
+    version: Version,
+    modified_ms: i64,
+    adds: Vec<ChangedFile>,
+    removes: Vec<Removed>,
+    cdc: Vec<Cdc>,
+    protocol: Option<Protocol>,
+    metadata: Option<Metadata>,
+    commit_info: Option<String>,
+}
+
+async fn read_commit(
+    location: &Arc<TableLocation>,
+    file: Arc<LogFile>,
+    max_line_bytes: usize,
+) -> Result<Commit> {
+    let (relative, version, modified_ms) = (file.relative(), file.path.version, file.modified_ms);
+    let failed = |error: object_store::Error| store_error(&error, &relative).with("version", version);
+    let text = ActionText::fetch(Arc::clone(location), file, max_line_bytes)
+        .await
+        .map_err(failed)?;
+    let mut actions = Actions::default();
+    let mut outcome = Ok(());
+    text.for_each_line(&mut |number, line| {
+        if outcome.is_ok() {
+            let number = i64::try_from(number).unwrap_or(i64::MAX);
+            outcome = actions.take(&line).map_err(|error| error.with("line", number));
+        }
+    })
+    .await
+    .map_err(failed)?;
+    outcome.map_err(|error| error.with("path", relative.as_str()).with("version", version))?;
+    Ok(Commit {
+        version,
+        modified_ms,
+        adds: actions.adds,
+        removes: actions.removes,
+        cdc: actions.cdc,
+        protocol: actions.protocol,
+        metadata: actions.metadata,
+        commit_info: actions.commit_info,
+    })
+}
+
+impl Actions {
+    fn take(&mut self, line: &Line<'_>) -> Result<()> {
+        let Line::Text(line) = line else {
+            return Err(Error::new(
+                ErrorKind::CorruptLog,
+                "a line is longer than max_line_bytes allows",
+            )
+            .hint("raise max_line_bytes if the table is yours"));
+        };
+        match parse_line(line)? {
+            ActionLine::Add(add) if add.data_change => self.adds.push(ChangedFile {
+                path: add.path.0.into_owned(),
+                partition_values: owned(&add.partition_values),
+                size: Some(add.size),
+                deletion_vector: add.deletion_vector.as_ref().map(Descriptor::from),
+                base_row_id: add.base_row_id,
+                default_row_commit_version: add.default_row_commit_version,
+            }),
+            ActionLine::Remove(remove) if remove.data_change => self.removes.push(Removed {
+                has_values: remove.partition_values.is_some(),
+                file: ChangedFile {
+                    path: remove.path.0.into_owned(),
+                    partition_values: remove.partition_values.as_ref().map(owned).unwrap_or_default(),
+                    size: remove.size,
+                    deletion_vector: remove.deletion_vector.as_ref().map(Descriptor::from),
+                    base_row_id: remove.base_row_id,
+                    default_row_commit_version: remove.default_row_commit_version,
+                },
+            }),
+            ActionLine::Cdc => {
+                let text = std::str::from_utf8(line)
+                    .map_err(|_| Error::new(ErrorKind::CorruptLog, "a cdc action is not UTF-8"))?;
+                self.cdc.extend(Cdc::parse_line(text)?);
+            }
+            ActionLine::Protocol(protocol) => self.protocol = Some(protocol),
+            ActionLine::Metadata(metadata) => self.metadata = Some(metadata),
+            ActionLine::CommitInfo(info) => self.commit_info = Some(info.get().to_owned()),
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+fn owned(values: &PartitionText<'_>) -> PartitionValues {
+    let text = |text: &deltaic_protocol::actions::Text<'_>| text.0.clone().into_owned();
+    values
+        .0
+        .iter()
+        .map(|(name, value)| (text(name), value.as_ref().map(text)))
+        .collect()
+}
+
+/// The files that went with their partition values: where a writer kept none, they are those of the version before.
+async fn with_values(
+    location: &Arc<TableLocation>,
+    version: Version,
+    metadata: &Metadata,
+    removes: Vec<Removed>,
+    options: LoadOptions,
+) -> Result<Vec<ChangedFile>> {
+    let is_short = removes.iter().any(|removed| !removed.has_values);
+    if metadata.partition_columns.is_empty() || !is_short {
+        return Ok(removes.into_iter().map(|removed| removed.file).collect());
+    }
+    let before = Version::try_new(version.as_i64().saturating_sub(1))?;
+    let snapshot = Snapshot::load(Arc::clone(location), Some(before), options).await?;
+    let (files, _) = snapshot.files(None).await?;
+    let mut known: HashMap<LogicalFileKey<'_>, (usize, usize)> = HashMap::new();
+    for (index, batch) in files.batches.iter().enumerate() {
+        for row in 0..batch.len() {
+            known.insert(
+                LogicalFileKey::new(batch.adds.path.value(row), None),
+                (index, row),
+            );
+        }
+    }
+    let filled = removes.into_iter().map(|removed| {
+        let mut file = removed.file;
+        let place = known.get(&LogicalFileKey::new(&file.path, None)).copied();
+        if !removed.has_values
+            && let Some((index, row)) = place
+            && let Some(batch) = files.batches.get(index)
+        {
+            file.partition_values = values_of_row(&batch.adds.partition_values, row);
+        }
+        file
+    });
+    Ok(filled.collect())
+}

@@ -1,0 +1,148 @@
+//! The statistics that a checkpoint has of its files, in whichever form it has them.
+//!
+//! Protocol: *Per-file Statistics*, *Checkpoint Schema*.
+
+use std::sync::Arc;
+
+use arrow_array::Array;
+use arrow_array::cast::AsArray;
+use arrow_array::types::Int64Type;
+use deltaic_protocol::Result;
+use deltaic_protocol::actions::{ActionLine, LogicalFileKey, parse_line};
+use deltaic_protocol::deletion_vector::Descriptor;
+
+use super::file_table::FileTable;
+use super::fingerprint::Fingerprint;
+use super::folder::is_json_checkpoint;
+use crate::decode::action_text::{ActionText, Line};
+use crate::decode::checkpoint::{ActionsFile, Checkpoint};
+use crate::decode::{FileBatch, StatisticsSource};
+use crate::location::{TableLocation, without_secrets};
+use crate::store_error::store_error;
+
+/// By which share of replay's batches texts are read: each text is large.
+const TEXT_SHARE: usize = 16;
+
+/// What is done with each add: its key, the text of its statistics, and the number of rows where only a struct has it.
+pub(super) type TakeStatistics<'a> = dyn FnMut(&LogicalFileKey<'_>, Option<&str>, Option<i64>) + Send + 'a;
+
+/// Reads the statistics of every add, and with them every column of those in Parquet, so that damage anywhere shows.
+pub(super) async fn read_statistics(
+    checkpoint: &Checkpoint,
+    location: &Arc<TableLocation>,
+    max_line_bytes: usize,
+    take: &mut TakeStatistics<'_>,
+) -> Result<()> {
+    read_columns(checkpoint, take).await?;
+    read_lines(checkpoint, location, max_line_bytes, take).await
+}
+
+/// The files of which a checkpoint has other statistics than the commits, for people.
+pub(super) async fn other_statistics(
+    checkpoint: &Checkpoint,
+    location: &Arc<TableLocation>,
+    max_line_bytes: usize,
+    files: &FileTable,
+) -> Result<Vec<String>> {
+    let mut others = Vec::new();
+    read_statistics(checkpoint, location, max_line_bytes, &mut |key, text, _| {
+        if let (Some(text), Some(file)) = (text, files.find(key))
+            && Fingerprint::contradicts(Some(Fingerprint::of(text)), file.statistics)
+        {
+            others.push(without_secrets(&file.path));
+        }
+    })
+    .await?;
+    Ok(others)
+}
+
+/// Reads every column of a checkpoint's adds in Parquet, so that damage anywhere in them shows.
+async fn read_columns(checkpoint: &Checkpoint, take: &mut TakeStatistics<'_>) -> Result<()> {
+    let mut groups: Vec<(Arc<ActionsFile>, usize, Vec<Arc<FileBatch>>)> = Vec::new();
+    for batch in &checkpoint.adds {
+        let StatisticsSource::RowGroup(place) = &batch.statistics else {
+            continue;
+        };
+        match groups.last_mut() {
+            Some((file, group, batches)) if Arc::ptr_eq(file, &place.file) && *group == place.group => {
+                batches.push(Arc::clone(batch));
+            }
+            _ => groups.push((Arc::clone(&place.file), place.group, vec![Arc::clone(batch)])),
+        }
+    }
+    for (file, group, batches) in groups {
+        let mut seen = vec![0usize; batches.len()];
+        file.read_adds(group, &["add".to_owned()], TEXT_SHARE, |ordinal, adds| {
+            let Some(adds) = adds else { return Ok(()) };
+            let place = batches.iter().position(|batch| ordinal_of(batch) == ordinal);
+            let Some((batch, seen)) =
+                place.and_then(|index| Some((batches.get(index)?, seen.get_mut(index)?)))
+            else {
+                return Ok(());
+            };
+            let texts = adds
+                .column_by_name("stats")
+                .and_then(|it| it.as_string_opt::<i32>());
+            let parsed = adds
+                .column_by_name("stats_parsed")
+                .and_then(|it| it.as_struct_opt());
+            let records = parsed.and_then(|parsed| {
+                let records = parsed.column_by_name("numRecords")?;
+                Some((parsed, records.as_primitive_opt::<Int64Type>()?))
+            });
+            for row in 0..adds.len() {
+                if *seen >= batch.len() {
+                    break;
+                }
+                let text = texts
+                    .filter(|texts| texts.is_valid(row))
+                    .map(|texts| texts.value(row));
+                let records = records
+                    .filter(|(parsed, records)| parsed.is_valid(row) && records.is_valid(row))
+                    .map(|(_, records)| records.value(row));
+                take(&batch.keys.key(*seen), text, records);
+                *seen += 1;
+            }
+            Ok(())
+        })
+        .await?;
+    }
+    Ok(())
+}
+
+/// Reads the adds of a top level in JSON.
+async fn read_lines(
+    checkpoint: &Checkpoint,
+    location: &Arc<TableLocation>,
+    max_line_bytes: usize,
+    take: &mut TakeStatistics<'_>,
+) -> Result<()> {
+    let [file] = checkpoint.files.files.as_slice() else {
+        return Ok(());
+    };
+    if !is_json_checkpoint(file) {
+        return Ok(());
+    }
+    let failed = |error| store_error(&error, &file.relative());
+    let text = ActionText::fetch(Arc::clone(location), Arc::clone(file), max_line_bytes)
+        .await
+        .map_err(failed)?;
+    let mut take_line = |_: usize, line: Line<'_>| {
+        let Line::Text(line) = line else { return };
+        let Ok(ActionLine::Add(add)) = parse_line(line) else {
+            return;
+        };
+        let vector = add.deletion_vector.as_ref().map(Descriptor::from);
+        let key = LogicalFileKey::new(&add.path, vector.as_ref().map(Descriptor::key));
+        let raw = add.stats.map(|raw| serde_json::from_str::<String>(raw.get()));
+        take(&key, raw.and_then(std::result::Result::ok).as_deref(), None);
+    };
+    text.for_each_line(&mut take_line).await.map_err(failed)
+}
+
+fn ordinal_of(batch: &FileBatch) -> usize {
+    match &batch.statistics {
+        StatisticsSource::RowGroup(place) => place.ordinal,
+        _ => 0,
+    }
+}

@@ -1,0 +1,51 @@
+//! Times of commits that are no moments.
+//!
+//! Protocol: *Commit Provenance Information*, *In-Commit Timestamps*.
+
+use std::ops::RangeInclusive;
+
+use deltaic_protocol::actions::CommitInfo;
+
+use super::diagnosis::IMPOSSIBLE_TIME;
+use super::finding::Finding;
+
+/// The milliseconds since the epoch of the years 1 to 9999, which is what dates of most languages hold.
+const MOMENTS_MS: RangeInclusive<i64> = -62_135_596_800_000..=253_402_300_799_999;
+
+/// The times of a `commitInfo` that lie outside of the years 1 to 9999.
+pub(super) fn judge_moments(info: &CommitInfo) -> impl Iterator<Item = Finding> + use<> {
+    let times = [
+        ("inCommitTimestamp", info.in_commit_timestamp),
+        ("timestamp", info.timestamp),
+    ];
+    times.into_iter().filter_map(|(field, time)| {
+        let time = time.filter(|time| !MOMENTS_MS.contains(time))?;
+        let said = format!("the time of the commit, {time} ms, lies outside of the years 1 to 9999");
+        Some(Finding::new(&IMPOSSIBLE_TIME, said).in_field(format!("commitInfo.{field}")))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_date_can_hold_is_a_moment() {
+        for (time, odd) in [
+            (0, 0),
+            (-62_135_596_800_000, 0),
+            (253_402_300_799_999, 0),
+            (-62_135_596_800_001, 2),
+            (253_402_300_800_000, 2),
+            (i64::MAX, 2),
+            (i64::MIN, 2),
+        ] {
+            let info = CommitInfo {
+                timestamp: Some(time),
+                in_commit_timestamp: Some(time),
+                ..CommitInfo::default()
+            };
+            assert_eq!(judge_moments(&info).count(), odd, "{time}");
+        }
+    }
+}

@@ -1,0 +1,255 @@
+//! What a file's statistics say as one number, to tell whether another word on the file says the same.
+//!
+//! Protocol: *Per-file Statistics*. A check keeps this of each file, since the texts of a large table take gigabytes.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::hash::{BuildHasher, Hash};
+use std::num::NonZeroU64;
+use std::sync::LazyLock;
+
+use deltaic_protocol::expr::Scalar;
+use deltaic_protocol::schema::PrimitiveType;
+use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
+
+/// One seed a process; not known outside, so that no log can be made to say the same by chance.
+static SEED: LazyLock<foldhash::quality::RandomState> =
+    LazyLock::new(foldhash::quality::RandomState::default);
+
+/// What says whether bounds are exact. Writers that change a file's deletion vector change it, and readers need not ask.
+const TIGHT_BOUNDS: &str = "tightBounds";
+
+/// A hash of what statistics say: neither the order of keys nor white space nor the spelling of a number or a time
+/// counts, and what is null or empty is absent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Fingerprint(NonZeroU64);
+
+impl Fingerprint {
+    /// Of a file without statistics.
+    pub(super) const NOTHING: Self = Self(NonZeroU64::MIN);
+
+    /// Of the text of `add.stats`.
+    pub(super) fn of(text: &str) -> Self {
+        let mut json = serde_json::Deserializer::from_str(text);
+        let said = Said { is_top: true }
+            .deserialize(&mut json)
+            .and_then(|said| json.end().map(|()| said));
+        // What is no JSON is itself, byte for byte.
+        let said = said.unwrap_or_else(|_| hash(&(Kind::Odd, text)));
+        NonZeroU64::new(said).map_or(Self::NOTHING, Self)
+    }
+
+    /// Whether what a copy of a file's action says contradicts the action. A copy may leave statistics out, and what is
+    /// not known contradicts nothing.
+    pub(super) fn contradicts(copy: Option<Self>, action: Option<Self>) -> bool {
+        match (copy, action) {
+            (Some(copy), Some(action)) => copy != Self::NOTHING && copy != action,
+            _ => false,
+        }
+    }
+}
+
+#[derive(Hash)]
+enum Kind {
+    Odd,
+    Boolean,
+    Whole,
+    Fraction,
+    Time,
+    Text,
+    Item,
+    Member,
+}
+
+fn hash(value: &impl Hash) -> u64 {
+    // Zero is what says nothing, in a fingerprint one.
+    SEED.hash_one(value).max(2)
+}
+
+/// The hash of a value, zero where it says nothing, without ever holding more of it than one text.
+struct Said {
+    is_top: bool,
+}
+
+impl<'de> DeserializeSeed<'de> for Said {
+    type Value = u64;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<u64, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Said {
+    type Value = u64;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a JSON value")
+    }
+
+    fn visit_unit<E>(self) -> Result<u64, E> {
+        Ok(0)
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<u64, E> {
+        Ok(hash(&(Kind::Boolean, value)))
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<u64, E> {
+        Ok(hash(&(Kind::Whole, i128::from(value))))
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<u64, E> {
+        Ok(hash(&(Kind::Whole, i128::from(value))))
+    }
+
+    fn visit_f64<E>(self, value: f64) -> Result<u64, E> {
+        let whole = (value.fract() == 0.0)
+            .then(|| value.to_string().parse::<i128>().ok())
+            .flatten();
+        Ok(match whole {
+            Some(whole) => hash(&(Kind::Whole, whole)),
+            None => hash(&(Kind::Fraction, shortest(value).to_bits())),
+        })
+    }
+
+    fn visit_str<E>(self, value: &str) -> Result<u64, E> {
+        Ok(match time(value) {
+            Some(time) => hash(&(Kind::Time, time)),
+            None => hash(&(Kind::Text, value)),
+        })
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<u64, A::Error> {
+        let mut said = hash(&Kind::Item);
+        while let Some(item) = items.next_element_seed(Self { is_top: false })? {
+            said = hash(&(Kind::Item, said, item));
+        }
+        Ok(said)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<u64, A::Error> {
+        let mut said = 0u64;
+        while let Some(Name(name)) = members.next_key()? {
+            let member = members.next_value_seed(Self { is_top: false })?;
+            if member != 0 && !(self.is_top && name == TIGHT_BOUNDS) {
+                // A sum, since the order does not count.
+                said = said.wrapping_add(hash(&(Kind::Member, name.as_ref(), member)));
+            }
+        }
+        Ok(said)
+    }
+}
+
+/// A number as a float of 4 bytes has it, where one can hold it: such a column's bound is written with 8 digits by one
+/// writer and with 16 by another.
+#[expect(clippy::cast_possible_truncation, reason = "digits are dropped on purpose")]
+fn shortest(value: f64) -> f64 {
+    let short = value as f32;
+    if short.is_finite() && short != 0.0 {
+        f64::from(short)
+    } else {
+        value
+    }
+}
+
+/// The microseconds of a text that has the form of a time, in whichever zone it is written.
+fn time(text: &str) -> Option<i64> {
+    let mark = |place: usize| text.as_bytes().get(place).copied();
+    if (mark(4), mark(7), mark(13)) != (Some(b'-'), Some(b'-'), Some(b':')) {
+        return None;
+    }
+    match Scalar::parse(text, PrimitiveType::Timestamp)? {
+        Scalar::Timestamp(time) => Some(time),
+        _ => None,
+    }
+}
+
+/// A name, borrowed where nothing in it is escaped.
+#[derive(serde::Deserialize)]
+struct Name<'a>(#[serde(borrow)] Cow<'a, str>);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_same_is_the_same_however_it_is_written() {
+        for (one, other) in [
+            (
+                r#"{"numRecords":1,"minValues":{"a":1,"b":"x"}}"#,
+                r#"{ "minValues": {"b":"x","a":1.0}, "numRecords": 1e0 }"#,
+            ),
+            (
+                r#"{"numRecords":3,"tightBounds":true}"#,
+                r#"{"numRecords":3,"tightBounds":false}"#,
+            ),
+            (
+                r#"{"numRecords":3,"minValues":{"a":null,"in":{}}}"#,
+                r#"{"numRecords":3}"#,
+            ),
+            (r#"{"a":-0.0}"#, r#"{"a":0}"#),
+            (r#"{"a":1.50}"#, r#"{"a":15e-1}"#),
+            (r#"{"a":1.1}"#, r#"{"a":1.100000023841858}"#),
+            (
+                r#"{"a":"2021-03-04T07:00:00+02:00"}"#,
+                r#"{"a":"2021-03-04T05:00:00.000Z"}"#,
+            ),
+            (r#"{"\u0061":"\u0062"}"#, r#"{"a":"b"}"#),
+            ("{}", "{}"),
+            ("{", "{"),
+        ] {
+            assert_eq!(Fingerprint::of(one), Fingerprint::of(other), "{one} {other}");
+        }
+        assert_eq!(Fingerprint::of("{}"), Fingerprint::NOTHING);
+        assert_eq!(Fingerprint::of("null"), Fingerprint::NOTHING);
+    }
+
+    #[test]
+    fn what_says_something_else_is_something_else() {
+        let texts = [
+            "{",
+            "{}",
+            "[]",
+            "[[]]",
+            "[1]",
+            "[1,2]",
+            "[2,1]",
+            r#"{"a":1}"#,
+            r#"{"a":2}"#,
+            r#"{"b":1}"#,
+            r#"{"a":"1"}"#,
+            r#"{"a":true}"#,
+            r#"{"a":1.5}"#,
+            r#"{"a":{"a":1}}"#,
+            r#"{"a":1,"b":2}"#,
+            r#"{"a":2,"b":1}"#,
+            r#"{"a":9007199254740992}"#,
+            r#"{"a":9007199254740993}"#,
+            r#"{"a":1e300}"#,
+            r#"{"a":1.5e300}"#,
+            r#"{"a":1.5e-300}"#,
+            r#"{"a":1.4e-300}"#,
+            r#"{"a":"2021-03-04T05:00:00Z"}"#,
+            r#"{"a":"2021-03-04T05:00:00.001Z"}"#,
+            r#"{"a":"2021-03-04"}"#,
+            r#"{"in":{"tightBounds":true}}"#,
+            "{} {}",
+        ];
+        for (place, one) in texts.iter().enumerate() {
+            for other in texts.iter().skip(place + 1) {
+                assert_ne!(Fingerprint::of(one), Fingerprint::of(other), "{one} {other}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_left_out_or_not_known_contradicts_nothing() {
+        let [one, other] = ["{\"a\":1}", "{\"a\":2}"].map(|text| Some(Fingerprint::of(text)));
+        let nothing = Some(Fingerprint::NOTHING);
+        assert!(Fingerprint::contradicts(one, other));
+        assert!(Fingerprint::contradicts(one, nothing));
+        for (copy, action) in [(one, one), (nothing, one), (None, one), (one, None)] {
+            assert!(!Fingerprint::contradicts(copy, action));
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! Where the data files of the newest version are: below the table's root, and each once.
+//!
+//! Protocol: *Add File and Remove File*. A path is a URI, and a place has many of them: `a`, `./a`, `%61`, `x/../a`.
+
+use std::collections::hash_map::Entry;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::hash::{BuildHasher, RandomState};
+
+use deltaic_protocol::Result;
+use object_store::path::Path;
+
+use super::diagnosis::{FILE_OUTSIDE_OF_TABLE, PLACE_LIVE_TWICE};
+use super::file_table::{FileEntry, FileTable};
+use super::finding::Finding;
+use crate::location::{TableLocation, without_secrets};
+
+/// What a URI of this machine may begin with, which readers of a table need not understand.
+const THIS_HOST: &str = "file://localhost/";
+
+/// Tells which live files lie outside of the table, and which place is live under several spellings.
+pub(super) fn examine_places(location: &TableLocation, files: &FileTable, mut say: impl FnMut(Finding)) {
+    // Of each place a hash, since the paths of all files together are long.
+    let seed = RandomState::new();
+    let mut places: HashMap<u64, &FileEntry> = HashMap::new();
+    let mut spellings: BTreeMap<Path, BTreeSet<&str>> = BTreeMap::new();
+    for file in files.iter() {
+        if let Err(error) = location.resolve(&file.path) {
+            let finding = Finding::new(&FILE_OUTSIDE_OF_TABLE, error.what());
+            say(finding.at(without_secrets(&file.path)));
+        }
+        let Ok(place) = place_of(location, &file.path) else {
+            continue;
+        };
+        match places.entry(seed.hash_one(&place)) {
+            Entry::Vacant(vacant) => {
+                vacant.insert(file);
+            }
+            // One path with several deletion vectors is told where it comes to be.
+            Entry::Occupied(known) if known.get().path == file.path => {}
+            Entry::Occupied(known) => {
+                let known = &known.get().path;
+                if place_of(location, known).is_ok_and(|other| other == place) {
+                    spellings
+                        .entry(place)
+                        .or_default()
+                        .extend([&**known, &*file.path]);
+                }
+            }
+        }
+    }
+    for paths in spellings.into_values() {
+        let mut shown = paths.into_iter().map(without_secrets);
+        let first = shown.next().unwrap_or_default();
+        let others: Vec<String> = shown.collect();
+        let said = format!(
+            "the file is live under {} as well, which is the same place",
+            others.join(", ")
+        );
+        say(Finding::new(&PLACE_LIVE_TWICE, said).at(first));
+    }
+}
+
+/// The place that a path leads to, also where this table's reader does not go by it.
+fn place_of(location: &TableLocation, path: &str) -> Result<Path> {
+    match path.split_at_checked(THIS_HOST.len()) {
+        Some((start, rest)) if start.eq_ignore_ascii_case(THIS_HOST) => {
+            location.resolve(&format!("file:///{rest}"))
+        }
+        _ => location.resolve(path),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::location::StorageOptions;
+
+    /// What is told about a table with these live paths: the codes.
+    fn told(location: &TableLocation, paths: &[&str]) -> Vec<&'static str> {
+        let mut files = FileTable::default();
+        for path in paths {
+            files.insert(FileEntry::of_path(path));
+        }
+        let mut codes = Vec::new();
+        examine_places(location, &files, |finding| codes.push(finding.diagnosis.code));
+        codes
+    }
+
+    #[test]
+    fn a_place_has_many_spellings() -> Result<()> {
+        let local = TableLocation::parse("/data/my table", Vec::new())?;
+        for spelling in [
+            "./d/part.parquet",
+            "d//part.parquet",
+            "d/%70art.parquet",
+            "z/../d/part.parquet",
+            "/data/my%20table/d/part.parquet",
+            "file:/data/my%20table/d/part.parquet",
+            "file:///data/my%20table/d/part.parquet",
+            "FILE:///data/my%20table/d/part.parquet",
+            "file:///data/./x/../my%20table/d/part.parquet",
+        ] {
+            assert_eq!(
+                told(&local, &["d/part.parquet", spelling]),
+                ["PLACE_LIVE_TWICE"],
+                "{spelling}"
+            );
+            assert!(
+                told(&local, &["d/other.parquet", spelling]).is_empty(),
+                "{spelling}"
+            );
+        }
+        let here = "file://localhost/data/my%20table/d/part.parquet";
+        assert_eq!(told(&local, &["d/part.parquet", here]).len(), 2);
+        let three = ["a", "./a", "b/../a"];
+        assert_eq!(told(&local, &three), ["PLACE_LIVE_TWICE"]);
+        assert!(told(&local, &["a", "A", "a%2520", "a%20", "aa"]).is_empty());
+        assert_eq!(told(&local, &["../a", "../a?x"]), ["FILE_OUTSIDE_OF_TABLE"; 2]);
+        Ok(())
+    }
+
+    #[test]
+    fn a_bucket_has_several_schemes() -> Result<()> {
+        let table = TableLocation::with_options("s3://b/t", StorageOptions::default(), Vec::new())?;
+        for spelling in ["s3://b/t/x", "s3a://b/t/x", "S3A://b/t/%78"] {
+            assert_eq!(told(&table, &["x", spelling]), ["PLACE_LIVE_TWICE"], "{spelling}");
+        }
+        assert_eq!(told(&table, &["x", "s3a://other/t/x"]), ["FILE_OUTSIDE_OF_TABLE"]);
+        Ok(())
+    }
+}

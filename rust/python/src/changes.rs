@@ -1,0 +1,122 @@
+//! `deltaic._rust.Changes`
+
+use std::sync::Arc;
+
+use deltaic_log::TableLocation;
+use deltaic_log::snapshot::LoadOptions;
+use deltaic_log::time_travel::{version_at, version_since};
+use deltaic_protocol::{Error, ErrorKind, Result, Version};
+use deltaic_table::changes::{self, ChangeOptions, stream_changes};
+use futures::TryStreamExt;
+use pyo3::prelude::*;
+use pyo3::types::PyCapsule;
+
+use crate::batches::{BatchReader, Blocking};
+use crate::capsule::export_stream;
+use crate::error::Answer;
+use crate::fault::guarded;
+use crate::runtime::wait;
+use crate::scan::ScanTask;
+use crate::schema::Schema;
+
+/// One end of a range: a version, or a time in milliseconds since the epoch.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum End {
+    Version(i64),
+    Time(i64),
+}
+
+impl End {
+    /// The end that one of two arguments gives.
+    pub(crate) fn of(version: Option<i64>, timestamp_ms: Option<i64>) -> Option<Self> {
+        version.map(Self::Version).or(timestamp_ms.map(Self::Time))
+    }
+}
+
+/// What is asked of a range.
+pub(crate) struct Question {
+    pub first: End,
+    pub last: Option<End>,
+    pub columns: Option<Vec<String>>,
+    pub infer: bool,
+    pub allowed_roots: Vec<String>,
+}
+
+/// Plans the changes of a range.
+pub(crate) async fn plan(
+    location: Arc<TableLocation>,
+    question: Question,
+    load: LoadOptions,
+) -> Result<changes::Changes> {
+    let first = match question.first {
+        End::Version(version) => Version::try_new(version)?,
+        End::Time(time) => version_since(&location, time, load).await?,
+    };
+    let last = match question.last {
+        None => None,
+        Some(End::Version(version)) => Some(Version::try_new(version)?),
+        Some(End::Time(time)) => Some(version_at(&location, time, load).await?),
+    };
+    if last.is_some_and(|last| last < first) && matches!(question.last, Some(End::Time(_))) {
+        return Err(Error::new(
+            ErrorKind::InvalidArgument,
+            "no version was committed between the two times",
+        ));
+    }
+    let options = ChangeOptions {
+        first,
+        last,
+        columns: question.columns,
+        infer: question.infer,
+        allowed_roots: question.allowed_roots,
+    };
+    changes::Changes::plan(&location, options, load).await
+}
+
+#[pyclass(module = "deltaic._rust", frozen)]
+pub struct Changes(pub changes::Changes);
+
+#[pymethods]
+impl Changes {
+    #[getter]
+    fn schema(&self) -> Schema {
+        Schema::new(Arc::new(self.0.schema().clone()), None)
+    }
+
+    fn batches(&self) -> BatchReader {
+        BatchReader::new(stream_changes(&self.0))
+    }
+
+    #[pyo3(signature = (requested_schema=None))]
+    fn __arrow_c_stream__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<Bound<'py, PyCapsule>>,
+    ) -> Answer<Bound<'py, PyCapsule>> {
+        guarded(|| {
+            let schema = Arc::new(self.0.schema().to_arrow()?);
+            let reader = Blocking::new(py, schema, stream_changes(&self.0))?;
+            export_stream(py, Box::new(reader), requested_schema)
+        })
+    }
+
+    fn count(&self, py: Python<'_>) -> Answer<i64> {
+        let changes = self.0.clone();
+        wait(py, async move {
+            let mut batches = stream_changes(&changes);
+            let mut rows = 0i64;
+            while let Some(batch) = batches.try_next().await? {
+                rows = rows.saturating_add(i64::try_from(batch.num_rows()).unwrap_or(i64::MAX));
+            }
+            Ok(rows)
+        })
+    }
+
+    fn tasks(&self) -> Answer<Vec<ScanTask>> {
+        guarded(|| Ok(self.0.tasks()?.into_iter().map(ScanTask).collect()))
+    }
+
+    fn explain(&self) -> String {
+        self.0.explain()
+    }
+}

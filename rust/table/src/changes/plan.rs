@@ -1,0 +1,306 @@
+//! A range of versions, and the tasks that tell what they changed.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use deltaic_log::TableLocation;
+use deltaic_log::changes::{ChangedFile, CommitChanges, PartitionValues, read_changes};
+use deltaic_log::snapshot::LoadOptions;
+use deltaic_protocol::actions::{Cdc, LogicalFileKey};
+use deltaic_protocol::expr::Scalar;
+use deltaic_protocol::schema::{DataType, PrimitiveType, StructField, StructType};
+use deltaic_protocol::{Error, ErrorKind, Result, Version};
+
+use super::era::Era;
+use super::{CHANGE_TYPE, COMMIT_TIMESTAMP, COMMIT_VERSION};
+use crate::read::Rows;
+use crate::scan::{BATCH_ROWS, ScanContext, ScanTask, Selection, VariantAs, select};
+
+/// What is asked of a range of versions.
+#[derive(Clone, Debug)]
+pub struct ChangeOptions {
+    /// The first version.
+    pub first: Version,
+    /// The last version, which is among them; the newest without.
+    pub last: Option<Version>,
+    /// The columns, in the order they are to come; all without. What tells the change comes behind them, unless it is
+    /// named.
+    pub columns: Option<Vec<String>>,
+    /// Whether changes are inferred where the table keeps no feed.
+    pub infer: bool,
+    /// Folders outside the table that its files may lie in.
+    pub allowed_roots: Vec<String>,
+}
+
+/// What the versions of a range changed, not yet read.
+#[derive(Clone, Debug)]
+pub struct Changes {
+    output: StructType,
+    pub(super) versions: Arc<Vec<VersionPlan>>,
+}
+
+/// What one version changed.
+#[derive(Clone, Debug)]
+pub(super) struct VersionPlan {
+    /// The files to read.
+    pub(super) tasks: Vec<ScanTask>,
+    /// Whether rows that came and went alike are no change.
+    pub(super) cancels: bool,
+}
+
+impl Changes {
+    /// Reads the log of the range; no data file is touched. Must be called inside a runtime.
+    ///
+    /// Errors: `VersionNotFound` for a range that the log does not hold, `UnsupportedFeature` where the table keeps no
+    /// change feed and none is to be inferred, `SchemaMismatch` where the versions have no schema in common,
+    /// `InvalidArgument` for an unknown column.
+    pub async fn plan(
+        location: &Arc<TableLocation>,
+        options: ChangeOptions,
+        load: LoadOptions,
+    ) -> Result<Self> {
+        let uri = location.uri().to_owned();
+        let log = read_changes(location, options.first, options.last, load).await?;
+        let schema = with_changes(log.end.schema()).map_err(|error| error.with("table", uri.as_str()))?;
+        let output = match &options.columns {
+            None => schema.clone(),
+            Some(names) => {
+                let mut names = names.clone();
+                for of_change in [CHANGE_TYPE, COMMIT_VERSION, COMMIT_TIMESTAMP] {
+                    if !names.iter().any(|name| name == of_change) {
+                        names.push(of_change.to_owned());
+                    }
+                }
+                select(&schema, &names)?
+            }
+        };
+        output.to_arrow()?;
+        let mut base = ScanContext {
+            location: Arc::clone(location),
+            version: options.first,
+            table_schema: Arc::new(schema),
+            partition_columns: Vec::new(),
+            column_mapping: log.end.column_mapping(),
+            output,
+            predicate: None,
+            batch_size: BATCH_ROWS,
+            variant: VariantAs::Arrow,
+            allowed_roots: options.allowed_roots,
+        };
+        let mut era: Option<Era> = None;
+        let mut versions = Vec::with_capacity(log.commits.len());
+        for commit in log.commits {
+            let now = match era.take() {
+                Some(era) if era.holds(&commit.protocol, &commit.metadata) => era,
+                _ => Era::try_new(
+                    &commit.protocol,
+                    &commit.metadata,
+                    log.end.schema(),
+                    commit.version,
+                )
+                .map_err(|error| error.with("table", uri.as_str()))?,
+            };
+            if !now.keeps_feed && !options.infer {
+                return Err(Error::new(
+                    ErrorKind::UnsupportedFeature,
+                    format!("the table keeps no change feed at version {}", commit.version),
+                )
+                .with("feature", "changeDataFeed")
+                .with("table", uri.as_str())
+                .with("version", commit.version)
+                .hint("infer=True tells the changes from the files; a feed is kept from the version on that sets delta.enableChangeDataFeed"));
+            }
+            base.version = commit.version;
+            base.column_mapping = now.column_mapping;
+            versions.push(plan_version(&base, &now, commit, options.infer)?);
+            era = Some(now);
+        }
+        Ok(Self {
+            output: base.output,
+            versions: Arc::new(versions),
+        })
+    }
+
+    /// The columns that come out.
+    #[must_use]
+    pub fn schema(&self) -> &StructType {
+        &self.output
+    }
+
+    /// What will be read, as text.
+    #[must_use]
+    pub fn explain(&self) -> String {
+        let files: usize = self.versions.iter().map(|version| version.tasks.len()).sum();
+        let bytes: i64 = self
+            .versions
+            .iter()
+            .flat_map(|version| &version.tasks)
+            .fold(0, |bytes, task| bytes.saturating_add(task.size.max(0)));
+        let compared = self.versions.iter().filter(|version| version.cancels).count();
+        let mut text = format!(
+            "versions: {}\nfiles:    {files}, {bytes} bytes",
+            self.versions.len()
+        );
+        if compared > 0 {
+            text.push_str(&format!(
+                "\ncompared: the files of {compared} versions, whose rewritten rows are no change"
+            ));
+        }
+        text
+    }
+
+    /// The files to read, each a task of its own.
+    ///
+    /// Errors: `InvalidArgument` where inferred changes are told by files that were rewritten, which can be compared
+    /// together only.
+    pub fn tasks(&self) -> Result<Vec<ScanTask>> {
+        if self.versions.iter().any(|version| version.cancels) {
+            return Err(Error::new(
+                ErrorKind::InvalidArgument,
+                "inferred changes have no tasks: the files of a version are compared with each other",
+            )
+            .hint("read them as a stream"));
+        }
+        Ok(self
+            .versions
+            .iter()
+            .flat_map(|version| version.tasks.clone())
+            .collect())
+    }
+}
+
+/// The table's columns, and those that tell the change.
+fn with_changes(schema: &StructType) -> Result<StructType> {
+    let mut fields = schema.fields.clone();
+    for (name, data_type, nullable) in [
+        (CHANGE_TYPE, PrimitiveType::String, false),
+        (COMMIT_VERSION, PrimitiveType::Long, false),
+        (COMMIT_TIMESTAMP, PrimitiveType::Timestamp, false),
+    ] {
+        if schema.field_ignoring_case(name).is_some() {
+            return Err(Error::new(
+                ErrorKind::SchemaMismatch,
+                format!("the table has a column {name}, and so has every change feed"),
+            )
+            .with("field", name)
+            .hint("rename the column"));
+        }
+        fields.push(StructField::new(name, DataType::Primitive(data_type), nullable));
+    }
+    Ok(StructType { fields })
+}
+
+fn plan_version(base: &ScanContext, era: &Era, commit: CommitChanges, infer: bool) -> Result<VersionPlan> {
+    let time = Scalar::Timestamp(commit.timestamp_ms.saturating_mul(1000)).to_partition_text();
+    let Some(time) = time else {
+        return Err(Error::new(
+            ErrorKind::CorruptLog,
+            format!(
+                "the commit's time, {} ms, is no time of the years 1 to 9999",
+                commit.timestamp_ms
+            ),
+        )
+        .with("version", commit.version)
+        .with("field", COMMIT_TIMESTAMP));
+    };
+    let of_commit = [
+        (COMMIT_VERSION.to_owned(), Some(commit.version.to_string())),
+        (COMMIT_TIMESTAMP.to_owned(), Some(time)),
+    ];
+    let context = |told: &[&str]| {
+        let mut context = base.clone();
+        context.partition_columns = era.partition_columns.clone();
+        context
+            .partition_columns
+            .extend(told.iter().map(|name| (*name).to_owned()));
+        Arc::new(context)
+    };
+    if !commit.cdc.is_empty() && era.keeps_feed {
+        let context = context(&[COMMIT_VERSION, COMMIT_TIMESTAMP]);
+        let task = |cdc: Cdc| ScanTask {
+            context: Arc::clone(&context),
+            path: cdc.path,
+            size: cdc.size,
+            partition_values: cdc
+                .partition_values
+                .into_iter()
+                .chain(of_commit.clone())
+                .collect(),
+            selection: Selection::All,
+            rows: Rows::All,
+        };
+        return Ok(VersionPlan {
+            tasks: commit.cdc.into_iter().map(task).collect(),
+            cancels: false,
+        });
+    }
+    let context = context(&[CHANGE_TYPE, COMMIT_VERSION, COMMIT_TIMESTAMP]);
+    let task = |file: &ChangedFile, change: &str, selection: Selection| ScanTask {
+        context: Arc::clone(&context),
+        path: file.path.clone(),
+        size: file.size.unwrap_or(0),
+        partition_values: values(&file.partition_values, change, &of_commit),
+        selection,
+        rows: Rows::All,
+    };
+    let mut tasks = Vec::with_capacity(commit.adds.len().saturating_add(commit.removes.len()));
+    let mut removed: HashMap<LogicalFileKey<'_>, &ChangedFile> = commit
+        .removes
+        .iter()
+        .map(|file| (LogicalFileKey::new(&file.path, None), file))
+        .collect();
+    for add in &commit.adds {
+        let Some(remove) = removed.remove(&LogicalFileKey::new(&add.path, None)) else {
+            tasks.push(task(add, "insert", Selection::of(add.deletion_vector.clone())));
+            continue;
+        };
+        // The same file with another vector: its rows changed where the two differ.
+        let (before, after) = (&remove.deletion_vector, &add.deletion_vector);
+        if let Some(after) = after {
+            let went = Selection::Difference {
+                deleted: after.clone(),
+                but_not: before.clone(),
+            };
+            tasks.push(task(add, "delete", went));
+        }
+        if let Some(before) = before {
+            let came = Selection::Difference {
+                deleted: before.clone(),
+                but_not: after.clone(),
+            };
+            tasks.push(task(add, "insert", came));
+        }
+    }
+    for remove in &commit.removes {
+        if removed.contains_key(&LogicalFileKey::new(&remove.path, None)) {
+            tasks.push(task(
+                remove,
+                "delete",
+                Selection::of(remove.deletion_vector.clone()),
+            ));
+        }
+    }
+    let has_both = {
+        let is = |change: &str| {
+            tasks
+                .iter()
+                .any(|task| task.partition_values.get(CHANGE_TYPE).and_then(Option::as_deref) == Some(change))
+        };
+        is("insert") && is("delete")
+    };
+    Ok(VersionPlan {
+        tasks,
+        cancels: infer && has_both,
+    })
+}
+
+fn values(
+    of_file: &PartitionValues,
+    change: &str,
+    of_commit: &[(String, Option<String>)],
+) -> PartitionValues {
+    let mut values = of_file.clone();
+    values.insert(CHANGE_TYPE.to_owned(), Some(change.to_owned()));
+    values.extend(of_commit.iter().cloned());
+    values
+}

@@ -1,0 +1,134 @@
+"""A table of megabytes costs memory, requests and bytes in proportion to its size.
+
+Every table is met at its full size and at a tenth of it, by all that reads a whole log.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+import deltaic
+
+from . import large_tables as large
+from .counting import Bound, Cost, cost_of, files_of
+
+# What ten times a table may cost more: buffers double, and what is kept in pieces is put together once more.
+GROWTH = 16
+# What is not in proportion, in bytes, requests and bytes read: of a small file the first look holds all,
+# which is not asked for again, however often it is gone through.
+SPARE = Cost(1 << 20, 8, 1 << 20)
+# Text is kept about as it stands; rows of Parquet, which is compressed, take a multiple.
+TEXT = Bound(peak_per_byte=3, requests_per_file=2.5, read_per_byte=2.5)
+PARQUET = Bound(peak_per_byte=12, requests_per_file=2.5, read_per_byte=2.5)
+# A check keeps what each file and each path was, and reads twice what it compares.
+CHECKED_TEXT = Bound(peak_per_byte=5, requests_per_file=2.5, read_per_byte=3.5)
+# A checkpoint's statistics are read once more, to be compared with those of the commits.
+CHECKED_PARQUET = Bound(peak_per_byte=20, requests_per_file=2.5, read_per_byte=4.5)
+
+
+@dataclass(frozen=True)
+class Large:
+    """How a table is made, of how many things, and what comes of opening and of checking it."""
+
+    make: large.Maker
+    number: int
+    error: type[deltaic.DeltaicError] | None = None
+    findings: tuple[str, ...] = ()
+    is_parquet: bool = False
+
+
+TABLES = [
+    Large(large.one_commit, 20_000),
+    Large(large.many_commits, 2_000),
+    Large(large.checkpoint, 30_000, is_parquet=True),
+    Large(large.long_partition_values, 2_000),
+    Large(large.tombstones, 10_000),
+    Large(large.broken_lines, 20_000, deltaic.CorruptLog, ("DAMAGED_COMMIT", "CANNOT_BE_OPENED")),
+    Large(large.file_twice_at_the_end, 20_000, deltaic.CorruptLog, ("DUPLICATE_FILE", "CANNOT_BE_OPENED")),
+    Large(large.nearly_named, 2_000, findings=("NEARLY_RIGHT_NAME",)),
+    Large(large.broken_checkpoints, 1_000, findings=("BROKEN_CHECKPOINT",)),
+]
+
+
+@pytest.fixture(params=TABLES, ids=lambda table: table.make.__name__)
+def table(request: pytest.FixtureRequest) -> Large:
+    """Each of them."""
+    found: Large = request.param
+    return found
+
+
+def keeps(table: Large, folder: Path, verb: Callable[[Path], object], text: Bound, parquet: Bound) -> None:
+    """What a verb costs is in proportion to the table, and grows with it."""
+    bound = parquet if table.is_parquet else text
+    costs: list[Cost] = []
+    for number in (table.number // 10, table.number):
+        root = folder / str(number)
+        table.make(root, number)
+        cost = cost_of(lambda root=root: verb(root))
+        bound.keeps(cost, root)
+        costs.append(cost)
+    for small, whole, spare in zip(*costs, SPARE, strict=True):
+        assert whole <= GROWTH * small + spare, costs
+
+
+def opens(table: Large, verb: Callable[[deltaic.Table], object]) -> Callable[[Path], None]:
+    """The verb, which meets the error that the table has."""
+
+    def meet(root: Path) -> None:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            if table.error is None:
+                verb(deltaic.Table(root))
+                return
+            with pytest.raises(table.error):
+                verb(deltaic.Table(root))
+
+    return meet
+
+
+def test_a_large_table_is_opened_in_bounds(tmp_path: Path, table: Large) -> None:
+    keeps(table, tmp_path, opens(table, deltaic.Table.snapshot), TEXT, PARQUET)
+
+
+def test_files_of_a_large_table_are_selected_in_bounds(tmp_path: Path, table: Large) -> None:
+    def select(of: deltaic.Table) -> None:
+        of.snapshot().files(predicate="id = 5 AND day = '2026-11-05'")
+
+    keeps(table, tmp_path, opens(table, select), TEXT, PARQUET)
+
+
+def test_an_append_to_a_large_table_keeps_its_bounds(tmp_path: Path, table: Large) -> None:
+    def append(of: deltaic.Table) -> None:
+        of.append(pa.table({"id": [1], "name": ["x"]}))
+
+    keeps(table, tmp_path, opens(table, append), TEXT, PARQUET)
+
+
+def test_a_history_of_a_large_table_is_read_in_bounds(tmp_path: Path, table: Large) -> None:
+    def history(root: Path) -> None:
+        # It looks at fewer of the actions, and may not meet what is wrong with them.
+        with suppress(table.error or ()):
+            deltaic.Table(root).history()
+
+    keeps(table, tmp_path, history, TEXT, PARQUET)
+
+
+def test_a_check_of_a_large_table_keeps_its_bounds(tmp_path: Path, table: Large) -> None:
+    def check(root: Path) -> None:
+        report = deltaic.Table(root).check()
+        assert set(report.counts) == set(table.findings)
+
+    keeps(table, tmp_path, check, CHECKED_TEXT, CHECKED_PARQUET)
+
+
+def test_the_tables_are_large(tmp_path: Path, table: Large) -> None:
+    table.make(tmp_path / "t", table.number)
+    size = sum(path.stat().st_size for path in files_of(tmp_path / "t"))
+    assert 500_000 < size < 10_000_000

@@ -1,0 +1,48 @@
+"""What the runner of all parts makes of the Rust tests' output."""
+
+from __future__ import annotations
+
+import importlib
+from types import ModuleType
+
+import pytest
+
+from tests.border.planted import MARKS
+from tests.house.markdown import TOP
+
+RESULT = "test result: ok. 3 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s"
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    """`tests/run.py`, which finds its neighbours as a script does."""
+    monkeypatch.syspath_prepend(TOP / "tests")
+    return importlib.import_module("run")
+
+
+def rust_tests_print(run: ModuleType, monkeypatch: pytest.MonkeyPatch, *lines: str) -> tuple[int, int]:
+    monkeypatch.setattr(run, "echo", lambda _: (0, [*lines, RESULT]))
+    outcome = run.cargo_test()
+    return outcome.passed, outcome.failed
+
+
+def test_what_rust_tests_print_is_counted(run: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert rust_tests_print(run, monkeypatch, "running 3 tests") == (3, 0)
+
+
+@pytest.mark.parametrize("mark", MARKS)
+def test_a_secret_in_what_rust_tests_print_is_a_failure(
+    run: ModuleType, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], mark: str
+) -> None:
+    assert rust_tests_print(run, monkeypatch, f"the server said {mark}-x", f"again {mark}") == (3, 1)
+    said = capsys.readouterr().out
+    assert f"a secret was told: {MARKS[mark]} stands in" in said
+    assert mark not in said
+
+
+def test_rust_plants_what_is_looked_for() -> None:
+    source = (TOP / "rust/testkit/src/secrets.rs").read_text()
+    marks = source.split("pub const MARKS: [&str; 2] = [")[1].split("]")[0]
+    planted = [mark.strip().strip('"') for mark in marks.split(",")]
+    assert len(planted) == 2
+    assert set(planted) <= set(MARKS)
