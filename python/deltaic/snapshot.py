@@ -281,6 +281,12 @@ class Snapshot:
         >>> commit = table.append(walks)
         >>> table.snapshot().scan(["id"], deltaic.col("km") > 10.0).to_arrow()["id"].to_pylist()
         [2]
+
+        Of a table with a variant in it:
+
+        >>> events = deltaic.Table("events").snapshot()  # doctest: +SKIP
+        >>> events.scan(["payload"], variant="json").to_arrow()["payload"].to_pylist()  # doctest: +SKIP
+        ['{"user":7,"tags":["a","b"]}', None]
         """
         if isinstance(columns, str):
             raise TypeError(f"columns is a list of names: write columns=[{columns!r}]")

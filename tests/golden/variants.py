@@ -55,9 +55,7 @@ def _decode(value: Any, kind: Any) -> Any:
     if isinstance(kind, str):
         return value
     if kind["type"] == "struct":
-        return {
-            field["name"]: _decoded([value[field["name"]]], field["type"])[0] for field in kind["fields"]
-        }
+        return {field["name"]: _decoded([value[field["name"]]], field["type"])[0] for field in kind["fields"]}
     if kind["type"] == "array":
         return _decoded(value, kind["elementType"])
     return [(key, _decoded([item], kind["valueType"])[0]) for key, item in value]
@@ -83,4 +81,6 @@ def _rendered(value: Any, kind: Any) -> str:
         return "{" + ",".join(parts) + "}"
     if kind["type"] == "array":
         return "[" + ",".join(_rendered(item, kind["elementType"]) for item in value) + "]"
-    return "{" + ",".join(f"{json.dumps(key)}:{_rendered(item, kind['valueType'])}" for key, item in value) + "}"
+    return (
+        "{" + ",".join(f"{json.dumps(key)}:{_rendered(item, kind['valueType'])}" for key, item in value) + "}"
+    )

@@ -13,9 +13,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta, timezone
 from decimal import Decimal
+from itertools import pairwise
 from typing import Any
 
-EPOCH = datetime(1970, 1, 1)
+EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - times with and without a zone are counted from it
 OFFSET_BYTES = 4
 
 
@@ -68,7 +69,7 @@ def metadata(names: Sequence[str] = ()) -> bytes:
     return bytes([header]) + b"".join(_unsigned(number) for number in numbers) + b"".join(parts)
 
 
-def encode(value: Any, names: Sequence[str] = ()) -> bytes:
+def encode(value: Any, names: Sequence[str] = ()) -> bytes:  # noqa: C901, PLR0912 - a case for each type
     """A value, whose fields' names are all in the dictionary."""
     match value:
         case None:
@@ -158,7 +159,7 @@ def to_json(metadata: bytes, value: bytes) -> str:
     count = _number(metadata, 1, size)
     first = 1 + size * (count + 2)
     ends = [_number(metadata, 1 + size * (index + 1), size) for index in range(count + 1)]
-    names = [metadata[first + a : first + b].decode() for a, b in zip(ends, ends[1:], strict=False)]
+    names = [metadata[first + a : first + b].decode() for a, b in pairwise(ends)]
     return _json(value, names)
 
 
@@ -190,7 +191,7 @@ def _json(value: bytes, names: list[str]) -> str:
     return "{" + ",".join(items) + "}" if basic == 2 else "[" + ",".join(items) + "]"
 
 
-def _primitive(kind: int, body: bytes) -> str:
+def _primitive(kind: int, body: bytes) -> str:  # noqa: C901, PLR0912 - a case for each type
     match kind:
         case 0:
             return "null"
@@ -216,7 +217,9 @@ def _primitive(kind: int, body: bytes) -> str:
         case 16:
             return _text(body[4 : 4 + _number(body, 0, 4)].decode())
         case 17:
-            return '"' + _moment(struct.unpack("<q", body[:8])[0] * 1000, "").strip('"').partition(" ")[2] + '"'
+            return (
+                '"' + _moment(struct.unpack("<q", body[:8])[0] * 1000, "").strip('"').partition(" ")[2] + '"'
+            )
         case 18 | 19:
             return _moment(struct.unpack("<q", body[:8])[0], "+00:00" if kind == 18 else "")
         case 20:

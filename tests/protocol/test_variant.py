@@ -1,4 +1,4 @@
-"""The accepted sections on variants: `variantType` and `variantShredding`, as their readers must read them."""
+"""The accepted sections on variants, `variantType` and `variantShredding`, as a reader must keep them."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ PRIMITIVES: dict[str, tuple[Any, str]] = {
     "date": (date(2020, 2, 29), '"2020-02-29"'),
     "timestamp": (datetime(2020, 2, 2, 1, 2, 3, 456789, UTC), '"2020-02-02 01:02:03.456789+00:00"'),
     "timestamp of tenths": (datetime(1969, 12, 31, 23, 59, 59, 500000, UTC), '"1969-12-31 23:59:59.5+00:00"'),
-    "timestamp_ntz": (datetime(1, 1, 1), '"0001-01-01 00:00:00"'),
+    "timestamp_ntz": (datetime(1, 1, 1), '"0001-01-01 00:00:00"'),  # noqa: DTZ001
     "nanoseconds": (nanos(1_000_000_001, zone=True), '"1970-01-01 00:00:01.000000001+00:00"'),
     "nanoseconds_ntz": (nanos(-1, zone=False), '"1969-12-31 23:59:59.999999999"'),
     "time": (time(3_600_000_001), '"01:00:00.000001"'),
@@ -122,13 +122,12 @@ def column(values: Sequence[Any], kind: pa.DataType = IN_A_FILE) -> pa.Table:
 V = schema(field("v", "variant"))
 
 
-def texts(table: deltaic.Table, name: str = "v") -> list[Any]:
-    """A column as JSON, once the bytes of the other form have been proved to say the same."""
+def texts(table: deltaic.Table) -> list[str | None]:
+    """The variants as JSON, once the bytes of the other form have been proved to say the same."""
     snapshot = table.snapshot()
-    found = snapshot.scan([name], variant="json").to_arrow()[name].to_pylist()
-    rows = snapshot.scan([name]).to_arrow()[name].to_pylist()
-    if pa.types.is_struct(snapshot.scan([name]).schema.to_arrow().field(name).type) and name == "v":
-        assert found == [None if row is None else to_json(row["metadata"], row["value"]) for row in rows]
+    found: list[str | None] = snapshot.scan(["v"], variant="json").to_arrow()["v"].to_pylist()
+    rows = snapshot.scan(["v"]).to_arrow()["v"].to_pylist()
+    assert found == [None if row is None else to_json(row["metadata"], row["value"]) for row in rows]
     return found
 
 
@@ -168,7 +167,9 @@ def nested_rows() -> pa.Table:
             "id": [0, 1, 2, 3],
             "s": pa.array([{"v": a, "n": 1}, {"v": None, "n": 2}, {"v": null, "n": 3}, None], inner),
             "l": pa.array([[a, None, null], [], None, [null]], pa.list_(IN_A_FILE)),
-            "m": pa.array([[("x", a), ("y", None)], [], None, [("z", null)]], pa.map_(pa.string(), IN_A_FILE)),
+            "m": pa.array(
+                [[("x", a), ("y", None)], [], None, [("z", null)]], pa.map_(pa.string(), IN_A_FILE)
+            ),
         }
     )
 
@@ -233,7 +234,7 @@ def part(kind: pa.DataType) -> pa.DataType:
     return pa.struct([("value", pa.binary()), ("typed_value", kind)])
 
 
-MOMENT = datetime(2020, 2, 2, 1, 2, 3, 456789)
+MOMENT = datetime(2020, 2, 2, 1, 2, 3, 456789)  # noqa: DTZ001
 LEAVES: dict[str, tuple[pa.DataType, Any, str, int]] = {
     "boolean": (pa.bool_(), True, "true", 1),
     "int8": (pa.int8(), -1, "-1", 3),
@@ -279,7 +280,9 @@ def test_each_type_that_variants_are_shredded_into(tmp_path: Path, name: str) ->
 
 
 INNER = pa.struct([("d", part(pa.list_(pa.field("element", part(pa.int64()))))), ("e", part(pa.int64()))])
-OBJECT = pa.struct([("a", part(pa.int64())), ("c", part(INNER)), ("mix", pa.struct([("value", pa.binary())]))])
+OBJECT = pa.struct(
+    [("a", part(pa.int64())), ("c", part(INNER)), ("mix", pa.struct([("value", pa.binary())]))]
+)
 
 
 def shredded_objects() -> tuple[pa.Table, list[str | None]]:
@@ -295,18 +298,29 @@ def shredded_objects() -> tuple[pa.Table, list[str | None]]:
 
     listed = {"value": None, "typed_value": [one, missing, {"value": encode("x"), "typed_value": None}]}
     deep = {"value": encode({"extra": [{"z": None}]}, names), "typed_value": {"d": listed, "e": one}}
-    shallow = {"value": None, "typed_value": {"d": {"value": encode({"z": 1}, names), **missing_typed()}, "e": missing}}
+    shallow = {
+        "value": None,
+        "typed_value": {"d": {"value": encode({"z": 1}, names), **missing_typed()}, "e": missing},
+    }
     rows: list[tuple[Any, str | None]] = [
         (row(None, one, missing, ...), '{"a":1}'),
         (row({"z": 1, "extra": {"z": 2}}, missing, missing, None), '{"extra":{"z":2},"mix":null,"z":1}'),
-        (row(None, missing, deep, {"a": 3}), '{"c":{"d":[1,null,"x"],"e":1,"extra":[{"z":null}]},"mix":{"a":3}}'),
-        (row(None, {"value": encode("no"), "typed_value": None}, shallow, ...), '{"a":"no","c":{"d":{"z":1}}}'),
+        (
+            row(None, missing, deep, {"a": 3}),
+            '{"c":{"d":[1,null,"x"],"e":1,"extra":[{"z":null}]},"mix":{"a":3}}',
+        ),
+        (
+            row(None, {"value": encode("no"), "typed_value": None}, shallow, ...),
+            '{"a":"no","c":{"d":{"z":1}}}',
+        ),
         (row(None, missing, missing, ...), "{}"),
         ({"metadata": words, "value": encode([1, {"a": 2}], names), "typed_value": None}, '[1,{"a":2}]'),
         ({"metadata": words, "value": encode({"a": 1}, names), "typed_value": None}, '{"a":1}'),
         (None, None),
     ]
-    return column([one for one, _ in rows], shredded(pa.field("typed_value", OBJECT))), [text for _, text in rows]
+    return column([one for one, _ in rows], shredded(pa.field("typed_value", OBJECT))), [
+        text for _, text in rows
+    ]
 
 
 def missing_typed() -> dict[str, Any]:
@@ -329,7 +343,10 @@ def test_files_are_shredded_each_in_its_own_way(tmp_path: Path) -> None:
     """protocol: beyond:variant-shredding.1."""
     file, expected = shredded_objects()
     empty = dictionary()
-    typed = column([{"metadata": empty, "typed_value": 7}], pa.struct(list(shredded())[:1] + [("typed_value", pa.int32())]))
+    typed = column(
+        [{"metadata": empty, "typed_value": 7}],
+        pa.struct([*list(shredded())[:1], ("typed_value", pa.int32())]),
+    )
     optional = column([{"metadata": empty, "value": encode(8)}], shredded())
     lists = pa.list_(pa.field("element", part(pa.string())))
     listed = column(
@@ -347,7 +364,9 @@ def test_shredded_variants_lie_in_structs_and_lists(tmp_path: Path) -> None:
     kind = shredded(pa.field("typed_value", pa.int64()))
     row = {"metadata": dictionary(), "value": None, "typed_value": 5}
     inner = {"type": "struct", "fields": [field("v", "variant")]}
-    text = schema(field("s", inner), field("l", {"type": "array", "elementType": inner, "containsNull": True}))
+    text = schema(
+        field("s", inner), field("l", {"type": "array", "elementType": inner, "containsNull": True})
+    )
     rows = pa.table(
         {
             "s": pa.array([{"v": row}, None], pa.struct([("v", kind)])),
@@ -432,17 +451,17 @@ def test_damage_at_any_byte_is_an_error_or_another_value(tmp_path: Path) -> None
         for at in range(len(body)):
             rows += [{**whole, name: body[:at] + bytes([odd]) + body[at + 1 :]} for odd in (0, 1, 0x7F, 0xFF)]
             rows.append({**whole, name: body[:at]})
-    failed = 0
-    for at in range(0, len(rows), 25):
-        folder = tmp_path / str(at)
-        table = table_of(folder, V, column(rows[at : at + 25]))
-        for form in ("arrow", "json"):
-            try:
-                table.snapshot().scan(variant=form).to_arrow()
-            except deltaic.CorruptData as error:
-                assert error.context["field"] == "v"  # noqa: PT017 - which of them fail is not the question
-                failed += 1
-    assert failed > 10
+    fates = [is_read(table_of(tmp_path / str(at), V, column([row]))) for at, row in enumerate(rows)]
+    assert {True, False} == set(fates)
+
+
+def is_read(table: deltaic.Table) -> bool:
+    try:
+        texts(table)
+    except deltaic.CorruptData as error:
+        assert error.context["field"] == "v"  # noqa: PT017 - which of them fail is another question
+        return False
+    return True
 
 
 TWO = [{"metadata": NAMES, "value": encode(1), "typed_value": 2}]
@@ -542,7 +561,16 @@ def test_a_predicate_asks_whether_a_variant_is_null(
 
 @pytest.mark.parametrize(
     "predicate",
-    ["v = 1", "1 < v", "v = v", "v IN (1, 2)", "v", "startswith(v, 'a')", "v.a = 1", "id = 1 OR NOT (v <> 'x')"],
+    [
+        "v = 1",
+        "1 < v",
+        "v = v",
+        "v IN (1, 2)",
+        "v",
+        "startswith(v, 'a')",
+        "v.a = 1",
+        "id = 1 OR NOT (v <> 'x')",
+    ],
 )
 def test_any_other_predicate_on_a_variant_is_refused(tmp_path: Path, predicate: str) -> None:
     rows = pa.table({"id": [0], "v": column([variant(1)])["v"]})
