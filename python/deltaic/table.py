@@ -206,8 +206,8 @@ class Table:
                 before it. The newest version when None.
             columns: The top-level columns to read, in this order; all of them when None. Those that tell the
                 change are added when they are not named.
-            infer: Whether to tell the changes of a table that keeps no change feed, from the files that each
-                version added and removed. Rows that were rewritten and stayed what they were are no change;
+            infer: Whether to tell the changes from the files that each version added and removed, as a table
+                needs that keeps no change feed; what was recorded is passed over. Rows that were rewritten and stayed what they were are no change;
                 an update is a ``delete`` and an ``insert``. Rows of files that one version rewrote are held
                 in memory together.
 

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use deltaic_protocol::actions::{
     ActionLine, Cdc, LogicalFileKey, Metadata, PartitionText, Protocol, parse_line,
 };
+use deltaic_protocol::column_mapping::{ColumnMappingMode, name_in_log};
 use deltaic_protocol::deletion_vector::Descriptor;
 use deltaic_protocol::partition::values_of_row;
 use deltaic_protocol::{Error, ErrorKind, Result, Version};
@@ -20,7 +21,7 @@ use crate::history::{
 use crate::listing::{Listing, LogFile};
 use crate::location::TableLocation;
 use crate::segment::{newest_version, not_a_table};
-use crate::snapshot::{LoadOptions, Snapshot};
+use crate::snapshot::{Files, LoadOptions, Snapshot};
 use crate::store_error::store_error;
 
 /// How many commits are read side by side.
@@ -59,10 +60,27 @@ pub struct CommitChanges {
     pub removes: Vec<ChangedFile>,
     /// Files of the changed rows, which stand for all that the version changed.
     pub cdc: Vec<Cdc>,
-    /// The table's protocol as of the version.
+    /// What the table was before, which files that went were written for.
+    pub before: TableForm,
+    /// What the table is as of the version.
+    pub after: TableForm,
+}
+
+/// What a table says about itself.
+#[derive(Clone, Debug)]
+pub struct TableForm {
+    /// The protocol.
     pub protocol: Arc<Protocol>,
-    /// The table's metadata as of the version.
+    /// The metadata.
     pub metadata: Arc<Metadata>,
+}
+
+impl TableForm {
+    /// Whether both are the same one.
+    #[must_use]
+    pub fn is(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.protocol, &other.protocol) && Arc::ptr_eq(&self.metadata, &other.metadata)
+    }
 }
 
 /// What the versions of a range changed.
@@ -103,7 +121,7 @@ pub async fn read_changes(
     let times = in_commit_timestamps(location, &listing, newest, options).await?;
     let file_times = adjusted_file_times(&listing);
     let end = Snapshot::load(Arc::clone(location), Some(last), options);
-    let base = read_table_state(location, &listing, first, options);
+    let base = form_before(location, &listing, first, options);
     let reads: Vec<_> = files
         .into_iter()
         .map(|file| read_commit(location, file, options.max_line_bytes))
@@ -112,44 +130,71 @@ pub async fn read_changes(
         .buffered(COMMITS_IN_FLIGHT)
         .try_collect::<Vec<Commit>>();
     let (end, base, commits) = futures::try_join!(end, base, commits)?;
-    let Some((mut protocol, mut metadata)) = base else {
-        return Err(Error::new(
-            ErrorKind::CorruptLog,
-            format!("what the table was at version {first} cannot be told: the log before it is not whole"),
-        )
-        .with("table", location.uri())
-        .with("version", first)
-        .hint("ask for changes from a later version"));
-    };
+    let mut form = base;
     let mut changes = Vec::with_capacity(commits.len());
     for commit in commits {
         let version = commit.version;
+        let mut after = form.clone();
         if let Some(newer) = commit.protocol {
-            protocol = Arc::new(newer);
+            after.protocol = Arc::new(newer);
         }
         if let Some(newer) = commit.metadata {
-            metadata = Arc::new(newer);
+            after.metadata = Arc::new(newer);
         }
+        // The first commit of a table has nothing before it.
+        let before = if version == Version::ZERO {
+            after.clone()
+        } else {
+            form
+        };
         let timestamp_ms = if is_in_commit(&times, version) {
             in_commit_timestamp(commit.commit_info.as_deref(), version)?
         } else {
             file_times.get(&version).copied().unwrap_or(commit.modified_ms)
         };
-        let removes = with_values(location, version, &metadata, commit.removes, options).await?;
+        let removes = with_values(location, version, &before, commit.removes, options).await?;
         changes.push(CommitChanges {
             version,
             timestamp_ms,
             adds: commit.adds,
             removes,
             cdc: commit.cdc,
-            protocol: Arc::clone(&protocol),
-            metadata: Arc::clone(&metadata),
+            before,
+            after: after.clone(),
         });
+        form = after;
     }
     Ok(ChangeLog {
         commits: changes,
         end,
     })
+}
+
+/// What the table was before a version; where the log before it is gone, what it is as of the version.
+async fn form_before(
+    location: &Arc<TableLocation>,
+    listing: &Listing,
+    first: Version,
+    options: LoadOptions,
+) -> Result<TableForm> {
+    let before = Version::try_new(first.as_i64().saturating_sub(1)).unwrap_or(first);
+    let mut found = None;
+    for version in [before, first] {
+        if let Ok(Some(form)) = read_table_state(location, listing, version, options).await {
+            found = Some(form);
+            break;
+        }
+    }
+    let (protocol, metadata) = found.ok_or_else(|| {
+        Error::new(
+            ErrorKind::CorruptLog,
+            format!("what the table was at version {first} cannot be told: the log before it is not whole"),
+        )
+        .with("table", location.uri())
+        .with("version", first)
+        .hint("ask for changes from a later version")
+    })?;
+    Ok(TableForm { protocol, metadata })
 }
 
 /// Proves that the commits of a range are all there.
@@ -301,21 +346,40 @@ fn owned(values: &PartitionText<'_>) -> PartitionValues {
         .collect()
 }
 
-/// The files that went with their partition values: where a writer kept none, they are those of the version before.
+/// The files that went with their partition values: where a writer kept none, or left out those that are NULL, they are
+/// those of the version before.
 async fn with_values(
     location: &Arc<TableLocation>,
     version: Version,
-    metadata: &Metadata,
+    form: &TableForm,
     removes: Vec<Removed>,
     options: LoadOptions,
 ) -> Result<Vec<ChangedFile>> {
-    let is_short = removes.iter().any(|removed| !removed.has_values);
-    if metadata.partition_columns.is_empty() || !is_short {
+    let schema = form.metadata.schema()?;
+    let mode = ColumnMappingMode::of(&form.protocol, &form.metadata)?;
+    let columns = form.metadata.partition_columns.iter();
+    let names: Vec<&str> = columns
+        .map(|name| {
+            schema
+                .field(name)
+                .map_or(name.as_str(), |field| name_in_log(field, mode))
+        })
+        .collect();
+    let lacks = |file: &ChangedFile| {
+        names
+            .iter()
+            .any(|name| !file.partition_values.contains_key(*name))
+    };
+    if !removes.iter().any(|removed| lacks(&removed.file)) {
         return Ok(removes.into_iter().map(|removed| removed.file).collect());
     }
     let before = Version::try_new(version.as_i64().saturating_sub(1))?;
-    let snapshot = Snapshot::load(Arc::clone(location), Some(before), options).await?;
-    let (files, _) = snapshot.files(None).await?;
+    let files = match Snapshot::load(Arc::clone(location), Some(before), options).await {
+        Ok(snapshot) => snapshot.files(None).await?.0,
+        // What is NULL may be left out, so that a file whose other values are there is whole.
+        Err(_) if removes.iter().all(|removed| removed.has_values) => Files::default(),
+        Err(error) => return Err(error),
+    };
     let mut known: HashMap<LogicalFileKey<'_>, (usize, usize)> = HashMap::new();
     for (index, batch) in files.batches.iter().enumerate() {
         for row in 0..batch.len() {
@@ -327,12 +391,18 @@ async fn with_values(
     }
     let filled = removes.into_iter().map(|removed| {
         let mut file = removed.file;
+        if !lacks(&file) {
+            return file;
+        }
         let place = known.get(&LogicalFileKey::new(&file.path, None)).copied();
-        if !removed.has_values
-            && let Some((index, row)) = place
+        if let Some((index, row)) = place
             && let Some(batch) = files.batches.get(index)
         {
             file.partition_values = values_of_row(&batch.adds.partition_values, row);
+        } else if removed.has_values {
+            for name in &names {
+                file.partition_values.entry((*name).to_owned()).or_default();
+            }
         }
         file
     });

@@ -67,6 +67,15 @@ fn meant_as_store(uri: &str) -> Option<&str> {
     (is_store && !rest.starts_with("//")).then_some(scheme)
 }
 
+/// Whether a text may be a URI's scheme; none that anybody uses is long.
+fn is_scheme(text: &str) -> bool {
+    text.len() <= 12
+        && text.starts_with(|c: char| c.is_ascii_alphabetic())
+        && text
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.'))
+}
+
 impl TableLocation {
     /// Understands a path or URI without options. Nothing is read.
     ///
@@ -144,6 +153,12 @@ impl TableLocation {
                     remote: None,
                 })
             }
+            // What is no scheme may be anything, a secret among it, and is not repeated.
+            Some((scheme, _)) if !is_scheme(scheme) => Err(Error::new(
+                ErrorKind::InvalidArgument,
+                "this is not the place of a table: what stands before :// is no scheme",
+            )
+            .hint("local paths, file://, memory://, s3://, s3a://, az://, abfs://, abfss:// and gs:// work today")),
             Some((scheme, _)) => Err(Error::new(
                 ErrorKind::UnsupportedFeature,
                 format!("tables on {scheme}:// are not implemented yet"),

@@ -1,8 +1,6 @@
 //! The columns of files as they were at a version, seen through the schema of the range's last version.
 
-use std::sync::Arc;
-
-use deltaic_protocol::actions::{Metadata, Protocol};
+use deltaic_log::changes::TableForm;
 use deltaic_protocol::column_mapping::{ColumnMappingMode, physical_name};
 use deltaic_protocol::features::ensure_readable;
 use deltaic_protocol::schema::{DataType, StructField, StructType, is_widening};
@@ -11,8 +9,7 @@ use deltaic_protocol::{Error, ErrorKind, Result, Version};
 /// What holds from one change of metadata or protocol to the next.
 #[derive(Clone, Debug)]
 pub(super) struct Era {
-    protocol: Arc<Protocol>,
-    metadata: Arc<Metadata>,
+    form: TableForm,
     /// The columns of the last schema that files of the era are partitioned by.
     pub(super) partition_columns: Vec<String>,
     /// How columns are found in files of the era.
@@ -26,12 +23,8 @@ impl Era {
     ///
     /// Errors: `UnsupportedFeature` where its protocol asks for what is not implemented, `SchemaMismatch` where a column
     /// had a type that the last one does not hold.
-    pub(super) fn try_new(
-        protocol: &Arc<Protocol>,
-        metadata: &Arc<Metadata>,
-        last: &StructType,
-        version: Version,
-    ) -> Result<Self> {
+    pub(super) fn try_new(form: &TableForm, last: &StructType, version: Version) -> Result<Self> {
+        let (protocol, metadata) = (&form.protocol, &form.metadata);
         let schema = metadata.schema()?;
         ensure_readable(protocol, metadata, &schema)?;
         let column_mapping = ColumnMappingMode::of(protocol, metadata)?;
@@ -52,8 +45,7 @@ impl Era {
             .property("delta.enableChangeDataFeed")
             .is_some_and(|value| value.trim().eq_ignore_ascii_case("true"));
         Ok(Self {
-            protocol: Arc::clone(protocol),
-            metadata: Arc::clone(metadata),
+            form: form.clone(),
             partition_columns,
             column_mapping,
             keeps_feed,
@@ -61,8 +53,8 @@ impl Era {
     }
 
     /// Whether it still holds.
-    pub(super) fn holds(&self, protocol: &Arc<Protocol>, metadata: &Arc<Metadata>) -> bool {
-        Arc::ptr_eq(&self.protocol, protocol) && Arc::ptr_eq(&self.metadata, metadata)
+    pub(super) fn holds(&self, form: &TableForm) -> bool {
+        self.form.is(form)
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use deltaic_log::TableLocation;
-use deltaic_log::changes::{ChangedFile, CommitChanges, PartitionValues, read_changes};
+use deltaic_log::changes::{ChangedFile, CommitChanges, PartitionValues, TableForm, read_changes};
 use deltaic_log::snapshot::LoadOptions;
 use deltaic_protocol::actions::{Cdc, LogicalFileKey};
 use deltaic_protocol::expr::Scalar;
@@ -26,7 +26,7 @@ pub struct ChangeOptions {
     /// The columns, in the order they are to come; all without. What tells the change comes behind them, unless it is
     /// named.
     pub columns: Option<Vec<String>>,
-    /// Whether changes are inferred where the table keeps no feed.
+    /// Whether changes are told by the files that came and went, whatever was recorded.
     pub infer: bool,
     /// Folders outside the table that its files may lie in.
     pub allowed_roots: Vec<String>,
@@ -90,15 +90,18 @@ impl Changes {
         let mut era: Option<Era> = None;
         let mut versions = Vec::with_capacity(log.commits.len());
         for commit in log.commits {
-            let now = match era.take() {
-                Some(era) if era.holds(&commit.protocol, &commit.metadata) => era,
-                _ => Era::try_new(
-                    &commit.protocol,
-                    &commit.metadata,
-                    log.end.schema(),
-                    commit.version,
-                )
-                .map_err(|error| error.with("table", uri.as_str()))?,
+            let of = |form: &TableForm, known: Option<&Era>| match known {
+                Some(era) if era.holds(form) => Ok(era.clone()),
+                _ => Era::try_new(form, log.end.schema(), commit.version)
+                    .map_err(|error| error.with("table", uri.as_str())),
+            };
+            let before = of(&commit.before, era.as_ref());
+            let now = of(&commit.after, era.as_ref())?;
+            // What is not read need not fit.
+            let before = if commit.removes.is_empty() {
+                before.unwrap_or_else(|_| now.clone())
+            } else {
+                before?
             };
             if !now.keeps_feed && !options.infer {
                 return Err(Error::new(
@@ -111,8 +114,7 @@ impl Changes {
                 .hint("infer=True tells the changes from the files; a feed is kept from the version on that sets delta.enableChangeDataFeed"));
             }
             base.version = commit.version;
-            base.column_mapping = now.column_mapping;
-            versions.push(plan_version(&base, &now, commit, options.infer)?);
+            versions.push(plan_version(&base, (&before, &now), commit, options.infer)?);
             era = Some(now);
         }
         Ok(Self {
@@ -190,7 +192,12 @@ fn with_changes(schema: &StructType) -> Result<StructType> {
     Ok(StructType { fields })
 }
 
-fn plan_version(base: &ScanContext, era: &Era, commit: CommitChanges, infer: bool) -> Result<VersionPlan> {
+fn plan_version(
+    base: &ScanContext,
+    (before, now): (&Era, &Era),
+    commit: CommitChanges,
+    infer: bool,
+) -> Result<VersionPlan> {
     let time = Scalar::Timestamp(commit.timestamp_ms.saturating_mul(1000)).to_partition_text();
     let Some(time) = time else {
         return Err(Error::new(
@@ -207,16 +214,17 @@ fn plan_version(base: &ScanContext, era: &Era, commit: CommitChanges, infer: boo
         (COMMIT_VERSION.to_owned(), Some(commit.version.to_string())),
         (COMMIT_TIMESTAMP.to_owned(), Some(time)),
     ];
-    let context = |told: &[&str]| {
+    let context = |era: &Era, told: &[&str]| {
         let mut context = base.clone();
+        context.column_mapping = era.column_mapping;
         context.partition_columns = era.partition_columns.clone();
         context
             .partition_columns
             .extend(told.iter().map(|name| (*name).to_owned()));
         Arc::new(context)
     };
-    if !commit.cdc.is_empty() && era.keeps_feed {
-        let context = context(&[COMMIT_VERSION, COMMIT_TIMESTAMP]);
+    if !commit.cdc.is_empty() && !infer {
+        let context = context(now, &[COMMIT_VERSION, COMMIT_TIMESTAMP]);
         let task = |cdc: Cdc| ScanTask {
             context: Arc::clone(&context),
             path: cdc.path,
@@ -234,15 +242,17 @@ fn plan_version(base: &ScanContext, era: &Era, commit: CommitChanges, infer: boo
             cancels: false,
         });
     }
-    let context = context(&[CHANGE_TYPE, COMMIT_VERSION, COMMIT_TIMESTAMP]);
-    let task = |file: &ChangedFile, change: &str, selection: Selection| ScanTask {
-        context: Arc::clone(&context),
-        path: file.path.clone(),
-        size: file.size.unwrap_or(0),
-        partition_values: values(&file.partition_values, change, &of_commit),
-        selection,
-        rows: Rows::All,
-    };
+    let told = [CHANGE_TYPE, COMMIT_VERSION, COMMIT_TIMESTAMP];
+    let (before, now) = (context(before, &told), context(now, &told));
+    let task =
+        |context: &Arc<ScanContext>, file: &ChangedFile, change: &str, selection: Selection| ScanTask {
+            context: Arc::clone(context),
+            path: file.path.clone(),
+            size: file.size.unwrap_or(0),
+            partition_values: values(&file.partition_values, change, &of_commit),
+            selection,
+            rows: Rows::All,
+        };
     let mut tasks = Vec::with_capacity(commit.adds.len().saturating_add(commit.removes.len()));
     let mut removed: HashMap<LogicalFileKey<'_>, &ChangedFile> = commit
         .removes
@@ -251,7 +261,12 @@ fn plan_version(base: &ScanContext, era: &Era, commit: CommitChanges, infer: boo
         .collect();
     for add in &commit.adds {
         let Some(remove) = removed.remove(&LogicalFileKey::new(&add.path, None)) else {
-            tasks.push(task(add, "insert", Selection::of(add.deletion_vector.clone())));
+            tasks.push(task(
+                &now,
+                add,
+                "insert",
+                Selection::of(add.deletion_vector.clone()),
+            ));
             continue;
         };
         // The same file with another vector: its rows changed where the two differ.
@@ -261,19 +276,20 @@ fn plan_version(base: &ScanContext, era: &Era, commit: CommitChanges, infer: boo
                 deleted: after.clone(),
                 but_not: before.clone(),
             };
-            tasks.push(task(add, "delete", went));
+            tasks.push(task(&now, add, "delete", went));
         }
         if let Some(before) = before {
             let came = Selection::Difference {
                 deleted: before.clone(),
                 but_not: after.clone(),
             };
-            tasks.push(task(add, "insert", came));
+            tasks.push(task(&now, add, "insert", came));
         }
     }
     for remove in &commit.removes {
         if removed.contains_key(&LogicalFileKey::new(&remove.path, None)) {
             tasks.push(task(
+                &before,
                 remove,
                 "delete",
                 Selection::of(remove.deletion_vector.clone()),

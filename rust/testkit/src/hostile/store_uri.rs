@@ -62,6 +62,10 @@ pub(super) fn law(bytes: &[u8]) {
         }
         Err(error) => assert!(is_expected(&error), "{error:?}"),
     }
+    // Where the place itself spells the secret, it is none.
+    if uri.contains(SECRET) {
+        return;
+    }
     // The same with a secret in every value, before the bucket, and behind the path.
     let planted: BTreeMap<String, String> = options
         .into_iter()
