@@ -19,7 +19,7 @@ import pytest
 
 import deltaic
 
-from .handmade_log import Action, HandmadeTable, field, metadata, protocol, schema
+from .handmade_log import Action, HandmadeTable, field, metadata, protocol, remove, schema
 from .naive_variant import (
     Written,
     decimal4,
@@ -578,6 +578,45 @@ def test_any_other_predicate_on_a_variant_is_refused(tmp_path: Path, predicate: 
     with pytest.raises(deltaic.InvalidPredicate, match="IS NULL") as raised:
         table.snapshot().scan(predicate=predicate)
     assert str(raised.value.context["field"]).startswith("v")
+
+
+def test_rows_that_were_rewritten_in_other_bytes_are_no_change(tmp_path: Path) -> None:
+    """Shredded or not, with names in another order or numbers of another width, a variant is what it was."""
+    names = ["z", "a", "b"]
+    words = dictionary(names)
+    before = [{"a": 1, "b": "x"}, [int8(1), Decimal("1.50")], "2020-02-02", 0.1, None]
+    part_a = {"value": None, "typed_value": 1}
+    after = [
+        {"metadata": words, "value": encode({"b": "x"}, names), "typed_value": {"a": part_a}},
+        {"metadata": words, "value": encode([1, decimal4(15, 1)]), "typed_value": None},
+        {"metadata": words, "value": encode(date(2020, 2, 2)), "typed_value": None},
+        {"metadata": words, "value": encode(float32(0.1)), "typed_value": None},
+        {"metadata": words, "value": None, "typed_value": None},
+    ]
+    kind = shredded(pa.field("typed_value", pa.struct([("a", part(pa.int64()))])))
+    inner = pa.struct([("v", IN_A_FILE)])
+    lists = {"type": "array", "elementType": {"type": "struct", "fields": [field("v", "variant")]}}
+    table = HandmadeTable(tmp_path / "t")
+    ids = list(range(len(before)))
+    old = [variant(value) for value in before]
+    nested_old = pa.array([[{"v": row}] for row in old], pa.list_(inner))
+    nested_new = pa.array([[{"v": row}] for row in after], pa.list_(pa.struct([("v", kind)])))
+    first = pa.table({"id": ids, "v": column(old)["v"], "l": nested_old})
+    second = pa.table({"id": ids, "v": column(after, kind)["v"], "l": nested_new})
+    table.commit(
+        protocol(3, 7, SHREDDED, SHREDDED),
+        metadata(schema(field("id"), field("v", "variant"), field("l", {**lists, "containsNull": True}))),
+        table.data("a.parquet", first),
+    )
+    table.commit(remove("a.parquet"), table.data("b.parquet", second))
+    found = deltaic.Table(table.root).changes(1, infer=True).to_arrow().to_pylist()
+    # A text is no date, and a float no double.
+    assert sorted((row["id"], row["_change_type"]) for row in found) == [
+        (2, "delete"),
+        (2, "insert"),
+        (3, "delete"),
+        (3, "insert"),
+    ]
 
 
 def test_the_form_is_named_rightly(tmp_path: Path) -> None:

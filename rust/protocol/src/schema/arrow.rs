@@ -28,7 +28,7 @@ impl StructField {
 }
 
 /// The name of Arrow's extension type for variants.
-const VARIANT: &str = "arrow.parquet.variant";
+pub const VARIANT_EXTENSION: &str = "arrow.parquet.variant";
 
 impl DataType {
     /// The Arrow field of such a column. What it is beyond its Arrow type, an extension type, stands in its metadata.
@@ -44,7 +44,7 @@ impl DataType {
         let field = Field::new(name, self.to_arrow()?, nullable);
         Ok(match self {
             Self::Primitive(PrimitiveType::Variant) => field.with_metadata(HashMap::from([
-                (EXTENSION_TYPE_NAME_KEY.to_owned(), VARIANT.to_owned()),
+                (EXTENSION_TYPE_NAME_KEY.to_owned(), VARIANT_EXTENSION.to_owned()),
                 (EXTENSION_TYPE_METADATA_KEY.to_owned(), String::new()),
             ])),
             _ => field,
@@ -173,7 +173,7 @@ fn mismatch(path: &str, message: impl Into<String>) -> Error {
 
 fn type_of_field(field: &Field, path: &str) -> Result<DataType> {
     // Taken for the struct that it is stored as, a variant would be one no longer.
-    if field.extension_type_name() == Some(VARIANT) {
+    if field.extension_type_name() == Some(VARIANT_EXTENSION) {
         return Err(Error::new(
             ErrorKind::UnsupportedFeature,
             format!("the column {path} is a variant, and variants are not written yet"),

@@ -17,3 +17,4 @@ pub use deletion_vectors::{VectorOf, read_vectors};
 pub use list_vectors::list_vectors;
 pub(crate) use rows::Rows;
 pub use stream::{BatchStream, stream_scan, stream_task, stream_tasks};
+pub(crate) use variant::comparable_variants;

@@ -1,4 +1,4 @@
-//! Variants as JSON text, spelled as Spark's `to_json` does.
+//! Variants as text: JSON, spelled as Spark's `to_json` does, and a form in which they can be compared.
 
 use std::fmt::{self, Write};
 use std::sync::Arc;
@@ -27,7 +27,7 @@ pub(in crate::read) fn to_json(array: &ArrayRef, data_type: &DataType, path: &st
     let odd = || damaged(path, format_args!("it came as {}", array.data_type()));
     Ok(match (data_type, target.to_arrow()?) {
         (DataType::Primitive(PrimitiveType::Variant), _) => {
-            texts(array.as_struct_opt().ok_or_else(odd)?).map_err(|error| damaged(path, told(&error)))?
+            texts(array.as_struct_opt().ok_or_else(odd)?, write_json).map_err(failed)?
         }
         (DataType::Struct(fields), ArrowType::Struct(arrow)) => {
             let rows = array.as_struct_opt().ok_or_else(odd)?;
@@ -58,7 +58,19 @@ pub(in crate::read) fn to_json(array: &ArrayRef, data_type: &DataType, path: &st
     })
 }
 
-fn texts(rows: &StructArray) -> Result<ArrayRef, ArrowError> {
+/// Variants as texts that are equal exactly where the variants are, in whatever bytes: whole numbers and decimals are one
+/// kind of number of any width, and a date is no text.
+pub(crate) fn comparable_variants(array: &ArrayRef) -> Result<ArrayRef, ArrowError> {
+    match array.as_struct_opt() {
+        Some(rows) => texts(rows, write_comparable),
+        None => Err(ArrowError::InvalidArgumentError("it is no variant".to_owned())),
+    }
+}
+
+fn texts(
+    rows: &StructArray,
+    write: fn(&mut String, &Variant<'_, '_>) -> fmt::Result,
+) -> Result<ArrayRef, ArrowError> {
     let (Some(metadata), Some(values)) = (rows.column_by_name("metadata"), rows.column_by_name("value"))
     else {
         return Err(ArrowError::InvalidArgumentError(
@@ -76,14 +88,40 @@ fn texts(rows: &StructArray) -> Result<ArrayRef, ArrowError> {
         let variant = Variant::try_new(metadata.value(row), values.value(row))?;
         text.clear();
         // Writing to a String cannot fail.
-        let _ = write_json(&mut text, &variant);
+        let _ = write(&mut text, &variant);
         texts.append_value(&text);
     }
     Ok(Arc::new(texts.finish()))
 }
 
-/// The variant has been proved, and so is not too deep.
 fn write_json(out: &mut String, variant: &Variant<'_, '_>) -> fmt::Result {
+    write_value(out, variant, false)
+}
+
+fn write_comparable(out: &mut String, variant: &Variant<'_, '_>) -> fmt::Result {
+    write_value(out, variant, true)
+}
+
+/// What JSON has no type for, by a letter.
+fn type_of(variant: &Variant<'_, '_>) -> Option<char> {
+    Some(match variant {
+        Variant::Float(_) => 'f',
+        Variant::Double(_) => 'd',
+        Variant::Date(_) => 'D',
+        Variant::Time(_) => 'T',
+        Variant::TimestampMicros(_) | Variant::TimestampNanos(_) => 'Z',
+        Variant::TimestampNtzMicros(_) | Variant::TimestampNtzNanos(_) => 'N',
+        Variant::Binary(_) => 'B',
+        Variant::Uuid(_) => 'U',
+        _ => return None,
+    })
+}
+
+/// The variant has been proved, and so is not too deep.
+fn write_value(out: &mut String, variant: &Variant<'_, '_>, tells_types: bool) -> fmt::Result {
+    if tells_types && let Some(letter) = type_of(variant) {
+        out.write_char(letter)?;
+    }
     match variant {
         Variant::Null => out.write_str("null"),
         Variant::BooleanTrue => out.write_str("true"),
@@ -132,7 +170,7 @@ fn write_json(out: &mut String, variant: &Variant<'_, '_>) -> fmt::Result {
                 }
                 write_text(out, name)?;
                 out.write_char(':')?;
-                write_json(out, &value)?;
+                write_value(out, &value, tells_types)?;
             }
             out.write_char('}')
         }
@@ -142,7 +180,7 @@ fn write_json(out: &mut String, variant: &Variant<'_, '_>) -> fmt::Result {
                 if index > 0 {
                     out.write_char(',')?;
                 }
-                write_json(out, &value)?;
+                write_value(out, &value, tells_types)?;
             }
             out.write_char(']')
         }

@@ -17,6 +17,7 @@ use deltaic_protocol::schema::PrimitiveType;
 use deltaic_protocol::{Error, ErrorKind, Result};
 use parquet_variant::Variant;
 
+pub(crate) use json::comparable_variants;
 pub(super) use json::to_json;
 use shredded::Shredded;
 
