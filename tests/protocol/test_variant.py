@@ -18,6 +18,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import deltaic
+from deltaic.cli import main
 
 from .handmade_log import Action, HandmadeTable, field, metadata, protocol, remove, schema
 from .naive_variant import (
@@ -646,6 +647,12 @@ def test_other_libraries_take_variants(tmp_path: Path) -> None:
     assert as_text.to_polars()["v"].to_list() == polars.DataFrame(as_text)["v"].to_list() == ['{"a":1}', None]
     assert duckdb.from_arrow(as_text).fetchall() == [('{"a":1}',), (None,)]
     assert snapshot.scan().to_pandas()["v"].to_list() == [variant({"a": 1}), None]
+
+
+def test_the_command_line_shows_variants_as_text(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    table = table_of(tmp_path, V, column([variant({"a": 1}), None]))
+    assert main(["head", table.uri, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == [{"v": '{"a":1}'}, {"v": None}]
 
 
 def test_statistics_give_no_bounds_for_a_variant(tmp_path: Path) -> None:
