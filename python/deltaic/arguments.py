@@ -5,8 +5,9 @@ from __future__ import annotations
 import operator
 import os
 import sys
+from collections.abc import Mapping
 
-__all__ = ["at_most", "place", "whole_number"]
+__all__ = ["at_most", "options", "place", "whole_number"]
 
 
 def whole_number(name: str, value: object) -> int:
@@ -71,3 +72,40 @@ def place(name: str, value: str | os.PathLike[str]) -> str:
             "rename that folder, or go through a link whose name is text"
         ) from None
     return path
+
+
+def options(name: str, value: Mapping[str, str] | None) -> dict[str, str]:
+    """Settings by name, both text. No value is ever shown: it may be a secret.
+
+    Raises:
+        ValueError: One holds what no text holds.
+        TypeError: They are no mapping, or one is no text.
+
+    >>> options("storage_options", {"aws_region": "eu-west-1"})
+    {'aws_region': 'eu-west-1'}
+    """
+    if value is None:
+        return {}
+    # The type says so already; a caller without a type checker gets the sentence.
+    if not isinstance(value, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise TypeError(f"{name} is a mapping of names to text, not {type(value).__name__}")
+    found: dict[str, str] = {}
+    for key, setting in value.items():
+        if not isinstance(key, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise TypeError(f"a name in {name} is text, not {type(key).__name__}")
+        if not isinstance(setting, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise TypeError(
+                f"the value of {key!r} in {name} is text, not {type(setting).__name__}: put it in quotes"
+            )
+        if not (_is_text(key) and _is_text(setting)):
+            raise ValueError(f"{name} holds bytes that are not UTF-8, in the name or the value of {ascii(key)}")
+        found[key] = setting
+    return found
+
+
+def _is_text(value: str) -> bool:
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

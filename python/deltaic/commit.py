@@ -10,7 +10,7 @@ from typing import Any, cast
 
 from deltaic import _rust
 from deltaic.exceptions import CorruptLog
-from deltaic.times import from_millis
+from deltaic.times import from_millis, shown_millis
 
 __all__ = ["Commit"]
 
@@ -71,12 +71,19 @@ def from_rust(rust: _rust.Commit) -> Commit:
     """The Python view of a commit from the core."""
     try:
         info: object = json.loads(rust.commit_info) if rust.commit_info is not None else {}
-        made = from_millis(rust.timestamp_ms)
-    except (OverflowError, RecursionError, ValueError) as error:
+    except (RecursionError, ValueError) as error:
         raise CorruptLog(
             f"the commitInfo of version {rust.version} cannot be read: {error}",
             context={"version": rust.version, "field": "commitInfo"},
             hint="ask for fewer commits with limit=, or restore the commit from a backup of the table",
+        ) from error
+    try:
+        made = from_millis(rust.timestamp_ms)
+    except OverflowError as error:
+        raise CorruptLog(
+            f"version {rust.version} was committed {shown_millis(rust.timestamp_ms)}, which no calendar has",
+            context={"version": rust.version, "field": "timestamp"},
+            hint="set the time of the commit's file, or ask for fewer commits with limit=",
         ) from error
     return Commit(rust.version, made, _mapping(info), rust.conflicts_resolved)
 

@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 
 from deltaic import _rust
-from deltaic.arguments import place
+from deltaic.arguments import options, place
 
 __all__ = ["probe_store"]
 
@@ -29,4 +29,4 @@ def probe_store(uri: str | os.PathLike[str], storage_options: Mapping[str, str] 
     >>> import deltaic
     >>> deltaic.probe_store("memory://anywhere")
     """
-    _rust.Table(place("uri", uri), storage_options=dict(storage_options or {})).probe()
+    _rust.Table(place("uri", uri), storage_options=options("storage_options", storage_options)).probe()

@@ -251,6 +251,7 @@ class Snapshot:
         columns: Sequence[str] | None = None,
         predicate: str | Expression | None = None,
         *,
+        row_ids: bool = False,
         limit: int | None = None,
         batch_size: int | None = None,
         variant: Literal["arrow", "json"] = "arrow",
@@ -262,6 +263,9 @@ class Snapshot:
             predicate: The rows to keep: those for which it is true, not false or NULL. SQL text in Spark's
                 spelling (``"day >= DATE '2026-11-01' AND region = 'EU'"``) or an expression of
                 `deltaic.col`. It may use columns that are not read.
+            row_ids: Add ``_row_id`` (int64, an id that a row keeps for as long as it lives) and
+                ``_row_commit_version`` (int64, the version that brought the row or changed it last). The
+                table needs row tracking for it.
             limit: At most this many rows; which ones is not defined.
             batch_size: At most this many rows in a batch.
             variant: How columns of type variant come, nested ones too. ``"arrow"``: as Arrow's extension type
@@ -274,6 +278,7 @@ class Snapshot:
                 given. Or a bound below its least.
             InvalidPredicate: The predicate does not parse or names an unknown column.
             UnsupportedExpression: It uses what cannot be evaluated here.
+            UnsupportedFeature: Row ids are asked for, and row tracking is not enabled.
 
         >>> import deltaic, pyarrow
         >>> walks = pyarrow.table({"id": [1, 2], "km": [3.5, 12.0]})
@@ -296,6 +301,7 @@ class Snapshot:
                 predicate=to_sql(predicate),
                 limit=None if limit is None else at_most("limit", limit, least=0),
                 batch_size=None if batch_size is None else at_most("batch_size", batch_size, least=1),
+                row_ids=bool(row_ids),
                 variant=variant,
             )
         )

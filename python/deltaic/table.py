@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Literal
 
 from deltaic import _rust
-from deltaic.arguments import at_most, place, whole_number
+from deltaic.arguments import at_most, options, place, whole_number
 from deltaic.capsule import ArrowArrayExportable, ArrowSchemaExportable, ArrowStreamExportable
 from deltaic.check import Report
 from deltaic.check import from_rust as from_rust_report
@@ -352,7 +352,7 @@ def _open(
 ) -> _rust.Table:
     return _rust.Table(
         place("uri", uri),
-        storage_options=None if storage_options is None else dict(storage_options),
+        storage_options=options("storage_options", storage_options),
         allowed_roots=allowed_roots or [],
         max_line_bytes=at_most("max_line_bytes", max_line_bytes, least=1),
     )

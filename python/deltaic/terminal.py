@@ -38,7 +38,9 @@ def emit(text: str) -> None:
 
 def emit_json(value: object) -> None:
     """One JSON document to stdout."""
-    json.dump(value, sys.stdout, ensure_ascii=False, indent=2, allow_nan=False)
+    # A pipe that does not take every character gets the same document in those that all have.
+    is_unicode = (sys.stdout.encoding or "").lower().startswith("utf")
+    json.dump(value, sys.stdout, ensure_ascii=not is_unicode, indent=2, allow_nan=False)
     sys.stdout.write("\n")
 
 

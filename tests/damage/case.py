@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
 
 import deltaic
 
@@ -27,6 +30,20 @@ class Case:
     says: tuple[str, ...] = ()
     context: dict[str, object] = field(default_factory=dict[str, object])
     append_too: bool = False
+    # What is not yet as this case has it; none where all is.
+    wrong: str = ""
+
+
+def as_parameters(cases: list[Case]) -> list[Any]:
+    """Cases for `pytest.mark.parametrize`; those that do not hold yet are expected not to."""
+    return [
+        pytest.param(
+            case,
+            id=case.name[:60],
+            marks=[pytest.mark.xfail(reason=case.wrong, strict=True)] if case.wrong else [],
+        )
+        for case in cases
+    ]
 
 
 @dataclass(frozen=True)
@@ -42,6 +59,8 @@ class Survivor:
     rows: int | None = 4
     # What holds of the snapshot besides.
     holds: State | None = None
+    # Whether rows can be added: a table may ask more of writers than of readers.
+    appends: bool = True
 
 
 def log_case(name: str, damage: broken.Damage, *says: str, **context: object) -> Case:

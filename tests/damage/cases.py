@@ -6,9 +6,12 @@ from . import broken
 from .case import Case, Survivor, data_case
 from .cases_of_checkpoints import CHECKPOINTS
 from .cases_of_commits import ACTIONS, COMMIT_BODY, JSON, NUMBERS
+from .cases_of_data import MORE_DATA
 from .cases_of_helps import CHECKSUMS, COMPACTIONS, HINTS, STATISTICS
 from .cases_of_logs import GAPS, PROPERTIES, PROTOCOL, SCHEMA
 from .cases_of_paths import ALIKE, PATHS
+from .cases_of_vector_bytes import VECTOR_BYTES
+from .cases_of_vectors import DESCRIBED, ODD
 from .questions import APPENDS, QUESTIONS
 
 DATA = [
@@ -20,7 +23,7 @@ DATA = [
     data_case("a data file of another type", broken.data_of_another_type, "id", field="id"),
 ]
 
-# Of the log and its paths.
+# Of the log, its paths, and what else it leads to that is no data.
 LOG_ROWS: dict[str, list[Case | Survivor]] = {
     "The bytes of a commit": [*COMMIT_BODY],
     "Actions": [*ACTIONS],
@@ -36,10 +39,11 @@ LOG_ROWS: dict[str, list[Case | Survivor]] = {
     "Version checksums": [*CHECKSUMS],
     "Log compaction files": [*COMPACTIONS],
     "Statistics": [*STATISTICS],
+    "Deletion vectors": [*DESCRIBED, *VECTOR_BYTES, *ODD],
 }
 ROWS: dict[str, list[Case | Survivor]] = {
     **LOG_ROWS,
-    "Data files": [*DATA],
+    "Data files": [*DATA, *MORE_DATA],
     "Questions": [*QUESTIONS],
     "Rows to append": [*APPENDS],
 }

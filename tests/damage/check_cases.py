@@ -150,7 +150,6 @@ FILES = [
     found(
         both(broken.instead(VECTORS, log.metadata(broken.SCHEMA_STRING, ["day"])), added(**vector(-1))),
         "BAD_DELETION_VECTOR",
-        "UNSUPPORTED_FEATURE",
     ),
     found(
         both(
@@ -160,7 +159,6 @@ FILES = [
         ),
         "PATH_LIVE_TWICE",
         "CANNOT_BE_OPENED",
-        "UNSUPPORTED_FEATURE",
         at="c.parquet",
     ),
 ]
@@ -189,7 +187,6 @@ METADATA = [
     found(
         schema_of(log.field("id"), protocol=log.protocol(2, 5), columnMapping__mode="name"),
         "BROKEN_COLUMN_MAPPING",
-        "UNSUPPORTED_FEATURE",
     ),
     found(schema_of(log.field("id", **{"delta.invariants": "{"})), "ODD_SCHEMA", at="id"),
     found(configured(checkpointInterval="soon"), "BAD_PROPERTY", at="delta.checkpointInterval"),
@@ -354,7 +351,7 @@ DATA = [
     found(broken.empty_data, "DAMAGED_DATA_FILE", "OTHER_FILE_SIZE", deep=True, name="an empty data file"),
     found(grown, "OTHER_FILE_SIZE", at="add.size", deep=True),
     found(other_rows, "OTHER_ROW_COUNT", at="numRecords", deep=True),
-    found(with_vector, "MISSING_DELETION_VECTOR", "UNSUPPORTED_FEATURE", deep=True),
+    found(with_vector, "MISSING_DELETION_VECTOR", deep=True),
     found(lambda root: (root / "left.parquet").write_bytes(b"PAR1"), "UNREFERENCED_FILES", deep=True),
     found(
         broken.link_out_of_the_table, "FILE_OUTSIDE_OF_TABLE", deep=True, name="a link that leaves the table"

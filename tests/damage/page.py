@@ -18,7 +18,8 @@ HEAD = """# What a damaged table gets
 
 A log fails closed: what it says is taken whole, or there is an error that names the file, the version and
 the field. What only derives from it (checkpoints, `_last_checkpoint`, checksums, compactions, statistics)
-fails open: it is passed over with a `DeltaicWarning`, and the table is read from its commits. Nothing is
+fails open: it is passed over with a `DeltaicWarning`, and the table is read from its commits. A deletion
+vector is no help but part of the truth: rows are never read without it. Nothing is
 repaired, moved or deleted, and an append that meets the same damage changes nothing either. Memory and
 requests stay in proportion to the table's own size.
 
@@ -27,7 +28,7 @@ This page is written by the tests, from the cases that they hold.
 """
 # Where an error stands is left out here, and so is what differs from writer to writer.
 PLACE = re.compile(
-    r" \((?:path|field|line|version|table|feature|byte \d+)\b.*$| ?\(byte \d+\)|(?<=: )/\S+", re.DOTALL
+    r" \((?:path|vector|field|line|version|table|feature|byte \d+)\b.*$| ?\(byte \d+\)|(?<=: )/\S+", re.DOTALL
 )
 LIBRARY = re.compile(
     r"(cannot be read): (?:EOF|Parquet|Arrow|invalid|expected).*|(not valid JSON): .*"

@@ -14,7 +14,7 @@ import pytest
 import deltaic
 
 from . import broken
-from .case import TABLE, Case
+from .case import TABLE, Case, as_parameters
 from .cases import CASES, LOG_ROWS
 from .error_text import judge_text
 from .tree import tree
@@ -23,7 +23,7 @@ from .tree import tree
 WITHOUT_A_TABLE = {"a table at the last version there can be"}
 
 
-@pytest.mark.parametrize("case", CASES, ids=[case.name[:60] for case in CASES])
+@pytest.mark.parametrize("case", as_parameters(CASES))
 def test_bad_input(tmp_path: Path, case: Case) -> None:
     root = tmp_path / "t"
     broken.healthy(root)

@@ -1,8 +1,7 @@
 """Bugs that other implementations had in public, each a test here that is named after its issue.
 
-Those of deletion vectors are held where a table with deletion vectors stands today: its files are told, its
-rows are refused. Those that need a store between the writer and its commits are played in the tests of that
-store, see `ELSEWHERE`. Those of parts that do not exist yet wait for them: cleanup of the log (delta-rs#2016,
+Those that need a store between the writer and its commits are played in the tests of that store, see
+`ELSEWHERE`. Those of parts that do not exist yet wait for them: cleanup of the log (delta-rs#2016,
 delta-rs#2174, delta-rs#3692, delta-rs#3057), a vacuum that deletes what others commit meanwhile, MERGE
 (delta-rs#4475), and what is written into a checkpoint (delta-kernel-rs#1716, delta-rs#3360: the reading of it
 is here).
@@ -12,6 +11,7 @@ from __future__ import annotations
 
 import json
 from datetime import datetime, timedelta, timezone
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -21,9 +21,10 @@ import pytest
 import deltaic
 from tests.house.markdown import TOP
 from tests.protocol import handmade_log as log
+from tests.protocol.handmade_vectors import FEATURE, without
 
 from . import broken
-from .check_damage import VECTORS, checkpoint, log_file, vector
+from .check_damage import checkpoint, log_file
 from .tree import tree
 
 # Where a bug of commits on a store is played: the file names it.
@@ -135,50 +136,44 @@ def test_delta_4894_a_compaction_brings_no_removed_file_back(tmp_path: Path, in_
     assert set(snapshot.tombstones().to_arrow()["path"].to_pylist()) == {"a", "c"}
 
 
-def with_vectors(root: Path, *commits: list[log.Action]) -> deltaic.Snapshot:
-    table = log.HandmadeTable(root)
-    table.commit(VECTORS, log.metadata())
-    for actions in commits:
-        table.commit(*actions)
-    return deltaic.Table(root).snapshot()
-
-
-def inline(cardinality: int) -> dict[str, Any]:
-    return vector(
-        cardinality, storageType="i", pathOrInlineDv="ab" * cardinality, offset=None, sizeInBytes=cardinality
-    )
-
-
+TEN = log.ids(*range(10))
 STATS = json.dumps({"numRecords": 10})
+
+
+def with_vectors(root: Path, *vectors: dict[str, Any]) -> deltaic.Snapshot:
+    """A file of ten rows whose vector is set, and then replaced, a commit at a time."""
+    table = log.HandmadeTable(root)
+    file = table.data("a.parquet", TEN, stats=STATS)["add"]
+    table.commit(FEATURE, log.metadata(), {"add": file})
+    for before, after in pairwise([{}, *vectors]):
+        table.commit(log.remove("a.parquet", **before), {"add": {**file, **after}})
+    return deltaic.Table(root).snapshot()
 
 
 def test_trino_24648_a_second_deletion_vector_on_a_file_doubles_no_rows(tmp_path: Path) -> None:
     """Each change of the vector is a remove and an add of the path: one logical file is left."""
-    snapshot = with_vectors(
-        tmp_path / "t",
-        [log.add("a", stats=STATS)],
-        [log.remove("a"), log.add("a", stats=STATS, **inline(1))],
-        [log.remove("a", **inline(1)), log.add("a", stats=STATS, **inline(2))],
-    )
+    snapshot = with_vectors(tmp_path / "t", without(3), without(3, 4))
     assert snapshot.num_files == 1
     [file] = snapshot.files().to_arrow().to_pylist()
-    assert file["path"] == "a"
+    assert file["path"] == "a.parquet"
+    assert snapshot.scan().to_arrow()["id"].to_pylist() == [0, 1, 2, 5, 6, 7, 8, 9]
+    assert deltaic.Table(tmp_path / "t").snapshot(version=1).scan().count() == 9
 
 
 def test_clickhouse_114933_a_count_knows_of_deletion_vectors(tmp_path: Path) -> None:
     """Ten rows of which three are deleted are never told as ten."""
-    snapshot = with_vectors(tmp_path / "t", [log.add("a", stats=STATS, **inline(3))])
+    snapshot = with_vectors(tmp_path / "t", without(0, 5, 9))
     assert snapshot.num_rows in (7, None)
-    with pytest.raises(deltaic.UnsupportedFeature):
-        snapshot.scan().count()
+    assert snapshot.scan().count() == 7
+    assert snapshot.scan(predicate="id >= 5").count() == 3
+    assert snapshot.scan(limit=100).count() == 7
 
 
 def test_delta_rs_4235_a_mask_shorter_than_the_file_loses_no_row(tmp_path: Path) -> None:
-    """Rows under a deletion vector are refused by name until vectors are read."""
-    snapshot = with_vectors(tmp_path / "t", [log.add("a", stats=STATS, **inline(3))])
-    with pytest.raises(deltaic.UnsupportedFeature) as caught:
-        snapshot.scan().to_arrow()
-    assert "deletionVectors" in str(caught.value)
+    """Rows behind the last position that the vector names are there, in every batch."""
+    snapshot = with_vectors(tmp_path / "t", without(0, 2))
+    assert snapshot.scan().to_arrow()["id"].to_pylist() == [1, 3, 4, 5, 6, 7, 8, 9]
+    assert snapshot.scan(batch_size=3).to_arrow().num_rows == 8
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+import pytest
 
 import deltaic
 
@@ -42,6 +43,22 @@ def test_the_log_rules_over_a_partition_column_in_the_file(tmp_path: Path) -> No
     assert snapshot.scan().to_arrow()["p"].to_pylist() == ["in the log"]
     assert snapshot.scan(predicate="p = 'in the file'").to_arrow().num_rows == 0
     assert snapshot.scan(columns=["p"]).to_arrow().to_pylist() == [{"p": "in the log"}]
+
+
+@pytest.mark.parametrize("feature", ["materializePartitionColumns", "icebergCompatV3"])
+def test_the_log_rules_where_files_must_hold_their_partition_too(tmp_path: Path, feature: str) -> None:
+    """protocol: beyond:materialized-partitions.1."""
+    table = HandmadeTable(tmp_path / "t")
+    inside = pa.table({"id": [1], "p": ["in the file"]})
+    table.commit(
+        protocol(1, 7, None, [feature, "columnMapping", "rowTracking", "domainMetadata"]),
+        metadata(schema(field("id"), field("p", "string")), ["p"]),
+        table.data("a.parquet", inside, values={"p": "in the log"}),
+    )
+    snapshot = deltaic.Table(table.root).snapshot()
+    assert snapshot.scan().to_arrow()["p"].to_pylist() == ["in the log"]
+    with pytest.raises(deltaic.UnsupportedFeature):
+        deltaic.Table(table.root).append(inside)
 
 
 def test_columns_that_a_file_lacks_are_null(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 import deltaic
 
-from .handmade_log import Action, HandmadeTable, add, field, ids, metadata, protocol, read_commit, schema
+from .handmade_log import Action, HandmadeTable, field, ids, metadata, protocol, read_commit, schema
 
 
 def test_unknown_actions_and_fields_are_ignored(tmp_path: Path) -> None:
@@ -161,22 +161,18 @@ def test_features_that_ask_nothing_of_a_reader_do_not_stop_it(tmp_path: Path) ->
     assert json.loads(snapshot.protocol.to_json())["minReaderVersion"] == 3
 
 
-@pytest.mark.parametrize(
-    ("configuration", "feature"),
-    [
-        ({"delta.columnMapping.mode": "name"}, "columnMapping"),
-        ({"delta.columnMapping.mode": "id"}, "columnMapping"),
-    ],
-)
-def test_reader_version_2_with_a_mapping_is_refused_by_its_name_when_rows_are_read(
-    tmp_path: Path, configuration: dict[str, str], feature: str
-) -> None:
+@pytest.mark.parametrize("mode", ["name", "id"])
+def test_reader_version_2_brings_its_mapping_without_a_list(tmp_path: Path, mode: str) -> None:
+    """protocol: reader-requirements-for-column-mapping.1."""
     table = HandmadeTable(tmp_path / "t")
     mapped = schema(
         field("id", **{"delta.columnMapping.id": 1, "delta.columnMapping.physicalName": "col-1"}),
     )
-    table.commit(protocol(2, 5), metadata(mapped, configuration=configuration), add("a.parquet"))
+    column = pa.field("col-1", pa.int64(), metadata={"PARQUET:field_id": "1"})
+    rows = pa.table({"col-1": [7]}, pa.schema([column]))
+    settings = {"delta.columnMapping.mode": mode, "delta.columnMapping.maxColumnId": "1"}
+    table.commit(protocol(2, 5), metadata(mapped, configuration=settings), table.data("a.parquet", rows))
     snapshot = deltaic.Table(table.root).snapshot()
-    assert snapshot.num_files == 1
-    with pytest.raises(deltaic.UnsupportedFeature, match=feature):
-        snapshot.scan().to_arrow()
+    assert snapshot.scan().to_arrow().to_pylist() == [{"id": 7}]
+    with pytest.raises(deltaic.UnsupportedFeature, match="columnMapping"):
+        deltaic.Table(table.root).append(ids(8))

@@ -77,6 +77,7 @@ class Snapshot:
         predicate: str | None,
         limit: int | None,
         batch_size: int | None,
+        row_ids: bool,
         variant: str,
     ) -> Scan:
         """Plans a scan.

@@ -6,6 +6,7 @@
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, UNIX_EPOCH};
 
 /// What stands at a place, before any link is followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,6 +57,20 @@ pub(crate) fn dangling_in(folder: &Path) -> std::io::Result<Vec<String>> {
         }
     }
     Ok(names)
+}
+
+/// Whether a file's time is one that a calendar has; where it cannot be told, it is.
+pub(crate) fn has_possible_time(place: &Path) -> bool {
+    // The years -9999 to 9999, more or less.
+    const FARTHEST: Duration = Duration::from_secs(10_000 * 366 * 86_400);
+    let Ok(modified) = fs::metadata(place).and_then(|found| found.modified()) else {
+        return true;
+    };
+    let from_epoch = match modified.duration_since(UNIX_EPOCH) {
+        Ok(after) => after,
+        Err(before) => before.duration(),
+    };
+    from_epoch < FARTHEST
 }
 
 /// Whether a symbolic link stands at a place.

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use deltaic_protocol::log_path::{LOG_FOLDER, LogFileKind, LogPath};
 use deltaic_protocol::{Error, ErrorKind, Result, Version};
 use futures::TryStreamExt;
-use object_store::ObjectMeta;
 use object_store::path::Path;
+use object_store::{ListResult, ObjectMeta};
 
 use crate::location::TableLocation;
 use crate::store_error::{is_not_a_folder, store_error};
@@ -87,6 +87,59 @@ fn unlistable(error: &object_store::Error, location: &TableLocation) -> Error {
     store_error(error, LOG_FOLDER).with("table", location.uri())
 }
 
+/// Lists the log's folder. A local one that shows a later commit and not one before it may have been written to meanwhile,
+/// since what comes while a folder is read may be left out: it is listed once more for those that are missing. What comes
+/// then is left for another time.
+pub(crate) async fn list_folder(
+    location: &TableLocation,
+    folder: &Path,
+) -> Result<ListResult, object_store::Error> {
+    let mut listed = location.store().list_with_delimiter(Some(folder)).await?;
+    let missing = missing_commits(&listed.objects);
+    if location.file_system().is_none() || missing.is_empty() {
+        return Ok(listed);
+    }
+    let again = location.store().list_with_delimiter(Some(folder)).await?;
+    let came = again.objects.into_iter();
+    listed
+        .objects
+        .extend(came.filter(|object| commit_of(object).is_some_and(|version| missing.contains(version))));
+    Ok(listed)
+}
+
+fn commit_of(object: &ObjectMeta) -> Option<Version> {
+    let path = LogPath::parse(object.location.filename()?)?;
+    (path.kind == LogFileKind::Commit).then_some(path.version)
+}
+
+/// The versions between the commits that are listed.
+fn missing_commits(objects: &[ObjectMeta]) -> Gaps {
+    let mut versions: Vec<Version> = objects.iter().filter_map(commit_of).collect();
+    versions.sort_unstable();
+    let pairs = versions.iter().zip(versions.iter().skip(1));
+    Gaps(
+        pairs
+            .filter(|(one, next)| next.as_i64().saturating_sub(one.as_i64()) > 1)
+            .map(|(one, next)| (*one, *next))
+            .collect(),
+    )
+}
+
+/// Ranges of versions, without their ends, in order.
+struct Gaps(Vec<(Version, Version)>);
+
+impl Gaps {
+    fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    fn contains(&self, version: Version) -> bool {
+        let before = self.0.partition_point(|(after, _)| *after < version);
+        let range = before.checked_sub(1).and_then(|index| self.0.get(index));
+        range.is_some_and(|(_, until)| version < *until)
+    }
+}
+
 /// The log's files, by version; names that do not follow the protocol are left out.
 #[derive(Clone, Debug, Default)]
 pub struct Listing {
@@ -102,7 +155,7 @@ impl Listing {
     /// A folder where a commit should be is a `CorruptLog`.
     pub async fn whole(location: &TableLocation) -> Result<Self> {
         let folder = location.below(LOG_FOLDER)?;
-        let listed = match location.store().list_with_delimiter(Some(&folder)).await {
+        let listed = match list_folder(location, &folder).await {
             Ok(listed) => listed,
             // A path that runs through a file leads to no table.
             Err(error) if is_not_a_folder(&error) => return Ok(Self::default()),

@@ -215,6 +215,10 @@ fn refusal(refused: Refused, path: &str) -> Error {
             ErrorKind::PathEscape,
             "if you trust where it leads, name that folder in allowed_roots",
         ),
+        Refused::ImpossibleTime => (
+            ErrorKind::StorageError,
+            "set the file's time, as touch does: nothing else is wrong with it",
+        ),
         Refused::NoRegularFile => (
             if is_of_the_log(path) {
                 ErrorKind::CorruptLog

@@ -135,13 +135,14 @@ impl Snapshot {
         Ok(ArrowTable { schema, batches })
     }
 
-    #[pyo3(signature = (*, columns, predicate, limit, batch_size, variant))]
+    #[pyo3(signature = (*, columns, predicate, limit, batch_size, row_ids, variant))]
     fn scan(
         &self,
         columns: Option<Vec<String>>,
         predicate: Option<String>,
         limit: Option<i64>,
         batch_size: Option<i64>,
+        row_ids: bool,
         variant: &str,
     ) -> Answer<Scan> {
         let (limit, batch_size) = (count("limit", limit)?, count("batch_size", batch_size)?);
@@ -150,6 +151,7 @@ impl Snapshot {
             predicate,
             limit,
             batch_size,
+            row_ids,
             variant: VariantAs::parse(variant)?,
             allowed_roots: self.allowed_roots.clone(),
         };

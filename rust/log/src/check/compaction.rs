@@ -3,7 +3,7 @@
 //! Protocol: *Log Compaction Files*.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
 use deltaic_protocol::actions::{
@@ -14,6 +14,7 @@ use deltaic_protocol::{Error, ErrorKind, Result, Version};
 use serde_json::value::RawValue;
 
 use super::commit::owned_values;
+use super::compare::{different_metadata, is_same_protocol};
 use super::diagnosis::{
     BROKEN_COMPACTION, COMPACTION_DISAGREES, COMPACTION_FORBIDDEN_ACTION, NOT_ALL_COMPARED,
     REVERSED_COMPACTION,
@@ -24,6 +25,7 @@ use super::fingerprint::Fingerprint;
 use crate::decode::action_text::{ActionText, Line};
 use crate::listing::LogFile;
 use crate::location::{TableLocation, without_secrets};
+use crate::snapshot::{LoadOptions, Snapshot};
 use crate::store_error::store_error;
 
 /// Compares a compaction file with its commits, where all of these are there. Of the commits that may be read for that,
@@ -80,7 +82,42 @@ pub(super) async fn examine_compaction(
             return;
         }
     }
-    ours.compare(&theirs, &mut say);
+    let before = if ours.left_out(&theirs).next().is_some() {
+        paths_before(location, first, max_line_bytes).await
+    } else {
+        HashSet::new()
+    };
+    ours.compare(&theirs, &before, &mut say);
+}
+
+/// The paths that were live before a version; none where that cannot be told.
+async fn paths_before(
+    location: &Arc<TableLocation>,
+    version: Version,
+    max_line_bytes: usize,
+) -> HashSet<String> {
+    let Ok(before) = Version::try_new(version.as_i64().saturating_sub(1)) else {
+        return HashSet::new();
+    };
+    let options = LoadOptions { max_line_bytes };
+    let snapshot = match version {
+        Version::ZERO => return HashSet::new(),
+        _ => Snapshot::load(Arc::clone(location), Some(before), options).await,
+    };
+    let mut paths = HashSet::new();
+    if let Ok(snapshot) = snapshot
+        && let Ok((files, _)) = snapshot.files(None).await
+    {
+        for batch in &files.batches {
+            let path = |row| {
+                LogicalFileKey::new(batch.adds.path.value(row), None)
+                    .path()
+                    .to_owned()
+            };
+            paths.extend((0..batch.len()).map(path));
+        }
+    }
+    paths
 }
 
 /// What the statistics of a line say; none where they are no text.
@@ -200,8 +237,9 @@ impl Words {
             (&mut self.removes, &mut self.adds)
         };
         let before = other.remove(&key);
-        // A tombstone of a file that came within the range says nothing about what was before it.
-        file.met = u64::from(before.is_some());
+        // Of an add it is noted that the file was there before the range, of a tombstone that its file came within it:
+        // whatever of both is said first of a file tells.
+        file.met = u64::from(before.as_ref().is_some_and(|before| before.met == 0));
         let version = file.version;
         let again = mine.insert(file);
         if [before, again]
@@ -213,9 +251,21 @@ impl Words {
         }
     }
 
+    /// Tombstones of files that came within the range, which a compaction file may leave out, unless their files were
+    /// there before it too.
+    fn left_out<'a>(&'a self, theirs: &'a Self) -> impl Iterator<Item = &'a FileEntry> {
+        let left_out = |file: &&FileEntry| file.met != 0 && theirs.removes.find(&file.key()).is_none();
+        self.removes.iter().filter(left_out)
+    }
+
     /// Tells where a compaction file says something else than the commits, which are `self`.
-    fn compare(&self, theirs: &Self, say: &mut dyn FnMut(Finding)) {
+    fn compare(&self, theirs: &Self, before: &HashSet<String>, say: &mut dyn FnMut(Finding)) {
         let mut differ: Vec<String> = Vec::new();
+        for file in self.left_out(theirs) {
+            if before.contains(LogicalFileKey::new(&file.path, None).path()) {
+                differ.push(without_secrets(&file.path));
+            }
+        }
         for file in self.adds.iter() {
             if theirs
                 .adds
@@ -227,6 +277,11 @@ impl Words {
         }
         for file in self.removes.iter().filter(|file| file.met == 0) {
             if theirs.removes.find(&file.key()).is_none() {
+                differ.push(without_secrets(&file.path));
+            }
+        }
+        for file in theirs.removes.iter() {
+            if self.removes.find(&file.key()).is_none() {
                 differ.push(without_secrets(&file.path));
             }
         }
@@ -245,8 +300,22 @@ impl Words {
             say(Finding::new(&COMPACTION_DISAGREES, said).in_field("add"));
         }
         for (field, same) in [
-            ("protocol", theirs.protocol == self.protocol),
-            ("metaData", theirs.metadata == self.metadata),
+            (
+                "protocol",
+                match (&theirs.protocol, &self.protocol) {
+                    (Some(theirs), Some(ours)) => is_same_protocol(theirs, ours),
+                    (theirs, ours) => theirs.is_none() && ours.is_none(),
+                },
+            ),
+            (
+                "metaData",
+                match (&theirs.metadata, &self.metadata) {
+                    (Some(theirs), Some(ours)) => {
+                        theirs.id == ours.id && different_metadata(theirs, ours).is_empty()
+                    }
+                    (theirs, ours) => theirs.is_none() && ours.is_none(),
+                },
+            ),
             ("txn", theirs.txns == self.txns),
             ("domainMetadata", theirs.domains == self.domains),
         ] {

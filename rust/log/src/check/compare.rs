@@ -63,7 +63,7 @@ pub(super) fn compare(
     );
 }
 
-fn different_metadata(theirs: &Metadata, ours: &Metadata) -> Vec<&'static str> {
+pub(super) fn different_metadata(theirs: &Metadata, ours: &Metadata) -> Vec<&'static str> {
     let same_schema = theirs.schema_string == ours.schema_string
         || matches!((theirs.schema(), ours.schema()), (Ok(theirs), Ok(ours)) if theirs == ours);
     let values = |metadata: &Metadata| {
@@ -87,7 +87,7 @@ fn different_metadata(theirs: &Metadata, ours: &Metadata) -> Vec<&'static str> {
         .collect()
 }
 
-fn is_same_protocol(left: &Protocol, right: &Protocol) -> bool {
+pub(super) fn is_same_protocol(left: &Protocol, right: &Protocol) -> bool {
     let set = |features: &Option<Vec<String>>| features.iter().flatten().cloned().collect::<BTreeSet<_>>();
     (left.min_reader_version, left.min_writer_version) == (right.min_reader_version, right.min_writer_version)
         && set(&left.reader_features) == set(&right.reader_features)

@@ -6,15 +6,15 @@ use std::sync::Arc;
 use deltaic_protocol::log_path::{
     CheckpointFormat, LAST_CHECKPOINT, LOG_FOLDER, LogFileKind, LogPath, STAGED_COMMITS,
 };
-use deltaic_protocol::{Result, Version};
+use deltaic_protocol::{Error, Result, Version};
 use object_store::ObjectMeta;
 
 use super::diagnosis::{
     FOLDER_AS_COMMIT, INCOMPLETE_CHECKPOINT, NEARLY_RIGHT_NAME, NO_REGULAR_FILE, ORPHANED_SIDECAR,
-    STAGED_COMMIT, TEMPORARY_FILE,
+    STAGED_COMMIT, TEMPORARY_FILE, UNREADABLE_FILE,
 };
 use super::finding::{Finding, Findings, Severity};
-use crate::listing::{Listing, LogFile};
+use crate::listing::{Listing, LogFile, list_folder};
 use crate::location::TableLocation;
 use crate::segment::{newest_version, not_a_table};
 use crate::store_error::{is_not_a_folder, store_error};
@@ -36,13 +36,15 @@ pub(super) struct LogFolder {
     folders: Vec<Version>,
     /// What has the name of another file of the log and is a folder, a pipe or a link that leads nowhere.
     no_files: Vec<(String, Version)>,
+    /// Why folders of the log cannot be listed.
+    unlisted: Vec<Error>,
 }
 
 impl LogFolder {
     /// Lists the folder. A place without a table, and a store that cannot be listed, are errors.
     pub(super) async fn list(location: &TableLocation) -> Result<Self> {
         let folder = location.below(LOG_FOLDER)?;
-        let listed = match location.store().list_with_delimiter(Some(&folder)).await {
+        let listed = match list_folder(location, &folder).await {
             Ok(listed) => listed,
             Err(error) if is_not_a_folder(&error) => {
                 return Err(not_a_table(&Listing::default(), location.uri()));
@@ -59,6 +61,7 @@ impl LogFolder {
             others: Vec::new(),
             folders: Vec::new(),
             no_files: Vec::new(),
+            unlisted: Vec::new(),
         };
         for object in &listed.objects {
             found.take(location, object);
@@ -69,8 +72,11 @@ impl LogFolder {
             .sort_by(|left, right| left.path.cmp(&right.path));
         for prefix in &listed.common_prefixes {
             match prefix.filename() {
-                Some(SIDECARS) => found.sidecars = names_below(location, SIDECARS).await?,
-                Some(STAGED_COMMITS) => found.staged = names_below(location, STAGED_COMMITS).await?,
+                Some(name @ (SIDECARS | STAGED_COMMITS)) => match names_below(location, name).await {
+                    Ok(names) if name == SIDECARS => found.sidecars = names,
+                    Ok(names) => found.staged = names,
+                    Err(error) => found.unlisted.push(error),
+                },
                 Some(name) => {
                     if let Some(path) = LogPath::parse(name) {
                         found.take_no_file(name, &path);
@@ -127,6 +133,9 @@ impl LogFolder {
                 .at(LogPath::commit(*version))
                 .of_version(*version),
             );
+        }
+        for error in &self.unlisted {
+            findings.add(Finding::of(&UNREADABLE_FILE, error));
         }
         for (name, version) in &self.no_files {
             let said = "what has this name is no regular file";

@@ -5,9 +5,11 @@ use std::sync::Arc;
 use arrow_array::builder::{
     Int32Builder, Int64Builder, MapBuilder, MapFieldNames, NullBufferBuilder, StringBuilder,
 };
-use arrow_array::{ArrayRef, RecordBatch, StructArray, new_null_array};
+use arrow_array::{ArrayRef, Int64Array, RecordBatch, StructArray, new_null_array};
 use arrow_schema::{ArrowError, DataType, SchemaRef};
-use deltaic_protocol::actions::columns::{add_schema, deletion_vector_fields, remove_schema};
+use deltaic_protocol::actions::columns::{
+    add_schema, add_schema_with_rows, deletion_vector_fields, remove_schema,
+};
 use deltaic_protocol::actions::{AddLine, PartitionText, RemoveLine};
 use deltaic_protocol::deletion_vector::DescriptorText;
 use deltaic_protocol::{Error, ErrorKind, Result};
@@ -137,6 +139,34 @@ impl DeletionVectorBuilder {
     }
 }
 
+/// Numbers that most tables do not have, so room is made when the first one comes.
+#[derive(Default)]
+struct SeldomNumbers {
+    numbers: Vec<Option<i64>>,
+    rows: usize,
+}
+
+impl SeldomNumbers {
+    fn push(&mut self, number: Option<i64>) {
+        if number.is_some() && self.numbers.is_empty() {
+            self.numbers.resize(self.rows, None);
+        }
+        self.rows += 1;
+        if number.is_some() || !self.numbers.is_empty() {
+            self.numbers.push(number);
+        }
+    }
+
+    fn any(&self) -> bool {
+        !self.numbers.is_empty()
+    }
+
+    fn finish(mut self) -> ArrayRef {
+        self.numbers.resize(self.rows, None);
+        Arc::new(Int64Array::from(self.numbers))
+    }
+}
+
 /// The columns; what was reserved for growth is given back, since a snapshot keeps them.
 fn batch(schema: SchemaRef, mut columns: Vec<ArrayRef>) -> Result<Option<RecordBatch>> {
     for column in &mut columns {
@@ -165,6 +195,8 @@ pub(super) struct AddsBuilder {
     modification_time: Int64Builder,
     partition_values: PartitionValuesBuilder,
     deletion_vector: DeletionVectorBuilder,
+    base_row_id: SeldomNumbers,
+    default_row_commit_version: SeldomNumbers,
     places: StatisticsPlaces,
 }
 
@@ -176,6 +208,8 @@ impl AddsBuilder {
             modification_time: Int64Builder::with_capacity(0),
             partition_values: PartitionValuesBuilder::new(),
             deletion_vector: DeletionVectorBuilder::new(),
+            base_row_id: SeldomNumbers::default(),
+            default_row_commit_version: SeldomNumbers::default(),
             places: StatisticsPlaces::default(),
         }
     }
@@ -196,6 +230,9 @@ impl AddsBuilder {
         self.modification_time.append_value(add.modification_time);
         self.partition_values.push(Some(pairs.iter().copied()))?;
         self.deletion_vector.push(add.deletion_vector);
+        self.base_row_id.push(add.base_row_id);
+        self.default_row_commit_version
+            .push(add.default_row_commit_version);
         self.push_place(place);
         Ok(())
     }
@@ -208,6 +245,9 @@ impl AddsBuilder {
         self.partition_values.push(Some(pairs(&add.partition_values)))?;
         self.deletion_vector
             .push(add.deletion_vector.as_ref().map(descriptor));
+        self.base_row_id.push(add.base_row_id);
+        self.default_row_commit_version
+            .push(add.default_row_commit_version);
         self.push_place(place);
         Ok(())
     }
@@ -221,14 +261,21 @@ impl AddsBuilder {
     pub(super) fn finish(mut self) -> Result<Option<(RecordBatch, StatisticsPlaces)>> {
         self.places.first.shrink_to_fit();
         self.places.length.shrink_to_fit();
-        let columns: Vec<ArrayRef> = vec![
+        let mut columns: Vec<ArrayRef> = vec![
             Arc::new(self.path.finish()),
             Arc::new(self.size.finish()),
             Arc::new(self.modification_time.finish()),
             self.partition_values.finish(),
             self.deletion_vector.finish()?,
         ];
-        Ok(batch(add_schema(), columns)?.map(|batch| (batch, self.places)))
+        let mut schema = add_schema();
+        if self.base_row_id.any() || self.default_row_commit_version.any() {
+            schema = add_schema_with_rows();
+            columns.push(self.base_row_id.finish());
+            columns.push(self.default_row_commit_version.finish());
+        }
+        let places = self.places;
+        Ok(batch(schema, columns)?.map(|batch| (batch, places)))
     }
 }
 

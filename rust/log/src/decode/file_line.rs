@@ -25,6 +25,8 @@ pub(super) struct FileAdd<'a> {
     pub(super) deletion_vector: Option<Descriptor<'a>>,
     /// Where in the line the statistics stand, with their quotes.
     pub(super) stats: Option<(usize, usize)>,
+    pub(super) base_row_id: Option<i64>,
+    pub(super) default_row_commit_version: Option<i64>,
 }
 
 /// What replay needs of a `remove`.
@@ -262,6 +264,8 @@ impl<'a> Cursor<'a> {
             modification_time: 0,
             deletion_vector: None,
             stats: None,
+            base_row_id: None,
+            default_row_commit_version: None,
         };
         loop {
             match self.name()? {
@@ -295,11 +299,11 @@ impl<'a> Cursor<'a> {
                 }
                 "baseRowId" => {
                     seen.first(BASE_ROW_ID)?;
-                    self.or_null(Self::integer)?;
+                    found.base_row_id = self.or_null(Self::integer)?;
                 }
                 "defaultRowCommitVersion" => {
                     seen.first(ROW_COMMIT_VERSION)?;
-                    self.or_null(Self::integer)?;
+                    found.default_row_commit_version = self.or_null(Self::integer)?;
                 }
                 "tags" => {
                     seen.first(TAGS)?;

@@ -19,7 +19,8 @@ use object_store::{
 };
 
 use crate::links::{
-    Standing, dangling_in, is_link, names_in, place_of_opened, real_path, remove_empty_above, standing,
+    Standing, dangling_in, has_possible_time, is_link, names_in, place_of_opened, real_path,
+    remove_empty_above, standing,
 };
 
 /// Why a file is not opened.
@@ -29,6 +30,8 @@ pub(crate) enum Refused {
     Outside,
     /// It is a folder, a pipe, a device or a socket.
     NoRegularFile,
+    /// Its time is none that a calendar has.
+    ImpossibleTime,
 }
 
 impl Refused {
@@ -50,6 +53,7 @@ impl fmt::Display for Refused {
         f.write_str(match self {
             Self::Outside => "a symbolic link leaves the table's folder",
             Self::NoRegularFile => "what stands there is no regular file",
+            Self::ImpossibleTime => "the file's time of modification is none that a calendar has",
         })
     }
 }
@@ -142,6 +146,9 @@ impl Confined {
         }
         match real.map_or(stands, |real| standing(&real)) {
             Standing::Folder | Standing::Other => Err(Refused::NoRegularFile.into()),
+            Standing::File | Standing::Link if !has_possible_time(&file) => {
+                Err(Refused::ImpossibleTime.into())
+            }
             Standing::File | Standing::Link | Standing::Nothing => Ok(()),
         }
     }
@@ -171,6 +178,10 @@ impl Confined {
             match self.head(&place).await {
                 Ok(found) => listed.objects.push(found),
                 Err(Error::NotFound { .. }) => {}
+                // Whoever reads it is told.
+                Err(error) if Refused::of(&error) == Some(Refused::ImpossibleTime) => {
+                    listed.objects.push(timeless(place));
+                }
                 Err(_) => return None,
             }
         }
@@ -190,6 +201,17 @@ impl Confined {
 impl fmt::Display for Confined {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.folders.root.display())
+    }
+}
+
+/// A file of which no more is known than its name.
+fn timeless(location: Path) -> ObjectMeta {
+    ObjectMeta {
+        location,
+        last_modified: Default::default(),
+        size: 1,
+        e_tag: None,
+        version: None,
     }
 }
 

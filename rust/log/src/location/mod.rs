@@ -58,9 +58,9 @@ static MEMORY: LazyLock<Arc<InMemory>> = LazyLock::new(|| Arc::new(InMemory::new
 
 /// The scheme of a store that a text begins with although it is no URI of it: `s3:/bucket/table`.
 fn meant_as_store(uri: &str) -> Option<&str> {
-    const STORES: [&str; 14] = [
+    const STORES: [&str; 16] = [
         "s3", "s3a", "s3n", "az", "abfs", "abfss", "adl", "wasb", "wasbs", "gs", "gcs", "hdfs", "dbfs",
-        "memory",
+        "memory", "http", "https",
     ];
     let (scheme, rest) = uri.split_once(':')?;
     let is_store = STORES.iter().any(|store| scheme.eq_ignore_ascii_case(store));
@@ -334,16 +334,83 @@ fn invalid(uri: &str, why: &str) -> Error {
     )
 }
 
-/// A foreign URI without what may be secret in it: the query, and whoever signs in.
+/// A path or URI without what may be secret in it: the query, and whoever signs in, also where the URI is not quite
+/// right.
 #[must_use]
 pub fn without_secrets(path: &str) -> String {
-    let path = path.split(['?', '#']).next().unwrap_or(path);
-    match path.split_once("://") {
-        Some((scheme, rest)) => {
-            let (authority, below) = rest.split_once('/').unwrap_or((rest, ""));
-            let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
-            format!("{scheme}://{host}/{below}")
+    let (scheme, rest) = scheme_of(path);
+    let slashes = rest.len() - rest.trim_start_matches('/').len();
+    let (start, rest) = rest.split_at(slashes);
+    // What is no URI has nobody who signs in.
+    let is_uri = !scheme.is_empty() || slashes > 1;
+    let rest = if is_uri { without_user(rest) } else { rest };
+    let rest = without_query(rest);
+    format!("{scheme}{start}{rest}")
+}
+
+/// The scheme of a text with its colon, and the rest.
+fn scheme_of(text: &str) -> (&str, &str) {
+    let at = text.find(':').filter(|at| text.get(..*at).is_some_and(is_scheme));
+    match at.and_then(|at| text.split_at_checked(at + 1)) {
+        // A drive's letter is no scheme.
+        Some((scheme, rest)) if scheme.len() > 2 => (scheme, rest),
+        _ => ("", text),
+    }
+}
+
+/// What stands behind whoever signs in. A password may hold any character, though it should not.
+fn without_user(rest: &str) -> &str {
+    let authority = rest.split('/').next().unwrap_or(rest);
+    let behind = |text: &str| text.rfind('@').map(|at| at + 1);
+    let cut = behind(authority).or_else(|| {
+        // `user:pass/word@host`: behind a host's colon stands a number.
+        let (_, port) = authority.split_once(':')?;
+        let is_port = !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit());
+        if is_port { None } else { behind(rest) }
+    });
+    cut.and_then(|cut| rest.get(cut..)).unwrap_or(rest)
+}
+
+fn without_query(rest: &str) -> &str {
+    let plain = rest.find(['?', '#']);
+    // An encoded mark is a letter of a name, unless what follows looks like a signature.
+    let encoded = rest.find("%3F").or_else(|| rest.find("%3f")).filter(|at| {
+        let behind = rest.get(*at..).unwrap_or_default().to_ascii_lowercase();
+        ["sig", "token", "credential"]
+            .iter()
+            .any(|word| behind.contains(word))
+    });
+    let cut = plain.into_iter().chain(encoded).min();
+    cut.and_then(|cut| rest.get(..cut)).unwrap_or(rest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::without_secrets;
+
+    #[test]
+    fn nobody_who_signs_in_and_no_query_is_shown() {
+        for (path, shown) in [
+            ("s3://bucket/a@b/c.parquet", "s3://bucket/a@b/c.parquet"),
+            ("a@b/c.parquet", "a@b/c.parquet"),
+            ("t=10:00@x/c.parquet", "t=10:00@x/c.parquet"),
+            ("http://host:80/a@b", "http://host:80/a@b"),
+            ("C:/Users/a@b", "C:/Users/a@b"),
+            ("/data/a@b?x", "/data/a@b"),
+            ("s3://u:PlAnT@bucket/f", "s3://bucket/f"),
+            ("s3://AKIA:Pl/AnT@bucket/f", "s3://bucket/f"),
+            ("s3://u:PlAnT#x@bucket/f", "s3://bucket/f"),
+            ("s3://u:PlAnT?x@bucket/f", "s3://bucket/f"),
+            ("s3:/u:PlAnT@bucket/t", "s3:/bucket/t"),
+            ("s3:u:PlAnT@bucket", "s3:bucket"),
+            ("https:/u:PlAnT@bucket/f", "https:/bucket/f"),
+            ("//u:PlAnT@bucket/f", "//bucket/f"),
+            ("https:///u:PlAnT@bucket/f", "https:///bucket/f"),
+            ("f%3Fsig=PlAnT", "f"),
+            ("what%3F.parquet", "what%3F.parquet"),
+            ("https://h/p?sig=PlAnT#x", "https://h/p"),
+        ] {
+            assert_eq!(without_secrets(path), shown, "{path}");
         }
-        None => path.to_owned(),
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, BooleanArray, Int64Array, MapArray, RecordBatch, StructArray};
 use arrow_schema::{DataType, Field, FieldRef, Schema};
-use deltaic_protocol::actions::columns::AddColumns;
+use deltaic_protocol::actions::columns::{AddColumns, ROW_COLUMNS};
 use deltaic_protocol::column_mapping::name_in_log;
 use deltaic_protocol::expr::BoundPredicate;
 use deltaic_protocol::partition::{parse_texts, unreadable_texts, value_of, values_of_row};
@@ -244,6 +244,7 @@ impl FilesBatch {
     /// and `null_count` under the schema's names.
     pub fn to_batch(&self) -> Result<RecordBatch> {
         let batch = values_in_place(&self.batch, self.partition_values.as_ref())?;
+        let batch = without_row_columns(batch);
         let Some(statistics) = &self.statistics else {
             return Ok(batch);
         };
@@ -261,6 +262,16 @@ impl FilesBatch {
         }
         RecordBatch::try_new(Arc::new(Schema::new(names)), columns).map_err(failed)
     }
+}
+
+/// What scans ask about alone.
+fn without_row_columns(mut batch: RecordBatch) -> RecordBatch {
+    for name in ROW_COLUMNS {
+        if let Ok(index) = batch.schema_ref().index_of(name) {
+            batch.remove_column(index);
+        }
+    }
+    batch
 }
 
 /// The partition values of each row under the table's names and types; none for an unpartitioned table.

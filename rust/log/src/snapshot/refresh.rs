@@ -167,16 +167,23 @@ impl Snapshot {
                 let checkpoint = self.segment.checkpoint.iter();
                 let checkpoint = checkpoint.flat_map(|checkpoint| &checkpoint.files);
                 let all = self.segment.commits.iter().chain(checkpoint);
-                let mut all = all.filter(|mine| whole.files.iter().any(|file| file.path == mine.path));
+                let mut all = all.filter(|mine| at_path(&whole.files, mine).next().is_some());
                 let mut any = false;
                 all.all(|mine| {
                     any = true;
-                    is_as_it_was(mine, &whole)
+                    at_path(&whole.files, mine).any(|file| mine.is_same_writing(file))
                 }) && any
             }
             Err(_) => false,
         }
     }
+}
+
+/// The files of a listing, which stand in the order of their paths, that have the path of another.
+fn at_path<'a>(files: &'a [Arc<LogFile>], other: &'a LogFile) -> impl Iterator<Item = &'a Arc<LogFile>> {
+    let first = files.partition_point(|file| file.path < other.path);
+    let rest = files.get(first..).unwrap_or_default();
+    rest.iter().take_while(|file| file.path == other.path)
 }
 
 /// The commits after a version up to the newest; none where one is missing.

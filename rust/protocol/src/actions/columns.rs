@@ -39,6 +39,18 @@ pub fn deletion_vector_fields() -> Fields {
     ])
 }
 
+/// The columns of row tracking, which a batch of adds has besides where any of its files has them.
+pub const ROW_COLUMNS: [&str; 2] = ["base_row_id", "default_row_commit_version"];
+
+/// The columns of a batch of adds, with those of row tracking.
+#[must_use]
+pub fn add_schema_with_rows() -> SchemaRef {
+    let mut fields: Vec<_> = add_schema().fields().iter().cloned().collect();
+    let of_rows = ROW_COLUMNS.map(|name| Arc::new(Field::new(name, DataType::Int64, true)));
+    fields.extend(of_rows);
+    Arc::new(Schema::new(fields))
+}
+
 /// The columns of a batch of adds.
 #[must_use]
 pub fn add_schema() -> SchemaRef {
@@ -231,6 +243,8 @@ pub struct AddColumns {
     pub partition_values: MapArray,
     /// Deletion vectors' descriptors.
     pub deletion_vector: StructArray,
+    /// The row ids of the files' first rows, and the versions that brought the files, where any file has them.
+    row_columns: [Option<Int64Array>; 2],
 }
 
 impl AddColumns {
@@ -240,6 +254,23 @@ impl AddColumns {
         let counts = self.deletion_vector.column_by_name("cardinality")?;
         let counts = counts.as_primitive_opt::<Int64Type>()?;
         self.deletion_vector.is_valid(row).then(|| counts.value(row))
+    }
+
+    /// The row id of a file's first row; none where the file has none.
+    #[must_use]
+    pub fn base_row_id(&self, row: usize) -> Option<i64> {
+        let [ids, _] = &self.row_columns;
+        ids.as_ref()
+            .filter(|ids| ids.is_valid(row))
+            .map(|ids| ids.value(row))
+    }
+
+    /// The version that brought a file, as row tracking has it; none where the file has none.
+    #[must_use]
+    pub fn default_row_commit_version(&self, row: usize) -> Option<i64> {
+        let [_, versions] = &self.row_columns;
+        let versions = versions.as_ref().filter(|versions| versions.is_valid(row));
+        versions.map(|versions| versions.value(row))
     }
 
     /// A file's deletion vector's descriptor, not judged.
@@ -286,6 +317,7 @@ impl AddColumns {
                 .as_struct_opt()
                 .ok_or_else(|| wrong_type("deletion_vector"))?
                 .clone(),
+            row_columns: ROW_COLUMNS.map(|name| number(name).ok()),
         })
     }
 }

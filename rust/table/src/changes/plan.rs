@@ -82,6 +82,7 @@ impl Changes {
             partition_columns: Vec::new(),
             column_mapping: log.end.column_mapping(),
             output,
+            row_columns: None,
             predicate: None,
             batch_size: BATCH_ROWS,
             variant: VariantAs::Arrow,
@@ -235,6 +236,8 @@ fn plan_version(
                 .chain(of_commit.clone())
                 .collect(),
             selection: Selection::All,
+            base_row_id: None,
+            default_row_commit_version: None,
             rows: Rows::All,
         };
         return Ok(VersionPlan {
@@ -251,6 +254,8 @@ fn plan_version(
             size: file.size.unwrap_or(0),
             partition_values: values(&file.partition_values, change, &of_commit),
             selection,
+            base_row_id: file.base_row_id,
+            default_row_commit_version: file.default_row_commit_version,
             rows: Rows::All,
         };
     let mut tasks = Vec::with_capacity(commit.adds.len().saturating_add(commit.removes.len()));

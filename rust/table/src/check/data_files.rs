@@ -10,6 +10,7 @@ use deltaic_log::check::diagnosis::{
     OTHER_ROW_COUNT, UNREADABLE_FILE, UNREFERENCED_FILES,
 };
 use deltaic_log::check::{Examination, FileEntry, Finding, Findings, Progress, Severity, Stage};
+use deltaic_log::location::without_secrets;
 use deltaic_log::parquet_file::ParquetFile;
 use deltaic_log::store_error::store_error;
 use deltaic_protocol::log_path::LOG_FOLDER;
@@ -115,12 +116,12 @@ fn wanted_of(
         };
         if let Some((place, end)) = vector_of(location, file) {
             let known = vectors.entry(place).or_insert_with(|| WantedVector {
-                of: file.path.to_string(),
+                of: without_secrets(&file.path),
                 end,
             });
             known.end = known.end.max(end);
         }
-        if let Err(error) = location.check_links(&file.path, &place) {
+        if let Err(error) = location.check_links(&without_secrets(&file.path), &place) {
             findings.add(Finding::of(
                 if error.kind() == deltaic_protocol::ErrorKind::PathEscape {
                     &FILE_OUTSIDE_OF_TABLE
@@ -133,7 +134,7 @@ fn wanted_of(
             continue;
         }
         wanted.push(Wanted {
-            path: file.path.to_string(),
+            path: without_secrets(&file.path),
             place,
             size: file.size,
             num_records: file.num_records,

@@ -16,9 +16,10 @@ use deltaic_protocol::schema::{StructField, StructType};
 use deltaic_protocol::{Error, ErrorKind, Result};
 
 use super::conform::conform;
-use super::find::find;
+use super::find::{find, find_name};
+use super::row_identity::RowIdentity;
 use super::variant::to_json;
-use crate::scan::{ScanTask, VariantAs};
+use crate::scan::{ROW_COMMIT_VERSION, ROW_ID, ScanTask, VariantAs};
 
 /// How a file's batches become the scan's.
 pub(super) struct FilePlan {
@@ -28,6 +29,8 @@ pub(super) struct FilePlan {
     from_file: Vec<StructField>,
     /// Partition values, an array of one row each.
     constants: Vec<(String, ArrayRef)>,
+    /// What gives rows their identity, where that is asked for.
+    identity: Option<RowIdentity>,
     needed_schema: SchemaRef,
     output_schema: SchemaRef,
     task: ScanTask,
@@ -51,6 +54,10 @@ impl FilePlan {
             }
         }
         let is_partition = |field: &StructField| context.partition_columns.contains(&field.name);
+        let identity = RowIdentity::of(task);
+        let is_identity = |field: &StructField| {
+            identity.is_some() && [ROW_ID, ROW_COMMIT_VERSION].contains(&field.name.as_str())
+        };
         let mut constants = Vec::new();
         // All partition values of a file are judged, asked for or not: one that cannot be read makes the file doubtful.
         for name in &context.partition_columns {
@@ -69,9 +76,10 @@ impl FilePlan {
             from_file: needed
                 .fields
                 .iter()
-                .filter(|field| !is_partition(field))
+                .filter(|field| !is_partition(field) && !is_identity(field))
                 .cloned()
                 .collect(),
+            identity,
             needed_schema: Arc::new(needed.to_arrow()?),
             output_schema: Arc::new(context.output.to_arrow()?),
             needed,
@@ -84,11 +92,19 @@ impl FilePlan {
     pub(super) fn roots(&self, file: &Fields) -> Result<Vec<usize>> {
         let mode = self.task.context.column_mapping;
         let found = self.from_file.iter().map(|field| find(file, field, mode));
-        found.filter_map(Result::transpose).collect()
+        let mut roots: Vec<usize> = found.filter_map(Result::transpose).collect::<Result<_>>()?;
+        let identity = self.identity.iter().flat_map(RowIdentity::columns);
+        roots.extend(identity.filter_map(|name| find_name(file, name)));
+        Ok(roots)
     }
 
-    /// A batch of the file as the scan's, of its rows those that are kept.
-    pub(super) fn batch(&self, batch: &RecordBatch, kept: Option<BooleanBuffer>) -> Result<RecordBatch> {
+    /// A batch of the file, the first of its rows at a position, as the scan's: of its rows those that are kept.
+    pub(super) fn batch(
+        &self,
+        batch: &RecordBatch,
+        first: u64,
+        kept: Option<BooleanBuffer>,
+    ) -> Result<RecordBatch> {
         let rows = batch.num_rows();
         let mode = self.task.context.column_mapping;
         let columns = self
@@ -98,6 +114,11 @@ impl FilePlan {
             .map(|field| {
                 if let Some((_, one)) = self.constants.iter().find(|(name, _)| *name == field.name) {
                     return take(one, &UInt32Array::from(vec![0; rows]), None).map_err(failed);
+                }
+                match (&self.identity, field.name.as_str()) {
+                    (Some(identity), ROW_ID) => return identity.row_ids(batch, first),
+                    (Some(identity), ROW_COMMIT_VERSION) => return identity.row_commit_versions(batch),
+                    _ => {}
                 }
                 match find(batch.schema_ref().fields(), field, mode)? {
                     Some(index) => conform(batch.column(index), &field.data_type, &field.name, mode),

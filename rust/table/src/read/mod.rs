@@ -7,6 +7,7 @@ mod file_plan;
 mod find;
 mod list_vectors;
 mod open;
+mod row_identity;
 mod rows;
 mod stream;
 mod variant;

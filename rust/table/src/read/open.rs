@@ -66,7 +66,9 @@ pub(super) async fn open(task: ScanTask) -> Result<impl Stream<Item = Result<Rec
             let first = next_row;
             next_row = first.saturating_add(u64::try_from(batch.num_rows()).unwrap_or(u64::MAX));
             let kept = rows.mask(first..next_row);
-            let answer = kept.and_then(|kept| plan.batch(&batch, kept)).map_err(&judged);
+            let answer = kept
+                .and_then(|kept| plan.batch(&batch, first, kept))
+                .map_err(&judged);
             async move { answer }
         })
         .try_filter(|batch| {

@@ -13,6 +13,7 @@ use deltaic_protocol::partition::values_of_row;
 use deltaic_protocol::schema::{StructField, StructType};
 use deltaic_protocol::{Error, ErrorKind, Result};
 
+use super::row_ids;
 use super::{ScanContext, ScanTask, Selection, VariantAs};
 use crate::read::Rows;
 
@@ -30,6 +31,8 @@ pub struct ScanOptions {
     pub limit: Option<usize>,
     /// Rows a batch, at most.
     pub batch_size: Option<usize>,
+    /// Whether each row's id and the version that brought it come behind the columns.
+    pub row_ids: bool,
     /// The form of variants.
     pub variant: VariantAs,
     /// Folders outside the table that its files may lie in.
@@ -56,11 +59,22 @@ impl Scan {
                 .with("version", snapshot.version())
         })?;
         let schema = Arc::clone(snapshot.schema());
-        let output = match &options.columns {
+        let chosen = match &options.columns {
             None => schema.as_ref().clone(),
             Some(names) => select(&schema, names)?,
         };
-        let output = options.variant.of_schema(&output);
+        let mut output = options.variant.of_schema(&chosen);
+        let row_columns = if options.row_ids {
+            let columns = row_ids::materialized_columns(&snapshot).map_err(|error| {
+                error
+                    .with("table", snapshot.location().uri())
+                    .with("version", snapshot.version())
+            })?;
+            output.fields.extend(row_ids::fields());
+            Some(columns)
+        } else {
+            None
+        };
         let predicate = match options.predicate {
             Some(text) => {
                 let bound = parse_predicate(&text)?.bind(&schema)?;
@@ -87,6 +101,7 @@ impl Scan {
             partition_columns: snapshot.metadata().partition_columns.clone(),
             column_mapping: snapshot.column_mapping(),
             output,
+            row_columns,
             predicate,
             batch_size,
             variant: options.variant,
@@ -131,6 +146,8 @@ impl Scan {
                 size: files.adds.size.value(row),
                 partition_values: values_of_row(&files.adds.partition_values, row),
                 selection: Selection::of(files.adds.descriptor(row)),
+                base_row_id: files.adds.base_row_id(row),
+                default_row_commit_version: files.adds.default_row_commit_version(row),
                 rows: Rows::All,
             })
         };
@@ -158,6 +175,7 @@ impl Scan {
     pub fn without_columns(&self) -> Self {
         let context = ScanContext {
             output: StructType::default(),
+            row_columns: None,
             batch_size: self.context.batch_size.max(BATCH_ROWS),
             ..self.context.as_ref().clone()
         };

@@ -7,11 +7,12 @@ use deltaic_log::TableLocation;
 use deltaic_log::location::StorageOptions;
 use deltaic_protocol::column_mapping::ColumnMappingMode;
 use deltaic_protocol::expr::{BoundPredicate, parse_predicate};
+use deltaic_protocol::row_tracking::MaterializedColumns;
 use deltaic_protocol::schema::StructType;
 use deltaic_protocol::{Error, ErrorKind, Result, Version};
 use serde::{Deserialize, Serialize};
 
-use super::{Selection, VariantAs};
+use super::{Selection, VariantAs, row_ids};
 use crate::read::Rows;
 
 /// What all tasks of a scan share.
@@ -26,6 +27,8 @@ pub struct ScanContext {
     pub(crate) column_mapping: ColumnMappingMode,
     /// The columns that come out, in order.
     pub(crate) output: StructType,
+    /// Where files keep the identity of rows that were copied; none where it is not asked for.
+    pub(crate) row_columns: Option<MaterializedColumns>,
     pub(crate) predicate: Option<(String, BoundPredicate)>,
     pub(crate) batch_size: usize,
     pub(crate) variant: VariantAs,
@@ -40,6 +43,10 @@ pub struct ScanTask {
     pub(crate) size: i64,
     pub(crate) partition_values: BTreeMap<String, Option<String>>,
     pub(crate) selection: Selection,
+    /// The row id of the file's first row.
+    pub(crate) base_row_id: Option<i64>,
+    /// The version that brought the file.
+    pub(crate) default_row_commit_version: Option<i64>,
     /// Which rows are read; all of them until the selection's deletion vectors have been.
     pub(crate) rows: Rows,
 }
@@ -58,6 +65,9 @@ struct Wire {
     partition_columns: Vec<String>,
     column_mapping: ColumnMappingMode,
     columns: Vec<String>,
+    /// The columns of a file that tell a row's id and commit version.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    row_columns: Option<(String, String)>,
     predicate: Option<String>,
     batch_size: usize,
     #[serde(default, skip_serializing_if = "VariantAs::is_default")]
@@ -66,6 +76,10 @@ struct Wire {
     size: i64,
     partition_values: BTreeMap<String, Option<String>>,
     selection: Selection,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    base_row_id: Option<i64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    default_row_commit_version: Option<i64>,
 }
 
 const FORMAT: u32 = 2;
@@ -103,6 +117,10 @@ impl ScanTask {
             partition_columns: context.partition_columns.clone(),
             column_mapping: context.column_mapping,
             columns: context.output.names().map(str::to_owned).collect(),
+            row_columns: context
+                .row_columns
+                .as_ref()
+                .map(|columns| (columns.row_id.clone(), columns.row_commit_version.clone())),
             predicate: context.predicate.as_ref().map(|(text, _)| text.clone()),
             batch_size: context.batch_size,
             variant: context.variant,
@@ -110,6 +128,8 @@ impl ScanTask {
             size: self.size,
             partition_values: self.partition_values.clone(),
             selection: self.selection.clone(),
+            base_row_id: self.base_row_id,
+            default_row_commit_version: self.default_row_commit_version,
         };
         serde_json::to_vec(&wire).map_err(|error| {
             Error::new(
@@ -133,10 +153,18 @@ impl ScanTask {
             return Err(wrong(format!("their format is {}, not {FORMAT}", wire.format)));
         }
         let table_schema = Arc::new(StructType::from_json(&wire.schema)?);
+        let of_rows = row_ids::fields();
+        let of_rows = of_rows.iter().filter(|_| wire.row_columns.is_some());
         let fields = wire
             .columns
             .iter()
-            .filter_map(|name| table_schema.field(name).cloned())
+            .filter_map(|name| {
+                let mut tracked = of_rows.clone();
+                tracked
+                    .find(|field| field.name == *name)
+                    .or_else(|| table_schema.field(name))
+                    .cloned()
+            })
             .collect();
         let predicate = match wire.predicate {
             Some(text) => {
@@ -157,6 +185,12 @@ impl ScanTask {
                 partition_columns: wire.partition_columns,
                 column_mapping: wire.column_mapping,
                 output: wire.variant.of_schema(&StructType { fields }),
+                row_columns: wire
+                    .row_columns
+                    .map(|(row_id, row_commit_version)| MaterializedColumns {
+                        row_id,
+                        row_commit_version,
+                    }),
                 predicate,
                 batch_size: wire.batch_size,
                 variant: wire.variant,
@@ -166,6 +200,8 @@ impl ScanTask {
             size: wire.size,
             partition_values: wire.partition_values,
             selection: wire.selection,
+            base_row_id: wire.base_row_id,
+            default_row_commit_version: wire.default_row_commit_version,
             rows: Rows::All,
         })
     }

@@ -11,6 +11,7 @@ mod one_action;
 mod page_headers;
 mod parquet;
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use deltaic_protocol::actions::Sidecar;
@@ -28,7 +29,7 @@ use super::file_batch::FileBatch;
 use super::large_file::{LARGE_BYTES, read_large};
 use crate::in_parallel::in_parallel;
 use crate::listing::LogFile;
-use crate::location::{Refused, TableLocation};
+use crate::location::{Refused, TableLocation, without_secrets};
 use crate::parquet_file::ParquetFile;
 use crate::reconcile::ensure_distinct;
 use crate::segment::CheckpointFiles;
@@ -194,6 +195,7 @@ async fn read_whole(
     checkpoint.table.judge()?;
     let sidecars = std::mem::take(&mut checkpoint.table.sidecars);
     judge(&checkpoint, files, !sidecars.is_empty())?;
+    ensure_sidecars_once(&sidecars)?;
     if actions == FileActions::Neither {
         return Ok(checkpoint);
     }
@@ -298,6 +300,20 @@ async fn open_sidecar(location: Arc<TableLocation>, sidecar: Sidecar) -> Result<
         other => located(store_error(&other, &relative)),
     })?;
     ActionsFile::open(file, &relative).await.map_err(located)
+}
+
+/// Proves that no sidecar is named twice, before any is fetched: its files would be live twice.
+fn ensure_sidecars_once(sidecars: &[Sidecar]) -> Result<()> {
+    let mut seen = HashSet::with_capacity(sidecars.len());
+    match sidecars
+        .iter()
+        .find(|sidecar| !seen.insert(sidecar.path.as_str()))
+    {
+        Some(sidecar) => Err(damaged("it names one sidecar twice")
+            .with("field", "sidecar.path")
+            .with("path", without_secrets(&sidecar.path))),
+        None => Ok(()),
+    }
 }
 
 /// Proves that the top level says what a checkpoint of its name must say.

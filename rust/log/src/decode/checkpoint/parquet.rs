@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use arrow_array::{RecordBatch, StructArray};
 use arrow_select::concat::concat_batches;
-use deltaic_protocol::actions::columns::{AddColumns, add_schema, remove_schema};
+use deltaic_protocol::actions::columns::{AddColumns, add_schema, add_schema_with_rows, remove_schema};
 use deltaic_protocol::{Error, Result};
 use futures::{FutureExt, TryStreamExt};
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
@@ -60,12 +60,17 @@ const TABLE_ACTIONS: [&str; 6] = [
 ];
 
 /// What replay needs of an add.
-const ADD_COLUMNS: [&str; 4] = [
+const ADD_COLUMNS: [&str; 6] = [
     "add.path",
     "add.size",
     "add.modificationTime",
     "add.partitionValues",
+    "add.baseRowId",
+    "add.defaultRowCommitVersion",
 ];
+
+/// Columns that are left out where they hold nothing, also where their action is there.
+const SELDOM: [&str; 3] = ["deletionVector", "baseRowId", "defaultRowCommitVersion"];
 
 /// What is told of a tombstone.
 const REMOVE_COLUMNS: [&str; 4] = [
@@ -217,7 +222,13 @@ impl ActionsFile {
                                 group,
                                 ordinal,
                             };
-                            (add_schema(), StatisticsSource::RowGroup(place))
+                            let tracked = ["baseRowId", "defaultRowCommitVersion"];
+                            let schema = match tracked.iter().any(|name| rows.column_by_name(name).is_some())
+                            {
+                                true => add_schema_with_rows(),
+                                false => add_schema(),
+                            };
+                            (schema, StatisticsSource::RowGroup(place))
                         }
                         _ => (remove_schema(), StatisticsSource::None),
                     };
@@ -325,7 +336,7 @@ impl ActionsFile {
         let mut kept: Vec<&str> = Vec::new();
         for path in wanted {
             let action = path.split('.').next().unwrap_or(path);
-            let unit = if path.ends_with("deletionVector") {
+            let unit = if SELDOM.iter().any(|seldom| path.ends_with(seldom)) {
                 path
             } else {
                 action

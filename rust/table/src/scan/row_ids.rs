@@ -1,0 +1,46 @@
+//! The columns that give each row of a scan its identity.
+//!
+//! Protocol: *Row Tracking*, *Reader Requirements for Row Tracking*.
+
+use deltaic_log::Snapshot;
+use deltaic_protocol::row_tracking::{MaterializedColumns, RowTracking};
+use deltaic_protocol::schema::{DataType, PrimitiveType, StructField};
+use deltaic_protocol::{Error, ErrorKind, Result};
+
+/// The id of a row, which it keeps for as long as it lives.
+pub const ROW_ID: &str = "_row_id";
+/// The version that brought the row, or changed it last.
+pub const ROW_COMMIT_VERSION: &str = "_row_commit_version";
+
+/// The fields that come behind a scan's columns.
+pub(super) fn fields() -> [StructField; 2] {
+    [ROW_ID, ROW_COMMIT_VERSION]
+        .map(|name| StructField::new(name, DataType::Primitive(PrimitiveType::Long), false))
+}
+
+/// Where the table's files keep what was told of rows that were copied.
+///
+/// Errors: `UnsupportedFeature` where row tracking is not enabled, `SchemaMismatch` where the table has a column of such
+/// a name itself.
+pub(super) fn materialized_columns(snapshot: &Snapshot) -> Result<MaterializedColumns> {
+    let RowTracking::Enabled(columns) = RowTracking::of(snapshot.protocol(), snapshot.metadata())? else {
+        return Err(Error::new(
+            ErrorKind::UnsupportedFeature,
+            "row tracking is not enabled for the table, so its rows have no ids",
+        )
+        .with("feature", "rowTracking")
+        .hint("rows have ids from the version on that sets delta.enableRowTracking"));
+    };
+    columns.validate(snapshot.schema(), snapshot.column_mapping())?;
+    for name in [ROW_ID, ROW_COMMIT_VERSION] {
+        if snapshot.schema().field_ignoring_case(name).is_some() {
+            return Err(Error::new(
+                ErrorKind::SchemaMismatch,
+                format!("the table has a column {name}, and so has every scan with row ids"),
+            )
+            .with("field", name)
+            .hint("rename the column"));
+        }
+    }
+    Ok(columns)
+}

@@ -1,0 +1,418 @@
+"""The feature *Type Widening*: files of every type that a column once had are read as its type of now."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from datetime import date, datetime
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+import deltaic
+
+from .handmade_log import Action, HandmadeTable, field, metadata, protocol, schema
+
+NAMES = ["typeWidening", "timestampNtz"]
+FEATURES = protocol(3, 7, NAMES, NAMES)
+
+
+@dataclass(frozen=True)
+class Era:
+    """A type that a column had once: its name, how files hold it, and values of it."""
+
+    name: str
+    kind: pa.DataType
+    values: tuple[Any, ...]
+
+
+def integers(name: str, kind: pa.DataType, bits: int) -> Era:
+    return Era(name, kind, (-(2 ** (bits - 1)), 0, 2 ** (bits - 1) - 1))
+
+
+def decimals(precision: int, scale: int, *values: str) -> Era:
+    kind = pa.decimal128(precision, scale)
+    return Era(f"decimal({precision},{scale})", kind, tuple(Decimal(value) for value in values))
+
+
+BYTE = integers("byte", pa.int8(), 8)
+SHORT = integers("short", pa.int16(), 16)
+INTEGER = integers("integer", pa.int32(), 32)
+LONG = integers("long", pa.int64(), 64)
+# 0.1 and 6.1 are no floats: what was written is read, and not what was meant.
+FLOAT = Era("float", pa.float32(), (0.10000000149011612, 6.099999904632568, -3.4028234663852886e38))
+DOUBLE = Era("double", pa.float64(), (0.1, 6.1, 1e308))
+DATE = Era("date", pa.date32(), (date(1, 1, 1), date(1960, 1, 31), date(9999, 12, 31)))
+EARLY, LATE = datetime(1960, 1, 31, 0, 0, 0, 1), datetime(9999, 12, 31, 23)  # noqa: DTZ001
+NTZ = Era("timestamp_ntz", pa.timestamp("us"), (EARLY, LATE))
+SMALL = decimals(4, 2, "-99.99", "0.00", "12.30")
+PAIRS: list[tuple[Era, Era]] = [
+    *((BYTE, era) for era in (SHORT, INTEGER, LONG, DOUBLE)),
+    *((SHORT, era) for era in (INTEGER, LONG, DOUBLE)),
+    *((INTEGER, era) for era in (LONG, DOUBLE)),
+    (FLOAT, DOUBLE),
+    (DATE, NTZ),
+    *(
+        (era, decimals(precision, scale, "1", "-7"))
+        for era in (BYTE, SHORT, INTEGER)
+        for precision, scale in ((10, 0), (11, 1), (12, 0), (18, 8), (20, 10), (38, 28))
+    ),
+    *((LONG, decimals(precision, scale, "1", "-7")) for precision, scale in ((20, 0), (22, 2), (38, 18))),
+    *(
+        (SMALL, decimals(precision, scale, "1", "-7"))
+        for precision, scale in ((5, 2), (5, 3), (9, 2), (10, 8), (18, 2), (19, 4), (38, 2), (38, 36))
+    ),
+    (decimals(18, 0, "999999999999999999"), decimals(28, 10, "0.0000000001")),
+    (decimals(37, 5, "-99999999999999999999999999999999.99999"), decimals(38, 6, "0.000001")),
+]
+
+
+def change(before: Era, after: Era, **others: Any) -> dict[str, Any]:
+    return {"fromType": before.name, "toType": after.name, **others}
+
+
+def changed(*changes: dict[str, Any]) -> dict[str, Any]:
+    return {"delta.typeChanges": list(changes)}
+
+
+def widened(value: Any, era: Era) -> Any:
+    """A value of an older type as one of this."""
+    if value is None:
+        return None
+    if pa.types.is_floating(era.kind):
+        return float(value)
+    if pa.types.is_decimal(era.kind):
+        return Decimal(value)
+    if pa.types.is_timestamp(era.kind) and type(value) is date:
+        return datetime(value.year, value.month, value.day)  # noqa: DTZ001
+    return value
+
+
+def table_of(root: Path, *eras: Era, name: str = "c") -> HandmadeTable:
+    """A table with a column that had all these types, one after the other, and a file of each time."""
+    table = HandmadeTable(root)
+    steps: list[dict[str, Any]] = []
+    for number, era in enumerate(eras):
+        if number:
+            steps.append(change(eras[number - 1], era))
+        needs: list[Action] = [] if number else [FEATURES]
+        rows = pa.table({name: pa.array([*era.values, None], era.kind)})
+        about = metadata(schema(field(name, era.name, **(changed(*steps) if steps else {}))))
+        table.commit(*needs, about, table.data(f"{number}.parquet", rows))
+    return table
+
+
+def rows_of(table: HandmadeTable, version: int | None = None, **how: Any) -> list[Any]:
+    rows = deltaic.Table(table.root).snapshot(version=version).scan(**how).to_arrow()
+    return sorted((row["c"] for row in rows.to_pylist()), key=lambda value: (value is None, value or 0, 0))
+
+
+def in_order(values: list[Any]) -> list[Any]:
+    return sorted(values, key=lambda value: (value is None, value or 0, 0))
+
+
+@pytest.mark.parametrize(("before", "after"), PAIRS, ids=[f"{a.name} to {b.name}" for a, b in PAIRS])
+def test_files_of_both_types_are_read_as_the_newer(tmp_path: Path, before: Era, after: Era) -> None:
+    """protocol: beyond:type-widening.1."""
+    table = table_of(tmp_path / "t", before, after)
+    old = [widened(value, after) for value in before.values]
+    found = deltaic.Table(table.root).snapshot().scan().to_arrow()
+    assert found.schema.field("c").type == after.kind
+    by_name = lambda values: sorted(values, key=str)  # noqa: E731
+    assert by_name(found["c"].to_pylist()) == by_name([*old, *after.values, None, None])
+    # The version before has the type of then.
+    then = deltaic.Table(table.root).snapshot(version=0).scan().to_arrow()
+    assert then.schema.field("c").type == before.kind
+    assert then["c"].to_pylist() == [*before.values, None]
+
+
+@pytest.mark.parametrize(("before", "after"), PAIRS, ids=[f"{a.name} to {b.name}" for a, b in PAIRS])
+def test_the_parts_of_a_column_widen_too(tmp_path: Path, before: Era, after: Era) -> None:
+    """In structs, arrays, and maps: keys, values, and both below one another.
+
+    protocol: beyond:type-widening.1, beyond:type-widening.3
+    """
+
+    def types(kind: pa.DataType) -> dict[str, pa.DataType]:
+        return {
+            "s": pa.struct([("x", kind), ("y", pa.list_(pa.struct([("z", kind)])))]),
+            "l": pa.list_(kind),
+            "m": pa.map_(kind, kind),
+            "deep": pa.list_(pa.map_(pa.string(), pa.list_(kind))),
+        }
+
+    def rows(values: tuple[Any, ...]) -> dict[str, Any]:
+        return {
+            "s": {"x": values[0], "y": [{"z": value} for value in values] + [{"z": None}, None]},
+            "l": [*values, None],
+            "m": [(value, value) for value in values],
+            "deep": [[("k", [*values, None]), ("n", None)], None],
+        }
+
+    def columns(name: str, **steps: list[dict[str, Any]]) -> str:
+        def told(key: str) -> dict[str, Any]:
+            return changed(*steps[key]) if steps else {}
+
+        item = {"type": "struct", "fields": [field("z", name, **told("own"))]}
+        items = {"type": "array", "elementType": item, "containsNull": True}
+        struct = {"type": "struct", "fields": [field("x", name, **told("own")), field("y", items)]}
+        array = {"type": "array", "elementType": name, "containsNull": True}
+        map_type = {"type": "map", "keyType": name, "valueType": name, "valueContainsNull": True}
+        inner = {"type": "map", "keyType": "string", "valueType": array, "valueContainsNull": True}
+        deep = {"type": "array", "elementType": inner, "containsNull": True}
+        return schema(
+            field("s", struct),
+            field("l", array, **told("element")),
+            field("m", map_type, **told("both")),
+            field("deep", deep, **told("deep")),
+        )
+
+    steps = {
+        "own": [change(before, after)],
+        "element": [change(before, after, fieldPath="element")],
+        "both": [change(before, after, fieldPath="key"), change(before, after, fieldPath="value")],
+        "deep": [change(before, after, fieldPath="element.value.element")],
+    }
+    table = HandmadeTable(tmp_path / "t")
+    for number, (era, text) in enumerate(
+        ((before, columns(before.name)), (after, columns(after.name, **steps)))
+    ):
+        data = pa.Table.from_pylist([rows(era.values)], pa.schema(list(types(era.kind).items())))
+        table.commit(*([] if number else [FEATURES]), metadata(text), table.data(f"{number}.parquet", data))
+    found = deltaic.Table(table.root).snapshot().scan().to_arrow().to_pylist()
+    old = rows(tuple(widened(value, after) for value in before.values))
+    new = rows(after.values)
+    assert sorted(found, key=str) == sorted([old, new], key=str)
+
+
+CHAINS = [
+    (BYTE, SHORT, INTEGER, LONG, decimals(20, 0, "1"), decimals(24, 2, "1.25"), decimals(38, 10, "0.5")),
+    (BYTE, SHORT, INTEGER, DOUBLE),
+    (SMALL, decimals(6, 2, "1234.56"), decimals(12, 5, "1.00001"), decimals(30, 10, "0.0000000001")),
+]
+
+
+@pytest.mark.parametrize("eras", CHAINS, ids=lambda eras: " ".join(era.name for era in eras))
+def test_a_scan_goes_over_the_files_of_all_eras(tmp_path: Path, eras: tuple[Era, ...]) -> None:
+    """protocol: beyond:type-widening.1."""
+    table = table_of(tmp_path / "t", *eras)
+    for version, newest in enumerate(eras):
+        expected = [widened(value, newest) for era in eras[: version + 1] for value in (*era.values, None)]
+        assert rows_of(table, version) == in_order(expected)
+    newest = eras[-1]
+    values = [widened(value, newest) for era in eras for value in era.values]
+    assert rows_of(table, predicate="c > 0") == in_order([value for value in values if value > 0])
+    assert rows_of(table, predicate="c <= 0") == in_order([value for value in values if value <= 0])
+    assert rows_of(table, predicate="c = 127") == [value for value in values if value == 127]
+    nulls = deltaic.Table(table.root).snapshot().scan(predicate="c IS NULL")
+    assert nulls.count() == len(eras)
+
+
+@dataclass(frozen=True)
+class Told:
+    """Statistics as the older type wrote them, the value, and questions that find it and that rule it out."""
+
+    before: Era
+    after: Era
+    text: Any
+    value: Any
+    hits: list[str]
+    misses: list[str]
+
+
+def with_statistics(root: Path, told: Told) -> deltaic.Snapshot:
+    """A file of one row from before the change."""
+    table = HandmadeTable(root)
+    bound = {"c": told.text}
+    stats = {"numRecords": 1, "minValues": bound, "maxValues": bound, "nullCount": {"c": 0}}
+    rows = pa.table({"c": pa.array([told.value], told.before.kind)})
+    file = table.data("0.parquet", rows, stats=json.dumps(stats))
+    table.commit(FEATURES, metadata(schema(field("c", told.before.name))), file)
+    changes = changed(change(told.before, told.after))
+    table.commit(metadata(schema(field("c", told.after.name, **changes))))
+    return deltaic.Table(root).snapshot()
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        Told(
+            FLOAT, DOUBLE, 6.1, 6.1, ["c < 6.1", "c > 6.09", "c = 6.099999904632568"], ["c < 6.09", "c = 7"]
+        ),
+        Told(
+            DATE,
+            NTZ,
+            "1960-01-31",
+            date(1960, 1, 31),
+            ["c = TIMESTAMP_NTZ '1960-01-31 00:00:00'", "c < TIMESTAMP_NTZ '1960-01-31 00:00:00.000001'"],
+            ["c > TIMESTAMP_NTZ '1960-02-01 00:00:00'", "c < TIMESTAMP_NTZ '1960-01-30 00:00:00'"],
+        ),
+        Told(INTEGER, decimals(12, 2), 7, 7, ["c = 7", "c < 7.01", "c > 6.99"], ["c > 7.5", "c < 6.5"]),
+        Told(LONG, decimals(22, 2), 2**40, 2**40, [f"c = {2**40}"], [f"c < {2**40 - 2}"]),
+        Told(SMALL, decimals(10, 4), 0.25, Decimal("0.25"), ["c = 0.25", "c < 0.2501"], ["c > 0.26"]),
+        Told(BYTE, DOUBLE, 100, 100, ["c = 100", "c < 100.5"], ["c < 99.5"]),
+        Told(SHORT, LONG, -5, -5, ["c = -5"], ["c > -5"]),
+    ],
+    ids=lambda told: f"{told.before.name} to {told.after.name}",
+)
+def test_statistics_are_read_as_the_older_type_wrote_them(tmp_path: Path, told: Told) -> None:
+    """protocol: beyond:type-widening.8."""
+    snapshot = with_statistics(tmp_path / "t", told)
+    for predicate in told.hits:
+        assert snapshot.files(predicate=predicate).num_rows == 1, predicate
+        assert snapshot.scan(predicate=predicate).to_arrow().num_rows == 1, predicate
+    for predicate in told.misses:
+        assert snapshot.files(predicate=predicate).num_rows == 0, predicate
+        assert snapshot.scan(predicate=predicate).to_arrow().num_rows == 0, predicate
+
+
+PARTITIONS = [
+    (BYTE, LONG, "-128", -128),
+    (INTEGER, decimals(12, 2), "7", Decimal("7.00")),
+    (SHORT, DOUBLE, "7", 7.0),
+    (SMALL, decimals(10, 4), "1.50", Decimal("1.5000")),
+    (DATE, NTZ, "1960-01-31", datetime(1960, 1, 31)),  # noqa: DTZ001
+]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "text", "value"), PARTITIONS, ids=[f"{a.name} to {b.name}" for a, b, *_ in PARTITIONS]
+)
+def test_partition_values_widen(tmp_path: Path, before: Era, after: Era, text: str, value: Any) -> None:
+    """The text of the older type is a text of the newer."""
+    table = HandmadeTable(tmp_path / "t")
+    rows = table.data("0.parquet", pa.table({"id": [1]}), values={"c": text})
+    table.commit(FEATURES, metadata(schema(field("id"), field("c", before.name)), ["c"]), rows)
+    now = field("c", after.name, **changed(change(before, after)))
+    table.commit(metadata(schema(field("id"), now), ["c"]))
+    snapshot = deltaic.Table(table.root).snapshot()
+    assert snapshot.scan().to_arrow().to_pylist() == [{"id": 1, "c": value}]
+    assert snapshot.files().to_arrow()["partition_values"].to_pylist() == [{"c": value}]
+
+
+UNKNOWN = [
+    ("integer", "string"),
+    ("long", "integer"),
+    ("long", "double"),
+    ("long", "float"),
+    ("integer", "float"),
+    ("double", "float"),
+    ("date", "timestamp"),
+    ("timestamp", "date"),
+    ("timestamp_ntz", "timestamp"),
+    ("integer", "decimal(9,0)"),
+    ("integer", "decimal(11,2)"),
+    ("long", "decimal(19,0)"),
+    ("decimal(10,2)", "decimal(9,2)"),
+    ("decimal(10,2)", "decimal(11,4)"),
+    ("decimal(10,2)", "decimal(12,1)"),
+    ("string", "binary"),
+    ("binary", "string"),
+    ("integer", "fromTheFuture"),
+    ("fromThePast", "long"),
+]
+
+
+@pytest.mark.parametrize(("before", "after"), UNKNOWN, ids=[f"{a} to {b}" for a, b in UNKNOWN])
+@pytest.mark.parametrize("place", ["top", "struct", "element", "key"])
+def test_a_change_that_is_not_known_is_refused_before_any_row(
+    tmp_path: Path, before: str, after: str, place: str
+) -> None:
+    """Also where no file is older than it, and where the column is not asked for.
+
+    protocol: beyond:type-widening.2
+    """
+    told = {"fromType": before, "toType": after}
+    known = after if after != "fromTheFuture" else "long"
+    inner = {"type": "struct", "fields": [field("x", known, **changed(told))]}
+    array = {"type": "array", "elementType": known, "containsNull": True}
+    map_type = {"type": "map", "keyType": known, "valueType": "long", "valueContainsNull": True}
+    column = {
+        "top": field("c", known, **changed(told)),
+        "struct": field("c", inner),
+        "element": field("c", array, **changed({**told, "fieldPath": "element"})),
+        "key": field("c", map_type, **changed({**told, "fieldPath": "key"})),
+    }[place]
+    table = HandmadeTable(tmp_path / "t")
+    rows = table.data("0.parquet", pa.table({"id": [1]}), stats='{"numRecords":1}')
+    table.commit(FEATURES, metadata(schema(field("id"), column)), rows)
+    snapshot = deltaic.Table(table.root).snapshot()
+    assert snapshot.num_files == 1
+    for ask in (
+        snapshot.scan,
+        lambda: snapshot.scan(columns=["id"]).to_arrow(),
+        lambda: snapshot.scan().count(),
+    ):
+        with pytest.raises(deltaic.UnsupportedFeature) as caught:
+            ask()
+        assert caught.value.context["feature"] == "typeWidening"
+        assert before in caught.value.message
+        assert after in caught.value.message
+        assert caught.value.hint
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        [{"fromType": "integer", "toType": "long", "tableVersion": 1}],
+        [{"toType": "long", "fromType": "integer", "fieldPath": None}],
+        [{"fromType": "byte", "toType": "short", "tableVersion": 1}, {"fromType": "short", "toType": "long"}],
+        [],
+    ],
+)
+def test_older_entries_are_read(tmp_path: Path, changes: list[dict[str, Any]]) -> None:
+    """protocol: beyond:type-widening.3."""
+    table = HandmadeTable(tmp_path / "t")
+    old = table.data("0.parquet", pa.table({"c": pa.array([7], pa.int32())}))
+    table.commit(FEATURES, metadata(schema(field("c", "long", **changed(*changes)))), old)
+    assert rows_of(table) == [7]
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        "integer",
+        {},
+        {"fromType": "integer"},
+        {"fromType": 1, "toType": "long"},
+        {"fromType": "integer", "toType": "long", "fieldPath": "elements"},
+        {"fromType": "integer", "toType": "long", "fieldPath": 7},
+    ],
+)
+def test_an_entry_that_is_none_is_damage(tmp_path: Path, entry: Any) -> None:
+    table = HandmadeTable(tmp_path / "t")
+    rows = table.data("0.parquet", pa.table({"c": [1]}))
+    table.commit(FEATURES, metadata(schema(field("c", "long", **changed(entry)))), rows)
+    with pytest.raises(deltaic.CorruptLog) as caught:
+        rows_of(table)
+    assert "delta.typeChanges" in caught.value.message
+    assert caught.value.context["field"] == "c"
+
+
+@pytest.mark.parametrize(
+    ("held", "wanted"),
+    [
+        (pa.array([2**40], pa.int64()), "integer"),
+        (pa.array([300], pa.int32()), "byte"),
+        (pa.array([1.5], pa.float64()), "float"),
+        (pa.array([1.5], pa.float64()), "long"),
+        (pa.array([1], pa.int64()), "double"),
+        (pa.array([1], pa.int64()), "string"),
+        (pa.array([Decimal("1.55")], pa.decimal128(5, 2)), "decimal(4,1)"),
+        (pa.array([datetime(2020, 1, 1)], pa.timestamp("us")), "date"),  # noqa: DTZ001
+        (pa.array(["1"], pa.string()), "long"),
+    ],
+    ids=lambda part: part if isinstance(part, str) else str(part.type),
+)
+def test_nothing_is_narrowed(tmp_path: Path, held: pa.Array, wanted: str) -> None:
+    """A value that the column's type does not hold is an error, never another value."""
+    table = HandmadeTable(tmp_path / "t")
+    table.commit(
+        FEATURES, metadata(schema(field("c", wanted))), table.data("0.parquet", pa.table({"c": held}))
+    )
+    with pytest.raises(deltaic.CorruptData) as caught:
+        rows_of(table)
+    assert (caught.value.context["path"], caught.value.context["field"]) == ("0.parquet", "c")
