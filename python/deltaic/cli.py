@@ -288,7 +288,7 @@ def _files(options: argparse.Namespace) -> None:
 
 def _head(options: argparse.Namespace) -> None:
     columns = None if options.columns is None else [name.strip() for name in options.columns.split(",")]
-    scan = _snapshot(options).scan(columns, options.where, limit=options.n)
+    scan = _snapshot(options).scan(columns, options.where, limit=options.n, variant="json")
     table = scan.to_arrow()
     rows: list[dict[str, Any]] = table.to_pylist()
     if options.json:

@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal
 
 from deltaic import _rust
 from deltaic.arguments import at_most
@@ -254,6 +254,7 @@ class Snapshot:
         row_ids: bool = False,
         limit: int | None = None,
         batch_size: int | None = None,
+        variant: Literal["arrow", "json"] = "arrow",
     ) -> Scan:
         """What to read; nothing is read until the scan is asked.
 
@@ -267,9 +268,14 @@ class Snapshot:
                 table needs row tracking for it.
             limit: At most this many rows; which ones is not defined.
             batch_size: At most this many rows in a batch.
+            variant: How columns of type variant come, nested ones too. ``"arrow"``: as Arrow's extension type
+                ``arrow.parquet.variant``, a struct of the bytes ``metadata`` and ``value``, shredded ones put
+                together again. ``"json"``: as JSON text, spelled as Spark's ``to_json`` does. A predicate can
+                only ask whether one IS NULL.
 
         Raises:
-            ValueError: An unknown column in `columns`; the nearest name is given. Or a bound below its least.
+            ValueError: An unknown column in `columns`, or an unknown form in `variant`; the nearest name is
+                given. Or a bound below its least.
             InvalidPredicate: The predicate does not parse or names an unknown column.
             UnsupportedExpression: It uses what cannot be evaluated here.
             UnsupportedFeature: Row ids are asked for, and row tracking is not enabled.
@@ -280,6 +286,12 @@ class Snapshot:
         >>> commit = table.append(walks)
         >>> table.snapshot().scan(["id"], deltaic.col("km") > 10.0).to_arrow()["id"].to_pylist()
         [2]
+
+        Of a table with a variant in it:
+
+        >>> events = deltaic.Table("events").snapshot()  # doctest: +SKIP
+        >>> events.scan(["payload"], variant="json").to_arrow()["payload"].to_pylist()  # doctest: +SKIP
+        ['{"user":7,"tags":["a","b"]}', None]
         """
         if isinstance(columns, str):
             raise TypeError(f"columns is a list of names: write columns=[{columns!r}]")
@@ -290,6 +302,7 @@ class Snapshot:
                 limit=None if limit is None else at_most("limit", limit, least=0),
                 batch_size=None if batch_size is None else at_most("batch_size", batch_size, least=1),
                 row_ids=bool(row_ids),
+                variant=variant,
             )
         )
 

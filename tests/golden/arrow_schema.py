@@ -1,7 +1,8 @@
 """The Arrow schema that a Delta schema must be read as, made from the schema's JSON alone.
 
 It is the one of PySpark's ``to_arrow_schema(schema, timezone="UTC")``: no large or view forms, microseconds,
-list children called ``element``, map children ``key`` and ``value``, Delta's nullability, no field metadata.
+list children called ``element``, map children ``key`` and ``value``, Delta's nullability, no field metadata
+but a variant's, which name its extension type.
 """
 
 from __future__ import annotations
@@ -25,7 +26,9 @@ _PRIMITIVES = {
     "timestamp": pa.timestamp("us", "UTC"),
     "timestamp_ntz": pa.timestamp("us"),
     "void": pa.null(),
+    "variant": pa.struct([pa.field("metadata", pa.binary(), nullable=False), pa.field("value", pa.binary())]),
 }
+_EXTENSION = {"ARROW:extension:name": "arrow.parquet.variant", "ARROW:extension:metadata": ""}
 
 
 def arrow_schema(schema: dict[str, Any]) -> pa.Schema:
@@ -39,7 +42,11 @@ def describe(schema: pa.Schema) -> list[str]:
 
 
 def _fields(struct: dict[str, Any]) -> list[pa.Field]:
-    return [pa.field(item["name"], _type(item["type"]), item["nullable"]) for item in struct["fields"]]
+    return [_field(item["name"], item["type"], nullable=item["nullable"]) for item in struct["fields"]]
+
+
+def _field(name: str, kind: str | dict[str, Any], *, nullable: bool) -> pa.Field:
+    return pa.field(name, _type(kind), nullable, metadata=_EXTENSION if kind == "variant" else None)
 
 
 def _type(kind: str | dict[str, Any]) -> pa.DataType:
@@ -50,10 +57,10 @@ def _type(kind: str | dict[str, Any]) -> pa.DataType:
     if kind["type"] == "struct":
         return pa.struct(_fields(kind))
     if kind["type"] == "array":
-        return pa.list_(pa.field("element", _type(kind["elementType"]), kind["containsNull"]))
+        return pa.list_(_field("element", kind["elementType"], nullable=kind["containsNull"]))
     if kind["type"] == "map":
-        value = pa.field("value", _type(kind["valueType"]), kind["valueContainsNull"])
-        return pa.map_(pa.field("key", _type(kind["keyType"]), nullable=False), value)
+        value = _field("value", kind["valueType"], nullable=kind["valueContainsNull"])
+        return pa.map_(_field("key", kind["keyType"], nullable=False), value)
     raise ValueError(f"no Arrow type for {kind!r}")
 
 
@@ -67,5 +74,5 @@ def _describe(field: pa.Field) -> str:
         word = f"list<{_describe(kind.value_field)}>"
     else:
         word = str(kind)
-    metadata = f" metadata {dict(field.metadata)}" if field.metadata else ""
+    metadata = f" metadata {dict(sorted(field.metadata.items()))}" if field.metadata else ""
     return f"{field.name}: {word}{'' if field.nullable else ' not null'}{metadata}"

@@ -25,6 +25,7 @@ from .conftest import VERDICT
 from .opening import OPENED_ALL_THE_SAME, needs_golden
 from .reference import GOLDEN, Content, Reference, manifest, reference
 from .rows import difference
+from .variants import as_text, holds_variants, rendered
 
 EXPECTATIONS = Path(__file__).with_name("expectations.json")
 READ_AT_LEAST = 150
@@ -124,12 +125,19 @@ def read(snapshot: deltaic.Snapshot, known: Reference, content: Content) -> str:
         if not is_illegal and known.failed_at != "scan" and known.name not in OPENED_ALL_THE_SAME:
             pytest.fail(f"delta-spark reads it, deltaic does not: {error}")
         return f"error:{error.code}"
-    assert describe(actual.schema) == describe(arrow_schema(json.loads(snapshot.schema.to_json())))
+    schema = json.loads(snapshot.schema.to_json())
+    assert describe(actual.schema) == describe(arrow_schema(schema))
+    if holds_variants(schema):
+        decoded, actual = as_text(actual, schema), snapshot.scan(variant="json").to_arrow()
+        found = difference(actual, decoded)
+        assert found is None, f"JSON is not what the bytes say: {found}"
     if content.rows is None and known.failure.startswith("FAILED_READ_FILE"):
         pytest.fail(f"data files are missing, and {actual.num_rows} rows were read")
     assert scan.count() == actual.num_rows
     assert snapshot.num_rows in (actual.num_rows, None)
     if content.rows is not None:
+        if holds_variants(schema):
+            actual = rendered(actual, schema, content.read().schema)
         found = difference(padded(actual, known.schema), as_read(content, actual))
         assert found is None, f"version {snapshot.version}: {found}"
     return "read"

@@ -14,6 +14,7 @@ import deltaic.spark as ds
 from tests.golden.reference import GOLDEN, reference
 from tests.golden.rows import difference
 from tests.golden.test_golden import as_read, padded
+from tests.golden.variants import holds_variants
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -30,6 +31,8 @@ def beyond_spark(snapshot: deltaic.Snapshot) -> set[str]:
         found.add("columnMapping")
     if any(snapshot.files().to_arrow()["deletion_vector"].to_pylist()):
         found.add("deletionVectors")
+    if holds_variants(json.loads(snapshot.schema.to_json())):
+        found.add("type variant")
     return found
 
 

@@ -77,11 +77,12 @@ class Snapshot:
         predicate: str | None,
         limit: int | None,
         batch_size: int | None,
-        row_ids: bool = False,
+        row_ids: bool,
+        variant: str,
     ) -> Scan:
         """Plans a scan.
 
         Raises:
-            ValueError: An unknown name in `columns`, with the nearest one.
+            ValueError: An unknown name in `columns` or `variant`, with the nearest one.
             InvalidPredicate, UnsupportedExpression.
         """

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use deltaic_log::history::timestamp_of;
 use deltaic_log::snapshot::WithStatistics;
 use deltaic_protocol::{Error, ErrorKind};
-use deltaic_table::scan::{Scan as TableScan, ScanOptions};
+use deltaic_table::scan::{Scan as TableScan, ScanOptions, VariantAs};
 use pyo3::prelude::*;
 
 use crate::arrow_table::ArrowTable;
@@ -135,7 +135,7 @@ impl Snapshot {
         Ok(ArrowTable { schema, batches })
     }
 
-    #[pyo3(signature = (*, columns, predicate, limit, batch_size, row_ids=false))]
+    #[pyo3(signature = (*, columns, predicate, limit, batch_size, row_ids, variant))]
     fn scan(
         &self,
         columns: Option<Vec<String>>,
@@ -143,6 +143,7 @@ impl Snapshot {
         limit: Option<i64>,
         batch_size: Option<i64>,
         row_ids: bool,
+        variant: &str,
     ) -> Answer<Scan> {
         let (limit, batch_size) = (count("limit", limit)?, count("batch_size", batch_size)?);
         let options = ScanOptions {
@@ -151,6 +152,7 @@ impl Snapshot {
             limit,
             batch_size,
             row_ids,
+            variant: VariantAs::parse(variant)?,
             allowed_roots: self.allowed_roots.clone(),
         };
         guarded(|| Ok(Scan(TableScan::try_new(self.snapshot.clone(), options)?)))

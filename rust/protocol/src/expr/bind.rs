@@ -128,6 +128,7 @@ impl Predicate {
             }
             Self::Term(Term::Column(name)) => match resolve(name, schema)? {
                 (path, DataType::Primitive(PrimitiveType::Boolean)) => BoundPredicate::Column(path),
+                (_, DataType::Primitive(PrimitiveType::Variant)) => return Err(of_a_variant(name)),
                 (_, other) => {
                     return Err(
                         invalid(format!("the column {name} is a {other}, not a condition"))
@@ -142,6 +143,7 @@ impl Predicate {
                 (path, DataType::Primitive(PrimitiveType::String)) => {
                     BoundPredicate::StartsWith(path, prefix.clone())
                 }
+                (_, DataType::Primitive(PrimitiveType::Variant)) => return Err(of_a_variant(name)),
                 (_, other) => {
                     return Err(
                         invalid(format!("startswith needs a string, and {name} is a {other}"))
@@ -168,6 +170,15 @@ fn invalid(message: impl Into<String>) -> Error {
     Error::new(ErrorKind::InvalidPredicate, message)
 }
 
+/// A variant is judged by nobody but who reads it: its values have no one type.
+fn of_a_variant(name: &ColumnName) -> Error {
+    invalid(format!(
+        "a predicate can only ask of a variant whether it IS NULL or IS NOT NULL, and {name} is or lies in one"
+    ))
+    .with("field", name.to_string())
+    .hint("read the rows with scan(variant=\"json\") and look into the values afterwards")
+}
+
 fn resolve(name: &ColumnName, schema: &StructType) -> Result<(Vec<String>, DataType)> {
     let mut path = Vec::new();
     let mut fields = schema;
@@ -189,6 +200,7 @@ fn resolve(name: &ColumnName, schema: &StructType) -> Result<(Vec<String>, DataT
         match (&field.data_type, parts.peek()) {
             (data_type, None) => return Ok((path, data_type.clone())),
             (DataType::Struct(inner), Some(_)) => fields = inner,
+            (DataType::Primitive(PrimitiveType::Variant), Some(_)) => return Err(of_a_variant(name)),
             (other, Some(below)) => {
                 return Err(invalid(format!("{part} is a {other} and has no field {below}"))
                     .with("field", name.to_string())
@@ -201,6 +213,7 @@ fn resolve(name: &ColumnName, schema: &StructType) -> Result<(Vec<String>, DataT
 
 fn resolve_primitive(name: &ColumnName, schema: &StructType) -> Result<(Vec<String>, PrimitiveType)> {
     match resolve(name, schema)? {
+        (_, DataType::Primitive(PrimitiveType::Variant)) => Err(of_a_variant(name)),
         (path, DataType::Primitive(primitive)) => Ok((path, primitive)),
         (_, other) => Err(Error::new(
             ErrorKind::UnsupportedExpression,

@@ -118,8 +118,8 @@ pub static FEATURES: &[Feature] = &[
     both("vacuumProtocolCheck", FULL, FULL),
     Feature { aliases: &["inCommitTimestamps", "inCommitTimestamp-preview"], property: Some("delta.enableInCommitTimestamps"), active: has_in_commit_timestamps, ..writer("inCommitTimestamp", 0, WHILE_INACTIVE) },
     Feature { aliases: &["typeWidening-preview"], property: Some("delta.enableTypeWidening"), ..both("typeWidening", FULL, NONE) },
-    Feature { aliases: &["variantType-preview"], ..both("variantType", NONE, NONE) },
-    Feature { aliases: &["variantShredding-preview"], property: Some("delta.enableVariantShredding"), requires: &["variantType"], ..both("variantShredding", NONE, NONE) },
+    Feature { aliases: &["variantType-preview"], ..both("variantType", FULL, NONE) },
+    Feature { aliases: &["variantShredding-preview"], property: Some("delta.enableVariantShredding"), requires: &["variantType"], ..both("variantShredding", FULL, NONE) },
     Feature { open: WITH_TAIL, aliases: &["catalogOwned-preview"], requires: &["inCommitTimestamp", "vacuumProtocolCheck"], ..both("catalogManaged", NONE, NONE) },
     // It binds checkpoints and cleanup, which an append does not touch.
     writer("checkpointProtection", 0, FULL),

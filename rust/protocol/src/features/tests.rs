@@ -144,12 +144,12 @@ fn a_refusal_names_the_feature_as_the_table_does() -> Result<()> {
     let (plain, schema) = metadata(PLAIN, &[])?;
     assert_eq!(
         refused(ensure_readable(
-            &protocol(3, 7, &["variantType-preview"]),
+            &protocol(3, 7, &["geospatial-dev"]),
             &plain,
             &schema
         ))
         .as_deref(),
-        Some("variantType-preview")
+        Some("geospatial-dev")
     );
     Ok(())
 }

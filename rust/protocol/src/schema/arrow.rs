@@ -2,8 +2,10 @@
 //!
 //! The Arrow types are those of PySpark's `to_arrow_schema(schema, timezone="UTC")`.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
+use arrow_schema::extension::{EXTENSION_TYPE_METADATA_KEY, EXTENSION_TYPE_NAME_KEY};
 use arrow_schema::{DataType as ArrowType, Field, FieldRef, Fields, Schema, TimeUnit};
 
 use super::{ArrayType, DataType, MapType, PrimitiveType, StructField, StructType};
@@ -17,31 +19,52 @@ impl StructType {
 }
 
 impl StructField {
-    /// The Arrow field of such a column, without field metadata.
+    /// The Arrow field of such a column. It has no metadata, unless it is a variant.
     pub fn to_arrow(&self) -> Result<Field> {
-        let arrow = self
-            .data_type
-            .to_arrow()
-            .map_err(|error| error.with("field", self.name.as_str()))?;
-        Ok(Field::new(&self.name, arrow, self.nullable))
+        self.data_type
+            .to_arrow_field(&self.name, self.nullable)
+            .map_err(|error| error.with("field", self.name.as_str()))
     }
 }
 
+/// The name of Arrow's extension type for variants.
+pub const VARIANT_EXTENSION: &str = "arrow.parquet.variant";
+
 impl DataType {
+    /// The Arrow field of such a column. What it is beyond its Arrow type, an extension type, stands in its metadata.
+    ///
+    /// ```
+    /// use deltaic_protocol::schema::{DataType, PrimitiveType};
+    ///
+    /// let field = DataType::Primitive(PrimitiveType::Variant).to_arrow_field("v", true)?;
+    /// assert_eq!(field.extension_type_name(), Some("arrow.parquet.variant"));
+    /// # Ok::<(), deltaic_protocol::Error>(())
+    /// ```
+    pub fn to_arrow_field(&self, name: &str, nullable: bool) -> Result<Field> {
+        let field = Field::new(name, self.to_arrow()?, nullable);
+        Ok(match self {
+            Self::Primitive(PrimitiveType::Variant) => field.with_metadata(HashMap::from([
+                (EXTENSION_TYPE_NAME_KEY.to_owned(), VARIANT_EXTENSION.to_owned()),
+                (EXTENSION_TYPE_METADATA_KEY.to_owned(), String::new()),
+            ])),
+            _ => field,
+        })
+    }
+
     /// The Arrow type of such a column.
     pub fn to_arrow(&self) -> Result<ArrowType> {
         Ok(match self {
             Self::Primitive(primitive) => primitive.to_arrow()?,
             Self::Struct(fields) => ArrowType::Struct(fields_to_arrow(fields)?),
-            Self::Array(array) => ArrowType::List(Arc::new(Field::new(
-                "element",
-                array.element_type.to_arrow()?,
-                array.contains_null,
-            ))),
+            Self::Array(array) => ArrowType::List(Arc::new(
+                array
+                    .element_type
+                    .to_arrow_field("element", array.contains_null)?,
+            )),
             Self::Map(map) => {
                 let entries = Fields::from(vec![
-                    Field::new("key", map.key_type.to_arrow()?, false),
-                    Field::new("value", map.value_type.to_arrow()?, map.value_contains_null),
+                    map.key_type.to_arrow_field("key", false)?,
+                    map.value_type.to_arrow_field("value", map.value_contains_null)?,
                 ]);
                 ArrowType::Map(
                     Arc::new(Field::new("entries", ArrowType::Struct(entries), false)),
@@ -64,7 +87,7 @@ impl DataType {
 }
 
 impl PrimitiveType {
-    /// The Arrow type of such a column.
+    /// The Arrow type of such a column; of a variant, what its extension type is stored as.
     pub fn to_arrow(self) -> Result<ArrowType> {
         Ok(match self {
             Self::String => ArrowType::Utf8,
@@ -83,13 +106,10 @@ impl PrimitiveType {
                 ArrowType::Decimal128(precision, i8::try_from(scale).unwrap_or(38))
             }
             Self::Void => ArrowType::Null,
-            Self::Variant => {
-                return Err(Error::new(
-                    ErrorKind::UnsupportedFeature,
-                    "columns of type variant are not implemented yet",
-                )
-                .with("feature", "variantType"));
-            }
+            Self::Variant => ArrowType::Struct(Fields::from(vec![
+                Field::new("metadata", ArrowType::Binary, false),
+                Field::new("value", ArrowType::Binary, true),
+            ])),
         })
     }
 }
@@ -142,13 +162,27 @@ fn field_below(field: &Field, path: &str) -> Result<StructField> {
     }
     Ok(StructField::new(
         field.name(),
-        type_from_arrow(field.data_type(), &below)?,
+        type_of_field(field, &below)?,
         field.is_nullable(),
     ))
 }
 
 fn mismatch(path: &str, message: impl Into<String>) -> Error {
     Error::new(ErrorKind::SchemaMismatch, message).with("field", path)
+}
+
+fn type_of_field(field: &Field, path: &str) -> Result<DataType> {
+    // Taken for the struct that it is stored as, a variant would be one no longer.
+    if field.extension_type_name() == Some(VARIANT_EXTENSION) {
+        return Err(Error::new(
+            ErrorKind::UnsupportedFeature,
+            format!("the column {path} is a variant, and variants are not written yet"),
+        )
+        .with("feature", "variantType")
+        .with("field", path)
+        .hint("hand it over as JSON text, as scan(variant=\"json\") gives it"));
+    }
+    type_from_arrow(field.data_type(), path)
 }
 
 fn type_from_arrow(arrow: &ArrowType, path: &str) -> Result<DataType> {
@@ -206,7 +240,7 @@ fn type_from_arrow(arrow: &ArrowType, path: &str) -> Result<DataType> {
 
 fn array_from_arrow(element: &FieldRef, path: &str) -> Result<DataType> {
     Ok(DataType::Array(Box::new(ArrayType {
-        element_type: type_from_arrow(element.data_type(), &format!("{path}.element"))?,
+        element_type: type_of_field(element, &format!("{path}.element"))?,
         contains_null: element.is_nullable(),
     })))
 }
@@ -215,7 +249,7 @@ fn map_from_arrow(entries: &FieldRef, path: &str) -> Result<DataType> {
     match entries.data_type() {
         ArrowType::Struct(fields) if fields.len() == 2 => Ok(DataType::Map(Box::new(MapType {
             key_type: type_from_arrow(fields[0].data_type(), &format!("{path}.key"))?,
-            value_type: type_from_arrow(fields[1].data_type(), &format!("{path}.value"))?,
+            value_type: type_of_field(&fields[1], &format!("{path}.value"))?,
             value_contains_null: fields[1].is_nullable(),
         }))),
         _ => Err(mismatch(

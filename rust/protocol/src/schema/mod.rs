@@ -10,7 +10,7 @@ mod tree;
 mod type_changes;
 mod types;
 
-pub use arrow::schema_from_arrow;
+pub use arrow::{VARIANT_EXTENSION, schema_from_arrow};
 pub use column_metadata::{DeclaredLength, Identity};
 pub use column_name::ColumnName;
 pub use type_changes::{TypeChange, is_widening};

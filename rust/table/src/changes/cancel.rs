@@ -8,9 +8,11 @@ use arrow_array::{Array, ArrayRef, BooleanArray, LargeListArray, ListArray, Reco
 use arrow_row::{OwnedRow, RowConverter, SortField};
 use arrow_schema::{ArrowError, DataType, Field, Fields};
 use arrow_select::filter::filter_record_batch;
+use deltaic_protocol::schema::VARIANT_EXTENSION;
 use deltaic_protocol::{Error, ErrorKind, Result};
 
 use super::CHANGE_TYPE;
+use crate::read::comparable_variants;
 
 /// The rows of a version without those that came and went alike, each as often as it did both.
 ///
@@ -29,7 +31,9 @@ pub(super) fn without_rewrites(batches: Vec<RecordBatch>) -> Result<Vec<RecordBa
         .map(|(index, _)| index)
         .collect();
     let columns = |batch: &RecordBatch| -> Result<Vec<ArrayRef>> {
-        let columns = compared.iter().map(|index| comparable(batch.column(*index)));
+        let columns = compared
+            .iter()
+            .map(|index| comparable(batch.schema_ref().field(*index), batch.column(*index)));
         columns.collect::<Result<_, _>>().map_err(failed)
     };
     let fields = columns(first)?
@@ -97,13 +101,16 @@ fn inserts(batch: &RecordBatch) -> Result<Vec<bool>> {
     Ok(kinds.iter().map(|kind| kind == Some("insert")).collect())
 }
 
-/// A column as one that rows can be made of: maps as the lists of their entries.
-fn comparable(column: &ArrayRef) -> Result<ArrayRef, ArrowError> {
+/// A column as one that rows can be made of: maps as the lists of their entries, variants as texts.
+fn comparable(field: &Field, column: &ArrayRef) -> Result<ArrayRef, ArrowError> {
+    if field.extension_type_name() == Some(VARIANT_EXTENSION) {
+        return comparable_variants(column);
+    }
     Ok(match column.data_type() {
         DataType::Map(entries, _) => {
             let map = column.as_map();
             let entries_array: ArrayRef = Arc::new(map.entries().clone());
-            let inner = comparable(&entries_array)?;
+            let inner = comparable(entries, &entries_array)?;
             let field = Arc::new(Field::new(entries.name(), inner.data_type().clone(), false));
             Arc::new(ListArray::try_new(
                 field,
@@ -114,7 +121,7 @@ fn comparable(column: &ArrayRef) -> Result<ArrayRef, ArrowError> {
         }
         DataType::List(element) => {
             let list = column.as_list::<i32>();
-            let inner = comparable(list.values())?;
+            let inner = comparable(element, list.values())?;
             let field = Field::clone(element).with_data_type(inner.data_type().clone());
             Arc::new(ListArray::try_new(
                 Arc::new(field),
@@ -125,7 +132,7 @@ fn comparable(column: &ArrayRef) -> Result<ArrayRef, ArrowError> {
         }
         DataType::LargeList(element) => {
             let list = column.as_list::<i64>();
-            let inner = comparable(list.values())?;
+            let inner = comparable(element, list.values())?;
             let field = Field::clone(element).with_data_type(inner.data_type().clone());
             Arc::new(LargeListArray::try_new(
                 Arc::new(field),
@@ -136,7 +143,10 @@ fn comparable(column: &ArrayRef) -> Result<ArrayRef, ArrowError> {
         }
         DataType::Struct(fields) if !fields.is_empty() => {
             let rows = column.as_struct();
-            let columns: Vec<ArrayRef> = rows.columns().iter().map(comparable).collect::<Result<_, _>>()?;
+            let parts = fields.iter().zip(rows.columns());
+            let columns: Vec<ArrayRef> = parts
+                .map(|(field, part)| comparable(field, part))
+                .collect::<Result<_, _>>()?;
             let fields: Fields = fields
                 .iter()
                 .zip(&columns)

@@ -14,7 +14,7 @@ use deltaic_protocol::{Error, ErrorKind, Result, Version};
 use super::era::Era;
 use super::{CHANGE_TYPE, COMMIT_TIMESTAMP, COMMIT_VERSION};
 use crate::read::Rows;
-use crate::scan::{BATCH_ROWS, ScanContext, ScanTask, Selection, select};
+use crate::scan::{BATCH_ROWS, ScanContext, ScanTask, Selection, VariantAs, select};
 
 /// What is asked of a range of versions.
 #[derive(Clone, Debug)]
@@ -85,6 +85,7 @@ impl Changes {
             row_columns: None,
             predicate: None,
             batch_size: BATCH_ROWS,
+            variant: VariantAs::Arrow,
             allowed_roots: options.allowed_roots,
         };
         let mut era: Option<Era> = None;

@@ -6,12 +6,13 @@ use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, ListArray, MapArray, StructArray, make_array, new_null_array};
-use arrow_schema::{ArrowError, DataType as ArrowType, Field, TimeUnit};
+use arrow_schema::{ArrowError, DataType as ArrowType, TimeUnit};
 use deltaic_protocol::column_mapping::ColumnMappingMode;
-use deltaic_protocol::schema::{DataType, StructType};
+use deltaic_protocol::schema::{DataType, PrimitiveType, StructType};
 use deltaic_protocol::{Error, ErrorKind, Result};
 
 use super::find::find;
+use super::variant::conform_variant;
 use super::widen::widen;
 
 fn damaged(error: &ArrowError) -> Error {
@@ -60,7 +61,9 @@ pub(super) fn conform(
                 &format!("{path}.element"),
                 mode,
             )?;
-            let field = Field::new("element", element.element_type.to_arrow()?, element.contains_null);
+            let field = element
+                .element_type
+                .to_arrow_field("element", element.contains_null)?;
             let rebuilt = ListArray::try_new(
                 Arc::new(field),
                 list.offsets().clone(),
@@ -99,6 +102,7 @@ pub(super) fn conform(
             Err(unknown) => unknown.with("field", path),
             Ok(_) => misfit(),
         }),
+        DataType::Primitive(PrimitiveType::Variant) => conform_variant(array, path),
         DataType::Primitive(primitive) => {
             let target = primitive.to_arrow()?;
             if *array.data_type() == target {

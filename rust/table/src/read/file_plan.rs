@@ -18,7 +18,8 @@ use deltaic_protocol::{Error, ErrorKind, Result};
 use super::conform::{UNFIT, conform};
 use super::find::{find, find_name};
 use super::row_identity::RowIdentity;
-use crate::scan::{ROW_COMMIT_VERSION, ROW_ID, ScanTask};
+use super::variant::to_json;
+use crate::scan::{ROW_COMMIT_VERSION, ROW_ID, ScanTask, VariantAs};
 
 /// How a file's batches become the scan's.
 pub(super) struct FilePlan {
@@ -38,7 +39,11 @@ pub(super) struct FilePlan {
 impl FilePlan {
     pub(super) fn of(task: &ScanTask) -> Result<Self> {
         let context = &task.context;
-        let mut needed = context.output.clone();
+        // As the table has them, whatever they are to come out as.
+        let in_table = |field: &StructField| context.table_schema.field(&field.name).unwrap_or(field).clone();
+        let mut needed = StructType {
+            fields: context.output.fields.iter().map(in_table).collect(),
+        };
         if let Some((_, predicate)) = &context.predicate {
             for column in predicate.columns() {
                 if needed.field(column).is_none()
@@ -143,7 +148,12 @@ impl FilePlan {
         };
         let options = RecordBatchOptions::new().with_row_count(Some(kept.num_rows()));
         let asked = self.output_schema.fields().len();
-        let columns = kept.columns().iter().take(asked).cloned().collect();
+        let columns = kept.columns().iter().zip(&self.needed.fields).take(asked);
+        let columns = columns.map(|(column, field)| match self.task.context.variant {
+            VariantAs::Arrow => Ok(Arc::clone(column)),
+            VariantAs::Json => to_json(column, &field.data_type, &field.name),
+        });
+        let columns = columns.collect::<Result<Vec<_>>>()?;
         RecordBatch::try_new_with_options(Arc::clone(&self.output_schema), columns, &options).map_err(failed)
     }
 }

@@ -10,6 +10,7 @@ mod open;
 mod row_identity;
 mod rows;
 mod stream;
+mod variant;
 mod widen;
 
 pub use count::count;
@@ -17,3 +18,4 @@ pub use deletion_vectors::{VectorOf, read_vectors};
 pub use list_vectors::list_vectors;
 pub(crate) use rows::Rows;
 pub use stream::{BatchStream, stream_scan, stream_task, stream_tasks};
+pub(crate) use variant::comparable_variants;

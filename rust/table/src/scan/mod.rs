@@ -5,9 +5,11 @@ mod plan;
 mod row_ids;
 mod selection;
 mod task;
+mod variant_as;
 
 pub(crate) use plan::{BATCH_ROWS, select};
 pub use plan::{Scan, ScanOptions, list_files};
 pub use row_ids::{ROW_COMMIT_VERSION, ROW_ID};
 pub use selection::Selection;
 pub use task::{ScanContext, ScanTask};
+pub use variant_as::VariantAs;

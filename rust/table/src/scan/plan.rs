@@ -14,7 +14,7 @@ use deltaic_protocol::schema::{StructField, StructType};
 use deltaic_protocol::{Error, ErrorKind, Result};
 
 use super::row_ids;
-use super::{ScanContext, ScanTask, Selection};
+use super::{ScanContext, ScanTask, Selection, VariantAs};
 use crate::read::Rows;
 
 /// Rows a batch where the user does not say: as much as fits a core's cache.
@@ -33,6 +33,8 @@ pub struct ScanOptions {
     pub batch_size: Option<usize>,
     /// Whether each row's id and the version that brought it come behind the columns.
     pub row_ids: bool,
+    /// The form of variants.
+    pub variant: VariantAs,
     /// Folders outside the table that its files may lie in.
     pub allowed_roots: Vec<String>,
 }
@@ -57,10 +59,11 @@ impl Scan {
                 .with("version", snapshot.version())
         })?;
         let schema = Arc::clone(snapshot.schema());
-        let mut output = match &options.columns {
+        let chosen = match &options.columns {
             None => schema.as_ref().clone(),
             Some(names) => select(&schema, names)?,
         };
+        let mut output = options.variant.of_schema(&chosen);
         let row_columns = if options.row_ids {
             let columns = row_ids::materialized_columns(&snapshot).map_err(|error| {
                 error
@@ -101,6 +104,7 @@ impl Scan {
             row_columns,
             predicate,
             batch_size,
+            variant: options.variant,
             allowed_roots: options.allowed_roots,
         };
         Ok(Self {

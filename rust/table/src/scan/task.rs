@@ -12,7 +12,7 @@ use deltaic_protocol::schema::StructType;
 use deltaic_protocol::{Error, ErrorKind, Result, Version};
 use serde::{Deserialize, Serialize};
 
-use super::{Selection, row_ids};
+use super::{Selection, VariantAs, row_ids};
 use crate::read::Rows;
 
 /// What all tasks of a scan share.
@@ -31,6 +31,7 @@ pub struct ScanContext {
     pub(crate) row_columns: Option<MaterializedColumns>,
     pub(crate) predicate: Option<(String, BoundPredicate)>,
     pub(crate) batch_size: usize,
+    pub(crate) variant: VariantAs,
     pub(crate) allowed_roots: Vec<String>,
 }
 
@@ -69,6 +70,8 @@ struct Wire {
     row_columns: Option<(String, String)>,
     predicate: Option<String>,
     batch_size: usize,
+    #[serde(default, skip_serializing_if = "VariantAs::is_default")]
+    variant: VariantAs,
     path: String,
     size: i64,
     partition_values: BTreeMap<String, Option<String>>,
@@ -120,6 +123,7 @@ impl ScanTask {
                 .map(|columns| (columns.row_id.clone(), columns.row_commit_version.clone())),
             predicate: context.predicate.as_ref().map(|(text, _)| text.clone()),
             batch_size: context.batch_size,
+            variant: context.variant,
             path: self.path.clone(),
             size: self.size,
             partition_values: self.partition_values.clone(),
@@ -180,7 +184,7 @@ impl ScanTask {
                 table_schema,
                 partition_columns: wire.partition_columns,
                 column_mapping: wire.column_mapping,
-                output: StructType { fields },
+                output: wire.variant.of_schema(&StructType { fields }),
                 row_columns: wire
                     .row_columns
                     .map(|(row_id, row_commit_version)| MaterializedColumns {
@@ -189,6 +193,7 @@ impl ScanTask {
                     }),
                 predicate,
                 batch_size: wire.batch_size,
+                variant: wire.variant,
                 allowed_roots: wire.allowed_roots,
             }),
             path: wire.path,

@@ -26,6 +26,7 @@ impl Incoming {
     /// converts without loss, and no column that must have values is missing. Else a `SchemaMismatch` that names
     /// the column.
     pub fn try_new(incoming: &Schema, table: &Arc<StructType>) -> Result<Self> {
+        refuse_variants(table)?;
         let mut sources = vec![None; table.fields.len()];
         for (index, field) in incoming.fields().iter().enumerate() {
             let target = table
@@ -103,6 +104,24 @@ impl Incoming {
         RecordBatch::try_new_with_options(Arc::clone(&self.arrow), columns, &options)
             .map_err(|error| failed(&error, ""))
     }
+}
+
+/// A table can have variants without the feature that the gate goes by.
+fn refuse_variants(table: &StructType) -> Result<()> {
+    let mut found = None;
+    table.for_each_part(&mut |path, part| {
+        if part.as_primitive() == Some(PrimitiveType::Variant) && found.is_none() {
+            found = Some(path.to_owned());
+        }
+    });
+    found.map_or(Ok(()), |path| {
+        Err(Error::new(
+            ErrorKind::UnsupportedFeature,
+            format!("the column {path} is a variant, and variants are not written yet"),
+        )
+        .with("feature", "variantType")
+        .with("field", path))
+    })
 }
 
 fn mismatch(path: &str, message: impl Into<String>) -> Error {
