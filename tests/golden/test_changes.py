@@ -79,7 +79,7 @@ def content(rows: Path) -> pa.Table:
 @needs_golden
 @pytest.mark.parametrize("feed", FEEDS, ids=lambda feed: f"{feed.name}:{feed.first}-{feed.last}")
 def test_a_recorded_feed(feed: Feed) -> None:
-    """protocol: reader-requirements-for-addcdcfile.1, .2, .3, .4, change-data-files.1, .2."""
+    """protocol: reader-requirements-for-addcdcfile.1, change-data-files.2, add-cdc-file.1."""
     table = deltaic.Table(reference(feed.name).folder)
     actual, expected = table.changes(feed.first, feed.last).to_arrow(), content(feed.rows)
     assert actual.column_names[-3:] == TELLING

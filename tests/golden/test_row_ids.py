@@ -25,9 +25,11 @@ def test_there_are_such_tables() -> None:
 @needs_golden
 @pytest.mark.parametrize("rows", EXPECTED, ids=lambda rows: f"{rows.parts[-3]}:{rows.name}")
 def test_row_ids(rows: Path) -> None:
-    """protocol: row-ids.1, row-commit-versions.1.
+    """Kept ones where the file keeps them, else told by the position.
 
-    protocol: reader-requirements-for-row-tracking.1, .2, .3, .4, .5, .6, .7, .8, .9
+    protocol: reader-requirements-for-row-tracking.2, reader-requirements-for-row-tracking.3,
+    protocol: reader-requirements-for-row-tracking.4, reader-requirements-for-row-tracking.6,
+    protocol: reader-requirements-for-row-tracking.7, reader-requirements-for-row-tracking.8
     """
     _, _, version = rows.name.partition("_v")
     table = deltaic.Table(reference("/".join(rows.parts[-4:-2])).folder)
