@@ -62,6 +62,8 @@ requirements: venv ## which of the protocol's requirements have a test, an excep
 bench: .envs/bench/.ready ## deltaic beside its peers, release build; writes docs/benchmarks.md (SCALE=1 REPEAT=5 ONLY=)
 	@.envs/bench/bin/python benches/python/run.py --scale $(SCALE) --repeat $(REPEAT) --only "$(ONLY)" \
 		$(if $(ONLY)$(filter-out 1 1.0,$(SCALE)),,--markdown docs/benchmarks.md)
+	@[ -n "$(ONLY)" ] || .envs/bench/bin/python benches/python/vectors.py --repeat $(REPEAT) \
+		$(if $(filter-out 1 1.0,$(SCALE)),,--markdown docs/benchmarks.md)
 
 .PHONY: fuzz
 fuzz: need-cargo need-python ## every fuzz target for SECONDS_EACH=60 seconds, by coverage and with AddressSanitizer
