@@ -1,7 +1,7 @@
-"""Reading deletion vectors, deltaic beside deltalake: `vectors.py [--repeat 5] [--markdown docs/benchmarks.md]`.
+"""Deletion vectors, deltaic beside deltalake: `vectors.py [--repeat 5] [--markdown docs/benchmarks.md]`.
 
-Each measurement is a process of its own, in turns; what it read is checked against the positions that were written
-before its time counts. A peer that has not answered after a minute is taken to hang.
+Each measurement is a process of its own, in turns; what it read is checked against the positions that were
+written before its time counts. A peer that has not answered after a minute is taken to hang.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ def generate(root: Path, files: int, each: int) -> None:
 
 
 def measure(peer: str, root: str) -> None:
-    """Print how long a peer takes to read all vectors of a table that it has open, and prove that they are right."""
+    """Print how long a peer takes to read all vectors of a table that is open; prove that they are right."""
     import pyarrow as pa
 
     if peer == "deltaic":
@@ -149,7 +149,7 @@ def page(repeat: int) -> str:
     lines = [
         HEADING,
         "",
-        f"{DELETED} deleted rows each, read of a table that is open; {releases}; medians of {repeat} processes.",
+        f"{DELETED} deleted rows each, of a table that is open; {releases}; medians of {repeat} processes.",
         "",
         "| table | deltaic | deltalake |",
         "|---|---|---|",
