@@ -20,7 +20,7 @@ use crate::history::{
 };
 use crate::listing::{Listing, LogFile};
 use crate::location::TableLocation;
-use crate::segment::{newest_version, not_a_table};
+use crate::segment::{newest_version, not_a_table, version_not_found};
 use crate::snapshot::{Files, LoadOptions, Snapshot};
 use crate::store_error::store_error;
 
@@ -106,7 +106,10 @@ pub async fn read_changes(
     let listing = Listing::whole(location).await?;
     let newest = newest_version(&listing).ok_or_else(|| not_a_table(&listing, location.uri()))?;
     let last = last.unwrap_or(newest);
-    if first > last && first <= newest {
+    if first > newest {
+        return Err(version_not_found(&listing, first).with("table", location.uri()));
+    }
+    if first > last {
         return Err(Error::new(
             ErrorKind::InvalidArgument,
             format!("changes from version {first} to {last}: the first is behind the last"),

@@ -1,0 +1,281 @@
+"""Heading *Change Data Files*: which rows came and went, in logs written by hand."""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime, timedelta, timezone
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import deltaic
+
+from .handmade_log import HandmadeTable, add, field, ids, metadata, protocol, remove, schema
+from .handmade_vectors import VectorFile
+
+FEED = {"delta.enableChangeDataFeed": "true"}
+VECTORS = protocol(3, 7, ["deletionVectors"], ["deletionVectors"])
+Row = tuple[Any, ...]
+
+
+def cdc(
+    table: HandmadeTable, path: str, rows: pa.Table, uri: str | None = None, **values: str
+) -> dict[str, Any]:
+    """A change data file, and the action that names it."""
+    place = table.root / path
+    place.parent.mkdir(parents=True, exist_ok=True)
+    pq.write_table(rows, place)
+    return {
+        "cdc": {
+            "path": uri or path,
+            "partitionValues": values,
+            "size": place.stat().st_size,
+            "dataChange": False,
+        }
+    }
+
+
+def changed(*rows: tuple[int, str]) -> pa.Table:
+    return pa.table({"id": [row[0] for row in rows], "_change_type": [row[1] for row in rows]})
+
+
+def feed(table: HandmadeTable, start: int, end: int | None = None, **options: Any) -> list[Row]:
+    rows = deltaic.Table(table.root).changes(start, end, **options).to_arrow()
+    columns = [name for name in rows.column_names if name != "_commit_timestamp"]
+    return sorted(zip(*(rows[name].to_pylist() for name in columns), strict=True), key=repr)
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> HandmadeTable:
+    """Three versions: two rows, an update of one that was recorded, a file that goes."""
+    table = HandmadeTable(tmp_path / "t")
+    first = table.data("a.parquet", ids(1, 2))
+    table.commit(protocol(1, 4), metadata(configuration=FEED), first)
+    update = cdc(table, "_change_data/c.parquet", changed((2, "update_preimage"), (3, "update_postimage")))
+    table.commit(remove("a.parquet"), table.data("b.parquet", ids(1, 3)), update)
+    table.commit(remove("b.parquet"))
+    return table
+
+
+def test_what_was_recorded_is_told_and_nothing_else(table: HandmadeTable) -> None:
+    """protocol: add-cdc-file.1, reader-requirements-for-addcdcfile.1, change-data-files.2."""
+    assert feed(table, 0, 1) == [
+        (1, "insert", 0),
+        (2, "insert", 0),
+        (2, "update_preimage", 1),
+        (3, "update_postimage", 1),
+    ]
+    assert feed(table, 2) == [(1, "delete", 2), (3, "delete", 2)]
+
+
+def test_what_is_inferred_are_the_rows_that_differ(table: HandmadeTable) -> None:
+    assert feed(table, 1, 1, infer=True) == [(2, "delete", 1), (3, "insert", 1)]
+
+
+def test_the_columns_that_tell(table: HandmadeTable) -> None:
+    """protocol: reader-requirements-for-addcdcfile.3."""
+    changes = deltaic.Table(table.root).changes(0)
+    kinds = {name: changes.schema.to_arrow().field(name).type for name in changes.schema.to_arrow().names}
+    assert kinds == {
+        "id": pa.int64(),
+        "_change_type": pa.string(),
+        "_commit_version": pa.int64(),
+        "_commit_timestamp": pa.timestamp("us", "UTC"),
+    }
+    times = {commit.version: commit.timestamp for commit in deltaic.Table(table.root).history()}
+    for row in changes.to_arrow().to_pylist():
+        assert row["_commit_timestamp"] == times[row["_commit_version"]]
+    chosen = deltaic.Table(table.root).changes(0, columns=["_commit_version", "id"]).to_arrow()
+    assert chosen.column_names == ["_commit_version", "id", "_change_type", "_commit_timestamp"]
+    with pytest.raises(ValueError, match="did you mean id"):
+        deltaic.Table(table.root).changes(0, columns=["idd"])
+
+
+def test_columns_that_the_schema_lacks_are_passed_over(tmp_path: Path) -> None:
+    """Some writers mark their change data files with a column.
+
+    protocol: reader-requirements-for-addcdcfile.4
+    """
+    table = HandmadeTable(tmp_path / "t")
+    table.commit(protocol(1, 4), metadata(configuration=FEED))
+    rows = changed((1, "insert")).append_column("__is_cdc", pa.array([True]))
+    table.commit(cdc(table, "_change_data/c.parquet", rows))
+    assert feed(table, 1) == [(1, "insert", 1)]
+
+
+def test_a_change_data_file_may_stand_anywhere_in_the_table(tmp_path: Path) -> None:
+    """protocol: add-cdc-file.2."""
+    table = HandmadeTable(tmp_path / "t")
+    table.commit(protocol(1, 4), metadata(configuration=FEED))
+    place = "Qn/cdc a.parquet"
+    for uri in ("Qn/cdc%20a.parquet", (table.root / place).as_uri()):
+        table.commit(cdc(table, place, changed((1, "insert")), uri))
+    assert feed(table, 1) == [(1, "insert", 1), (1, "insert", 2)]
+    table.commit(cdc(table, place, changed((1, "insert")), "../c.parquet"))
+    with pytest.raises(deltaic.PathEscape):
+        feed(table, 3)
+
+
+def test_the_values_of_partitions_are_those_of_the_action(tmp_path: Path) -> None:
+    table = HandmadeTable(tmp_path / "t")
+    text = schema(field("id"), field("p", "string"))
+    table.commit(protocol(1, 4), metadata(text, ["p"], configuration=FEED))
+    table.commit(cdc(table, "_change_data/p=x/c.parquet", changed((1, "delete")), p="x"))
+    gone = remove("old.parquet")
+    table.data("old.parquet", ids(7), values={"p": None})
+    table.commit(add("old.parquet", values={"p": None}))
+    # A value that is NULL may be left out of a remove.
+    gone["remove"] |= {"extendedFileMetadata": True, "partitionValues": {}, "size": 1}
+    table.commit(gone)
+    assert feed(table, 1) == [
+        (1, "x", "delete", 1),
+        (7, None, "delete", 3),
+        (7, None, "insert", 2),
+    ]
+
+
+@pytest.mark.parametrize("infer", [False, True])
+def test_a_vector_that_changed_tells_the_rows(tmp_path: Path, infer: bool) -> None:
+    root = tmp_path / "t"
+    table = HandmadeTable(root)
+    vectors = VectorFile(root)
+    one, three, other = vectors.delete(1), vectors.delete(1, 3, 4), vectors.delete(3)
+    vectors.write()
+    file = table.data("a.parquet", ids(*range(6)), stats=json.dumps({"numRecords": 6}))
+    table.commit(VECTORS, metadata(configuration=FEED), file)
+
+    def step(before: dict[str, Any], after: dict[str, Any]) -> None:
+        gone, come = remove("a.parquet"), {"add": {**file["add"], **after}}
+        gone["remove"] |= before
+        # In either order.
+        table.commit(come, gone)
+
+    step({}, one)
+    step(one, three)
+    step(three, other)
+    step(other, {})
+    assert feed(table, 1, infer=infer) == [
+        (1, "delete", 1),
+        (1, "insert", 3),
+        (3, "delete", 2),
+        (3, "insert", 4),
+        (4, "delete", 2),
+        (4, "insert", 3),
+    ]
+
+
+def test_files_that_change_no_data_tell_nothing(table: HandmadeTable) -> None:
+    before = table.data("c.parquet", ids(5))
+    table.commit(before)
+    gone, come = remove("c.parquet"), table.data("d.parquet", ids(5))
+    gone["remove"]["dataChange"] = come["add"]["dataChange"] = False
+    table.commit(gone, come)
+    assert feed(table, 4) == []
+    assert feed(table, 4, infer=True) == []
+
+
+def test_rows_that_are_twice_cancel_one_by_one(tmp_path: Path) -> None:
+    table = HandmadeTable(tmp_path / "t")
+    table.commit(protocol(), metadata(), table.data("a.parquet", ids(1, 1, 1, 2, None)))
+    table.commit(remove("a.parquet"), table.data("b.parquet", ids(1, 2, 2, None, None)))
+    assert feed(table, 1, infer=True) == [
+        (1, "delete", 1),
+        (1, "delete", 1),
+        (2, "insert", 1),
+        (None, "insert", 1),
+    ]
+
+
+def test_a_table_without_a_feed_says_how_to_have_one(tmp_path: Path) -> None:
+    table = HandmadeTable(tmp_path / "t")
+    table.commit(protocol(), metadata(), table.data("a.parquet", ids(1)))
+    table.commit(protocol(1, 4), metadata(configuration=FEED), table.data("b.parquet", ids(2)))
+    with pytest.raises(deltaic.UnsupportedFeature, match="no change feed at version 0") as caught:
+        feed(table, 0)
+    assert caught.value.context["feature"] == "changeDataFeed"
+    assert "infer=True" in (caught.value.hint or "")
+    assert feed(table, 1) == [(2, "insert", 1)]
+    assert feed(table, 0, infer=True) == [(1, "insert", 0), (2, "insert", 1)]
+
+
+def test_ranges_that_are_none(table: HandmadeTable) -> None:
+    handle = deltaic.Table(table.root)
+    with pytest.raises(deltaic.VersionNotFound):
+        handle.changes(3)
+    with pytest.raises(deltaic.VersionNotFound) as caught:
+        handle.changes(0, 9)
+    assert caught.value.context["newest"] == 2
+    with pytest.raises(ValueError, match="behind the last"):
+        handle.changes(2, 1)
+    for wrong in (-1, 2**63):
+        with pytest.raises(ValueError, match=r"below|above"):
+            handle.changes(wrong)
+    with pytest.raises(TypeError, match="start"):
+        handle.changes(1.5)  # pyright: ignore[reportArgumentType]
+
+
+def test_times_name_the_versions_between_them(table: HandmadeTable) -> None:
+    handle = deltaic.Table(table.root)
+    times = [commit.timestamp for commit in reversed(handle.history())]
+    moment = timedelta(milliseconds=1)
+
+    def versions(start: datetime | str, end: datetime | None = None) -> set[int]:
+        return set(handle.changes(start, end).to_arrow()["_commit_version"].to_pylist())
+
+    assert versions(times[0]) == {0, 1, 2}
+    assert versions(datetime(1999, 1, 1, tzinfo=timezone.utc)) == {0, 1, 2}
+    assert versions(times[1]) == {1, 2}
+    assert versions(times[0] + moment, times[1]) == {1}
+    assert versions(times[1].isoformat(), times[2]) == {1, 2}
+    with pytest.raises(deltaic.VersionNotFound):
+        versions(times[2] + moment)
+    with pytest.raises(ValueError, match="zone"):
+        handle.changes("2026-01-01T00:00:00")
+
+
+def test_what_was_cleaned_up_is_no_longer_told(table: HandmadeTable) -> None:
+    table.checkpoint(1, [protocol(1, 4), metadata(configuration=FEED), add("b.parquet")])
+    (table.root / f"_delta_log/{0:020}.json").unlink()
+    with pytest.raises(deltaic.VersionNotFound) as caught:
+        feed(table, 0)
+    assert (caught.value.context["oldest"], caught.value.context["newest"]) == (1, 2)
+    assert feed(table, 2) == [(1, "delete", 2), (3, "delete", 2)]
+
+
+def test_a_type_that_the_last_schema_does_not_hold(tmp_path: Path) -> None:
+    table = HandmadeTable(tmp_path / "t")
+    table.commit(protocol(1, 4), metadata(schema(field("id", "string")), configuration=FEED))
+    table.commit(metadata(configuration=FEED), table.data("a.parquet", ids(1)))
+    with pytest.raises(deltaic.SchemaMismatch) as caught:
+        feed(table, 0)
+    assert (caught.value.context["field"], caught.value.context["version"]) == ("id", 0)
+    assert feed(table, 1) == [(1, "insert", 1)]
+
+
+def test_a_column_that_came_later_is_null_before(tmp_path: Path) -> None:
+    table = HandmadeTable(tmp_path / "t")
+    table.commit(protocol(1, 4), metadata(configuration=FEED), table.data("a.parquet", ids(1)))
+    table.commit(metadata(schema(field("id"), field("n", "string")), configuration=FEED))
+    assert feed(table, 0) == [(1, None, "insert", 0)]
+
+
+def test_a_table_with_such_a_column_has_no_feed(tmp_path: Path) -> None:
+    table = HandmadeTable(tmp_path / "t")
+    text = schema(field("id"), field("_change_type", "string"))
+    table.commit(protocol(), metadata(text))
+    with pytest.raises(deltaic.SchemaMismatch, match="_change_type"):
+        feed(table, 0, infer=True)
+
+
+def test_tasks_are_read_apart(table: HandmadeTable) -> None:
+    changes = deltaic.Table(table.root).changes(0)
+    apart = pa.concat_tables([task.read().read_all() for task in changes.tasks()])
+    whole = changes.to_arrow()
+    assert sorted(map(repr, apart.to_pylist())) == sorted(map(repr, whole.to_pylist()))
+    assert changes.count() == whole.num_rows
+    assert "versions: 3" in changes.explain()
+    with pytest.raises(ValueError, match="no tasks"):
+        deltaic.Table(table.root).changes(0, infer=True).tasks()
