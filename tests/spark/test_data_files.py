@@ -66,7 +66,9 @@ def test_a_path_that_leaves_the_table_is_refused(path: str) -> None:
     assert raised.value.context == {"path": path}
 
 
-@pytest.mark.parametrize("other", ["./a.parquet", "%61.parquet", "p=1/../a.parquet", "s3://bucket/t/a.parquet"])
+@pytest.mark.parametrize(
+    "other", ["./a.parquet", "%61.parquet", "p=1/../a.parquet", "s3://bucket/t/a.parquet"]
+)
 def test_one_file_under_two_spellings_is_not_read_twice(other: str) -> None:
     with pytest.raises(CorruptLog, match="twice") as raised:
         list(data_files("s3://bucket/t/", 7, ["b.parquet", "a.parquet", other], [1, 1, 1]))
