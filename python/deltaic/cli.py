@@ -120,12 +120,33 @@ def _parser() -> argparse.ArgumentParser:
     files = command("files", _files, "the live files")
     head = command("head", _head, "some rows")
     head.add_argument("-n", type=_count, default=10, metavar="N", help="how many rows (default: 10)")
-    head.add_argument("--columns", metavar="A,B", help="only these columns, separated by commas")
     count = command("count", _count_rows, "the number of rows")
+    changes = command("changes", _changes, "the rows that came and went from one version to another")
+    changes.add_argument(
+        "--from",
+        dest="first",
+        type=_version_or_time,
+        required=True,
+        metavar="V",
+        help="the first version, or a time such as 2026-11-01T00:00:00Z: the first version at or after it",
+    )
+    changes.add_argument(
+        "--to",
+        dest="last",
+        type=_version_or_time,
+        metavar="V",
+        help="the last version, or a time: the last version at or before it (default: the newest version)",
+    )
+    changes.add_argument(
+        "--infer", action="store_true", help="tell the changes from the files, where none were recorded"
+    )
+    changes.add_argument("-n", type=_count, metavar="N", help="at most this many rows (default: all)")
+    for sub in (head, changes):
+        sub.add_argument("--columns", metavar="A,B", help="only these columns, separated by commas")
     check = command("check", _check, "what is wrong with the table, what it means and what to do")
     check.add_argument("--deep", action="store_true", help="look at the data files too")
     command("probe", _probe, "whether commits are safe at a place; tables there are left alone")
-    for sub in (show, history, files, head, count, check):
+    for sub in (show, history, files, head, count, changes, check):
         sub.add_argument(
             "--allowed-root",
             dest="allowed_roots",
@@ -158,6 +179,13 @@ def _count(text: str) -> int:
     if number < 0:
         raise argparse.ArgumentTypeError(f"{number} is below 0")
     return number
+
+
+def _version_or_time(text: str) -> int | str:
+    try:
+        return _count(text)
+    except ValueError:
+        return text  # Table.changes says what is wrong with a time
 
 
 def _table(options: argparse.Namespace) -> deltaic.Table:
@@ -287,11 +315,32 @@ def _files(options: argparse.Namespace) -> None:
 
 
 def _head(options: argparse.Namespace) -> None:
-    columns = None if options.columns is None else [name.strip() for name in options.columns.split(",")]
-    scan = _snapshot(options).scan(columns, options.where, limit=options.n, variant="json")
-    table = scan.to_arrow()
+    scan = _snapshot(options).scan(_columns(options), options.where, limit=options.n, variant="json")
+    _emit_rows(scan.to_arrow(), as_json=options.json)
+
+
+def _changes(options: argparse.Namespace) -> None:
+    pyarrow = require("pyarrow", "Showing rows")
+    scan = _table(options).changes(options.first, options.last, _columns(options), infer=options.infer)
+    batches: list[Any] = []
+    wanted: int = sys.maxsize if options.n is None else options.n
+    # What is not shown is not read.
+    for batch in scan if wanted else ():
+        batches.append(batch.slice(0, wanted))
+        wanted -= batches[-1].num_rows
+        if not wanted:
+            break
+    table = pyarrow.Table.from_batches(batches, pyarrow.schema(scan.schema))
+    _emit_rows(table, as_json=options.json)
+
+
+def _columns(options: argparse.Namespace) -> list[str] | None:
+    return None if options.columns is None else [name.strip() for name in options.columns.split(",")]
+
+
+def _emit_rows(table: Any, *, as_json: bool) -> None:  # Any: pyarrow ships no types
     rows: list[dict[str, Any]] = table.to_pylist()
-    if options.json:
+    if as_json:
         emit_json([json_value(row) for row in rows])
         return
     cells = [[cell(value) for value in row.values()] for row in rows]
@@ -354,7 +403,7 @@ def _probe(options: argparse.Namespace) -> int:
 
 
 def _numeric(schema: Any) -> set[str]:
-    types = require("pyarrow", "deltaic head").types
+    types = require("pyarrow", "Showing rows").types
     checks: list[Callable[[Any], bool]] = [types.is_integer, types.is_floating, types.is_decimal]
     return {field.name for field in schema if any(check(field.type) for check in checks)}
 

@@ -15,7 +15,7 @@ import pytest
 
 import deltaic
 from deltaic.cli import main
-from tests.api.log_files import commit_file, set_commit_time, write_commit
+from tests.api.log_files import commit_file, of_kind, set_commit_time, write_commit
 
 T0 = 1_793_491_200_000  # 2026-11-01T00:00:00Z
 
@@ -163,9 +163,51 @@ def test_count(root: Path) -> None:
     assert lines("count", root, "--version", "0") == ["0"]
 
 
-@pytest.mark.parametrize("command", ["show", "history", "files", "head", "count"])
+@pytest.mark.usefixtures("numbers")
+def test_changes(root: Path) -> None:
+    gone = of_kind(root, 1, "add")[0]["path"]
+    write_commit(root, 3, {"remove": {"path": gone, "deletionTimestamp": T0, "dataChange": True}})
+    for version in range(4):
+        set_commit_time(root, version, T0 + version * 1000)
+    feed = as_json("changes", root, "--from", "0", "--infer")
+    told = [(row["_commit_version"], row["_change_type"], row["id"]) for row in feed]
+    assert [version for version, _, _ in told] == [1, 1, 1, 2, 2, 2, 3, 3, 3]
+    kept, went = [(1, "insert", id_) for id_ in range(3)], [(3, "delete", id_) for id_ in range(3)]
+    assert sorted(told) == [*kept, *((2, "insert", id_) for id_ in range(3, 6)), *went]
+    assert feed[0]["_commit_timestamp"] == "2026-11-01T00:00:01Z"
+
+    def rows(*arguments: str) -> list[dict[str, Any]]:
+        return as_json("changes", root, "--infer", *arguments)
+
+    assert rows("--from", "2") == feed[3:]
+    assert rows("--from", "1", "--to", "2") == feed[:6]
+    assert rows("--from", "2026-11-01T00:00:00.500Z", "--to", "2026-11-01T02:00:02+02:00") == feed[:6]
+    assert rows("--from", "3", "-n", "2") == feed[6:8]
+    assert rows("--from", "2", "-n", "4") == feed[3:7]
+    assert rows("--from", "0", "-n", "0") == []
+    assert list(rows("--from", "3", "--columns", "_commit_version, name")[0]) == [
+        "_commit_version",
+        "name",
+        "_change_type",
+        "_commit_timestamp",
+    ]
+    header, row = lines("changes", root, "--from", "3", "--infer", "--columns", "id", "-n", "1")
+    assert header.split() == ["id", "_change_type", "_commit_version", "_commit_timestamp"]
+    assert row.split() == ["0", "delete", "3", "2026-11-01T00:00:03Z"]
+    assert lines("changes", root, "--from", "0", "--to", "0", "--infer", "--columns", "id") == [header]
+
+
+def test_a_recorded_feed_needs_no_inference(root: Path) -> None:
+    rows = pa.table({"id": [1, 2]})
+    deltaic.Table.create(root, rows.schema, properties={"delta.enableChangeDataFeed": "true"}).append(rows)
+    feed = as_json("changes", root, "--from", "1")
+    assert [(row["id"], row["_change_type"]) for row in feed] == [(1, "insert"), (2, "insert")]
+
+
+@pytest.mark.parametrize("command", ["show", "history", "files", "head", "count", "changes --from 0"])
 def test_a_failure_is_one_message_with_a_hint(command: str, tmp_path: Path) -> None:
-    done = run(command, tmp_path / "nothing")
+    name, *rest = command.split()
+    done = run(name, tmp_path / "nothing", *rest)
     assert done.returncode == 1
     assert done.stdout == ""
     assert done.stderr.startswith("error: ")
@@ -181,6 +223,11 @@ def test_a_failure_is_one_message_with_a_hint(command: str, tmp_path: Path) -> N
         (["head", "--columns", "idd"], "id"),
         (["count", "--where", "id >"], "id >"),
         (["files", "--where", "upper(name) = 'X'"], "upper"),
+        (["changes", "--from", "0"], "no change feed"),
+        (["changes", "--infer", "--from", "yesterday"], "yesterday"),
+        (["changes", "--infer", "--from", "2", "--to", "1"], "behind"),
+        (["changes", "--infer", "--from", "1", "--to", "9"], "0 to 2"),
+        (["changes", "--infer", "--from", "1", "--columns", "idd"], "id"),
     ],
 )
 @pytest.mark.usefixtures("numbers")
@@ -204,6 +251,9 @@ def test_what_is_wrong_is_said(root: Path, arguments: list[str], says: str) -> N
         ["show", ".", "--version", "1", "--timestamp", "2026-11-01T00:00:00Z"],
         ["history", ".", "--where", "x"],
         ["count", ".", "--no-such"],
+        ["changes", "."],
+        ["changes", ".", "--from", "-1"],
+        ["changes", ".", "--from", "1", "--version", "1"],
     ],
     ids=" ".join,
 )

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import re
 from pathlib import Path
 from typing import Any
 
 TOP = Path(__file__).resolve().parents[2]
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+EXAMPLE = re.compile(r"^```python\n(.*?)^```$(?:\n\n```text\n(.*?)^```$)?", re.MULTILINE | re.DOTALL)
 
 
 def blocks(document: str, language: str) -> list[str]:
@@ -19,6 +23,13 @@ def blocks(document: str, language: str) -> list[str]:
 
 
 def run_python(document: str, **names: Any) -> None:
-    """Run a document's Python from top to bottom; a traceback shows the document and its block."""
-    for number, text in enumerate(blocks(document, "python"), start=1):
-        exec(compile(text, f"{document}, block {number}", "exec"), names)  # noqa: S102 (our own documents)
+    """Run a document's Python from top to bottom; a traceback shows the document and its block.
+
+    A block of text right behind one of Python is what it prints.
+    """
+    for number, (text, shown) in enumerate(EXAMPLE.findall((TOP / document).read_text("utf-8")), start=1):
+        place = f"{document}, block {number}"
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed):
+            exec(compile(text, place, "exec"), names)  # noqa: S102 (our own documents)
+        assert not shown or printed.getvalue() == shown, f"{place} prints\n{printed.getvalue()}"

@@ -14,6 +14,7 @@ import pytest
 
 import deltaic
 from deltaic import exceptions
+from tests.house.example_tables import make_prices, make_rides, make_stock
 from tests.house.markdown import TOP, blocks, run_python
 
 DOCUMENTS = sorted([*TOP.glob("*.md"), *TOP.glob("docs/**/*.md"), *TOP.glob("benches/**/*.md")])
@@ -26,20 +27,40 @@ def test_the_python_examples_run(document: str, tmp_path: Path, monkeypatch: pyt
     run_python(document)
 
 
+def test_the_page_on_reading(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    make_rides(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    run_python("docs/reading.md")
+
+
+def test_the_page_on_changes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    make_stock(tmp_path)
+    make_prices(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    run_python("docs/changes.md")
+    run_commands("docs/changes.md", tmp_path)
+
+
 def test_the_command_lines_run(tmp_path: Path) -> None:
     day = dt.date(2026, 11, 1)
     data = pa.table({"id": [1, 2], "city": ["Oslo", None], "day": [day, day], "fare": [9.5, 12.0]})
-    deltaic.Table.create(tmp_path / "rides", data.schema, partition_by=["day"]).append(data)
-    lines = [line for text in blocks("docs/cli.md", "sh") for line in text.splitlines()]
-    assert len(lines) >= 5
+    feed = {"delta.enableChangeDataFeed": "true"}
+    deltaic.Table.create(tmp_path / "rides", data.schema, partition_by=["day"], properties=feed).append(data)
+    assert run_commands("docs/cli.md", tmp_path) >= 5
+
+
+def run_commands(document: str, folder: Path) -> int:
+    """Run a document's command lines, which are ours alone, and give their number."""
+    lines = [line for text in blocks(document, "sh") for line in text.splitlines()]
     for line in lines:
         assert line.startswith("deltaic ")
         command = f'"{sys.executable}" -m {line}'
         done = subprocess.run(
-            ["bash", "-c", command], cwd=tmp_path, env=os.environ, capture_output=True, text=True, check=False
+            ["bash", "-c", command], cwd=folder, env=os.environ, capture_output=True, text=True, check=False
         )
         assert (done.returncode, done.stderr) == (0, ""), line
         assert done.stdout, line
+    return len(lines)
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.relative_to(TOP).as_posix())

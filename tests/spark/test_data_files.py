@@ -66,6 +66,15 @@ def test_a_path_that_leaves_the_table_is_refused(path: str) -> None:
     assert raised.value.context == {"path": path}
 
 
+@pytest.mark.parametrize(
+    "other", ["./a.parquet", "%61.parquet", "p=1/../a.parquet", "s3://bucket/t/a.parquet"]
+)
+def test_one_file_under_two_spellings_is_not_read_twice(other: str) -> None:
+    with pytest.raises(CorruptLog, match="twice") as raised:
+        list(data_files("s3://bucket/t/", 7, ["b.parquet", "a.parquet", other], [1, 1, 1]))
+    assert raised.value.context == {"path": other, "version": 7, "field": "add.path"}
+
+
 def test_a_local_file_is_measured(tmp_path: Path) -> None:
     (tmp_path / "ü b").mkdir()
     (tmp_path / "ü b" / "a.parquet").write_bytes(b"12345")

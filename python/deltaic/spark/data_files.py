@@ -82,12 +82,19 @@ def data_files(
 
     Raises:
         CorruptData: A local file is missing or empty.
-        CorruptLog: A size that no Parquet file has.
+        CorruptLog: A size that no Parquet file has, or one file under two spellings of its path.
         PathEscape: A path leaves the table's folder.
         UnsupportedFeature: A store or a file name that Spark passes over.
     """
+    known: dict[str, str] = {}
     for path, size in zip(paths, sizes, strict=True):
         uri = data_uri(table_uri, path)
+        if (other := known.setdefault(uri, path)) != path:
+            raise CorruptLog(
+                f"one file is in the table twice, as {other!r} and as {path!r}: its rows would be read twice",
+                context={"path": path, "version": version, "field": "add.path"},
+                hint="restore the commit that names the file again from a backup of the table",
+            )
         _refuse_what_spark_passes_over(uri, path)
         local = _local_path(uri)
         true_size = size if local is None else _measure(local, path, version)
