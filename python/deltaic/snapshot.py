@@ -232,7 +232,8 @@ class Snapshot:
 
         Returns:
             Columns ``path`` (the data file, as in the log), ``cardinality`` (int64, how many of its rows are
-            deleted) and ``rows`` (large_list<int64>, their positions in the file from 0, ascending).
+            deleted) and ``rows`` (large_list<int64>, their positions in the file from 0, ascending). It is all
+            held in memory, at 8 bytes a deleted row.
 
         Raises:
             CorruptLog: A vector's descriptor makes no sense.

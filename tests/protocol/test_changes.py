@@ -189,6 +189,43 @@ def test_rows_that_are_twice_cancel_one_by_one(tmp_path: Path) -> None:
     ]
 
 
+def test_rows_are_compared_in_columns_that_are_not_asked_for(tmp_path: Path) -> None:
+    table = HandmadeTable(tmp_path / "t")
+    rows = pa.table({"id": [1, 2], "s": ["a", "b"]})
+    table.commit(
+        protocol(), metadata(schema(field("id"), field("s", "string"))), table.data("a.parquet", rows)
+    )
+    rows = pa.table({"id": [1, 2], "s": ["a", "c"]})
+    table.commit(remove("a.parquet"), table.data("b.parquet", rows))
+    assert feed(table, 1, infer=True, columns=["id"]) == [(2, "delete", 1), (2, "insert", 1)]
+
+
+@pytest.mark.parametrize("tracked", [False, True])
+def test_rows_with_ids_are_compared_by_them(tmp_path: Path, tracked: bool) -> None:
+    """A row that went and another that came, alike but for the id, are a change."""
+    table = HandmadeTable(tmp_path / "t")
+    names = {
+        "delta.enableRowTracking": str(tracked).lower(),
+        "delta.rowTracking.materializedRowIdColumnName": "_ids",
+        "delta.rowTracking.materializedRowCommitVersionColumnName": "_versions",
+    }
+    features = protocol(1, 7, None, ["rowTracking", "domainMetadata"])
+
+    def data(path: str, rows: pa.Table, base: int) -> dict[str, Any]:
+        action = table.data(path, rows)
+        action["add"] |= {"baseRowId": base, "defaultRowCommitVersion": base}
+        return action
+
+    table.commit(features, metadata(configuration=names), data("a.parquet", ids(7, 8), 0))
+    gone = remove("a.parquet")
+    gone["remove"] |= {"baseRowId": 0, "defaultRowCommitVersion": 0}
+    # The first row is kept with its id, the second is a new one that says the same.
+    kept = ids(7, 8).append_column("_ids", pa.array([0, None], pa.int64()))
+    table.commit(gone, data("b.parquet", kept, 10))
+    expected = [(8, "delete", 1), (8, "insert", 1)] if tracked else []
+    assert feed(table, 1, infer=True) == expected
+
+
 def test_a_table_without_a_feed_says_how_to_have_one(tmp_path: Path) -> None:
     table = HandmadeTable(tmp_path / "t")
     table.commit(protocol(), metadata(), table.data("a.parquet", ids(1)))
@@ -279,3 +316,76 @@ def test_tasks_are_read_apart(table: HandmadeTable) -> None:
     assert "versions: 3" in changes.explain()
     with pytest.raises(ValueError, match="no tasks"):
         deltaic.Table(table.root).changes(0, infer=True).tasks()
+
+
+def mapped(name: str, number: int, physical: str) -> dict[str, Any]:
+    return field(name, **{"delta.columnMapping.id": number, "delta.columnMapping.physicalName": physical})
+
+
+BY_NAME = {**FEED, "delta.columnMapping.mode": "name"}
+MAPPING = protocol(2, 5)
+
+
+def test_columns_keep_their_values_when_a_mapping_comes_and_they_are_renamed(tmp_path: Path) -> None:
+    table = HandmadeTable(tmp_path / "t")
+    rows = pa.table({"a": [1, 2], "b": [10, 20]})
+    table.commit(
+        MAPPING, metadata(schema(field("a"), field("b")), configuration=FEED), table.data("f.parquet", rows)
+    )
+    swapped = schema(mapped("b", 1, "a"), mapped("a", 2, "b"))
+    table.commit(metadata(swapped, configuration=BY_NAME))
+    table.commit(remove("f.parquet"))
+    for infer in (False, True):
+        assert feed(table, 0, infer=infer) == [
+            (1, 10, "delete", 2),
+            (1, 10, "insert", 0),
+            (2, 20, "delete", 2),
+            (2, 20, "insert", 0),
+        ]
+
+
+def test_columns_keep_their_values_when_a_mapping_goes(tmp_path: Path) -> None:
+    table = HandmadeTable(tmp_path / "t")
+    first = table.data("f.parquet", pa.table({"x-1": [1, 2]}))
+    table.commit(MAPPING, metadata(schema(mapped("id", 1, "x-1")), configuration=BY_NAME), first)
+    gone, come = remove("f.parquet"), table.data("g.parquet", ids(1, 2))
+    gone["remove"]["dataChange"] = come["add"]["dataChange"] = False
+    table.commit(metadata(configuration=FEED), gone, come)
+    table.commit(remove("g.parquet"))
+    assert feed(table, 0) == [(1, "delete", 2), (1, "insert", 0), (2, "delete", 2), (2, "insert", 0)]
+
+
+def test_a_table_that_was_replaced_shares_no_feed_with_the_one_before(tmp_path: Path) -> None:
+    table = HandmadeTable(tmp_path / "t")
+    first = table.data("f.parquet", pa.table({"x-1": [1]}))
+    table.commit(MAPPING, metadata(schema(mapped("id", 1, "x-1")), configuration=BY_NAME), first)
+    second = table.data("g.parquet", pa.table({"x-2": [2]}))
+    replaced = metadata(schema(mapped("id", 2, "x-2")), configuration=BY_NAME)
+    table.commit(replaced, remove("f.parquet"), second)
+    table.commit(remove("g.parquet"))
+    for start in (0, 1):
+        with pytest.raises(deltaic.SchemaMismatch, match="replaced"):
+            feed(table, start)
+    assert feed(table, 2) == [(2, "delete", 2)]
+
+
+def test_a_column_that_became_not_null_may_be_null_before(tmp_path: Path) -> None:
+    table = HandmadeTable(tmp_path / "t")
+    table.commit(protocol(1, 4), metadata(configuration=FEED), table.data("f.parquet", ids(1, None)))
+    strict = metadata(schema(field("id", nullable=False)), configuration=FEED)
+    table.commit(strict, remove("f.parquet"), table.data("g.parquet", ids(1)))
+    assert feed(table, 0, infer=True) == [(1, "insert", 0), (None, "delete", 1), (None, "insert", 0)]
+
+
+def test_what_went_is_not_guessed_at_where_the_log_before_is_gone(tmp_path: Path) -> None:
+    table = HandmadeTable(tmp_path / "t")
+    text = schema(field("id"), field("p"))
+    first = table.data("p=1/f.parquet", ids(7), values={"p": "1"})
+    table.commit(protocol(1, 4), metadata(text, ["p"], configuration=FEED), first)
+    later = [metadata(text, configuration=FEED), table.data("g.parquet", pa.table({"id": [7], "p": [1]}))]
+    table.commit(*later, remove("p=1/f.parquet"))
+    assert feed(table, 1, infer=True) == []
+    table.checkpoint(1, [protocol(1, 4), *later])
+    (table.root / f"_delta_log/{0:020}.json").unlink()
+    with pytest.raises(deltaic.VersionNotFound, match="before version 1"):
+        feed(table, 1, infer=True)

@@ -133,7 +133,20 @@ pub async fn read_changes(
         .buffered(COMMITS_IN_FLIGHT)
         .try_collect::<Vec<Commit>>();
     let (end, base, commits) = futures::try_join!(end, base, commits)?;
-    let mut form = base;
+    let (mut form, is_before) = base;
+    // Files that went are read as the table was before they did.
+    if let Some(commit) = commits.first().filter(|_| !is_before && first > Version::ZERO)
+        && (commit.metadata.is_some() || commit.protocol.is_some())
+        && !commit.removes.is_empty()
+    {
+        return Err(Error::new(
+            ErrorKind::VersionNotFound,
+            format!("what the table was before version {first}, which changed it, is no longer in the log"),
+        )
+        .with("table", location.uri())
+        .with("version", first)
+        .hint("ask for changes from the version after it on"));
+    }
     let mut changes = Vec::with_capacity(commits.len());
     for commit in commits {
         let version = commit.version;
@@ -173,22 +186,23 @@ pub async fn read_changes(
     })
 }
 
-/// What the table was before a version; where the log before it is gone, what it is as of the version.
+/// What the table was before a version, and that it is that; where the log before it is gone, what it is as of the
+/// version.
 async fn form_before(
     location: &Arc<TableLocation>,
     listing: &Listing,
     first: Version,
     options: LoadOptions,
-) -> Result<TableForm> {
+) -> Result<(TableForm, bool)> {
     let before = Version::try_new(first.as_i64().saturating_sub(1)).unwrap_or(first);
     let mut found = None;
     for version in [before, first] {
         if let Ok(Some(form)) = read_table_state(location, listing, version, options).await {
-            found = Some(form);
+            found = Some((form, version == before));
             break;
         }
     }
-    let (protocol, metadata) = found.ok_or_else(|| {
+    let ((protocol, metadata), is_before) = found.ok_or_else(|| {
         Error::new(
             ErrorKind::CorruptLog,
             format!("what the table was at version {first} cannot be told: the log before it is not whole"),
@@ -197,7 +211,7 @@ async fn form_before(
         .with("version", first)
         .hint("ask for changes from a later version")
     })?;
-    Ok(TableForm { protocol, metadata })
+    Ok((TableForm { protocol, metadata }, is_before))
 }
 
 /// Proves that the commits of a range are all there.

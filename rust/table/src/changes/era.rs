@@ -1,9 +1,10 @@
 //! The columns of files as they were at a version, seen through the schema of the range's last version.
 
 use deltaic_log::changes::TableForm;
-use deltaic_protocol::column_mapping::{ColumnMappingMode, physical_name};
+use deltaic_protocol::column_mapping::{ColumnMappingMode, name_in_log};
 use deltaic_protocol::features::ensure_readable;
-use deltaic_protocol::schema::{DataType, StructField, StructType, is_widening};
+use deltaic_protocol::row_tracking::{MaterializedColumns, RowTracking};
+use deltaic_protocol::schema::{ArrayType, DataType, MapType, StructField, StructType, is_widening};
 use deltaic_protocol::{Error, ErrorKind, Result, Version};
 
 /// What holds from one change of metadata or protocol to the next.
@@ -14,8 +15,12 @@ pub(super) struct Era {
     pub(super) partition_columns: Vec<String>,
     /// How columns are found in files of the era.
     pub(super) column_mapping: ColumnMappingMode,
+    /// The last schema under the names that the era's files have; none where it tells them itself.
+    pub(super) schema: Option<StructType>,
     /// Whether the table keeps a change feed.
     pub(super) keeps_feed: bool,
+    /// Where its files keep the ids of rows, where these have any.
+    pub(super) row_columns: Option<MaterializedColumns>,
 }
 
 impl Era {
@@ -23,22 +28,37 @@ impl Era {
     ///
     /// Errors: `UnsupportedFeature` where its protocol asks for what is not implemented, `SchemaMismatch` where a column
     /// had a type that the last one does not hold.
-    pub(super) fn try_new(form: &TableForm, last: &StructType, version: Version) -> Result<Self> {
+    pub(super) fn try_new(form: &TableForm, last: &Last<'_>, version: Version) -> Result<Self> {
         let (protocol, metadata) = (&form.protocol, &form.metadata);
         let schema = metadata.schema()?;
         ensure_readable(protocol, metadata, &schema)?;
-        let column_mapping = ColumnMappingMode::of(protocol, metadata)?;
-        ensure_fits(&schema, last, column_mapping, "").map_err(|error| {
+        let names = Names {
+            era: ColumnMappingMode::of(protocol, metadata)?,
+            last: last.column_mapping,
+        };
+        ensure_fits(&schema, last.schema, names, "").map_err(|error| {
             error.with("version", version).hint(format!(
-                "ask for changes up to the version before {version}, and from it on, by themselves"
+                "ask for changes up to the version before {version}, or from the one after it on"
             ))
         })?;
+        let shared = schema
+            .fields
+            .iter()
+            .any(|field| names.same(last.schema, field).is_some());
+        if !shared && !schema.fields.is_empty() && !last.schema.fields.is_empty() {
+            return Err(Error::new(
+                ErrorKind::SchemaMismatch,
+                "the table had none of the columns that it has by now: it was replaced",
+            )
+            .with("version", version)
+            .hint(format!("ask for changes from a version after {version} on")));
+        }
         let of_era = metadata
             .partition_columns
             .iter()
             .filter_map(|name| schema.field(name));
         let partition_columns = of_era
-            .filter_map(|field| same_column(last, field, column_mapping))
+            .filter_map(|field| names.same(last.schema, field))
             .map(|field| field.name.clone())
             .collect();
         let keeps_feed = metadata
@@ -47,8 +67,16 @@ impl Era {
         Ok(Self {
             form: form.clone(),
             partition_columns,
-            column_mapping,
+            column_mapping: names.in_files(),
+            schema: match names.last.is_mapped() {
+                false if names.era.is_mapped() => Some(under_names_of(last.schema, &schema)),
+                _ => None,
+            },
             keeps_feed,
+            row_columns: match RowTracking::of(protocol, metadata)? {
+                RowTracking::Enabled(columns) => Some(columns),
+                _ => None,
+            },
         })
     }
 
@@ -58,20 +86,76 @@ impl Era {
     }
 }
 
-/// The column of another schema that is the same one: mapped columns keep their physical names, others their names.
-fn same_column<'a>(
-    schema: &'a StructType,
-    field: &StructField,
-    mode: ColumnMappingMode,
-) -> Option<&'a StructField> {
-    if !mode.is_mapped() {
-        return schema.field(&field.name);
-    }
-    let name = physical_name(field);
-    schema.fields.iter().find(|other| physical_name(other) == name)
+/// The schema that changes are told in.
+pub(super) struct Last<'a> {
+    pub(super) schema: &'a StructType,
+    pub(super) column_mapping: ColumnMappingMode,
 }
 
-fn ensure_fits(era: &StructType, last: &StructType, mode: ColumnMappingMode, above: &str) -> Result<()> {
+/// By which names columns of an era and of the last schema are the same.
+#[derive(Clone, Copy)]
+struct Names {
+    era: ColumnMappingMode,
+    last: ColumnMappingMode,
+}
+
+impl Names {
+    /// The column of the last schema that a column of the era is: mapped columns keep their physical names, and those of
+    /// a table that is mapped later have the names that they had; where the mapping was dropped, the logical names stay.
+    fn same<'a>(self, last: &'a StructType, field: &StructField) -> Option<&'a StructField> {
+        if !self.last.is_mapped() {
+            return last.field_ignoring_case(&field.name);
+        }
+        let name = name_in_log(field, self.era);
+        let is_same = |other: &&StructField| name_in_log(other, self.last) == name;
+        last.fields.iter().find(is_same)
+    }
+
+    /// How the columns of the last schema are found in files of the era.
+    fn in_files(self) -> ColumnMappingMode {
+        match (self.era, self.last.is_mapped()) {
+            // Such files have no ids.
+            (ColumnMappingMode::None, true) => ColumnMappingMode::Name,
+            (era, _) => era,
+        }
+    }
+}
+
+/// A schema without a mapping, its columns under the physical names and ids that they had.
+fn under_names_of(last: &StructType, era: &StructType) -> StructType {
+    let fields = last.fields.iter().map(|field| {
+        let older = era.field_ignoring_case(&field.name);
+        let Some(older) = older else {
+            return field.clone();
+        };
+        StructField {
+            metadata: older.metadata.clone(),
+            data_type: under_type_of(&field.data_type, &older.data_type),
+            ..field.clone()
+        }
+    });
+    StructType {
+        fields: fields.collect(),
+    }
+}
+
+fn under_type_of(last: &DataType, era: &DataType) -> DataType {
+    match (last, era) {
+        (DataType::Struct(last), DataType::Struct(era)) => DataType::Struct(under_names_of(last, era)),
+        (DataType::Array(last), DataType::Array(era)) => DataType::Array(Box::new(ArrayType {
+            element_type: under_type_of(&last.element_type, &era.element_type),
+            contains_null: last.contains_null,
+        })),
+        (DataType::Map(last), DataType::Map(era)) => DataType::Map(Box::new(MapType {
+            key_type: under_type_of(&last.key_type, &era.key_type),
+            value_type: under_type_of(&last.value_type, &era.value_type),
+            value_contains_null: last.value_contains_null,
+        })),
+        (last, _) => last.clone(),
+    }
+}
+
+fn ensure_fits(era: &StructType, last: &StructType, names: Names, above: &str) -> Result<()> {
     for field in &era.fields {
         let path = if above.is_empty() {
             field.name.clone()
@@ -79,25 +163,25 @@ fn ensure_fits(era: &StructType, last: &StructType, mode: ColumnMappingMode, abo
             format!("{above}.{}", field.name)
         };
         // A column that was dropped is not in the last schema, and so not asked for.
-        if let Some(newer) = same_column(last, field, mode) {
-            ensure_type_fits(&field.data_type, &newer.data_type, mode, &path)?;
+        if let Some(newer) = names.same(last, field) {
+            ensure_type_fits(&field.data_type, &newer.data_type, names, &path)?;
         }
     }
     Ok(())
 }
 
-fn ensure_type_fits(era: &DataType, last: &DataType, mode: ColumnMappingMode, path: &str) -> Result<()> {
+fn ensure_type_fits(era: &DataType, last: &DataType, names: Names, path: &str) -> Result<()> {
     match (era, last) {
-        (DataType::Struct(era), DataType::Struct(last)) => ensure_fits(era, last, mode, path),
+        (DataType::Struct(era), DataType::Struct(last)) => ensure_fits(era, last, names, path),
         (DataType::Array(era), DataType::Array(last)) => ensure_type_fits(
             &era.element_type,
             &last.element_type,
-            mode,
+            names,
             &format!("{path}.element"),
         ),
         (DataType::Map(era), DataType::Map(last)) => {
-            ensure_type_fits(&era.key_type, &last.key_type, mode, &format!("{path}.key"))?;
-            ensure_type_fits(&era.value_type, &last.value_type, mode, &format!("{path}.value"))
+            ensure_type_fits(&era.key_type, &last.key_type, names, &format!("{path}.key"))?;
+            ensure_type_fits(&era.value_type, &last.value_type, names, &format!("{path}.value"))
         }
         (era, last) => {
             let widens = matches!(

@@ -8,12 +8,13 @@ use deltaic_log::changes::{ChangedFile, CommitChanges, PartitionValues, TableFor
 use deltaic_log::snapshot::LoadOptions;
 use deltaic_protocol::actions::{Cdc, LogicalFileKey};
 use deltaic_protocol::expr::Scalar;
-use deltaic_protocol::schema::{DataType, PrimitiveType, StructField, StructType};
+use deltaic_protocol::schema::{ArrayType, DataType, MapType, PrimitiveType, StructField, StructType};
 use deltaic_protocol::{Error, ErrorKind, Result, Version};
 
-use super::era::Era;
+use super::era::{Era, Last};
 use super::{CHANGE_TYPE, COMMIT_TIMESTAMP, COMMIT_VERSION};
 use crate::read::Rows;
+use crate::scan::row_id_field;
 use crate::scan::{BATCH_ROWS, ScanContext, ScanTask, Selection, VariantAs, select};
 
 /// What is asked of a range of versions.
@@ -35,7 +36,7 @@ pub struct ChangeOptions {
 /// What the versions of a range changed, not yet read.
 #[derive(Clone, Debug)]
 pub struct Changes {
-    output: StructType,
+    pub(super) output: StructType,
     pub(super) versions: Arc<Vec<VersionPlan>>,
 }
 
@@ -61,7 +62,13 @@ impl Changes {
     ) -> Result<Self> {
         let uri = location.uri().to_owned();
         let log = read_changes(location, options.first, options.last, load).await?;
-        let schema = with_changes(log.end.schema()).map_err(|error| error.with("table", uri.as_str()))?;
+        // A column may have become NOT NULL since.
+        let is_one = log.commits.iter().all(|commit| commit.before.is(&commit.after));
+        let of_table = match is_one {
+            true => log.end.schema().as_ref().clone(),
+            false => nullable(log.end.schema()),
+        };
+        let schema = with_changes(&of_table).map_err(|error| error.with("table", uri.as_str()))?;
         let output = match &options.columns {
             None => schema.clone(),
             Some(names) => {
@@ -88,12 +95,16 @@ impl Changes {
             variant: VariantAs::Arrow,
             allowed_roots: options.allowed_roots,
         };
+        let last = Last {
+            schema: log.end.schema(),
+            column_mapping: log.end.column_mapping(),
+        };
         let mut era: Option<Era> = None;
         let mut versions = Vec::with_capacity(log.commits.len());
         for commit in log.commits {
             let of = |form: &TableForm, known: Option<&Era>| match known {
                 Some(era) if era.holds(form) => Ok(era.clone()),
-                _ => Era::try_new(form, log.end.schema(), commit.version)
+                _ => Era::try_new(form, &last, commit.version)
                     .map_err(|error| error.with("table", uri.as_str())),
             };
             let before = of(&commit.before, era.as_ref());
@@ -172,6 +183,34 @@ impl Changes {
     }
 }
 
+/// The same columns, any of which may be NULL, at every depth but in a map's keys.
+fn nullable(schema: &StructType) -> StructType {
+    let fields = schema.fields.iter().map(|field| StructField {
+        nullable: true,
+        data_type: nullable_type(&field.data_type),
+        ..field.clone()
+    });
+    StructType {
+        fields: fields.collect(),
+    }
+}
+
+fn nullable_type(data_type: &DataType) -> DataType {
+    match data_type {
+        DataType::Struct(fields) => DataType::Struct(nullable(fields)),
+        DataType::Array(array) => DataType::Array(Box::new(ArrayType {
+            element_type: nullable_type(&array.element_type),
+            contains_null: true,
+        })),
+        DataType::Map(map) => DataType::Map(Box::new(MapType {
+            key_type: nullable_type(&map.key_type),
+            value_type: nullable_type(&map.value_type),
+            value_contains_null: true,
+        })),
+        other => other.clone(),
+    }
+}
+
 /// The table's columns, and those that tell the change.
 fn with_changes(schema: &StructType) -> Result<StructType> {
     let mut fields = schema.fields.clone();
@@ -218,6 +257,22 @@ fn plan_version(
     let context = |era: &Era, told: &[&str]| {
         let mut context = base.clone();
         context.column_mapping = era.column_mapping;
+        if let Some(schema) = &era.schema {
+            // The same columns, under other names in the files.
+            let told = context.table_schema.fields.iter().skip(schema.fields.len());
+            let fields = schema.fields.iter().chain(told).cloned();
+            let whole = StructType {
+                fields: fields.collect(),
+            };
+            let output = context
+                .output
+                .names()
+                .filter_map(|name| whole.field(name).cloned());
+            context.output = StructType {
+                fields: output.collect(),
+            };
+            context.table_schema = Arc::new(whole);
+        }
         context.partition_columns = era.partition_columns.clone();
         context
             .partition_columns
@@ -246,6 +301,8 @@ fn plan_version(
         });
     }
     let told = [CHANGE_TYPE, COMMIT_VERSION, COMMIT_TIMESTAMP];
+    let tracked = before.row_columns.is_some() && before.row_columns == now.row_columns;
+    let row_columns = now.row_columns.clone().filter(|_| tracked);
     let (before, now) = (context(before, &told), context(now, &told));
     let task =
         |context: &Arc<ScanContext>, file: &ChangedFile, change: &str, selection: Selection| ScanTask {
@@ -309,10 +366,29 @@ fn plan_version(
         };
         is("insert") && is("delete")
     };
-    Ok(VersionPlan {
-        tasks,
-        cancels: infer && has_both,
-    })
+    let cancels = infer && has_both;
+    if cancels {
+        // Rows are compared in every column, asked for or not, and by their ids where they have any.
+        let has_ids = tasks.iter().all(|task| task.base_row_id.is_some());
+        let row_columns = row_columns.filter(|_| has_ids);
+        let whole = |context: &ScanContext| {
+            let mut output = context.table_schema.as_ref().clone();
+            if row_columns.is_some() {
+                output.fields.extend(row_id_field());
+            }
+            Arc::new(ScanContext {
+                output,
+                row_columns: row_columns.clone(),
+                ..context.clone()
+            })
+        };
+        let (whole_before, whole_now) = (whole(&before), whole(&now));
+        for task in &mut tasks {
+            let is_before = Arc::ptr_eq(&task.context, &before);
+            task.context = Arc::clone(if is_before { &whole_before } else { &whole_now });
+        }
+    }
+    Ok(VersionPlan { tasks, cancels })
 }
 
 fn values(

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use arrow_array::RecordBatch;
-use deltaic_protocol::Result;
+use arrow_schema::ArrowError;
+use deltaic_protocol::{Error, ErrorKind, Result};
 use futures::{StreamExt, TryStreamExt};
 
 use super::cancel::without_rewrites;
@@ -17,12 +18,13 @@ use crate::read::{BatchStream, stream_tasks};
 #[must_use]
 pub fn stream_changes(changes: &Changes) -> BatchStream {
     let versions = Arc::clone(&changes.versions);
+    let names: Arc<[String]> = changes.output.names().map(str::to_owned).collect();
     futures::stream::iter(0..versions.len())
         .then(move |index| {
-            let version = versions.get(index).cloned();
+            let (version, names) = (versions.get(index).cloned(), Arc::clone(&names));
             async move {
                 match version {
-                    Some(version) => read_version(version).await,
+                    Some(version) => read_version(version, &names).await,
                     None => Ok(futures::stream::empty().boxed()),
                 }
             }
@@ -31,7 +33,7 @@ pub fn stream_changes(changes: &Changes) -> BatchStream {
         .boxed()
 }
 
-async fn read_version(version: VersionPlan) -> Result<BatchStream> {
+async fn read_version(version: VersionPlan, names: &[String]) -> Result<BatchStream> {
     let cancels = version.cancels;
     let batches = stream_tasks(version.tasks);
     if !cancels {
@@ -39,5 +41,22 @@ async fn read_version(version: VersionPlan) -> Result<BatchStream> {
     }
     let rows: Vec<RecordBatch> = batches.try_collect().await?;
     let left = without_rewrites(rows)?;
+    let left: Vec<RecordBatch> = left
+        .iter()
+        .map(|batch| project(batch, names))
+        .collect::<Result<_>>()?;
     Ok(futures::stream::iter(left.into_iter().map(Ok)).boxed())
+}
+
+/// The columns that were asked for, of all that were compared.
+fn project(batch: &RecordBatch, names: &[String]) -> Result<RecordBatch> {
+    let failed = |error: ArrowError| {
+        Error::new(
+            ErrorKind::CorruptData,
+            format!("the columns of a change cannot be told apart: {error}"),
+        )
+    };
+    let places = names.iter().map(|name| batch.schema_ref().index_of(name));
+    let places: Vec<usize> = places.collect::<std::result::Result<_, _>>().map_err(failed)?;
+    batch.project(&places).map_err(failed)
 }

@@ -94,7 +94,9 @@ impl FilePlan {
         let found = self.from_file.iter().map(|field| find(file, field, mode));
         let mut roots: Vec<usize> = found.filter_map(Result::transpose).collect::<Result<_>>()?;
         let identity = self.identity.iter().flat_map(RowIdentity::columns);
-        roots.extend(identity.filter_map(|name| find_name(file, name)));
+        for name in identity {
+            roots.extend(find_name(file, name)?);
+        }
         Ok(roots)
     }
 

@@ -9,6 +9,8 @@ use deltaic_protocol::{Error, ErrorKind, Result};
 use parquet::arrow::PARQUET_FIELD_ID_META_KEY;
 use parquet::schema::types::Type;
 
+use super::conform::UNFIT;
+
 /// The place of a column among those of a file, or of a struct in it; none where the file is older than the column.
 ///
 /// Errors: `CorruptData` where two have its id.
@@ -16,7 +18,7 @@ pub(super) fn find(fields: &Fields, wanted: &StructField, mode: ColumnMappingMod
     // Columns that no schema has, those of change data files, have no ids either.
     let id = field_id(wanted).filter(|_| mode == ColumnMappingMode::Id);
     let Some(id) = id else {
-        return Ok(find_name(fields, name_in_log(wanted, mode)));
+        return find_name(fields, name_in_log(wanted, mode));
     };
     let has_id = |field: &Field| id_of(field) == Some(id);
     let mut found = fields.iter().enumerate().filter(|(_, field)| has_id(field));
@@ -39,19 +41,31 @@ fn id_of(field: &Field) -> Option<i32> {
 }
 
 /// By its exact name, else by the only one that differs in case alone.
-pub(super) fn find_name(fields: &Fields, wanted: &str) -> Option<usize> {
-    if let Some(index) = fields.iter().position(|field| field.name() == wanted) {
-        return Some(index);
+///
+/// Errors: `CorruptData` where several would do.
+pub(super) fn find_name(fields: &Fields, wanted: &str) -> Result<Option<usize>> {
+    let only = |found: &mut dyn Iterator<Item = usize>| match (found.next(), found.next()) {
+        (Some(_), Some(_)) => Err(Error::new(
+            ErrorKind::CorruptData,
+            format!("the file has several columns {wanted:?}, and which of them is meant cannot be told"),
+        )
+        .with("field", wanted)
+        .hint(UNFIT)),
+        (found, _) => Ok(found),
+    };
+    let exact = fields.iter().enumerate();
+    let mut exact = exact
+        .filter(|(_, field)| field.name() == wanted)
+        .map(|(index, _)| index);
+    if let Some(index) = only(&mut exact)? {
+        return Ok(Some(index));
     }
     let lower = wanted.to_lowercase();
-    let mut alike = fields
-        .iter()
-        .enumerate()
-        .filter(|(_, field)| field.name().to_lowercase() == lower);
-    match (alike.next(), alike.next()) {
-        (Some((index, _)), None) => Some(index),
-        _ => None,
-    }
+    let alike = fields.iter().enumerate();
+    let mut alike = alike
+        .filter(|(_, field)| field.name().to_lowercase() == lower)
+        .map(|(index, _)| index);
+    only(&mut alike)
 }
 
 /// Proves that a file of a table that is mapped by ids has some: without any, all of its columns would be NULL.

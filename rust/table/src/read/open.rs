@@ -185,6 +185,14 @@ fn damaged(error: &ParquetError, path: &str) -> Error {
     {
         return missing(store, path);
     }
+    // Arrow's texts have 32-bit offsets.
+    if error.to_string().contains("overflow decoding byte array") {
+        return Error::new(
+            ErrorKind::InvalidArgument,
+            "a batch of the file's rows holds more than 2 GiB of one column",
+        )
+        .hint("read fewer rows at a time: scan(…, batch_size=…)");
+    }
     Error::new(
         ErrorKind::CorruptData,
         format!("the data file cannot be read: {error}"),

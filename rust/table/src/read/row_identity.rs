@@ -68,7 +68,7 @@ impl RowIdentity {
 
 /// What the file keeps of its rows' identity.
 fn kept(batch: &RecordBatch, name: &str) -> Result<Option<Int64Array>> {
-    let Some(index) = find_name(batch.schema_ref().fields(), name) else {
+    let Some(index) = find_name(batch.schema_ref().fields(), name)? else {
         return Ok(None);
     };
     let column = batch.column(index);

@@ -47,7 +47,7 @@ pub fn stream_tasks(tasks: Vec<ScanTask>) -> BatchStream {
 }
 
 /// How many files' deletion vectors are read together, and held until the files are read.
-const VECTORS_TOGETHER: usize = 256;
+const VECTORS_TOGETHER: usize = 1024;
 
 /// The tasks with the rows that are left of their files.
 fn with_rows(tasks: Vec<ScanTask>) -> impl Stream<Item = Result<ScanTask>> {

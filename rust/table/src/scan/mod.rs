@@ -9,6 +9,7 @@ mod variant_as;
 
 pub(crate) use plan::{BATCH_ROWS, select};
 pub use plan::{Scan, ScanOptions, list_files};
+pub(crate) use row_ids::row_id_field;
 pub use row_ids::{ROW_COMMIT_VERSION, ROW_ID};
 pub use selection::Selection;
 pub use task::{ScanContext, ScanTask};

@@ -18,6 +18,12 @@ pub(super) fn fields() -> [StructField; 2] {
         .map(|name| StructField::new(name, DataType::Primitive(PrimitiveType::Long), false))
 }
 
+/// The field of a row's id alone.
+pub(crate) fn row_id_field() -> Option<StructField> {
+    let [id, _] = fields();
+    Some(id)
+}
+
 /// Where the table's files keep what was told of rows that were copied.
 ///
 /// Errors: `UnsupportedFeature` where row tracking is not enabled, `SchemaMismatch` where the table has a column of such
