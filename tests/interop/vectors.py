@@ -9,6 +9,7 @@ import json
 import shutil
 import subprocess
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,7 +21,9 @@ from tests.protocol import handmade_log as log
 from tests.protocol.handmade_vectors import FEATURE, VectorFile
 
 TOP = Path(__file__).resolve().parents[2]
-EXAMPLE = ["cargo", "run", "--quiet", "--locked", "-p", "deltaic-protocol", "--example", "vector_file", "--"]
+# As the Rust tests build it, so that nothing is built twice.
+BUILD = ["cargo", "build", "--quiet", "--locked", "--workspace", "--exclude", "deltaic-python"]
+BUILD += ["--example", "vector_file", "--message-format", "json"]
 ROWS = 200_000
 CONTAINER = 65_536
 # The rows that are deleted, as every kind of container and at the ends of containers.
@@ -52,12 +55,22 @@ class Encoded(NamedTuple):
         return file[start : start + self.numbers["sizeInBytes"]]
 
 
-def encode(path: Path, *vectors: list[range]) -> Iterator[Encoded]:
-    """Lets deltaic write a file of vectors."""
+@cache
+def example() -> Path:
+    """The example that encodes vectors."""
     if not shutil.which("cargo"):
         pytest.skip("cargo, which builds the example that encodes vectors, is not here")
+    built = subprocess.run(BUILD, cwd=TOP, capture_output=True, text=True, check=False)
+    assert built.returncode == 0, built.stderr
+    said = map(json.loads, built.stdout.splitlines())
+    (path,) = (told["executable"] for told in said if told.get("target", {}).get("name") == "vector_file")
+    return Path(path)
+
+
+def encode(path: Path, *vectors: list[range]) -> Iterator[Encoded]:
+    """Lets deltaic write a file of vectors."""
     said = [",".join(f"{part.start}:{part.stop}:{part.step}" for part in vector) for vector in vectors]
-    ended = subprocess.run([*EXAMPLE, path, *said], cwd=TOP, capture_output=True, text=True, check=False)
+    ended = subprocess.run([example(), path, *said], capture_output=True, text=True, check=False)
     assert ended.returncode == 0, ended.stderr
     for line in ended.stdout.splitlines():
         numbers = json.loads(line)
