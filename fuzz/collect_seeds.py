@@ -12,6 +12,7 @@ import json
 import re
 import shutil
 import sys
+import uuid
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
@@ -25,6 +26,8 @@ MOST_BYTES = {
     "checkpoint": 65536,
     "last_checkpoint": 4096,
     "version_checksum": 16384,
+    "vector_bytes": 40960,
+    "vector_file": 16384,
 }
 # How many seeds of a target are kept, of all lengths.
 MOST_SEEDS = 400
@@ -44,6 +47,8 @@ TYPES = [
     "timestamp_ntz",
 ]
 TYPE_LETTERS = {name: chr(96 + index) for index, name in enumerate(TYPES)}
+# The digits of Z85, in which descriptors name the files of deletion vectors.
+Z85_DIGITS = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.-:+=^!/*?&<>()[]{}@%$#"
 
 
 def seeds(tables: Path) -> Iterator[tuple[str, bytes]]:
@@ -65,6 +70,7 @@ def seeds(tables: Path) -> Iterator[tuple[str, bytes]]:
         elif name.endswith(".json"):
             yield "commit", bytes_
             yield from of_lines(bytes_)
+            yield from of_vectors(bytes_, file.parents[1])
 
 
 def with_end(text: bytes) -> bytes:
@@ -95,6 +101,43 @@ def of_lines(commit: bytes) -> Iterator[tuple[str, bytes]]:
                 if value is not None:
                     letter = TYPE_LETTERS.get(types.get(column, "string"), chr(96))
                     yield "partition_value", (letter + str(value)).encode()
+
+
+def of_vectors(commit: bytes, table: Path) -> Iterator[tuple[str, bytes]]:
+    """The deletion vectors that the lines of a commit tell of: descriptors, and the bytes in the files."""
+    for line in commit.splitlines():
+        try:
+            actions: dict[str, Any] = json.loads(line)
+        except ValueError:
+            continue
+        for action in actions.values():
+            vector = action.get("deletionVector") if isinstance(action, dict) else None
+            if not isinstance(vector, dict):
+                continue
+            descriptor = json.dumps(vector, separators=(",", ":")).encode()
+            yield "vector_descriptor", descriptor
+            text = str(vector.get("pathOrInlineDv"))
+            yield "z85", text.encode()
+            if vector.get("storageType") != "u":
+                continue
+            id_ = uuid.UUID(bytes=from_z85(text[-20:]))
+            file = table / text[:-20] / f"deletion_vector_{id_}.bin"
+            if file.is_file():
+                bytes_ = file.read_bytes()
+                yield "vector_file", descriptor + b"\n" + bytes_
+                # Before it are the version's byte or other vectors, and its size.
+                start = vector.get("offset", 1) + 4
+                yield "vector_bytes", bytes_[start : start + vector["sizeInBytes"]]
+
+
+def from_z85(text: str) -> bytes:
+    """The bytes of a text that is sound."""
+    values = [Z85_DIGITS.index(digit) for digit in text]
+    numbers = (
+        sum(value * 85**power for value, power in zip(values[at : at + 5], range(4, -1, -1), strict=True))
+        for at in range(0, len(values), 5)
+    )
+    return b"".join(number.to_bytes(4, "big") for number in numbers)
 
 
 def column_types(schema: str) -> dict[str, str]:

@@ -17,6 +17,7 @@ import pytest
 import deltaic
 from tests.golden.rows import difference
 
+from . import vectors
 from .values import every_type
 from .written import DEMO, contents
 
@@ -201,3 +202,26 @@ def test_a_checkpoint_of_theirs(spark: SparkSession, tmp_path: Path) -> None:
     fresh = deltaic.Table(tmp_path / "t").snapshot()
     assert fresh.version == 3
     assert difference(fresh.scan().to_arrow(), pa.concat_tables([rows, rows, rows])) is None
+
+
+@pytest.mark.parametrize("inline", [False, True], ids=["in a file", "in the log"])
+def test_our_deletion_vectors(spark: SparkSession, tmp_path: Path, inline: bool) -> None:
+    rows = vectors.table(tmp_path / "t", inline=inline)
+    assert sorted_ids(deltaic.Table(tmp_path / "t").snapshot().scan().to_arrow()) == sorted_ids(rows)
+    assert sorted_ids(theirs(spark, tmp_path / "t").toArrow()) == sorted_ids(rows)
+
+
+def sorted_ids(rows: pa.Table) -> list[int]:
+    return sorted(rows["id"].to_pylist())
+
+
+FAR = [range(3, 9), range(2**32 - 2, 2**32 + 70_000), range(5 * 2**32, 5 * 2**32 + 90_000, 3)]
+
+
+def test_our_deletion_vectors_of_files_with_very_many_rows(spark: SparkSession, tmp_path: Path) -> None:
+    """No file is so large, and so the class that decodes vectors for delta-spark is asked itself."""
+    file = tmp_path / "vectors.bin"
+    (encoded,) = vectors.encode(file, FAR)
+    package = spark._jvm.org.apache.spark.sql.delta.deletionvectors
+    bitmap = package.RoaringBitmapArray.readFrom(encoded.bytes_in(file.read_bytes()))
+    assert list(bitmap.values()) == [row for part in FAR for row in part]

@@ -106,5 +106,5 @@ macro_rules! targets {
 
 targets! {
     commit_line commit log checkpoint last_checkpoint version_checksum log_path data_path schema_string partition_value
-    statistics store_uri predicate
+    statistics store_uri predicate vector_bytes vector_file vector_descriptor z85
 }

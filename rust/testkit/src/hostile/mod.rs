@@ -20,7 +20,13 @@ mod schema_string;
 mod seeds;
 mod statistics;
 mod store_uri;
+mod vector_bytes;
+mod vector_descriptor;
+mod vector_file;
+#[path = "../../../protocol/src/deletion_vector/tests/naive.rs"]
+mod vector_naive;
 mod version_checksum;
+mod z85;
 
 use std::sync::LazyLock;
 
@@ -45,7 +51,7 @@ pub struct Target {
 const KIB: usize = 1024;
 
 /// All of them.
-pub const TARGETS: [Target; 13] = [
+pub const TARGETS: [Target; 17] = [
     target("commit_line", 4 * KIB, commit_line::law),
     target("commit", 16 * KIB, commit::law),
     Target {
@@ -62,6 +68,11 @@ pub const TARGETS: [Target; 13] = [
     target("statistics", 4 * KIB, statistics::law),
     target("store_uri", 2 * KIB, store_uri::law),
     target("predicate", KIB, predicate::law),
+    // A bitset alone takes 8 KiB.
+    target("vector_bytes", 40 * KIB, vector_bytes::law),
+    target("vector_file", 16 * KIB, vector_file::law),
+    target("vector_descriptor", 4 * KIB, vector_descriptor::law),
+    target("z85", KIB, z85::law),
 ];
 
 const fn target(name: &'static str, most_bytes: usize, law: fn(&[u8])) -> Target {

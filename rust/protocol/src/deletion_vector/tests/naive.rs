@@ -1,7 +1,11 @@
 //! A second reading of a vector's bytes: number by number, from the text of the format, into a sorted list.
+//!
+//! The laws of hostile bytes in `rust/testkit` read with it too.
 
-/// The positions of a vector, or none where the bytes are not one.
-pub(super) fn positions(bytes: &[u8]) -> Option<Vec<u64>> {
+use std::ops::RangeInclusive;
+
+/// The positions of a vector in ascending order, each by itself or with its run; none where the bytes are not a vector.
+pub(super) fn ranges(bytes: &[u8]) -> Option<Vec<RangeInclusive<u64>>> {
     let mut at = 4;
     let mut found = Vec::new();
     match bytes.get(..4)? {
@@ -30,7 +34,7 @@ fn native(
     bytes: &[u8],
     at: &mut usize,
     number: fn(&[u8], &mut usize, usize) -> Option<u64>,
-    found: &mut Vec<u64>,
+    found: &mut Vec<RangeInclusive<u64>>,
 ) -> Option<()> {
     let buckets = number(bytes, at, 4)?;
     for key in 0..buckets {
@@ -62,7 +66,7 @@ fn big(bytes: &[u8], at: &mut usize, count: usize) -> Option<u64> {
     Some(number)
 }
 
-fn bitmap(bytes: &[u8], at: &mut usize, base: u64, found: &mut Vec<u64>) -> Option<()> {
+fn bitmap(bytes: &[u8], at: &mut usize, base: u64, found: &mut Vec<RangeInclusive<u64>>) -> Option<()> {
     let start = *at;
     let cookie = little(bytes, at, 4)?;
     let mut is_run = Vec::new();
@@ -104,15 +108,16 @@ fn bitmap(bytes: &[u8], at: &mut usize, base: u64, found: &mut Vec<u64>) -> Opti
         {
             return None;
         }
-        let mut values = Vec::new();
+        let mut values: Vec<RangeInclusive<u64>> = Vec::new();
         if is_run[index] {
             for _ in 0..little(bytes, at, 2)? {
                 let (first, more) = (little(bytes, at, 2)?, little(bytes, at, 2)?);
-                values.extend(first..=first + more);
+                values.push(first..=first + more);
             }
         } else if cardinality <= 4096 {
             for _ in 0..cardinality {
-                values.push(little(bytes, at, 2)?);
+                let value = little(bytes, at, 2)?;
+                values.push(value..=value);
             }
         } else {
             for byte in 0..8192 {
@@ -120,15 +125,21 @@ fn bitmap(bytes: &[u8], at: &mut usize, base: u64, found: &mut Vec<u64>) -> Opti
                 values.extend(
                     (0..8)
                         .filter(|bit| bits & (1 << bit) != 0)
-                        .map(|bit| byte * 8 + bit),
+                        .map(|bit| byte * 8 + bit..=byte * 8 + bit),
                 );
             }
         }
-        let ascend = values.windows(2).all(|pair| pair[0] < pair[1]);
-        if !ascend || values.len() as u64 != cardinality || values.last().is_some_and(|last| *last > 65535) {
+        let ascend = values.windows(2).all(|pair| pair[0].end() < pair[1].start());
+        let count: u64 = values.iter().map(|run| run.end() - run.start() + 1).sum();
+        if !ascend || count != cardinality || values.last().is_some_and(|last| *last.end() > 65535) {
             return None;
         }
-        found.extend(values.into_iter().map(|value| base + key * 65536 + value));
+        let base = base + key * 65536;
+        found.extend(
+            values
+                .into_iter()
+                .map(|run| base + run.start()..=base + run.end()),
+        );
     }
     Some(())
 }
