@@ -232,7 +232,7 @@ class Snapshot:
 
         Returns:
             Columns ``path`` (the data file, as in the log), ``cardinality`` (int64, how many of its rows are
-            deleted) and ``rows`` (large_list<int64>, their positions in the file from 0, ascending). It is all
+            deleted) and ``rows`` (large_list<int64>, their positions in the file from 0, ascending). All are
             held in memory, at 8 bytes a deleted row.
 
         Raises:

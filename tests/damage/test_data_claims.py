@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from contextlib import suppress
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 
 import deltaic
 from tests.border import panic_watch
+from tests.protocol.handmade_parquet import Long, thrift
 
 from . import broken
 from .cases_of_data import by_hand
@@ -59,3 +61,38 @@ def test_columns_that_start_before_their_file(tmp_path: Path, claim: dict[str, i
         broken.scanned(root)
     assert panic_watch.fresh() == []
     assert (caught.value.context["path"], caught.value.context["version"]) == (broken.FIRST_FILE, 1)
+
+
+def deep_file(levels: int) -> bytes:
+    """A file of one row, whose only value is in so many structs."""
+    names = ["a", *["g"] * (levels - 1), "x"]
+    elements: list[dict[int, object]] = [{4: "schema", 5: 1}]
+    elements += [{3: 0, 4: name, 5: 1} for name in names[:-1]]
+    elements.append({1: 2, 3: 0, 4: "x"})
+    page = thrift({1: 0, 2: 8, 3: 8, 5: {1: 1, 2: 0, 3: 3, 4: 3}}) + struct.pack("<q", 7)
+    size = Long(len(page))
+    column = {1: 2, 2: [0, 3], 3: names, 4: 0, 5: Long(1), 6: size, 7: size, 9: Long(4)}
+    group = {1: [{2: Long(4), 3: column}], 2: size, 3: Long(1)}
+    footer = thrift({1: 1, 2: elements, 3: Long(1), 4: [group], 6: "hand"})
+    return b"PAR1" + page + footer + struct.pack("<I", len(footer)) + b"PAR1"
+
+
+@pytest.mark.parametrize("levels", [600, 5_000, 100_000])
+def test_a_schema_that_nests_without_end(tmp_path: Path, levels: int) -> None:
+    """Readers go down into it, and a stack ends; neither is it gone into where its column is not asked for."""
+    root = tmp_path / "t"
+    broken.healthy(root)
+    (root / broken.FIRST_FILE).write_bytes(deep_file(levels))
+    for meet in (broken.scanned, broken.projected("id"), broken.selected("id > 1")):
+        with pytest.raises(deltaic.CorruptData, match="nests deeper"):
+            meet(root)
+    assert not deltaic.Table(root).check(deep=True).is_healthy
+
+
+@pytest.mark.parametrize("levels", [600, 100_000])
+def test_a_checkpoint_that_nests_without_end(tmp_path: Path, levels: int) -> None:
+    root = tmp_path / "t"
+    broken.healthy(root)
+    (root / f"_delta_log/{1:020}.checkpoint.parquet").write_bytes(deep_file(levels))
+    with pytest.warns(deltaic.DeltaicWarning, match="nests deeper"):
+        assert deltaic.Table(root).snapshot().num_files == 2

@@ -16,6 +16,7 @@ use parquet::arrow::async_reader::AsyncFileReader;
 use parquet::errors::{ParquetError, Result};
 use parquet::file::metadata::{ParquetMetaData, ParquetMetaDataReader};
 
+use crate::schema_depth::ensure_shallow;
 use crate::whole_body::ensure_whole;
 
 /// How many bytes of the end are fetched at first: mostly the whole footer, and of a small file all there is.
@@ -231,6 +232,7 @@ impl AsyncFileReader for ParquetFile {
                 .as_ref()
                 .map(|tail| tail.bytes.clone())
                 .unwrap_or_default();
+            ensure_shallow(&tail)?;
             let mut first = reader();
             let needed = match first.try_parse_sized(&tail, size) {
                 Ok(()) => return Ok(Arc::new(first.finish()?)),
@@ -246,6 +248,7 @@ impl AsyncFileReader for ParquetFile {
                 .checked_sub(needed)
                 .ok_or_else(|| ParquetError::EOF("the footer is larger than the file".to_owned()))?;
             let whole = self.get_bytes(start..size).await?;
+            ensure_shallow(&whole)?;
             let mut second = reader();
             second.try_parse_sized(&whole, size)?;
             let e_tag = self.tail.as_ref().and_then(|tail| tail.e_tag.clone());

@@ -3,6 +3,8 @@
 //!
 //! The Parquet reader believes a header before it has seen the page, so somebody must look at it first.
 
+use crate::thrift::{Compact, INTEGERS, STRUCT};
+
 /// What the header of a page claims.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct PageClaims {
@@ -20,15 +22,6 @@ pub(super) struct PageClaims {
 const BY_PREFIX: i32 = 7;
 /// How deep a header's structs may nest; those of the format do three times.
 const DEPTH: usize = 8;
-/// Names of Thrift's types on the wire.
-const BYTE: u8 = 3;
-const INTEGERS: std::ops::RangeInclusive<u8> = 4..=6;
-const DOUBLE: u8 = 7;
-const BINARY: u8 = 8;
-const LISTS: std::ops::RangeInclusive<u8> = 9..=10;
-const MAP: u8 = 11;
-const STRUCT: u8 = 12;
-
 /// The pages of a chunk, up to where its headers make no sense.
 pub(super) struct Pages<'a> {
     bytes: &'a [u8],
@@ -49,12 +42,12 @@ impl Iterator for Pages<'_> {
             return None;
         }
         let mut header = Header {
-            rest: self.bytes,
+            bytes: Compact { rest: self.bytes },
             found: Found::default(),
         };
         let read = header.fields(0, DEPTH).and_then(|()| {
             let compressed = usize::try_from(header.found.compressed?).ok()?;
-            let rest = header.rest.get(compressed..)?;
+            let rest = header.bytes.rest.get(compressed..)?;
             Some((header.found.claims()?, rest))
         });
         match read {
@@ -130,61 +123,25 @@ impl Found {
     }
 }
 
-/// A struct in Thrift's compact protocol.
+/// A page's header.
 struct Header<'a> {
-    rest: &'a [u8],
+    bytes: Compact<'a>,
     found: Found,
 }
 
 impl Header<'_> {
-    fn byte(&mut self) -> Option<u8> {
-        let (first, rest) = self.rest.split_first()?;
-        self.rest = rest;
-        Some(*first)
-    }
-
-    fn varint(&mut self) -> Option<u64> {
-        let mut number = 0u64;
-        for shift in (0..64).step_by(7) {
-            let byte = self.byte()?;
-            number |= u64::from(byte & 0x7f).checked_shl(shift)?;
-            if byte & 0x80 == 0 {
-                return Some(number);
-            }
-        }
-        None
-    }
-
-    fn zigzag(&mut self) -> Option<i64> {
-        let number = self.varint()?;
-        Some(i64::try_from(number >> 1).ok()? ^ -i64::from(number & 1 == 1))
-    }
-
-    fn skip_bytes(&mut self, length: u64) -> Option<()> {
-        self.rest = self.rest.get(usize::try_from(length).ok()?..)?;
-        Some(())
-    }
-
     /// The fields of a struct, up to its end.
     fn fields(&mut self, parent: i16, depth: usize) -> Option<()> {
         let depth = depth.checked_sub(1)?;
-        let mut field = 0i16;
-        loop {
-            let byte = self.byte()?;
-            if byte == 0 {
-                return Some(());
-            }
-            field = match byte >> 4 {
-                0 => i16::try_from(self.zigzag()?).ok()?,
-                step => field.checked_add(i16::from(step))?,
-            };
-            let kind = byte & 0x0f;
+        let mut last = 0i16;
+        while let Some((field, kind)) = self.bytes.field(last)? {
+            last = field;
             let is_struct = parent == 0 && matches!(field, 5..=8);
             if self.found.number(parent, field).is_some() {
                 if !INTEGERS.contains(&kind) {
                     return None;
                 }
-                let number = i32::try_from(self.zigzag()?).ok()?;
+                let number = i32::try_from(self.bytes.zigzag()?).ok()?;
                 let before = self.found.number(parent, field)?.replace(number);
                 if before.is_some() {
                     return None;
@@ -194,46 +151,11 @@ impl Header<'_> {
             } else if is_struct {
                 self.found.note_struct(field)?;
                 self.fields(field, depth)?;
-            } else if !matches!(kind, 1 | 2) {
-                self.skip(kind, depth)?;
+            } else {
+                self.bytes.skip_field(kind, depth)?;
             }
         }
-    }
-
-    /// A value that nobody asks about.
-    fn skip(&mut self, kind: u8, depth: usize) -> Option<()> {
-        let depth = depth.checked_sub(1)?;
-        match kind {
-            // Booleans in a list take a byte; in a struct they are a part of the field.
-            1 | 2 | BYTE => self.skip_bytes(1),
-            DOUBLE => self.skip_bytes(8),
-            BINARY => {
-                let length = self.varint()?;
-                self.skip_bytes(length)
-            }
-            STRUCT => self.fields(-1, depth),
-            kind if INTEGERS.contains(&kind) => self.varint().map(|_| ()),
-            kind if LISTS.contains(&kind) => {
-                let head = self.byte()?;
-                let length = match head >> 4 {
-                    15 => self.varint()?,
-                    length => u64::from(length),
-                };
-                (0..length).try_for_each(|_| self.skip(head & 0x0f, depth))
-            }
-            MAP => {
-                let length = self.varint()?;
-                if length == 0 {
-                    return Some(());
-                }
-                let kinds = self.byte()?;
-                (0..length).try_for_each(|_| {
-                    self.skip(kinds >> 4, depth)?;
-                    self.skip(kinds & 0x0f, depth)
-                })
-            }
-            _ => None,
-        }
+        Some(())
     }
 }
 
