@@ -79,7 +79,7 @@ def deep_file(levels: int) -> bytes:
 
 @pytest.mark.parametrize("levels", [600, 5_000, 100_000])
 def test_a_schema_that_nests_without_end(tmp_path: Path, levels: int) -> None:
-    """Readers go down into it, and a stack ends; neither is it gone into where its column is not asked for."""
+    """Readers go down into it, and a stack ends; it does not matter whether its column is asked for."""
     root = tmp_path / "t"
     broken.healthy(root)
     (root / broken.FIRST_FILE).write_bytes(deep_file(levels))
