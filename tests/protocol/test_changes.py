@@ -389,3 +389,28 @@ def test_what_went_is_not_guessed_at_where_the_log_before_is_gone(tmp_path: Path
     (table.root / f"_delta_log/{0:020}.json").unlink()
     with pytest.raises(deltaic.VersionNotFound, match="before version 1"):
         feed(table, 1, infer=True)
+
+
+def test_what_is_inferred_are_the_rows_that_the_table_gained_and_lost(tmp_path: Path) -> None:
+    """Actions that change nothing are no change, whatever they say."""
+    table = HandmadeTable(tmp_path / "t")
+    vectors = VectorFile(table.root)
+    one, more = vectors.delete(1), vectors.delete(1, 2)
+    vectors.write()
+    file = table.data("a.parquet", ids(0, 1, 2, 3))
+    table.commit(VECTORS, metadata(), file)
+    # Again a file that is there; one that was never there; a file without the vector that it has.
+    table.commit(file)
+    table.commit(remove("none.parquet"))
+    came = {"add": {**file["add"], **one}}
+    table.commit(remove("a.parquet"), came)
+    table.commit(remove("a.parquet"))
+    # The same path with another vector, of which the one half is said to change no data.
+    gone = remove("a.parquet")
+    gone["remove"] |= {**one, "dataChange": False}
+    table.commit(gone, {"add": {**file["add"], **more}})
+    assert feed(table, 1, infer=True) == [(1, "delete", 3), (2, "delete", 5)]
+    assert feed(table, 0, 0, infer=True) == [(row, "insert", 0) for row in range(4)]
+    for version in range(1, 6):
+        rows = deltaic.Table(table.root).snapshot(version=version).scan().to_arrow()
+        assert rows.num_rows == 4 - (version >= 3) - (version >= 5)

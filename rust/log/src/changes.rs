@@ -45,7 +45,21 @@ pub struct ChangedFile {
     pub base_row_id: Option<i64>,
     /// The version that brought it.
     pub default_row_commit_version: Option<i64>,
+    /// What was live at its path before the commit and after it, where that was asked for.
+    pub standing: Option<Standing>,
 }
+
+/// What is live at a path before and after a commit; none where nothing is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Standing {
+    /// Before.
+    pub before: Option<Live>,
+    /// After.
+    pub after: Option<Live>,
+}
+
+/// A live file by its deletion vector.
+pub type Live = Option<Descriptor>;
 
 /// What one version changed.
 #[derive(Clone, Debug)]
@@ -92,6 +106,15 @@ pub struct ChangeLog {
     pub end: Snapshot,
 }
 
+/// What tells the changes of a version.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ToldBy {
+    /// What its commit says.
+    Commit,
+    /// What is live before it and after it: of a file that came and was there, nothing changed.
+    Standing,
+}
+
 /// Reads what the versions from `first` to `last` changed, both among them; to the newest without a last one. Must be
 /// called inside a runtime.
 ///
@@ -101,6 +124,7 @@ pub async fn read_changes(
     location: &Arc<TableLocation>,
     first: Version,
     last: Option<Version>,
+    told_by: ToldBy,
     options: LoadOptions,
 ) -> Result<ChangeLog> {
     let listing = Listing::whole(location).await?;
@@ -147,8 +171,15 @@ pub async fn read_changes(
         .with("version", first)
         .hint("ask for changes from the version after it on"));
     }
+    let mut live = match told_by {
+        ToldBy::Standing => LivePaths::before(location, first, options).await?,
+        ToldBy::Commit => None,
+    };
     let mut changes = Vec::with_capacity(commits.len());
-    for commit in commits {
+    for mut commit in commits {
+        if let Some(live) = &mut live {
+            live.pass(&mut commit);
+        }
         let version = commit.version;
         let mut after = form.clone();
         if let Some(newer) = commit.protocol {
@@ -259,6 +290,7 @@ struct Removed {
 
 #[derive(Default)]
 struct Actions {
+    touched: Vec<(String, Live, bool)>,
     adds: Vec<ChangedFile>,
     removes: Vec<Removed>,
     cdc: Vec<Cdc>,
@@ -270,6 +302,8 @@ struct Actions {
 struct Commit {
     version: Version,
     modified_ms: i64,
+    /// Every file that came or went: its path, its vector, and whether it came.
+    touched: Vec<(String, Live, bool)>,
     adds: Vec<ChangedFile>,
     removes: Vec<Removed>,
     cdc: Vec<Cdc>,
@@ -302,6 +336,7 @@ async fn read_commit(
     Ok(Commit {
         version,
         modified_ms,
+        touched: actions.touched,
         adds: actions.adds,
         removes: actions.removes,
         cdc: actions.cdc,
@@ -320,7 +355,20 @@ impl Actions {
             )
             .hint("raise max_line_bytes if the table is yours"));
         };
-        match parse_line(line)? {
+        let action = parse_line(line)?;
+        match &action {
+            ActionLine::Add(add) => {
+                let vector = add.deletion_vector.as_ref().map(Descriptor::from);
+                self.touched.push((add.path.0.clone().into_owned(), vector, true));
+            }
+            ActionLine::Remove(remove) => {
+                let vector = remove.deletion_vector.as_ref().map(Descriptor::from);
+                self.touched
+                    .push((remove.path.0.clone().into_owned(), vector, false));
+            }
+            _ => {}
+        }
+        match action {
             ActionLine::Add(add) if add.data_change => self.adds.push(ChangedFile {
                 path: add.path.0.into_owned(),
                 partition_values: owned(&add.partition_values),
@@ -328,6 +376,7 @@ impl Actions {
                 deletion_vector: add.deletion_vector.as_ref().map(Descriptor::from),
                 base_row_id: add.base_row_id,
                 default_row_commit_version: add.default_row_commit_version,
+                standing: None,
             }),
             ActionLine::Remove(remove) if remove.data_change => self.removes.push(Removed {
                 has_values: remove.partition_values.is_some(),
@@ -338,6 +387,7 @@ impl Actions {
                     deletion_vector: remove.deletion_vector.as_ref().map(Descriptor::from),
                     base_row_id: remove.base_row_id,
                     default_row_commit_version: remove.default_row_commit_version,
+                    standing: None,
                 },
             }),
             ActionLine::Cdc => {
@@ -424,4 +474,73 @@ async fn with_values(
         file
     });
     Ok(filled.collect())
+}
+
+/// What is live, by the paths in their shortest spelling.
+struct LivePaths(HashMap<String, Live>);
+
+impl LivePaths {
+    /// What is live before a version; none where that was cleaned up.
+    async fn before(
+        location: &Arc<TableLocation>,
+        version: Version,
+        options: LoadOptions,
+    ) -> Result<Option<Self>> {
+        let mut live = HashMap::new();
+        if version == Version::ZERO {
+            return Ok(Some(Self(live)));
+        }
+        let before = Version::try_new(version.as_i64().saturating_sub(1))?;
+        let snapshot = match Snapshot::load(Arc::clone(location), Some(before), options).await {
+            Ok(snapshot) => snapshot,
+            // Where it was cleaned up, the commits are taken at their word.
+            Err(error) if error.kind() == ErrorKind::VersionNotFound => return Ok(None),
+            Err(error) => return Err(error),
+        };
+        let (files, _) = snapshot.files(None).await?;
+        for batch in &files.batches {
+            for row in 0..batch.len() {
+                live.insert(shortest(batch.adds.path.value(row)), batch.adds.descriptor(row));
+            }
+        }
+        Ok(Some(Self(live)))
+    }
+
+    /// Goes on over a commit, and notes what stood at each path that it changed.
+    fn pass(&mut self, commit: &mut Commit) {
+        let paths: Vec<String> = commit
+            .adds
+            .iter()
+            .chain(commit.removes.iter().map(|removed| &removed.file))
+            .map(|file| shortest(&file.path))
+            .collect();
+        let before: Vec<Option<Live>> = paths.iter().map(|path| self.0.get(path).cloned()).collect();
+        // The order of actions means nothing: what comes stays.
+        for (path, vector, _) in commit.touched.iter().filter(|(_, _, came)| !came) {
+            let path = shortest(path);
+            let is_it = self.0.get(&path).is_some_and(|live| {
+                live.as_ref().map(Descriptor::key) == vector.as_ref().map(Descriptor::key)
+            });
+            if is_it {
+                self.0.remove(&path);
+            }
+        }
+        for (path, vector, _) in commit.touched.iter().filter(|(_, _, came)| *came) {
+            self.0.insert(shortest(path), vector.clone());
+        }
+        let files = commit
+            .adds
+            .iter_mut()
+            .chain(commit.removes.iter_mut().map(|removed| &mut removed.file));
+        for ((file, path), before) in files.zip(&paths).zip(before) {
+            file.standing = Some(Standing {
+                before,
+                after: self.0.get(path).cloned(),
+            });
+        }
+    }
+}
+
+fn shortest(path: &str) -> String {
+    LogicalFileKey::new(path, None).path().to_owned()
 }

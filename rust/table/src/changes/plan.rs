@@ -4,7 +4,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use deltaic_log::TableLocation;
-use deltaic_log::changes::{ChangedFile, CommitChanges, PartitionValues, TableForm, read_changes};
+use deltaic_log::changes::{
+    ChangedFile, CommitChanges, Live, PartitionValues, TableForm, ToldBy, read_changes,
+};
 use deltaic_log::snapshot::LoadOptions;
 use deltaic_protocol::actions::{Cdc, LogicalFileKey};
 use deltaic_protocol::expr::Scalar;
@@ -61,7 +63,12 @@ impl Changes {
         load: LoadOptions,
     ) -> Result<Self> {
         let uri = location.uri().to_owned();
-        let log = read_changes(location, options.first, options.last, load).await?;
+        let told_by = if options.infer {
+            ToldBy::Standing
+        } else {
+            ToldBy::Commit
+        };
+        let log = read_changes(location, options.first, options.last, told_by, load).await?;
         // A column may have become NOT NULL since.
         let is_one = log.commits.iter().all(|commit| commit.before.is(&commit.after));
         let of_table = match is_one {
@@ -316,46 +323,34 @@ fn plan_version(
             rows: Rows::All,
         };
     let mut tasks = Vec::with_capacity(commit.adds.len().saturating_add(commit.removes.len()));
-    let mut removed: HashMap<LogicalFileKey<'_>, &ChangedFile> = commit
-        .removes
-        .iter()
-        .map(|file| (LogicalFileKey::new(&file.path, None), file))
-        .collect();
-    for add in &commit.adds {
-        let Some(remove) = removed.remove(&LogicalFileKey::new(&add.path, None)) else {
-            tasks.push(task(
-                &now,
-                add,
-                "insert",
-                Selection::of(add.deletion_vector.clone()),
-            ));
-            continue;
-        };
-        // The same file with another vector: its rows changed where the two differ.
-        let (before, after) = (&remove.deletion_vector, &add.deletion_vector);
-        if let Some(after) = after {
-            let went = Selection::Difference {
-                deleted: after.clone(),
-                but_not: before.clone(),
-            };
-            tasks.push(task(&now, add, "delete", went));
-        }
-        if let Some(before) = before {
-            let came = Selection::Difference {
-                deleted: before.clone(),
-                but_not: after.clone(),
-            };
-            tasks.push(task(&now, add, "insert", came));
-        }
-    }
-    for remove in &commit.removes {
-        if removed.contains_key(&LogicalFileKey::new(&remove.path, None)) {
-            tasks.push(task(
-                &before,
-                remove,
-                "delete",
-                Selection::of(remove.deletion_vector.clone()),
-            ));
+    for (file, before_it, after_it) in stood(&commit) {
+        // A file that went was written for the table as it was.
+        let context = if after_it.is_some() { &now } else { &before };
+        match (before_it, after_it) {
+            (None, None) => {}
+            (None, Some(vector)) => tasks.push(task(context, file, "insert", Selection::of(vector))),
+            (Some(vector), None) => tasks.push(task(context, file, "delete", Selection::of(vector))),
+            // The same file with another vector: its rows changed where the two differ.
+            (Some(before_it), Some(after_it)) => {
+                if let Some(deleted) = after_it.clone().filter(|_| before_it != after_it) {
+                    let but_not = before_it.clone();
+                    tasks.push(task(
+                        context,
+                        file,
+                        "delete",
+                        Selection::Difference { deleted, but_not },
+                    ));
+                }
+                if let Some(deleted) = before_it.clone().filter(|_| before_it != after_it) {
+                    let but_not = after_it;
+                    tasks.push(task(
+                        context,
+                        file,
+                        "insert",
+                        Selection::Difference { deleted, but_not },
+                    ));
+                }
+            }
         }
     }
     let has_both = {
@@ -389,6 +384,37 @@ fn plan_version(
         }
     }
     Ok(VersionPlan { tasks, cancels })
+}
+
+/// The files that a commit changed, each once, with what stood at their paths before and after: as they were found, or
+/// as the commit says.
+fn stood(commit: &CommitChanges) -> Vec<(&ChangedFile, Option<Live>, Option<Live>)> {
+    let mut removed: HashMap<LogicalFileKey<'_>, &ChangedFile> = commit
+        .removes
+        .iter()
+        .map(|file| (LogicalFileKey::new(&file.path, None), file))
+        .collect();
+    let mut found = Vec::with_capacity(commit.adds.len().saturating_add(commit.removes.len()));
+    for add in &commit.adds {
+        let remove = removed.remove(&LogicalFileKey::new(&add.path, None));
+        found.push(match &add.standing {
+            Some(standing) => (add, standing.before.clone(), standing.after.clone()),
+            None => {
+                let before = remove.map(|remove| remove.deletion_vector.clone());
+                (add, before, Some(add.deletion_vector.clone()))
+            }
+        });
+    }
+    for remove in &commit.removes {
+        if removed.remove(&LogicalFileKey::new(&remove.path, None)).is_none() {
+            continue;
+        }
+        found.push(match &remove.standing {
+            Some(standing) => (remove, standing.before.clone(), standing.after.clone()),
+            None => (remove, Some(remove.deletion_vector.clone()), None),
+        });
+    }
+    found
 }
 
 fn values(
