@@ -414,3 +414,11 @@ def test_what_is_inferred_are_the_rows_that_the_table_gained_and_lost(tmp_path: 
     for version in range(1, 6):
         rows = deltaic.Table(table.root).snapshot(version=version).scan().to_arrow()
         assert rows.num_rows == 4 - (version >= 3) - (version >= 5)
+
+
+def test_change_data_files_have_no_row_ids(table: HandmadeTable) -> None:
+    """protocol: reader-requirements-for-row-tracking.9."""
+    for name in ("_row_id", "_row_commit_version"):
+        with pytest.raises(ValueError, match=name):
+            deltaic.Table(table.root).changes(0, columns=[name])
+        assert name not in deltaic.Table(table.root).changes(0).schema.to_arrow().names
