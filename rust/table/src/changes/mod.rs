@@ -8,8 +8,10 @@
 
 mod cancel;
 mod era;
+mod feed_schema;
 mod plan;
 mod stream;
+mod version_plan;
 
 pub use plan::{ChangeOptions, Changes};
 pub use stream::stream_changes;

@@ -1,23 +1,18 @@
 //! A range of versions, and the tasks that tell what they changed.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use deltaic_log::TableLocation;
-use deltaic_log::changes::{
-    ChangedFile, CommitChanges, Live, PartitionValues, TableForm, ToldBy, read_changes,
-};
+use deltaic_log::changes::{TableForm, ToldBy, read_changes};
 use deltaic_log::snapshot::LoadOptions;
-use deltaic_protocol::actions::{Cdc, LogicalFileKey};
-use deltaic_protocol::expr::Scalar;
-use deltaic_protocol::schema::{ArrayType, DataType, MapType, PrimitiveType, StructField, StructType};
+use deltaic_protocol::schema::StructType;
 use deltaic_protocol::{Error, ErrorKind, Result, Version};
 
 use super::era::{Era, Last};
+use super::feed_schema::{nullable, with_changes};
+use super::version_plan::{VersionPlan, plan_version};
 use super::{CHANGE_TYPE, COMMIT_TIMESTAMP, COMMIT_VERSION};
-use crate::read::Rows;
-use crate::scan::row_id_field;
-use crate::scan::{BATCH_ROWS, ScanContext, ScanTask, Selection, VariantAs, select};
+use crate::scan::{BATCH_ROWS, ScanContext, ScanTask, VariantAs, select};
 
 /// What is asked of a range of versions.
 #[derive(Clone, Debug)]
@@ -40,15 +35,6 @@ pub struct ChangeOptions {
 pub struct Changes {
     pub(super) output: StructType,
     pub(super) versions: Arc<Vec<VersionPlan>>,
-}
-
-/// What one version changed.
-#[derive(Clone, Debug)]
-pub(super) struct VersionPlan {
-    /// The files to read.
-    pub(super) tasks: Vec<ScanTask>,
-    /// Whether rows that came and went alike are no change.
-    pub(super) cancels: bool,
 }
 
 impl Changes {
@@ -188,242 +174,4 @@ impl Changes {
             .flat_map(|version| version.tasks.clone())
             .collect())
     }
-}
-
-/// The same columns, any of which may be NULL, at every depth but in a map's keys.
-fn nullable(schema: &StructType) -> StructType {
-    let fields = schema.fields.iter().map(|field| StructField {
-        nullable: true,
-        data_type: nullable_type(&field.data_type),
-        ..field.clone()
-    });
-    StructType {
-        fields: fields.collect(),
-    }
-}
-
-fn nullable_type(data_type: &DataType) -> DataType {
-    match data_type {
-        DataType::Struct(fields) => DataType::Struct(nullable(fields)),
-        DataType::Array(array) => DataType::Array(Box::new(ArrayType {
-            element_type: nullable_type(&array.element_type),
-            contains_null: true,
-        })),
-        DataType::Map(map) => DataType::Map(Box::new(MapType {
-            key_type: nullable_type(&map.key_type),
-            value_type: nullable_type(&map.value_type),
-            value_contains_null: true,
-        })),
-        other => other.clone(),
-    }
-}
-
-/// The table's columns, and those that tell the change.
-fn with_changes(schema: &StructType) -> Result<StructType> {
-    let mut fields = schema.fields.clone();
-    for (name, data_type, nullable) in [
-        (CHANGE_TYPE, PrimitiveType::String, false),
-        (COMMIT_VERSION, PrimitiveType::Long, false),
-        (COMMIT_TIMESTAMP, PrimitiveType::Timestamp, false),
-    ] {
-        if schema.field_ignoring_case(name).is_some() {
-            return Err(Error::new(
-                ErrorKind::SchemaMismatch,
-                format!("the table has a column {name}, and so has every change feed"),
-            )
-            .with("field", name)
-            .hint("rename the column"));
-        }
-        fields.push(StructField::new(name, DataType::Primitive(data_type), nullable));
-    }
-    Ok(StructType { fields })
-}
-
-fn plan_version(
-    base: &ScanContext,
-    (before, now): (&Era, &Era),
-    commit: CommitChanges,
-    infer: bool,
-) -> Result<VersionPlan> {
-    let time = Scalar::Timestamp(commit.timestamp_ms.saturating_mul(1000)).to_partition_text();
-    let Some(time) = time else {
-        return Err(Error::new(
-            ErrorKind::CorruptLog,
-            format!(
-                "the commit's time, {} ms, is no time of the years 1 to 9999",
-                commit.timestamp_ms
-            ),
-        )
-        .with("version", commit.version)
-        .with("field", COMMIT_TIMESTAMP));
-    };
-    let of_commit = [
-        (COMMIT_VERSION.to_owned(), Some(commit.version.to_string())),
-        (COMMIT_TIMESTAMP.to_owned(), Some(time)),
-    ];
-    let context = |era: &Era, told: &[&str]| {
-        let mut context = base.clone();
-        context.column_mapping = era.column_mapping;
-        if let Some(schema) = &era.schema {
-            // The same columns, under other names in the files.
-            let told = context.table_schema.fields.iter().skip(schema.fields.len());
-            let fields = schema.fields.iter().chain(told).cloned();
-            let whole = StructType {
-                fields: fields.collect(),
-            };
-            let output = context
-                .output
-                .names()
-                .filter_map(|name| whole.field(name).cloned());
-            context.output = StructType {
-                fields: output.collect(),
-            };
-            context.table_schema = Arc::new(whole);
-        }
-        context.partition_columns = era.partition_columns.clone();
-        context
-            .partition_columns
-            .extend(told.iter().map(|name| (*name).to_owned()));
-        Arc::new(context)
-    };
-    if !commit.cdc.is_empty() && !infer {
-        let context = context(now, &[COMMIT_VERSION, COMMIT_TIMESTAMP]);
-        let task = |cdc: Cdc| ScanTask {
-            context: Arc::clone(&context),
-            path: cdc.path,
-            size: cdc.size,
-            partition_values: cdc
-                .partition_values
-                .into_iter()
-                .chain(of_commit.clone())
-                .collect(),
-            selection: Selection::All,
-            base_row_id: None,
-            default_row_commit_version: None,
-            rows: Rows::All,
-        };
-        return Ok(VersionPlan {
-            tasks: commit.cdc.into_iter().map(task).collect(),
-            cancels: false,
-        });
-    }
-    let told = [CHANGE_TYPE, COMMIT_VERSION, COMMIT_TIMESTAMP];
-    let tracked = before.row_columns.is_some() && before.row_columns == now.row_columns;
-    let row_columns = now.row_columns.clone().filter(|_| tracked);
-    let (before, now) = (context(before, &told), context(now, &told));
-    let task =
-        |context: &Arc<ScanContext>, file: &ChangedFile, change: &str, selection: Selection| ScanTask {
-            context: Arc::clone(context),
-            path: file.path.clone(),
-            size: file.size.unwrap_or(0),
-            partition_values: values(&file.partition_values, change, &of_commit),
-            selection,
-            base_row_id: file.base_row_id,
-            default_row_commit_version: file.default_row_commit_version,
-            rows: Rows::All,
-        };
-    let mut tasks = Vec::with_capacity(commit.adds.len().saturating_add(commit.removes.len()));
-    for (file, before_it, after_it) in stood(&commit) {
-        // A file that went was written for the table as it was.
-        let context = if after_it.is_some() { &now } else { &before };
-        match (before_it, after_it) {
-            (None, None) => {}
-            (None, Some(vector)) => tasks.push(task(context, file, "insert", Selection::of(vector))),
-            (Some(vector), None) => tasks.push(task(context, file, "delete", Selection::of(vector))),
-            // The same file with another vector: its rows changed where the two differ.
-            (Some(before_it), Some(after_it)) => {
-                if let Some(deleted) = after_it.clone().filter(|_| before_it != after_it) {
-                    let but_not = before_it.clone();
-                    tasks.push(task(
-                        context,
-                        file,
-                        "delete",
-                        Selection::Difference { deleted, but_not },
-                    ));
-                }
-                if let Some(deleted) = before_it.clone().filter(|_| before_it != after_it) {
-                    let but_not = after_it;
-                    tasks.push(task(
-                        context,
-                        file,
-                        "insert",
-                        Selection::Difference { deleted, but_not },
-                    ));
-                }
-            }
-        }
-    }
-    let has_both = {
-        let is = |change: &str| {
-            tasks
-                .iter()
-                .any(|task| task.partition_values.get(CHANGE_TYPE).and_then(Option::as_deref) == Some(change))
-        };
-        is("insert") && is("delete")
-    };
-    let cancels = infer && has_both;
-    if cancels {
-        // Rows are compared in every column, asked for or not, and by their ids where they have any.
-        let has_ids = tasks.iter().all(|task| task.base_row_id.is_some());
-        let row_columns = row_columns.filter(|_| has_ids);
-        let whole = |context: &ScanContext| {
-            let mut output = context.table_schema.as_ref().clone();
-            if row_columns.is_some() {
-                output.fields.extend(row_id_field());
-            }
-            Arc::new(ScanContext {
-                output,
-                row_columns: row_columns.clone(),
-                ..context.clone()
-            })
-        };
-        let (whole_before, whole_now) = (whole(&before), whole(&now));
-        for task in &mut tasks {
-            let is_before = Arc::ptr_eq(&task.context, &before);
-            task.context = Arc::clone(if is_before { &whole_before } else { &whole_now });
-        }
-    }
-    Ok(VersionPlan { tasks, cancels })
-}
-
-/// The files that a commit changed, each once, with what stood at their paths before and after: as they were found, or
-/// as the commit says.
-fn stood(commit: &CommitChanges) -> Vec<(&ChangedFile, Option<Live>, Option<Live>)> {
-    let mut removed: HashMap<LogicalFileKey<'_>, &ChangedFile> = commit
-        .removes
-        .iter()
-        .map(|file| (LogicalFileKey::new(&file.path, None), file))
-        .collect();
-    let mut found = Vec::with_capacity(commit.adds.len().saturating_add(commit.removes.len()));
-    for add in &commit.adds {
-        let remove = removed.remove(&LogicalFileKey::new(&add.path, None));
-        found.push(match &add.standing {
-            Some(standing) => (add, standing.before.clone(), standing.after.clone()),
-            None => {
-                let before = remove.map(|remove| remove.deletion_vector.clone());
-                (add, before, Some(add.deletion_vector.clone()))
-            }
-        });
-    }
-    for remove in &commit.removes {
-        if removed.remove(&LogicalFileKey::new(&remove.path, None)).is_none() {
-            continue;
-        }
-        found.push(match &remove.standing {
-            Some(standing) => (remove, standing.before.clone(), standing.after.clone()),
-            None => (remove, Some(remove.deletion_vector.clone()), None),
-        });
-    }
-    found
-}
-
-fn values(
-    of_file: &PartitionValues,
-    change: &str,
-    of_commit: &[(String, Option<String>)],
-) -> PartitionValues {
-    let mut values = of_file.clone();
-    values.insert(CHANGE_TYPE.to_owned(), Some(change.to_owned()));
-    values.extend(of_commit.iter().cloned());
-    values
 }

@@ -8,7 +8,8 @@ use deltaic_protocol::{Error, ErrorKind, Result};
 use futures::{StreamExt, TryStreamExt};
 
 use super::cancel::without_rewrites;
-use super::plan::{Changes, VersionPlan};
+use super::plan::Changes;
+use super::version_plan::VersionPlan;
 use crate::read::{BatchStream, stream_tasks};
 
 /// Reads changes. The rows of a version stand together, the oldest version's first. Must be called inside a runtime.
