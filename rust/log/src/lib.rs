@@ -18,6 +18,7 @@ pub mod links;
 pub mod listing;
 pub mod location;
 pub mod log_tail;
+pub mod page_headers;
 pub mod parquet_file;
 pub mod reconcile;
 mod schema_depth;

@@ -11,6 +11,7 @@ mod row_identity;
 mod rows;
 mod stream;
 mod variant;
+mod weighed;
 mod widen;
 
 pub use count::count;

@@ -21,6 +21,7 @@ use super::deletion_vectors::{read_vectors, vectors_of};
 use super::file_plan::FilePlan;
 use super::find::ensure_ids;
 use super::rows::Rows;
+use super::weighed::Weighed;
 use crate::scan::{ScanTask, Selection};
 
 /// Opens a task's file; the batches that come hold the scan's columns and only rows that match.
@@ -56,6 +57,7 @@ pub(super) async fn open(task: ScanTask) -> Result<impl Stream<Item = Result<Rec
     ensure_ids(metadata.parquet_schema().root_schema(), context.column_mapping).map_err(&located)?;
     let roots = plan.roots(file_schema.fields()).map_err(&located)?;
     let mask = ProjectionMask::roots(metadata.parquet_schema(), roots);
+    let file = Weighed::new(file, Arc::clone(metadata.metadata()));
     let stream = ParquetRecordBatchStreamBuilder::new_with_metadata(file, metadata)
         .with_projection(mask)
         .with_batch_size(context.batch_size)

@@ -176,7 +176,7 @@ impl Scan {
         let context = ScanContext {
             output: StructType::default(),
             row_columns: None,
-            batch_size: self.context.batch_size.max(BATCH_ROWS),
+            batch_size: self.context.batch_size,
             ..self.context.as_ref().clone()
         };
         Self {

@@ -8,7 +8,6 @@ mod fetched_group;
 mod int96;
 mod levels;
 mod one_action;
-mod page_headers;
 mod parquet;
 
 use std::collections::HashSet;

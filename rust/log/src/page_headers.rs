@@ -7,15 +7,15 @@ use crate::thrift::{Compact, INTEGERS, STRUCT};
 
 /// What the header of a page claims.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct PageClaims {
+pub struct PageClaims {
     /// Bytes of the page once they are decompressed.
-    pub(super) uncompressed: u64,
+    pub uncompressed: u64,
     /// Values of a data page, NULL or not; of a dictionary none.
-    pub(super) values: u64,
+    pub values: u64,
     /// Whether it is a dictionary.
-    pub(super) is_dictionary: bool,
+    pub is_dictionary: bool,
     /// Whether values are spelled by what they have in common with the one before, so that a few bytes are many.
-    pub(super) is_by_prefix: bool,
+    pub is_by_prefix: bool,
 }
 
 /// The encoding `DELTA_BYTE_ARRAY`.
@@ -23,12 +23,15 @@ const BY_PREFIX: i32 = 7;
 /// How deep a header's structs may nest; those of the format do three times.
 const DEPTH: usize = 8;
 /// The pages of a chunk, up to where its headers make no sense.
-pub(super) struct Pages<'a> {
+#[derive(Debug)]
+pub struct Pages<'a> {
     bytes: &'a [u8],
 }
 
 impl<'a> Pages<'a> {
-    pub(super) fn of(chunk: &'a [u8]) -> Self {
+    /// The pages of a chunk's bytes.
+    #[must_use]
+    pub fn of(chunk: &'a [u8]) -> Self {
         Self { bytes: chunk }
     }
 }

@@ -1,0 +1,91 @@
+//! A Parquet file whose pages are weighed before the reader makes room for what they claim to unpack to.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use deltaic_log::page_headers::Pages;
+use deltaic_log::parquet_file::ParquetFile;
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use parquet::arrow::arrow_reader::ArrowReaderOptions;
+use parquet::arrow::async_reader::AsyncFileReader;
+use parquet::basic::Compression;
+use parquet::errors::{ParquetError, Result};
+use parquet::file::metadata::ParquetMetaData;
+
+/// What any page may unpack to: more than writers put into one.
+const ANY_PAGE: u64 = 16 << 20;
+/// How many bytes a packed one may stand for, by the codecs that repeat what they know without end, and by the others.
+const MOST_BY_REPEATING: u64 = 65_536;
+const MOST: u64 = 1_100;
+
+/// The file, its footer read.
+pub(super) struct Weighed {
+    file: ParquetFile,
+    metadata: Arc<ParquetMetaData>,
+}
+
+impl Weighed {
+    pub(super) fn new(file: ParquetFile, metadata: Arc<ParquetMetaData>) -> Self {
+        Self { file, metadata }
+    }
+
+    /// Proves that the pages in a range claim no more than they can hold.
+    fn weigh(&self, range: &Range<u64>, bytes: &Bytes) -> Result<()> {
+        let groups = self.metadata.row_groups().iter();
+        let mut columns = groups.flat_map(|group| group.columns());
+        let found = columns.find(|column| {
+            let (start, length) = column.byte_range();
+            start == range.start && length == range.end.saturating_sub(range.start)
+        });
+        let most = match found.map(|column| column.compression()) {
+            // Without a codec a page is as large as its bytes, which the reader compares.
+            None | Some(Compression::UNCOMPRESSED) => return Ok(()),
+            Some(Compression::ZSTD(_) | Compression::BROTLI(_)) => MOST_BY_REPEATING,
+            Some(_) => MOST,
+        };
+        let length = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
+        let most = length.saturating_mul(most).max(ANY_PAGE);
+        // What is no page is for the reader to tell.
+        match Pages::of(bytes)
+            .map_while(|page| page)
+            .find(|page| page.uncompressed > most)
+        {
+            Some(page) => Err(ParquetError::General(format!(
+                "a page of {length} bytes at most claims to unpack to {}",
+                page.uncompressed
+            ))),
+            None => Ok(()),
+        }
+    }
+}
+
+impl AsyncFileReader for Weighed {
+    fn get_bytes(&mut self, range: Range<u64>) -> BoxFuture<'_, Result<Bytes>> {
+        async move {
+            let bytes = self.file.get_bytes(range.clone()).await?;
+            self.weigh(&range, &bytes)?;
+            Ok(bytes)
+        }
+        .boxed()
+    }
+
+    fn get_byte_ranges(&mut self, ranges: Vec<Range<u64>>) -> BoxFuture<'_, Result<Vec<Bytes>>> {
+        async move {
+            let all = self.file.get_byte_ranges(ranges.clone()).await?;
+            for (range, bytes) in ranges.iter().zip(&all) {
+                self.weigh(range, bytes)?;
+            }
+            Ok(all)
+        }
+        .boxed()
+    }
+
+    fn get_metadata<'a>(
+        &'a mut self,
+        options: Option<&'a ArrowReaderOptions>,
+    ) -> BoxFuture<'a, Result<Arc<ParquetMetaData>>> {
+        self.file.get_metadata(options)
+    }
+}
