@@ -362,12 +362,18 @@ fn scheme_of(text: &str) -> (&str, &str) {
 fn without_user(rest: &str) -> &str {
     let authority = rest.split('/').next().unwrap_or(rest);
     let behind = |text: &str| text.rfind('@').map(|at| at + 1);
-    let cut = behind(authority).or_else(|| {
-        // `user:pass/word@host`: behind a host's colon stands a number.
-        let (_, port) = authority.split_once(':')?;
-        let is_port = !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit());
-        if is_port { None } else { behind(rest) }
-    });
+    let cut = behind(authority)
+        .or_else(|| {
+            // `user:pass/word@host`: behind a host's colon stands a number.
+            let (_, port) = authority.split_once(':')?;
+            let is_port = !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit());
+            if is_port { None } else { behind(rest) }
+        })
+        .or_else(|| {
+            // Another URI within this one.
+            let at = rest.find("//")?;
+            behind(rest.get(at..)?).map(|cut| at + cut)
+        });
     cut.and_then(|cut| rest.get(cut..)).unwrap_or(rest)
 }
 
@@ -406,6 +412,7 @@ mod tests {
             ("https:/u:PlAnT@bucket/f", "https:/bucket/f"),
             ("//u:PlAnT@bucket/f", "//bucket/f"),
             ("https:///u:PlAnT@bucket/f", "https:///bucket/f"),
+            ("memory:/x/://u:PlAnT@t", "memory:/t"),
             ("f%3Fsig=PlAnT", "f"),
             ("what%3F.parquet", "what%3F.parquet"),
             ("https://h/p?sig=PlAnT#x", "https://h/p"),
