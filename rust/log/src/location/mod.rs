@@ -362,19 +362,16 @@ fn scheme_of(text: &str) -> (&str, &str) {
 fn without_user(rest: &str) -> &str {
     let authority = rest.split('/').next().unwrap_or(rest);
     let behind = |text: &str| text.rfind('@').map(|at| at + 1);
-    let cut = behind(authority)
-        .or_else(|| {
-            // `user:pass/word@host`: behind a host's colon stands a number.
-            let (_, port) = authority.split_once(':')?;
-            let is_port = !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit());
-            if is_port { None } else { behind(rest) }
-        })
-        .or_else(|| {
-            // Another URI within this one.
-            let at = rest.find("//")?;
-            behind(rest.get(at..)?).map(|cut| at + cut)
-        });
-    cut.and_then(|cut| rest.get(cut..)).unwrap_or(rest)
+    let cut = behind(authority).or_else(|| {
+        // `user:pass/word@host`: behind a host's colon stands a number.
+        let (_, port) = authority.split_once(':')?;
+        let is_port = !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit());
+        if is_port { None } else { behind(rest) }
+    });
+    let rest = cut.and_then(|cut| rest.get(cut..)).unwrap_or(rest);
+    // Another URI within this one.
+    let inner = rest.find("//").and_then(|at| Some(at + behind(rest.get(at..)?)?));
+    inner.and_then(|cut| rest.get(cut..)).unwrap_or(rest)
 }
 
 fn without_query(rest: &str) -> &str {
@@ -413,6 +410,7 @@ mod tests {
             ("//u:PlAnT@bucket/f", "//bucket/f"),
             ("https:///u:PlAnT@bucket/f", "https:///bucket/f"),
             ("memory:/x/://u:PlAnT@t", "memory:/t"),
+            ("abfss:/c@a.b://u:PlAnT@t/f", "abfss:/t/f"),
             ("f%3Fsig=PlAnT", "f"),
             ("what%3F.parquet", "what%3F.parquet"),
             ("https://h/p?sig=PlAnT#x", "https://h/p"),
