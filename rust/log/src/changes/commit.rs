@@ -6,40 +6,36 @@ use deltaic_protocol::actions::{ActionLine, Cdc, Metadata, PartitionText, Protoc
 use deltaic_protocol::deletion_vector::Descriptor;
 use deltaic_protocol::{Error, ErrorKind, Result, Version};
 
-use super::{ChangedFile, Live, PartitionValues};
+use super::{ChangedFile, PartitionValues};
 use crate::decode::action_text::{ActionText, Line};
 use crate::listing::LogFile;
 use crate::location::TableLocation;
 use crate::store_error::store_error;
 
-/// A file that went, with its partition values where the writer kept them.
-pub(super) struct Removed {
-    pub(super) file: ChangedFile,
+/// A file that came or went.
+pub(super) struct FileAction {
+    /// Whether it came.
+    pub(super) came: bool,
+    /// Whether the commit says that the table's rows changed by it.
+    pub(super) changes_data: bool,
+    /// Whether the writer kept its partition values.
     pub(super) has_values: bool,
+    pub(super) file: ChangedFile,
 }
 
 #[derive(Default)]
-struct Actions {
-    touched: Vec<(String, Live, bool)>,
-    adds: Vec<ChangedFile>,
-    removes: Vec<Removed>,
-    cdc: Vec<Cdc>,
-    protocol: Option<Protocol>,
-    metadata: Option<Metadata>,
-    commit_info: Option<String>,
+pub(super) struct Actions {
+    pub(super) files: Vec<FileAction>,
+    pub(super) cdc: Vec<Cdc>,
+    pub(super) protocol: Option<Protocol>,
+    pub(super) metadata: Option<Metadata>,
+    pub(super) commit_info: Option<String>,
 }
 
 pub(super) struct Commit {
     pub(super) version: Version,
     pub(super) modified_ms: i64,
-    /// Every file that came or went: its path, its vector, and whether it came.
-    pub(super) touched: Vec<(String, Live, bool)>,
-    pub(super) adds: Vec<ChangedFile>,
-    pub(super) removes: Vec<Removed>,
-    pub(super) cdc: Vec<Cdc>,
-    pub(super) protocol: Option<Protocol>,
-    pub(super) metadata: Option<Metadata>,
-    pub(super) commit_info: Option<String>,
+    pub(super) actions: Actions,
 }
 
 pub(super) async fn read_commit(
@@ -66,13 +62,7 @@ pub(super) async fn read_commit(
     Ok(Commit {
         version,
         modified_ms,
-        touched: actions.touched,
-        adds: actions.adds,
-        removes: actions.removes,
-        cdc: actions.cdc,
-        protocol: actions.protocol,
-        metadata: actions.metadata,
-        commit_info: actions.commit_info,
+        actions,
     })
 }
 
@@ -85,30 +75,24 @@ impl Actions {
             )
             .hint("raise max_line_bytes if the table is yours"));
         };
-        let action = parse_line(line)?;
-        match &action {
-            ActionLine::Add(add) => {
-                let vector = add.deletion_vector.as_ref().map(Descriptor::from);
-                self.touched.push((add.path.0.clone().into_owned(), vector, true));
-            }
-            ActionLine::Remove(remove) => {
-                let vector = remove.deletion_vector.as_ref().map(Descriptor::from);
-                self.touched
-                    .push((remove.path.0.clone().into_owned(), vector, false));
-            }
-            _ => {}
-        }
-        match action {
-            ActionLine::Add(add) if add.data_change => self.adds.push(ChangedFile {
-                path: add.path.0.into_owned(),
-                partition_values: owned(&add.partition_values),
-                size: Some(add.size),
-                deletion_vector: add.deletion_vector.as_ref().map(Descriptor::from),
-                base_row_id: add.base_row_id,
-                default_row_commit_version: add.default_row_commit_version,
-                standing: None,
+        match parse_line(line)? {
+            ActionLine::Add(add) => self.files.push(FileAction {
+                came: true,
+                changes_data: add.data_change,
+                has_values: true,
+                file: ChangedFile {
+                    path: add.path.0.into_owned(),
+                    partition_values: owned(&add.partition_values),
+                    size: Some(add.size),
+                    deletion_vector: add.deletion_vector.as_ref().map(Descriptor::from),
+                    base_row_id: add.base_row_id,
+                    default_row_commit_version: add.default_row_commit_version,
+                    standing: None,
+                },
             }),
-            ActionLine::Remove(remove) if remove.data_change => self.removes.push(Removed {
+            ActionLine::Remove(remove) => self.files.push(FileAction {
+                came: false,
+                changes_data: remove.data_change,
                 has_values: remove.partition_values.is_some(),
                 file: ChangedFile {
                     path: remove.path.0.into_owned(),

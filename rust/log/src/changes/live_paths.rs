@@ -5,15 +5,21 @@ use std::sync::Arc;
 
 use deltaic_protocol::actions::LogicalFileKey;
 use deltaic_protocol::deletion_vector::Descriptor;
+use deltaic_protocol::partition::values_of_row;
 use deltaic_protocol::{ErrorKind, Result, Version};
 
-use super::commit::Commit;
-use super::{Live, Standing};
+use super::commit::FileAction;
+use super::{Live, PartitionValues, Standing};
 use crate::location::TableLocation;
 use crate::snapshot::{LoadOptions, Snapshot};
 
 /// What is live, by the paths in their shortest spelling.
-pub(super) struct LivePaths(HashMap<String, Live>);
+pub(super) struct LivePaths(HashMap<String, LiveFile>);
+
+struct LiveFile {
+    vector: Live,
+    values: PartitionValues,
+}
 
 impl LivePaths {
     /// What is live before a version; none where that was cleaned up.
@@ -29,49 +35,52 @@ impl LivePaths {
         let before = Version::try_new(version.as_i64().saturating_sub(1))?;
         let snapshot = match Snapshot::load(Arc::clone(location), Some(before), options).await {
             Ok(snapshot) => snapshot,
-            // Where it was cleaned up, the commits are taken at their word.
             Err(error) if error.kind() == ErrorKind::VersionNotFound => return Ok(None),
             Err(error) => return Err(error),
         };
         let (files, _) = snapshot.files(None).await?;
         for batch in &files.batches {
             for row in 0..batch.len() {
-                live.insert(shortest(batch.adds.path.value(row)), batch.adds.descriptor(row));
+                let file = LiveFile {
+                    vector: batch.adds.descriptor(row),
+                    values: values_of_row(&batch.adds.partition_values, row),
+                };
+                live.insert(shortest(batch.adds.path.value(row)), file);
             }
         }
         Ok(Some(Self(live)))
     }
 
-    /// Goes on over a commit, and notes what stood at each path that it changed.
-    pub(super) fn pass(&mut self, commit: &mut Commit) {
-        let paths: Vec<String> = commit
-            .adds
-            .iter()
-            .chain(commit.removes.iter().map(|removed| &removed.file))
-            .map(|file| shortest(&file.path))
-            .collect();
-        let before: Vec<Option<Live>> = paths.iter().map(|path| self.0.get(path).cloned()).collect();
+    /// The partition values of the file that is live at a path.
+    pub(super) fn values(&self, path: &str) -> Option<&PartitionValues> {
+        self.0.get(&shortest(path)).map(|live| &live.values)
+    }
+
+    /// Goes on over a commit's files, and notes what stood at the path of each before and after it.
+    pub(super) fn pass(&mut self, files: &mut [FileAction]) {
+        let paths: Vec<String> = files.iter().map(|action| shortest(&action.file.path)).collect();
+        let vector_at =
+            |live: &HashMap<String, LiveFile>, path: &String| live.get(path).map(|live| live.vector.clone());
+        let before: Vec<Option<Live>> = paths.iter().map(|path| vector_at(&self.0, path)).collect();
         // The order of actions means nothing: what comes stays.
-        for (path, vector, _) in commit.touched.iter().filter(|(_, _, came)| !came) {
-            let path = shortest(path);
-            let is_it = self.0.get(&path).is_some_and(|live| {
-                live.as_ref().map(Descriptor::key) == vector.as_ref().map(Descriptor::key)
-            });
-            if is_it {
-                self.0.remove(&path);
+        for (action, path) in files.iter().zip(&paths).filter(|(action, _)| !action.came) {
+            let gone = action.file.deletion_vector.as_ref().map(Descriptor::key);
+            let is_it = |live: &LiveFile| live.vector.as_ref().map(Descriptor::key) == gone;
+            if self.0.get(path).is_some_and(is_it) {
+                self.0.remove(path);
             }
         }
-        for (path, vector, _) in commit.touched.iter().filter(|(_, _, came)| *came) {
-            self.0.insert(shortest(path), vector.clone());
+        for (action, path) in files.iter().zip(&paths).filter(|(action, _)| action.came) {
+            let file = LiveFile {
+                vector: action.file.deletion_vector.clone(),
+                values: action.file.partition_values.clone(),
+            };
+            self.0.insert(path.clone(), file);
         }
-        let files = commit
-            .adds
-            .iter_mut()
-            .chain(commit.removes.iter_mut().map(|removed| &mut removed.file));
-        for ((file, path), before) in files.zip(&paths).zip(before) {
-            file.standing = Some(Standing {
+        for ((action, path), before) in files.iter_mut().zip(&paths).zip(before) {
+            action.file.standing = Some(Standing {
                 before,
-                after: self.0.get(path).cloned(),
+                after: vector_at(&self.0, path),
             });
         }
     }

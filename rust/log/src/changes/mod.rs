@@ -14,9 +14,9 @@ use deltaic_protocol::deletion_vector::Descriptor;
 use deltaic_protocol::{Error, ErrorKind, Result, Version};
 use futures::{StreamExt, TryStreamExt};
 
-use self::commit::{Commit, read_commit};
+use self::commit::{Commit, FileAction, read_commit};
 use self::live_paths::LivePaths;
-use self::removed_values::with_values;
+use self::removed_values::{fill_values, lacks_values, partition_names};
 use crate::history::{
     adjusted_file_times, in_commit_timestamp, in_commit_timestamps, is_in_commit, read_table_state,
 };
@@ -161,8 +161,12 @@ pub async fn read_changes(
     let (mut form, is_before) = base;
     // Files that went are read as the table was before they did.
     if let Some(commit) = commits.first().filter(|_| !is_before && first > Version::ZERO)
-        && (commit.metadata.is_some() || commit.protocol.is_some())
-        && !commit.removes.is_empty()
+        && (commit.actions.metadata.is_some() || commit.actions.protocol.is_some())
+        && commit
+            .actions
+            .files
+            .iter()
+            .any(|action| !action.came && action.changes_data)
     {
         return Err(Error::new(
             ErrorKind::VersionNotFound,
@@ -172,45 +176,65 @@ pub async fn read_changes(
         .with("version", first)
         .hint("ask for changes from the version after it on"));
     }
-    let mut live = match told_by {
-        ToldBy::Standing => LivePaths::before(location, first, options).await?,
-        ToldBy::Commit => None,
-    };
-    let mut changes = Vec::with_capacity(commits.len());
+    let mut formed = Vec::with_capacity(commits.len());
+    let mut any_lacks = false;
     for mut commit in commits {
-        if let Some(live) = &mut live {
-            live.pass(&mut commit);
-        }
-        let version = commit.version;
         let mut after = form.clone();
-        if let Some(newer) = commit.protocol {
+        if let Some(newer) = commit.actions.protocol.take() {
             after.protocol = Arc::new(newer);
         }
-        if let Some(newer) = commit.metadata {
+        if let Some(newer) = commit.actions.metadata.take() {
             after.metadata = Arc::new(newer);
         }
         // The first commit of a table has nothing before it.
-        let before = if version == Version::ZERO {
-            after.clone()
-        } else {
-            form
+        let before = match commit.version {
+            Version::ZERO => after.clone(),
+            _ => form,
         };
+        let names = partition_names(&before)?;
+        any_lacks |= commit
+            .actions
+            .files
+            .iter()
+            .any(|action| lacks_values(action, &names));
+        form = after.clone();
+        formed.push((commit, before, after, names));
+    }
+    let mut live = if any_lacks || told_by == ToldBy::Standing {
+        LivePaths::before(location, first, options).await?
+    } else {
+        None
+    };
+    let mut changes = Vec::with_capacity(formed.len());
+    for (commit, before, after, names) in formed {
+        let (version, mut actions) = (commit.version, commit.actions);
+        fill_values(&mut actions.files, &names, live.as_ref(), version)
+            .map_err(|error| error.with("table", location.uri()))?;
+        if let Some(live) = &mut live {
+            live.pass(&mut actions.files);
+        }
         let timestamp_ms = if is_in_commit(&times, version) {
-            in_commit_timestamp(commit.commit_info.as_deref(), version)?
+            in_commit_timestamp(actions.commit_info.as_deref(), version)?
         } else {
             file_times.get(&version).copied().unwrap_or(commit.modified_ms)
         };
-        let removes = with_values(location, version, &before, commit.removes, options).await?;
+        let changing = actions.files.into_iter().filter(|action| action.changes_data);
+        let (adds, removes): (Vec<FileAction>, Vec<FileAction>) = changing.partition(|action| action.came);
+        let file = |mut action: FileAction| {
+            if told_by == ToldBy::Commit {
+                action.file.standing = None;
+            }
+            action.file
+        };
         changes.push(CommitChanges {
             version,
             timestamp_ms,
-            adds: commit.adds,
-            removes,
-            cdc: commit.cdc,
+            adds: adds.into_iter().map(file).collect(),
+            removes: removes.into_iter().map(file).collect(),
+            cdc: actions.cdc,
             before,
-            after: after.clone(),
+            after,
         });
-        form = after;
     }
     Ok(ChangeLog {
         commits: changes,
@@ -229,9 +253,15 @@ async fn form_before(
     let before = Version::try_new(first.as_i64().saturating_sub(1)).unwrap_or(first);
     let mut found = None;
     for version in [before, first] {
-        if let Ok(Some(form)) = read_table_state(location, listing, version, options).await {
-            found = Some((form, version == before));
-            break;
+        match read_table_state(location, listing, version, options).await {
+            Ok(Some(form)) => {
+                found = Some((form, version == before));
+                break;
+            }
+            Ok(None) => {}
+            // What was cleaned up is a gap. A store that fails tells nothing about the log.
+            Err(error) if error.kind() == ErrorKind::CorruptLog => {}
+            Err(error) => return Err(error),
         }
     }
     let ((protocol, metadata), is_before) = found.ok_or_else(|| {

@@ -1,77 +1,59 @@
 //! The partition values of files that went, of which writers keep as many as they like.
 
-use std::collections::HashMap;
-use std::sync::Arc;
-
-use deltaic_protocol::actions::LogicalFileKey;
 use deltaic_protocol::column_mapping::{ColumnMappingMode, name_in_log};
-use deltaic_protocol::partition::values_of_row;
-use deltaic_protocol::{Result, Version};
+use deltaic_protocol::{Error, ErrorKind, Result, Version};
 
-use super::commit::Removed;
-use super::{ChangedFile, TableForm};
-use crate::location::TableLocation;
-use crate::snapshot::{Files, LoadOptions, Snapshot};
+use super::TableForm;
+use super::commit::FileAction;
+use super::live_paths::LivePaths;
 
-/// The files that went with their partition values: where a writer kept none, or left out those that are NULL, they are
-/// those of the version before.
-pub(super) async fn with_values(
-    location: &Arc<TableLocation>,
-    version: Version,
-    form: &TableForm,
-    removes: Vec<Removed>,
-    options: LoadOptions,
-) -> Result<Vec<ChangedFile>> {
+/// The names by which files of a form know their partition columns.
+pub(super) fn partition_names(form: &TableForm) -> Result<Vec<String>> {
     let schema = form.metadata.schema()?;
     let mode = ColumnMappingMode::of(&form.protocol, &form.metadata)?;
     let columns = form.metadata.partition_columns.iter();
-    let names: Vec<&str> = columns
-        .map(|name| {
-            schema
-                .field(name)
-                .map_or(name.as_str(), |field| name_in_log(field, mode))
-        })
-        .collect();
-    let lacks = |file: &ChangedFile| {
-        names
-            .iter()
-            .any(|name| !file.partition_values.contains_key(*name))
-    };
-    if !removes.iter().any(|removed| lacks(&removed.file)) {
-        return Ok(removes.into_iter().map(|removed| removed.file).collect());
-    }
-    let before = Version::try_new(version.as_i64().saturating_sub(1))?;
-    let files = match Snapshot::load(Arc::clone(location), Some(before), options).await {
-        Ok(snapshot) => snapshot.files(None).await?.0,
-        // What is NULL may be left out, so that a file whose other values are there is whole.
-        Err(_) if removes.iter().all(|removed| removed.has_values) => Files::default(),
-        Err(error) => return Err(error),
-    };
-    let mut known: HashMap<LogicalFileKey<'_>, (usize, usize)> = HashMap::new();
-    for (index, batch) in files.batches.iter().enumerate() {
-        for row in 0..batch.len() {
-            known.insert(
-                LogicalFileKey::new(batch.adds.path.value(row), None),
-                (index, row),
-            );
-        }
-    }
-    let filled = removes.into_iter().map(|removed| {
-        let mut file = removed.file;
-        if !lacks(&file) {
-            return file;
-        }
-        let place = known.get(&LogicalFileKey::new(&file.path, None)).copied();
-        if let Some((index, row)) = place
-            && let Some(batch) = files.batches.get(index)
-        {
-            file.partition_values = values_of_row(&batch.adds.partition_values, row);
-        } else if removed.has_values {
-            for name in &names {
-                file.partition_values.entry((*name).to_owned()).or_default();
+    let in_log = columns.map(|name| match schema.field(name) {
+        Some(field) => name_in_log(field, mode).to_owned(),
+        None => name.clone(),
+    });
+    Ok(in_log.collect())
+}
+
+/// Whether a file that went with rows lacks partition values.
+pub(super) fn lacks_values(action: &FileAction, names: &[String]) -> bool {
+    let has = |name: &String| action.file.partition_values.contains_key(name);
+    !action.came && action.changes_data && !names.iter().all(has)
+}
+
+/// Gives files that went their partition values where a writer kept none, or left out those that are NULL: they are
+/// those of the file that is live. Where what was live was cleaned up, what was left out is NULL.
+///
+/// Errors: `VersionNotFound` where neither tells.
+pub(super) fn fill_values(
+    files: &mut [FileAction],
+    names: &[String],
+    live: Option<&LivePaths>,
+    version: Version,
+) -> Result<()> {
+    for action in files.iter_mut().filter(|action| lacks_values(action, names)) {
+        match live.and_then(|live| live.values(&action.file.path)) {
+            Some(values) => action.file.partition_values = values.clone(),
+            None if action.has_values => {
+                for name in names {
+                    action.file.partition_values.entry(name.clone()).or_default();
+                }
+            }
+            // What was never there took no rows away.
+            None if live.is_some() => {}
+            None => {
+                return Err(Error::new(
+                    ErrorKind::VersionNotFound,
+                    format!("the partition of a file that version {version} removed is no longer in the log"),
+                )
+                .with("version", version)
+                .hint("ask for changes from a later version"));
             }
         }
-        file
-    });
-    Ok(filled.collect())
+    }
+    Ok(())
 }
