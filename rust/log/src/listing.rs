@@ -261,3 +261,39 @@ impl Listing {
             .filter(|file| file.path.kind == LogFileKind::Commit)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn objects(versions: &[i64]) -> Vec<ObjectMeta> {
+        let object = |version: &i64| ObjectMeta {
+            location: Path::from(format!("t/_delta_log/{version:020}.json")),
+            last_modified: Default::default(),
+            size: 1,
+            e_tag: None,
+            version: None,
+        };
+        versions.iter().map(object).collect()
+    }
+
+    /// What comes while a folder is read may be left out of it, with a later one there.
+    #[test]
+    fn a_second_look_is_for_what_the_first_one_missed() -> Result<()> {
+        let gaps = missing_commits(&objects(&[9, 3, 4, 7]));
+        for (version, is_missing) in [
+            (2, false),
+            (3, false),
+            (5, true),
+            (6, true),
+            (7, false),
+            (8, true),
+            (10, false),
+        ] {
+            assert_eq!(gaps.contains(Version::try_new(version)?), is_missing, "{version}");
+        }
+        assert!(missing_commits(&objects(&[4, 3, 5])).is_empty());
+        assert!(missing_commits(&[]).is_empty());
+        Ok(())
+    }
+}

@@ -27,6 +27,8 @@ pub(super) struct FilePlan {
     needed: StructType,
     /// Those of them that the file holds, if it is not too old to have them.
     from_file: Vec<StructField>,
+    /// Where each needed column stands in the file's batches, once these are known.
+    places: Vec<Option<usize>>,
     /// Partition values, an array of one row each.
     constants: Vec<(String, ArrayRef)>,
     /// What gives rows their identity, where that is asked for.
@@ -79,6 +81,7 @@ impl FilePlan {
                 .filter(|field| !is_partition(field) && !is_identity(field))
                 .cloned()
                 .collect(),
+            places: Vec::new(),
             identity,
             needed_schema: Arc::new(needed.to_arrow()?),
             output_schema: Arc::new(context.output.to_arrow()?),
@@ -100,6 +103,16 @@ impl FilePlan {
         Ok(roots)
     }
 
+    /// Notes where the needed columns stand in batches of these columns: they are all of one schema.
+    pub(super) fn settle(&mut self, batches: &Fields) -> Result<()> {
+        let mode = self.task.context.column_mapping;
+        let fields = self.needed.fields.iter();
+        self.places = fields
+            .map(|field| find(batches, field, mode))
+            .collect::<Result<_>>()?;
+        Ok(())
+    }
+
     /// A batch of the file, the first of its rows at a position, as the scan's: of its rows those that are kept.
     pub(super) fn batch(
         &self,
@@ -113,7 +126,8 @@ impl FilePlan {
             .needed
             .fields
             .iter()
-            .map(|field| {
+            .zip(&self.places)
+            .map(|(field, place)| {
                 if let Some((_, one)) = self.constants.iter().find(|(name, _)| *name == field.name) {
                     return take(one, &UInt32Array::from(vec![0; rows]), None).map_err(failed);
                 }
@@ -122,8 +136,8 @@ impl FilePlan {
                     (Some(identity), ROW_COMMIT_VERSION) => return identity.row_commit_versions(batch),
                     _ => {}
                 }
-                match find(batch.schema_ref().fields(), field, mode)? {
-                    Some(index) => conform(batch.column(index), &field.data_type, &field.name, mode),
+                match place {
+                    Some(index) => conform(batch.column(*index), &field.data_type, &field.name, mode),
                     None => Ok(new_null_array(&field.data_type.to_arrow()?, rows)),
                 }
             })

@@ -32,7 +32,7 @@ pub(super) async fn open(task: ScanTask) -> Result<impl Stream<Item = Result<Rec
         move |error: Error| error.with("path", path.as_str()).with("version", version)
     };
     let shown = without_secrets(&task.path);
-    let plan = FilePlan::of(&task).map_err(&located)?;
+    let mut plan = FilePlan::of(&task).map_err(&located)?;
     let rows = rows_of(&task).await.map_err(&located)?;
     let path = context.location.resolve(&task.path).map_err(&located)?;
     let mut file = ParquetFile::open(Arc::clone(context.location.store()), path)
@@ -57,34 +57,29 @@ pub(super) async fn open(task: ScanTask) -> Result<impl Stream<Item = Result<Rec
     ensure_ids(metadata.parquet_schema().root_schema(), context.column_mapping).map_err(&located)?;
     let roots = plan.roots(file_schema.fields()).map_err(&located)?;
     let mask = ProjectionMask::roots(metadata.parquet_schema(), roots);
-    let file = Weighed::new(file, Arc::clone(metadata.metadata()));
+    let file = Weighed::new(file, metadata.metadata());
     let stream = ParquetRecordBatchStreamBuilder::new_with_metadata(file, metadata)
         .with_projection(mask)
         .with_batch_size(context.batch_size)
         .build()
         .map_err(|error| located(damaged(&error, &shown)))?;
-    let (judged, name) = (located.clone(), shown.clone());
-    let mut next_row = 0u64;
-    let located_end = located.clone();
+    plan.settle(stream.schema().fields()).map_err(&located)?;
+    let (judged, name, at_end) = (located.clone(), shown.clone(), located.clone());
     let read = Arc::new(AtomicU64::new(0));
-    let counted = Arc::clone(&read);
+    let rows_read = Arc::clone(&read);
     let end = futures::stream::once(async move {
         match read.load(Ordering::Relaxed) {
             rows if rows == claimed => Ok(None::<RecordBatch>),
-            rows => Err(located_end(miscounted(rows, claimed))),
+            rows => Err(at_end(miscounted(rows, claimed))),
         }
     })
     .try_filter_map(|none| async move { Ok(none) });
     Ok(stream
         .map_err(move |error| located(damaged(&error, &name)))
-        .inspect_ok(move |batch| {
-            let rows = u64::try_from(batch.num_rows()).unwrap_or(u64::MAX);
-            counted.fetch_add(rows, Ordering::Relaxed);
-        })
         .and_then(move |batch| {
-            let first = next_row;
-            next_row = first.saturating_add(u64::try_from(batch.num_rows()).unwrap_or(u64::MAX));
-            let kept = rows.mask(first..next_row);
+            let count = u64::try_from(batch.num_rows()).unwrap_or(u64::MAX);
+            let first = rows_read.fetch_add(count, Ordering::Relaxed);
+            let kept = rows.mask(first..first.saturating_add(count));
             let answer = kept
                 .and_then(|kept| plan.batch(&batch, first, kept))
                 .map_err(&judged);

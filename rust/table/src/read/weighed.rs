@@ -1,5 +1,6 @@
 //! A Parquet file whose pages are weighed before the reader makes room for what they claim to unpack to.
 
+use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -23,35 +24,38 @@ const MOST: u64 = 1_100;
 /// The file, its footer read.
 pub(super) struct Weighed {
     file: ParquetFile,
-    metadata: Arc<ParquetMetaData>,
+    /// How many bytes one may stand for, in the packed column chunks that start there.
+    most: HashMap<u64, u64>,
 }
 
 impl Weighed {
-    pub(super) fn new(file: ParquetFile, metadata: Arc<ParquetMetaData>) -> Self {
-        Self { file, metadata }
+    pub(super) fn new(file: ParquetFile, metadata: &ParquetMetaData) -> Self {
+        let columns = metadata.row_groups().iter().flat_map(|group| group.columns());
+        let most = columns.filter_map(|column| {
+            let most = match column.compression() {
+                // Without a codec a page is as large as its bytes, which the reader compares.
+                Compression::UNCOMPRESSED => return None,
+                Compression::ZSTD(_) | Compression::BROTLI(_) => MOST_BY_REPEATING,
+                _ => MOST,
+            };
+            Some((column.byte_range().0, most))
+        });
+        Self {
+            file,
+            most: most.collect(),
+        }
     }
 
-    /// Proves that the pages in a range claim no more than they can hold.
-    fn weigh(&self, range: &Range<u64>, bytes: &Bytes) -> Result<()> {
-        let groups = self.metadata.row_groups().iter();
-        let mut columns = groups.flat_map(|group| group.columns());
-        let found = columns.find(|column| {
-            let (start, length) = column.byte_range();
-            start == range.start && length == range.end.saturating_sub(range.start)
-        });
-        let most = match found.map(|column| column.compression()) {
-            // Without a codec a page is as large as its bytes, which the reader compares.
-            None | Some(Compression::UNCOMPRESSED) => return Ok(()),
-            Some(Compression::ZSTD(_) | Compression::BROTLI(_)) => MOST_BY_REPEATING,
-            Some(_) => MOST,
+    /// Proves that the pages of a column chunk claim no more than they can hold.
+    fn weigh(&self, start: u64, bytes: &Bytes) -> Result<()> {
+        let Some(most) = self.most.get(&start) else {
+            return Ok(());
         };
         let length = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
-        let most = length.saturating_mul(most).max(ANY_PAGE);
+        let most = length.saturating_mul(*most).max(ANY_PAGE);
         // What is no page is for the reader to tell.
-        match Pages::of(bytes)
-            .map_while(|page| page)
-            .find(|page| page.uncompressed > most)
-        {
+        let mut pages = Pages::of(bytes).map_while(|page| page);
+        match pages.find(|page| page.uncompressed > most) {
             Some(page) => Err(ParquetError::General(format!(
                 "a page of {length} bytes at most claims to unpack to {}",
                 page.uncompressed
@@ -64,8 +68,9 @@ impl Weighed {
 impl AsyncFileReader for Weighed {
     fn get_bytes(&mut self, range: Range<u64>) -> BoxFuture<'_, Result<Bytes>> {
         async move {
-            let bytes = self.file.get_bytes(range.clone()).await?;
-            self.weigh(&range, &bytes)?;
+            let start = range.start;
+            let bytes = self.file.get_bytes(range).await?;
+            self.weigh(start, &bytes)?;
             Ok(bytes)
         }
         .boxed()
@@ -73,9 +78,10 @@ impl AsyncFileReader for Weighed {
 
     fn get_byte_ranges(&mut self, ranges: Vec<Range<u64>>) -> BoxFuture<'_, Result<Vec<Bytes>>> {
         async move {
-            let all = self.file.get_byte_ranges(ranges.clone()).await?;
-            for (range, bytes) in ranges.iter().zip(&all) {
-                self.weigh(range, bytes)?;
+            let starts: Vec<u64> = ranges.iter().map(|range| range.start).collect();
+            let all = self.file.get_byte_ranges(ranges).await?;
+            for (start, bytes) in starts.into_iter().zip(&all) {
+                self.weigh(start, bytes)?;
             }
             Ok(all)
         }
