@@ -1,14 +1,21 @@
 //! From scan tasks to record batches.
 
+mod chunk_statistics;
+mod columns;
 mod conform;
 mod count;
 mod deletion_vectors;
 mod file_plan;
 mod find;
+mod footer;
+mod int96;
+mod leaves;
 mod list_vectors;
 mod open;
+mod page_index;
 mod row_identity;
 mod rows;
+mod selection;
 mod stream;
 mod variant;
 mod weighed;

@@ -2,6 +2,7 @@
 
 mod explain;
 mod plan;
+mod residual;
 mod row_ids;
 mod selection;
 mod task;
@@ -9,6 +10,7 @@ mod variant_as;
 
 pub(crate) use plan::{BATCH_ROWS, select};
 pub use plan::{Scan, ScanOptions, list_files};
+pub(crate) use residual::residual;
 pub(crate) use row_ids::row_id_field;
 pub use row_ids::{ROW_COMMIT_VERSION, ROW_ID};
 pub use selection::Selection;

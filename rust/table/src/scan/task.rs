@@ -8,7 +8,7 @@ use deltaic_log::location::StorageOptions;
 use deltaic_protocol::column_mapping::ColumnMappingMode;
 use deltaic_protocol::expr::{BoundPredicate, parse_predicate};
 use deltaic_protocol::row_tracking::MaterializedColumns;
-use deltaic_protocol::schema::StructType;
+use deltaic_protocol::schema::{StructField, StructType};
 use deltaic_protocol::{Error, ErrorKind, Result, Version};
 use serde::{Deserialize, Serialize};
 
@@ -33,6 +33,17 @@ pub struct ScanContext {
     pub(crate) batch_size: usize,
     pub(crate) variant: VariantAs,
     pub(crate) allowed_roots: Vec<String>,
+}
+
+impl ScanContext {
+    /// The columns that come out, as the table has them: whatever they are to come out as.
+    pub(crate) fn in_table(&self) -> Vec<StructField> {
+        let in_table = |field: &StructField| {
+            let found = self.table_schema.field(&field.name);
+            found.unwrap_or(field).clone()
+        };
+        self.output.fields.iter().map(in_table).collect()
+    }
 }
 
 /// One file to read. It knows nothing of the log and can be sent to another process.
