@@ -23,7 +23,7 @@ use super::leaves::{in_file, on_paths};
 
 /// A question to a file's row groups and pages.
 pub(super) struct Question<'a> {
-    predicate: &'a BoundPredicate,
+    pub(super) predicate: &'a BoundPredicate,
     wanted: StatisticsSchema,
     /// The columns that are asked about, of structs only what is asked for.
     fields: Vec<StructField>,
@@ -35,7 +35,7 @@ pub(super) struct Question<'a> {
 /// A column of the file.
 pub(super) struct Column {
     pub(super) leaf: usize,
-    field: Field,
+    pub(super) field: Field,
     physical: PhysicalType,
 }
 
@@ -85,6 +85,16 @@ impl<'a> Question<'a> {
     pub(super) fn leaves(&self) -> impl Iterator<Item = usize> {
         let columns = self.columns.iter();
         columns.filter_map(|(_, column)| column.as_ref().map(|column| column.leaf))
+    }
+
+    /// The column that a part of the predicate looks at, where that is one alone and the file has it.
+    pub(super) fn only_column(&self, part: &BoundPredicate) -> Option<&Column> {
+        let paths = columns_of(part);
+        let [path] = paths.as_slice() else {
+            return None;
+        };
+        let found = self.columns.iter().find(|(one, _)| one == path);
+        found.and_then(|(_, column)| column.as_ref())
     }
 
     /// For each row group whether it may hold a row that matches.

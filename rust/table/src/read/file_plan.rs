@@ -23,15 +23,15 @@ use super::variant::to_json;
 use crate::scan::{ROW_COMMIT_VERSION, ROW_ID, ScanTask, VariantAs, residual};
 
 /// What of a task can be said before its file is opened.
-pub(super) struct Asked {
+pub(crate) struct Asked {
     constants: Constants,
     /// What is left to ask of the rows; none where all match.
-    pub(super) predicate: Option<BoundPredicate>,
+    pub(crate) predicate: Option<BoundPredicate>,
 }
 
 impl Asked {
     /// All partition values of a file are judged, asked for or not: one that cannot be read makes the file doubtful.
-    pub(super) fn of(task: &ScanTask) -> Result<Self> {
+    pub(crate) fn of(task: &ScanTask) -> Result<Self> {
         let context = &task.context;
         let mut constants = Vec::new();
         for name in &context.partition_columns {

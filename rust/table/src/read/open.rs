@@ -1,5 +1,6 @@
 //! One data file: opened, and cut into pieces that are read side by side, of what may hold a row that matches.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -9,12 +10,13 @@ use deltaic_log::location::without_secrets;
 use deltaic_protocol::{Error, Result};
 use futures::{Stream, StreamExt, TryStreamExt};
 use parquet::arrow::arrow_reader::{
-    ArrowPredicate, ArrowPredicateFn, ArrowReaderMetadata, RowFilter, RowSelectionPolicy,
+    ArrowPredicate, ArrowPredicateFn, ArrowReaderMetadata, RowFilter, RowSelection, RowSelectionPolicy,
 };
 use parquet::arrow::{ParquetRecordBatchStreamBuilder, ProjectionMask, RowNumber};
 use parquet::file::metadata::ParquetMetaData;
 
 use super::chunk_statistics::Question;
+use super::chunk_values::with_values;
 use super::columns::Roots;
 use super::deletion_vectors::{read_vectors, vectors_of};
 use super::file_plan::{Asked, FilePlan};
@@ -43,6 +45,27 @@ pub(super) struct OpenFile {
     arrow: ArrowReaderMetadata,
     groups: Vec<Group>,
     limit: Option<usize>,
+}
+
+/// How much of a file is decoded, or of many.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Amount {
+    pub(crate) row_groups: usize,
+    /// Pages of the columns that are read.
+    pub(crate) pages: usize,
+    pub(crate) rows: u64,
+    /// Packed bytes of the columns that are read.
+    pub(crate) bytes: u64,
+}
+
+impl Amount {
+    /// Both together.
+    pub(crate) fn add(&mut self, other: Self) {
+        self.row_groups = self.row_groups.saturating_add(other.row_groups);
+        self.pages = self.pages.saturating_add(other.pages);
+        self.rows = self.rows.saturating_add(other.rows);
+        self.bytes = self.bytes.saturating_add(other.bytes);
+    }
 }
 
 /// Row groups of a file, which are read one after the other.
@@ -80,9 +103,12 @@ async fn try_open(task: ScanTask, limit: Option<usize>, shown: &str) -> Result<O
         )?),
         None => None,
     };
-    let kept = row_groups(question.as_ref(), &footer)?;
+    let mut kept = row_groups(question.as_ref(), &footer)?;
+    let leaves = [plan.output_leaves(), plan.stage_leaves()].concat();
+    if let Some(question) = &question {
+        kept = with_values(question, &context.table_schema, &footer, kept, &leaves, shown).await?;
+    }
     if question.is_some() || limit.is_some() {
-        let leaves = [plan.output_leaves(), plan.stage_leaves()].concat();
         let asked: Vec<usize> = question.iter().flat_map(Question::leaves).collect();
         footer.metadata = with_page_index(
             &mut footer.file,
@@ -145,6 +171,22 @@ fn row_groups(question: Option<&Question<'_>>, footer: &Footer) -> Result<Vec<(u
 }
 
 impl OpenFile {
+    /// How much there is in all of the columns that are read, and how much of it is decoded before rows are judged.
+    pub(super) fn amounts(&self) -> [Amount; 2] {
+        let leaves = [self.plan.output_leaves(), self.plan.stage_leaves()].concat();
+        let leaves: BTreeSet<usize> = leaves.into_iter().collect();
+        let file = self.footer.metadata.as_ref();
+        let mut all = Amount::default();
+        for index in 0..file.num_row_groups() {
+            all.add(amount_of(file, &leaves, index, None));
+        }
+        let mut kept = Amount::default();
+        for group in &self.groups {
+            kept.add(amount_of(file, &leaves, group.index, group.selection.as_ref()));
+        }
+        [all, kept]
+    }
+
     /// The pieces in their order. One has all that is left of a file, unless that is much.
     pub(super) fn pieces(self) -> Vec<Piece> {
         let mut pieces: Vec<Vec<Group>> = Vec::new();
@@ -295,6 +337,52 @@ impl Piece {
             .build()
             .map_err(|error| damaged(&error, &without_secrets(&plan.task.path)))
     }
+}
+
+/// What is decoded of a row group. Pages are counted where the file tells of them.
+fn amount_of(
+    file: &ParquetMetaData,
+    leaves: &BTreeSet<usize>,
+    group: usize,
+    selection: Option<&RowSelection>,
+) -> Amount {
+    let mut amount = Amount {
+        row_groups: 1,
+        rows: selection.map_or(rows_of_group(file, group), |selection| {
+            u64::try_from(selection.row_count()).unwrap_or(u64::MAX)
+        }),
+        ..Amount::default()
+    };
+    let columns = file
+        .row_groups()
+        .get(group)
+        .map_or(&[][..], |group| group.columns());
+    for (leaf, column) in columns
+        .iter()
+        .enumerate()
+        .filter(|(leaf, _)| leaves.contains(leaf))
+    {
+        let pages = file
+            .page_index()
+            .and_then(|index| index.offset_index(group, leaf));
+        let (start, length) = column.byte_range();
+        match (pages, selection) {
+            (Some(pages), Some(selection)) => {
+                let ranges = selection.scan_ranges(pages.page_locations());
+                let first = pages.page_locations().first();
+                let first = first.and_then(|page| u64::try_from(page.offset).ok());
+                // The dictionary stands before the first page.
+                let before = first.map_or(0, |first| first.saturating_sub(start));
+                amount.pages += ranges.len();
+                amount.bytes += before + ranges.iter().map(|range| range.end - range.start).sum::<u64>();
+            }
+            (pages, _) => {
+                amount.pages += pages.map_or(0, |pages| pages.page_locations().len());
+                amount.bytes = amount.bytes.saturating_add(length);
+            }
+        }
+    }
+    amount
 }
 
 /// How many rows went by, so that none is lost unseen.

@@ -14,7 +14,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 use tokio::task::JoinHandle;
 
 use super::deletion_vectors::{VectorOf, read_vectors, vectors_of};
-use super::open::{OpenFile, Piece, open};
+use super::open::{Amount, OpenFile, Piece, open};
 use super::rows::Rows;
 use crate::scan::{Scan, ScanTask};
 
@@ -129,6 +129,28 @@ async fn spawn_open(task: ScanTask, limit: Option<usize>) -> Result<Vec<Piece>> 
     };
     let mut worker = Worker(tokio::spawn(opened));
     (&mut worker.0).await.unwrap_or_else(|_| Err(caught()))
+}
+
+/// Opens files to tell how much there is of the columns that are read, and how much of it is decoded; for those of
+/// which the log knows that no row matches, nothing. Must be called inside a runtime.
+pub(crate) async fn survey(tasks: Vec<ScanTask>) -> Result<[Amount; 2]> {
+    let opened = with_rows(tasks).map(|task| async move {
+        let task = task?;
+        let guard = Guard::of(&task);
+        let amounts = async move { Ok(open(task, None).await?.map(|file| file.amounts())) };
+        let amounts = AssertUnwindSafe(amounts).catch_unwind().await;
+        amounts.unwrap_or_else(|_| Err(guard.fault()))
+    });
+    let none = [Amount::default(); 2];
+    opened
+        .buffered(REMOTE_PIECES)
+        .try_fold(none, |[mut all, mut kept], one: Option<[Amount; 2]>| async move {
+            let [more, of_it] = one.unwrap_or(none);
+            all.add(more);
+            kept.add(of_it);
+            Ok([all, kept])
+        })
+        .await
 }
 
 /// Which file is read, for the case that its bytes make the Parquet reader panic: here that is damage like any other.

@@ -1,5 +1,6 @@
 //! From a snapshot and a question to tasks that can be read one by one.
 
+mod columns;
 mod explain;
 mod plan;
 mod residual;
@@ -8,7 +9,8 @@ mod selection;
 mod task;
 mod variant_as;
 
-pub(crate) use plan::{BATCH_ROWS, select};
+pub(crate) use columns::choose;
+pub(crate) use plan::BATCH_ROWS;
 pub use plan::{Scan, ScanOptions, list_files};
 pub(crate) use residual::residual;
 pub(crate) use row_ids::row_id_field;
