@@ -28,7 +28,7 @@ use super::selection::{Group, rows_of as rows_of_group};
 use super::weighed::{Chunks, Weighed};
 use crate::scan::{ScanTask, Selection};
 
-/// Rows of a piece: row groups are put together until they have as many.
+/// Rows of a piece: row groups of a local file are put together until they have as many.
 const PIECE_ROWS: u64 = 64 * 1024;
 /// Decoded values that are kept from judging rows to handing them out, for each row group.
 const KEPT_BYTES: usize = 32 << 20;
@@ -187,14 +187,17 @@ impl OpenFile {
         [all, kept]
     }
 
-    /// The pieces in their order. One has all that is left of a file, unless that is much.
+    /// The pieces in their order. One has all that is left of a file, unless that is much; or, where each row group must
+    /// be waited for, one of them.
     pub(super) fn pieces(self) -> Vec<Piece> {
         let mut pieces: Vec<Vec<Group>> = Vec::new();
-        let mut rows = PIECE_ROWS;
+        let is_local = self.plan.task.context.location.file_system().is_some();
+        let most = if is_local { PIECE_ROWS } else { 0 };
+        let mut rows = most;
         for group in self.groups.iter().cloned() {
             let more = group.rows;
             match pieces.last_mut() {
-                Some(piece) if rows.saturating_add(more) <= PIECE_ROWS => {
+                Some(piece) if rows.saturating_add(more) <= most => {
                     piece.push(group);
                     rows = rows.saturating_add(more);
                 }
