@@ -34,7 +34,7 @@ def of_parquet(folder: Path, data: pa.Table, **how: object) -> deltaic.Table:
 
 @pytest.fixture
 def numbers(tmp_path: Path) -> deltaic.Table:
-    """Ten row groups with ten pages each, sorted by `id`; `word` has a value in every second row group alone."""
+    """Ten row groups of ten pages, sorted by `id`; `word` has a value in every second row group alone."""
     ids = range(ROWS)
     data = pa.table(
         {

@@ -183,7 +183,7 @@ fn file(rows: &[Row], form: &Form) -> Vec<u8> {
     let properties = WriterProperties::builder()
         .set_max_row_group_row_count(Some(form.group_rows))
         .set_data_page_row_count_limit(form.page_rows)
-        .set_write_batch_size(1)
+        .set_write_batch_size(form.page_rows.min(1_000))
         .set_dictionary_enabled(form.dictionary)
         .set_bloom_filter_enabled(form.bloom)
         .set_statistics_enabled(form.statistics)
@@ -376,4 +376,67 @@ proptest! {
         let done = runtime.block_on(agrees(&files, &text, &columns, batch_size));
         prop_assert!(done.is_ok(), "{text}: {done:?}");
     }
+}
+
+/// A row group that is so large that several read it at once.
+#[tokio::test]
+async fn a_large_row_group_is_read_in_parts() -> Result<()> {
+    const ROWS: usize = 600_000;
+    let rows: Vec<Row> = (0..ROWS)
+        .map(|row| Row {
+            id: (row % 1000) as i64,
+            number: row as i32,
+            double: 0.5,
+            text: row % TEXTS.len(),
+            null: row % 11 == 0,
+        })
+        .collect();
+    let form = Form {
+        group_rows: ROWS,
+        page_rows: 20_000,
+        dictionary: true,
+        bloom: false,
+        statistics: EnabledStatistics::Page,
+        second_version: false,
+        old: false,
+        deleted: vec![],
+    };
+    for deleted in [
+        vec![],
+        (0..ROWS as u64)
+            .filter(|row| row % 3 == 1 || *row > 500_000)
+            .collect(),
+    ] {
+        let is_left = |row: usize| deleted.binary_search(&(row as u64)).is_err();
+        let form = Form {
+            deleted: deleted.clone(),
+            ..form.clone()
+        };
+        let table = table(&[(rows.clone(), form)]).await?;
+        let snapshot = Snapshot::load(table.location(), None, LoadOptions::default()).await?;
+        for (text, matches) in [
+            (None, Box::new(|_: usize| true) as Box<dyn Fn(usize) -> bool>),
+            (Some("id < 10"), Box::new(|row| row % 1000 < 10)),
+            (
+                Some("number >= 250000 AND text = 'ab'"),
+                Box::new(|row| row >= 250_000 && row % 8 == 2 && row % 11 != 0),
+            ),
+        ] {
+            let options = ScanOptions {
+                columns: Some(vec!["number".to_owned(), "nested".to_owned()]),
+                predicate: text.map(str::to_owned),
+                ..ScanOptions::default()
+            };
+            let batches = read(&snapshot, options).await?;
+            let found = batches.iter().flat_map(|batch| {
+                let numbers = batch.column(0).as_any().downcast_ref::<Int32Array>();
+                numbers.expect("they are numbers").values().to_vec()
+            });
+            let expected = (0..ROWS)
+                .filter(|row| is_left(*row) && matches(*row))
+                .map(|row| row as i32);
+            assert!(found.eq(expected), "{text:?}");
+        }
+    }
+    Ok(())
 }
