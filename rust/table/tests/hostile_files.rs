@@ -49,7 +49,7 @@ fn rows() -> RecordBatch {
         .expect("they fit")
 }
 
-fn seed(dictionary: bool, bloom: bool) -> Vec<u8> {
+fn seed([dictionary, bloom]: [bool; 2]) -> Vec<u8> {
     let properties = WriterProperties::builder()
         .set_max_row_group_row_count(Some(32))
         .set_data_page_row_count_limit(8)
@@ -91,7 +91,7 @@ fn executions() -> u64 {
 
 #[tokio::test]
 async fn a_file_of_any_bytes_is_read_or_refused() -> Result<()> {
-    let seeds = [seed(true, false), seed(false, true), seed(true, true)];
+    let seeds = [seed([true, false]), seed([false, true]), seed([true, true])];
     let words: Vec<Vec<u8>> = [
         &[0xff, 0xff, 0xff, 0xff, 0x0f][..],
         &[0x19, 0xfc],
