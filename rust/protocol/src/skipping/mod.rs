@@ -10,7 +10,7 @@ use arrow_array::BooleanArray;
 use arrow_buffer::BooleanBuffer;
 
 use crate::Result;
-use crate::expr::{BoundPredicate, Comparison, Operand};
+use crate::expr::{BoundPredicate, Comparison, Operand, Scalar, ValueSet};
 use crate::statistics::{StatisticsColumns, StatisticsSchema};
 use files::Files;
 
@@ -57,28 +57,11 @@ pub fn columns_of(predicate: &BoundPredicate) -> Vec<Vec<String>> {
 }
 
 fn collect(predicate: &BoundPredicate, found: &mut Vec<Vec<String>>) {
-    let mut add = |path: &Vec<String>| {
+    predicate.for_each_path(&mut |path| {
         if !found.contains(path) {
             found.push(path.clone());
         }
-    };
-    match predicate {
-        BoundPredicate::Constant(_) => {}
-        BoundPredicate::Column(path) | BoundPredicate::IsNull(path) | BoundPredicate::StartsWith(path, _) => {
-            add(path);
-        }
-        BoundPredicate::Compare { left, right, .. } => {
-            for side in [left, right] {
-                if let Operand::Column(path) = side {
-                    add(path);
-                }
-            }
-        }
-        BoundPredicate::And(parts) | BoundPredicate::Or(parts) => {
-            parts.iter().for_each(|part| collect(part, found));
-        }
-        BoundPredicate::Not(inner) => collect(inner, found),
-    }
+    });
 }
 
 /// The answer that is asked for: NOT turns one into the other, and NULL is neither.
@@ -118,6 +101,34 @@ fn may_be(predicate: &BoundPredicate, answer: Answer, files: &Files<'_>) -> Resu
             let by_bounds = compare::starts_with(path, prefix, answer == Answer::True, files);
             both(files.not_all_null(path), by_bounds)
         }
+        (BoundPredicate::Like(path, pattern), Answer::True) => {
+            let by_bounds = compare::starts_with(path, &pattern.prefix(), true, files);
+            both(files.not_all_null(path), by_bounds)
+        }
+        // A condition that has this answer; the other one it also has where it is NULL.
+        (BoundPredicate::Is(inner, Some(truth)), Answer::True) => {
+            let asked = if *truth { Answer::True } else { Answer::False };
+            may_be(inner, asked, files)?
+        }
+        (BoundPredicate::Is(..) | BoundPredicate::IsNan(_), Answer::False)
+        | (BoundPredicate::Is(_, None), _) => None,
+        (
+            BoundPredicate::IsNan(path)
+            | BoundPredicate::Like(path, _)
+            | BoundPredicate::EndsWith(path, _)
+            | BoundPredicate::Contains(path, _),
+            _,
+        ) => files.not_all_null(path),
+        (BoundPredicate::In { path, values, .. }, Answer::True) => {
+            both(files.not_all_null(path), one_of(path, values, files)?)
+        }
+        (BoundPredicate::In { path, has_null, .. }, Answer::False) => {
+            if *has_null {
+                Some(BooleanBuffer::new_unset(files.len()))
+            } else {
+                files.not_all_null(path)
+            }
+        }
         (
             BoundPredicate::Compare {
                 op,
@@ -139,6 +150,32 @@ fn may_be(predicate: &BoundPredicate, answer: Answer, files: &Files<'_>) -> Resu
             kept
         }
     })
+}
+
+/// How many values of IN are looked for one by one. Of more only the least and the greatest are.
+const ONE_BY_ONE: usize = 64;
+
+/// The files that may hold a row with one of these values.
+fn one_of(path: &[String], values: &ValueSet, files: &Files<'_>) -> Result<Option<BooleanBuffer>> {
+    let compared = |op, value: &Scalar| {
+        let (column, scalar) = (Operand::Column(path.to_vec()), Operand::Scalar(value.clone()));
+        compare::compare(op, &column, &scalar, value.data_type(), files)
+    };
+    let values = values.values();
+    if values.len() > ONE_BY_ONE
+        && let [least, .., greatest] = values
+    {
+        let above = compared(Comparison::GreaterOrEqual, least)?;
+        return Ok(both(above, compared(Comparison::LessOrEqual, greatest)?));
+    }
+    let mut kept = BooleanBuffer::new_unset(files.len());
+    for value in values {
+        match compared(Comparison::Equal, value)? {
+            None => return Ok(None),
+            Some(more) => kept = &kept | &more,
+        }
+    }
+    Ok(Some(kept))
 }
 
 /// The comparison that must hold for two values that are not NULL; none where a NULL may give the answer too.
