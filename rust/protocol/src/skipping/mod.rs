@@ -1,6 +1,7 @@
-//! Which files can hold a row that a predicate matches, by their statistics.
+//! Which files can hold a row that a predicate matches, by their statistics and partition values.
 //!
-//! Protocol: *Per-file Statistics*. A file is left out only where its statistics prove that no row of it matches.
+//! Protocol: *Per-file Statistics*, *Partition Value Serialization*. A file is left out only where what is known of
+//! it proves that no row of it matches.
 
 mod compare;
 mod files;
@@ -12,7 +13,8 @@ use arrow_buffer::BooleanBuffer;
 use crate::Result;
 use crate::expr::{BoundPredicate, Comparison, Operand};
 use crate::statistics::{StatisticsColumns, StatisticsSchema};
-use files::Files;
+
+pub use files::Files;
 
 /// For each file whether it may hold a row that the predicate matches: never FALSE for a file that holds one, and
 /// never NULL. None when the statistics rule no file out.
@@ -41,8 +43,35 @@ pub fn may_match(
     statistics: &StatisticsColumns,
     wanted: &StatisticsSchema,
 ) -> Result<Option<BooleanArray>> {
-    let files = Files::new(statistics, wanted);
-    let kept = may_be(predicate, Answer::True, &files)?;
+    let files = Files::new(statistics.num_records.len()).with_statistics(statistics, wanted)?;
+    files_that_may_match(predicate, &files)
+}
+
+/// The same as [`may_match`], of files of which more is known: a partition value stands for all rows of its file, so
+/// that a predicate may speak of partition columns and of others at once.
+///
+/// ```
+/// use std::sync::Arc;
+/// use arrow_array::{ArrayRef, BooleanArray, StringArray, StructArray};
+/// use arrow_schema::{DataType, Field};
+/// use deltaic_protocol::expr::parse_predicate;
+/// use deltaic_protocol::schema::{PrimitiveType, StructField, StructType};
+/// use deltaic_protocol::skipping::{Files, files_that_may_match};
+///
+/// let region = StructField::new("region", PrimitiveType::String.into(), true);
+/// let id = StructField::new("id", PrimitiveType::Long.into(), true);
+/// let predicate = parse_predicate("region = 'EU' OR (region = 'US' AND id > 5)")?
+///     .bind(&StructType { fields: vec![region, id] })?;
+/// let regions: ArrayRef = Arc::new(StringArray::from(vec!["EU", "US", "JP"]));
+/// let values = StructArray::from(vec![(Arc::new(Field::new("region", DataType::Utf8, true)), regions)]);
+/// let unreadable = BooleanArray::from(vec![false; 3]);
+/// let files = Files::new(3).with_partition_values(&values, &unreadable)?;
+/// let kept = files_that_may_match(&predicate, &files)?;
+/// assert_eq!(kept, Some(vec![true, true, false].into()));
+/// # Ok::<(), deltaic_protocol::Error>(())
+/// ```
+pub fn files_that_may_match(predicate: &BoundPredicate, files: &Files<'_>) -> Result<Option<BooleanArray>> {
+    let kept = may_be(predicate, Answer::True, files)?;
     Ok(kept
         .filter(|kept| kept.count_set_bits() < kept.len())
         .map(|kept| BooleanArray::new(kept, None)))
@@ -99,6 +128,9 @@ impl Answer {
 
 /// For each file whether a row of it may give this answer; none when nothing is known.
 fn may_be(predicate: &BoundPredicate, answer: Answer, files: &Files<'_>) -> Result<Option<BooleanBuffer>> {
+    if let Some(kept) = files.by_partition(predicate, answer)? {
+        return Ok(Some(kept));
+    }
     Ok(match (predicate, answer) {
         (BoundPredicate::Constant(value), _) => {
             let wanted = Some(answer == Answer::True);
