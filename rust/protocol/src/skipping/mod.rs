@@ -5,6 +5,7 @@
 
 mod compare;
 mod files;
+mod nan;
 mod ranges;
 
 use arrow_array::BooleanArray;
@@ -71,7 +72,7 @@ pub fn may_match(
 /// # Ok::<(), deltaic_protocol::Error>(())
 /// ```
 pub fn files_that_may_match(predicate: &BoundPredicate, files: &Files<'_>) -> Result<Option<BooleanArray>> {
-    let kept = may_be(predicate, Answer::True, files)?;
+    let kept = may_be(predicate, Answer::True, files, &[])?;
     Ok(kept
         .filter(|kept| kept.count_set_bits() < kept.len())
         .map(|kept| BooleanArray::new(kept, None)))
@@ -126,8 +127,14 @@ impl Answer {
     }
 }
 
-/// For each file whether a row of it may give this answer; none when nothing is known.
-fn may_be(predicate: &BoundPredicate, answer: Answer, files: &Files<'_>) -> Result<Option<BooleanBuffer>> {
+/// For each file whether a row of it may give this answer; none when nothing is known. In `numbers` are columns of
+/// which it is known that the row has no NaN.
+fn may_be(
+    predicate: &BoundPredicate,
+    answer: Answer,
+    files: &Files<'_>,
+    numbers: &[&[String]],
+) -> Result<Option<BooleanBuffer>> {
     if let Some(kept) = files.by_partition(predicate, answer)? {
         return Ok(Some(kept));
     }
@@ -136,12 +143,12 @@ fn may_be(predicate: &BoundPredicate, answer: Answer, files: &Files<'_>) -> Resu
             let wanted = Some(answer == Answer::True);
             (*value != wanted).then(|| BooleanBuffer::new_unset(files.len()))
         }
-        (BoundPredicate::Not(inner), _) => may_be(inner, answer.opposite(), files)?,
+        (BoundPredicate::Not(inner), _) => may_be(inner, answer.opposite(), files, numbers)?,
         (BoundPredicate::And(parts), Answer::True) | (BoundPredicate::Or(parts), Answer::False) => {
-            all(parts, answer, files)?
+            all(parts, answer, files, numbers)?
         }
         (BoundPredicate::And(parts), Answer::False) | (BoundPredicate::Or(parts), Answer::True) => {
-            any(parts, answer, files)?
+            any(parts, answer, files, numbers)?
         }
         (BoundPredicate::Column(path), _) => files.not_all_null(path),
         (BoundPredicate::IsNull(path), Answer::True) => files.not_without_null(path),
@@ -162,7 +169,7 @@ fn may_be(predicate: &BoundPredicate, answer: Answer, files: &Files<'_>) -> Resu
             let Some(op) = asked(*op, answer, left, right) else {
                 return Ok(None);
             };
-            let mut kept = compare::compare(op, left, right, *common, files)?;
+            let mut kept = compare::compare(op, [left, right], *common, files, numbers)?;
             for side in [left, right] {
                 if let Operand::Column(path) = side {
                     kept = both(kept, files.not_all_null(path));
@@ -189,20 +196,34 @@ fn asked(op: Comparison, answer: Answer, left: &Operand, right: &Operand) -> Opt
     })
 }
 
-/// A row must give the answer to each part.
-fn all(parts: &[BoundPredicate], answer: Answer, files: &Files<'_>) -> Result<Option<BooleanBuffer>> {
+/// A row must give the answer to each part, and where one part rules NaN out, it is none for the others.
+fn all(
+    parts: &[BoundPredicate],
+    answer: Answer,
+    files: &Files<'_>,
+    numbers: &[&[String]],
+) -> Result<Option<BooleanBuffer>> {
+    let mut numbers = numbers.to_vec();
+    parts
+        .iter()
+        .for_each(|part| nan::ruled_out(part, answer, &mut numbers));
     let mut kept = None;
     for part in parts {
-        kept = both(kept, may_be(part, answer, files)?);
+        kept = both(kept, may_be(part, answer, files, &numbers)?);
     }
     Ok(kept)
 }
 
 /// A row must give the answer to one part; a part about which nothing is known leaves nothing out.
-fn any(parts: &[BoundPredicate], answer: Answer, files: &Files<'_>) -> Result<Option<BooleanBuffer>> {
+fn any(
+    parts: &[BoundPredicate],
+    answer: Answer,
+    files: &Files<'_>,
+    numbers: &[&[String]],
+) -> Result<Option<BooleanBuffer>> {
     let mut kept = BooleanBuffer::new_unset(files.len());
     for part in parts {
-        match may_be(part, answer, files)? {
+        match may_be(part, answer, files, numbers)? {
             None => return Ok(None),
             Some(more) => kept = &kept | &more,
         }

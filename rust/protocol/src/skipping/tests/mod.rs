@@ -2,3 +2,9 @@
 
 mod cases;
 mod never_lost;
+mod predicates;
+mod recorded;
+mod sorted;
+mod tables;
+mod values;
+mod writers;
