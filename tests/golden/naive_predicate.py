@@ -63,7 +63,7 @@ class Column:
             both = self.is_null & other_is_null
             return (both | ((left == right) & ~self.is_null & ~np.asarray(other_is_null))).astype(np.int8)
         compared = COMPARISONS[op](left, right).astype(np.int8)
-        return np.where(self.is_null | other_is_null, NULL, compared)
+        return np.where(np.logical_or(self.is_null, other_is_null), NULL, compared)
 
 
 @dataclass
