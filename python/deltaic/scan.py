@@ -110,6 +110,15 @@ class ScanTask:
         return self._rust.size_in_bytes
 
     @property
+    def predicate(self) -> str | None:
+        """What is still asked of the file's rows, as SQL text; None where every row matches.
+
+        It is what the partition values of the file leave of the scan's predicate. `read` asks it; it is told
+        for those who read the file themselves.
+        """
+        return self._rust.predicate
+
+    @property
     def schema(self) -> Schema:
         """The columns that the task gives: those of its scan."""
         return Schema(self._rust.schema)
