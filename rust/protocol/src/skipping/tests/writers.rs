@@ -30,15 +30,14 @@ pub(super) const WRITERS: [Writer; 6] = [
     Writer::KernelJava,
 ];
 
-/// The offsets of a writer's zone: what was added, and what stands in the text. One had seconds, long ago.
-const OFFSETS: [(i64, &str); 4] = [
-    (0, "Z"),
-    (19_800, "+05:30"),
-    (-28_800, "-08:00"),
-    (-28_378, "-07:52"),
+/// A writer's zones: the seconds of the offset and what stands in the text, until a time in microseconds and from then.
+type Offset = (i64, &'static str);
+const ZONES: [(Offset, i64, Offset); 4] = [
+    ((0, "Z"), 0, (0, "Z")),
+    ((19_800, "+05:30"), 0, (19_800, "+05:30")),
+    ((-28_378, "-07:52"), -2_717_650_800_000_000, (-28_800, "-08:00")),
+    ((-2_670, "-00:44"), 63_593_070_000_000, (0, "Z")),
 ];
-/// Until then the odd offset held.
-const STANDARD_TIME: i64 = -2_717_650_800_000_000;
 
 /// The JSON of a column's minimum and maximum; none where the writer gives none.
 pub(super) fn bounds(writer: Writer, values: &[Option<Scalar>], chance: &mut Chance) -> [Option<String>; 2] {
@@ -50,7 +49,7 @@ pub(super) fn bounds(writer: Writer, values: &[Option<Scalar>], chance: &mut Cha
         _ => true,
     };
     let known = || values.iter().flatten().filter(counts);
-    let zone = chance.below(OFFSETS.len());
+    let zone = chance.below(ZONES.len());
     let mut spelled = |value: Option<&Scalar>, is_max| spell(writer, value?, is_max, zone, chance);
     [
         spelled(known().min_by(|a, b| order(a, b)), false),
@@ -67,12 +66,8 @@ fn spell(writer: Writer, value: &Scalar, is_max: bool, zone: usize, chance: &mut
             quoted(&(format_timestamp(*micros, 'T')? + "Z"))
         }
         Scalar::Timestamp(micros) => {
-            let zone = if zone == 3 && *micros >= STANDARD_TIME {
-                2
-            } else {
-                zone
-            };
-            let (seconds, offset) = OFFSETS[zone];
+            let (before, until, from) = ZONES[zone];
+            let (seconds, offset) = if *micros < until { before } else { from };
             quoted(&format!(
                 "{}{offset}",
                 milliseconds(micros + seconds * 1_000_000)?
