@@ -6,5 +6,6 @@ mod predicates;
 mod recorded;
 mod sorted;
 mod tables;
+mod traps;
 mod values;
 mod writers;
