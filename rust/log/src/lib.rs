@@ -18,6 +18,7 @@ pub mod links;
 pub mod listing;
 pub mod location;
 pub mod log_tail;
+pub mod offset_index;
 pub mod page_headers;
 pub mod parquet_file;
 pub mod reconcile;

@@ -440,3 +440,63 @@ async fn a_large_row_group_is_read_in_parts() -> Result<()> {
     }
     Ok(())
 }
+
+/// An index is a help and no truth: one that makes no sense is not gone by, and no room is made for what it claims.
+#[tokio::test]
+async fn an_index_of_pages_that_makes_no_sense_is_passed_over() -> Result<()> {
+    let rows: Vec<Row> = (0..200)
+        .map(|row| Row {
+            id: row,
+            number: 0,
+            double: 0.5,
+            text: 1,
+            null: false,
+        })
+        .collect();
+    let form = Form {
+        group_rows: 200,
+        page_rows: 10,
+        dictionary: false,
+        bloom: false,
+        statistics: EnabledStatistics::Page,
+        second_version: false,
+        old: false,
+        deleted: vec![],
+    };
+    let sound = file(&rows, &form);
+    let metadata = parquet::file::metadata::ParquetMetaDataReader::new()
+        .parse_and_finish(&bytes::Bytes::from(sound.clone()))
+        .expect("it is a file");
+    let column = metadata.row_group(0).column(0);
+    let start = column.offset_index_offset().expect("there is an index") as usize;
+    for claim in [
+        // A list of 268,435,455 pages.
+        [0x19, 0xfc, 0xff, 0xff, 0xff, 0x7f],
+        [0x00; 6],
+        [0xff; 6],
+    ] {
+        let mut damaged = sound.clone();
+        damaged[start..start + claim.len()].copy_from_slice(&claim);
+        let schema = schema_from_arrow(&batch(&[], false).schema())?;
+        let mut table = TableBuilder::new();
+        let mut actions = TableBuilder::first_actions();
+        actions[1]["metaData"]["schemaString"] = json!(schema.to_json());
+        let mut add = add("0.parquet", None);
+        add["add"]["size"] = json!(damaged.len());
+        table.put("0.parquet", damaged).await?;
+        actions.push(add);
+        table.commit(actions).await?;
+        let snapshot = Snapshot::load(table.location(), None, LoadOptions::default()).await?;
+        let options = ScanOptions {
+            predicate: Some("id BETWEEN 50 AND 60".to_owned()),
+            ..ScanOptions::default()
+        };
+        let found: usize = read(&snapshot, options)
+            .await?
+            .iter()
+            .map(RecordBatch::num_rows)
+            .sum();
+        assert_eq!(found, 11);
+    }
+    Ok(())
+}
