@@ -153,8 +153,7 @@ impl Bounds {
         ) else {
             return Ok(Ranges::Files(Vec::new()));
         };
-        let number = |value: Option<f64>| value.filter(|value| !value.is_nan());
-        let mut ranges = zip(low.iter().map(number), high.iter().map(number));
+        let mut ranges: Vec<_> = low.iter().zip(high.iter()).map(of_doubles).collect();
         if is_float && self.cut && nan == Nan::Counts {
             ranges.iter_mut().for_each(|range| range.high = None);
         }
@@ -217,6 +216,16 @@ fn is_upper_bound(text: &str) -> bool {
     text.len() < STRING_PREFIX
         || text.encode_utf16().nth(STRING_PREFIX - 1).is_none()
         || text.strip_suffix(['\u{7F}', '\u{10FFFF}']).is_some_and(has_last)
+}
+
+/// The range of two bounds that may be NaN, which is above every number and bounds nothing.
+fn of_doubles((low, high): (Option<f64>, Option<f64>)) -> Range<f64> {
+    let number = |value: Option<f64>| value.filter(|value| !value.is_nan());
+    // Upside down.
+    if low.is_some_and(f64::is_nan) && number(high).is_some() {
+        return Range::new(None, None);
+    }
+    Range::new(number(low), number(high))
 }
 
 fn zip<V: PartialOrd + Copy>(

@@ -131,6 +131,7 @@ fn bounds_that_cannot_be_leave_nothing_out() {
         (PrimitiveType::Long, "20", "10", "x = 1000000"),
         (PrimitiveType::Long, "20", "10", "x < -5"),
         (PrimitiveType::Double, "\"NaN\"", "\"NaN\"", "x < 0.0"),
+        (PrimitiveType::Double, "\"NaN\"", "1.0", "x = 7"),
         (PrimitiveType::String, "\"b\"", "\"a\"", "x = 'c'"),
         (PrimitiveType::Double, "-0.0", "0.0", "x = 0.0"),
         (PrimitiveType::Double, "0.0", "0.0", "x = -0.0"),

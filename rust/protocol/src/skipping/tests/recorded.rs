@@ -80,7 +80,7 @@ impl Table {
         (StructArray::from(columns.collect::<Vec<_>>()), unreadable)
     }
 
-    /// A file's statistics; sometimes some of them are not there.
+    /// A file's statistics; sometimes some of them are not there, or they are torn or upside down.
     pub(super) fn text(
         &self,
         writer: Writer,
@@ -92,9 +92,16 @@ impl Table {
         let (mut min, mut max, mut nulls) = (Vec::new(), Vec::new(), Vec::new());
         for values in values {
             let is_indexed = !chance.percent(8);
-            let [low, high] = bounds(writer, values, chance);
-            min.push(low.filter(|_| is_indexed && !chance.percent(4)));
-            max.push(high.filter(|_| is_indexed && !chance.percent(4)));
+            let found = bounds(writer, values, chance);
+            let mut found = found.map(|bound| bound.filter(|_| is_indexed && !chance.percent(4)));
+            // That they are upside down can be seen where there are two, and both can be read.
+            let are_two = writer != Writer::DeltaRs && found.iter().all(Option::is_some);
+            if are_two && chance.percent(3) {
+                found.reverse();
+            }
+            let [low, high] = found;
+            min.push(low);
+            max.push(high);
             let count = values.iter().filter(|value| value.is_none()).count();
             nulls.push((is_indexed && !chance.percent(8)).then(|| count.to_string()));
         }
@@ -131,12 +138,14 @@ impl Table {
         } else {
             format!("\"numRecords\":{rows},")
         };
-        format!(
-            "{{{records}\"minValues\":{},\"maxValues\":{},\"nullCount\":{}}}",
-            part(&min, None),
-            part(&max, None),
-            part(&nulls, Some(of_items.to_string())),
-        )
+        let nulls = part(&nulls, Some(of_items.to_string()));
+        let (min, max) = (part(&min, None), part(&max, None));
+        let text = format!("{{{records}\"minValues\":{min},\"maxValues\":{max},\"nullCount\":{nulls}}}");
+        if chance.percent(2) {
+            let torn = text.chars().take(chance.below(text.chars().count()));
+            return torn.collect();
+        }
+        text
     }
 }
 
