@@ -24,7 +24,6 @@ pub mod parquet_file;
 pub mod reconcile;
 mod schema_depth;
 pub mod segment;
-pub mod skipping;
 pub mod snapshot;
 pub mod store_error;
 mod thrift;

@@ -117,6 +117,7 @@ async fn try_open(task: ScanTask, cut: Cut, shown: &str) -> Result<Option<OpenFi
         Some(predicate) => Some(Question::new(
             predicate,
             &context.table_schema,
+            &|field| context.partition_columns.contains(&field.name),
             &footer,
             context.column_mapping,
         )?),
