@@ -330,8 +330,8 @@ class Snapshot:
         >>> table = deltaic.Table.create("runs", runs.schema)
         >>> commit = table.append(runs)
         >>> dataset = table.snapshot().to_pyarrow_dataset()
-        >>> duckdb.sql("SELECT sum(id) FROM dataset WHERE km >= 10").fetchone()
-        (5,)
+        >>> duckdb.sql("SELECT sum(id) FROM dataset WHERE km >= 10").fetchall()
+        [(5,)]
         """
         require("pyarrow", "Snapshot.to_pyarrow_dataset()")
         from deltaic.dataset import SnapshotDataset

@@ -272,7 +272,9 @@ def _listed(field: Field, values: tuple[Node, ...], columns: _Columns, *, of_nul
         literals.append(operand(item.value))
     if columns.widened:
         raise Untranslatable(f"is_in with values of another type than {found.name}")
-    return Expression(f"{found.name.sql} IN ({', '.join(literals)})") if literals else FALSE
+    if not literals:
+        return FALSE if of_null_too else all_of([found.name.is_null(), NULL])
+    return Expression(f"{found.name.sql} IN ({', '.join(literals)})")
 
 
 def _named(node: Node) -> str:
