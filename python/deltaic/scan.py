@@ -109,6 +109,13 @@ class ScanTask:
         return self._rust.size_in_bytes
 
     @property
+    def predicate(self) -> str | None:
+        """What the task still asks of the file's rows, as SQL text: what the partition values of the file leave of the
+        scan's predicate. None where every row matches. `read` asks it; it is told for those who read the file themselves.
+        """
+        return self._rust.predicate
+
+    @property
     def schema(self) -> Schema:
         """The columns that the task gives: those of its scan."""
         return Schema(self._rust.schema)

@@ -41,6 +41,10 @@ class ScanTask:
     @property
     def size_in_bytes(self) -> int: ...
     @property
+    def predicate(self) -> str | None:
+        """What is asked of the file's rows, as SQL text; None where every row matches."""
+
+    @property
     def schema(self) -> Schema:
         """The columns that come out."""
 

@@ -81,6 +81,11 @@ impl ScanTask {
     }
 
     #[getter]
+    fn predicate(&self) -> Answer<Option<String>> {
+        guarded(|| Ok(self.0.predicate()?))
+    }
+
+    #[getter]
     fn schema(&self) -> Schema {
         Schema::new(Arc::new(self.0.schema().clone()), None)
     }

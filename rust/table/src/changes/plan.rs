@@ -12,7 +12,7 @@ use super::era::{Era, Last};
 use super::feed_schema::{nullable, with_changes};
 use super::version_plan::{VersionPlan, plan_version};
 use super::{CHANGE_TYPE, COMMIT_TIMESTAMP, COMMIT_VERSION};
-use crate::scan::{BATCH_ROWS, ScanContext, ScanTask, VariantAs, select};
+use crate::scan::{BATCH_ROWS, ScanContext, ScanTask, VariantAs, choose};
 
 /// What is asked of a range of versions.
 #[derive(Clone, Debug)]
@@ -71,7 +71,7 @@ impl Changes {
                         names.push(of_change.to_owned());
                     }
                 }
-                select(&schema, &names)?
+                choose(&schema, &names)?
             }
         };
         output.to_arrow()?;

@@ -1,67 +1,39 @@
-//! How the batches of a file become those of the scan: columns chosen and conformed, rows judged.
+//! How a file answers a scan: which of its columns are decoded for what, and how its batches become the scan's.
 
 use std::sync::Arc;
 
-use arrow_array::{
-    Array, ArrayRef, BooleanArray, RecordBatch, RecordBatchOptions, UInt32Array, new_null_array,
-};
-use arrow_buffer::BooleanBuffer;
-use arrow_schema::{ArrowError, Fields, SchemaRef};
+use arrow_array::cast::AsArray;
+use arrow_array::types::Int64Type;
+use arrow_array::{Array, ArrayRef, BooleanArray, RecordBatch, RecordBatchOptions};
+use arrow_schema::SchemaRef;
 use arrow_select::filter::{filter_record_batch, prep_null_mask_filter};
-use arrow_select::take::take;
 use deltaic_protocol::column_mapping::name_in_log;
-use deltaic_protocol::expr::{Scalar, evaluate};
+use deltaic_protocol::expr::{BoundPredicate, Scalar, evaluate};
 use deltaic_protocol::partition::value_of;
-use deltaic_protocol::schema::{StructField, StructType};
+use deltaic_protocol::schema::{DataType, PrimitiveType, StructField, StructType};
+use deltaic_protocol::skipping::columns_of;
 use deltaic_protocol::{Error, ErrorKind, Result};
 
-use super::conform::{UNFIT, conform};
-use super::find::{find, find_name};
+use super::columns::{Columns, Constants, Roots, unfit};
+use super::find::find_name;
+use super::footer::Footer;
+use super::leaves::on_paths;
 use super::row_identity::RowIdentity;
 use super::variant::to_json;
-use crate::scan::{ROW_COMMIT_VERSION, ROW_ID, ScanTask, VariantAs};
+use crate::scan::{ROW_COMMIT_VERSION, ROW_ID, ScanTask, VariantAs, residual};
 
-/// How a file's batches become the scan's.
-pub(super) struct FilePlan {
-    /// All columns that are needed: those of the scan and those of the predicate.
-    needed: StructType,
-    /// Those of them that the file holds, if it is not too old to have them.
-    from_file: Vec<StructField>,
-    /// Where each needed column stands in the file's batches, once these are known.
-    places: Vec<Option<usize>>,
-    /// Partition values, an array of one row each.
-    constants: Vec<(String, ArrayRef)>,
-    /// What gives rows their identity, where that is asked for.
-    identity: Option<RowIdentity>,
-    needed_schema: SchemaRef,
-    output_schema: SchemaRef,
-    task: ScanTask,
+/// What of a task can be said before its file is opened.
+pub(crate) struct Asked {
+    constants: Constants,
+    /// What is left to ask of the rows; none where all match.
+    pub(crate) predicate: Option<BoundPredicate>,
 }
 
-impl FilePlan {
-    pub(super) fn of(task: &ScanTask) -> Result<Self> {
+impl Asked {
+    /// All partition values of a file are judged, asked for or not: one that cannot be read makes the file doubtful.
+    pub(crate) fn of(task: &ScanTask) -> Result<Self> {
         let context = &task.context;
-        // As the table has them, whatever they are to come out as.
-        let in_table = |field: &StructField| context.table_schema.field(&field.name).unwrap_or(field).clone();
-        let mut needed = StructType {
-            fields: context.output.fields.iter().map(in_table).collect(),
-        };
-        if let Some((_, predicate)) = &context.predicate {
-            for column in predicate.columns() {
-                if needed.field(column).is_none()
-                    && let Some(field) = context.table_schema.field(column)
-                {
-                    needed.fields.push(field.clone());
-                }
-            }
-        }
-        let is_partition = |field: &StructField| context.partition_columns.contains(&field.name);
-        let identity = RowIdentity::of(task);
-        let is_identity = |field: &StructField| {
-            identity.is_some() && [ROW_ID, ROW_COMMIT_VERSION].contains(&field.name.as_str())
-        };
         let mut constants = Vec::new();
-        // All partition values of a file are judged, asked for or not: one that cannot be read makes the file doubtful.
         for name in &context.partition_columns {
             if let Some(field) = context.table_schema.field(name) {
                 let in_log = StructField {
@@ -74,136 +46,234 @@ impl FilePlan {
                 }
             }
         }
+        let predicate = match &context.predicate {
+            Some((_, predicate)) => Some(residual(predicate, &row_of(&constants)?)?),
+            None => None,
+        };
         Ok(Self {
-            from_file: needed
-                .fields
-                .iter()
-                .filter(|field| !is_partition(field) && !is_identity(field))
-                .cloned()
-                .collect(),
-            places: Vec::new(),
-            identity,
-            needed_schema: Arc::new(needed.to_arrow()?),
-            output_schema: Arc::new(context.output.to_arrow()?),
-            needed,
             constants,
-            task: task.clone(),
+            predicate: predicate.filter(|predicate| *predicate != BoundPredicate::Constant(Some(true))),
         })
     }
 
-    /// The columns of a file that are to be read.
-    pub(super) fn roots(&self, file: &Fields) -> Result<Vec<usize>> {
-        let mode = self.task.context.column_mapping;
-        let found = self.from_file.iter().map(|field| find(file, field, mode));
-        let mut roots: Vec<usize> = found.filter_map(Result::transpose).collect::<Result<_>>()?;
-        let identity = self.identity.iter().flat_map(RowIdentity::columns);
-        for name in identity {
-            roots.extend(find_name(file, name)?);
+    /// Whether no row can match, whatever is in the file.
+    pub(super) fn is_hopeless(&self) -> bool {
+        let conjuncts = self.predicate.iter().flat_map(BoundPredicate::conjuncts);
+        let is_no = |part: &BoundPredicate| {
+            matches!(
+                part,
+                BoundPredicate::Constant(None) | BoundPredicate::Constant(Some(false))
+            )
+        };
+        conjuncts.into_iter().any(is_no)
+    }
+}
+
+/// One row of partition values.
+fn row_of(constants: &Constants) -> Result<RecordBatch> {
+    let columns = constants
+        .iter()
+        .map(|(name, one)| (name.as_str(), Arc::clone(one), true));
+    let options = RecordBatchOptions::new().with_row_count(Some(1));
+    let (fields, columns): (Vec<_>, Vec<_>) = columns
+        .map(|(name, one, nullable)| {
+            (
+                arrow_schema::Field::new(name, one.data_type().clone(), nullable),
+                one,
+            )
+        })
+        .unzip();
+    let schema = Arc::new(arrow_schema::Schema::new(fields));
+    RecordBatch::try_new_with_options(schema, columns, &options).map_err(unfit)
+}
+
+/// A condition on rows, and the columns that it looks at.
+pub(super) struct Stage {
+    predicate: BoundPredicate,
+    pub(super) columns: Columns,
+}
+
+/// How a file's batches become the scan's.
+pub(super) struct FilePlan {
+    pub(super) task: ScanTask,
+    constants: Constants,
+    /// The scan's columns, as the table has them.
+    output: Columns,
+    output_schema: SchemaRef,
+    /// What rows are asked, the cheap questions first.
+    pub(super) stages: Vec<Stage>,
+    /// What gives rows their identity, where that is asked for, and where the file keeps it.
+    identity: Option<RowIdentity>,
+    identity_roots: Vec<usize>,
+    identity_leaves: Vec<usize>,
+}
+
+impl FilePlan {
+    pub(super) fn new(task: &ScanTask, asked: &Asked, footer: &Footer) -> Result<Self> {
+        let context = &task.context;
+        let file = footer.schema.fields();
+        let mode = context.column_mapping;
+        let identity = RowIdentity::of(task);
+        let is_elsewhere = |field: &StructField| {
+            context.partition_columns.contains(&field.name)
+                || identity.is_some() && [ROW_ID, ROW_COMMIT_VERSION].contains(&field.name.as_str())
+        };
+        let output = Columns::find(context.in_table(), file, mode, &is_elsewhere)?;
+        let mut stages = Vec::new();
+        let stages_of = |predicate| stages_of(predicate, &context.table_schema);
+        for predicate in asked.predicate.iter().flat_map(stages_of) {
+            let paths = columns_of(&predicate);
+            let fields = on_paths(&context.table_schema, &paths);
+            let is_partition = |field: &StructField| context.partition_columns.contains(&field.name);
+            let columns = Columns::find(fields, file, mode, &is_partition)?;
+            stages.push(Stage { predicate, columns });
         }
-        Ok(roots)
+        let (mut identity_roots, mut identity_leaves) = (Vec::new(), Vec::new());
+        for name in identity.iter().flat_map(RowIdentity::columns) {
+            if let Some(root) = find_name(file, name)? {
+                identity_roots.push(root);
+                identity_leaves.extend(super::leaves::of_root(file, root));
+            }
+        }
+        Ok(Self {
+            task: task.clone(),
+            constants: asked.constants.clone(),
+            output,
+            output_schema: Arc::new(context.output.to_arrow()?),
+            stages,
+            identity,
+            identity_roots,
+            identity_leaves,
+        })
     }
 
-    /// Notes where the needed columns stand in batches of these columns: they are all of one schema.
-    pub(super) fn settle(&mut self, batches: &Fields) -> Result<()> {
-        let mode = self.task.context.column_mapping;
-        let fields = self.needed.fields.iter();
-        self.places = fields
-            .map(|field| find(batches, field, mode))
-            .collect::<Result<_>>()?;
-        Ok(())
+    /// Whether rows must know where they stand in the file.
+    pub(super) fn asks_positions(&self) -> bool {
+        self.identity.is_some()
     }
 
-    /// A batch of the file, the first of its rows at a position, as the scan's: of its rows those that are kept.
-    pub(super) fn batch(
-        &self,
-        batch: &RecordBatch,
-        first: u64,
-        kept: Option<BooleanBuffer>,
-    ) -> Result<RecordBatch> {
-        let rows = batch.num_rows();
-        let mode = self.task.context.column_mapping;
-        let columns = self
-            .needed
-            .fields
+    /// The leaves of what comes out.
+    pub(super) fn output_leaves(&self) -> Vec<usize> {
+        let identity = self.identity_leaves.iter().copied();
+        self.output.leaves().chain(identity).collect()
+    }
+
+    /// The leaves that rows are judged by.
+    pub(super) fn stage_leaves(&self) -> Vec<usize> {
+        self.stages
             .iter()
-            .zip(&self.places)
-            .map(|(field, place)| {
-                if let Some((_, one)) = self.constants.iter().find(|(name, _)| *name == field.name) {
-                    return take(one, &UInt32Array::from(vec![0; rows]), None).map_err(failed);
+            .flat_map(|stage| stage.columns.leaves())
+            .collect()
+    }
+
+    /// Whether rows are judged before what comes out of them is decoded.
+    pub(super) fn is_late(&self) -> bool {
+        let judged = self.stage_leaves();
+        !self.stages.is_empty() && self.output_leaves().iter().any(|leaf| !judged.contains(leaf))
+    }
+
+    /// The file's columns in batches that come out; where rows are not judged before, with those that they are judged by.
+    pub(super) fn roots(&self) -> Roots {
+        let output = self.output.roots().chain(self.identity_roots.iter().copied());
+        match self.is_late() {
+            true => Roots::new(output),
+            false => Roots::new(output.chain(self.stages.iter().flat_map(|stage| stage.columns.roots()))),
+        }
+    }
+
+    /// Whether each row of a batch matches a stage; NULL is no.
+    pub(super) fn judge(&self, stage: usize, batch: &RecordBatch, roots: &Roots) -> Result<BooleanArray> {
+        let Some(stage) = self.stages.get(stage) else {
+            return Ok(BooleanArray::from(vec![true; batch.num_rows()]));
+        };
+        let columns = stage.columns.of_batch(batch, roots, &self.constants, &|_| None)?;
+        let answer = evaluate(&stage.predicate, &columns)?;
+        Ok(match answer.null_count() {
+            0 => answer,
+            _ => prep_null_mask_filter(&answer),
+        })
+    }
+
+    /// A batch of the file as the scan's: of its rows those that match, where they were not judged before.
+    pub(super) fn batch(&self, batch: &RecordBatch, roots: &Roots) -> Result<RecordBatch> {
+        let judged;
+        let batch = match self.stages.is_empty() || self.is_late() {
+            true => batch,
+            false => {
+                let mut kept: Option<BooleanArray> = None;
+                for stage in 0..self.stages.len() {
+                    let answer = self.judge(stage, batch, roots)?;
+                    kept = Some(match kept {
+                        None => answer,
+                        Some(kept) => BooleanArray::new(kept.values() & answer.values(), None),
+                    });
                 }
-                match (&self.identity, field.name.as_str()) {
-                    (Some(identity), ROW_ID) => return identity.row_ids(batch, first),
-                    (Some(identity), ROW_COMMIT_VERSION) => return identity.row_commit_versions(batch),
-                    _ => {}
-                }
-                match place {
-                    Some(index) => conform(batch.column(*index), &field.data_type, &field.name, mode),
-                    None => Ok(new_null_array(&field.data_type.to_arrow()?, rows)),
-                }
-            })
-            .collect::<Result<Vec<ArrayRef>>>()?;
-        ensure_nulls(&self.needed_schema, &columns)?;
-        let options = RecordBatchOptions::new().with_row_count(Some(rows));
-        let needed = RecordBatch::try_new_with_options(Arc::clone(&self.needed_schema), columns, &options)
-            .map_err(failed)?;
-        let kept = kept.map(|kept| BooleanArray::new(kept, None));
-        let kept = match &self.task.context.predicate {
-            None => kept,
-            Some((_, predicate)) => {
-                let answer = evaluate(predicate, &needed)?;
-                Some(match kept {
-                    None => answer,
-                    // NULL is no yes.
-                    Some(kept) => both(&kept, &answer),
-                })
+                judged = match kept {
+                    Some(kept) => filter_record_batch(batch, &kept).map_err(unfit)?,
+                    None => batch.clone(),
+                };
+                &judged
             }
         };
-        let kept = match kept {
-            None => needed,
-            Some(kept) => filter_record_batch(&needed, &kept).map_err(failed)?,
+        let of_identity = |field: &StructField| {
+            let identity = self.identity.as_ref()?;
+            match field.name.as_str() {
+                ROW_ID => Some(
+                    positions(batch, roots).and_then(|positions| identity.row_ids(batch, positions.values())),
+                ),
+                ROW_COMMIT_VERSION => Some(identity.row_commit_versions(batch)),
+                _ => None,
+            }
         };
-        let options = RecordBatchOptions::new().with_row_count(Some(kept.num_rows()));
-        let asked = self.output_schema.fields().len();
-        let columns = kept.columns().iter().zip(&self.needed.fields).take(asked);
-        let columns = columns.map(|(column, field)| match self.task.context.variant {
-            VariantAs::Arrow => Ok(Arc::clone(column)),
-            VariantAs::Json => to_json(column, &field.data_type, &field.name),
-        });
-        let columns = columns.collect::<Result<Vec<_>>>()?;
-        RecordBatch::try_new_with_options(Arc::clone(&self.output_schema), columns, &options).map_err(failed)
+        let columns = self
+            .output
+            .of_batch(batch, roots, &self.constants, &of_identity)?;
+        let context = &self.task.context;
+        let fields = context.in_table();
+        let columns = columns
+            .columns()
+            .iter()
+            .zip(&fields)
+            .map(|(column, field)| match context.variant {
+                VariantAs::Arrow => Ok(Arc::clone(column)),
+                VariantAs::Json => to_json(column, &field.data_type, &field.name),
+            });
+        let columns = columns.collect::<Result<Vec<ArrayRef>>>()?;
+        let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
+        RecordBatch::try_new_with_options(Arc::clone(&self.output_schema), columns, &options).map_err(unfit)
     }
 }
 
-/// Rows that are kept and match; NULL is no match.
-fn both(kept: &BooleanArray, answer: &BooleanArray) -> BooleanArray {
-    let answer = match answer.null_count() {
-        0 => answer.values().clone(),
-        _ => prep_null_mask_filter(answer).values().clone(),
-    };
-    BooleanArray::new(kept.values() & &answer, None)
+/// Where the rows of a batch stand in the file: told behind the columns of the file.
+fn positions<'a>(
+    batch: &'a RecordBatch,
+    roots: &Roots,
+) -> Result<&'a arrow_array::PrimitiveArray<Int64Type>> {
+    let column = batch.columns().get(roots.len());
+    column
+        .and_then(|column| column.as_primitive_opt())
+        .ok_or_else(|| Error::new(ErrorKind::CorruptData, "the rows of the file have no positions"))
 }
 
-fn failed(error: ArrowError) -> Error {
-    Error::new(
-        ErrorKind::CorruptData,
-        format!("the data file does not fit the table's schema: {error}"),
-    )
-    .hint(UNFIT)
+/// The parts of a predicate that must all be TRUE, in two: those that look at numbers alone, which are decoded quickly,
+/// and the others, of which fewer rows are asked then.
+fn stages_of(predicate: &BoundPredicate, table: &StructType) -> Vec<BoundPredicate> {
+    let (cheap, dear): (Vec<_>, Vec<_>) = predicate
+        .conjuncts()
+        .into_iter()
+        .cloned()
+        .partition(|part| on_paths(table, &columns_of(part)).iter().all(is_of_numbers));
+    [cheap, dear]
+        .into_iter()
+        .filter_map(BoundPredicate::all_of)
+        .collect()
 }
 
-/// Proves that no column has NULL where the table has none.
-fn ensure_nulls(schema: &SchemaRef, columns: &[ArrayRef]) -> Result<()> {
-    let mut both = schema.fields().iter().zip(columns);
-    match both.find(|(field, column)| !field.is_nullable() && column.logical_null_count() > 0) {
-        Some((field, _)) => Err(Error::new(
-            ErrorKind::CorruptData,
-            format!(
-                "the file holds NULL in {}, which the table does not allow",
-                field.name()
-            ),
-        )
-        .with("field", field.name().as_str())
-        .hint(UNFIT)),
-        None => Ok(()),
+fn is_of_numbers(field: &StructField) -> bool {
+    match &field.data_type {
+        DataType::Primitive(PrimitiveType::String | PrimitiveType::Binary | PrimitiveType::Variant) => false,
+        DataType::Primitive(_) => true,
+        DataType::Struct(below) => below.fields.iter().all(is_of_numbers),
+        _ => false,
     }
 }

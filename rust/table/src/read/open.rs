@@ -1,148 +1,409 @@
-//! One data file: opened, its columns chosen, its rows judged.
+//! One data file: opened, and cut into pieces that are read side by side, of what may hold a row that matches.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use arrow_array::RecordBatch;
-use arrow_schema::{DataType as ArrowType, Field, FieldRef, Fields, Schema, SchemaRef, TimeUnit};
+use arrow_schema::{ArrowError, DataType as ArrowType, Field};
 use deltaic_log::location::without_secrets;
-use deltaic_log::parquet_file::ParquetFile;
-use deltaic_log::store_error::store_error;
-use deltaic_protocol::{Error, ErrorKind, Result};
+use deltaic_protocol::{Error, Result};
 use futures::{Stream, StreamExt, TryStreamExt};
-use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
-use parquet::arrow::{ParquetRecordBatchStreamBuilder, ProjectionMask};
-use parquet::basic::Type as PhysicalType;
-use parquet::errors::ParquetError;
-use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData};
-use parquet::schema::types::{ColumnDescPtr, SchemaDescriptor};
+use parquet::arrow::arrow_reader::{
+    ArrowPredicate, ArrowPredicateFn, ArrowReaderMetadata, RowFilter, RowSelection, RowSelectionPolicy,
+};
+use parquet::arrow::{ParquetRecordBatchStreamBuilder, ProjectionMask, RowNumber};
+use parquet::file::metadata::ParquetMetaData;
 
+use super::chunk_statistics::Question;
+use super::chunk_values::with_values;
+use super::columns::Roots;
 use super::deletion_vectors::{read_vectors, vectors_of};
-use super::file_plan::FilePlan;
+use super::file_plan::{Asked, FilePlan};
 use super::find::ensure_ids;
+use super::footer::{Footer, damaged, miscounted, options};
+use super::page_index::with_page_index;
 use super::rows::Rows;
-use super::weighed::Weighed;
+use super::selection::{Group, rows_of as rows_of_group};
+use super::weighed::{Chunks, Weighed};
 use crate::scan::{ScanTask, Selection};
 
-/// Opens a task's file; the batches that come hold the scan's columns and only rows that match.
-pub(super) async fn open(task: ScanTask) -> Result<impl Stream<Item = Result<RecordBatch>> + Send> {
+/// Rows of a piece: row groups are put together until they have as many.
+const PIECE_ROWS: u64 = 64 * 1024;
+/// Decoded values that are kept from judging rows to handing them out, for each row group.
+const KEPT_BYTES: usize = 32 << 20;
+/// Runs of rows that are shorter than this on average are decoded with what lies between them, which is quicker.
+const SHORT_RUN: usize = 32;
+/// The same where deletion vectors alone choose: most rows stay then.
+const SHORT_RUN_OF_VECTORS: usize = 1024;
+
+/// A file that is ready to be read.
+pub(super) struct OpenFile {
+    plan: Arc<FilePlan>,
+    footer: Footer,
+    chunks: Arc<Chunks>,
+    arrow: ArrowReaderMetadata,
+    groups: Vec<Group>,
+    limit: Option<usize>,
+}
+
+/// How much of a file is decoded, or of many.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Amount {
+    pub(crate) row_groups: usize,
+    /// Pages of the columns that are read.
+    pub(crate) pages: usize,
+    pub(crate) rows: u64,
+    /// Packed bytes of the columns that are read.
+    pub(crate) bytes: u64,
+}
+
+impl Amount {
+    /// Both together.
+    pub(crate) fn add(&mut self, other: Self) {
+        self.row_groups = self.row_groups.saturating_add(other.row_groups);
+        self.pages = self.pages.saturating_add(other.pages);
+        self.rows = self.rows.saturating_add(other.rows);
+        self.bytes = self.bytes.saturating_add(other.bytes);
+    }
+}
+
+/// Row groups of a file, which are read one after the other.
+pub(super) struct Piece {
+    file: Arc<OpenFile>,
+    groups: Vec<Group>,
+}
+
+/// Opens a task's file; none where the log knows already that no row of it matches.
+pub(super) async fn open(task: ScanTask, limit: Option<usize>) -> Result<Option<OpenFile>> {
+    let (path, version) = (without_secrets(&task.path), task.context.version);
+    let located = |error: Error| error.with("path", path.as_str()).with("version", version);
+    try_open(task, limit, &path).await.map_err(located)
+}
+
+async fn try_open(task: ScanTask, limit: Option<usize>, shown: &str) -> Result<Option<OpenFile>> {
     let context = Arc::clone(&task.context);
-    let located = {
-        let (path, version) = (without_secrets(&task.path), context.version);
-        move |error: Error| error.with("path", path.as_str()).with("version", version)
+    let asked = Asked::of(&task)?;
+    if asked.is_hopeless() {
+        return Ok(None);
+    }
+    let rows = rows_of(&task).await?;
+    let path = context.location.resolve(&task.path)?;
+    let store = Arc::clone(context.location.store());
+    let mut footer = Footer::fetch(store, path, task.size, shown).await?;
+    ensure_rows(&task, &rows, &footer.metadata)?;
+    ensure_ids(footer.metadata.file_metadata().schema(), context.column_mapping)?;
+    let plan = FilePlan::new(&task, &asked, &footer)?;
+    let question = match &asked.predicate {
+        Some(predicate) => Some(Question::new(
+            predicate,
+            &context.table_schema,
+            &footer,
+            context.column_mapping,
+        )?),
+        None => None,
     };
-    let shown = without_secrets(&task.path);
-    let mut plan = FilePlan::of(&task).map_err(&located)?;
-    let rows = rows_of(&task).await.map_err(&located)?;
-    let path = context.location.resolve(&task.path).map_err(&located)?;
-    let mut file = ParquetFile::open(Arc::clone(context.location.store()), path)
-        .await
-        .map_err(|error| located(missing(&error, &shown)))?;
-    let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
-    let metadata = ArrowReaderMetadata::load_async(&mut file, options.clone())
-        .await
-        .map_err(|error| located(damaged(&error, &shown)))?;
-    // INT96 covers more years in microseconds than Arrow's default for it does.
-    let metadata = match int96_as_micros(metadata.schema(), metadata.parquet_schema()) {
-        None => metadata,
-        Some(schema) => {
-            ArrowReaderMetadata::try_new(Arc::clone(metadata.metadata()), options.with_schema(schema))
-                .map_err(|error| located(damaged(&error, &shown)))?
-        }
-    };
-    let file_schema = Arc::clone(metadata.schema());
-    ensure_rows(&task, &rows, metadata.metadata()).map_err(&located)?;
-    ensure_sound(metadata.metadata()).map_err(&located)?;
-    let claimed = u64::try_from(metadata.metadata().file_metadata().num_rows()).unwrap_or(0);
-    ensure_ids(metadata.parquet_schema().root_schema(), context.column_mapping).map_err(&located)?;
-    let roots = plan.roots(file_schema.fields()).map_err(&located)?;
-    let mask = ProjectionMask::roots(metadata.parquet_schema(), roots);
-    let file = Weighed::new(file, metadata.metadata());
-    let stream = ParquetRecordBatchStreamBuilder::new_with_metadata(file, metadata)
-        .with_projection(mask)
-        .with_batch_size(context.batch_size)
-        .build()
-        .map_err(|error| located(damaged(&error, &shown)))?;
-    plan.settle(stream.schema().fields()).map_err(&located)?;
-    let (judged, name, at_end) = (located.clone(), shown.clone(), located.clone());
-    let read = Arc::new(AtomicU64::new(0));
-    let rows_read = Arc::clone(&read);
-    let end = futures::stream::once(async move {
-        match read.load(Ordering::Relaxed) {
-            rows if rows == claimed => Ok(None::<RecordBatch>),
-            rows => Err(at_end(miscounted(rows, claimed))),
-        }
-    })
-    .try_filter_map(|none| async move { Ok(none) });
-    Ok(stream
-        .map_err(move |error| located(damaged(&error, &name)))
-        .and_then(move |batch| {
-            let count = u64::try_from(batch.num_rows()).unwrap_or(u64::MAX);
-            let first = rows_read.fetch_add(count, Ordering::Relaxed);
-            let kept = rows.mask(first..first.saturating_add(count));
-            let answer = kept
-                .and_then(|kept| plan.batch(&batch, first, kept))
-                .map_err(&judged);
-            async move { answer }
-        })
-        .try_filter(|batch| {
-            let any = batch.num_rows() > 0;
-            async move { any }
-        })
-        .chain(end))
-}
-
-/// Proves that a footer counts the same rows wherever it counts them, and that its columns can be where it says.
-fn ensure_sound(file: &ParquetMetaData) -> Result<()> {
-    let mut rows = 0i64;
-    for group in file.row_groups() {
-        rows = rows.saturating_add(group.num_rows());
-        // The Parquet reader takes it for granted that they are not negative.
-        let is_sound = |column: &&ColumnChunkMetaData| {
-            let dictionary = column.dictionary_page_offset().unwrap_or(0);
-            column.data_page_offset() >= 0 && dictionary >= 0 && column.compressed_size() >= 0
+    let mut kept = row_groups(question.as_ref(), &footer)?;
+    let leaves = [plan.output_leaves(), plan.stage_leaves()].concat();
+    if let Some(question) = &question {
+        kept = with_values(question, &context.table_schema, &footer, kept, &leaves, shown).await?;
+    }
+    if question.is_some() || limit.is_some() {
+        let asked: Vec<usize> = question.iter().flat_map(Question::leaves).collect();
+        footer.metadata = with_page_index(
+            &mut footer.file,
+            &footer.metadata,
+            &kept.iter().map(|(group, _)| *group).collect::<Vec<_>>(),
+            &asked,
+            &leaves,
+            shown,
+        )
+        .await?;
+    }
+    let mut groups = Vec::new();
+    for (index, first) in kept {
+        let stretches = match &question {
+            Some(question) => question.pages(&footer.metadata, index)?,
+            None => None,
         };
-        if let Some(column) = group.columns().iter().find(|column| !is_sound(column)) {
-            return Err(Error::new(
-                ErrorKind::CorruptData,
-                "the data file's footer says that a column starts before the file, or has less than no bytes",
-            )
-            .with("field", column.column_path().string())
-            .hint("the file is damaged: restore it from a backup"));
-        }
-        let flat = group.columns().iter().find(|column| {
-            column.column_descr().max_rep_level() == 0 && column.num_values() != group.num_rows()
-        });
-        if let Some(column) = flat {
-            let (said, has) = (group.num_rows(), column.num_values());
-            return Err(Error::new(
-                ErrorKind::CorruptData,
-                format!(
-                    "the data file's footer counts {said} rows in a row group, and {has} values in a column"
-                ),
-            )
-            .with("field", column.column_path().string())
-            .hint("the file is damaged: restore it from a backup"));
-        }
+        groups.extend(Group::select(
+            &footer.metadata,
+            index,
+            first,
+            &rows,
+            stretches.as_deref(),
+        )?);
     }
-    let claimed = file.file_metadata().num_rows();
-    if rows == claimed {
-        return Ok(());
+    let mut options = options().with_schema(Arc::clone(&footer.schema));
+    if plan.asks_positions() {
+        let position = Field::new("", ArrowType::Int64, false).with_extension_type(RowNumber);
+        options = options
+            .with_virtual_columns(vec![Arc::new(position)])
+            .map_err(|error| damaged(&error, shown))?;
     }
-    Err(Error::new(
-        ErrorKind::CorruptData,
-        format!("the data file's footer counts {claimed} rows, and {rows} in its row groups"),
-    )
-    .hint("the file is damaged: restore it from a backup"))
+    let arrow = ArrowReaderMetadata::try_new(Arc::clone(&footer.metadata), options)
+        .map_err(|error| damaged(&error, shown))?;
+    Ok(Some(OpenFile {
+        plan: Arc::new(plan),
+        chunks: Arc::new(Chunks::of(&footer.metadata)),
+        footer,
+        arrow,
+        groups,
+        limit,
+    }))
 }
 
-/// What a footer counts must be what the pages hold: where they differ, nobody knows which rows are lost.
-fn miscounted(read: u64, claimed: u64) -> Error {
-    Error::new(
-        ErrorKind::CorruptData,
-        format!("the data file's footer counts {claimed} rows, and its pages hold {read}"),
-    )
-    .hint("the file is damaged: restore it from a backup")
+/// The row groups that may hold a row that matches, and where in the file each begins.
+fn row_groups(question: Option<&Question<'_>>, footer: &Footer) -> Result<Vec<(usize, u64)>> {
+    let kept = match question {
+        Some(question) => question.row_groups(&footer.metadata)?,
+        None => vec![true; footer.metadata.num_row_groups()],
+    };
+    let mut first = 0u64;
+    let mut groups = Vec::new();
+    for (index, kept) in kept.into_iter().enumerate() {
+        if kept {
+            groups.push((index, first));
+        }
+        first = first.saturating_add(rows_of_group(&footer.metadata, index));
+    }
+    Ok(groups)
+}
+
+impl OpenFile {
+    /// How much there is in all of the columns that are read, and how much of it is decoded before rows are judged.
+    pub(super) fn amounts(&self) -> [Amount; 2] {
+        let leaves = [self.plan.output_leaves(), self.plan.stage_leaves()].concat();
+        let leaves: BTreeSet<usize> = leaves.into_iter().collect();
+        let file = self.footer.metadata.as_ref();
+        let mut all = Amount::default();
+        for index in 0..file.num_row_groups() {
+            all.add(amount_of(file, &leaves, index, None));
+        }
+        let mut kept = Amount::default();
+        for group in &self.groups {
+            kept.add(amount_of(file, &leaves, group.index, group.selection.as_ref()));
+        }
+        [all, kept]
+    }
+
+    /// The pieces in their order. One has all that is left of a file, unless that is much.
+    pub(super) fn pieces(self) -> Vec<Piece> {
+        let mut pieces: Vec<Vec<Group>> = Vec::new();
+        let mut rows = PIECE_ROWS;
+        for group in self.groups.iter().cloned() {
+            let more = group.rows;
+            match pieces.last_mut() {
+                Some(piece) if rows.saturating_add(more) <= PIECE_ROWS => {
+                    piece.push(group);
+                    rows = rows.saturating_add(more);
+                }
+                _ => {
+                    pieces.push(vec![group]);
+                    rows = more;
+                }
+            }
+        }
+        let file = Arc::new(self);
+        pieces
+            .into_iter()
+            .map(|groups| Piece {
+                file: Arc::clone(&file),
+                groups,
+            })
+            .collect()
+    }
+}
+
+impl Piece {
+    /// The task that it is of.
+    pub(super) fn task(&self) -> &ScanTask {
+        &self.file.plan.task
+    }
+
+    /// How many bytes are held while it is read: those of its columns, packed.
+    pub(super) fn bytes(&self) -> u64 {
+        let OpenFile { plan, footer, .. } = self.file.as_ref();
+        let leaves = [plan.output_leaves(), plan.stage_leaves()].concat();
+        let of_group = |group: &Group| {
+            let columns = footer
+                .metadata
+                .row_groups()
+                .get(group.index)
+                .map(|group| group.columns());
+            let sizes = leaves.iter().filter_map(|leaf| columns?.get(*leaf));
+            sizes.map(|column| column.byte_range().1).sum::<u64>()
+        };
+        self.groups.iter().map(of_group).max().unwrap_or(0)
+    }
+
+    /// The scan's batches: only rows that match, and none without rows.
+    pub(super) fn read(self) -> Result<impl Stream<Item = Result<RecordBatch>> + Send + use<>> {
+        let task = &self.file.plan.task;
+        let (path, version) = (without_secrets(&task.path), task.context.version);
+        let located = move |error: Error| error.with("path", path.as_str()).with("version", version);
+        let seen = Arc::new(Seen::default());
+        let expected: u64 = self.groups.iter().map(|group| group.rows).sum();
+        let plan = Arc::clone(&self.file.plan);
+        let stream = self.decoder(&seen).map_err(&located)?;
+        let shown = without_secrets(&task.path);
+        let (damage, late, is_limited) = (located.clone(), plan.is_late(), self.file.limit.is_some());
+        let (told, roots, judged, at_end) = (Arc::clone(&seen), plan.roots(), located.clone(), located);
+        let end = futures::stream::once(async move {
+            let [decoded, matched, given] = seen.counts();
+            if is_limited || (decoded == expected && (!late || matched == given)) {
+                return Ok(None::<RecordBatch>);
+            }
+            let (has, claimed) = if decoded == expected {
+                (given, matched)
+            } else {
+                (decoded, expected)
+            };
+            Err(at_end(miscounted(has, claimed)))
+        })
+        .try_filter_map(|none| async move { Ok(none) });
+        Ok(stream
+            .map_err(move |error| damage(damaged(&error, &shown)))
+            .and_then(move |batch| {
+                match late {
+                    true => count(&told.given, batch.num_rows()),
+                    false => count(&told.decoded, batch.num_rows()),
+                }
+                let answer = plan.batch(&batch, &roots).map_err(&judged);
+                async move { answer }
+            })
+            .try_filter(|batch| {
+                let any = batch.num_rows() > 0;
+                async move { any }
+            })
+            .chain(end))
+    }
+
+    fn decoder(
+        &self,
+        seen: &Arc<Seen>,
+    ) -> Result<parquet::arrow::async_reader::ParquetRecordBatchStream<Weighed>> {
+        let OpenFile {
+            plan,
+            footer,
+            chunks,
+            arrow,
+            limit,
+            ..
+        } = self.file.as_ref();
+        let schema = arrow.parquet_schema();
+        let output = match plan.is_late() {
+            true => plan.output_leaves(),
+            false => [plan.output_leaves(), plan.stage_leaves()].concat(),
+        };
+        let file = Weighed::new(footer.file.clone(), Arc::clone(chunks));
+        let mut builder = ParquetRecordBatchStreamBuilder::new_with_metadata(file, arrow.clone())
+            .with_projection(ProjectionMask::leaves(schema, output))
+            .with_batch_size(plan.task.context.batch_size)
+            .with_max_predicate_cache_size(KEPT_BYTES)
+            .with_row_group_selections(self.groups.iter().map(Group::to_parquet).collect());
+        let threshold = match plan.stages.is_empty() {
+            true => SHORT_RUN_OF_VECTORS,
+            false => SHORT_RUN,
+        };
+        builder = builder.with_row_selection_policy(RowSelectionPolicy::Auto { threshold });
+        if plan.is_late() {
+            let stages = plan.stages.iter().enumerate();
+            let stages = stages.map(|(index, stage)| {
+                let roots = Roots::new(stage.columns.roots());
+                let (plan, seen) = (Arc::clone(plan), Arc::clone(seen));
+                let is_last = index + 1 == plan.stages.len();
+                let judge = move |batch: RecordBatch| {
+                    if index == 0 {
+                        count(&seen.decoded, batch.num_rows());
+                    }
+                    let answer = plan
+                        .judge(index, &batch, &roots)
+                        .map_err(|error| ArrowError::ExternalError(Box::new(error)))?;
+                    if is_last {
+                        count(&seen.matched, answer.true_count());
+                    }
+                    Ok(answer)
+                };
+                let mask = ProjectionMask::leaves(schema, stage.columns.leaves());
+                Box::new(ArrowPredicateFn::new(mask, judge)) as Box<dyn ArrowPredicate>
+            });
+            builder = builder.with_row_filter(RowFilter::new(stages.collect()));
+        }
+        if let Some(limit) = limit.filter(|_| plan.stages.is_empty() || plan.is_late()) {
+            builder = builder.with_limit(limit);
+        }
+        builder
+            .build()
+            .map_err(|error| damaged(&error, &without_secrets(&plan.task.path)))
+    }
+}
+
+/// What is decoded of a row group. Pages are counted where the file tells of them.
+fn amount_of(
+    file: &ParquetMetaData,
+    leaves: &BTreeSet<usize>,
+    group: usize,
+    selection: Option<&RowSelection>,
+) -> Amount {
+    let mut amount = Amount {
+        row_groups: 1,
+        rows: selection.map_or(rows_of_group(file, group), |selection| {
+            u64::try_from(selection.row_count()).unwrap_or(u64::MAX)
+        }),
+        ..Amount::default()
+    };
+    let columns = file
+        .row_groups()
+        .get(group)
+        .map_or(&[][..], |group| group.columns());
+    for (leaf, column) in columns
+        .iter()
+        .enumerate()
+        .filter(|(leaf, _)| leaves.contains(leaf))
+    {
+        let pages = file
+            .page_index()
+            .and_then(|index| index.offset_index(group, leaf));
+        let (start, length) = column.byte_range();
+        match (pages, selection) {
+            (Some(pages), Some(selection)) => {
+                let ranges = selection.scan_ranges(pages.page_locations());
+                let first = pages.page_locations().first();
+                let first = first.and_then(|page| u64::try_from(page.offset).ok());
+                // The dictionary stands before the first page.
+                let before = first.map_or(0, |first| first.saturating_sub(start));
+                amount.pages += ranges.len();
+                amount.bytes += before + ranges.iter().map(|range| range.end - range.start).sum::<u64>();
+            }
+            (pages, _) => {
+                amount.pages += pages.map_or(0, |pages| pages.page_locations().len());
+                amount.bytes = amount.bytes.saturating_add(length);
+            }
+        }
+    }
+    amount
+}
+
+/// How many rows went by, so that none is lost unseen.
+#[derive(Default)]
+struct Seen {
+    /// That were decoded, to be judged or handed out.
+    decoded: AtomicU64,
+    /// That matched, and are decoded further.
+    matched: AtomicU64,
+    /// Of these, that came.
+    given: AtomicU64,
+}
+
+impl Seen {
+    fn counts(&self) -> [u64; 3] {
+        [&self.decoded, &self.matched, &self.given].map(|count| count.load(Ordering::Relaxed))
+    }
+}
+
+fn count(seen: &AtomicU64, rows: usize) {
+    seen.fetch_add(u64::try_from(rows).unwrap_or(u64::MAX), Ordering::Relaxed);
 }
 
 /// Which rows of the file are asked for; its deletion vectors are read unless that has been done.
@@ -163,76 +424,4 @@ fn ensure_rows(task: &ScanTask, rows: &Rows, file: &ParquetMetaData) -> Result<(
         }
         _ => Ok(()),
     }
-}
-
-fn missing(error: &object_store::Error, path: &str) -> Error {
-    match error {
-        object_store::Error::NotFound { .. } => Error::new(
-            ErrorKind::CorruptData,
-            "a data file is missing: the log names it, and it is not there",
-        )
-        .hint("restore the file; if a vacuum removed it, the version is too old to be read"),
-        other => store_error(other, path),
-    }
-}
-
-fn damaged(error: &ParquetError, path: &str) -> Error {
-    if let ParquetError::External(cause) = error
-        && let Some(store) = cause.downcast_ref::<object_store::Error>()
-    {
-        return missing(store, path);
-    }
-    // Arrow's texts have 32-bit offsets.
-    if error.to_string().contains("overflow decoding byte array") {
-        return Error::new(
-            ErrorKind::InvalidArgument,
-            "a batch of the file's rows holds more than 2 GiB of one column",
-        )
-        .hint("read fewer rows at a time: scan(…, batch_size=…)");
-    }
-    Error::new(
-        ErrorKind::CorruptData,
-        format!("the data file cannot be read: {error}"),
-    )
-    .hint("the file is truncated or damaged: restore it from a backup")
-}
-
-/// The file's Arrow schema with INT96 timestamps in microseconds; none where there are no such columns.
-fn int96_as_micros(schema: &SchemaRef, parquet: &SchemaDescriptor) -> Option<SchemaRef> {
-    let is_int96 = |leaf: &ColumnDescPtr| leaf.physical_type() == PhysicalType::INT96;
-    if !parquet.columns().iter().any(is_int96) {
-        return None;
-    }
-    // A local INT64 in nanoseconds has the same Arrow type: the leaves of both schemas stand in one order.
-    let mut leaves = parquet.columns().iter().map(is_int96);
-    let fields: Fields = schema
-        .fields()
-        .iter()
-        .map(|field| micros_in_field(field, &mut leaves))
-        .collect();
-    Some(Arc::new(Schema::new(fields)))
-}
-
-fn micros_in_field(field: &FieldRef, is_int96: &mut impl Iterator<Item = bool>) -> FieldRef {
-    let data_type = match field.data_type() {
-        ArrowType::Struct(fields) => ArrowType::Struct(
-            fields
-                .iter()
-                .map(|field| micros_in_field(field, is_int96))
-                .collect(),
-        ),
-        ArrowType::List(element) => ArrowType::List(micros_in_field(element, is_int96)),
-        ArrowType::LargeList(element) => ArrowType::LargeList(micros_in_field(element, is_int96)),
-        ArrowType::FixedSizeList(element, size) => {
-            ArrowType::FixedSizeList(micros_in_field(element, is_int96), *size)
-        }
-        ArrowType::Map(entries, sorted) => ArrowType::Map(micros_in_field(entries, is_int96), *sorted),
-        leaf => match (is_int96.next(), leaf) {
-            (Some(true), ArrowType::Timestamp(TimeUnit::Nanosecond, None)) => {
-                ArrowType::Timestamp(TimeUnit::Microsecond, None)
-            }
-            _ => leaf.clone(),
-        },
-    };
-    Arc::new(Field::clone(field).with_data_type(data_type))
 }

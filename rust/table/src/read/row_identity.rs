@@ -38,19 +38,15 @@ impl RowIdentity {
         [&self.row_id, &self.row_commit_version]
     }
 
-    /// The ids of a batch whose first row is at a position of the file.
-    pub(super) fn row_ids(&self, batch: &RecordBatch, first: u64) -> Result<ArrayRef> {
+    /// The ids of a batch whose rows stand at these positions of the file.
+    pub(super) fn row_ids(&self, batch: &RecordBatch, positions: &[i64]) -> Result<ArrayRef> {
         let kept = kept(batch, &self.row_id)?;
         let base = match self.base_row_id {
             Some(base) => Some(base),
             None if is_whole(kept.as_ref()) => None,
             None => return Err(absent("baseRowId", "row ids")),
         };
-        let first = i64::try_from(first).ok();
-        let told = |row: usize| {
-            let position = first?.checked_add(i64::try_from(row).ok()?)?;
-            base?.checked_add(position)
-        };
+        let told = |row: usize| base?.checked_add(*positions.get(row)?);
         numbers(batch.num_rows(), kept.as_ref(), told)
     }
 

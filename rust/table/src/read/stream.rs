@@ -7,37 +7,65 @@ use std::sync::Arc;
 use arrow_array::RecordBatch;
 use deltaic_log::fault::{caught, caught_over_bytes};
 use deltaic_log::location::without_secrets;
-use deltaic_protocol::{Error, ErrorKind, Result};
+use deltaic_protocol::{Error, ErrorKind, Result, Version};
 use futures::stream::BoxStream;
 use futures::{FutureExt, Stream, StreamExt, TryStreamExt};
-use tokio::sync::mpsc;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 use tokio::task::JoinHandle;
 
 use super::deletion_vectors::{VectorOf, read_vectors, vectors_of};
-use super::open::open;
+use super::open::{Amount, OpenFile, Piece, open};
 use super::rows::Rows;
 use crate::scan::{Scan, ScanTask};
 
 /// Record batches as they come.
 pub type BatchStream = BoxStream<'static, Result<RecordBatch>>;
 
-/// Batches that may wait in each file's queue.
+/// Batches that may wait in each piece's queue.
 const QUEUE: usize = 2;
+/// Pieces of files on a network that are read at once: a core can wait for several.
+const REMOTE_PIECES: usize = 16;
+/// Packed bytes that pieces may hold together. One alone may hold more.
+const HELD_KIB: u32 = 128 * 1024;
 
 /// Reads a scan: all of its files, at most `limit` rows. Must be called inside a runtime.
 pub async fn stream_scan(scan: &Scan) -> Result<BatchStream> {
-    let files = stream_tasks(scan.tasks().await?);
+    let tasks = scan.tasks().await?;
     Ok(match scan.limit() {
-        None => files,
-        Some(limit) => limited(files, limit),
+        None => stream_tasks(tasks),
+        Some(limit) => limited(stream_some(tasks, Some(limit)), limit),
     })
 }
 
 /// Reads tasks side by side; their rows come in the tasks' order. Must be called inside a runtime.
 pub fn stream_tasks(tasks: Vec<ScanTask>) -> BatchStream {
-    let at_once = std::thread::available_parallelism().map_or(1, NonZero::get);
+    stream_some(tasks, None)
+}
+
+/// The same, where at most so many rows of each will be looked at.
+fn stream_some(tasks: Vec<ScanTask>, limit: Option<usize>) -> BatchStream {
+    let at_once = match tasks.first() {
+        // The first files are likely to have enough.
+        Some(task) if limit.is_some() && task.context.predicate.is_none() => 1,
+        Some(task) if task.context.location.file_system().is_none() => REMOTE_PIECES,
+        _ => std::thread::available_parallelism().map_or(1, NonZero::get),
+    };
+    let room = Arc::new(Semaphore::new(usize::try_from(HELD_KIB).unwrap_or(usize::MAX)));
     with_rows(tasks)
-        .map_ok(spawn)
+        .map(move |task| async move { spawn_open(task?, limit).await })
+        .buffered(at_once)
+        .map_ok(|pieces| futures::stream::iter(pieces.into_iter().map(Ok)))
+        .try_flatten()
+        // In the order of the rows: what is asked for next never waits for what comes later.
+        .and_then(move |piece| {
+            let room = Arc::clone(&room);
+            async move {
+                let wanted = u32::try_from(piece.bytes() >> 10).unwrap_or(u32::MAX);
+                let room = room.acquire_many_owned(wanted.clamp(1, HELD_KIB)).await;
+                Ok((piece, room.ok()))
+            }
+        })
+        .map_ok(|(piece, room)| spawn(piece, room))
         .map(|batches| async move {
             batches.unwrap_or_else(|error| futures::stream::once(async move { Err(error) }).boxed())
         })
@@ -76,36 +104,103 @@ fn with_rows(tasks: Vec<ScanTask>) -> impl Stream<Item = Result<ScanTask>> {
 
 /// Reads one task.
 pub fn stream_task(task: ScanTask) -> BatchStream {
-    let (path, version) = (without_secrets(task.path()), task.context.version);
-    let batches = AssertUnwindSafe(open(task).into_stream().try_flatten()).catch_unwind();
-    // The Parquet reader can panic on bytes that were made for it; here that is damage like any other.
-    batches
-        .map(move |batch| {
-            batch.unwrap_or_else(|_| {
-                Err(caught_over_bytes(
-                    Error::new(
-                        ErrorKind::CorruptData,
-                        "the data file cannot be read: its bytes make no sense",
-                    )
-                    .with("path", path.as_str())
-                    .with("version", version)
-                    .hint("the file is truncated or damaged: restore it from a backup"),
-                ))
-            })
-        })
-        .boxed()
+    let guard = Guard::of(&task);
+    let batches = async move {
+        let pieces = match open(task, None).await? {
+            Some(file) => file.pieces(),
+            None => Vec::new(),
+        };
+        Ok::<_, Error>(
+            futures::stream::iter(pieces.into_iter().map(Piece::read))
+                .try_flatten()
+                .boxed(),
+        )
+    };
+    guard.batches(batches.into_stream().try_flatten().boxed())
 }
 
-fn spawn(task: ScanTask) -> BatchStream {
+/// Opens a file on a thread of the runtime: its footer is work.
+async fn spawn_open(task: ScanTask, limit: Option<usize>) -> Result<Vec<Piece>> {
+    let guard = Guard::of(&task);
+    let opened = async move {
+        let opened = AssertUnwindSafe(open(task, limit)).catch_unwind().await;
+        let file = opened.unwrap_or_else(|_| Err(guard.fault()))?;
+        Ok(file.map(OpenFile::pieces).unwrap_or_default())
+    };
+    let mut worker = Worker(tokio::spawn(opened));
+    (&mut worker.0).await.unwrap_or_else(|_| Err(caught()))
+}
+
+/// Opens files to tell how much there is of the columns that are read, and how much of it is decoded; for those of
+/// which the log knows that no row matches, nothing. Must be called inside a runtime.
+pub(crate) async fn survey(tasks: Vec<ScanTask>) -> Result<[Amount; 2]> {
+    let opened = with_rows(tasks).map(|task| async move {
+        let task = task?;
+        let guard = Guard::of(&task);
+        let amounts = async move { Ok(open(task, None).await?.map(|file| file.amounts())) };
+        let amounts = AssertUnwindSafe(amounts).catch_unwind().await;
+        amounts.unwrap_or_else(|_| Err(guard.fault()))
+    });
+    let none = [Amount::default(); 2];
+    opened
+        .buffered(REMOTE_PIECES)
+        .try_fold(none, |[mut all, mut kept], one: Option<[Amount; 2]>| async move {
+            let [more, of_it] = one.unwrap_or(none);
+            all.add(more);
+            kept.add(of_it);
+            Ok([all, kept])
+        })
+        .await
+}
+
+/// Which file is read, for the case that its bytes make the Parquet reader panic: here that is damage like any other.
+#[derive(Clone)]
+struct Guard {
+    path: String,
+    version: Version,
+}
+
+impl Guard {
+    fn of(task: &ScanTask) -> Self {
+        Self {
+            path: without_secrets(task.path()),
+            version: task.context.version,
+        }
+    }
+
+    fn fault(&self) -> Error {
+        caught_over_bytes(
+            Error::new(
+                ErrorKind::CorruptData,
+                "the data file cannot be read: its bytes make no sense",
+            )
+            .with("path", self.path.as_str())
+            .with("version", self.version)
+            .hint("the file is truncated or damaged: restore it from a backup"),
+        )
+    }
+
+    fn batches(self, batches: BatchStream) -> BatchStream {
+        AssertUnwindSafe(batches)
+            .catch_unwind()
+            .map(move |batch| batch.unwrap_or_else(|_| Err(self.fault())))
+            .boxed()
+    }
+}
+
+fn spawn(piece: Piece, room: Option<OwnedSemaphorePermit>) -> BatchStream {
     let (sender, receiver) = mpsc::channel(QUEUE);
+    let guard = Guard::of(piece.task());
     let worker = Worker(tokio::spawn(async move {
-        let mut batches = stream_task(task);
+        let batches = async move { piece.read() }.into_stream().try_flatten().boxed();
+        let mut batches = guard.batches(batches);
         while let Some(batch) = batches.next().await {
             let failed = batch.is_err();
             if sender.send(batch).await.is_err() || failed {
                 return;
             }
         }
+        drop(room);
     }));
     futures::stream::unfold((receiver, Some(worker)), |(mut receiver, worker)| async move {
         if let Some(batch) = receiver.recv().await {
@@ -121,9 +216,9 @@ fn spawn(task: ScanTask) -> BatchStream {
 }
 
 /// A file's reader. Whoever lets go of the batches ends it, also where it waits for a store that does not answer.
-struct Worker(JoinHandle<()>);
+struct Worker<T>(JoinHandle<T>);
 
-impl Drop for Worker {
+impl<T> Drop for Worker<T> {
     fn drop(&mut self) {
         self.0.abort();
     }

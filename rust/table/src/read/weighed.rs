@@ -1,6 +1,6 @@
 //! A Parquet file whose pages are weighed before the reader makes room for what they claim to unpack to.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -22,14 +22,17 @@ const MOST_BY_REPEATING: u64 = 65_536;
 const MOST: u64 = 1_100;
 
 /// The file, its footer read.
+#[derive(Clone)]
 pub(super) struct Weighed {
     file: ParquetFile,
-    /// How many bytes one may stand for, in the packed column chunks that start there.
-    most: HashMap<u64, u64>,
+    chunks: Arc<Chunks>,
 }
 
-impl Weighed {
-    pub(super) fn new(file: ParquetFile, metadata: &ParquetMetaData) -> Self {
+/// The packed column chunks by where they start: where they end, and how many bytes one of theirs may stand for.
+pub(super) struct Chunks(BTreeMap<u64, (u64, u64)>);
+
+impl Chunks {
+    pub(super) fn of(metadata: &ParquetMetaData) -> Self {
         let columns = metadata.row_groups().iter().flat_map(|group| group.columns());
         let most = columns.filter_map(|column| {
             let most = match column.compression() {
@@ -38,19 +41,20 @@ impl Weighed {
                 Compression::ZSTD(_) | Compression::BROTLI(_) => MOST_BY_REPEATING,
                 _ => MOST,
             };
-            Some((column.byte_range().0, most))
+            let (start, length) = column.byte_range();
+            Some((start, (start.saturating_add(length), most)))
         });
-        Self {
-            file,
-            most: most.collect(),
-        }
+        Self(most.collect())
     }
 
-    /// Proves that the pages of a column chunk claim no more than they can hold.
+    /// Proves that the pages that start there claim no more than they can hold. What is fetched starts with a page.
     fn weigh(&self, start: u64, bytes: &Bytes) -> Result<()> {
-        let Some(most) = self.most.get(&start) else {
+        let Some((_, (end, most))) = self.0.range(..=start).next_back() else {
             return Ok(());
         };
+        if start >= *end {
+            return Ok(());
+        }
         let length = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
         let most = length.saturating_mul(*most).max(ANY_PAGE);
         // What is no page is for the reader to tell.
@@ -65,12 +69,18 @@ impl Weighed {
     }
 }
 
+impl Weighed {
+    pub(super) fn new(file: ParquetFile, chunks: Arc<Chunks>) -> Self {
+        Self { file, chunks }
+    }
+}
+
 impl AsyncFileReader for Weighed {
     fn get_bytes(&mut self, range: Range<u64>) -> BoxFuture<'_, Result<Bytes>> {
         async move {
             let start = range.start;
             let bytes = self.file.get_bytes(range).await?;
-            self.weigh(start, &bytes)?;
+            self.chunks.weigh(start, &bytes)?;
             Ok(bytes)
         }
         .boxed()
@@ -81,7 +91,7 @@ impl AsyncFileReader for Weighed {
             let starts: Vec<u64> = ranges.iter().map(|range| range.start).collect();
             let all = self.file.get_byte_ranges(ranges).await?;
             for (start, bytes) in starts.into_iter().zip(&all) {
-                self.weigh(start, bytes)?;
+                self.chunks.weigh(start, bytes)?;
             }
             Ok(all)
         }

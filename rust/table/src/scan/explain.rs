@@ -5,50 +5,101 @@ use std::fmt::Write;
 use deltaic_protocol::Result;
 
 use super::Scan;
+use crate::read::survey;
+
+/// How many files are opened to tell what is in them.
+const LOOKED_INTO: usize = 256;
 
 impl Scan {
-    /// A few lines of text: which files are read, and what ruled the others out. Must be called inside a runtime.
+    /// A few lines of text: which files are read, and what ruled the others out; of the first of those that are left,
+    /// which row groups and pages are decoded. Must be called inside a runtime.
     pub async fn explain(&self) -> Result<String> {
         let (_, report) = self.pruned().await?;
-        let mut text = String::new();
-        // Writing to a String cannot fail.
-        let _ = writeln!(
-            text,
+        let mut lines = Lines(String::new());
+        lines.head(&format!(
             "scan of {} at version {}",
             self.context.location.uri(),
             self.context.version
-        );
+        ));
         let names: Vec<&str> = self.schema().names().collect();
-        let _ = writeln!(
-            text,
-            "  columns    {}",
-            if names.is_empty() {
-                "none".to_owned()
-            } else {
-                names.join(", ")
-            }
-        );
+        let names = if names.is_empty() {
+            "none".to_owned()
+        } else {
+            names.join(", ")
+        };
+        lines.line("columns", &names);
         if let Some((predicate, _)) = &self.context.predicate {
-            let _ = writeln!(text, "  predicate  {predicate}");
+            lines.line("predicate", predicate);
         }
         if let Some(limit) = self.limit() {
-            let _ = writeln!(text, "  limit      {limit} rows");
+            lines.line("limit", &format!("{limit} rows"));
         }
-        let _ = writeln!(
-            text,
-            "  files      {} in all, {} after partitions, {} after statistics",
-            report.files, report.after_partitions, report.after_statistics
+        lines.line(
+            "files",
+            &format!(
+                "{} in all, {} after partitions, {} after statistics",
+                report.files, report.after_partitions, report.after_statistics
+            ),
         );
-        let _ = writeln!(
-            text,
-            "  bytes      {} in all, {} after partitions, {} after statistics",
-            readable(report.bytes),
-            readable(report.bytes_after_partitions),
-            readable(report.bytes_after_statistics)
+        lines.line(
+            "bytes",
+            &format!(
+                "{} in all, {} after partitions, {} after statistics",
+                readable(report.bytes),
+                readable(report.bytes_after_partitions),
+                readable(report.bytes_after_statistics)
+            ),
         );
+        self.explain_files(&mut lines).await?;
+        self.explain_conjuncts(&mut lines).await?;
+        Ok(lines.0)
+    }
+
+    /// What is decoded of the files that are left.
+    async fn explain_files(&self, lines: &mut Lines) -> Result<()> {
+        let mut tasks = self.tasks().await?;
+        let count = tasks.len();
+        tasks.truncate(LOOKED_INTO);
+        if tasks.is_empty() {
+            return Ok(());
+        }
+        let [all, kept] = survey(tasks).await?;
+        if count > LOOKED_INTO {
+            lines.line("of these", &format!("the first {LOOKED_INTO} files, opened:"));
+        }
+        lines.line(
+            "row groups",
+            &format!("{} in all, {} decoded", all.row_groups, kept.row_groups),
+        );
+        if all.pages > 0 || kept.pages > 0 {
+            lines.line(
+                "pages",
+                &format!(
+                    "{} of these columns, {} decoded",
+                    all.pages.max(kept.pages),
+                    kept.pages
+                ),
+            );
+        }
+        let judged = if self.bound().is_some() { "judged" } else { "read" };
+        lines.line("rows", &format!("{} in all, {} {judged}", all.rows, kept.rows));
+        let bytes = |bytes: u64| readable(i64::try_from(bytes).unwrap_or(i64::MAX));
+        lines.line(
+            "packed",
+            &format!(
+                "{} of these columns, {} at most decoded",
+                bytes(all.bytes),
+                bytes(kept.bytes)
+            ),
+        );
+        Ok(())
+    }
+
+    /// What each part of the predicate does by itself.
+    async fn explain_conjuncts(&self, lines: &mut Lines) -> Result<()> {
         for conjunct in self.bound().map(|bound| bound.conjuncts()).unwrap_or_default() {
-            let by_partition = conjunct
-                .columns()
+            let columns = conjunct.columns();
+            let by_partition = columns
                 .iter()
                 .all(|column| self.context.partition_columns.iter().any(|name| name == column));
             let (_, alone) = self.snapshot.files(Some(conjunct)).await?;
@@ -63,9 +114,22 @@ impl Scan {
                     alone.after_partitions - alone.after_statistics
                 )
             };
-            let _ = writeln!(text, "  {conjunct}: {what}");
+            lines.head(&format!("  {conjunct}: {what}"));
         }
-        Ok(text)
+        Ok(())
+    }
+}
+
+/// The text as it grows. Writing to a String cannot fail.
+struct Lines(String);
+
+impl Lines {
+    fn head(&mut self, text: &str) {
+        let _ = writeln!(self.0, "{text}");
+    }
+
+    fn line(&mut self, name: &str, text: &str) {
+        let _ = writeln!(self.0, "  {name:<10} {text}");
     }
 }
 

@@ -1,14 +1,18 @@
 //! From a snapshot and a question to tasks that can be read one by one.
 
+mod columns;
 mod explain;
 mod plan;
+mod residual;
 mod row_ids;
 mod selection;
 mod task;
 mod variant_as;
 
-pub(crate) use plan::{BATCH_ROWS, select};
+pub(crate) use columns::choose;
+pub(crate) use plan::BATCH_ROWS;
 pub use plan::{Scan, ScanOptions, list_files};
+pub(crate) use residual::residual;
 pub(crate) use row_ids::row_id_field;
 pub use row_ids::{ROW_COMMIT_VERSION, ROW_ID};
 pub use selection::Selection;

@@ -6,13 +6,13 @@ use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use deltaic_log::Snapshot;
 use deltaic_log::snapshot::{Files, FilesBatch, PruneReport, Pruning, WithStatistics};
-use deltaic_protocol::error::nearest;
 use deltaic_protocol::expr::{BoundPredicate, parse_predicate};
 use deltaic_protocol::features::ensure_readable;
 use deltaic_protocol::partition::values_of_row;
-use deltaic_protocol::schema::{StructField, StructType};
+use deltaic_protocol::schema::StructType;
 use deltaic_protocol::{Error, ErrorKind, Result};
 
+use super::columns::choose;
 use super::row_ids;
 use super::{ScanContext, ScanTask, Selection, VariantAs};
 use crate::read::Rows;
@@ -61,7 +61,7 @@ impl Scan {
         let schema = Arc::clone(snapshot.schema());
         let chosen = match &options.columns {
             None => schema.as_ref().clone(),
-            Some(names) => select(&schema, names)?,
+            Some(names) => choose(&schema, names)?,
         };
         let mut output = options.variant.of_schema(&chosen);
         let row_columns = if options.row_ids {
@@ -229,35 +229,4 @@ pub async fn list_files(
         })
         .await?;
     Ok((snapshot.files_schema(statistics)?, files.to_batches()?))
-}
-
-pub(crate) fn select(schema: &StructType, names: &[String]) -> Result<StructType> {
-    let mut fields = Vec::with_capacity(names.len());
-    for name in names {
-        let Some(field) = schema.field_ignoring_case(name) else {
-            let hint = match nearest(name, schema.names()) {
-                Some(near) => format!("did you mean {near}?"),
-                None => format!(
-                    "the columns are: {}",
-                    schema.names().collect::<Vec<_>>().join(", ")
-                ),
-            };
-            return Err(
-                Error::new(ErrorKind::InvalidArgument, format!("there is no column {name:?}"))
-                    .with("field", name.as_str())
-                    .hint(hint),
-            );
-        };
-        if fields
-            .iter()
-            .any(|before: &StructField| before.name == field.name)
-        {
-            return Err(Error::new(
-                ErrorKind::InvalidArgument,
-                format!("the column {name:?} is asked for twice"),
-            ));
-        }
-        fields.push(field.clone());
-    }
-    Ok(StructType { fields })
 }

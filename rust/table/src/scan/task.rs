@@ -8,12 +8,12 @@ use deltaic_log::location::StorageOptions;
 use deltaic_protocol::column_mapping::ColumnMappingMode;
 use deltaic_protocol::expr::{BoundPredicate, parse_predicate};
 use deltaic_protocol::row_tracking::MaterializedColumns;
-use deltaic_protocol::schema::StructType;
+use deltaic_protocol::schema::{DataType, StructField, StructType};
 use deltaic_protocol::{Error, ErrorKind, Result, Version};
 use serde::{Deserialize, Serialize};
 
-use super::{Selection, VariantAs, row_ids};
-use crate::read::Rows;
+use super::{Selection, VariantAs};
+use crate::read::{Asked, Rows};
 
 /// What all tasks of a scan share.
 #[derive(Clone, Debug)]
@@ -33,6 +33,38 @@ pub struct ScanContext {
     pub(crate) batch_size: usize,
     pub(crate) variant: VariantAs,
     pub(crate) allowed_roots: Vec<String>,
+}
+
+impl ScanContext {
+    /// The columns that come out, as the table has them: whatever they are to come out as.
+    pub(crate) fn in_table(&self) -> Vec<StructField> {
+        let in_table = |field: &StructField| match self.table_schema.field(&field.name) {
+            Some(found) => StructField {
+                data_type: of_shape(&found.data_type, &field.data_type),
+                ..found.clone()
+            },
+            None => field.clone(),
+        };
+        self.output.fields.iter().map(in_table).collect()
+    }
+}
+
+/// A type of the table with those fields of its structs alone that come out.
+fn of_shape(table: &DataType, output: &DataType) -> DataType {
+    let (DataType::Struct(all), DataType::Struct(chosen)) = (table, output) else {
+        return table.clone();
+    };
+    let fields = chosen.fields.iter().map(|field| {
+        let found = all.field(&field.name)?;
+        Some(StructField {
+            data_type: of_shape(&found.data_type, &field.data_type),
+            ..found.clone()
+        })
+    });
+    match fields.collect() {
+        Some(fields) => DataType::Struct(StructType { fields }),
+        None => table.clone(),
+    }
 }
 
 /// One file to read. It knows nothing of the log and can be sent to another process.
@@ -64,7 +96,8 @@ struct Wire {
     schema: String,
     partition_columns: Vec<String>,
     column_mapping: ColumnMappingMode,
-    columns: Vec<String>,
+    /// The columns that come out, as a schema.
+    output: String,
     /// The columns of a file that tell a row's id and commit version.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     row_columns: Option<(String, String)>,
@@ -82,7 +115,7 @@ struct Wire {
     default_row_commit_version: Option<i64>,
 }
 
-const FORMAT: u32 = 2;
+const FORMAT: u32 = 3;
 
 impl ScanTask {
     /// The file, as the log spells it.
@@ -95,6 +128,12 @@ impl ScanTask {
     #[must_use]
     pub fn size_in_bytes(&self) -> i64 {
         self.size
+    }
+
+    /// What is asked of the file's rows, as SQL text: what the file's partition values leave of the scan's predicate.
+    /// None where every row matches.
+    pub fn predicate(&self) -> Result<Option<String>> {
+        Ok(Asked::of(self)?.predicate.map(|predicate| predicate.to_string()))
     }
 
     /// The columns that come out.
@@ -116,7 +155,7 @@ impl ScanTask {
             schema: context.table_schema.to_json(),
             partition_columns: context.partition_columns.clone(),
             column_mapping: context.column_mapping,
-            columns: context.output.names().map(str::to_owned).collect(),
+            output: context.output.to_json(),
             row_columns: context
                 .row_columns
                 .as_ref()
@@ -153,19 +192,6 @@ impl ScanTask {
             return Err(wrong(format!("their format is {}, not {FORMAT}", wire.format)));
         }
         let table_schema = Arc::new(StructType::from_json(&wire.schema)?);
-        let of_rows = row_ids::fields();
-        let of_rows = of_rows.iter().filter(|_| wire.row_columns.is_some());
-        let fields = wire
-            .columns
-            .iter()
-            .filter_map(|name| {
-                let mut tracked = of_rows.clone();
-                tracked
-                    .find(|field| field.name == *name)
-                    .or_else(|| table_schema.field(name))
-                    .cloned()
-            })
-            .collect();
         let predicate = match wire.predicate {
             Some(text) => {
                 let bound = parse_predicate(&text)?.bind(&table_schema)?;
@@ -184,7 +210,7 @@ impl ScanTask {
                 table_schema,
                 partition_columns: wire.partition_columns,
                 column_mapping: wire.column_mapping,
-                output: wire.variant.of_schema(&StructType { fields }),
+                output: StructType::from_json(&wire.output)?,
                 row_columns: wire
                     .row_columns
                     .map(|(row_id, row_commit_version)| MaterializedColumns {

@@ -1,0 +1,133 @@
+//! Columns of the table, made of the batches of a file.
+
+use std::sync::Arc;
+
+use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchOptions, UInt32Array, new_null_array};
+use arrow_schema::{ArrowError, Fields, SchemaRef};
+use arrow_select::take::take;
+use deltaic_protocol::column_mapping::ColumnMappingMode;
+use deltaic_protocol::schema::{StructField, StructType};
+use deltaic_protocol::{Error, ErrorKind, Result};
+
+use super::conform::{UNFIT, conform};
+use super::leaves::{InFile, in_file};
+
+/// The values of the partition columns of a file, an array of one row each.
+pub(super) type Constants = Vec<(String, ArrayRef)>;
+
+/// Columns of the table and where a file has them.
+#[derive(Clone, Debug)]
+pub(super) struct Columns {
+    fields: Vec<StructField>,
+    schema: SchemaRef,
+    in_file: Vec<InFile>,
+    mode: ColumnMappingMode,
+}
+
+impl Columns {
+    /// Finds columns in a file. Those that `is_elsewhere` says are not looked for.
+    pub(super) fn find(
+        fields: Vec<StructField>,
+        file: &Fields,
+        mode: ColumnMappingMode,
+        is_elsewhere: &dyn Fn(&StructField) -> bool,
+    ) -> Result<Self> {
+        let found = fields.iter().map(|field| match is_elsewhere(field) {
+            true => Ok(InFile::default()),
+            false => in_file(file, field, mode),
+        });
+        let in_file = found.collect::<Result<_>>()?;
+        let wanted = StructType { fields };
+        Ok(Self {
+            schema: Arc::new(wanted.to_arrow()?),
+            fields: wanted.fields,
+            in_file,
+            mode,
+        })
+    }
+
+    /// The leaves of the file that hold them.
+    pub(super) fn leaves(&self) -> impl Iterator<Item = usize> {
+        self.in_file.iter().flat_map(|found| found.leaves.iter().copied())
+    }
+
+    /// The columns of the file that hold them.
+    pub(super) fn roots(&self) -> impl Iterator<Item = usize> {
+        self.in_file.iter().filter_map(|found| found.root)
+    }
+
+    /// The columns, of a batch that holds these columns of the file. Partition columns are `constants`, and what
+    /// `elsewhere` knows is taken from there.
+    pub(super) fn of_batch(
+        &self,
+        batch: &RecordBatch,
+        roots: &Roots,
+        constants: &Constants,
+        elsewhere: &dyn Fn(&StructField) -> Option<Result<ArrayRef>>,
+    ) -> Result<RecordBatch> {
+        let rows = batch.num_rows();
+        let columns = self.fields.iter().zip(&self.in_file).map(|(field, found)| {
+            if let Some((_, one)) = constants.iter().find(|(name, _)| *name == field.name) {
+                return take(one, &UInt32Array::from(vec![0; rows]), None).map_err(unfit);
+            }
+            if let Some(column) = elsewhere(field) {
+                return column;
+            }
+            match found.root.and_then(|root| roots.place(root)) {
+                Some(place) => conform(batch.column(place), &field.data_type, &field.name, self.mode),
+                None => Ok(new_null_array(&field.data_type.to_arrow()?, rows)),
+            }
+        });
+        let columns = columns.collect::<Result<Vec<_>>>()?;
+        ensure_nulls(&self.schema, &columns)?;
+        let options = RecordBatchOptions::new().with_row_count(Some(rows));
+        RecordBatch::try_new_with_options(Arc::clone(&self.schema), columns, &options).map_err(unfit)
+    }
+}
+
+/// The columns of a file that its batches hold, in the file's order.
+#[derive(Clone, Debug)]
+pub(super) struct Roots(Vec<usize>);
+
+impl Roots {
+    pub(super) fn new(roots: impl Iterator<Item = usize>) -> Self {
+        let mut roots: Vec<usize> = roots.collect();
+        roots.sort_unstable();
+        roots.dedup();
+        Self(roots)
+    }
+
+    fn place(&self, root: usize) -> Option<usize> {
+        self.0.binary_search(&root).ok()
+    }
+
+    /// How many there are; what a batch holds behind them is not of the file.
+    pub(super) fn len(&self) -> usize {
+        self.0.len()
+    }
+}
+
+pub(super) fn unfit(error: ArrowError) -> Error {
+    Error::new(
+        ErrorKind::CorruptData,
+        format!("the data file does not fit the table's schema: {error}"),
+    )
+    .hint(UNFIT)
+}
+
+/// Proves that no column has NULL where the table has none.
+fn ensure_nulls(schema: &SchemaRef, columns: &[ArrayRef]) -> Result<()> {
+    let mut both = schema.fields().iter().zip(columns);
+    match both.find(|(field, column)| !field.is_nullable() && column.logical_null_count() > 0) {
+        Some((field, _)) => Err(Error::new(
+            ErrorKind::CorruptData,
+            format!(
+                "the file holds NULL in {}, which the table does not allow",
+                field.name()
+            ),
+        )
+        .with("field", field.name().as_str())
+        .hint(UNFIT)),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,119 @@
+//! The index of a file's pages: fetched for the columns and row groups that are asked about, where that is worth it.
+
+use std::sync::Arc;
+
+use deltaic_log::parquet_file::ParquetFile;
+use deltaic_protocol::Result;
+use parquet::errors::ParquetError;
+use parquet::file::metadata::{
+    ColumnChunkMask, PageIndexPolicy, ParquetMetaData, ParquetMetaDataReader, RowGroupMetaData,
+};
+
+use super::footer::damaged;
+
+/// How many bytes of an index are fetched: more than the columns of a row group of millions of rows have.
+const MOST_BYTES: i64 = 16 << 20;
+
+/// The footer with the index of pages of these row groups: where pages lie for the leaves that are `read`, and what is
+/// on them for those that are `asked` about. As it was where the file has none, or one that makes no sense: an index is
+/// a help and no truth.
+///
+/// Errors: those of the store.
+pub(super) async fn with_page_index(
+    file: &mut ParquetFile,
+    metadata: &Arc<ParquetMetaData>,
+    groups: &[usize],
+    asked: &[usize],
+    read: &[usize],
+    shown: &str,
+) -> Result<Arc<ParquetMetaData>> {
+    let of_groups = groups
+        .iter()
+        .filter_map(|group| metadata.row_groups().get(*group));
+    if !is_worth_it(of_groups, asked, read) {
+        return Ok(Arc::clone(metadata));
+    }
+    let mask = |leaves: &[usize]| {
+        ColumnChunkMask::row_groups_and_columns(groups.iter().copied(), leaves.iter().copied())
+    };
+    let mut reader = ParquetMetaDataReader::new_with_metadata(metadata.as_ref().clone())
+        .with_column_index_policy(PageIndexPolicy::Optional)
+        .with_column_index_mask(mask(asked))
+        .with_offset_index_policy(PageIndexPolicy::Optional)
+        .with_offset_index_mask(mask(read));
+    match reader.load_page_index(&mut *file).await {
+        Ok(()) => match reader.finish() {
+            Ok(indexed) if is_sound(&indexed, groups, read) => Ok(Arc::new(indexed)),
+            _ => Ok(Arc::clone(metadata)),
+        },
+        Err(error @ ParquetError::External(_)) => Err(damaged(&error, shown)),
+        Err(_) => Ok(Arc::clone(metadata)),
+    }
+}
+
+/// Whether some column that is asked about has an index, and all that is fetched is near together and not too much.
+fn is_worth_it<'a>(
+    groups: impl Iterator<Item = &'a RowGroupMetaData>,
+    asked: &[usize],
+    read: &[usize],
+) -> bool {
+    let (mut start, mut end, mut indexed) = (i64::MAX, 0i64, asked.is_empty());
+    for group in groups {
+        let column = |leaf: &usize| group.columns().get(*leaf);
+        for column in asked.iter().filter_map(column) {
+            if let (Some(offset), Some(length)) = (column.column_index_offset(), column.column_index_length())
+            {
+                indexed = true;
+                start = start.min(offset);
+                end = end.max(offset.saturating_add(i64::from(length)));
+            }
+        }
+        for column in read.iter().filter_map(column) {
+            if let (Some(offset), Some(length)) = (column.offset_index_offset(), column.offset_index_length())
+            {
+                start = start.min(offset);
+                end = end.max(offset.saturating_add(i64::from(length)));
+            }
+        }
+    }
+    indexed && start >= 0 && end > start && end - start <= MOST_BYTES
+}
+
+/// Whether the index says of each page that is read that it lies in its column, behind the one before.
+fn is_sound(file: &ParquetMetaData, groups: &[usize], read: &[usize]) -> bool {
+    let Some(index) = file.page_index() else {
+        return false;
+    };
+    let pairs = groups
+        .iter()
+        .flat_map(|group| read.iter().map(|leaf| (*group, *leaf)));
+    pairs.into_iter().all(|(group, leaf)| {
+        let (Some(pages), Some(row_group)) = (index.offset_index(group, leaf), file.row_groups().get(group))
+        else {
+            return true;
+        };
+        let Some(column) = row_group.columns().get(leaf) else {
+            return false;
+        };
+        let (start, length) = column.byte_range();
+        let mut last = (start, None);
+        let in_order = pages.page_locations().iter().all(|page| {
+            let (Ok(at), Ok(size)) = (
+                u64::try_from(page.offset),
+                u64::try_from(page.compressed_page_size),
+            ) else {
+                return false;
+            };
+            let sound = at >= last.0
+                && at.saturating_add(size) <= start.saturating_add(length)
+                && match last.1 {
+                    None => page.first_row_index == 0,
+                    Some(before) => page.first_row_index > before,
+                }
+                && page.first_row_index < row_group.num_rows();
+            last = (at.saturating_add(size), Some(page.first_row_index));
+            sound
+        });
+        in_order && last.1.is_some()
+    })
+}

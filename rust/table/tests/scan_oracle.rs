@@ -1,0 +1,379 @@
+//! A scan with a predicate gives the rows that one without it gives, and that match: files as many writers cut them,
+//! predicates and deletion vectors at random.
+#![expect(clippy::expect_used, reason = "a test states what it expects by failing")]
+
+use std::sync::Arc;
+
+use arrow_array::{
+    ArrayRef, BooleanArray, Date32Array, Decimal128Array, Float64Array, Int32Array, Int64Array, RecordBatch,
+    StringArray, StructArray, TimestampMicrosecondArray,
+};
+use arrow_schema::{DataType, Field, Schema};
+use deltaic_log::Snapshot;
+use deltaic_log::snapshot::LoadOptions;
+use deltaic_protocol::Result;
+use deltaic_protocol::deletion_vector::{Bitmap, z85};
+use deltaic_protocol::expr::{evaluate, parse_predicate};
+use deltaic_protocol::schema::schema_from_arrow;
+use deltaic_table::read::{count, stream_scan};
+use deltaic_table::scan::{Scan, ScanOptions};
+use deltaic_testkit::table_builder::{TableBuilder, add};
+use futures::TryStreamExt;
+use parquet::arrow::ArrowWriter;
+use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterVersion};
+use proptest::prelude::*;
+use serde_json::json;
+
+const TEXTS: [&str; 8] = ["", "a", "ab", "b", "é", "🚋", "x'y", "a%_b"];
+
+/// A row; NULL in all columns but the id and the number where `null`.
+#[derive(Clone, Debug)]
+struct Row {
+    id: i64,
+    number: i32,
+    double: f64,
+    text: usize,
+    null: bool,
+}
+
+/// How a file is written.
+#[derive(Clone, Debug)]
+struct Form {
+    group_rows: usize,
+    page_rows: usize,
+    dictionary: bool,
+    bloom: bool,
+    statistics: EnabledStatistics,
+    second_version: bool,
+    /// A file from before the column `later` came and `id` was widened.
+    old: bool,
+    deleted: Vec<u64>,
+}
+
+fn row() -> impl Strategy<Value = Row> {
+    let double = proptest::sample::select(vec![f64::NAN, -0.0, 0.0, 1.5, -7.25, f64::INFINITY, 1e300]);
+    let number = prop_oneof![-3i32..4, Just(i32::MAX), Just(i32::MIN)];
+    (
+        -20i64..20,
+        number,
+        double,
+        0..TEXTS.len(),
+        proptest::bool::weighted(0.2),
+    )
+        .prop_map(|(id, number, double, text, null)| Row {
+            id,
+            number,
+            double,
+            text,
+            null,
+        })
+}
+
+fn form() -> impl Strategy<Value = Form> {
+    let statistics = proptest::sample::select(vec![
+        EnabledStatistics::None,
+        EnabledStatistics::Chunk,
+        EnabledStatistics::Page,
+        EnabledStatistics::Page,
+    ]);
+    let deleted = prop_oneof![
+        Just(vec![]),
+        proptest::collection::btree_set(0u64..60, 0..30).prop_map(|set| set.into_iter().collect())
+    ];
+    (1usize..40, 1usize..12, any::<[bool; 4]>(), statistics, deleted).prop_map(
+        |(group_rows, page_rows, [dictionary, bloom, second_version, old], statistics, deleted)| Form {
+            group_rows,
+            page_rows,
+            dictionary,
+            bloom,
+            statistics,
+            second_version,
+            old,
+            deleted,
+        },
+    )
+}
+
+/// The rows as Arrow: by `old` the id has 32 bits, and a column is not there.
+fn batch(rows: &[Row], old: bool) -> RecordBatch {
+    let some = |row: &Row| !row.null;
+    let ids = rows.iter().map(|row| Some(row.id));
+    let id: ArrayRef = match old {
+        true => Arc::new(
+            ids.map(|id| id.and_then(|id| i32::try_from(id).ok()))
+                .collect::<Int32Array>(),
+        ),
+        false => Arc::new(ids.collect::<Int64Array>()),
+    };
+    let number: ArrayRef = Arc::new(Int32Array::from_iter_values(rows.iter().map(|row| row.number)));
+    let double: ArrayRef = Arc::new(
+        rows.iter()
+            .map(|row| some(row).then_some(row.double))
+            .collect::<Float64Array>(),
+    );
+    let texts = || rows.iter().map(|row| some(row).then(|| TEXTS[row.text]));
+    let text: ArrayRef = Arc::new(texts().collect::<StringArray>());
+    let long: ArrayRef = Arc::new(
+        texts()
+            .map(|text| text.map(|text| format!("{text}{}", "ü".repeat(40))))
+            .collect::<StringArray>(),
+    );
+    let flag: ArrayRef = Arc::new(
+        rows.iter()
+            .map(|row| some(row).then_some(row.id > 0))
+            .collect::<BooleanArray>(),
+    );
+    let date: ArrayRef = Arc::new(
+        rows.iter()
+            .map(|row| some(row).then_some(row.number.clamp(-9, 9)))
+            .collect::<Date32Array>(),
+    );
+    let time: ArrayRef = Arc::new(
+        rows.iter()
+            .map(|row| some(row).then_some(row.id * 1_000_001))
+            .collect::<TimestampMicrosecondArray>()
+            .with_timezone("UTC"),
+    );
+    let money: ArrayRef = Arc::new(
+        rows.iter()
+            .map(|row| some(row).then_some(i128::from(row.id) * 25))
+            .collect::<Decimal128Array>()
+            .with_data_type(DataType::Decimal128(10, 2)),
+    );
+    let inner = Field::new("n", DataType::Int64, true);
+    let below = Field::new("t", DataType::Utf8, true);
+    let nested: ArrayRef = Arc::new(StructArray::new(
+        vec![inner, below].into(),
+        vec![
+            Arc::new(
+                rows.iter()
+                    .map(|row| (row.number % 2 == 0).then_some(row.id))
+                    .collect::<Int64Array>(),
+            ),
+            Arc::clone(&text),
+        ],
+        Some(rows.iter().map(some).collect::<Vec<bool>>().into()),
+    ));
+    let mut columns: Vec<(&str, ArrayRef)> = vec![
+        ("id", id),
+        ("number", number),
+        ("double", double),
+        ("text", text),
+        ("long", long),
+        ("flag", flag),
+        ("date", date),
+        ("time", time),
+        ("money", money),
+        ("nested", nested),
+    ];
+    if !old {
+        let later = rows.iter().map(|row| some(row).then_some(row.id * 2));
+        columns.push(("later", Arc::new(later.collect::<Int64Array>())));
+    }
+    RecordBatch::try_from_iter_with_nullable(columns.into_iter().map(|(name, array)| (name, array, true)))
+        .expect("they fit")
+}
+
+fn file(rows: &[Row], form: &Form) -> Vec<u8> {
+    let batch = batch(rows, form.old);
+    let version = match form.second_version {
+        true => WriterVersion::PARQUET_2_0,
+        false => WriterVersion::PARQUET_1_0,
+    };
+    let properties = WriterProperties::builder()
+        .set_max_row_group_row_count(Some(form.group_rows))
+        .set_data_page_row_count_limit(form.page_rows)
+        .set_write_batch_size(1)
+        .set_dictionary_enabled(form.dictionary)
+        .set_bloom_filter_enabled(form.bloom)
+        .set_statistics_enabled(form.statistics)
+        .set_writer_version(version)
+        .build();
+    let mut bytes = Vec::new();
+    let mut writer =
+        ArrowWriter::try_new(&mut bytes, batch.schema(), Some(properties)).expect("it is written");
+    writer.write(&batch).expect("it is written");
+    writer.close().expect("it is written");
+    bytes
+}
+
+/// Conditions that hit now and then.
+fn condition() -> impl Strategy<Value = String> {
+    let compare = proptest::sample::select(vec!["=", "<>", "<", "<=", ">", ">=", "<=>"]);
+    let text = (0..TEXTS.len()).prop_map(|index| TEXTS[index].replace('\'', "\\'"));
+    let number = -21i64..21;
+    let double = proptest::sample::select(vec!["0", "1.5", "-7.25", "CAST('NaN' AS DOUBLE)", "1E300"]);
+    let with_number = (
+        proptest::sample::select(vec!["id", "number", "nested.n", "later", "money", "double"]),
+        compare.clone(),
+        number.clone(),
+    )
+        .prop_map(|(column, op, value)| format!("{column} {op} {value}"));
+    let with_double = (compare.clone(), double).prop_map(|(op, value)| format!("double {op} {value}"));
+    let with_text = (
+        proptest::sample::select(vec!["text", "long", "nested.t"]),
+        compare.clone(),
+        text.clone(),
+    )
+        .prop_map(|(column, op, value)| format!("{column} {op} '{value}'"));
+    let with_time = (compare.clone(), number.clone()).prop_map(|(op, value)| {
+        format!(
+            "time {op} TIMESTAMP '1970-01-01 00:00:{:02}Z'",
+            value.unsigned_abs()
+        )
+    });
+    let with_date =
+        (compare.clone(), 1u32..9).prop_map(|(op, day)| format!("date {op} DATE '1970-01-0{day}'"));
+    let with_column = (
+        compare,
+        proptest::sample::select(vec![("id", "number"), ("later", "id"), ("text", "nested.t")]),
+    )
+        .prop_map(|(op, (left, right))| format!("{left} {op} {right}"));
+    let is_null = (
+        proptest::sample::select(vec![
+            "text", "double", "nested", "nested.n", "later", "id", "flag",
+        ]),
+        any::<bool>(),
+    )
+        .prop_map(|(column, not)| format!("{column} IS {}NULL", if not { "NOT " } else { "" }));
+    let among = proptest::collection::vec(number, 1..4).prop_map(|values| {
+        let values: Vec<String> = values.iter().map(i64::to_string).collect();
+        format!("id IN ({})", values.join(", "))
+    });
+    let begins = text.prop_map(|text| format!("startswith(text, '{text}')"));
+    let simple = prop_oneof![
+        with_number,
+        with_double,
+        with_text,
+        with_time,
+        with_date,
+        with_column,
+        is_null,
+        among,
+        begins,
+        Just("flag".to_owned()),
+    ];
+    simple.prop_recursive(3, 8, 3, |inner| {
+        prop_oneof![
+            (inner.clone(), inner.clone()).prop_map(|(a, b)| format!("({a} AND {b})")),
+            (inner.clone(), inner.clone()).prop_map(|(a, b)| format!("({a} OR {b})")),
+            inner.prop_map(|a| format!("NOT ({a})")),
+        ]
+    })
+}
+
+async fn table(files: &[(Vec<Row>, Form)]) -> Result<TableBuilder> {
+    let schema = schema_from_arrow(&batch(&[], false).schema())?;
+    let mut actions = TableBuilder::first_actions_with_vectors();
+    actions[1]["metaData"]["schemaString"] = json!(schema.to_json());
+    let mut table = TableBuilder::new();
+    for (number, (rows, form)) in files.iter().enumerate() {
+        let path = format!("{number}.parquet");
+        let bytes = file(rows, form);
+        let mut add = add(&path, None);
+        add["add"]["size"] = json!(bytes.len());
+        let gone: Vec<u64> = form
+            .deleted
+            .iter()
+            .copied()
+            .filter(|row| (*row as usize) < rows.len())
+            .collect();
+        if !gone.is_empty() {
+            let vector = Bitmap::from_positions(gone.iter().copied())?.encode()?;
+            add["add"]["deletionVector"] = json!({"storageType": "i", "pathOrInlineDv": z85::encode(&vector),
+                "sizeInBytes": vector.len(), "cardinality": gone.len()});
+            add["add"]["stats"] = json!(json!({"numRecords": rows.len(), "tightBounds": false}).to_string());
+        }
+        table.put(&path, bytes).await?;
+        actions.push(add);
+    }
+    table.commit(actions).await?;
+    Ok(table)
+}
+
+async fn read(snapshot: &Snapshot, options: ScanOptions) -> Result<Vec<RecordBatch>> {
+    stream_scan(&Scan::try_new(snapshot.clone(), options)?)
+        .await?
+        .try_collect()
+        .await
+}
+
+fn together(batches: &[RecordBatch], schema: &Arc<Schema>) -> RecordBatch {
+    arrow_select::concat::concat_batches(schema, batches).expect("they are of one schema")
+}
+
+async fn agrees(files: &[(Vec<Row>, Form)], text: &str, columns: &[&str], batch_size: usize) -> Result<()> {
+    let table = table(files).await?;
+    let snapshot = Snapshot::load(table.location(), None, LoadOptions::default()).await?;
+    let all = read(&snapshot, ScanOptions::default()).await?;
+    let everything = Arc::new(snapshot.schema().to_arrow()?);
+    let all = together(&all, &everything);
+    let left: usize = files
+        .iter()
+        .map(|(rows, form)| {
+            (0..rows.len() as u64)
+                .filter(|row| !form.deleted.contains(row))
+                .count()
+        })
+        .sum();
+    assert_eq!(all.num_rows(), left);
+
+    let answer = evaluate(&parse_predicate(text)?.bind(snapshot.schema())?, &all)?;
+    let expected = arrow_select::filter::filter_record_batch(&all, &answer).expect("they fit");
+    let places: Vec<usize> = columns
+        .iter()
+        .map(|name| everything.index_of(name).expect("it is there"))
+        .collect();
+    let expected = expected.project(&places).expect("they are there");
+    let options = ScanOptions {
+        columns: Some(columns.iter().map(|name| (*name).to_owned()).collect()),
+        predicate: Some(text.to_owned()),
+        batch_size: Some(batch_size),
+        ..ScanOptions::default()
+    };
+    let scan = Scan::try_new(snapshot.clone(), options.clone())?;
+    let found = together(&read(&snapshot, options.clone()).await?, &expected.schema());
+    assert_eq!(found, expected, "{text}");
+    assert_eq!(count(&scan).await?, expected.num_rows() as i64, "{text}");
+    assert!(scan.explain().await?.contains("scan of"));
+
+    for limit in [0, 1, 3] {
+        let options = ScanOptions {
+            limit: Some(limit),
+            ..options.clone()
+        };
+        let found = together(&read(&snapshot, options).await?, &expected.schema());
+        assert_eq!(
+            found,
+            expected.slice(0, limit.min(expected.num_rows())),
+            "{text} LIMIT {limit}"
+        );
+    }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn rows_are_those_that_match(
+        files in proptest::collection::vec((proptest::collection::vec(row(), 0..60), form(), any::<bool>()), 1..4),
+        text in condition(),
+        columns in proptest::sample::subsequence(
+            vec!["text", "id", "nested", "double", "later", "long", "date", "money", "time", "flag"], 0..8),
+        batch_size in 1usize..30,
+    ) {
+        let files: Vec<(Vec<Row>, Form)> = files
+            .into_iter()
+            .map(|(mut rows, form, sorted)| {
+                if sorted {
+                    rows.sort_by_key(|row| row.id);
+                }
+                (rows, form)
+            })
+            .collect();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("it starts");
+        let done = runtime.block_on(agrees(&files, &text, &columns, batch_size));
+        prop_assert!(done.is_ok(), "{text}: {done:?}");
+    }
+}
