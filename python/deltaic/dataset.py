@@ -202,7 +202,7 @@ class SnapshotDataset(_dataset.UnionDataset):
         else:
             wanted.update(columns)
         for expression in expressions:
-            looked_at = columns_of(expression, self._schema)
+            looked_at = columns_of(expression)
             if looked_at is None:
                 return None
             wanted |= looked_at

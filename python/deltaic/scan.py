@@ -110,8 +110,10 @@ class ScanTask:
 
     @property
     def predicate(self) -> str | None:
-        """What the task still asks of the file's rows, as SQL text: what the partition values of the file leave of the
-        scan's predicate. None where every row matches. `read` asks it; it is told for those who read the file themselves.
+        """What the task still asks of the file's rows, as SQL text; None where every row matches.
+
+        It is what the partition values of the file leave of the scan's predicate. `read` asks it; it is told
+        for those who read the file themselves.
         """
         return self._rust.predicate
 

@@ -266,8 +266,8 @@ class Snapshot:
         """What to read; nothing is read until the scan is asked.
 
         Args:
-            columns: The columns to read, in this order; all of them when None. ``"address.city"`` is the struct
-                ``address`` with its field ``city`` alone.
+            columns: The columns to read, in this order; all of them when None. ``"address.city"`` is the
+                struct ``address`` with its field ``city`` alone.
             predicate: The rows to keep: those for which it is true, not false or NULL. SQL text in Spark's
                 spelling (``"day >= DATE '2026-11-01' AND region = 'EU'"``), an expression of
                 `deltaic.col`, or one of pyarrow or polars that can be translated exactly. It may use

@@ -13,6 +13,7 @@ from importlib import import_module
 from typing import Any
 
 from deltaic.predicates import Expression
+from deltaic.pyarrow_parts import Part, Parts
 from deltaic.schema import Schema
 from deltaic.substrait import AnyOf, Call, Choice, Field, Node, Unread, Value, read_expression
 from deltaic.translate import (
@@ -34,48 +35,61 @@ __all__ = ["columns_of", "translate_pyarrow"]
 _COMPARISONS = {"equal": "=", "not_equal": "<>", "lt": "<", "lte": "<=", "gt": ">", "gte": ">="}
 _MIRRORED = {"=": "=", "<>": "<>", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 _TEXTS = {"starts_with": "startswith", "ends_with": "endswith", "contains": "contains"}
+_DEPTH = 8
 _INFINITY = operand(float("inf"))
 
 
 def translate_pyarrow(expression: Any, schema: Schema) -> Translation:  # Any: pyarrow ships no types
     """A `pyarrow.compute.Expression` as far as it can be translated."""
-    arrow = schema.to_arrow()
     try:
-        node, widened = _bound(expression, arrow)
+        parts = Parts(expression)
     except ValueError as error:
-        return Translation(rest=[f"{expression}: {error}"])
-    columns = _Columns(arrow, widened=widened)
+        return Translation(rest=[str(error)])
+    arrow = schema.to_arrow()
     translation = Translation()
-    for part in _flat(node, "and"):
-        translation.add(lambda part=part: _condition(part, columns))
+    for link in _links(parts.root, "and_kleene"):
+        translation.add(lambda link=link: _logic(link, parts, arrow))
     return translation
 
 
-def columns_of(expression: Any, schema: Any) -> set[str] | None:  # Any: pyarrow ships no types
+def columns_of(expression: Any) -> set[str] | None:  # Any: pyarrow ships no types
     """The names of the top-level columns that an expression looks at; None when that cannot be told."""
     try:
-        node, _ = _bound(expression, schema)
+        return Parts(expression).columns
     except ValueError:
         return None
-    names: set[str] = set()
-    waiting = [node]
+
+
+def _links(part: Part, function: str) -> Iterator[Part]:
+    """The links of a chain of ANDs or ORs, from left to right."""
+    waiting = [part]
     while waiting:
-        match waiting.pop():
-            case Field(path):
-                names.add(schema.field(path[0]).name)
-            case Value():
-                pass
-            case Call(_, arguments):
-                waiting.extend(arguments)
-            case Choice(condition, then, otherwise):
-                waiting.extend((condition, then, otherwise))
-            case AnyOf(value, values):
-                waiting.extend((value, *values))
-            case Unread(_, inside):
-                if inside is None:
-                    return None
-                waiting.extend(inside)
-    return names
+        link = waiting.pop()
+        if link.function == function:
+            waiting.extend(reversed(link.arguments))
+        else:
+            yield link
+
+
+def _logic(part: Part, parts: Parts, schema: Any) -> Expression:
+    """What AND, OR and NOT join, each by itself: for n calls within each other pyarrow writes 2ⁿ bytes."""
+    try:
+        if part.function == "and_kleene":
+            return all_of(_logic(link, parts, schema) for link in _links(part, part.function))
+        if part.function == "or_kleene":
+            return any_of(_logic(link, parts, schema) for link in _links(part, part.function))
+        if part.function == "invert":
+            return ~_logic(part.arguments[0], parts, schema)
+        if part.depth > _DEPTH:
+            raise Untranslatable(f"{part.depth} calls in each other")
+        expression = parts.expression(part)
+        try:
+            node, widened = _bound(expression, schema)
+        except ValueError as error:
+            raise Untranslatable(f"{expression}: {error}") from error
+        return _condition(node, _Columns(schema, widened=widened))
+    except RecursionError as error:
+        raise Untranslatable("ANDs, ORs and NOTs that nest too deeply") from error
 
 
 def _bound(expression: Any, schema: Any) -> tuple[Node, bool]:
@@ -152,17 +166,6 @@ class _Column:
         return self.types.is_float32(self.data_type)
 
 
-def _flat(node: Node, word: str) -> Iterator[Node]:
-    """The links of a chain of ANDs or ORs, from left to right."""
-    waiting = [node]
-    while waiting:
-        match waiting.pop():
-            case Call(name, arguments) if name == word:
-                waiting.extend(reversed(arguments))
-            case other:
-                yield other
-
-
 def _condition(node: Node, columns: _Columns) -> Expression:
     match node:
         case Value(True):
@@ -186,10 +189,10 @@ def _condition(node: Node, columns: _Columns) -> Expression:
 
 def _called(call: Call, columns: _Columns) -> Expression:
     match call:
-        case Call("and"):
-            return all_of(_condition(part, columns) for part in _flat(call, "and"))
-        case Call("or"):
-            return any_of(_condition(part, columns) for part in _flat(call, "or"))
+        case Call("and", (left, right)):
+            return all_of([_condition(left, columns), _condition(right, columns)])
+        case Call("or", (left, right)):
+            return any_of([_condition(left, columns), _condition(right, columns)])
         case Call("not", (inner,)):
             return ~_condition(inner, columns)
         case Call(name, (left, right)) if name in _COMPARISONS:

@@ -1,4 +1,4 @@
-"""A table whose rows are the values that engines disagree about: NaN, the zeros, NULL, times, decimals, text."""
+"""A table of the values that engines disagree about: NaN, the zeros, NULL, times, decimals, text."""
 
 from __future__ import annotations
 

@@ -28,6 +28,7 @@ from tests.api.edge_values import NEAR_A_TENTH, UTC, VALUES, edge_rows, edge_tab
 
 ROWS = edge_rows()
 FRAME = pl.from_arrow(ROWS)
+NAN = math.nan
 COLUMNS = [name for name in VALUES if name not in ("a", "b.c", "l")]
 # Literals besides the column's own values: of other types, other widths, and between the values.
 OTHERS: dict[str, list[Any]] = {
@@ -227,3 +228,124 @@ def test_most_conditions_are_translated(
 
     look()
     assert seen[True] > 2 * seen[False]
+
+
+@pytest.mark.parametrize(
+    ("expression", "sql"),
+    [
+        (ds.field("i") >= 5, "`i` >= 5"),
+        (pc.less(pc.scalar(5), ds.field("i")), "`i` > 5"),
+        (ds.field("tiny") > 1000, "`tiny` > 1000"),
+        (ds.field("x") > 1.5, "(`x` > 1.5D) AND (`x` <= CAST('Infinity' AS DOUBLE))"),
+        (ds.field("x") < NAN, "(`x` IS NULL) AND (NULL)"),
+        (ds.field("x") != NAN, "(`x` IS NOT NULL) OR (NULL)"),
+        (ds.field("x").isin([1.5]), "(`x` IN (1.5D)) AND (`x` IS NOT NULL)"),
+        (ds.field("r", "b.c") == "ü", "`r`.`b.c` = 'ü'"),
+        (ds.field("m") <= Decimal("1.25"), "`m` <= 1.25BD"),
+        (ds.field("b") == b"\xff", "`b` = X'FF'"),
+        (ds.field("d") == date(2026, 11, 1), "`d` = DATE '2026-11-01'"),
+        (ds.field("t") < datetime(2026, 11, 1, tzinfo=UTC), "`t` < TIMESTAMP '2026-11-01 00:00:00Z'"),
+        (ds.field("n") < datetime(2026, 11, 1), "`n` < TIMESTAMP_NTZ '2026-11-01 00:00:00'"),  # noqa: DTZ001
+        (pl.col("x") > 1.5, "`x` > 1.5D"),
+        (pl.col("f") > 0.1, f"`f` > {NEAR_A_TENTH!r}D"),
+        (pl.col("i").is_in([1, None], nulls_equal=True), "(`i` IN (1)) OR (`i` IS NULL)"),
+        (pl.col("i").is_in([]), "(`i` IS NULL) AND (NULL)"),
+        (pl.col("s").ne_missing("a"), "NOT (`s` <=> 'a')"),
+    ],
+)
+def test_the_sql_of_a_translation(snapshot: deltaic.Snapshot, expression: Any, sql: str) -> None:
+    """NaN is where the libraries part: to pyarrow it is above nothing, to polars above everything."""
+    translate: Callable[..., Any] = translate_polars if isinstance(expression, pl.Expr) else translate_pyarrow
+    translation = translate(expression, snapshot.schema)
+    assert (translation.sql, translation.rest) == (sql, [])
+
+
+@pytest.mark.parametrize(
+    ("expression", "part"),
+    [
+        ((ds.field("i") > 1) & (pc.utf8_length(ds.field("s")) > 3), "utf8_length"),
+        (pc.starts_with(ds.field("s"), "a", ignore_case=True), "case of letters"),
+        (ds.field("x").isin([0.0]), "is_in with 0.0 of `x`"),
+        (ds.field("x") <= ds.field("x"), "a comparison of `x` and `x`"),
+        (ds.field("s").is_null(nan_is_null=True) & ds.field("x").is_null(nan_is_null=True), "nan_is_null"),
+        (ds.field("zz") > 1, "zz"),
+        ((pl.col("i") > 1) & (pl.col("t").dt.year() > 2000), "TemporalExpr"),
+        (pl.col("i") > 1.5, "DynFloat"),
+        (pl.col("x") > NAN, "DynFloat"),
+        (pl.col("i") == pl.col("i").max(), "Agg"),
+        (pl.col("zz") > 1, "zz"),
+    ],
+)
+def test_what_is_not_translated_is_named(snapshot: deltaic.Snapshot, expression: Any, part: str) -> None:
+    with pytest.raises(deltaic.UnsupportedExpression, match=part) as caught:
+        snapshot.scan(predicate=expression)
+    assert caught.value.hint is not None
+    with pytest.raises(deltaic.UnsupportedExpression):
+        snapshot.files(expression)
+
+
+def test_files_take_them_too(snapshot: deltaic.Snapshot) -> None:
+    expected = sorted(snapshot.files("p = 1").to_arrow()["path"].to_pylist())
+    assert 0 < len(expected) < snapshot.num_files
+    for expression in (ds.field("p") == 1, pl.col("p") == 1):
+        assert sorted(snapshot.files(expression).to_arrow()["path"].to_pylist()) == expected
+
+
+def test_another_object_is_no_predicate(snapshot: deltaic.Snapshot) -> None:
+    for wrong in (5, ["p = 1"], pl.Series([True]), pa.scalar(True)):
+        with pytest.raises(TypeError, match="a predicate is SQL text, an expression of"):
+            snapshot.scan(predicate=wrong)  # type: ignore[arg-type]
+
+
+def test_long_chains_and_deep_ones(snapshot: deltaic.Snapshot) -> None:
+    """Long ones are pushed down or not, deep ones too: the rows are the same, and nothing crashes."""
+    for library, count in ((ds.field, 300), (pl.col, 300)):
+        chain: Any = library("id") >= 0
+        either: Any = library("id") == 0
+        for number in range(count):
+            chain = chain & (library("id") != number)
+            either = either | (library("id") == number)
+        source: Any = snapshot.to_pyarrow_dataset() if library is ds.field else snapshot.to_polars_lazy()
+        for expression, expected in ((chain, 0), (either, ROWS.num_rows), (either & ~chain, ROWS.num_rows)):
+            rows = source.filter(expression)
+            assert (rows.count_rows() if library is ds.field else rows.collect().height) == expected
+
+
+def test_bytes_that_are_no_expression_are_an_error(snapshot: deltaic.Snapshot) -> None:
+    schema = snapshot.schema.to_arrow()
+    whole = (ds.field("m") > Decimal("1.25")) & ds.field("s").isin(["a"]) & pc.starts_with(ds.field("s"), "a")
+    data = bytes(whole.to_substrait(schema, allow_arrow_extensions=True))
+    wrong = 0
+    for place in range(len(data)):
+        for changed in (
+            data[:place],
+            data[:place] + bytes([data[place] ^ 0x15]) + data[place + 1 :],
+            data[:place] + b"\xff" + data[place:],
+        ):
+            wrong += not is_read(changed)
+    assert wrong > len(data)
+
+
+def is_read(data: bytes) -> bool:
+    try:
+        read_expression(data)
+    except ValueError:
+        return False
+    return True
+
+
+def test_nobody_is_imported_who_is_not_there_yet(tmp_path: Path) -> None:
+    edge_table(tmp_path / "table")
+    code = """
+import sys, deltaic
+snapshot = deltaic.Table("table").snapshot()
+print(snapshot.scan(predicate="p = 1").count(), snapshot.scan(predicate=deltaic.col("p") == 1).count())
+try:
+    snapshot.scan(predicate=object())
+except TypeError:
+    print(sorted({"pyarrow", "polars", "duckdb"} & set(sys.modules)))
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "36 36\n[]\n"
