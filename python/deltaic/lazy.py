@@ -36,8 +36,10 @@ def lazy_frame(snapshot: Snapshot, variant: Literal["arrow", "json"]) -> polars.
         translation = Translation()
         if predicate is not None:
             translation = translate_polars(predicate, snapshot.schema).understood(snapshot.scan)
+        # Rows without columns would come out of Arrow as no rows.
+        wanted = snapshot.schema.names[:1] if with_columns == [] else with_columns
         scan = snapshot.scan(
-            with_columns,
+            wanted,
             translation.sql,
             limit=n_rows if translation.exact else None,
             batch_size=batch_size,
@@ -48,6 +50,8 @@ def lazy_frame(snapshot: Snapshot, variant: Literal["arrow", "json"]) -> polars.
             frame: Any = pl.from_arrow(batch)
             if not translation.exact:
                 frame = frame.filter(predicate)
+            if with_columns == []:
+                frame = frame.drop(frame.columns)
             if left is not None:
                 frame = frame.head(left)
                 left -= frame.height

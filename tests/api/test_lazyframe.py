@@ -95,6 +95,14 @@ def test_a_frame_can_be_collected_again_and_joined(days: deltaic.Table) -> None:
     assert frame.collect().equals(days.snapshot().scan().to_polars())
 
 
+@pytest.mark.parametrize("engine", ["in-memory", "streaming"])
+def test_rows_are_counted_without_their_columns(days: deltaic.Table, engine: Any) -> None:
+    frame = days.snapshot().to_polars_lazy()
+    assert frame.with_row_index().select("index").collect(engine=engine)["index"].to_list() == [*range(12)]
+    assert frame.drop("day", "id", "name").collect(engine=engine).height == 12
+    assert frame.head(7).select(pl.len()).collect(engine=engine).item() == 7
+
+
 def test_an_empty_table_is_an_empty_frame(root: Path) -> None:
     frame = deltaic.Table.create(root, SCHEMA).snapshot().to_polars_lazy()
     assert frame.collect().shape == (0, 3)
