@@ -19,16 +19,21 @@ if TYPE_CHECKING:
 
 __all__ = ["lazy_frame"]
 
+_LEAST = (1, 31)
 _PURPOSE = "Snapshot.to_polars_lazy()"
 
 
 def lazy_frame(snapshot: Snapshot, variant: Literal["arrow", "json"]) -> polars.LazyFrame:
     """The rows of a snapshot; nothing is read until the frame is collected."""
     pl: Any = require("polars", _PURPOSE)
-    try:
-        register: Callable[..., Any] = import_module("polars.io.plugins").register_io_source
-    except (ImportError, AttributeError) as error:
-        raise ImportError(f"{_PURPOSE} needs a newer polars: pip install 'polars>=1.18'") from error
+    if tuple(int(number) for number in pl.__version__.split(".")[:2]) < _LEAST:
+        # Filters that an older one cannot hand on are not asked at all.
+        least = ".".join(str(number) for number in _LEAST)
+        raise ImportError(
+            f"{_PURPOSE} needs polars {least} or newer, and this is {pl.__version__}: pip install -U polars",
+            name="polars",
+        )
+    register: Callable[..., Any] = import_module("polars.io.plugins").register_io_source
 
     def rows(
         with_columns: list[str] | None, predicate: Any, n_rows: int | None, batch_size: int | None

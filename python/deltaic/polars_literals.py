@@ -43,6 +43,9 @@ class PolarsLiteral:
 
     def __init__(self, inside: Any) -> None:
         family, scalar = entry(inside)
+        if family == "Scalar" and "value" in scalar:
+            # So until 1.34, with the type beside it.
+            scalar = scalar["value"]
         self.kind, self.raw = entry(scalar)
         if family == "Dyn":
             self.kind = f"Dyn{self.kind}"

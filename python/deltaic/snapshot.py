@@ -349,7 +349,7 @@ class Snapshot:
             variant: How columns of type variant come, as for `scan`.
 
         Raises:
-            ImportError: polars is not installed, or one that knows no sources of others.
+            ImportError: polars is not installed, or older than 1.31.
 
         >>> import deltaic, polars, pyarrow
         >>> swims = pyarrow.table({"id": [1, 2, 3], "km": [0.5, 1.0, 3.8]})

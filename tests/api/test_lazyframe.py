@@ -109,6 +109,14 @@ def test_an_empty_table_is_an_empty_frame(root: Path) -> None:
     assert frame.filter(SECOND).select("name").collect().shape == (0, 1)
 
 
+def test_an_older_polars_is_refused(days: deltaic.Table, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It loses filters that it cannot hand on."""
+    for version in ("1.30.0", "0.20.31"):
+        monkeypatch.setattr(pl, "__version__", version)
+        with pytest.raises(ImportError, match=r"polars 1\.31 or newer, and this is"):
+            days.snapshot().to_polars_lazy()
+
+
 def test_a_form_that_is_not_known_is_filtered_by_polars(
     days: deltaic.Table, monkeypatch: pytest.MonkeyPatch
 ) -> None:
