@@ -82,6 +82,16 @@ class Parts:
             raise ValueError("the expression ends too early")
         return top.arguments
 
+    def options(self, part: Part) -> dict[str, Any]:
+        """The options of a call; none where it has none."""
+        key, value = self._entries[part.end - 2]
+        return self._batch.column(int(value))[0].as_py() if key == "options" else {}
+
+    def path(self, part: Part) -> list[str] | None:
+        """The names of a column, and of the fields on the way in it; None for what is no field."""
+        names = [value for key, value in self._entries[part.start : part.end] if key == "field_ref"]
+        return names if names and part.function is None else None
+
     def expression(self, part: Part) -> Any:
         """A part as an expression of its own."""
         if part is self.root:

@@ -36,7 +36,6 @@ class Call:
 
     name: str
     arguments: tuple[Node, ...]
-    options: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -180,7 +179,6 @@ def _node(data: bytes, functions: dict[int, str]) -> Node:
                 _node(argument.only(3), functions) if 3 in argument.values else Unread("an argument")
                 for argument in arguments
             ),
-            tuple((_Message(option).text(1), _Message(option).text(2)) for option in body.parts(5)),
         )
     if kind == 6:
         branches = [_Message(branch) for branch in body.parts(1)]

@@ -223,10 +223,13 @@ def _listed(found: Expression, data_type: Any, node: Any, *, of_null_too: bool) 
         raise Untranslatable(f"is_in with values of type {values.dtype} and a column of type {data_type}")
     items: list[Any] = values.to_list()
     literals = [operand(item) for item in items if item is not None]
+    if not literals:
+        # Versions differ in what a NULL finds in it.
+        raise Untranslatable("is_in with an empty list")
     # A NULL in the list is found by a NULL alone, and only where that is asked for.
-    listed = Expression(f"{found.sql} IN ({', '.join(literals)})") if literals else FALSE
+    listed = Expression(f"{found.sql} IN ({', '.join(literals)})")
     if not of_null_too:
-        return listed if literals else all_of([found.is_null(), NULL])
+        return listed
     if len(literals) < len(items):
         return any_of([listed, found.is_null()])
     return all_of([listed, found.is_not_null()])

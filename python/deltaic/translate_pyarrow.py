@@ -1,42 +1,21 @@
-"""Expressions of pyarrow as predicates, by the Substrait that pyarrow writes them in.
-
-Arrow compares floating-point numbers as IEEE 754 does: nothing is equal to NaN, less or greater. In a
-predicate NaN equals NaN and is above everything, so `>` and `>=` get an upper end here.
-"""
+"""Expressions of pyarrow as predicates: what AND, OR and NOT join is translated each by itself."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
 from deltaic.predicates import Expression
 from deltaic.pyarrow_parts import Part, Parts
 from deltaic.schema import Schema
-from deltaic.substrait import AnyOf, Call, Choice, Field, Node, Unread, Value, read_expression
-from deltaic.translate import (
-    FALSE,
-    NULL,
-    TRUE,
-    Translation,
-    Untranslatable,
-    all_of,
-    any_of,
-    choice,
-    column,
-    is_nan,
-    operand,
-)
+from deltaic.translate import Translation, Untranslatable, all_of, any_of, column, is_nan, operand
+from deltaic.translate_substrait import translate_bound
 
 __all__ = ["columns_of", "translate_pyarrow"]
 
-_COMPARISONS = {"equal": "=", "not_equal": "<>", "lt": "<", "lte": "<=", "gt": ">", "gte": ">="}
-_MIRRORED = {"=": "=", "<>": "<>", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
-_TEXTS = {"starts_with": "startswith", "ends_with": "endswith", "contains": "contains"}
+_TEXTS = {"starts_with": "startswith", "ends_with": "endswith", "match_substring": "contains"}
 _DEPTH = 8
-_INFINITY = operand(float("inf"))
 
 
 def translate_pyarrow(expression: Any, schema: Schema) -> Translation:  # Any: pyarrow ships no types
@@ -80,218 +59,63 @@ def _logic(part: Part, parts: Parts, schema: Any) -> Expression:
             return any_of(_logic(link, parts, schema) for link in _links(part, part.function))
         if part.function == "invert":
             return ~_logic(part.arguments[0], parts, schema)
+        optional = _optional(part, parts, schema)
+        if optional is not None:
+            return optional
         if part.depth > _DEPTH:
             raise Untranslatable(f"{part.depth} calls in each other")
-        expression = parts.expression(part)
-        try:
-            node, widened = _bound(expression, schema)
-        except ValueError as error:
-            raise Untranslatable(f"{expression}: {error}") from error
-        return _condition(node, _Columns(schema, widened=widened))
+        return translate_bound(parts.expression(part), schema)
     except RecursionError as error:
         raise Untranslatable("ANDs, ORs and NOTs that nest too deeply") from error
 
 
-def _bound(expression: Any, schema: Any) -> tuple[Node, bool]:
-    """The expression as a tree, and whether its columns were taken for wider ones.
+def _optional(part: Part, parts: Parts, schema: Any) -> Expression | None:
+    """A call with options that not every version of pyarrow writes as Substrait; None for another one."""
+    path = parts.path(part.arguments[0]) if len(part.arguments) == 1 else None
+    if path is None:
+        return None
+    types: Any = import_module("pyarrow").types
+    data_type: Any = _type_at(path, schema)
+    options = parts.options(part)
+    match part.function, options:
+        case "is_null", {"nan_is_null": True}:
+            name = column(path)
+            return any_of([name.is_null(), *([is_nan(name)] if types.is_floating(data_type) else [])])
+        case "starts_with" | "ends_with" | "match_substring" | "match_like", {
+            "pattern": bytes() | str() as text
+        }:
+            if options.get("ignore_case") is not False:
+                raise Untranslatable(f"{part.function} without regard to the case of letters")
+            if not types.is_string(data_type):
+                raise Untranslatable(f"{part.function} of a column of type {data_type}")
+            return _text(part.function, column(path), text if isinstance(text, str) else text.decode())
+        case _:
+            return None
 
-    Numbers of another width than the column's make Arrow cast the column, which Substrait cannot say. Among
-    the widest types there is nothing to cast, and a comparison gives the same.
-    """
+
+def _type_at(path: list[str], schema: Any) -> Any:
+    found = schema
     try:
-        return _tree(expression, schema), False
-    except ValueError as error:
-        try:
-            return _tree(expression, _widest(schema)), True
-        except ValueError:
-            raise error from None
+        for name in path:
+            found = found.field(name) if found is schema else found.type.field(name)
+    except (AttributeError, KeyError) as error:
+        raise Untranslatable(f"there is no column {'.'.join(path)}") from error
+    return found.type
 
 
-def _tree(expression: Any, schema: Any) -> Node:
-    arrow_error: type[Exception] = import_module("pyarrow").ArrowException
-    try:
-        # With Arrow's own functions, so that one of them does not hide what stands beside it.
-        data = expression.to_substrait(schema, allow_arrow_extensions=True)
-    except (arrow_error, NotImplementedError, KeyError, TypeError) as error:
-        raise ValueError(str(error)) from error
-    return read_expression(bytes(data))
-
-
-def _widest(schema: Any) -> Any:
-    pyarrow = import_module("pyarrow")
-
-    def widest(data_type: Any) -> Any:
-        if pyarrow.types.is_signed_integer(data_type):
-            return pyarrow.int64()
-        if pyarrow.types.is_floating(data_type):
-            return pyarrow.float64()
-        if pyarrow.types.is_struct(data_type):
-            return pyarrow.struct([field.with_type(widest(field.type)) for field in data_type])
-        return data_type
-
-    return pyarrow.schema([field.with_type(widest(field.type)) for field in schema])
-
-
-class _Columns:
-    """The columns by their numbers, with the types that they have in the table."""
-
-    def __init__(self, schema: Any, *, widened: bool = False) -> None:
-        self._schema = schema
-        self._types = import_module("pyarrow").types
-        self.widened = widened
-
-    def of(self, field: Field) -> _Column:
-        """The column that a field stands for."""
-        first, *rest = field.path
-        found = self._schema.field(first)
-        names = [found.name]
-        for index in rest:
-            found = found.type.field(index)
-            names.append(found.name)
-        return _Column(column(names), found.type, self._types)
-
-
-@dataclass(frozen=True)
-class _Column:
-    name: Expression
-    data_type: Any
-    types: Any
-
-    @property
-    def is_float(self) -> bool:
-        return self.types.is_floating(self.data_type)
-
-    @property
-    def is_single(self) -> bool:
-        return self.types.is_float32(self.data_type)
-
-
-def _condition(node: Node, columns: _Columns) -> Expression:
-    match node:
-        case Value(True):
-            return TRUE
-        case Value(False):
-            return FALSE
-        case Value(None):
-            return NULL
-        case Field():
-            return columns.of(node).name
-        case Call():
-            return _called(node, columns)
-        case AnyOf(Field() as field, values):
-            listed = _listed(field, values, columns, of_null_too=True)
-            return all_of([listed, columns.of(field).name.is_not_null()])
-        case Choice():
-            return _chosen(node, columns)
-        case _:
-            raise Untranslatable(_named(node))
-
-
-def _called(call: Call, columns: _Columns) -> Expression:
-    match call:
-        case Call("and", (left, right)):
-            return all_of([_condition(left, columns), _condition(right, columns)])
-        case Call("or", (left, right)):
-            return any_of([_condition(left, columns), _condition(right, columns)])
-        case Call("not", (inner,)):
-            return ~_condition(inner, columns)
-        case Call(name, (left, right)) if name in _COMPARISONS:
-            return _comparison(_COMPARISONS[name], left, right, columns)
-        case Call("is_null", (Field() as field,)):
-            return columns.of(field).name.is_null()
-        case Call("is_not_null", (Field() as field,)):
-            return columns.of(field).name.is_not_null()
-        case Call("is_nan", (Field() as field,)) if columns.of(field).is_float:
-            return is_nan(columns.of(field).name)
-        case Call(name, (Field() as field, Value(str() as text)), options) if name in _TEXTS:
-            # Without the word for it, whether the case of letters counts is not known.
-            if options != (("case_sensitivity", "CASE_SENSITIVE"),):
-                raise Untranslatable(f"{name} without regard to the case of letters")
-            return Expression(f"{_TEXTS[name]}({columns.of(field).name.sql}, {operand(text)})")
-        case _:
-            raise Untranslatable(_named(call))
-
-
-def _chosen(node: Choice, columns: _Columns) -> Expression:
-    match node:
-        case Choice(Call("is_not_null", (Field() as field,)), AnyOf(value, values), Value(None)) if (
-            value == field
-        ):
-            # What DuckDB makes of IN: a NULL that asks gets NULL, so that NULLs in the list find nothing.
-            return _listed(field, values, columns, of_null_too=False)
-        case Choice(Call("is_null" | "is_not_null") as asked, then, otherwise):
-            return choice(*(_condition(part, columns) for part in (asked, then, otherwise)))
-        case _:
-            raise Untranslatable(_named(node))
-
-
-def _comparison(operator: str, left: Node, right: Node, columns: _Columns) -> Expression:
-    match left, right:
-        case Field(), Value(value):
-            return _compared(columns.of(left), operator, value)
-        case Value(value), Field():
-            return _compared(columns.of(right), _MIRRORED[operator], value)
-        case Field(), Field():
-            one, other = columns.of(left), columns.of(right)
-            if one.data_type != other.data_type or one.is_float:
-                raise Untranslatable(f"a comparison of {one.name} and {other.name}")
-            return Expression(f"{one.name.sql} {operator} {other.name.sql}")
-        case _:
-            raise Untranslatable(next(_named(side) for side in (left, right) if not isinstance(side, Field)))
-
-
-def _compared(found: _Column, operator: str, value: Any) -> Expression:
-    name = found.name.sql
-    if value is None:
-        return NULL
-    if not found.is_float:
-        return Expression(f"{name} {operator} {operand(value)}")
-    if math.isnan(value):
-        # NaN is unequal to everything, itself too, and that is all there is to it.
-        if operator == "<>":
-            return any_of([found.name.is_not_null(), NULL])
-        return all_of([found.name.is_null(), NULL])
-    condition = Expression(f"{name} {operator} {operand(value)}")
-    if operator in (">", ">="):
-        return all_of([condition, Expression(f"{name} <= {_INFINITY}")])
-    return condition
-
-
-def _listed(field: Field, values: tuple[Node, ...], columns: _Columns, *, of_null_too: bool) -> Expression:
-    found = columns.of(field)
-    literals: list[str] = []
-    for item in values:
-        if not isinstance(item, Value):
-            raise Untranslatable(_named(item))
-        if item.value is None:
-            if of_null_too:
-                # The bytes do not say whether it is to be found by a NULL.
-                raise Untranslatable(f"is_in with a null in its list, of {found.name}")
-            continue
-        # Arrow looks numbers up by their bits: each zero is found by itself alone, and NaN by NaN.
-        rare = not item.value or (isinstance(item.value, float) and math.isnan(item.value))
-        if found.is_float and (found.is_single or rare):
-            raise Untranslatable(f"is_in with {item.value} of {found.name}")
-        literals.append(operand(item.value))
-    if columns.widened:
-        raise Untranslatable(f"is_in with values of another type than {found.name}")
-    if not literals:
-        return FALSE if of_null_too else all_of([found.name.is_null(), NULL])
-    return Expression(f"{found.name.sql} IN ({', '.join(literals)})")
-
-
-def _named(node: Node) -> str:
-    """What a part is, in a few words."""
-    match node:
-        case Call(name):
-            return f"the function {name.removeprefix('arrow:')}"
-        case Choice():
-            return "if_else"
-        case AnyOf():
-            return "is_in of something else than a column"
-        case Unread(what):
-            return what
-        case Value(value):
-            return f"the literal {value!r}"
-        case Field():
-            return "a column"
+def _text(function: str, name: Expression, text: str) -> Expression:
+    """Whether a text begins with another one, ends with it, holds it or is it."""
+    if function == "match_like":
+        inner = text.strip("%")
+        if any(letter in inner for letter in "%_\\"):
+            raise Untranslatable(f"match_like with the pattern {text!r}")
+        function = {
+            (False, False): "=",
+            (False, True): "starts_with",
+            (True, False): "ends_with",
+            (True, True): "match_substring",
+        }[(text.startswith("%"), text.endswith("%"))]
+        text = inner
+    if function == "=":
+        return name == text
+    return Expression(f"{_TEXTS[function]}({name.sql}, {operand(text)})")

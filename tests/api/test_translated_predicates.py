@@ -90,8 +90,10 @@ def of_pyarrow(draw: st.DrawFn) -> Any:
         return draw(st.sampled_from([field.is_valid(), field.is_null(), field.is_null(nan_is_null=True)]))
     if kind == "text":
         text = draw(st.sampled_from([value for value in VALUES["s"] if value is not None]))[:2]
-        ask = draw(st.sampled_from([pc.starts_with, pc.ends_with, pc.match_substring]))
-        return ask(ds.field("s"), text, ignore_case=draw(st.booleans()))
+        ask = draw(st.sampled_from([pc.starts_with, pc.ends_with, pc.match_substring, pc.match_like]))
+        if ask is pc.match_like:
+            text = draw(st.sampled_from([text, f"{text}%", f"%{text}", f"%{text}%", f"{text}_%"]))
+        return ask(ds.field("s"), text, ignore_case=draw(st.sampled_from([False, False, False, True])))
     if kind == "nested":
         inner, values = draw(st.sampled_from([("a", [-1, 0, 4, 2**40]), ("b.c", ["x", "ü", "y"])]))
         return draw(st.sampled_from(COMPARE))(ds.field("r", inner), draw(st.sampled_from(values)))
@@ -227,7 +229,7 @@ def test_most_conditions_are_translated(
         seen[translate(expression, snapshot.schema).understood(snapshot.scan).exact] += 1
 
     look()
-    assert seen[True] > 2 * seen[False]
+    assert seen[True] > 1.5 * seen[False]
 
 
 @pytest.mark.parametrize(
@@ -249,7 +251,10 @@ def test_most_conditions_are_translated(
         (pl.col("x") > 1.5, "`x` > 1.5D"),
         (pl.col("f") > 0.1, f"`f` > {NEAR_A_TENTH!r}D"),
         (pl.col("i").is_in([1, None], nulls_equal=True), "(`i` IN (1)) OR (`i` IS NULL)"),
-        (pl.col("i").is_in([]), "(`i` IS NULL) AND (NULL)"),
+        (pc.starts_with(ds.field("s"), "ü%'"), "startswith(`s`, 'ü%''')"),
+        (pc.match_like(ds.field("s"), "10 %"), "startswith(`s`, '10 ')"),
+        (pc.match_like(ds.field("r", "b.c"), "ü"), "`r`.`b.c` = 'ü'"),
+        (ds.field("x").is_null(nan_is_null=True), "(`x` IS NULL) OR (`x` = CAST('NaN' AS DOUBLE))"),
         (pl.col("s").ne_missing("a"), "NOT (`s` <=> 'a')"),
     ],
 )
@@ -267,7 +272,9 @@ def test_the_sql_of_a_translation(snapshot: deltaic.Snapshot, expression: Any, s
         (pc.starts_with(ds.field("s"), "a", ignore_case=True), "case of letters"),
         (ds.field("x").isin([0.0]), "is_in with 0.0 of `x`"),
         (ds.field("x") <= ds.field("x"), "a comparison of `x` and `x`"),
-        (ds.field("s").is_null(nan_is_null=True) & ds.field("x").is_null(nan_is_null=True), "nan_is_null"),
+        (pc.match_like(ds.field("s"), "a_c%"), "a_c%"),
+        (pc.starts_with(ds.field("b"), b"a"), "a column of type binary"),
+        (pl.col("i").is_in([]), "an empty list"),
         (ds.field("zz") > 1, "zz"),
         ((pl.col("i") > 1) & (pl.col("t").dt.year() > 2000), "TemporalExpr"),
         (pl.col("i") > 1.5, "DynFloat"),
@@ -313,7 +320,7 @@ def test_long_chains_and_deep_ones(snapshot: deltaic.Snapshot) -> None:
 
 def test_bytes_that_are_no_expression_are_an_error(snapshot: deltaic.Snapshot) -> None:
     schema = snapshot.schema.to_arrow()
-    whole = (ds.field("m") > Decimal("1.25")) & ds.field("s").isin(["a"]) & pc.starts_with(ds.field("s"), "a")
+    whole = (ds.field("m") > Decimal("1.25")) & ds.field("s").isin(["a"])
     data = bytes(whole.to_substrait(schema, allow_arrow_extensions=True))
     wrong = 0
     for place in range(len(data)):
