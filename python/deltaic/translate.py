@@ -96,6 +96,11 @@ class Translation:
         kept = Translation([], list(self.rest))
         for part in self.parts:
             kept.add(lambda part=part: _scanned(part, scan))
+        try:
+            # Together they may be more than a predicate may hold.
+            _scanned(all_of(kept.parts), scan)
+        except Untranslatable as error:
+            return Translation([], [*kept.rest, str(error)])
         return kept
 
 

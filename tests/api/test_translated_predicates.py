@@ -318,6 +318,27 @@ def test_long_chains_and_deep_ones(snapshot: deltaic.Snapshot) -> None:
             assert (rows.count_rows() if library is ds.field else rows.collect().height) == expected
 
 
+def test_more_than_a_predicate_holds_is_left_to_the_library(snapshot: deltaic.Snapshot) -> None:
+    wide: Any = ds.field("id") < 10
+    for number in range(40):
+        listed: Any = ds.field("i") == number
+        for other in range(200):
+            listed = listed | (ds.field("i") == 1000 * number + other)
+        wide = wide & (listed | (ds.field("id") >= 0))
+    assert snapshot.to_pyarrow_dataset().count_rows(filter=wide) == 10
+
+
+def test_names_are_taken_as_they_are(tmp_path: Path) -> None:
+    names = ["a.b", "a`b", "A b", "ä'\\", "select"]
+    rows = pa.table({name: [place, place + 1] for place, name in enumerate(names)})
+    table = deltaic.Table.create(tmp_path / "names", rows.schema)
+    table.append(rows)
+    snapshot = table.snapshot()
+    for place, name in enumerate(names):
+        for expression in (ds.field(name) == place, pl.col(name) == place):
+            assert snapshot.scan([name], expression).to_arrow()[name].to_pylist() == [place]
+
+
 def test_bytes_that_are_no_expression_are_an_error(snapshot: deltaic.Snapshot) -> None:
     schema = snapshot.schema.to_arrow()
     whole = (ds.field("m") > Decimal("1.25")) & ds.field("s").isin(["a"])
