@@ -51,9 +51,9 @@ def checked(peer: str, operation: str, table: str) -> dict:
         call = peers.call_of(peer, operation)
         state = call.prepare(table)
         with later(operation, table):
-            answer = call.answer(call.run(state))
+            answer = call.answer((call.kept or call.run)(state))
     except Exception as error:  # noqa: BLE001 - a peer may fail in any way of its own
-        return {"failed": f"{type(error).__name__}: {error}"}
+        return {"failed": f"{type(error).__name__}: {error}".splitlines()[0]}
     try:
         return {"note": check(operation, answer, manifest, exact=peer == "deltaic")}
     except WrongAnswerError as error:
