@@ -32,8 +32,6 @@ LOG_GENERATOR = ("actions", "checkpoints", "commits", "files", "generate", "hist
 DATA_GENERATOR = ("data_files", "data_log", "deletions", "questions", "row_digest", "rows")
 FRESH_PROCESS = "fresh_process"
 NOT_INSTALLED = "is not installed"
-# A whole program is over in the blink of an eye, so it is measured more often.
-PROGRAM_REPETITIONS = 4
 
 
 @dataclass
@@ -107,23 +105,27 @@ def answers(peer: str, entries: list[Entry], table: Path, manifest: Manifest) ->
 def measure(workload: Workload, entries: list[Entry], table: Path, repetitions: int) -> list[Line]:
     """All operations and peers in turn, again and again: what slows the machine slows each of them."""
     runs: list[list[dict]] = [[] for _ in entries]
-    fresh = entries[0].operation.name == FRESH_PROCESS
-    for _ in range(repetitions * PROGRAM_REPETITIONS if fresh else repetitions):
-        for entry, mine in zip(entries, runs, strict=True):
-            if entry.failed or entry.wrong:
-                continue
-            try:
-                if fresh:
-                    mine.append(child.program(entry.peer, table))
-                else:
-                    mine.extend(child.measure(entry.peer, entry.operation.name, str(table)))
-            except child.ChildFailedError as error:
-                entry.failed = str(error)
-                place_of(table).unlink(missing_ok=True)
+    all_of_them = list(zip(entries, runs, strict=True))
+    turn = [
+        (entry, mine)
+        for operation in workload.operations
+        for entry, mine in operation.times * [one for one in all_of_them if one[0].operation == operation]
+    ]
+    for entry, mine in repetitions * turn:
+        if entry.failed or entry.wrong:
+            continue
+        try:
+            if entry.operation.name == FRESH_PROCESS:
+                mine.append(child.program(entry.peer, table))
+            else:
+                mine.extend(child.measure(entry.peer, entry.operation.name, str(table)))
+        except child.ChildFailedError as error:
+            entry.failed = str(error)
+            place_of(table).unlink(missing_ok=True)
     print(f"{workload.name}: measured", flush=True)
     return [
         line_of(workload.name, entry.operation, Who(entry.peer, entry.release, entry.said()), mine)
-        for entry, mine in zip(entries, runs, strict=True)
+        for entry, mine in all_of_them
     ]
 
 

@@ -81,6 +81,8 @@ class Operation:
     """At full scale, at most so many times what deltaic needs for another operation, by its name."""
     unable: tuple[str, ...] = ()
     """Peers who are known to fail, or to answer wrong: the page says how, and stands nonetheless."""
+    times: int = 1
+    """How often it is measured in each turn: what is over in the blink of an eye more than once."""
 
 
 @dataclass(frozen=True)

@@ -88,6 +88,8 @@ def test_the_page_has_every_figure_and_keeps_the_requests(tmp_path: Path) -> Non
     assert found == [answer for answer in ANSWERS if answer[0] in names]
     assert all(line["ratios"]["wall"] == 1 for line in lines if line["peer"] == "deltaic")
     assert all(line["peak_mib"] > 1 for line in lines)
+    assert {line["repetitions"] for line in lines if line["workload"] == "many_commits"} == {1}
+    assert {line["repetitions"] for line in lines if line["workload"] == "tiny"} == {4}
     text = page.read_text()
     for name in names:
         rows = text.partition(f"## {name}\n")[2].partition("## ")[0].splitlines()

@@ -51,6 +51,17 @@ class Call:
         return cls(lambda state: drain(drained(state)), scan_answer, prepare, batches)
 
 
+def importing(*modules: str) -> Callable[[str], str]:
+    """What a peer needs besides itself, imported where no clock sees it."""
+
+    def prepare(uri: str) -> str:
+        for module in modules:
+            importlib.import_module(module)
+        return uri
+
+    return prepare
+
+
 def drain(batches: Iterable[Any]) -> int:
     """Take all batches and keep none."""
     rows = 0

@@ -6,19 +6,14 @@ import os
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from peers import Call, rows_answer
+from peers import Call, importing, rows_answer
 from questions import COUNT, SCANS, Question
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-
-def prepared(uri: str) -> str:
-    """The table's path; what daft needs besides itself is imported, so that no clock sees it."""
-    import deltalake  # noqa: F401 - read_deltalake reads the log with it
-
-    os.environ["DAFT_PROGRESS_BAR"] = "0"
-    return uri
+os.environ["DAFT_PROGRESS_BAR"] = "0"
+IMPORTED = importing("deltalake", "pyarrow")
 
 
 def scanning(question: Question) -> Call:
@@ -35,7 +30,7 @@ def scanning(question: Question) -> Call:
             rows = rows.select(*question.columns)
         return rows.to_arrow_iter()
 
-    return Call.of_rows(batches, prepared)
+    return Call.of_rows(batches, IMPORTED)
 
 
 def count(uri: str) -> int:
@@ -46,4 +41,4 @@ def count(uri: str) -> int:
 
 
 CALLS = {name: scanning(question) for name, question in SCANS.items()}
-CALLS[COUNT] = Call(count, rows_answer, prepared)
+CALLS[COUNT] = Call(count, rows_answer, IMPORTED)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from peers import Call, rows_answer
+from peers import Call, importing, rows_answer
 from questions import COUNT, PARTITION, RANGE, SCANS, Question
 
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from answers import Answer
 
+IMPORTED = importing("pyarrow")
 PROGRAM = (
     "import deltalake, sys\n"
     "table = deltalake.DeltaTable(sys.argv[1])\n"
@@ -101,13 +102,6 @@ def refreshed_answer(table: Any) -> Answer:
     return Answer(version=table.version(), num_files=len(table.file_uris()))
 
 
-def prepared(uri: str) -> str:
-    """The table's path; rows come as pyarrow's batches, whose import no clock sees."""
-    import pyarrow  # noqa: F401
-
-    return uri
-
-
 def scanning(question: Question) -> Call:
     """Open the table and read rows."""
 
@@ -118,7 +112,7 @@ def scanning(question: Question) -> Call:
         table = deltalake.DeltaTable(uri, version=question.version)
         return pa.RecordBatchReader.from_stream(table.scan(question.names(), question.sql()))
 
-    return Call.of_rows(batches, prepared)
+    return Call.of_rows(batches, IMPORTED)
 
 
 def count(uri: str) -> int:
@@ -140,5 +134,5 @@ CALLS = {
     "open_and_prune_partition": pruning(PARTITION),
     "refresh": Call(refreshed, refreshed_answer, opened),
     **{name: scanning(question) for name, question in SCANS.items()},
-    COUNT: Call(count, rows_answer, prepared),
+    COUNT: Call(count, rows_answer, IMPORTED),
 }

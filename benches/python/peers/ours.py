@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from peers import Call, rows_answer
+from peers import Call, importing, rows_answer
 from questions import COUNT, PARTITION, RANGE, SCANS, Question
 
 if TYPE_CHECKING:
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from answers import Answer
 
+IMPORTED = importing("pyarrow")
 PROGRAM = "import deltaic, sys\ntable = deltaic.Table(sys.argv[1])\nprint(table.snapshot().files().num_rows)"
 
 
@@ -65,13 +66,6 @@ def refreshed_answer(snapshot: Any) -> Answer:
     return Answer(version=snapshot.version, num_files=snapshot.num_files)
 
 
-def prepared(uri: str) -> str:
-    """The table's path; rows come as pyarrow's batches, whose import no clock sees."""
-    import pyarrow  # noqa: F401
-
-    return uri
-
-
 def scanning(question: Question) -> Call:
     """Open the table and read rows."""
 
@@ -80,7 +74,7 @@ def scanning(question: Question) -> Call:
 
         return deltaic.Table(uri).snapshot(question.version).scan(question.names(), question.sql())
 
-    return Call.of_rows(batches, prepared)
+    return Call.of_rows(batches, IMPORTED)
 
 
 def count(uri: str) -> int:
@@ -97,5 +91,5 @@ CALLS = {
     "open_and_prune_partition": listing(PARTITION),
     "refresh": Call(lambda snapshot: snapshot.refresh(), refreshed_answer, opened),
     **{name: scanning(question) for name, question in SCANS.items()},
-    COUNT: Call(count, rows_answer, prepared),
+    COUNT: Call(count, rows_answer, IMPORTED),
 }
