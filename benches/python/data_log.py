@@ -30,13 +30,17 @@ def physical_name(spec: RowsSpec, name: str) -> str:
 
 def physical_names(spec: RowsSpec, names: Iterable[str]) -> list[str]:
     """Those of the columns that are in the files."""
-    return [physical_name(spec, name) for name in names if not (spec.partitioned and name == "region")]
+    return [physical_name(spec, name) for name in names if name not in partition_columns(spec)]
+
+
+def partition_columns(spec: RowsSpec) -> list[str]:
+    """The columns that are in the paths and not in the files."""
+    return ["region"] if spec.partitioned else []
 
 
 def stored(spec: RowsSpec, table: pa.Table) -> pa.Table:
     """The columns as they stand in a file: without the partition's, under their physical names and ids."""
-    if spec.partitioned:
-        table = table.drop_columns(["region"])
+    table = table.drop_columns(partition_columns(spec))
     if not spec.mapped:
         return table
     fields = [
@@ -48,8 +52,12 @@ def stored(spec: RowsSpec, table: pa.Table) -> pa.Table:
 
 def first(spec: RowsSpec, facts: list[dict]) -> list[dict]:
     """The actions of version 0."""
+    by = json.dumps(partition_columns(spec), separators=(",", ":"))
+    metrics = {"numFiles": str(spec.files), "numOutputRows": str(spec.rows)}
+    metrics["numOutputBytes"] = str(sum(fact["size"] for fact in facts))
+    told = {"operationParameters": {"mode": "ErrorIfExists", "partitionBy": by}, "operationMetrics": metrics}
     return [
-        {"commitInfo": commit_info(0)},
+        {"commitInfo": {**commit_info(0), **told}},
         {"protocol": protocol(spec)},
         {"metaData": metadata(spec)},
         *(add(fact) for fact in facts),
@@ -58,7 +66,10 @@ def first(spec: RowsSpec, facts: list[dict]) -> list[dict]:
 
 def second(facts: list[dict], vectors: list[dict]) -> list[dict]:
     """The actions of version 1: each file goes, and comes again with its vector."""
-    found: list[dict] = [{"commitInfo": commit_info(1)}]
+    metrics = {"numDeletionVectorsAdded": str(len(vectors))}
+    metrics["numDeletedRows"] = str(sum(vector["cardinality"] for vector in vectors))
+    told = {"operation": "DELETE", "operationParameters": {}, "operationMetrics": metrics}
+    found: list[dict] = [{"commitInfo": {**commit_info(1), **told}}]
     for fact, vector in zip(facts, vectors, strict=True):
         # With a vector the bounds are those of all rows, deleted or not.
         again = add({**fact, "statistics": {**fact["statistics"], "tightBounds": False}})
@@ -101,7 +112,7 @@ def metadata(spec: RowsSpec) -> dict:
         "id": TABLE_ID,
         "format": {"provider": "parquet", "options": {}},
         "schemaString": json.dumps({"type": "struct", "fields": fields}, separators=(",", ":")),
-        "partitionColumns": ["region"] if spec.partitioned else [],
+        "partitionColumns": partition_columns(spec),
         "configuration": properties,
         "createdTime": EPOCH_MS,
     }
