@@ -33,13 +33,15 @@ class Expression:
     (`day` >= DATE '2026-11-01') AND ((`region` = 'EU') OR (`amount` > 9.5D))
     """
 
-    __slots__ = ("_sql",)
+    __slots__ = ("_links", "_sql")
 
     # NumPy's scalars would otherwise take a comparison with an expression for one with an array.
     __array_ufunc__ = None
 
     def __init__(self, sql: str) -> None:
         self._sql = sql
+        # The links of a chain by the word between them.
+        self._links: dict[str, tuple[str, ...]] = {}
 
     @property
     def sql(self) -> str:
@@ -129,7 +131,49 @@ class Expression:
         >>> print(col("name").starts_with("10%"))
         startswith(`name`, '10%')
         """
-        return Expression(f"startswith({self._sql}, {literal(prefix)})")
+        return self._text_test("startswith", prefix)
+
+    def ends_with(self, suffix: str) -> Expression:
+        """True where a text ends with `suffix`, taken literally.
+
+        >>> print(col("name").ends_with("_id"))
+        endswith(`name`, '_id')
+        """
+        return self._text_test("endswith", suffix)
+
+    def contains(self, part: str) -> Expression:
+        """True where a text has `part` in it, taken literally.
+
+        >>> print(col("name").contains("50%"))
+        contains(`name`, '50%')
+        """
+        return self._text_test("contains", part)
+
+    def like(self, pattern: str, escape: str = "\\") -> Expression:
+        r"""True where a whole text is of a pattern: ``_`` is one character, ``%`` any number of them.
+
+        Behind the character `escape` each of the two, and the escape itself, stands for itself.
+
+        Raises:
+            ValueError: The escape is not one character.
+
+        >>> print(col("name").like("A%"))
+        `name` LIKE 'A%'
+        >>> print(col("discount").like("10!%", escape="!"))
+        `discount` LIKE '10!%' ESCAPE '!'
+        """
+        if len(escape) != 1:
+            raise ValueError(f"the escape of a pattern is one character, not {escape!r}")
+        behind = "" if escape == "\\" else f" ESCAPE {literal(escape)}"
+        return Expression(f"{_operand(self)} LIKE {_text(pattern)}{behind}")
+
+    def is_nan(self) -> Expression:
+        """True where a floating-point number is not a number; false for NULL.
+
+        >>> print(col("ratio").is_nan())
+        isnan(`ratio`)
+        """
+        return Expression(f"isnan({self._sql})")
 
     def __and__(self, other: Expression | bool) -> Expression:
         return self._combine("AND", other)
@@ -163,7 +207,15 @@ class Expression:
         return Expression(f"{_operand(self)} {operator} {_operand(other)}")
 
     def _combine(self, operator: str, other: object) -> Expression:
-        return Expression(f"{_operand(self)} {operator} {_operand(_condition(other))}")
+        sides = [self, _condition(other)]
+        # A chain stays one level deep, however long: the parser bounds how deep a predicate nests.
+        links = [link for side in sides for link in side._links.get(operator, (_operand(side),))]
+        joined = Expression(f" {operator} ".join(links))
+        joined._links = {operator: tuple(links)}
+        return joined
+
+    def _text_test(self, function: str, part: str) -> Expression:
+        return Expression(f"{function}({self._sql}, {_text(part)})")
 
 
 _NAME = re.compile(r"`(?:[^`]|``)+`(?:\.`(?:[^`]|``)+`)*")
@@ -243,6 +295,12 @@ def literal(value: object) -> str:
         f"a value of type {type(value).__name__} cannot stand in a predicate: "
         "use bool, int, float, Decimal, str, bytes, date or datetime"
     )
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"a text is expected, not {type(value).__name__}")
+    return literal(value)
 
 
 def _is_numpy_bool(value: object) -> bool:

@@ -18,6 +18,8 @@ mod place;
 mod predicate;
 mod scalar;
 mod time;
+#[cfg(test)]
+mod twin;
 mod values;
 
 pub use bound::{BoundPredicate, Comparison, Operand};

@@ -220,7 +220,7 @@ fn castable(from: PrimitiveType, to: PrimitiveType) -> bool {
 }
 
 /// What is known of a condition's answer.
-fn is(condition: BoundPredicate, truth: Option<bool>) -> BoundPredicate {
+pub(super) fn is(condition: BoundPredicate, truth: Option<bool>) -> BoundPredicate {
     match (condition, truth) {
         (BoundPredicate::Constant(value), truth) => BoundPredicate::Constant(Some(value == truth)),
         (BoundPredicate::Column(path), None) => BoundPredicate::IsNull(path),
