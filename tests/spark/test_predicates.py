@@ -112,7 +112,7 @@ def test_predicates_answer_like_spark_or_not_at_all(snapshot: deltaic.Snapshot, 
 
 # Each was wrong once, or is a place where Spark is not what one would think.
 KEPT = [
-    # Beyond all of 64 bits one answer for every row, also for NULL; not for equality, nor for what is computed.
+    # Beyond all of 64 bits one answer for all rows, also for NULL; not where equality is asked.
     "i16 >= 9223372036854775808",
     "9223372036854775808 > i64",
     "i64 = 9223372036854775808",
