@@ -33,15 +33,13 @@ class Expression:
     (`day` >= DATE '2026-11-01') AND ((`region` = 'EU') OR (`amount` > 9.5D))
     """
 
-    __slots__ = ("_links", "_sql")
+    __slots__ = ("_sql",)
 
     # NumPy's scalars would otherwise take a comparison with an expression for one with an array.
     __array_ufunc__ = None
 
     def __init__(self, sql: str) -> None:
         self._sql = sql
-        # The links of a chain by the word between them.
-        self._links: dict[str, tuple[str, ...]] = {}
 
     @property
     def sql(self) -> str:
@@ -207,15 +205,27 @@ class Expression:
         return Expression(f"{_operand(self)} {operator} {_operand(other)}")
 
     def _combine(self, operator: str, other: object) -> Expression:
-        sides = [self, _condition(other)]
-        # A chain stays one level deep, however long: the parser bounds how deep a predicate nests.
-        links = [link for side in sides for link in side._links.get(operator, (_operand(side),))]
-        joined = Expression(f" {operator} ".join(links))
-        joined._links = {operator: tuple(links)}
-        return joined
+        return _Chain(operator, [*_links(self, operator), *_links(_condition(other), operator)])
 
     def _text_test(self, function: str, part: str) -> Expression:
         return Expression(f"{function}({self._sql}, {_text(part)})")
+
+
+class _Chain(Expression):
+    """Conditions joined by one word. It grows at its end and not in depth, which the parser bounds."""
+
+    __slots__ = ("links", "word")
+
+    def __init__(self, word: str, links: list[str]) -> None:
+        super().__init__(f" {word} ".join(links))
+        self.word = word
+        self.links = links
+
+
+def _links(condition: Expression, word: str) -> list[str]:
+    if isinstance(condition, _Chain) and condition.word == word:
+        return condition.links
+    return [_operand(condition)]
 
 
 _NAME = re.compile(r"`(?:[^`]|``)+`(?:\.`(?:[^`]|``)+`)*")
