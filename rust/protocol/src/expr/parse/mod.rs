@@ -1,6 +1,6 @@
 //! From SQL text, in Spark's spelling, to a [`Predicate`]: conditions, and what joins them.
 //!
-//! `tokens` cuts the text, `terms` reads values and names, `literals` gives them their types.
+//! `tokens` cuts the text, `terms` and `words` read values and names, `literals` gives them their types.
 
 mod intervals;
 mod literals;
@@ -8,6 +8,7 @@ mod terms;
 #[cfg(test)]
 mod tests;
 mod tokens;
+mod words;
 
 use super::place::{Source, Span};
 use super::predicate::{Expr, ExprKind};
