@@ -36,6 +36,7 @@ struct Binder<'a> {
 }
 
 /// What a part of a predicate is.
+#[derive(Clone)]
 enum Value {
     /// A value that is known without any row.
     Known(Known),
@@ -46,6 +47,7 @@ enum Value {
 }
 
 /// A column or a field in one.
+#[derive(Clone)]
 struct Column {
     path: Vec<String>,
     data_type: DataType,
@@ -141,17 +143,22 @@ impl Binder<'_> {
                 self.compare(*op, (left.at, left_value), (right.at, right_value), expr.at)?
             }
             ExprKind::Between(inner, low, high) => {
+                // Asked once: within another BETWEEN it would be asked four times, and so on.
+                let value = self.value(inner)?;
+                if matches!(value, Value::Condition(_)) {
+                    return self.only_of_columns(inner.at);
+                }
                 let part = |op, bound: &Expr| {
-                    let (value, bound_value) = (self.value(inner)?, self.value(bound)?);
-                    if matches!(value, Value::Condition(_)) {
-                        return self.only_of_columns(inner.at);
-                    }
-                    self.compare(op, (inner.at, value), (bound.at, bound_value), expr.at)
+                    let side = (inner.at, value.clone());
+                    self.compare(op, side, (bound.at, self.value(bound)?), expr.at)
                 };
-                BoundPredicate::And(vec![
-                    part(Comparison::GreaterOrEqual, low)?,
-                    part(Comparison::LessOrEqual, high)?,
-                ])
+                let above = part(Comparison::GreaterOrEqual, low)?;
+                match (above, part(Comparison::LessOrEqual, high)?) {
+                    (BoundPredicate::Constant(above), BoundPredicate::Constant(below)) => {
+                        BoundPredicate::Constant(both(above, below))
+                    }
+                    (above, below) => BoundPredicate::And(vec![above, below]),
+                }
             }
             ExprKind::In(inner, list) => self.is_in(expr.at, inner, list)?,
             ExprKind::IsNull(inner) => match self.value(inner)? {
@@ -218,6 +225,15 @@ impl Binder<'_> {
 fn castable(from: PrimitiveType, to: PrimitiveType) -> bool {
     use super::convert::is_numeric;
     from == PrimitiveType::String || (is_numeric(from) && is_numeric(to))
+}
+
+/// AND of two answers.
+fn both(left: Option<bool>, right: Option<bool>) -> Option<bool> {
+    match (left, right) {
+        (Some(false), _) | (_, Some(false)) => Some(false),
+        (Some(true), Some(true)) => Some(true),
+        _ => None,
+    }
 }
 
 /// What is known of a condition's answer.

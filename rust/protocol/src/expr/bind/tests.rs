@@ -99,6 +99,17 @@ fn literals_take_the_columns_type() -> Result<()> {
     Ok(())
 }
 
+/// What is asked of a part twice must not be asked twice as often at each level.
+#[test]
+fn nested_ranges_are_bound_in_no_time() -> Result<()> {
+    let depth = 70;
+    let text = "(".repeat(depth) + "1 = 1" + &" BETWEEN FALSE AND TRUE)".repeat(depth);
+    assert_eq!(bound(&text)?, "TRUE");
+    assert_eq!(bound("1 BETWEEN 2 AND NULL")?, "FALSE");
+    assert_eq!(bound("1 BETWEEN 1 AND NULL")?, "NULL");
+    Ok(())
+}
+
 /// protocol: beyond:collations.1
 #[test]
 fn what_cannot_be_answered_is_refused_where_it_stands() {
