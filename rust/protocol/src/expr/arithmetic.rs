@@ -57,7 +57,7 @@ pub(super) fn compute(op: Arithmetic, left: &Known, right: &Known) -> Result<Kno
     }
     let mismatch = || {
         let (left, right) = (left.data_type, right.data_type);
-        Failure::Invalid(format!("a {left} and a {right} cannot be joined by {op}"))
+        Failure::Invalid(format!("the types {left} and {right} cannot be joined by {op}"))
     };
     let number = |data_type| is_numeric(data_type) || data_type == PrimitiveType::Void;
     let (left, right) = match (left.data_type, right.data_type) {
@@ -129,7 +129,7 @@ pub(super) fn later(known: &Known, interval: Interval, backwards: bool) -> Resul
         (PrimitiveType::Date | PrimitiveType::Timestamp | PrimitiveType::TimestampNtz, _) => {
             (known.data_type, &known.value)
         }
-        (other, _) => return invalid(format!("a {other} and an interval have no sum")),
+        (other, _) => return invalid(format!("the type {other} and an interval have no sum")),
     };
     let Some(value) = moved else {
         return Ok(Known::computed(None, data_type));
@@ -165,7 +165,7 @@ pub(super) fn negated(known: &Known) -> Result<Known, Failure> {
         return match data_type {
             PrimitiveType::Void => Ok(Known::computed(None, PrimitiveType::Double)),
             _ if is_numeric(data_type) => Ok(Known::computed(None, data_type)),
-            _ => invalid(format!("a {data_type} has no sign")),
+            _ => invalid(format!("the type {data_type} has no sign")),
         };
     };
     let value = match value {
@@ -182,12 +182,12 @@ pub(super) fn negated(known: &Known) -> Result<Known, Failure> {
         }),
         other => match integer(other) {
             Some(number) => whole(-i128::from(number), data_type),
-            None => return invalid(format!("a {data_type} has no sign")),
+            None => return invalid(format!("the type {data_type} has no sign")),
         },
     };
     match value {
         Some(value) => Ok(Known::computed(Some(value), data_type)),
-        None => invalid(format!("the result is out of the range of a {data_type}")),
+        None => invalid(format!("the result is out of the range of the type {data_type}")),
     }
 }
 
@@ -215,7 +215,9 @@ fn integers(op: Arithmetic, left: &Known, right: &Known) -> Result<Known, Failur
     };
     match whole(result, common) {
         Some(value) => Ok(Known::computed(Some(value), common)),
-        None => invalid(format!("the result {result} is out of the range of a {common}")),
+        None => invalid(format!(
+            "the result {result} is out of the range of the type {common}"
+        )),
     }
 }
 

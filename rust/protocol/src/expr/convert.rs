@@ -16,6 +16,8 @@ const SECOND: i64 = 1_000_000;
 pub(super) enum Failure {
     /// Spark has none either.
     Invalid(String),
+    /// Nor has it one of this text.
+    Malformed(String),
     /// Spark may have one.
     Unsupported(String),
 }
@@ -23,7 +25,8 @@ pub(super) enum Failure {
 impl Failure {
     pub(super) fn at(self, source: Source<'_>, at: Span) -> Error {
         match self {
-            Self::Invalid(message) => source.error(
+            Self::Invalid(message) => source.error(ErrorKind::InvalidPredicate, at, &message, ""),
+            Self::Malformed(message) => source.error(
                 ErrorKind::InvalidPredicate,
                 at,
                 &message,
@@ -67,7 +70,7 @@ pub(super) fn cast(value: &Scalar, to: PrimitiveType) -> Result<Scalar, Failure>
     if from == to {
         return Ok(value.clone());
     }
-    let never = || invalid(format!("a {from} cannot become a {to}"));
+    let never = || invalid(format!("the type {from} is not cast to the type {to}"));
     match (value, to) {
         (_, PrimitiveType::Void | PrimitiveType::Variant) => never(),
         (Scalar::String(text), _) => from_text(text, to),
@@ -87,7 +90,7 @@ pub(super) fn cast(value: &Scalar, to: PrimitiveType) -> Result<Scalar, Failure>
         (Scalar::Timestamp(micros), _) if is_integral(to) => {
             let seconds = i128::from(micros.div_euclid(SECOND));
             whole(seconds, to)
-                .ok_or_else(|| Failure::Invalid(format!("the value is out of the range of a {to}")))
+                .ok_or_else(|| Failure::Invalid(format!("the value is out of the range of the type {to}")))
         }
         (_, PrimitiveType::Timestamp) if is_integral(from) => {
             match integer(value).and_then(|seconds| seconds.checked_mul(SECOND)) {
@@ -98,7 +101,7 @@ pub(super) fn cast(value: &Scalar, to: PrimitiveType) -> Result<Scalar, Failure>
         (Scalar::Timestamp(micros), PrimitiveType::TimestampNtz) => Ok(Scalar::TimestampNtz(*micros)),
         (Scalar::TimestampNtz(micros), PrimitiveType::Timestamp) => Ok(Scalar::Timestamp(*micros)),
         _ => unsupported(format!(
-            "the cast of a {from} to a {to} is not implemented in predicates"
+            "the cast of the type {from} to the type {to} is not implemented in predicates"
         )),
     }
 }
@@ -164,7 +167,7 @@ fn is_zero(value: &Scalar) -> bool {
 }
 
 fn number_of(value: &Scalar, to: PrimitiveType) -> Result<Scalar, Failure> {
-    let overflow = || Failure::Invalid(format!("the value is out of the range of a {to}"));
+    let overflow = || Failure::Invalid(format!("the value is out of the range of the type {to}"));
     let as_text = || match value {
         // As a double: its digits are more.
         Scalar::Float(value) => f64::from(*value).to_string(),

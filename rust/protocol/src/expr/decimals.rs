@@ -76,7 +76,7 @@ pub(super) fn decimals(op: Arithmetic, left: &Known, right: &Known) -> Result<Kn
     } else {
         scaled(i256::ONE, of_scale - target).and_then(|unit| quotient(exact, unit))
     };
-    let out_of_range = || Failure::Invalid(format!("the result is out of the range of a {data_type}"));
+    let out_of_range = || Failure::Invalid(format!("the result is out of the range of the type {data_type}"));
     let unscaled = shifted.and_then(i256::to_i128).ok_or_else(out_of_range)?;
     if op == Arithmetic::WholeQuotient {
         let value = whole(unscaled, data_type).ok_or_else(out_of_range)?;

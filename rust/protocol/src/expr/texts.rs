@@ -50,7 +50,7 @@ pub(super) fn rounded(text: &str, precision: u8, scale: u8) -> Option<Scalar> {
 
 pub(super) fn from_text(text: &str, to: PrimitiveType) -> Result<Scalar, Failure> {
     let trimmed = moments::trimmed(text);
-    let malformed = || Failure::Invalid(format!("{text:?} is not a {to}"));
+    let malformed = || Failure::Malformed(format!("{text:?} is not of the type {to}"));
     Ok(match to {
         PrimitiveType::String => Scalar::String(text.to_owned()),
         PrimitiveType::Binary => Scalar::Binary(text.as_bytes().to_vec()),
@@ -123,7 +123,7 @@ pub(super) fn to_text(value: &Scalar) -> Result<Scalar, Failure> {
             Some(number) => number.to_string(),
             None => {
                 return unsupported(format!(
-                    "the cast of a {} to a string is not implemented in predicates",
+                    "the cast of the type {} to a string is not implemented in predicates",
                     other.data_type()
                 ));
             }

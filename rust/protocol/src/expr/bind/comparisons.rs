@@ -49,6 +49,11 @@ impl Binder<'_> {
                         ),
                         "",
                     ),
+                    // There is NULL in both, and nothing else.
+                    Some(PrimitiveType::Void) => {
+                        let same = op == Comparison::NullSafeEqual;
+                        Ok(BoundPredicate::Constant(same.then_some(true)))
+                    }
                     Some(common) => Ok(BoundPredicate::Compare {
                         op,
                         left: Operand::Column(left.path),
@@ -73,7 +78,7 @@ impl Binder<'_> {
         let hint =
             "write the literal as the column's type, for example DATE '2026-11-01', 9.5, 'text' or X'00FF'";
         self.source
-            .invalid(at, format!("a {left} and a {right} {why}"), hint)
+            .invalid(at, format!("the types {left} and {right} {why}"), hint)
     }
 
     /// Two values that are known.
@@ -149,7 +154,7 @@ impl Binder<'_> {
     pub(super) fn of_texts<T>(&self, at: Span, name: &str, other: PrimitiveType) -> Result<T> {
         self.source.unsupported(
             at,
-            format!("{name} is a string: beside a {other} its texts would have to be cast"),
+            format!("{name} is a string: beside the type {other} its texts would have to be cast"),
             "write the literal as text, for example 'x'",
         )
     }

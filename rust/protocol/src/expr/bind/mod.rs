@@ -93,7 +93,7 @@ impl Binder<'_> {
                 DataType::Primitive(PrimitiveType::Variant) => self.of_a_variant(expr.at, &column.name()),
                 _ => {
                     let message = format!(
-                        "the column {} is a {}, not a condition",
+                        "the column {} is of the type {}, not a condition",
                         column.name(),
                         column.data_type
                     );
@@ -209,7 +209,9 @@ impl Binder<'_> {
     fn cast(&self, at: Span, inner: &Expr, to: PrimitiveType, or_null: bool) -> Result<Value> {
         match self.value(inner)? {
             Value::Known(known) => match known.cast(to) {
-                Err(Failure::Invalid(_)) if or_null && castable(known.data_type, to) => {
+                Err(Failure::Invalid(_) | Failure::Malformed(_))
+                    if or_null && castable(known.data_type, to) =>
+                {
                     Ok(Value::Known(Known::computed(None, to)))
                 }
                 cast => cast.map(Value::Known).map_err(self.failed(at)),
