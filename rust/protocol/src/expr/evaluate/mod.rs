@@ -86,9 +86,20 @@ fn fold(
     let Some(first) = parts.next() else {
         return Ok(constant(Some(of_none), batch.num_rows()));
     };
-    parts.try_fold(evaluate(first, batch)?, |joined, part| {
-        join(&joined, &evaluate(part, batch)?).map_err(failed)
-    })
+    let mut joined = evaluate(first, batch)?;
+    for part in parts {
+        // Nothing that is said further changes what is decided for every row.
+        let decided = if of_none {
+            joined.false_count()
+        } else {
+            joined.true_count()
+        };
+        if decided == joined.len() {
+            break;
+        }
+        joined = join(&joined, &evaluate(part, batch)?).map_err(failed)?;
+    }
+    Ok(joined)
 }
 
 fn failed(error: ArrowError) -> Error {
