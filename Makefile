@@ -24,6 +24,8 @@ EXECUTIONS ?= 100000
 
 VENV := .venv
 BIN := $(VENV)/bin
+# Properties of data skipping: how many tables there are, of a dozen predicates each.
+TABLES ?= 100000
 # What a release wheel is made from.
 WHEEL_SOURCES = $(shell find rust python -name '*.rs' -o -name '*.toml' -o -name '*.py' -o -name '*.pyi') \
 	Cargo.toml Cargo.lock pyproject.toml README.md
@@ -78,6 +80,17 @@ asan: need-cargo venv ## AddressSanitizer over all seeds, all that fuzzing found
 fuzz-bounded: need-cargo need-python ## every fuzz target's law on known bytes, changed EXECUTIONS=100000 times
 	@$(PYTHON) fuzz/collect_seeds.py ../shared fuzz/golden
 	@HOSTILE_EXECUTIONS=$(EXECUTIONS) cargo test --locked -p deltaic-testkit --test hostile
+
+.PHONY: properties
+properties: need-cargo ## no row is lost by data skipping: TABLES=100000 of a dozen predicates each
+	@PROPTEST_CASES=$(TABLES) cargo test --locked -p deltaic-protocol --lib skipping::tests::never_lost
+
+.PHONY: mutants
+mutants: need-cargo ## data skipping and evaluation, changed in one place after the other: does a test notice?
+	@command -v cargo-mutants > /dev/null || { echo "missing: cargo install cargo-mutants --locked" >&2; exit 1; }
+	@PROPTEST_CASES=400 nice -n 19 cargo mutants --package deltaic-protocol --output target --jobs 1 \
+		--file 'rust/protocol/src/skipping/**' --file 'rust/protocol/src/expr/evaluate*' \
+		-- --lib --locked -- skipping expr
 
 .PHONY: wheel
 wheel: dist/.wheel ## a release wheel in dist/

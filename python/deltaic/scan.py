@@ -110,7 +110,7 @@ class ScanTask:
 
     @property
     def predicate(self) -> str | None:
-        """What the task still asks of the file's rows, as SQL text; None where every row matches.
+        """What is still asked of the file's rows, as SQL text; None where every row matches.
 
         It is what the partition values of the file leave of the scan's predicate. `read` asks it; it is told
         for those who read the file themselves.

@@ -183,7 +183,7 @@ fn file(rows: &[Row], form: &Form) -> Vec<u8> {
     let properties = WriterProperties::builder()
         .set_max_row_group_row_count(Some(form.group_rows))
         .set_data_page_row_count_limit(form.page_rows)
-        .set_write_batch_size(1)
+        .set_write_batch_size(form.page_rows.min(1_000))
         .set_dictionary_enabled(form.dictionary)
         .set_bloom_filter_enabled(form.bloom)
         .set_statistics_enabled(form.statistics)
@@ -241,7 +241,29 @@ fn condition() -> impl Strategy<Value = String> {
         format!("id IN ({})", values.join(", "))
     });
     let begins = text.prop_map(|text| format!("startswith(text, '{text}')"));
+    let like = (0..TEXTS.len(), 0usize..4).prop_map(|(index, form)| {
+        let text = TEXTS[index].replace('\'', "\\'");
+        match form {
+            0 => format!("text LIKE '%{text}%'"),
+            1 => format!("text NOT LIKE '{text}_'"),
+            2 => format!("endswith(text, '{text}')"),
+            _ => format!("contains(long, '{text}')"),
+        }
+    });
+    let words = (
+        proptest::collection::vec(0..TEXTS.len(), 1..4),
+        any::<[bool; 2]>(),
+    )
+        .prop_map(|(texts, [not, null])| {
+            let texts = texts
+                .into_iter()
+                .map(|index| format!("'{}'", TEXTS[index].replace('\'', "\\'")));
+            let texts: Vec<String> = texts.chain(null.then(|| "NULL".to_owned())).collect();
+            format!("text {}IN ({})", if not { "NOT " } else { "" }, texts.join(", "))
+        });
     let simple = prop_oneof![
+        like,
+        words,
         with_number,
         with_double,
         with_text,
@@ -376,4 +398,127 @@ proptest! {
         let done = runtime.block_on(agrees(&files, &text, &columns, batch_size));
         prop_assert!(done.is_ok(), "{text}: {done:?}");
     }
+}
+
+/// A row group that is so large that several read it at once.
+#[tokio::test]
+async fn a_large_row_group_is_read_in_parts() -> Result<()> {
+    const ROWS: usize = 600_000;
+    let rows: Vec<Row> = (0..ROWS)
+        .map(|row| Row {
+            id: (row % 1000) as i64,
+            number: row as i32,
+            double: 0.5,
+            text: row % TEXTS.len(),
+            null: row % 11 == 0,
+        })
+        .collect();
+    let form = Form {
+        group_rows: ROWS,
+        page_rows: 20_000,
+        dictionary: true,
+        bloom: false,
+        statistics: EnabledStatistics::Page,
+        second_version: false,
+        old: false,
+        deleted: vec![],
+    };
+    for deleted in [
+        vec![],
+        (0..ROWS as u64)
+            .filter(|row| row % 3 == 1 || *row > 500_000)
+            .collect(),
+    ] {
+        let is_left = |row: usize| deleted.binary_search(&(row as u64)).is_err();
+        let form = Form {
+            deleted: deleted.clone(),
+            ..form.clone()
+        };
+        let table = table(&[(rows.clone(), form)]).await?;
+        let snapshot = Snapshot::load(table.location(), None, LoadOptions::default()).await?;
+        for (text, matches) in [
+            (None, Box::new(|_: usize| true) as Box<dyn Fn(usize) -> bool>),
+            (Some("id < 10"), Box::new(|row| row % 1000 < 10)),
+            (
+                Some("number >= 250000 AND text = 'ab'"),
+                Box::new(|row| row >= 250_000 && row % 8 == 2 && row % 11 != 0),
+            ),
+        ] {
+            let options = ScanOptions {
+                columns: Some(vec!["number".to_owned(), "nested".to_owned()]),
+                predicate: text.map(str::to_owned),
+                ..ScanOptions::default()
+            };
+            let batches = read(&snapshot, options).await?;
+            let found = batches.iter().flat_map(|batch| {
+                let numbers = batch.column(0).as_any().downcast_ref::<Int32Array>();
+                numbers.expect("they are numbers").values().to_vec()
+            });
+            let expected = (0..ROWS)
+                .filter(|row| is_left(*row) && matches(*row))
+                .map(|row| row as i32);
+            assert!(found.eq(expected), "{text:?}");
+        }
+    }
+    Ok(())
+}
+
+/// An index is a help and no truth: one that makes no sense is not gone by, and no room is made for what it claims.
+#[tokio::test]
+async fn an_index_of_pages_that_makes_no_sense_is_passed_over() -> Result<()> {
+    let rows: Vec<Row> = (0..200)
+        .map(|row| Row {
+            id: row,
+            number: 0,
+            double: 0.5,
+            text: 1,
+            null: false,
+        })
+        .collect();
+    let form = Form {
+        group_rows: 200,
+        page_rows: 10,
+        dictionary: false,
+        bloom: false,
+        statistics: EnabledStatistics::Page,
+        second_version: false,
+        old: false,
+        deleted: vec![],
+    };
+    let sound = file(&rows, &form);
+    let metadata = parquet::file::metadata::ParquetMetaDataReader::new()
+        .parse_and_finish(&bytes::Bytes::from(sound.clone()))
+        .expect("it is a file");
+    let column = metadata.row_group(0).column(0);
+    let start = column.offset_index_offset().expect("there is an index") as usize;
+    for claim in [
+        // A list of 268,435,455 pages.
+        [0x19, 0xfc, 0xff, 0xff, 0xff, 0x7f],
+        [0x00; 6],
+        [0xff; 6],
+    ] {
+        let mut damaged = sound.clone();
+        damaged[start..start + claim.len()].copy_from_slice(&claim);
+        let schema = schema_from_arrow(&batch(&[], false).schema())?;
+        let mut table = TableBuilder::new();
+        let mut actions = TableBuilder::first_actions();
+        actions[1]["metaData"]["schemaString"] = json!(schema.to_json());
+        let mut add = add("0.parquet", None);
+        add["add"]["size"] = json!(damaged.len());
+        table.put("0.parquet", damaged).await?;
+        actions.push(add);
+        table.commit(actions).await?;
+        let snapshot = Snapshot::load(table.location(), None, LoadOptions::default()).await?;
+        let options = ScanOptions {
+            predicate: Some("id BETWEEN 50 AND 60".to_owned()),
+            ..ScanOptions::default()
+        };
+        let found: usize = read(&snapshot, options)
+            .await?
+            .iter()
+            .map(RecordBatch::num_rows)
+            .sum();
+        assert_eq!(found, 11);
+    }
+    Ok(())
 }

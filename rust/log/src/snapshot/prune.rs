@@ -5,20 +5,20 @@ use std::sync::Arc;
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, BooleanArray, RecordBatch, StructArray};
 use arrow_buffer::{BooleanBuffer, BooleanBufferBuilder};
+use arrow_select::filter::filter;
 use deltaic_protocol::Result;
 use deltaic_protocol::actions::columns::AddColumns;
 use deltaic_protocol::expr::BoundPredicate;
-use deltaic_protocol::skipping::{columns_of, may_match};
+use deltaic_protocol::skipping::{self, columns_of, files_that_may_match};
 use deltaic_protocol::statistics::{StatisticsColumns, StatisticsSchema};
 
 use super::Snapshot;
 use super::files::{Files, FilesBatch, PartitionField, typed_struct, unreadable_values};
-use super::live::{copy_of, rows_of};
+use super::live::{copy_of, failed, rows_of};
 use super::statistics::{Unit, WithStatistics, read_statistics, units_of};
 use crate::in_parallel::in_parallel;
 use crate::location::TableLocation;
 use crate::reconcile::Survivors;
-use crate::skipping::partition_mask;
 
 /// How many batches are worked on at once.
 const UNITS_IN_FLIGHT: usize = 4;
@@ -68,9 +68,9 @@ impl PruneReport {
 struct Work {
     location: Arc<TableLocation>,
     fields: Vec<PartitionField>,
-    /// The conjuncts that look at partition columns alone.
+    /// What partition values are asked about: all of the predicate.
     by_partition: Option<BoundPredicate>,
-    /// What statistics are asked about.
+    /// What statistics are asked about: the conjuncts that name a column with data.
     by_statistics: Option<BoundPredicate>,
     /// The statistics that are read.
     wanted: Option<StatisticsSchema>,
@@ -82,6 +82,7 @@ struct Selected {
     survivors: Survivors,
     adds: AddColumns,
     partition_values: Option<StructArray>,
+    unreadable: Option<BooleanArray>,
     rows: BooleanBuffer,
 }
 
@@ -115,22 +116,16 @@ impl Snapshot {
 
     fn work(&self, pruning: Pruning<'_>) -> Result<Work> {
         let fields = self.partition_names();
-        let is_partition = |column: &&str| fields.iter().any(|partition| partition.field.name == *column);
-        let mut of_partitions = Vec::new();
-        let mut of_rows = Vec::new();
-        for conjunct in pruning
-            .predicate
-            .map(BoundPredicate::conjuncts)
-            .unwrap_or_default()
-        {
-            if conjunct.columns().iter().all(is_partition) {
-                of_partitions.push(conjunct.clone());
-            } else {
-                of_rows.push(conjunct.clone());
-            }
-        }
-        let by_statistics = BoundPredicate::all_of(of_rows);
-        let paths = by_statistics.as_ref().map(columns_of).unwrap_or_default();
+        let is_partition = |column: &str| fields.iter().any(|partition| partition.field.name == column);
+        let conjuncts = pruning.predicate.map(BoundPredicate::conjuncts);
+        // What looks at partition columns alone is answered by then.
+        let of_rows = conjuncts.unwrap_or_default().into_iter().filter(|conjunct| {
+            let columns = conjunct.columns();
+            !columns.into_iter().all(is_partition)
+        });
+        let by_statistics = BoundPredicate::all_of(of_rows.cloned().collect());
+        let mut paths = by_statistics.as_ref().map(columns_of).unwrap_or_default();
+        paths.retain(|path| !path.first().is_some_and(|name| is_partition(name)));
         let by_statistics = by_statistics.filter(|_| !paths.is_empty());
         let wanted = match (pruning.statistics, &by_statistics) {
             (WithStatistics::All, _) => Some(self.statistics_schema(None)),
@@ -141,7 +136,7 @@ impl Snapshot {
         Ok(Work {
             location: Arc::clone(&self.location),
             fields,
-            by_partition: BoundPredicate::all_of(of_partitions),
+            by_partition: pruning.predicate.cloned(),
             by_statistics,
             wanted,
             keeps_statistics: pruning.statistics != WithStatistics::None,
@@ -174,7 +169,7 @@ impl Work {
         let statistics = read_statistics(&self.location, rows, wanted).await?;
         for (mut selected, mut statistics) in selected.into_iter().zip(statistics) {
             if let Some(predicate) = &self.by_statistics
-                && let Some(mask) = may_match(predicate, &statistics, wanted)?
+                && let Some(mask) = selected.that_may_match(predicate, &statistics, wanted)?
             {
                 selected.rows = narrowed(&selected.rows, &mask);
                 statistics = statistics.filter(&mask)?;
@@ -198,9 +193,14 @@ impl Work {
         report.files += rows.count_set_bits();
         report.bytes = report.bytes.saturating_add(bytes_of(&adds, &rows));
         let partition_values = typed_struct(&adds.partition_values, &self.fields)?;
-        if let (Some(predicate), Some(values)) = (&self.by_partition, &partition_values) {
-            let unreadable = unreadable_values(&adds, values, &self.fields);
-            if let Some(mask) = partition_mask(predicate, values, &unreadable)? {
+        let mut unreadable = None;
+        if let Some(predicate) = &self.by_partition {
+            let mut files = skipping::Files::new(rows.len());
+            if let Some(values) = &partition_values {
+                let unreadable = unreadable.insert(unreadable_values(&adds, values, &self.fields));
+                files = files.with_partition_values(values, unreadable)?;
+            }
+            if let Some(mask) = files_that_may_match(predicate, &files)? {
                 rows = &rows & mask.values();
             }
         }
@@ -212,12 +212,35 @@ impl Work {
             survivors,
             adds,
             partition_values,
+            unreadable,
             rows,
         })
     }
 }
 
 impl Selected {
+    /// Which of the selected files may hold a row that matches, by their statistics and partition values.
+    fn that_may_match(
+        &self,
+        predicate: &BoundPredicate,
+        statistics: &StatisticsColumns,
+        wanted: &StatisticsSchema,
+    ) -> Result<Option<BooleanArray>> {
+        let files = skipping::Files::new(self.rows.count_set_bits()).with_statistics(statistics, wanted)?;
+        let Some((values, unreadable)) = self.partition_values.as_ref().zip(self.unreadable.as_ref()) else {
+            return files_that_may_match(predicate, &files);
+        };
+        let is_partition = |name: &str| values.column_by_name(name).is_some();
+        if !predicate.columns().into_iter().any(is_partition) {
+            return files_that_may_match(predicate, &files);
+        }
+        let selected = BooleanArray::new(self.rows.clone(), None);
+        let values = filter(values, &selected).map_err(failed)?;
+        let unreadable = filter(unreadable, &selected).map_err(failed)?;
+        let files = files.with_partition_values(values.as_struct(), unreadable.as_boolean())?;
+        files_that_may_match(predicate, &files)
+    }
+
     /// The log's columns with the typed partition values beside them, so that both are cut alike.
     fn with_values(&self) -> Result<RecordBatch> {
         super::files::with_partition_values(&self.survivors.files.batch, self.partition_values.as_ref())

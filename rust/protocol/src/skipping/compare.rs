@@ -15,15 +15,15 @@ enum Side<'a> {
 }
 
 /// The files that may hold a row in which the comparison of two values that are not NULL is true; none where nothing
-/// is known.
+/// is known. The columns in `numbers` are not NaN.
 pub(super) fn compare(
     op: Comparison,
-    left: &Operand,
-    right: &Operand,
+    operands: [&Operand; 2],
     common: PrimitiveType,
     files: &Files<'_>,
+    numbers: &[&[String]],
 ) -> Result<Option<BooleanBuffer>> {
-    let (Some(left), Some(right)) = (side(left, files), side(right, files)) else {
+    let [Some(left), Some(right)] = operands.map(|operand| side(operand, files)) else {
         return Ok(None);
     };
     let rows = files.len();
@@ -52,20 +52,30 @@ pub(super) fn compare(
             each(op, ranges(&left)?, ranges(&right)?, rows)
         }
         PrimitiveType::Float | PrimitiveType::Double => {
-            let is_number = |side: &Side<'_>| matches!(side, Side::Value(value) if double(value).is_some_and(|value| !value.is_nan()));
-            let nan = if op == Comparison::Equal && (is_number(&left) || is_number(&right)) {
-                Nan::WithoutNan
-            } else {
-                Nan::Counts
+            let is_number = |operand: &Operand| match operand {
+                Operand::Column(path) => numbers.contains(&path.as_slice()),
+                Operand::Scalar(value) => double(value).is_some_and(|value| !value.is_nan()),
             };
-            let ranges = |side: &Side<'_>| {
+            // Where one side is a number, what is equal to it is one too.
+            let both = op == Comparison::Equal && operands.into_iter().any(is_number);
+            let ranges = |side: &Side<'_>, operand| {
+                let nan = if both || is_number(operand) {
+                    Nan::WithoutNan
+                } else {
+                    Nan::Counts
+                };
                 Ok(match side {
                     Side::Column(bounds) => Some(bounds.doubles(nan)?),
                     // What is not a number is above every range: nothing is left out for it.
                     Side::Value(value) => double(value).filter(|value| !value.is_nan()).map(Ranges::Value),
                 })
             };
-            each(op, ranges(&left)?, ranges(&right)?, rows)
+            each(
+                op,
+                ranges(&left, operands[0])?,
+                ranges(&right, operands[1])?,
+                rows,
+            )
         }
         PrimitiveType::String => each(op, texts(&left), texts(&right), rows),
         PrimitiveType::Boolean | PrimitiveType::Binary | PrimitiveType::Void | PrimitiveType::Variant => None,

@@ -1,65 +1,179 @@
-//! The files that a predicate is asked about, with what their statistics tell of each column.
+//! What is known of files without opening one: statistics of their columns, and partition values.
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
-use arrow_array::{Array, ArrayRef, Int64Array};
+use arrow_array::{Array, ArrayRef, BooleanArray, Int64Array, RecordBatch, StructArray};
 use arrow_buffer::BooleanBuffer;
 
+use super::Answer;
 use super::ranges::Bounds;
-use crate::statistics::{StatisticsColumns, StatisticsSchema};
+use crate::expr::{BoundPredicate, evaluate};
+use crate::statistics::{Nulls, StatisticsColumns, StatisticsSchema};
+use crate::{Error, ErrorKind, Result};
 
-/// The statistics of many files, column by column.
-pub(super) struct Files<'a> {
-    statistics: &'a StatisticsColumns,
-    wanted: &'a StatisticsSchema,
+/// What is known of many files, a row each, without opening one.
+///
+/// ```
+/// use deltaic_protocol::skipping::Files;
+/// use deltaic_protocol::statistics::{StatisticsBuilder, StatisticsSchema, StatisticsText};
+///
+/// let wanted = StatisticsSchema::num_records_only();
+/// let mut builder = StatisticsBuilder::with_capacity(&wanted, 1);
+/// builder.push(StatisticsText::Plain(br#"{"numRecords":3}"#));
+/// let statistics = builder.finish()?;
+/// assert_eq!(Files::new(1).with_statistics(&statistics, &wanted)?.len(), 1);
+/// assert!(Files::new(2).with_statistics(&statistics, &wanted).is_err());
+/// # Ok::<(), deltaic_protocol::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Files<'a> {
+    len: usize,
+    statistics: Option<(&'a StatisticsColumns, &'a StatisticsSchema)>,
+    partitions: Option<(&'a StructArray, &'a BooleanArray)>,
 }
 
 impl<'a> Files<'a> {
-    pub(super) fn new(statistics: &'a StatisticsColumns, wanted: &'a StatisticsSchema) -> Self {
-        Self { statistics, wanted }
+    /// So many files of which nothing is known.
+    #[must_use]
+    pub fn new(len: usize) -> Self {
+        Self {
+            len,
+            statistics: None,
+            partitions: None,
+        }
+    }
+
+    /// The same files and their statistics, which were read under `wanted`.
+    pub fn with_statistics(
+        self,
+        statistics: &'a StatisticsColumns,
+        wanted: &'a StatisticsSchema,
+    ) -> Result<Self> {
+        self.ensure_len(statistics.num_records.len())?;
+        Ok(Self {
+            statistics: Some((statistics, wanted)),
+            ..self
+        })
+    }
+
+    /// The same files and their typed partition values, a column each. Where `unreadable` is true, nothing is known
+    /// of a file's values.
+    pub fn with_partition_values(
+        self,
+        values: &'a StructArray,
+        unreadable: &'a BooleanArray,
+    ) -> Result<Self> {
+        self.ensure_len(values.len())?;
+        self.ensure_len(unreadable.len())?;
+        Ok(Self {
+            partitions: Some((values, unreadable)),
+            ..self
+        })
+    }
+
+    fn ensure_len(&self, len: usize) -> Result<()> {
+        if len == self.len {
+            return Ok(());
+        }
+        let message = format!("something is said of {len} files, and there are {}", self.len);
+        Err(Error::new(ErrorKind::InvalidArgument, message))
     }
 
     /// How many files there are.
-    pub(super) fn len(&self) -> usize {
-        self.statistics.num_records.len()
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there are no files.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// The files whose rows give this answer to a predicate that looks at partition columns alone, and those whose
+    /// values cannot be read; none for any other predicate.
+    pub(super) fn by_partition(
+        &self,
+        predicate: &BoundPredicate,
+        answer: Answer,
+    ) -> Result<Option<BooleanBuffer>> {
+        let Some((values, unreadable)) = self.partitions else {
+            return Ok(None);
+        };
+        let columns = predicate.columns();
+        let is_partition = |column: &&str| values.column_by_name(column).is_some();
+        if columns.is_empty() || !columns.iter().all(is_partition) {
+            return Ok(None);
+        }
+        let found = evaluate(predicate, &RecordBatch::from(values.clone()))?;
+        let wanted = answer == Answer::True;
+        Ok(Some(BooleanBuffer::collect_bool(self.len, |row| {
+            unreadable.value(row) || (found.is_valid(row) && found.value(row) == wanted)
+        })))
     }
 
     /// The bounds of a column; none where it has none, or none that can be compared byte by byte.
     pub(super) fn bounds(&self, path: &[String]) -> Option<Bounds> {
-        let leaf = self.wanted.leaf(path)?;
-        if leaf.collated {
+        if let Some(values) = self.partition(path) {
+            return Some(Bounds::of_values(values));
+        }
+        let (statistics, wanted) = self.statistics?;
+        if wanted.leaf(path)?.collated {
             return None;
         }
-        Some(Bounds {
-            min: field(&self.statistics.min, path)?,
-            max: field(&self.statistics.max, path)?,
-        })
+        Some(Bounds::of_statistics(
+            field(&statistics.min, path)?,
+            field(&statistics.max, path)?,
+        ))
     }
 
     /// The files that may hold a value of the column that is not NULL.
     pub(super) fn not_all_null(&self, path: &[String]) -> Option<BooleanBuffer> {
-        let records = self.statistics.num_records.as_primitive_opt::<Int64Type>()?;
-        let counts = self.null_counts(path)?;
-        Some(BooleanBuffer::collect_bool(self.len(), |row| {
+        if let (Some(values), Some((_, unreadable))) = (self.partition(path), self.partitions) {
+            let present = |row| values.is_valid(row) || unreadable.value(row);
+            return Some(BooleanBuffer::collect_bool(self.len, present));
+        }
+        let (statistics, wanted) = self.statistics?;
+        if wanted.leaf(path)?.nulls != Nulls::Counted {
+            return None;
+        }
+        let records = statistics.num_records.as_primitive_opt::<Int64Type>()?;
+        let counts = null_counts(statistics, path)?;
+        let (min, max) = (field(&statistics.min, path), field(&statistics.max, path));
+        // Where there are bounds, there is a value: then one of the two words is wrong.
+        let has = |bound: &Option<ArrayRef>, row| bound.as_ref().is_some_and(|bound| bound.is_valid(row));
+        Some(BooleanBuffer::collect_bool(self.len, |row| {
             let count = at(&counts, row);
-            count.is_none() || count != at(records, row)
+            count.is_none() || count != at(records, row) || has(&min, row) || has(&max, row)
         }))
     }
 
     /// The files that may hold a NULL in the column. A count between none and all tells nothing: rows may be deleted.
     pub(super) fn not_without_null(&self, path: &[String]) -> Option<BooleanBuffer> {
-        let counts = self.null_counts(path)?;
-        Some(BooleanBuffer::collect_bool(self.len(), |row| {
+        let (statistics, wanted) = self.statistics?;
+        if wanted.leaf(path)?.nulls == Nulls::Unsure {
+            return None;
+        }
+        let counts = null_counts(statistics, path)?;
+        Some(BooleanBuffer::collect_bool(self.len, |row| {
             at(&counts, row) != Some(0)
         }))
     }
 
-    fn null_counts(&self, path: &[String]) -> Option<Int64Array> {
-        self.wanted.leaf(path)?;
-        field(&self.statistics.null_count, path)?
-            .as_primitive_opt::<Int64Type>()
-            .cloned()
+    /// The values of a partition column.
+    fn partition(&self, path: &[String]) -> Option<ArrayRef> {
+        match path {
+            [name] => self.partitions?.0.column_by_name(name).cloned(),
+            _ => None,
+        }
     }
+}
+
+fn null_counts(statistics: &StatisticsColumns, path: &[String]) -> Option<Int64Array> {
+    field(&statistics.null_count, path)?
+        .as_primitive_opt::<Int64Type>()
+        .cloned()
 }
 
 fn at(values: &Int64Array, row: usize) -> Option<i64> {

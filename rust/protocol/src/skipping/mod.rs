@@ -1,18 +1,21 @@
-//! Which files can hold a row that a predicate matches, by their statistics.
+//! Which files can hold a row that a predicate matches, by their statistics and partition values.
 //!
-//! Protocol: *Per-file Statistics*. A file is left out only where its statistics prove that no row of it matches.
+//! Protocol: *Per-file Statistics*, *Partition Value Serialization*. A file is left out only where what is known of
+//! it proves that no row of it matches.
 
 mod compare;
 mod files;
+mod nan;
 mod ranges;
 
 use arrow_array::BooleanArray;
 use arrow_buffer::BooleanBuffer;
 
 use crate::Result;
-use crate::expr::{BoundPredicate, Comparison, Operand};
+use crate::expr::{BoundPredicate, Comparison, Operand, Scalar, ValueSet};
 use crate::statistics::{StatisticsColumns, StatisticsSchema};
-use files::Files;
+
+pub use files::Files;
 
 /// For each file whether it may hold a row that the predicate matches: never FALSE for a file that holds one, and
 /// never NULL. None when the statistics rule no file out.
@@ -41,8 +44,35 @@ pub fn may_match(
     statistics: &StatisticsColumns,
     wanted: &StatisticsSchema,
 ) -> Result<Option<BooleanArray>> {
-    let files = Files::new(statistics, wanted);
-    let kept = may_be(predicate, Answer::True, &files)?;
+    let files = Files::new(statistics.num_records.len()).with_statistics(statistics, wanted)?;
+    files_that_may_match(predicate, &files)
+}
+
+/// The same as [`may_match`], of files of which more is known: a partition value stands for all rows of its file, so
+/// that a predicate may speak of partition columns and of others at once.
+///
+/// ```
+/// use std::sync::Arc;
+/// use arrow_array::{ArrayRef, BooleanArray, StringArray, StructArray};
+/// use arrow_schema::{DataType, Field};
+/// use deltaic_protocol::expr::parse_predicate;
+/// use deltaic_protocol::schema::{PrimitiveType, StructField, StructType};
+/// use deltaic_protocol::skipping::{Files, files_that_may_match};
+///
+/// let region = StructField::new("region", PrimitiveType::String.into(), true);
+/// let id = StructField::new("id", PrimitiveType::Long.into(), true);
+/// let predicate = parse_predicate("region = 'EU' OR (region = 'US' AND id > 5)")?
+///     .bind(&StructType { fields: vec![region, id] })?;
+/// let regions: ArrayRef = Arc::new(StringArray::from(vec!["EU", "US", "JP"]));
+/// let values = StructArray::from(vec![(Arc::new(Field::new("region", DataType::Utf8, true)), regions)]);
+/// let unreadable = BooleanArray::from(vec![false; 3]);
+/// let files = Files::new(3).with_partition_values(&values, &unreadable)?;
+/// let kept = files_that_may_match(&predicate, &files)?;
+/// assert_eq!(kept, Some(vec![true, true, false].into()));
+/// # Ok::<(), deltaic_protocol::Error>(())
+/// ```
+pub fn files_that_may_match(predicate: &BoundPredicate, files: &Files<'_>) -> Result<Option<BooleanArray>> {
+    let kept = may_be(predicate, Answer::True, files, &[])?;
     Ok(kept
         .filter(|kept| kept.count_set_bits() < kept.len())
         .map(|kept| BooleanArray::new(kept, None)))
@@ -57,28 +87,11 @@ pub fn columns_of(predicate: &BoundPredicate) -> Vec<Vec<String>> {
 }
 
 fn collect(predicate: &BoundPredicate, found: &mut Vec<Vec<String>>) {
-    let mut add = |path: &Vec<String>| {
+    predicate.for_each_path(&mut |path| {
         if !found.contains(path) {
             found.push(path.clone());
         }
-    };
-    match predicate {
-        BoundPredicate::Constant(_) => {}
-        BoundPredicate::Column(path) | BoundPredicate::IsNull(path) | BoundPredicate::StartsWith(path, _) => {
-            add(path);
-        }
-        BoundPredicate::Compare { left, right, .. } => {
-            for side in [left, right] {
-                if let Operand::Column(path) = side {
-                    add(path);
-                }
-            }
-        }
-        BoundPredicate::And(parts) | BoundPredicate::Or(parts) => {
-            parts.iter().for_each(|part| collect(part, found));
-        }
-        BoundPredicate::Not(inner) => collect(inner, found),
-    }
+    });
 }
 
 /// The answer that is asked for: NOT turns one into the other, and NULL is neither.
@@ -97,19 +110,28 @@ impl Answer {
     }
 }
 
-/// For each file whether a row of it may give this answer; none when nothing is known.
-fn may_be(predicate: &BoundPredicate, answer: Answer, files: &Files<'_>) -> Result<Option<BooleanBuffer>> {
+/// For each file whether a row of it may give this answer; none when nothing is known. In `numbers` are columns of
+/// which it is known that the row has no NaN.
+fn may_be(
+    predicate: &BoundPredicate,
+    answer: Answer,
+    files: &Files<'_>,
+    numbers: &[&[String]],
+) -> Result<Option<BooleanBuffer>> {
+    if let Some(kept) = files.by_partition(predicate, answer)? {
+        return Ok(Some(kept));
+    }
     Ok(match (predicate, answer) {
         (BoundPredicate::Constant(value), _) => {
             let wanted = Some(answer == Answer::True);
             (*value != wanted).then(|| BooleanBuffer::new_unset(files.len()))
         }
-        (BoundPredicate::Not(inner), _) => may_be(inner, answer.opposite(), files)?,
+        (BoundPredicate::Not(inner), _) => may_be(inner, answer.opposite(), files, numbers)?,
         (BoundPredicate::And(parts), Answer::True) | (BoundPredicate::Or(parts), Answer::False) => {
-            all(parts, answer, files)?
+            all(parts, answer, files, numbers)?
         }
         (BoundPredicate::And(parts), Answer::False) | (BoundPredicate::Or(parts), Answer::True) => {
-            any(parts, answer, files)?
+            any(parts, answer, files, numbers)?
         }
         (BoundPredicate::Column(path), _) => files.not_all_null(path),
         (BoundPredicate::IsNull(path), Answer::True) => files.not_without_null(path),
@@ -117,6 +139,34 @@ fn may_be(predicate: &BoundPredicate, answer: Answer, files: &Files<'_>) -> Resu
         (BoundPredicate::StartsWith(path, prefix), _) => {
             let by_bounds = compare::starts_with(path, prefix, answer == Answer::True, files);
             both(files.not_all_null(path), by_bounds)
+        }
+        (BoundPredicate::Like(path, pattern), Answer::True) => {
+            let by_bounds = compare::starts_with(path, &pattern.prefix(), true, files);
+            both(files.not_all_null(path), by_bounds)
+        }
+        // A condition that has this answer; the other one it also has where it is NULL.
+        (BoundPredicate::Is(inner, Some(truth)), Answer::True) => {
+            let asked = if *truth { Answer::True } else { Answer::False };
+            may_be(inner, asked, files, numbers)?
+        }
+        (BoundPredicate::Is(..) | BoundPredicate::IsNan(_), Answer::False)
+        | (BoundPredicate::Is(_, None), _) => None,
+        (
+            BoundPredicate::IsNan(path)
+            | BoundPredicate::Like(path, _)
+            | BoundPredicate::EndsWith(path, _)
+            | BoundPredicate::Contains(path, _),
+            _,
+        ) => files.not_all_null(path),
+        (BoundPredicate::In { path, values, .. }, Answer::True) => {
+            both(files.not_all_null(path), one_of(path, values, files, numbers)?)
+        }
+        (BoundPredicate::In { path, has_null, .. }, Answer::False) => {
+            if *has_null {
+                Some(BooleanBuffer::new_unset(files.len()))
+            } else {
+                files.not_all_null(path)
+            }
         }
         (
             BoundPredicate::Compare {
@@ -130,7 +180,7 @@ fn may_be(predicate: &BoundPredicate, answer: Answer, files: &Files<'_>) -> Resu
             let Some(op) = asked(*op, answer, left, right) else {
                 return Ok(None);
             };
-            let mut kept = compare::compare(op, left, right, *common, files)?;
+            let mut kept = compare::compare(op, [left, right], *common, files, numbers)?;
             for side in [left, right] {
                 if let Operand::Column(path) = side {
                     kept = both(kept, files.not_all_null(path));
@@ -139,6 +189,37 @@ fn may_be(predicate: &BoundPredicate, answer: Answer, files: &Files<'_>) -> Resu
             kept
         }
     })
+}
+
+/// How many values of IN are looked for one by one. Of more only the least and the greatest are.
+const ONE_BY_ONE: usize = 64;
+
+/// The files that may hold a row with one of these values.
+fn one_of(
+    path: &[String],
+    values: &ValueSet,
+    files: &Files<'_>,
+    numbers: &[&[String]],
+) -> Result<Option<BooleanBuffer>> {
+    let compared = |op, value: &Scalar| {
+        let (column, scalar) = (Operand::Column(path.to_vec()), Operand::Scalar(value.clone()));
+        compare::compare(op, [&column, &scalar], value.data_type(), files, numbers)
+    };
+    let values = values.values();
+    if values.len() > ONE_BY_ONE
+        && let [least, .., greatest] = values
+    {
+        let above = compared(Comparison::GreaterOrEqual, least)?;
+        return Ok(both(above, compared(Comparison::LessOrEqual, greatest)?));
+    }
+    let mut kept = BooleanBuffer::new_unset(files.len());
+    for value in values {
+        match compared(Comparison::Equal, value)? {
+            None => return Ok(None),
+            Some(more) => kept = &kept | &more,
+        }
+    }
+    Ok(Some(kept))
 }
 
 /// The comparison that must hold for two values that are not NULL; none where a NULL may give the answer too.
@@ -157,20 +238,34 @@ fn asked(op: Comparison, answer: Answer, left: &Operand, right: &Operand) -> Opt
     })
 }
 
-/// A row must give the answer to each part.
-fn all(parts: &[BoundPredicate], answer: Answer, files: &Files<'_>) -> Result<Option<BooleanBuffer>> {
+/// A row must give the answer to each part, and where one part rules NaN out, it is none for the others.
+fn all(
+    parts: &[BoundPredicate],
+    answer: Answer,
+    files: &Files<'_>,
+    numbers: &[&[String]],
+) -> Result<Option<BooleanBuffer>> {
+    let mut numbers = numbers.to_vec();
+    parts
+        .iter()
+        .for_each(|part| nan::ruled_out(part, answer, &mut numbers));
     let mut kept = None;
     for part in parts {
-        kept = both(kept, may_be(part, answer, files)?);
+        kept = both(kept, may_be(part, answer, files, &numbers)?);
     }
     Ok(kept)
 }
 
 /// A row must give the answer to one part; a part about which nothing is known leaves nothing out.
-fn any(parts: &[BoundPredicate], answer: Answer, files: &Files<'_>) -> Result<Option<BooleanBuffer>> {
+fn any(
+    parts: &[BoundPredicate],
+    answer: Answer,
+    files: &Files<'_>,
+    numbers: &[&[String]],
+) -> Result<Option<BooleanBuffer>> {
     let mut kept = BooleanBuffer::new_unset(files.len());
     for part in parts {
-        match may_be(part, answer, files)? {
+        match may_be(part, answer, files, numbers)? {
             None => return Ok(None),
             Some(more) => kept = &kept | &more,
         }

@@ -17,9 +17,16 @@ use crate::{Error, ErrorKind, Result};
 
 /// Timestamps in statistics are cut to milliseconds, downwards on both sides by most writers.
 const MILLISECOND: i64 = 1_000;
+/// Some writers spell an instant in their own zone, whose offset has no seconds in the text. Until 1972 zones had
+/// some.
+const MINUTE: i64 = 60_000_000;
+const OFFSETS_HAVE_NO_SECONDS: i64 = 1_096 * MICROS_PER_DAY;
 const MICROS_PER_DAY: i64 = 86_400_000_000;
-/// Decimals above this do not survive a detour through a double, which some writers take.
-const EXACT_IN_DOUBLE: u128 = 1 << 53;
+/// Decimals of this many digits may not survive a detour through a double, which some writers take.
+const EXACT_IN_DOUBLE: u128 = 100_000_000_000_000;
+/// Such a detour moves a decimal by less than this share of it, as a power of two, and one: a double's last place a
+/// few times over.
+const LOST_IN_DOUBLE: u32 = 48;
 
 /// The two bounds of a value; none where nothing is known on that side.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -68,21 +75,41 @@ impl<V: PartialOrd + Copy> Ranges<V> {
     }
 }
 
-/// The bounds of a column as the statistics give them.
+/// The bounds of a column.
 #[derive(Clone, Debug)]
 pub(super) struct Bounds {
-    pub(super) min: ArrayRef,
-    pub(super) max: ArrayRef,
+    min: ArrayRef,
+    max: ArrayRef,
+    /// Whether they are what statistics say, and not the values themselves.
+    cut: bool,
 }
 
 impl Bounds {
+    /// Bounds as statistics give them.
+    pub(super) fn of_statistics(min: ArrayRef, max: ArrayRef) -> Self {
+        Self { min, max, cut: true }
+    }
+
+    /// Bounds of files whose rows all have the same value.
+    pub(super) fn of_values(values: ArrayRef) -> Self {
+        Self {
+            min: Arc::clone(&values),
+            max: values,
+            cut: false,
+        }
+    }
+
+    /// How far a value may lie outside of a bound of a time.
+    fn reach(&self, bound: i64) -> i64 {
+        match self.min.data_type() {
+            ArrowType::Timestamp(_, Some(_)) if self.cut && bound < OFFSETS_HAVE_NO_SECONDS => MINUTE,
+            ArrowType::Timestamp(..) if self.cut => MILLISECOND,
+            _ => 0,
+        }
+    }
+
     /// Ranges of whole numbers, dates and times, as 64-bit integers of the unit of `common`.
     pub(super) fn integers(&self, common: PrimitiveType) -> Option<Ranges<i64>> {
-        let reach = if matches!(self.min.data_type(), ArrowType::Timestamp(..)) {
-            MILLISECOND
-        } else {
-            0
-        };
         let (low, high) = (integers(&self.min, common)?, integers(&self.max, common)?);
         let pairs = low.iter().zip(high.iter());
         Some(Ranges::Files(
@@ -90,8 +117,8 @@ impl Bounds {
                 .map(|(low, high)| {
                     let raw = Range::new(low, high);
                     Range {
-                        low: raw.low.map(|low| low.saturating_sub(reach)),
-                        high: raw.high.map(|high| high.saturating_add(reach)),
+                        low: raw.low.map(|low| low.saturating_sub(self.reach(low))),
+                        high: raw.high.map(|high| high.saturating_add(self.reach(high))),
                     }
                 })
                 .collect(),
@@ -101,7 +128,7 @@ impl Bounds {
     /// Ranges of decimals of the scale of `common`.
     pub(super) fn decimals(&self, common: PrimitiveType) -> Result<Ranges<i128>> {
         let arrow = common.to_arrow()?;
-        let bound = |array: &ArrayRef, low| cast(&reached(array, low), &arrow);
+        let bound = |array: &ArrayRef, low| cast(&self.reached(array, low), &arrow);
         let (low, high) = (bound(&self.min, true)?, bound(&self.max, false)?);
         let (Some(low), Some(high)) = (
             low.as_primitive_opt::<Decimal128Type>(),
@@ -117,7 +144,8 @@ impl Bounds {
     /// Not a number may be in any file and lies above every bound. So only `WithoutNan` gives an upper bound.
     pub(super) fn doubles(&self, nan: Nan) -> Result<Ranges<f64>> {
         let is_float = matches!(self.max.data_type(), ArrowType::Float32 | ArrowType::Float64);
-        let bound = |array: &ArrayRef, low| cast(&reached(array, low), &ArrowType::Float64);
+        let is_decimal = matches!(self.max.data_type(), ArrowType::Decimal128(..));
+        let bound = |array: &ArrayRef, low| cast(&self.reached(array, low), &ArrowType::Float64);
         let (low, high) = (bound(&self.min, true)?, bound(&self.max, false)?);
         let (Some(low), Some(high)) = (
             low.as_primitive_opt::<Float64Type>(),
@@ -125,10 +153,16 @@ impl Bounds {
         ) else {
             return Ok(Ranges::Files(Vec::new()));
         };
-        let number = |value: Option<f64>| value.filter(|value| !value.is_nan());
-        let mut ranges = zip(low.iter().map(number), high.iter().map(number));
-        if is_float && nan == Nan::Counts {
+        let mut ranges: Vec<_> = low.iter().zip(high.iter()).map(of_doubles).collect();
+        if is_float && self.cut && nan == Nan::Counts {
             ranges.iter_mut().for_each(|range| range.high = None);
+        }
+        if is_decimal {
+            // There is more than one way to the nearest double.
+            for range in &mut ranges {
+                range.low = range.low.map(|low| low.next_down().next_down());
+                range.high = range.high.map(|high| high.next_up().next_up());
+            }
         }
         Ok(Ranges::Files(ranges))
     }
@@ -140,10 +174,29 @@ impl Bounds {
             let raw = Range::new(low, high);
             Range {
                 low: raw.low,
-                high: raw.high.filter(|text| is_upper_bound(text)),
+                high: raw.high.filter(|text| !self.cut || is_upper_bound(text)),
             }
         });
         Some(Ranges::Files(ranges.collect()))
+    }
+
+    /// Decimals moved apart by what a detour through a double may have taken; everything else as it is.
+    fn reached(&self, array: &ArrayRef, low: bool) -> ArrayRef {
+        let Some(decimals) = array.as_primitive_opt::<Decimal128Type>().filter(|_| self.cut) else {
+            return Arc::clone(array);
+        };
+        let moved = decimals.unary::<_, Decimal128Type>(|value| {
+            if value.unsigned_abs() < EXACT_IN_DOUBLE {
+                return value;
+            }
+            let by = i128::try_from(value.unsigned_abs() >> LOST_IN_DOUBLE).unwrap_or(i128::MAX);
+            if low {
+                value.saturating_sub(by).saturating_sub(1)
+            } else {
+                value.saturating_add(by).saturating_add(1)
+            }
+        });
+        Arc::new(moved.with_data_type(array.data_type().clone()))
     }
 }
 
@@ -156,12 +209,23 @@ pub(super) enum Nan {
     WithoutNan,
 }
 
-/// Whether a maximum holds for the whole text. One that was cut without a last character above all others does not,
-/// and a writer may count in code points or in UTF-16.
+/// Whether a maximum holds for the whole text. One that was cut without a last character above all others does not:
+/// a writer may count in code points or in UTF-16, and the character above all others stands behind what was kept.
 fn is_upper_bound(text: &str) -> bool {
+    let has_last = |kept: &str| kept.chars().nth(STRING_PREFIX - 1).is_some();
     text.len() < STRING_PREFIX
-        || text.ends_with(['\u{7F}', '\u{10FFFF}'])
-        || text.encode_utf16().take(STRING_PREFIX).count() < STRING_PREFIX
+        || text.encode_utf16().nth(STRING_PREFIX - 1).is_none()
+        || text.strip_suffix(['\u{7F}', '\u{10FFFF}']).is_some_and(has_last)
+}
+
+/// The range of two bounds that may be NaN, which is above every number and bounds nothing.
+fn of_doubles((low, high): (Option<f64>, Option<f64>)) -> Range<f64> {
+    let number = |value: Option<f64>| value.filter(|value| !value.is_nan());
+    // Upside down.
+    if low.is_some_and(f64::is_nan) && number(high).is_some() {
+        return Range::new(None, None);
+    }
+    Range::new(number(low), number(high))
 }
 
 fn zip<V: PartialOrd + Copy>(
@@ -188,25 +252,6 @@ fn integers(array: &ArrayRef, common: PrimitiveType) -> Option<PrimitiveArray<In
         }
         _ => return None,
     })
-}
-
-/// Decimals moved apart by what a detour through a double may have taken; everything else as it is.
-fn reached(array: &ArrayRef, low: bool) -> ArrayRef {
-    let Some(decimals) = array.as_primitive_opt::<Decimal128Type>() else {
-        return Arc::clone(array);
-    };
-    let moved = decimals.unary::<_, Decimal128Type>(|value| {
-        if value.unsigned_abs() <= EXACT_IN_DOUBLE {
-            return value;
-        }
-        let by = i128::try_from(value.unsigned_abs() >> 52).unwrap_or(i128::MAX);
-        if low {
-            value.saturating_sub(by)
-        } else {
-            value.saturating_add(by)
-        }
-    });
-    Arc::new(moved.with_data_type(array.data_type().clone()))
 }
 
 /// The array in another type; what does not fit is NULL.

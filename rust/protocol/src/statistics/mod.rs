@@ -19,6 +19,7 @@ mod words;
 pub use bounds::{STRING_PREFIX, lower_bound, upper_bound};
 pub use builder::{StatisticsBuilder, StatisticsText};
 pub use columns::StatisticsColumns;
+pub(crate) use schema::Nulls;
 pub use schema::StatisticsSchema;
 pub use text::{Statistics, num_records};
 

@@ -53,6 +53,19 @@ pub(crate) struct Leaf {
     pub(super) was_float: bool,
     /// Text of a collation: its order is not that of its bytes.
     pub(crate) collated: bool,
+    /// What the count of its NULLs tells.
+    pub(crate) nulls: Nulls,
+}
+
+/// What the count of a column's NULLs tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Nulls {
+    /// None means that no row has one, as many as rows mean that all have one.
+    Counted,
+    /// None means that no row has one. Some writers count the elements of arrays and maps, so more tells nothing.
+    NoneTells,
+    /// It tells nothing: it is not sure whose count it is.
+    Unsure,
 }
 
 impl StatisticsSchema {
@@ -137,7 +150,10 @@ impl StatisticsSchema {
         paths: Option<&[&[String]]>,
     ) -> Self {
         let mut leaves = 0;
-        let fields = wanted(schema, name_of, paths, &mut leaves);
+        let mut fields = wanted(schema, name_of, paths, &mut leaves);
+        if schema.fields.iter().any(|field| repeats(&field.data_type)) {
+            distrust_names_of_elements(&mut fields);
+        }
         let repeated_keys = has_repeated_keys(&fields);
         Self {
             fields,
@@ -208,6 +224,26 @@ fn wanted(
     found
 }
 
+/// What Parquet calls the parts of arrays and maps.
+const NAMES_OF_ELEMENTS: [&str; 6] = ["key", "value", "element", "item", "list", "array"];
+
+/// Whether a value holds others of a number that is not fixed.
+fn repeats(data_type: &DataType) -> bool {
+    matches!(data_type, DataType::Array(..) | DataType::Map(..))
+}
+
+/// Some writers put the counts of an array's or a map's parts beside those of the columns, under the parts' own
+/// names. A column of such a name cannot be told from them.
+fn distrust_names_of_elements(fields: &mut [Wanted]) {
+    for field in fields {
+        if let Part::Leaf(leaf) = &mut field.part
+            && NAMES_OF_ELEMENTS.contains(&field.key.as_str())
+        {
+            leaf.nulls = Nulls::Unsure;
+        }
+    }
+}
+
 fn leaf(field: &StructField, data_type: &DataType, index: usize) -> Leaf {
     let bounds = data_type.as_primitive().filter(|primitive| {
         !matches!(
@@ -220,6 +256,12 @@ fn leaf(field: &StructField, data_type: &DataType, index: usize) -> Leaf {
         bounds,
         was_float: bounds == Some(PrimitiveType::Double) && was_float(field),
         collated: field.metadata.contains_key("__COLLATIONS"),
+        nulls: match data_type {
+            // It holds nothing but NULL, whatever was counted.
+            DataType::Primitive(PrimitiveType::Void) => Nulls::Unsure,
+            DataType::Primitive(_) | DataType::Struct(_) => Nulls::Counted,
+            DataType::Array(..) | DataType::Map(..) | DataType::Unknown(_) => Nulls::NoneTells,
+        },
     }
 }
 

@@ -55,9 +55,11 @@ pub(super) struct Stretch {
 }
 
 impl<'a> Question<'a> {
+    /// The question that a predicate asks of a file of a table. The file does not tell of partition columns.
     pub(super) fn new(
         predicate: &'a BoundPredicate,
         table: &StructType,
+        is_partition: &dyn Fn(&StructField) -> bool,
         footer: &Footer,
         mode: ColumnMappingMode,
     ) -> Result<Self> {
@@ -65,7 +67,7 @@ impl<'a> Question<'a> {
         let wanted = StatisticsSchema::of_columns(table, &|field| field.name.clone(), &paths);
         let fields = on_paths(table, &paths);
         let mut columns = Vec::new();
-        for field in &fields {
+        for field in fields.iter().filter(|field| !is_partition(field)) {
             leaf_columns(field, &mut vec![], &mut |path| {
                 let found = column_at(table, path, footer, mode)?;
                 columns.push((path.to_vec(), found));

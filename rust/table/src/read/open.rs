@@ -24,12 +24,14 @@ use super::find::ensure_ids;
 use super::footer::{Footer, damaged, miscounted, options};
 use super::page_index::with_page_index;
 use super::rows::Rows;
-use super::selection::{Group, rows_of as rows_of_group};
+use super::selection::{Group, cuts, rows_of as rows_of_group};
 use super::weighed::{Chunks, Weighed};
 use crate::scan::{ScanTask, Selection};
 
-/// Rows of a piece: row groups are put together until they have as many.
+/// Rows of a piece: row groups of a local file are put together until they have as many.
 const PIECE_ROWS: u64 = 64 * 1024;
+/// Rows of a part, at least, where a row group is cut.
+const PART_ROWS: u64 = 128 * 1024;
 /// Decoded values that are kept from judging rows to handing them out, for each row group.
 const KEPT_BYTES: usize = 32 << 20;
 /// Runs of rows that are shorter than this on average are decoded with what lies between them, which is quicker.
@@ -74,14 +76,31 @@ pub(super) struct Piece {
     groups: Vec<Group>,
 }
 
-/// Opens a task's file; none where the log knows already that no row of it matches.
-pub(super) async fn open(task: ScanTask, limit: Option<usize>) -> Result<Option<OpenFile>> {
-    let (path, version) = (without_secrets(&task.path), task.context.version);
-    let located = |error: Error| error.with("path", path.as_str()).with("version", version);
-    try_open(task, limit, &path).await.map_err(located)
+/// How a file is cut up for those who read it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Cut {
+    /// No more rows of it will be looked at.
+    pub(super) limit: Option<usize>,
+    /// How many read its pieces, so that large row groups are cut too; one where many files are read side by side.
+    pub(super) readers: usize,
 }
 
-async fn try_open(task: ScanTask, limit: Option<usize>, shown: &str) -> Result<Option<OpenFile>> {
+impl Cut {
+    /// For one who reads it from the first row to the last.
+    pub(super) const WHOLE: Self = Self {
+        limit: None,
+        readers: 1,
+    };
+}
+
+/// Opens a task's file; none where the log knows already that no row of it matches.
+pub(super) async fn open(task: ScanTask, cut: Cut) -> Result<Option<OpenFile>> {
+    let (path, version) = (without_secrets(&task.path), task.context.version);
+    let located = |error: Error| error.with("path", path.as_str()).with("version", version);
+    try_open(task, cut, &path).await.map_err(located)
+}
+
+async fn try_open(task: ScanTask, cut: Cut, shown: &str) -> Result<Option<OpenFile>> {
     let context = Arc::clone(&task.context);
     let asked = Asked::of(&task)?;
     if asked.is_hopeless() {
@@ -98,6 +117,7 @@ async fn try_open(task: ScanTask, limit: Option<usize>, shown: &str) -> Result<O
         Some(predicate) => Some(Question::new(
             predicate,
             &context.table_schema,
+            &|field| context.partition_columns.contains(&field.name),
             &footer,
             context.column_mapping,
         )?),
@@ -108,7 +128,10 @@ async fn try_open(task: ScanTask, limit: Option<usize>, shown: &str) -> Result<O
     if let Some(question) = &question {
         kept = with_values(question, &context.table_schema, &footer, kept, &leaves, shown).await?;
     }
-    if question.is_some() || limit.is_some() {
+    let is_large = |(group, _): &(usize, u64)| {
+        cut.readers > 1 && rows_of_group(&footer.metadata, *group) >= 2 * PART_ROWS
+    };
+    if question.is_some() || cut.limit.is_some() || kept.iter().any(is_large) {
         let asked: Vec<usize> = question.iter().flat_map(Question::leaves).collect();
         footer.metadata = with_page_index(
             &mut footer.file,
@@ -126,13 +149,15 @@ async fn try_open(task: ScanTask, limit: Option<usize>, shown: &str) -> Result<O
             Some(question) => question.pages(&footer.metadata, index)?,
             None => None,
         };
-        groups.extend(Group::select(
-            &footer.metadata,
-            index,
-            first,
-            &rows,
-            stretches.as_deref(),
-        )?);
+        let Some(group) = Group::select(&footer.metadata, index, first, &rows, stretches.as_deref())? else {
+            continue;
+        };
+        let readers = u64::try_from(cut.readers).unwrap_or(u64::MAX);
+        let parts = readers.min(rows_of_group(&footer.metadata, index) / PART_ROWS);
+        match cuts(&footer.metadata, index, &leaves, parts) {
+            cuts if cuts.is_empty() => groups.push(group),
+            cuts => groups.extend(group.split(&footer.metadata, &cuts)),
+        }
     }
     let mut options = options().with_schema(Arc::clone(&footer.schema));
     if plan.asks_positions() {
@@ -149,7 +174,7 @@ async fn try_open(task: ScanTask, limit: Option<usize>, shown: &str) -> Result<O
         footer,
         arrow,
         groups,
-        limit,
+        limit: cut.limit,
     }))
 }
 
@@ -182,19 +207,22 @@ impl OpenFile {
         }
         let mut kept = Amount::default();
         for group in &self.groups {
-            kept.add(amount_of(file, &leaves, group.index, group.selection.as_ref()));
+            kept.add(amount_of(file, &leaves, group.index, group.selection().as_ref()));
         }
         [all, kept]
     }
 
-    /// The pieces in their order. One has all that is left of a file, unless that is much.
+    /// The pieces in their order. One has all that is left of a file, unless that is much; or, where each row group must
+    /// be waited for, one of them.
     pub(super) fn pieces(self) -> Vec<Piece> {
         let mut pieces: Vec<Vec<Group>> = Vec::new();
-        let mut rows = PIECE_ROWS;
+        let is_local = self.plan.task.context.location.file_system().is_some();
+        let most = if is_local { PIECE_ROWS } else { 0 };
+        let mut rows = most;
         for group in self.groups.iter().cloned() {
             let more = group.rows;
             match pieces.last_mut() {
-                Some(piece) if rows.saturating_add(more) <= PIECE_ROWS => {
+                Some(piece) if rows.saturating_add(more) <= most => {
                     piece.push(group);
                     rows = rows.saturating_add(more);
                 }
@@ -232,7 +260,13 @@ impl Piece {
                 .get(group.index)
                 .map(|group| group.columns());
             let sizes = leaves.iter().filter_map(|leaf| columns?.get(*leaf));
-            sizes.map(|column| column.byte_range().1).sum::<u64>()
+            let all = sizes.map(|column| column.byte_range().1).sum::<u64>();
+            // A part of a row group has about that part of its bytes.
+            let rows = rows_of_group(&footer.metadata, group.index).max(1);
+            match group.is_part() {
+                true => all.saturating_mul(group.rows.min(rows)) / rows,
+                false => all,
+            }
         };
         self.groups.iter().map(of_group).max().unwrap_or(0)
     }

@@ -1,9 +1,15 @@
 //! The index of a file's pages: fetched for the columns and row groups that are asked about, where that is worth it.
 
+use std::ops::Range;
 use std::sync::Arc;
 
+use bytes::Bytes;
+use deltaic_log::offset_index::is_bounded;
 use deltaic_log::parquet_file::ParquetFile;
 use deltaic_protocol::Result;
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use parquet::arrow::async_reader::{AsyncFileReader, MetadataFetch};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::{
     ColumnChunkMask, PageIndexPolicy, ParquetMetaData, ParquetMetaDataReader, RowGroupMetaData,
@@ -41,7 +47,11 @@ pub(super) async fn with_page_index(
         .with_column_index_mask(mask(asked))
         .with_offset_index_policy(PageIndexPolicy::Optional)
         .with_offset_index_mask(mask(read));
-    match reader.load_page_index(&mut *file).await {
+    let guarded = Guarded {
+        file,
+        indexes: offset_indexes(metadata, groups, read),
+    };
+    match reader.load_page_index(guarded).await {
         Ok(()) => match reader.finish() {
             Ok(indexed) if is_sound(&indexed, groups, read) => Ok(Arc::new(indexed)),
             _ => Ok(Arc::clone(metadata)),
@@ -49,6 +59,45 @@ pub(super) async fn with_page_index(
         Err(error @ ParquetError::External(_)) => Err(damaged(&error, shown)),
         Err(_) => Ok(Arc::clone(metadata)),
     }
+}
+
+/// The file, of which no index is handed on that claims to be larger than it is: the reader makes room for it.
+struct Guarded<'a> {
+    file: &'a mut ParquetFile,
+    indexes: Vec<Range<u64>>,
+}
+
+impl MetadataFetch for Guarded<'_> {
+    fn fetch(&mut self, range: Range<u64>) -> BoxFuture<'_, Result<Bytes, ParquetError>> {
+        async move {
+            let bytes = self.file.get_bytes(range.clone()).await?;
+            let of = |index: &Range<u64>| {
+                let first = usize::try_from(index.start.checked_sub(range.start)?).ok()?;
+                let end = usize::try_from(index.end.checked_sub(range.start)?).ok()?;
+                bytes.get(first..end)
+            };
+            match self.indexes.iter().filter_map(of).all(is_bounded) {
+                true => Ok(bytes),
+                false => Err(ParquetError::General(
+                    "an index claims more pages than its bytes can tell of".to_owned(),
+                )),
+            }
+        }
+        .boxed()
+    }
+}
+
+/// Where the indexes are that tell where pages lie.
+fn offset_indexes(file: &ParquetMetaData, groups: &[usize], read: &[usize]) -> Vec<Range<u64>> {
+    let groups = groups.iter().filter_map(|group| file.row_groups().get(*group));
+    let columns = groups.flat_map(|group| read.iter().filter_map(|leaf| group.columns().get(*leaf)));
+    columns
+        .filter_map(|column| {
+            let start = u64::try_from(column.offset_index_offset()?).ok()?;
+            let length = u64::try_from(column.offset_index_length()?).ok()?;
+            Some(start..start.checked_add(length)?)
+        })
+        .collect()
 }
 
 /// Whether some column that is asked about has an index, and all that is fetched is near together and not too much.

@@ -14,7 +14,10 @@ pub(super) struct Group {
     pub(super) index: usize,
     /// How many rows are decoded.
     pub(super) rows: u64,
-    pub(super) selection: Option<RowSelection>,
+    /// Which; none where all are.
+    mask: Option<BooleanBuffer>,
+    /// Whether others decode other rows of the file's row group.
+    is_part: bool,
 }
 
 impl Group {
@@ -38,19 +41,67 @@ impl Group {
             return Ok(Some(Self {
                 index,
                 rows: count,
-                selection: None,
+                mask: None,
+                is_part: false,
             }));
         };
         let kept = u64::try_from(mask.count_set_bits()).unwrap_or(u64::MAX);
         Ok((kept > 0).then(|| Self {
             index,
             rows: kept,
-            selection: (kept < count).then(|| RowSelection::from_boolean_buffer(mask)),
+            mask: (kept < count).then_some(mask),
+            is_part: false,
         }))
     }
 
+    /// The same rows in groups that end before these rows of the file's row group, and behind them.
+    pub(super) fn split(self, file: &ParquetMetaData, cuts: &[u64]) -> Vec<Self> {
+        let count = rows_of(file, self.index);
+        let ends = cuts.iter().copied().chain(std::iter::once(count));
+        let mut first = 0;
+        let mut groups = Vec::new();
+        for end in ends {
+            groups.extend(self.between(first, end, count));
+            first = end;
+        }
+        match groups.iter().map(|group| group.rows).sum::<u64>() == self.rows {
+            true => groups,
+            // Cuts that are no rows of the row group.
+            false => vec![self],
+        }
+    }
+
+    fn between(&self, first: u64, end: u64, count: u64) -> Option<Self> {
+        let (first, end) = (usize::try_from(first).ok()?, usize::try_from(end).ok()?);
+        let count = usize::try_from(count).ok()?;
+        let length = end.checked_sub(first)?;
+        let mut bits = BooleanBufferBuilder::new(count);
+        bits.append_n(first, false);
+        match &self.mask {
+            Some(mask) => bits.append_buffer(&mask.slice(first, length)),
+            None => bits.append_n(length, true),
+        }
+        bits.append_n(count.checked_sub(end)?, false);
+        let mask = bits.finish();
+        let rows = u64::try_from(mask.count_set_bits()).ok()?;
+        (rows > 0).then_some(Self {
+            index: self.index,
+            rows,
+            mask: Some(mask),
+            is_part: true,
+        })
+    }
+
+    pub(super) fn is_part(&self) -> bool {
+        self.is_part
+    }
+
+    pub(super) fn selection(&self) -> Option<RowSelection> {
+        self.mask.clone().map(RowSelection::from_boolean_buffer)
+    }
+
     pub(super) fn to_parquet(&self) -> RowGroupSelection {
-        RowGroupSelection::new(self.index, self.selection.clone())
+        RowGroupSelection::new(self.index, self.selection())
     }
 }
 
@@ -75,4 +126,86 @@ fn mask(stretches: &[Stretch], rows: u64) -> Option<BooleanBuffer> {
     }
     bits.append_n(length.checked_sub(bits.len())?, false);
     Some(bits.finish())
+}
+
+/// Rows at which a row group can be cut into so many parts of about equal size: where pages begin of the column of
+/// these that has the most bytes. None where its pages are not told about.
+pub(super) fn cuts(file: &ParquetMetaData, group: usize, read: &[usize], parts: u64) -> Vec<u64> {
+    let Some((index, row_group)) = file.page_index().zip(file.row_groups().get(group)) else {
+        return Vec::new();
+    };
+    let size = |leaf: &&usize| {
+        row_group
+            .columns()
+            .get(**leaf)
+            .map(|column| column.compressed_size())
+    };
+    // A column without an index would be fetched for each part anew.
+    if read.iter().any(|leaf| index.offset_index(group, *leaf).is_none()) {
+        return Vec::new();
+    }
+    let Some(pages) = read
+        .iter()
+        .max_by_key(size)
+        .and_then(|leaf| index.offset_index(group, *leaf))
+    else {
+        return Vec::new();
+    };
+    let pages = pages.page_locations().iter();
+    let starts: Vec<u64> = pages
+        .filter_map(|page| u64::try_from(page.first_row_index).ok())
+        .collect();
+    let rows = rows_of(file, group);
+    let mut cuts: Vec<u64> = (1..parts)
+        .filter_map(|part| {
+            let wanted = rows.saturating_mul(part) / parts;
+            starts
+                .get(starts.partition_point(|start| *start < wanted))
+                .copied()
+        })
+        .filter(|cut| *cut > 0 && *cut < rows)
+        .collect();
+    cuts.dedup();
+    cuts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn group(mask: &[bool]) -> Group {
+        let mask: BooleanBuffer = mask.iter().copied().collect();
+        Group {
+            index: 0,
+            rows: mask.count_set_bits() as u64,
+            mask: Some(mask),
+            is_part: false,
+        }
+    }
+
+    proptest::proptest! {
+        /// Every row is in one part, and parts are in order.
+        #[test]
+        fn parts_have_each_row_once(
+            mask in proptest::collection::vec(proptest::bool::ANY, 1..200),
+            cut in proptest::collection::btree_set(0u64..200, 0..6),
+        ) {
+            let whole = group(&mask);
+            let count = mask.len() as u64;
+            let cuts: Vec<u64> = cut.into_iter().filter(|cut| *cut < count).collect();
+            let mut first = 0;
+            let mut found = vec![];
+            for end in cuts.iter().copied().chain([count]) {
+                if let Some(part) = whole.between(first, end, count) {
+                    let bits = part.mask.clone().map(|mask| mask.set_indices().collect::<Vec<_>>());
+                    let bits = bits.unwrap_or_default();
+                    proptest::prop_assert_eq!(bits.len() as u64, part.rows);
+                    found.extend(bits);
+                }
+                first = end;
+            }
+            let all: Vec<usize> = (0..mask.len()).filter(|row| mask[*row]).collect();
+            proptest::prop_assert_eq!(found, all);
+        }
+    }
 }

@@ -14,7 +14,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 use tokio::task::JoinHandle;
 
 use super::deletion_vectors::{VectorOf, read_vectors, vectors_of};
-use super::open::{Amount, OpenFile, Piece, open};
+use super::open::{Amount, Cut, OpenFile, Piece, open};
 use super::rows::Rows;
 use crate::scan::{Scan, ScanTask};
 
@@ -44,15 +44,22 @@ pub fn stream_tasks(tasks: Vec<ScanTask>) -> BatchStream {
 
 /// The same, where at most so many rows of each will be looked at.
 fn stream_some(tasks: Vec<ScanTask>, limit: Option<usize>) -> BatchStream {
-    let at_once = match tasks.first() {
+    let cores = std::thread::available_parallelism().map_or(1, NonZero::get);
+    let (at_once, is_enough) = match tasks.first() {
         // The first files are likely to have enough.
-        Some(task) if limit.is_some() && task.context.predicate.is_none() => 1,
-        Some(task) if task.context.location.file_system().is_none() => REMOTE_PIECES,
-        _ => std::thread::available_parallelism().map_or(1, NonZero::get),
+        Some(task) if limit.is_some() && task.context.predicate.is_none() => (1, true),
+        Some(task) if task.context.location.file_system().is_none() => (REMOTE_PIECES, false),
+        _ => (cores, false),
     };
+    let readers = if is_enough || tasks.len() >= cores {
+        1
+    } else {
+        cores
+    };
+    let cut = Cut { limit, readers };
     let room = Arc::new(Semaphore::new(usize::try_from(HELD_KIB).unwrap_or(usize::MAX)));
     with_rows(tasks)
-        .map(move |task| async move { spawn_open(task?, limit).await })
+        .map(move |task| async move { spawn_open(task?, cut).await })
         .buffered(at_once)
         .map_ok(|pieces| futures::stream::iter(pieces.into_iter().map(Ok)))
         .try_flatten()
@@ -106,7 +113,7 @@ fn with_rows(tasks: Vec<ScanTask>) -> impl Stream<Item = Result<ScanTask>> {
 pub fn stream_task(task: ScanTask) -> BatchStream {
     let guard = Guard::of(&task);
     let batches = async move {
-        let pieces = match open(task, None).await? {
+        let pieces = match open(task, Cut::WHOLE).await? {
             Some(file) => file.pieces(),
             None => Vec::new(),
         };
@@ -120,10 +127,10 @@ pub fn stream_task(task: ScanTask) -> BatchStream {
 }
 
 /// Opens a file on a thread of the runtime: its footer is work.
-async fn spawn_open(task: ScanTask, limit: Option<usize>) -> Result<Vec<Piece>> {
+async fn spawn_open(task: ScanTask, cut: Cut) -> Result<Vec<Piece>> {
     let guard = Guard::of(&task);
     let opened = async move {
-        let opened = AssertUnwindSafe(open(task, limit)).catch_unwind().await;
+        let opened = AssertUnwindSafe(open(task, cut)).catch_unwind().await;
         let file = opened.unwrap_or_else(|_| Err(guard.fault()))?;
         Ok(file.map(OpenFile::pieces).unwrap_or_default())
     };
@@ -137,7 +144,7 @@ pub(crate) async fn survey(tasks: Vec<ScanTask>) -> Result<[Amount; 2]> {
     let opened = with_rows(tasks).map(|task| async move {
         let task = task?;
         let guard = Guard::of(&task);
-        let amounts = async move { Ok(open(task, None).await?.map(|file| file.amounts())) };
+        let amounts = async move { Ok(open(task, Cut::WHOLE).await?.map(|file| file.amounts())) };
         let amounts = AssertUnwindSafe(amounts).catch_unwind().await;
         amounts.unwrap_or_else(|_| Err(guard.fault()))
     });

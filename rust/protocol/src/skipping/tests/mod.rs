@@ -2,3 +2,10 @@
 
 mod cases;
 mod never_lost;
+mod predicates;
+mod recorded;
+mod sorted;
+mod tables;
+mod traps;
+mod values;
+mod writers;

@@ -1,0 +1,28 @@
+//! What an index of a Parquet column's pages claims, before the reader makes room for it.
+
+use crate::thrift::{Compact, LISTS, STRUCT};
+
+/// Whether the index lists no more pages than its bytes can tell of. Each takes more than one.
+///
+/// ```
+/// use deltaic_log::offset_index::is_bounded;
+///
+/// // Field 1, a list of one struct, which has no fields.
+/// assert!(is_bounded(&[0x19, 0x1c, 0x00, 0x00]));
+/// // The same list, of 268,435,455.
+/// assert!(!is_bounded(&[0x19, 0xfc, 0xff, 0xff, 0xff, 0x7f, 0x00]));
+/// ```
+#[must_use]
+pub fn is_bounded(index: &[u8]) -> bool {
+    let mut bytes = Compact { rest: index };
+    let Some(Some((_, kind))) = bytes.field(0) else {
+        return false;
+    };
+    if !LISTS.contains(&kind) {
+        return false;
+    }
+    match bytes.list() {
+        Some((length, STRUCT)) => usize::try_from(length).is_ok_and(|length| length <= bytes.rest.len()),
+        _ => false,
+    }
+}

@@ -1,0 +1,41 @@
+//! Which columns hold no NaN in a row that gives an answer.
+//!
+//! NaN is above every other number, and many writers leave it out of the bounds: any file may hold one.
+
+use super::ranges::double;
+use super::{Answer, asked};
+use crate::expr::{BoundPredicate, Comparison, Operand};
+
+/// Adds the columns that hold no NaN in a row that gives this answer to the predicate. What it says of columns that
+/// are no floating point numbers does not matter.
+pub(super) fn ruled_out<'a>(predicate: &'a BoundPredicate, answer: Answer, columns: &mut Vec<&'a [String]>) {
+    match (predicate, answer) {
+        (BoundPredicate::Not(inner), _) => ruled_out(inner, answer.opposite(), columns),
+        (BoundPredicate::And(parts), Answer::True) | (BoundPredicate::Or(parts), Answer::False) => {
+            parts.iter().for_each(|part| ruled_out(part, answer, columns));
+        }
+        (BoundPredicate::Compare { op, left, right, .. }, _) => {
+            let Some(op) = asked(*op, answer, left, right) else {
+                return;
+            };
+            let is_number = |side: &Operand| matches!(side, Operand::Scalar(value) if double(value).is_some_and(|value| !value.is_nan()));
+            let (below, above) = match op {
+                Comparison::Less => (true, false),
+                Comparison::Greater => (false, true),
+                Comparison::LessOrEqual => (is_number(right), false),
+                Comparison::GreaterOrEqual => (false, is_number(left)),
+                Comparison::Equal | Comparison::NullSafeEqual => (is_number(right), is_number(left)),
+                Comparison::NotEqual => (false, false),
+            };
+            for (side, _) in [(left, below), (right, above)]
+                .into_iter()
+                .filter(|(_, is_number)| *is_number)
+            {
+                if let Operand::Column(path) = side {
+                    columns.push(path);
+                }
+            }
+        }
+        _ => {}
+    }
+}

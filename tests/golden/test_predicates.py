@@ -1,0 +1,71 @@
+"""Generated predicates on every reference table: no file with a matching row is left out, no row is wrong."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from .generated_predicates import Generator
+from .naive_predicate import TRUE, columns_of
+from .opening import needs_golden, opened
+from .reference import reference
+from .rows import column_keys
+from .test_golden import expectations
+
+PREDICATES = 40
+READ = sorted(name for name, verdict in expectations().items() if verdict == "read" and "@" not in name)
+# So many rows are read in vain for a table, after a few predicates.
+ROWS_OF_ALL = 1_000_000
+# Rows that are compared with each other; larger answers are counted.
+ROWS = 2_000
+
+
+@needs_golden
+@pytest.mark.parametrize("name", READ)
+def test_no_row_is_lost_and_none_is_added(name: str) -> None:
+    """protocol: per-file-statistics.4, per-file-statistics.5, partition-value-serialization.1."""
+    snapshot = opened(reference(name).folder)
+    tasks = snapshot.scan().tasks()
+    parts = [task.read().read_all() for task in tasks]
+    if not parts or not parts[0].column_names or not any(part.num_rows for part in parts):
+        assert snapshot.scan(predicate="TRUE").count() == 0
+        return
+    table = pa.concat_tables(parts)
+    file_of_row = np.repeat(np.arange(len(parts)), [part.num_rows for part in parts])
+    columns = columns_of(table, json.loads(snapshot.schema.to_json()))
+    count = max(4, min(PREDICATES, ROWS_OF_ALL // table.num_rows))
+    for predicate in Generator(columns, name).predicates(count):
+        matches = predicate.answers == TRUE
+        kept = set(snapshot.files(predicate.sql).to_arrow()["path"].to_pylist())
+        needed = {tasks[index].path for index in set(file_of_row[matches].tolist())}
+        assert needed <= kept, predicate.sql
+        scan = snapshot.scan(predicate=predicate.sql)
+        expected = np.flatnonzero(matches)
+        if len(expected) > ROWS:
+            assert scan.count() == len(expected), predicate.sql
+        else:
+            assert Counter(keys(scan.to_arrow())) == Counter(keys(table.take(expected))), predicate.sql
+
+
+@needs_golden
+def test_files_are_left_out() -> None:
+    """That nothing is lost is no achievement where nothing is left out."""
+    left_out = matching = 0
+    for name in ("delta-spark-fresh/zorder", "delta-spark-fresh/partition_types_struct_stats"):
+        snapshot = opened(reference(name).folder)
+        columns = columns_of(snapshot.scan().to_arrow(), json.loads(snapshot.schema.to_json()))
+        for predicate in Generator(columns, name).predicates(PREDICATES):
+            matching += bool((predicate.answers == TRUE).any())
+            left_out += snapshot.files(predicate.sql).num_rows < snapshot.num_files
+    assert matching >= PREDICATES
+    assert left_out >= PREDICATES
+
+
+def keys(table: pa.Table) -> list[Any]:
+    """Something for each row that is equal where the rows are."""
+    return list(zip(*(column_keys(table[name]) for name in table.column_names), strict=True))
