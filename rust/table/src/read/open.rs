@@ -24,7 +24,7 @@ use super::find::ensure_ids;
 use super::footer::{Footer, damaged, miscounted, options};
 use super::page_index::with_page_index;
 use super::rows::Rows;
-use super::selection::{Group, PART_ROWS, Parts, cuts, rows_of as rows_of_group};
+use super::selection::{Group, PART_ROWS, cuts, rows_of as rows_of_group};
 use super::weighed::{Chunks, Weighed};
 use crate::scan::{ScanTask, Selection};
 
@@ -79,15 +79,15 @@ pub(super) struct Piece {
 pub(super) struct Cut {
     /// No more rows of it will be looked at.
     pub(super) limit: Option<usize>,
-    /// Where large row groups are cut, so that many can read them, or one without holding all of one.
-    pub(super) parts: Parts,
+    /// Whether large row groups are cut: there are more readers than files.
+    pub(super) in_parts: bool,
 }
 
 impl Cut {
     /// For one who reads it from the first row to the last.
     pub(super) const WHOLE: Self = Self {
         limit: None,
-        parts: Parts::Aligned,
+        in_parts: false,
     };
 }
 
@@ -126,7 +126,8 @@ async fn try_open(task: ScanTask, cut: Cut, shown: &str) -> Result<Option<OpenFi
     if let Some(question) = &question {
         kept = with_values(question, &context.table_schema, &footer, kept, &leaves, shown).await?;
     }
-    let is_large = |(group, _): &(usize, u64)| rows_of_group(&footer.metadata, *group) >= 2 * PART_ROWS;
+    let is_large =
+        |(group, _): &(usize, u64)| cut.in_parts && rows_of_group(&footer.metadata, *group) >= 2 * PART_ROWS;
     if question.is_some() || cut.limit.is_some() || kept.iter().any(is_large) {
         let asked: Vec<usize> = question.iter().flat_map(Question::leaves).collect();
         footer.metadata = with_page_index(
@@ -148,8 +149,8 @@ async fn try_open(task: ScanTask, cut: Cut, shown: &str) -> Result<Option<OpenFi
         let Some(group) = Group::select(&footer.metadata, index, first, &rows, stretches.as_deref())? else {
             continue;
         };
-        match cuts(&footer.metadata, index, &leaves, cut.parts) {
-            cuts if cuts.is_empty() => groups.push(group),
+        match cuts(&footer.metadata, index, &leaves) {
+            cuts if cuts.is_empty() || !cut.in_parts => groups.push(group),
             cuts => groups.extend(group.split(&footer.metadata, &cuts)),
         }
     }

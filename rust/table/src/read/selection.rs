@@ -131,17 +131,9 @@ fn mask(stretches: &[Stretch], rows: u64) -> Option<BooleanBuffer> {
 /// Rows of a part of a row group, at least.
 pub(super) const PART_ROWS: u64 = 96 * 1024;
 
-/// Where row groups may be cut.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Parts {
-    /// Where a page of every column begins, so that none is decoded twice.
-    Aligned,
-    /// Where a page of the largest column begins: there are more readers than files.
-    Any,
-}
-
-/// Rows at which a row group is cut into parts; none where it is too small, or its pages are not told about.
-pub(super) fn cuts(file: &ParquetMetaData, group: usize, read: &[usize], parts: Parts) -> Vec<u64> {
+/// Rows at which a row group is cut into parts: where pages begin of the column of these that has the most bytes. None
+/// where it is too small, or its pages are not told about.
+pub(super) fn cuts(file: &ParquetMetaData, group: usize, read: &[usize]) -> Vec<u64> {
     let rows = rows_of(file, group);
     let Some((index, row_group)) = file.page_index().zip(file.row_groups().get(group)) else {
         return Vec::new();
@@ -169,8 +161,7 @@ pub(super) fn cuts(file: &ParquetMetaData, group: usize, read: &[usize], parts: 
     for start in largest.into_iter().flat_map(|(_, starts)| starts) {
         let before = cuts.last().copied().unwrap_or(0);
         let is_far = *start >= before.saturating_add(PART_ROWS) && rows.saturating_sub(*start) >= PART_ROWS;
-        let is_start = |starts: &Vec<u64>| starts.binary_search(start).is_ok();
-        if is_far && (parts == Parts::Any || all.iter().all(is_start)) {
+        if is_far {
             cuts.push(*start);
         }
     }

@@ -16,14 +16,14 @@ use tokio::task::JoinHandle;
 use super::deletion_vectors::{VectorOf, read_vectors, vectors_of};
 use super::open::{Amount, Cut, OpenFile, Piece, open};
 use super::rows::Rows;
-use super::selection::Parts;
 use crate::scan::{Scan, ScanTask};
 
 /// Record batches as they come.
 pub type BatchStream = BoxStream<'static, Result<RecordBatch>>;
 
-/// How much of a piece may wait to be asked for, in KiB: so much that all cores have work while the rows come in order.
-const QUEUED_KIB: u32 = 32 * 1024;
+/// How much may wait to be asked for, in KiB, of all pieces together: so much that all cores have work while the rows
+/// come in order. Each piece has its share.
+const QUEUED_KIB: u32 = 72 * 1024;
 /// Pieces of files on a network that are read at once: a core can wait for several.
 const REMOTE_PIECES: usize = 16;
 /// Packed bytes that pieces may hold together. One alone may hold more.
@@ -52,33 +52,65 @@ fn stream_some(tasks: Vec<ScanTask>, limit: Option<usize>) -> BatchStream {
         Some(task) if task.context.location.file_system().is_none() => (REMOTE_PIECES, false),
         _ => (cores, false),
     };
-    let parts = match is_enough || tasks.len() >= cores {
-        true => Parts::Aligned,
-        false => Parts::Any,
-    };
-    let cut = Cut { limit, parts };
-    let room = Arc::new(Semaphore::new(usize::try_from(HELD_KIB).unwrap_or(usize::MAX)));
-    with_rows(tasks)
+    let in_parts = !is_enough && tasks.len() < cores;
+    let cut = Cut { limit, in_parts };
+    let share = QUEUED_KIB / u32::try_from(at_once + 1).unwrap_or(u32::MAX).max(1);
+    let pieces = with_rows(tasks)
         .map(move |task| async move { spawn_open(task?, cut).await })
         .buffered(at_once)
         .map_ok(|pieces| futures::stream::iter(pieces.into_iter().map(Ok)))
         .try_flatten()
-        // In the order of the rows: what is asked for next never waits for what comes later.
-        .and_then(move |piece| {
-            let room = Arc::clone(&room);
-            async move {
-                let wanted = u32::try_from(piece.bytes() >> 10).unwrap_or(u32::MAX);
-                let room = room.acquire_many_owned(wanted.clamp(1, HELD_KIB)).await;
-                Ok((piece, room.ok()))
-            }
-        })
-        .map_ok(|(piece, room)| spawn(piece, room))
-        .map(|batches| async move {
-            batches.unwrap_or_else(|error| futures::stream::once(async move { Err(error) }).boxed())
-        })
-        .buffered(at_once)
+        .boxed();
+    // Nothing begins before somebody asks.
+    futures::stream::once(async move { ahead(pieces, at_once, share) })
+        .flatten()
         .flatten()
         .boxed()
+}
+
+/// The pieces' batches, each piece's as a stream of its own. So many are begun before they are asked for.
+fn ahead(
+    mut pieces: BoxStream<'static, Result<Piece>>,
+    at_once: usize,
+    share: u32,
+) -> BoxStream<'static, BatchStream> {
+    let (sender, receiver) = mpsc::channel(at_once);
+    let room = Arc::new(Semaphore::new(usize::try_from(HELD_KIB).unwrap_or(usize::MAX)));
+    let driver = Worker(tokio::spawn(async move {
+        while let Some(piece) = pieces.next().await {
+            let Ok(place) = sender.reserve().await else {
+                return;
+            };
+            match piece {
+                Ok(piece) => {
+                    // In the order of the rows: what is asked for next never waits for what comes later.
+                    let wanted = u32::try_from(piece.bytes() >> 10).unwrap_or(u32::MAX);
+                    let held = Arc::clone(&room)
+                        .acquire_many_owned(wanted.clamp(1, HELD_KIB))
+                        .await;
+                    place.send(spawn(piece, held.ok(), share));
+                }
+                Err(error) => {
+                    place.send(futures::stream::once(async move { Err(error) }).boxed());
+                    return;
+                }
+            }
+        }
+    }));
+    futures::stream::unfold((receiver, Some(driver)), |(mut receiver, driver)| async move {
+        if let Some(batches) = receiver.recv().await {
+            return Some((batches, (receiver, driver)));
+        }
+        // One that broke must not look like the end of the files.
+        match (&mut driver?.0).await {
+            Ok(()) => None,
+            Err(_) => {
+                let broken = futures::stream::once(async { Err(caught()) }).boxed();
+                Some((broken, (receiver, None)))
+            }
+        }
+    })
+    .boxed()
 }
 
 /// How many files' deletion vectors are read together, and held until the files are read.
@@ -195,9 +227,9 @@ impl Guard {
     }
 }
 
-fn spawn(piece: Piece, room: Option<OwnedSemaphorePermit>) -> BatchStream {
+fn spawn(piece: Piece, room: Option<OwnedSemaphorePermit>, share: u32) -> BatchStream {
     let (sender, receiver) = mpsc::unbounded_channel();
-    let queue = Arc::new(Semaphore::new(usize::try_from(QUEUED_KIB).unwrap_or(usize::MAX)));
+    let queue = Arc::new(Semaphore::new(usize::try_from(share).unwrap_or(usize::MAX)));
     let guard = Guard::of(piece.task());
     let worker = Worker(tokio::spawn(async move {
         let batches = async move { piece.read() }.into_stream().try_flatten().boxed();
