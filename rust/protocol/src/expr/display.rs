@@ -1,12 +1,15 @@
-//! A bound predicate as people read it.
+//! Predicates as text that is read as the same predicates again.
 
-use std::fmt;
+use std::fmt::{self, Display, Formatter};
 
-use super::{BoundPredicate, Comparison, Operand};
-use crate::schema::{ColumnName, PrimitiveType};
+use super::moments::{format_days, format_micros};
+use super::predicate::{Arithmetic, Expr, ExprKind, Interval, TextTest};
+use super::scalar::format_decimal;
+use super::{BoundPredicate, Comparison, Operand, Predicate, Scalar};
+use crate::schema::PrimitiveType;
 
-impl fmt::Display for Comparison {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl Display for Comparison {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Equal => "=",
             Self::NotEqual => "<>",
@@ -19,38 +22,140 @@ impl fmt::Display for Comparison {
     }
 }
 
-fn column(path: &[String]) -> ColumnName {
-    ColumnName::from_parts(path.to_vec())
+/// A column's name; what is no plain name stands in backticks.
+struct Name<'a>(&'a [String]);
+
+/// Words that begin something else than a name.
+const KEYWORDS: [&str; 29] = [
+    "and", "as", "between", "case", "cast", "collate", "distinct", "div", "escape", "exists", "false",
+    "from", "ilike", "in", "interval", "is", "like", "not", "null", "or", "r", "regexp", "rlike", "select",
+    "true", "try_cast", "unknown", "with", "x",
+];
+
+impl Display for Name<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        for (index, part) in self.0.iter().enumerate() {
+            if index > 0 {
+                f.write_str(".")?;
+            }
+            let begins = |c: char| c.is_ascii_alphabetic() || c == '_';
+            let plain = part.starts_with(begins)
+                && part.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+                && !KEYWORDS.contains(&part.to_ascii_lowercase().as_str());
+            if plain {
+                f.write_str(part)?;
+            } else {
+                write!(f, "`{}`", part.replace('`', "``"))?;
+            }
+        }
+        Ok(())
+    }
 }
 
-impl fmt::Display for Operand {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Column(path) => column(path).fmt(f),
-            Self::Scalar(scalar) => {
-                let text = scalar.to_partition_text().unwrap_or_else(|| "?".to_owned());
-                match scalar.data_type() {
-                    PrimitiveType::String | PrimitiveType::Binary => write!(f, "'{text}'"),
-                    PrimitiveType::Date => write!(f, "DATE '{text}'"),
-                    PrimitiveType::Timestamp => write!(f, "TIMESTAMP '{text}'"),
-                    PrimitiveType::TimestampNtz => write!(f, "TIMESTAMP_NTZ '{text}'"),
-                    _ => f.write_str(&text),
-                }
+/// A text in quotes, with escapes.
+struct Quoted<'a>(&'a str);
+
+impl Display for Quoted<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let mut text = String::with_capacity(self.0.len() + 2);
+        text.push('\'');
+        for c in self.0.chars() {
+            match c {
+                '\\' | '\'' => text.extend(['\\', c]),
+                '\n' => text.push_str("\\n"),
+                '\r' => text.push_str("\\r"),
+                '\t' => text.push_str("\\t"),
+                c if c.is_control() => text.push_str(&format!("\\u{:04X}", u32::from(c))),
+                c => text.push(c),
             }
+        }
+        text.push('\'');
+        f.write_str(&text)
+    }
+}
+
+/// A value as a literal of its type. A whole number beside a column needs no type; `typed` gives it one.
+fn write_scalar(f: &mut Formatter<'_>, scalar: &Scalar, typed: bool) -> fmt::Result {
+    let suffix = |suffix| if typed { suffix } else { "" };
+    match scalar {
+        Scalar::Boolean(true) => f.write_str("TRUE"),
+        Scalar::Boolean(false) => f.write_str("FALSE"),
+        Scalar::Byte(value) => write!(f, "{value}{}", suffix("Y")),
+        Scalar::Short(value) => write!(f, "{value}{}", suffix("S")),
+        Scalar::Integer(value) => write!(f, "{value}"),
+        Scalar::Long(value) => write!(f, "{value}{}", suffix("L")),
+        Scalar::Float(value) if value.is_finite() => write!(f, "{value:?}F"),
+        Scalar::Double(value) if value.is_finite() => write!(f, "{value:?}D"),
+        Scalar::Float(value) => write!(f, "CAST('{}' AS FLOAT)", not_finite(f64::from(*value))),
+        Scalar::Double(value) => write!(f, "CAST('{}' AS DOUBLE)", not_finite(*value)),
+        Scalar::Decimal { unscaled, scale, .. } => write!(f, "{}BD", format_decimal(*unscaled, *scale)),
+        Scalar::String(text) => Quoted(text).fmt(f),
+        Scalar::Binary(bytes) => {
+            f.write_str("X'")?;
+            bytes.iter().try_for_each(|byte| write!(f, "{byte:02X}"))?;
+            f.write_str("'")
+        }
+        Scalar::Date(days) => write!(f, "DATE '{}'", format_days(i64::from(*days))),
+        Scalar::Timestamp(micros) => write!(f, "TIMESTAMP '{}Z'", format_micros(*micros, 'T')),
+        Scalar::TimestampNtz(micros) => write!(f, "TIMESTAMP_NTZ '{}'", format_micros(*micros, ' ')),
+    }
+}
+
+fn not_finite(value: f64) -> &'static str {
+    if value.is_nan() {
+        "NaN"
+    } else if value > 0.0 {
+        "Infinity"
+    } else {
+        "-Infinity"
+    }
+}
+
+impl Display for Operand {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Column(path) => Name(path).fmt(f),
+            Self::Scalar(scalar) => write_scalar(f, scalar, false),
         }
     }
 }
 
-impl fmt::Display for BoundPredicate {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+fn constant(value: Option<bool>) -> &'static str {
+    match value {
+        Some(true) => "TRUE",
+        Some(false) => "FALSE",
+        None => "NULL",
+    }
+}
+
+impl Display for BoundPredicate {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Constant(Some(true)) => f.write_str("TRUE"),
-            Self::Constant(Some(false)) => f.write_str("FALSE"),
-            Self::Constant(None) => f.write_str("NULL"),
-            Self::Column(path) => column(path).fmt(f),
-            Self::IsNull(path) => write!(f, "{} IS NULL", column(path)),
-            Self::StartsWith(path, prefix) => write!(f, "startswith({}, '{prefix}')", column(path)),
+            Self::Constant(value) => f.write_str(constant(*value)),
+            Self::Column(path) => Name(path).fmt(f),
+            Self::IsNull(path) => write!(f, "{} IS NULL", Name(path)),
+            Self::IsNan(path) => write!(f, "isnan({})", Name(path)),
+            Self::StartsWith(path, text) => write!(f, "startswith({}, {})", Name(path), Quoted(text)),
+            Self::EndsWith(path, text) => write!(f, "endswith({}, {})", Name(path), Quoted(text)),
+            Self::Contains(path, text) => write!(f, "contains({}, {})", Name(path), Quoted(text)),
+            Self::Like(path, pattern) => write!(f, "{} LIKE {}", Name(path), Quoted(&pattern.text())),
             Self::Compare { op, left, right, .. } => write!(f, "{left} {op} {right}"),
+            Self::In {
+                path,
+                values,
+                has_null,
+            } => {
+                write!(f, "{} IN (", Name(path))?;
+                for (index, value) in values.values().iter().enumerate() {
+                    f.write_str(if index > 0 { ", " } else { "" })?;
+                    write_scalar(f, value, false)?;
+                }
+                f.write_str(if *has_null { ", NULL)" } else { ")" })
+            }
+            Self::Is(inner, truth) => {
+                let truth = truth.map_or("UNKNOWN", |truth| constant(Some(truth)));
+                write!(f, "({inner}) IS {truth}")
+            }
             Self::And(parts) => joined(f, parts, " AND "),
             Self::Or(parts) => joined(f, parts, " OR "),
             Self::Not(inner) => write!(f, "NOT {inner}"),
@@ -58,13 +163,100 @@ impl fmt::Display for BoundPredicate {
     }
 }
 
-fn joined(f: &mut fmt::Formatter<'_>, parts: &[BoundPredicate], word: &str) -> fmt::Result {
+fn joined<T: Display>(f: &mut Formatter<'_>, parts: &[T], between: &str) -> fmt::Result {
     f.write_str("(")?;
     for (index, part) in parts.iter().enumerate() {
         if index > 0 {
-            f.write_str(word)?;
+            f.write_str(between)?;
         }
         write!(f, "{part}")?;
     }
     f.write_str(")")
+}
+
+impl Display for Predicate {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        self.root.fmt(f)
+    }
+}
+
+impl Display for Expr {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match &self.kind {
+            ExprKind::Literal(None) => f.write_str("NULL"),
+            ExprKind::Literal(Some(value)) => write_scalar(f, value, true),
+            ExprKind::Interval(interval) => match interval {
+                Interval::Months(count) => write!(f, "INTERVAL {count} MONTH"),
+                Interval::Days(count) => write!(f, "INTERVAL {count} DAY"),
+                Interval::Micros(count) => write!(f, "INTERVAL {count} MICROSECOND"),
+            },
+            ExprKind::Column(path) => Name(path).fmt(f),
+            ExprKind::And(parts) => joined(f, parts, " AND "),
+            ExprKind::Or(parts) => joined(f, parts, " OR "),
+            ExprKind::Not(inner) => write!(f, "(NOT {inner})"),
+            ExprKind::Compare(op, left, right) => write!(f, "({left} {op} {right})"),
+            ExprKind::Arithmetic(op, left, right) => write!(f, "({left} {op} {right})"),
+            ExprKind::Negate(inner) => write!(f, "-({inner})"),
+            ExprKind::Cast { inner, to, or_null } => {
+                let word = if *or_null { "TRY_CAST" } else { "CAST" };
+                write!(f, "{word}({inner} AS {})", type_name(*to))
+            }
+            ExprKind::IsNull(inner) => write!(f, "({inner} IS NULL)"),
+            ExprKind::Is(inner, truth) => {
+                let truth = truth.map_or("UNKNOWN", |truth| constant(Some(truth)));
+                write!(f, "({inner} IS {truth})")
+            }
+            ExprKind::In(inner, list) => {
+                write!(f, "({inner} IN ")?;
+                joined(f, list, ", ")?;
+                f.write_str(")")
+            }
+            ExprKind::Between(inner, low, high) => write!(f, "({inner} BETWEEN {low} AND {high})"),
+            ExprKind::Like {
+                inner,
+                pattern,
+                escape,
+            } => write!(
+                f,
+                "({inner} LIKE {pattern} ESCAPE {})",
+                Quoted(&escape.to_string())
+            ),
+            ExprKind::IsNan(inner) => write!(f, "isnan({inner})"),
+            ExprKind::TextTest(test, text, part) => write!(f, "{test}({text}, {part})"),
+        }
+    }
+}
+
+impl Display for TextTest {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::StartsWith => "startswith",
+            Self::EndsWith => "endswith",
+            Self::Contains => "contains",
+        })
+    }
+}
+
+impl Display for Arithmetic {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Add => "+",
+            Self::Subtract => "-",
+            Self::Multiply => "*",
+            Self::Divide => "/",
+            Self::Remainder => "%",
+            Self::WholeQuotient => "DIV",
+        })
+    }
+}
+
+/// A type as SQL names it.
+fn type_name(data_type: PrimitiveType) -> String {
+    match data_type {
+        PrimitiveType::Byte => "TINYINT",
+        PrimitiveType::Short => "SMALLINT",
+        PrimitiveType::Long => "BIGINT",
+        other => return other.to_string().to_ascii_uppercase(),
+    }
+    .to_owned()
 }

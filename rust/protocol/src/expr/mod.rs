@@ -1,19 +1,30 @@
 //! Predicates: from text to an answer for every row.
 //!
-//! `parse` turns SQL text into a [`Predicate`], `bind` gives every name and literal the type that a schema asks
-//! for, `evaluate` answers TRUE, FALSE or NULL for each row of a batch, by Spark's rules.
+//! `parse` turns SQL text into a [`Predicate`], `bind` folds its literals and gives every name and literal the type
+//! that a schema asks for, `evaluate` answers TRUE, FALSE or NULL for each row of a batch, by Spark's rules.
 
+mod arithmetic;
 mod bind;
+mod bound;
+mod coercion;
+mod convert;
 mod display;
 mod evaluate;
+mod fit;
+mod like;
+mod moments;
 mod parse;
+mod place;
 mod predicate;
 mod scalar;
 mod time;
+mod values;
 
-pub use bind::{BoundPredicate, Comparison, Operand};
+pub use bound::{BoundPredicate, Comparison, Operand};
 pub use evaluate::evaluate;
+pub use like::LikePattern;
 pub use parse::parse_predicate;
-pub use predicate::{Literal, Predicate, Term};
+pub use predicate::Predicate;
 pub use scalar::Scalar;
 pub use time::{format_date, format_timestamp, parse_date, parse_timestamp, parse_timestamp_ntz};
+pub use values::ValueSet;

@@ -1,52 +1,127 @@
 //! A predicate as the user wrote it, before any schema is known.
 
-use crate::schema::{ColumnName, PrimitiveType};
+use std::sync::Arc;
 
-use super::Comparison;
+use super::place::Span;
+use super::{Comparison, Scalar};
+use crate::schema::PrimitiveType;
 
-/// A literal, with as much type as its spelling gives.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Literal {
-    /// NULL.
-    Null,
-    /// `true`, `false`.
-    Boolean(bool),
-    /// Digits, perhaps with a point: an integer or a decimal, exactly as written.
-    Number(String),
-    /// A number of a named type: `1.5D`, `9.5BD`, `7L`, or a cast of a literal.
-    Typed(String, PrimitiveType),
-    /// Quoted text; it takes the type of the column it meets where that is exact.
-    String(String),
-    /// `X'…'`.
-    Binary(Vec<u8>),
+/// A predicate as the user wrote it. It prints as text that is read as the same predicate.
+///
+/// ```
+/// use deltaic_protocol::expr::parse_predicate;
+/// let predicate = parse_predicate("a>1 and b in('x')")?;
+/// assert_eq!(predicate.to_string(), "((a > 1) AND (b IN ('x')))");
+/// assert_eq!(parse_predicate(&predicate.to_string())?, predicate);
+/// # Ok::<(), deltaic_protocol::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Predicate {
+    /// The text, for errors that point into it.
+    pub(super) text: Arc<str>,
+    pub(super) root: Expr,
 }
 
-/// What a comparison compares.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Term {
-    /// A column or a field in one.
-    Column(ColumnName),
-    /// A literal.
-    Literal(Literal),
+impl PartialEq for Predicate {
+    fn eq(&self, other: &Self) -> bool {
+        self.root == other.root
+    }
 }
 
-/// A predicate as the user wrote it.
+/// A part of a predicate and where it stands.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Predicate {
-    /// A boolean column, or TRUE, FALSE, NULL.
-    Term(Term),
-    /// Two terms compared.
-    Compare(Comparison, Term, Term),
-    /// `IS NULL`.
-    IsNull(Term),
-    /// `IN (…)`.
-    In(Term, Vec<Literal>),
-    /// A string begins with a text.
-    StartsWith(Term, String),
-    /// All of them.
-    And(Vec<Predicate>),
-    /// One of them.
-    Or(Vec<Predicate>),
-    /// The opposite; NULL stays NULL.
-    Not(Box<Predicate>),
+pub(super) struct Expr {
+    pub(super) at: Span,
+    pub(super) kind: ExprKind,
+    /// How deeply the parts nest, at least 1: whoever descends knows that the end is near.
+    pub(super) height: usize,
+}
+
+/// An operator of arithmetic.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Arithmetic {
+    /// `+`
+    Add,
+    /// `-`
+    Subtract,
+    /// `*`
+    Multiply,
+    /// `/`
+    Divide,
+    /// `%`
+    Remainder,
+    /// `DIV`: the whole part of a quotient.
+    WholeQuotient,
+}
+
+/// A function that asks a text for another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum TextTest {
+    StartsWith,
+    EndsWith,
+    Contains,
+}
+
+/// A length of time. Days are kept apart from hours: a date and days make a date.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Interval {
+    Months(i64),
+    Days(i64),
+    Micros(i64),
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum ExprKind {
+    /// A value of the type that its spelling gives; NULL has the type `void`.
+    Literal(Option<Scalar>),
+    Interval(Interval),
+    /// A name, the outermost part first.
+    Column(Vec<String>),
+    And(Vec<Expr>),
+    Or(Vec<Expr>),
+    Not(Box<Expr>),
+    Compare(Comparison, Box<Expr>, Box<Expr>),
+    Arithmetic(Arithmetic, Box<Expr>, Box<Expr>),
+    Negate(Box<Expr>),
+    Cast {
+        inner: Box<Expr>,
+        to: PrimitiveType,
+        /// `TRY_CAST`: NULL instead of an error.
+        or_null: bool,
+    },
+    IsNull(Box<Expr>),
+    /// `IS TRUE`, `IS FALSE`, `IS UNKNOWN`.
+    Is(Box<Expr>, Option<bool>),
+    In(Box<Expr>, Vec<Expr>),
+    Between(Box<Expr>, Box<Expr>, Box<Expr>),
+    Like {
+        inner: Box<Expr>,
+        pattern: Box<Expr>,
+        escape: char,
+    },
+    IsNan(Box<Expr>),
+    TextTest(TextTest, Box<Expr>, Box<Expr>),
+}
+
+impl Expr {
+    pub(super) fn new(at: Span, kind: ExprKind) -> Self {
+        let parts: &[&Expr] = match &kind {
+            ExprKind::Literal(_) | ExprKind::Interval(_) | ExprKind::Column(_) => &[],
+            ExprKind::And(parts) | ExprKind::Or(parts) => &parts.iter().collect::<Vec<_>>(),
+            ExprKind::Not(inner)
+            | ExprKind::Negate(inner)
+            | ExprKind::Cast { inner, .. }
+            | ExprKind::IsNull(inner)
+            | ExprKind::Is(inner, _)
+            | ExprKind::IsNan(inner) => &[inner],
+            ExprKind::Compare(_, left, right)
+            | ExprKind::Arithmetic(_, left, right)
+            | ExprKind::TextTest(_, left, right) => &[left, right],
+            ExprKind::In(inner, list) => &std::iter::once(inner.as_ref()).chain(list).collect::<Vec<_>>(),
+            ExprKind::Between(inner, low, high) => &[inner, low, high],
+            ExprKind::Like { inner, pattern, .. } => &[inner, pattern],
+        };
+        let height = 1 + parts.iter().map(|part| part.height).max().unwrap_or(0);
+        Self { at, kind, height }
+    }
 }

@@ -87,28 +87,11 @@ pub fn columns_of(predicate: &BoundPredicate) -> Vec<Vec<String>> {
 }
 
 fn collect(predicate: &BoundPredicate, found: &mut Vec<Vec<String>>) {
-    let mut add = |path: &Vec<String>| {
+    predicate.for_each_path(&mut |path| {
         if !found.contains(path) {
             found.push(path.clone());
         }
-    };
-    match predicate {
-        BoundPredicate::Constant(_) => {}
-        BoundPredicate::Column(path) | BoundPredicate::IsNull(path) | BoundPredicate::StartsWith(path, _) => {
-            add(path);
-        }
-        BoundPredicate::Compare { left, right, .. } => {
-            for side in [left, right] {
-                if let Operand::Column(path) = side {
-                    add(path);
-                }
-            }
-        }
-        BoundPredicate::And(parts) | BoundPredicate::Or(parts) => {
-            parts.iter().for_each(|part| collect(part, found));
-        }
-        BoundPredicate::Not(inner) => collect(inner, found),
-    }
+    });
 }
 
 /// The answer that is asked for: NOT turns one into the other, and NULL is neither.
@@ -156,6 +139,35 @@ fn may_be(
         (BoundPredicate::StartsWith(path, prefix), _) => {
             let by_bounds = compare::starts_with(path, prefix, answer == Answer::True, files);
             both(files.not_all_null(path), by_bounds)
+        }
+        (BoundPredicate::Like(path, pattern), Answer::True) => {
+            let by_bounds = compare::starts_with(path, &pattern.prefix(), true, files);
+            both(files.not_all_null(path), by_bounds)
+        }
+        // A condition that has this answer; the other one it also has where it is NULL.
+        (BoundPredicate::Is(inner, Some(truth)), Answer::True) => {
+            let asked = if *truth { Answer::True } else { Answer::False };
+            may_be(inner, asked, files, numbers)?
+        }
+        (BoundPredicate::Is(..) | BoundPredicate::IsNan(_), Answer::False)
+        | (BoundPredicate::Is(_, None), _) => None,
+        (
+            BoundPredicate::IsNan(path)
+            | BoundPredicate::Like(path, _)
+            | BoundPredicate::EndsWith(path, _)
+            | BoundPredicate::Contains(path, _),
+            _,
+        ) => files.not_all_null(path),
+        (BoundPredicate::In { path, values, .. }, Answer::True) => both(
+            files.not_all_null(path),
+            compare::one_of(path, values.values(), files)?,
+        ),
+        (BoundPredicate::In { path, has_null, .. }, Answer::False) => {
+            if *has_null {
+                Some(BooleanBuffer::new_unset(files.len()))
+            } else {
+                files.not_all_null(path)
+            }
         }
         (
             BoundPredicate::Compare {

@@ -11,8 +11,13 @@ pub(super) fn kept(field: StructField, stats: &str, predicate: &str) -> bool {
 }
 
 pub(super) fn kept_of(fields: Vec<StructField>, stats: &str, predicate: &str) -> bool {
+    // A predicate on texts of a collation is refused before any file is looked at; here it gets as far.
+    let plain = |field: &StructField| StructField::new(field.name.clone(), field.data_type.clone(), true);
+    let plain = StructType {
+        fields: fields.iter().map(plain).collect(),
+    };
+    let predicate = parse_predicate(predicate).unwrap().bind(&plain).unwrap();
     let schema = StructType { fields };
-    let predicate = parse_predicate(predicate).unwrap().bind(&schema).unwrap();
     let wanted = StatisticsSchema::of_columns(&schema, &|field| field.name.clone(), &columns_of(&predicate));
     let mut builder = StatisticsBuilder::with_capacity(&wanted, 1);
     builder.push(StatisticsText::Plain(stats.as_bytes()));

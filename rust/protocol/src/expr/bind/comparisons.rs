@@ -1,0 +1,381 @@
+//! Two sides of a comparison, and the values of IN.
+
+use super::{Binder, Value, is, not};
+use crate::Result;
+use crate::expr::arithmetic::Known;
+use crate::expr::coercion::wider;
+use crate::expr::convert;
+use crate::expr::fit::{self, Fit};
+use crate::expr::place::Span;
+use crate::expr::predicate::Expr;
+use crate::expr::values::{word_of_double, word_of_float};
+use crate::expr::{BoundPredicate, Comparison, Operand, Scalar, ValueSet};
+use crate::schema::{DataType, PrimitiveType};
+
+/// A part and where it stands.
+type Placed = (Span, Value);
+
+fn mirrored(op: Comparison) -> Comparison {
+    match op {
+        Comparison::Less => Comparison::Greater,
+        Comparison::LessOrEqual => Comparison::GreaterOrEqual,
+        Comparison::Greater => Comparison::Less,
+        Comparison::GreaterOrEqual => Comparison::LessOrEqual,
+        Comparison::Equal | Comparison::NotEqual | Comparison::NullSafeEqual => op,
+    }
+}
+
+impl Binder<'_> {
+    pub(super) fn compare(
+        &self,
+        op: Comparison,
+        left: Placed,
+        right: Placed,
+        at: Span,
+    ) -> Result<BoundPredicate> {
+        match (left, right) {
+            ((_, Value::Known(left)), (_, Value::Known(right))) => self.fold(op, &left, &right, at),
+            ((_, Value::Known(known)), other) => self.beside_known(mirrored(op), other, &known, at),
+            (other, (_, Value::Known(known))) => self.beside_known(op, other, &known, at),
+            ((_, Value::Column(left)), (_, Value::Column(right))) => {
+                let (left_type, right_type) = (self.comparable(at, &left)?, self.comparable(at, &right)?);
+                let apart = (left_type == PrimitiveType::String) != (right_type == PrimitiveType::String);
+                match wider(left_type, right_type) {
+                    Some(_) if apart => self.source.unsupported(
+                        at,
+                        format!(
+                            "{} ({left_type}) and {} ({right_type}) are not compared: the texts would have to be cast",
+                            left.name(),
+                            right.name()
+                        ),
+                        "",
+                    ),
+                    Some(common) => Ok(BoundPredicate::Compare {
+                        op,
+                        left: Operand::Column(left.path),
+                        right: Operand::Column(right.path),
+                        common,
+                    }),
+                    None => self.apart(at, left_type, right_type),
+                }
+            }
+            _ => self.only_of_columns(at),
+        }
+    }
+
+    /// Two types that have none in common.
+    fn apart<T>(&self, at: Span, left: PrimitiveType, right: PrimitiveType) -> Result<T> {
+        let both_numbers = convert::is_numeric(left) && convert::is_numeric(right);
+        let why = if both_numbers {
+            "have too many digits to be compared exactly"
+        } else {
+            "cannot be compared"
+        };
+        let hint =
+            "write the literal as the column's type, for example DATE '2026-11-01', 9.5, 'text' or X'00FF'";
+        self.source
+            .invalid(at, format!("a {left} and a {right} {why}"), hint)
+    }
+
+    /// Two values that are known.
+    fn fold(&self, op: Comparison, left: &Known, right: &Known, at: Span) -> Result<BoundPredicate> {
+        let Some(common) = wider(left.data_type, right.data_type) else {
+            return self.apart(at, left.data_type, right.data_type);
+        };
+        let beyond = beyond_long(op, left.data_type, right);
+        if let Some(answer) = beyond.or_else(|| beyond_long(mirrored(op), right.data_type, left)) {
+            return Ok(BoundPredicate::Constant(Some(answer)));
+        }
+        let (left, right) = (
+            left.cast(common).map_err(self.failed(at))?,
+            right.cast(common).map_err(self.failed(at))?,
+        );
+        let answer = match (left.value, right.value) {
+            (Some(left), Some(right)) => Some(compare_values(op, &left, &right)),
+            (left, right) => (op == Comparison::NullSafeEqual).then_some(left.is_none() && right.is_none()),
+        };
+        Ok(BoundPredicate::Constant(answer))
+    }
+
+    /// A column or a condition, and a value that is known.
+    fn beside_known(&self, op: Comparison, side: Placed, known: &Known, at: Span) -> Result<BoundPredicate> {
+        match side {
+            (_, Value::Condition(condition)) => match wider(PrimitiveType::Boolean, known.data_type) {
+                Some(PrimitiveType::Boolean) => {
+                    let known = known.cast(PrimitiveType::Boolean).map_err(self.failed(at))?;
+                    Ok(with_truth(op, condition, known.value.as_ref()))
+                }
+                _ => self.apart(at, PrimitiveType::Boolean, known.data_type),
+            },
+            (side_at, Value::Column(column)) => {
+                // NULL without a type may be compared with anything.
+                if known.data_type == PrimitiveType::Void && known.value.is_none() {
+                    return Ok(match op {
+                        Comparison::NullSafeEqual => BoundPredicate::IsNull(column.path),
+                        _ => BoundPredicate::Constant(None),
+                    });
+                }
+                let column_type = self.comparable(side_at, &column)?;
+                if let Some(answer) = beyond_long(op, column_type, known) {
+                    return Ok(BoundPredicate::Constant(Some(answer)));
+                }
+                let Some(common) = wider(column_type, known.data_type) else {
+                    return self.apart(at, column_type, known.data_type);
+                };
+                if column_type == PrimitiveType::String && common != PrimitiveType::String {
+                    return self.of_texts(at, &column.name(), known.data_type);
+                }
+                let value = match known.cast(common) {
+                    Ok(known) => known.value,
+                    Err(failure) => {
+                        let error = failure.at(self.source, at);
+                        return Err(error.with("field", column.name()));
+                    }
+                };
+                let Some(value) = value else {
+                    return Ok(match op {
+                        Comparison::NullSafeEqual => BoundPredicate::IsNull(column.path),
+                        _ => BoundPredicate::Constant(None),
+                    });
+                };
+                if column_type == PrimitiveType::Boolean {
+                    return Ok(with_truth(op, BoundPredicate::Column(column.path), Some(&value)));
+                }
+                Ok(beside_value(op, column.path, column_type, value, common))
+            }
+            _ => self.only_of_columns(at),
+        }
+    }
+
+    fn of_texts<T>(&self, at: Span, name: &str, other: PrimitiveType) -> Result<T> {
+        self.source.unsupported(
+            at,
+            format!("{name} is a string: beside a {other} its texts would have to be cast"),
+            "write the literal as text, for example 'x'",
+        )
+    }
+
+    pub(super) fn is_in(&self, at: Span, inner: &Expr, list: &[Expr]) -> Result<BoundPredicate> {
+        let mut items = Vec::with_capacity(list.len());
+        for item in list {
+            match self.value(item)? {
+                Value::Known(known) => items.push(known),
+                _ => return self.only_of_columns(item.at),
+            }
+        }
+        let value = self.value(inner)?;
+        let own = match &value {
+            Value::Known(known) => known.data_type,
+            Value::Column(column) if items.iter().all(|item| item.data_type == PrimitiveType::Void) => {
+                return Ok(match &column.data_type {
+                    DataType::Primitive(PrimitiveType::Variant) => {
+                        return self.of_a_variant(inner.at, &column.name());
+                    }
+                    _ => BoundPredicate::Constant(None),
+                });
+            }
+            Value::Column(column) => self.comparable(inner.at, column)?,
+            Value::Condition(_) => PrimitiveType::Boolean,
+            Value::Interval(_) => return self.only_of_columns(inner.at),
+        };
+        // All values are compared in one type.
+        let mut common = own;
+        for (item, expr) in items.iter().zip(list) {
+            match wider(common, item.data_type) {
+                Some(wider) => common = wider,
+                None => return self.apart(expr.at, own, item.data_type),
+            }
+        }
+        let mut values = Vec::with_capacity(items.len());
+        let mut has_null = false;
+        for (item, expr) in items.iter().zip(list) {
+            match item.cast(common).map_err(self.failed(expr.at))?.value {
+                Some(value) => values.push(value),
+                None => has_null = true,
+            }
+        }
+        match value {
+            Value::Known(known) => {
+                let Some(own) = known.cast(common).map_err(self.failed(at))?.value else {
+                    return Ok(BoundPredicate::Constant(None));
+                };
+                let found = values
+                    .iter()
+                    .any(|value| compare_values(Comparison::Equal, &own, value));
+                Ok(BoundPredicate::Constant(
+                    found.then_some(true).or((!has_null).then_some(false)),
+                ))
+            }
+            Value::Column(column) if own != PrimitiveType::Boolean => {
+                if own == PrimitiveType::String && common != PrimitiveType::String {
+                    return self.of_texts(at, &column.name(), common);
+                }
+                Ok(one_of(column.path, own, values, common, has_null))
+            }
+            Value::Column(column) => Ok(one_truth_of(
+                BoundPredicate::Column(column.path),
+                &values,
+                has_null,
+            )),
+            Value::Condition(condition) if values.len() + usize::from(has_null) == 1 => {
+                Ok(one_truth_of(condition, &values, has_null))
+            }
+            _ => self.only_of_columns(at),
+        }
+    }
+}
+
+/// What Spark answers for every row, also for NULL, where a whole number is beside a literal that is beyond all of 64
+/// bits.
+fn beyond_long(op: Comparison, side: PrimitiveType, known: &Known) -> Option<bool> {
+    let (true, true, Some(Scalar::Decimal { unscaled, scale, .. })) =
+        (convert::is_integral(side), known.is_literal, &known.value)
+    else {
+        return None;
+    };
+    let unit = 10i128.checked_pow(u32::from(*scale))?;
+    let below = *unscaled < i128::from(i64::MIN).checked_mul(unit)?;
+    let above = *unscaled > i128::from(i64::MAX).checked_mul(unit)?;
+    match op {
+        Comparison::Greater | Comparison::GreaterOrEqual if below || above => Some(below),
+        Comparison::Less | Comparison::LessOrEqual if below || above => Some(above),
+        _ => None,
+    }
+}
+
+/// A column is one of many values of the type in which they are compared.
+fn one_of(
+    path: Vec<String>,
+    column: PrimitiveType,
+    values: Vec<Scalar>,
+    common: PrimitiveType,
+    has_null: bool,
+) -> BoundPredicate {
+    let fits: Option<Vec<Fit>> = values.iter().map(|value| fit::fit(value, column)).collect();
+    let Some(fits) = fits else {
+        // They are compared one by one, in a type that is not the column's.
+        let equal = |value| beside_value(Comparison::Equal, path.clone(), column, value, common);
+        let mut parts: Vec<BoundPredicate> = values.into_iter().map(equal).collect();
+        if has_null {
+            parts.push(BoundPredicate::Constant(None));
+        }
+        return if parts.len() > 1 {
+            BoundPredicate::Or(parts)
+        } else {
+            parts.pop().unwrap_or(BoundPredicate::Constant(None))
+        };
+    };
+    let exact = |fit| match fit {
+        Fit::Exact(value) => Some(value),
+        Fit::Behind(_) | Fit::Below | Fit::Above => None,
+    };
+    let values = ValueSet::new(fits.into_iter().filter_map(exact).collect());
+    match (values.values(), has_null) {
+        ([], true) => BoundPredicate::Constant(None),
+        ([], false) => fit::unless_null(path, false),
+        ([value], false) => BoundPredicate::Compare {
+            op: Comparison::Equal,
+            left: Operand::Column(path),
+            right: Operand::Scalar(value.clone()),
+            common: column,
+        },
+        _ => BoundPredicate::In {
+            path,
+            values,
+            has_null,
+        },
+    }
+}
+
+/// A condition's answer is one of these.
+fn one_truth_of(condition: BoundPredicate, values: &[Scalar], has_null: bool) -> BoundPredicate {
+    let mut parts: Vec<BoundPredicate> = values
+        .iter()
+        .map(|value| with_truth(Comparison::Equal, condition.clone(), Some(value)))
+        .collect();
+    if has_null {
+        parts.push(BoundPredicate::Constant(None));
+    }
+    if parts.len() > 1 {
+        BoundPredicate::Or(parts)
+    } else {
+        parts.pop().unwrap_or(BoundPredicate::Constant(None))
+    }
+}
+
+/// A column beside a value of the type in which both are compared.
+fn beside_value(
+    op: Comparison,
+    path: Vec<String>,
+    column: PrimitiveType,
+    value: Scalar,
+    common: PrimitiveType,
+) -> BoundPredicate {
+    match fit::fit(&value, column) {
+        Some(fit) => fit::compare(op, path, column, fit),
+        None => BoundPredicate::Compare {
+            op,
+            left: Operand::Column(path),
+            right: Operand::Scalar(value),
+            common,
+        },
+    }
+}
+
+/// A condition beside TRUE, FALSE or NULL. FALSE is below TRUE.
+fn with_truth(op: Comparison, condition: BoundPredicate, value: Option<&Scalar>) -> BoundPredicate {
+    let Some(Scalar::Boolean(value)) = value else {
+        return match op {
+            Comparison::NullSafeEqual => is(condition, None),
+            _ => BoundPredicate::Constant(None),
+        };
+    };
+    if let BoundPredicate::Constant(known) = condition {
+        let answer = match known {
+            Some(known) => Some(compare_values(
+                op,
+                &Scalar::Boolean(known),
+                &Scalar::Boolean(*value),
+            )),
+            None => (op == Comparison::NullSafeEqual).then_some(false),
+        };
+        return BoundPredicate::Constant(answer);
+    }
+    if op == Comparison::NullSafeEqual {
+        return is(condition, Some(*value));
+    }
+    let answer = |own: bool| compare_values(op, &Scalar::Boolean(own), &Scalar::Boolean(*value));
+    match (answer(true), answer(false)) {
+        (true, false) => condition,
+        (false, true) => not(condition),
+        // One answer for both: TRUE or FALSE, but NULL for NULL.
+        (true, true) => BoundPredicate::Or(vec![not(is(condition, None)), BoundPredicate::Constant(None)]),
+        (false, false) => BoundPredicate::And(vec![is(condition, None), BoundPredicate::Constant(None)]),
+    }
+}
+
+/// Two values of one type compared, in Spark's order.
+pub(super) fn compare_values(op: Comparison, left: &Scalar, right: &Scalar) -> bool {
+    use std::cmp::Ordering;
+    let order = match (left, right) {
+        (Scalar::Boolean(a), Scalar::Boolean(b)) => a.cmp(b),
+        (Scalar::Float(a), Scalar::Float(b)) => word_of_float(*a).cmp(&word_of_float(*b)),
+        (Scalar::Double(a), Scalar::Double(b)) => word_of_double(*a).cmp(&word_of_double(*b)),
+        (Scalar::Decimal { unscaled: a, .. }, Scalar::Decimal { unscaled: b, .. }) => a.cmp(b),
+        (Scalar::String(a), Scalar::String(b)) => a.cmp(b),
+        (Scalar::Binary(a), Scalar::Binary(b)) => a.cmp(b),
+        (Scalar::Date(a), Scalar::Date(b)) => a.cmp(b),
+        (Scalar::Timestamp(a), Scalar::Timestamp(b)) | (Scalar::TimestampNtz(a), Scalar::TimestampNtz(b)) => {
+            a.cmp(b)
+        }
+        (a, b) => convert::integer(a).cmp(&convert::integer(b)),
+    };
+    match op {
+        Comparison::Equal | Comparison::NullSafeEqual => order == Ordering::Equal,
+        Comparison::NotEqual => order != Ordering::Equal,
+        Comparison::Less => order == Ordering::Less,
+        Comparison::LessOrEqual => order != Ordering::Greater,
+        Comparison::Greater => order == Ordering::Greater,
+        Comparison::GreaterOrEqual => order != Ordering::Less,
+    }
+}

@@ -1,0 +1,229 @@
+//! A predicate meets a schema: names become columns, literals are folded and get types, and what cannot be compared is
+//! refused, each time with its place in the text.
+
+mod comparisons;
+mod names;
+#[cfg(test)]
+mod tests;
+mod texts;
+
+use super::arithmetic::{self, Known};
+use super::convert::Failure;
+use super::place::{Source, Span};
+use super::predicate::{Arithmetic, Expr, ExprKind, Interval};
+use super::{BoundPredicate, Comparison, Predicate, Scalar};
+use crate::schema::{DataType, PrimitiveType, StructType};
+use crate::{Error, Result};
+
+impl Predicate {
+    /// Gives every name and literal the type that the schema asks for.
+    ///
+    /// An unknown column is `InvalidPredicate` with the nearest name; so are sides that cannot be compared, and
+    /// literals that Spark would not compute. All have the place as `line` and `column`.
+    pub fn bind(&self, schema: &StructType) -> Result<BoundPredicate> {
+        let binder = Binder {
+            schema,
+            source: Source(&self.text),
+        };
+        binder.condition(&self.root)
+    }
+}
+
+struct Binder<'a> {
+    schema: &'a StructType,
+    source: Source<'a>,
+}
+
+/// What a part of a predicate is.
+enum Value {
+    /// A value that is known without any row.
+    Known(Known),
+    Interval(Interval),
+    Column(Column),
+    /// TRUE, FALSE or NULL for each row.
+    Condition(BoundPredicate),
+}
+
+/// A column or a field in one.
+struct Column {
+    path: Vec<String>,
+    data_type: DataType,
+    /// The name of the order of its texts, where that is not the order of their bytes.
+    collation: Option<String>,
+}
+
+impl Column {
+    fn name(&self) -> String {
+        crate::schema::ColumnName::from_parts(self.path.clone()).to_string()
+    }
+}
+
+fn not(inner: BoundPredicate) -> BoundPredicate {
+    BoundPredicate::Not(Box::new(inner))
+}
+
+impl Binder<'_> {
+    fn invalid<T>(&self, at: Span, message: impl AsRef<str>) -> Result<T> {
+        self.source.invalid(at, message, "")
+    }
+
+    fn failed(&self, at: Span) -> impl Fn(Failure) -> Error + '_ {
+        move |failure| failure.at(self.source, at)
+    }
+
+    fn conditions(&self, parts: &[Expr]) -> Result<Vec<BoundPredicate>> {
+        parts.iter().map(|part| self.condition(part)).collect()
+    }
+
+    /// A part where a condition is expected.
+    fn condition(&self, expr: &Expr) -> Result<BoundPredicate> {
+        match self.value(expr)? {
+            Value::Condition(condition) => Ok(condition),
+            Value::Known(known) => match (known.value, known.data_type) {
+                (Some(Scalar::Boolean(value)), _) => Ok(BoundPredicate::Constant(Some(value))),
+                (None, PrimitiveType::Void | PrimitiveType::Boolean) => Ok(BoundPredicate::Constant(None)),
+                _ => self.invalid(expr.at, "a literal stands where a condition is expected"),
+            },
+            Value::Interval(_) => self.invalid(expr.at, "an interval stands where a condition is expected"),
+            Value::Column(column) => match column.data_type {
+                DataType::Primitive(PrimitiveType::Boolean) => Ok(BoundPredicate::Column(column.path)),
+                DataType::Primitive(PrimitiveType::Variant) => self.of_a_variant(expr.at, &column.name()),
+                _ => {
+                    let message = format!(
+                        "the column {} is a {}, not a condition",
+                        column.name(),
+                        column.data_type
+                    );
+                    let hint = "compare it with something, for example: id > 0";
+                    self.source
+                        .invalid(expr.at, message, hint)
+                        .map_err(|error: Error| error.with("field", column.name()))
+                }
+            },
+        }
+    }
+
+    fn value(&self, expr: &Expr) -> Result<Value> {
+        let at = expr.at;
+        Ok(match &expr.kind {
+            ExprKind::Literal(value) => Value::Known(Known {
+                data_type: value.as_ref().map_or(PrimitiveType::Void, Scalar::data_type),
+                value: value.clone(),
+                is_literal: true,
+            }),
+            ExprKind::Interval(interval) => Value::Interval(*interval),
+            ExprKind::Column(path) => Value::Column(self.resolve(at, path)?),
+            ExprKind::Arithmetic(op, left, right) => self.arithmetic(at, *op, left, right)?,
+            ExprKind::Negate(inner) => match self.value(inner)? {
+                Value::Known(known) => Value::Known(arithmetic::negated(&known).map_err(self.failed(at))?),
+                _ => return self.only_of_literals(at),
+            },
+            ExprKind::Cast { inner, to, or_null } => self.cast(at, inner, *to, *or_null)?,
+            _ => match self.asked(expr)? {
+                BoundPredicate::Constant(value) => Value::Known(Known::computed(
+                    value.map(Scalar::Boolean),
+                    PrimitiveType::Boolean,
+                )),
+                condition => Value::Condition(condition),
+            },
+        })
+    }
+
+    /// A part that asks something of its parts.
+    fn asked(&self, expr: &Expr) -> Result<BoundPredicate> {
+        Ok(match &expr.kind {
+            ExprKind::And(parts) => BoundPredicate::And(self.conditions(parts)?),
+            ExprKind::Or(parts) => BoundPredicate::Or(self.conditions(parts)?),
+            ExprKind::Not(inner) => not(self.condition(inner)?),
+            ExprKind::Compare(op, left, right) => {
+                let (left_value, right_value) = (self.value(left)?, self.value(right)?);
+                self.compare(*op, (left.at, left_value), (right.at, right_value), expr.at)?
+            }
+            ExprKind::Between(inner, low, high) => {
+                let part = |op, bound: &Expr| {
+                    let (value, bound_value) = (self.value(inner)?, self.value(bound)?);
+                    if matches!(value, Value::Condition(_)) {
+                        return self.only_of_columns(inner.at);
+                    }
+                    self.compare(op, (inner.at, value), (bound.at, bound_value), expr.at)
+                };
+                BoundPredicate::And(vec![
+                    part(Comparison::GreaterOrEqual, low)?,
+                    part(Comparison::LessOrEqual, high)?,
+                ])
+            }
+            ExprKind::In(inner, list) => self.is_in(expr.at, inner, list)?,
+            ExprKind::IsNull(inner) => match self.value(inner)? {
+                Value::Column(column) => BoundPredicate::IsNull(column.path),
+                Value::Known(known) => BoundPredicate::Constant(Some(known.value.is_none())),
+                Value::Condition(condition) => is(condition, None),
+                Value::Interval(_) => BoundPredicate::Constant(Some(false)),
+            },
+            ExprKind::Is(inner, truth) => is(self.condition(inner)?, *truth),
+            ExprKind::Like {
+                inner,
+                pattern,
+                escape,
+            } => self.like(inner, pattern, *escape)?,
+            ExprKind::TextTest(test, text, part) => self.text_test(*test, text, part)?,
+            ExprKind::IsNan(inner) => self.is_nan(inner)?,
+            _ => return self.only_of_columns(expr.at),
+        })
+    }
+
+    fn only_of_literals<T>(&self, at: Span) -> Result<T> {
+        let message = format!("{} is not implemented in predicates", self.source.text(at));
+        let hint = "arithmetic and casts are for literals: bring what is computed to the literal's side";
+        self.source.unsupported(at, message, hint)
+    }
+
+    fn only_of_columns<T>(&self, at: Span) -> Result<T> {
+        let message = format!("{} is not implemented in predicates", self.source.text(at));
+        let hint = "compare a column with literals or with another column";
+        self.source.unsupported(at, message, hint)
+    }
+
+    fn arithmetic(&self, at: Span, op: Arithmetic, left: &Expr, right: &Expr) -> Result<Value> {
+        let known = match (op, self.value(left)?, self.value(right)?) {
+            (_, Value::Known(left), Value::Known(right)) => arithmetic::compute(op, &left, &right),
+            (Arithmetic::Add, Value::Known(known), Value::Interval(interval))
+            | (Arithmetic::Add, Value::Interval(interval), Value::Known(known)) => {
+                arithmetic::later(&known, interval, false)
+            }
+            (Arithmetic::Subtract, Value::Known(known), Value::Interval(interval)) => {
+                arithmetic::later(&known, interval, true)
+            }
+            _ => return self.only_of_literals(at),
+        };
+        known.map(Value::Known).map_err(self.failed(at))
+    }
+
+    fn cast(&self, at: Span, inner: &Expr, to: PrimitiveType, or_null: bool) -> Result<Value> {
+        match self.value(inner)? {
+            Value::Known(known) => match known.cast(to) {
+                Err(Failure::Invalid(_)) if or_null && castable(known.data_type, to) => {
+                    Ok(Value::Known(Known::computed(None, to)))
+                }
+                cast => cast.map(Value::Known).map_err(self.failed(at)),
+            },
+            // A cast to the type that is there.
+            Value::Column(column) if column.data_type == DataType::Primitive(to) => Ok(Value::Column(column)),
+            _ => self.only_of_literals(at),
+        }
+    }
+}
+
+/// Whether some value of a type can be cast to another, so that one that cannot is NULL to TRY_CAST.
+fn castable(from: PrimitiveType, to: PrimitiveType) -> bool {
+    use super::convert::is_numeric;
+    from == PrimitiveType::String || (is_numeric(from) && is_numeric(to))
+}
+
+/// What is known of a condition's answer.
+fn is(condition: BoundPredicate, truth: Option<bool>) -> BoundPredicate {
+    match (condition, truth) {
+        (BoundPredicate::Constant(value), truth) => BoundPredicate::Constant(Some(value == truth)),
+        (BoundPredicate::Column(path), None) => BoundPredicate::IsNull(path),
+        (condition, truth) => BoundPredicate::Is(Box::new(condition), truth),
+    }
+}

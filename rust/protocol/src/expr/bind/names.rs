@@ -1,0 +1,97 @@
+//! Names become columns.
+
+use super::{Binder, Column};
+use crate::error::nearest;
+use crate::expr::place::Span;
+use crate::schema::{ColumnName, DataType, PrimitiveType, StructField};
+use crate::{Error, Result};
+
+impl Binder<'_> {
+    /// A variant is judged by nobody but who reads it: its values have no one type.
+    pub(super) fn of_a_variant<T>(&self, at: Span, name: &str) -> Result<T> {
+        let message = format!(
+            "a predicate can only ask of a variant whether it IS NULL or IS NOT NULL, and {name} is or lies in one"
+        );
+        let hint = "read the rows with scan(variant=\"json\") and look into the values afterwards";
+        self.source
+            .invalid(at, message, hint)
+            .map_err(|error: Error| error.with("field", name))
+    }
+
+    pub(super) fn resolve(&self, at: Span, names: &[String]) -> Result<Column> {
+        let name = ColumnName::from_parts(names.to_vec()).to_string();
+        let fails = |message: String, hint: &str| {
+            self.source
+                .invalid(at, message, hint)
+                .map_err(|error: Error| error.with("field", name.clone()))
+        };
+        let mut path = Vec::new();
+        let mut fields = self.schema;
+        let mut parts = names.iter().peekable();
+        while let Some(part) = parts.next() {
+            let Some(field) = fields.field_ignoring_case(part) else {
+                let hint = match nearest(part, fields.names()) {
+                    Some(near) => format!("did you mean {near}?"),
+                    None => format!(
+                        "the columns are: {}",
+                        fields.names().collect::<Vec<_>>().join(", ")
+                    ),
+                };
+                return fails(format!("there is no column {name}"), &hint);
+            };
+            path.push(field.name.clone());
+            match (&field.data_type, parts.peek()) {
+                (data_type, None) => {
+                    return Ok(Column {
+                        collation: collation(field),
+                        path,
+                        data_type: data_type.clone(),
+                    });
+                }
+                (DataType::Struct(inner), Some(_)) => fields = inner,
+                (DataType::Primitive(PrimitiveType::Variant), Some(_)) => {
+                    return self.of_a_variant(at, &name);
+                }
+                (other, Some(below)) => {
+                    return fails(
+                        format!("{part} is a {other} and has no field {below}"),
+                        "a dot looks into a struct; put backticks around a name that holds a dot",
+                    );
+                }
+            }
+        }
+        fails("a column name is empty".to_owned(), "")
+    }
+
+    /// A column whose values are compared.
+    pub(super) fn comparable(&self, at: Span, column: &Column) -> Result<PrimitiveType> {
+        let name = column.name();
+        let refused = |message: String, hint: &str| {
+            self.source
+                .unsupported(at, message, hint)
+                .map_err(|error: Error| error.with("field", name.clone()))
+        };
+        match (&column.data_type, &column.collation) {
+            (DataType::Primitive(PrimitiveType::Variant), _) => self.of_a_variant(at, &name),
+            (DataType::Primitive(PrimitiveType::String), Some(collation)) => refused(
+                format!("the texts of {name} are compared by {collation}, which is not implemented"),
+                "read the rows and compare them afterwards, or ask whether it IS NULL",
+            ),
+            (DataType::Primitive(primitive), _) => Ok(*primitive),
+            (other, _) => refused(
+                format!("{name} is a {other}; only values without parts are compared"),
+                "compare its fields, or ask whether it IS NULL",
+            ),
+        }
+    }
+}
+
+/// The collation of a column's texts, where it is not the order of bytes. A field keeps it for itself.
+fn collation(field: &StructField) -> Option<String> {
+    let is_of_bytes = |name: &str| {
+        let name = name.rsplit('.').next().unwrap_or(name);
+        name.eq_ignore_ascii_case("UTF8_BINARY")
+    };
+    let mut names = field.collations().into_values();
+    names.find(|name| !is_of_bytes(name)).map(str::to_owned)
+}

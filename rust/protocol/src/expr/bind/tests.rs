@@ -1,0 +1,1 @@
+//! Predicates bound to a schema.

@@ -1,0 +1,131 @@
+//! What is asked of texts, and whether a number is one.
+
+use super::{Binder, Value};
+use crate::expr::arithmetic::Known;
+use crate::expr::like::Simple;
+use crate::expr::place::Span;
+use crate::expr::predicate::{Expr, TextTest};
+use crate::expr::{BoundPredicate, Comparison, LikePattern, Operand, Scalar};
+use crate::schema::PrimitiveType;
+use crate::{Error, Result};
+
+/// A text that is asked: a column, or one that is known.
+enum Text {
+    Column(Vec<String>),
+    Known(Option<String>),
+}
+
+impl Binder<'_> {
+    /// A column of texts, or a known text.
+    fn text(&self, expr: &Expr) -> Result<Text> {
+        match self.value(expr)? {
+            Value::Known(known) => Ok(Text::Known(self.known_text(expr.at, &known)?)),
+            Value::Column(column) => match self.comparable(expr.at, &column)? {
+                PrimitiveType::String => Ok(Text::Column(column.path)),
+                other => self
+                    .source
+                    .invalid(
+                        expr.at,
+                        format!("a string is expected, and {} is a {other}", column.name()),
+                        "",
+                    )
+                    .map_err(|error: Error| error.with("field", column.name())),
+            },
+            _ => self.only_of_columns(expr.at),
+        }
+    }
+
+    fn known_text(&self, at: Span, known: &Known) -> Result<Option<String>> {
+        if known.data_type == PrimitiveType::Binary {
+            let message = format!("{} is of bytes, which are not searched", self.source.text(at));
+            return self.source.unsupported(at, message, "");
+        }
+        match known.cast(PrimitiveType::String).map_err(self.failed(at))?.value {
+            Some(Scalar::String(text)) => Ok(Some(text)),
+            _ => Ok(None),
+        }
+    }
+
+    /// A text that must be known.
+    fn pattern(&self, expr: &Expr) -> Result<Option<String>> {
+        match self.value(expr)? {
+            Value::Known(known) => self.known_text(expr.at, &known),
+            _ => self.only_of_columns(expr.at),
+        }
+    }
+
+    pub(super) fn text_test(&self, test: TextTest, text: &Expr, part: &Expr) -> Result<BoundPredicate> {
+        let (text, part) = (self.text(text)?, self.pattern(part)?);
+        Ok(match (text, part) {
+            (_, None) | (Text::Known(None), _) => BoundPredicate::Constant(None),
+            (Text::Known(Some(text)), Some(part)) => BoundPredicate::Constant(Some(match test {
+                TextTest::StartsWith => text.starts_with(&part),
+                TextTest::EndsWith => text.ends_with(&part),
+                TextTest::Contains => text.contains(&part),
+            })),
+            (Text::Column(path), Some(part)) => match test {
+                TextTest::StartsWith => BoundPredicate::StartsWith(path, part),
+                TextTest::EndsWith => BoundPredicate::EndsWith(path, part),
+                TextTest::Contains => BoundPredicate::Contains(path, part),
+            },
+        })
+    }
+
+    pub(super) fn like(&self, inner: &Expr, pattern: &Expr, escape: char) -> Result<BoundPredicate> {
+        let (text, written) = (self.text(inner)?, self.pattern(pattern)?);
+        let Some(written) = written else {
+            return Ok(BoundPredicate::Constant(None));
+        };
+        let parsed = match LikePattern::parse(&written, escape) {
+            Ok(parsed) => parsed,
+            Err(why) => {
+                let hint = "a backslash in a text is written twice: LIKE '10\\\\%'";
+                return self.source.invalid(pattern.at, why, hint);
+            }
+        };
+        Ok(match text {
+            Text::Known(text) => BoundPredicate::Constant(text.map(|text| parsed.matches(&text))),
+            Text::Column(path) => match parsed.simple() {
+                Some(Simple::Equal(text)) => BoundPredicate::Compare {
+                    op: Comparison::Equal,
+                    left: Operand::Column(path),
+                    right: Operand::Scalar(Scalar::String(text)),
+                    common: PrimitiveType::String,
+                },
+                Some(Simple::StartsWith(text)) => BoundPredicate::StartsWith(path, text),
+                Some(Simple::EndsWith(text)) => BoundPredicate::EndsWith(path, text),
+                Some(Simple::Contains(text)) => BoundPredicate::Contains(path, text),
+                None => BoundPredicate::Like(path, parsed),
+            },
+        })
+    }
+
+    pub(super) fn is_nan(&self, inner: &Expr) -> Result<BoundPredicate> {
+        match self.value(inner)? {
+            Value::Known(known) => {
+                let known = match known.data_type {
+                    PrimitiveType::Float => known,
+                    _ => known.cast(PrimitiveType::Double).map_err(self.failed(inner.at))?,
+                };
+                Ok(BoundPredicate::Constant(Some(match known.value {
+                    Some(Scalar::Float(value)) => value.is_nan(),
+                    Some(Scalar::Double(value)) => value.is_nan(),
+                    _ => false,
+                })))
+            }
+            Value::Column(column) => match self.comparable(inner.at, &column)? {
+                PrimitiveType::Float | PrimitiveType::Double => Ok(BoundPredicate::IsNan(column.path)),
+                other => {
+                    let message = format!(
+                        "isnan is asked of a float or a double, and {} is a {other}",
+                        column.name()
+                    );
+                    self.source
+                        .invalid(inner.at, message, "")
+                        .map_err(|error: Error| error.with("field", column.name()))
+                }
+            },
+            _ => self.only_of_columns(inner.at),
+        }
+    }
+}

@@ -1,0 +1,415 @@
+//! Values cast from one type to another, as Spark casts them in its ANSI mode: exactly as there, or refused.
+
+use super::Scalar;
+use super::moments::{self, NoTime};
+use super::place::{Source, Span};
+use super::scalar::{format_decimal, parse_decimal};
+use crate::schema::PrimitiveType;
+use crate::{Error, ErrorKind};
+
+const DAY: i64 = 86_400_000_000;
+const SECOND: i64 = 1_000_000;
+
+/// Why there is no value.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Failure {
+    /// Spark has none either.
+    Invalid(String),
+    /// Spark may have one.
+    Unsupported(String),
+}
+
+impl Failure {
+    pub(super) fn at(self, source: Source<'_>, at: Span) -> Error {
+        match self {
+            Self::Invalid(message) => source.error(
+                ErrorKind::InvalidPredicate,
+                at,
+                &message,
+                "write the literal as the column's type, for example DATE '2026-11-01', 9.5, 'text' or X'00FF'",
+            ),
+            Self::Unsupported(message) => source.error(ErrorKind::UnsupportedExpression, at, &message, ""),
+        }
+    }
+}
+
+fn invalid<T>(message: impl Into<String>) -> Result<T, Failure> {
+    Err(Failure::Invalid(message.into()))
+}
+
+fn unsupported<T>(message: impl Into<String>) -> Result<T, Failure> {
+    Err(Failure::Unsupported(message.into()))
+}
+
+/// `DATE '…'`, `TIMESTAMP '…'`, `TIMESTAMP_NTZ '…'`.
+pub(super) fn typed_literal(text: &str, to: PrimitiveType) -> Result<Scalar, Failure> {
+    let special = moments::trimmed(text).to_ascii_lowercase();
+    match special.as_str() {
+        "epoch" => {
+            return Ok(match to {
+                PrimitiveType::Date => Scalar::Date(0),
+                PrimitiveType::TimestampNtz => Scalar::TimestampNtz(0),
+                _ => Scalar::Timestamp(0),
+            });
+        }
+        "now" | "today" | "tomorrow" | "yesterday" => {
+            return unsupported(format!("the {to} {special:?} hangs on the clock and"));
+        }
+        _ => {}
+    }
+    from_text(text, to)
+}
+
+/// A value in another type.
+pub(super) fn cast(value: &Scalar, to: PrimitiveType) -> Result<Scalar, Failure> {
+    let from = value.data_type();
+    if from == to {
+        return Ok(value.clone());
+    }
+    let never = || invalid(format!("a {from} cannot become a {to}"));
+    match (value, to) {
+        (_, PrimitiveType::Void | PrimitiveType::Variant) => never(),
+        (Scalar::String(text), _) => from_text(text, to),
+        (_, PrimitiveType::String) => to_text(value),
+        (Scalar::Binary(_), _) | (_, PrimitiveType::Binary) => never(),
+        (Scalar::Boolean(value), _) if is_numeric(to) => number_of(&Scalar::Integer(i32::from(*value)), to),
+        (_, PrimitiveType::Boolean) if is_numeric(from) => Ok(Scalar::Boolean(!is_zero(value))),
+        _ if is_numeric(from) && is_numeric(to) => number_of(value, to),
+        (Scalar::Date(days), PrimitiveType::Timestamp) => micros_of(*days).map(Scalar::Timestamp),
+        (Scalar::Date(days), PrimitiveType::TimestampNtz) => micros_of(*days).map(Scalar::TimestampNtz),
+        (Scalar::Timestamp(micros) | Scalar::TimestampNtz(micros), PrimitiveType::Date) => {
+            match i32::try_from(micros.div_euclid(DAY)) {
+                Ok(days) => Ok(Scalar::Date(days)),
+                Err(_) => never(),
+            }
+        }
+        (Scalar::Timestamp(micros), _) if is_integral(to) => {
+            let seconds = i128::from(micros.div_euclid(SECOND));
+            whole(seconds, to)
+                .ok_or_else(|| Failure::Invalid(format!("the value is out of the range of a {to}")))
+        }
+        (_, PrimitiveType::Timestamp) if is_integral(from) => {
+            match integer(value).and_then(|seconds| seconds.checked_mul(SECOND)) {
+                Some(micros) => Ok(Scalar::Timestamp(micros)),
+                None => invalid("the value is out of the range of a timestamp"),
+            }
+        }
+        (Scalar::Timestamp(micros), PrimitiveType::TimestampNtz) => Ok(Scalar::TimestampNtz(*micros)),
+        (Scalar::TimestampNtz(micros), PrimitiveType::Timestamp) => Ok(Scalar::Timestamp(*micros)),
+        _ => unsupported(format!(
+            "the cast of a {from} to a {to} is not implemented in predicates"
+        )),
+    }
+}
+
+fn micros_of(days: i32) -> Result<i64, Failure> {
+    match i64::from(days).checked_mul(DAY) {
+        Some(micros) => Ok(micros),
+        None => invalid("the date is out of the range of a timestamp"),
+    }
+}
+
+/// Whether a type is of numbers.
+pub(super) fn is_numeric(data_type: PrimitiveType) -> bool {
+    is_integral(data_type)
+        || matches!(
+            data_type,
+            PrimitiveType::Float | PrimitiveType::Double | PrimitiveType::Decimal { .. }
+        )
+}
+
+/// Whether a type is of whole numbers of a fixed size.
+pub(super) fn is_integral(data_type: PrimitiveType) -> bool {
+    matches!(
+        data_type,
+        PrimitiveType::Byte | PrimitiveType::Short | PrimitiveType::Integer | PrimitiveType::Long
+    )
+}
+
+/// The value of a whole number of a fixed size.
+pub(super) fn integer(value: &Scalar) -> Option<i64> {
+    Some(match value {
+        Scalar::Byte(value) => i64::from(*value),
+        Scalar::Short(value) => i64::from(*value),
+        Scalar::Integer(value) => i64::from(*value),
+        Scalar::Long(value) => *value,
+        _ => return None,
+    })
+}
+
+/// A whole number in a type of fixed size; none where it does not fit.
+pub(super) fn whole(value: i128, to: PrimitiveType) -> Option<Scalar> {
+    Some(match to {
+        PrimitiveType::Byte => Scalar::Byte(i8::try_from(value).ok()?),
+        PrimitiveType::Short => Scalar::Short(i16::try_from(value).ok()?),
+        PrimitiveType::Integer => Scalar::Integer(i32::try_from(value).ok()?),
+        PrimitiveType::Long => Scalar::Long(i64::try_from(value).ok()?),
+        _ => return None,
+    })
+}
+
+/// A decimal as the nearest double.
+pub(super) fn double_of(unscaled: i128, scale: u8) -> f64 {
+    format_decimal(unscaled, scale).parse().unwrap_or(f64::NAN)
+}
+
+fn is_zero(value: &Scalar) -> bool {
+    match value {
+        Scalar::Float(value) => *value == 0.0,
+        Scalar::Double(value) => *value == 0.0,
+        Scalar::Decimal { unscaled, .. } => *unscaled == 0,
+        other => integer(other) == Some(0),
+    }
+}
+
+fn number_of(value: &Scalar, to: PrimitiveType) -> Result<Scalar, Failure> {
+    let overflow = || Failure::Invalid(format!("the value is out of the range of a {to}"));
+    let as_text = || match value {
+        // As a double: its digits are more.
+        Scalar::Float(value) => f64::from(*value).to_string(),
+        Scalar::Double(value) => value.to_string(),
+        Scalar::Decimal { unscaled, scale, .. } => format_decimal(*unscaled, *scale),
+        other => integer(other).unwrap_or_default().to_string(),
+    };
+    Ok(match (to, value) {
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "a double's value in a float is the nearest one"
+        )]
+        (PrimitiveType::Float, Scalar::Double(value)) => Scalar::Float(*value as f32),
+        (PrimitiveType::Float, _) => Scalar::Float(as_text().parse().map_err(|_| overflow())?),
+        (PrimitiveType::Double, Scalar::Float(value)) => Scalar::Double(f64::from(*value)),
+        (PrimitiveType::Double, _) => Scalar::Double(as_text().parse().map_err(|_| overflow())?),
+        (PrimitiveType::Decimal { precision, scale }, _) => {
+            rounded(&as_text(), precision, scale).ok_or_else(overflow)?
+        }
+        (_, Scalar::Float(_) | Scalar::Double(_)) => {
+            let value = match value {
+                Scalar::Float(value) => f64::from(*value),
+                Scalar::Double(value) => *value,
+                _ => f64::NAN,
+            };
+            // A double of such a size is whole, and an i128 holds it.
+            if value.is_nan() || value.abs() > 1e30 {
+                return Err(overflow());
+            }
+            #[expect(clippy::cast_possible_truncation, reason = "what is behind the point is cut")]
+            let cut = value as i128;
+            whole(cut, to).ok_or_else(overflow)?
+        }
+        (_, Scalar::Decimal { unscaled, scale, .. }) => {
+            let unit = 10i128.checked_pow(u32::from(*scale)).ok_or_else(overflow)?;
+            whole(unscaled / unit, to).ok_or_else(overflow)?
+        }
+        (_, other) => whole(i128::from(integer(other).ok_or_else(overflow)?), to).ok_or_else(overflow)?,
+    })
+}
+
+/// A decimal of text, half a unit rounded away from zero; none where it does not fit.
+fn rounded(text: &str, precision: u8, scale: u8) -> Option<Scalar> {
+    let decimal = |unscaled| Scalar::Decimal {
+        unscaled,
+        precision,
+        scale,
+    };
+    if let Some(unscaled) = parse_decimal(text, precision, scale) {
+        return Some(decimal(unscaled));
+    }
+    let (mantissa, exponent) = match text.split_once(['e', 'E']) {
+        Some((mantissa, exponent)) => (mantissa, exponent.parse::<i64>().ok()?),
+        None => (text, 0),
+    };
+    let (negative, digits) = match mantissa.strip_prefix('-') {
+        Some(rest) => (true, rest),
+        None => (false, mantissa.strip_prefix('+').unwrap_or(mantissa)),
+    };
+    let (before, behind) = digits.split_once('.').unwrap_or((digits, ""));
+    let all = format!("{before}{behind}");
+    if all.is_empty() || !all.bytes().all(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
+    // So many of the digits stay.
+    let kept = i64::try_from(before.len())
+        .ok()?
+        .checked_add(exponent)?
+        .checked_add(i64::from(scale))?;
+    let (kept, next) = match usize::try_from(kept) {
+        Ok(kept) => (all.get(..kept)?, all.as_bytes().get(kept)),
+        Err(_) => ("", None),
+    };
+    let magnitude: i128 = if kept.trim_start_matches('0').is_empty() {
+        0
+    } else {
+        kept.parse().ok()?
+    };
+    let magnitude = magnitude.checked_add(i128::from(next.is_some_and(|digit| *digit >= b'5')))?;
+    let fits = magnitude < 10i128.checked_pow(u32::from(precision))?;
+    fits.then(|| decimal(if negative { -magnitude } else { magnitude }))
+}
+
+fn from_text(text: &str, to: PrimitiveType) -> Result<Scalar, Failure> {
+    let trimmed = moments::trimmed(text);
+    let malformed = || Failure::Invalid(format!("{text:?} is not a {to}"));
+    Ok(match to {
+        PrimitiveType::String => Scalar::String(text.to_owned()),
+        PrimitiveType::Binary => Scalar::Binary(text.as_bytes().to_vec()),
+        PrimitiveType::Boolean => match trimmed.to_ascii_lowercase().as_str() {
+            "t" | "true" | "y" | "yes" | "1" => Scalar::Boolean(true),
+            "f" | "false" | "n" | "no" | "0" => Scalar::Boolean(false),
+            _ => return Err(malformed()),
+        },
+        PrimitiveType::Byte => Scalar::Byte(trimmed.parse().map_err(|_| malformed())?),
+        PrimitiveType::Short => Scalar::Short(trimmed.parse().map_err(|_| malformed())?),
+        PrimitiveType::Integer => Scalar::Integer(trimmed.parse().map_err(|_| malformed())?),
+        PrimitiveType::Long => Scalar::Long(trimmed.parse().map_err(|_| malformed())?),
+        PrimitiveType::Float => Scalar::Float(floating(trimmed).ok_or_else(malformed)?),
+        PrimitiveType::Double => Scalar::Double(floating(trimmed).ok_or_else(malformed)?),
+        PrimitiveType::Decimal { precision, scale } => {
+            rounded(trimmed, precision, scale).ok_or_else(malformed)?
+        }
+        PrimitiveType::Date => Scalar::Date(moments::read_date(text).ok_or_else(malformed)?),
+        PrimitiveType::Timestamp | PrimitiveType::TimestampNtz => {
+            let ntz = to == PrimitiveType::TimestampNtz;
+            let read = if ntz {
+                moments::read_timestamp_ntz(text)
+            } else {
+                moments::read_timestamp(text)
+            };
+            match read {
+                Ok(micros) if ntz => Scalar::TimestampNtz(micros),
+                Ok(micros) => Scalar::Timestamp(micros),
+                Err(NoTime::Malformed) => return Err(malformed()),
+                Err(NoTime::Zone) => {
+                    return unsupported(format!(
+                        "{text:?} has a zone that is not known, or not for its year,"
+                    ));
+                }
+            }
+        }
+        PrimitiveType::Void | PrimitiveType::Variant => return Err(malformed()),
+    })
+}
+
+/// A floating point number, also with the letter of its type behind it.
+fn floating<V: std::str::FromStr>(text: &str) -> Option<V> {
+    let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
+    if unsigned.eq_ignore_ascii_case("nan") && unsigned.len() < text.len() {
+        return None;
+    }
+    let is_number = unsigned.starts_with(|c: char| c.is_ascii_digit() || c == '.');
+    let number = if is_number {
+        text.strip_suffix(['d', 'D', 'f', 'F']).unwrap_or(text)
+    } else {
+        text
+    };
+    number.parse().ok()
+}
+
+fn to_text(value: &Scalar) -> Result<Scalar, Failure> {
+    Ok(Scalar::String(match value {
+        Scalar::String(text) => text.clone(),
+        Scalar::Boolean(value) => value.to_string(),
+        Scalar::Decimal { unscaled, scale, .. } => format_decimal(*unscaled, *scale),
+        Scalar::Date(days) => moments::format_days(i64::from(*days)),
+        Scalar::Timestamp(micros) | Scalar::TimestampNtz(micros) => moments::format_micros(*micros, ' '),
+        Scalar::Binary(bytes) => match std::str::from_utf8(bytes) {
+            Ok(text) => text.to_owned(),
+            Err(_) => {
+                return unsupported("bytes that are not UTF-8 as a text are not implemented in predicates");
+            }
+        },
+        other => match integer(other) {
+            Some(number) => number.to_string(),
+            None => {
+                return unsupported(format!(
+                    "the cast of a {} to a string is not implemented in predicates",
+                    other.data_type()
+                ));
+            }
+        },
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(value: &str) -> Scalar {
+        Scalar::String(value.to_owned())
+    }
+
+    fn decimal(unscaled: i128, precision: u8, scale: u8) -> Scalar {
+        Scalar::Decimal {
+            unscaled,
+            precision,
+            scale,
+        }
+    }
+
+    #[test]
+    fn casts_are_sparks() {
+        let money = PrimitiveType::Decimal {
+            precision: 5,
+            scale: 2,
+        };
+        for (value, to, expected) in [
+            (text(" 5 "), PrimitiveType::Integer, Some(Scalar::Integer(5))),
+            (text("5.7"), PrimitiveType::Integer, None),
+            (
+                Scalar::Double(-5.7),
+                PrimitiveType::Integer,
+                Some(Scalar::Integer(-5)),
+            ),
+            (
+                Scalar::Double(127.9),
+                PrimitiveType::Byte,
+                Some(Scalar::Byte(127)),
+            ),
+            (Scalar::Double(128.0), PrimitiveType::Byte, None),
+            (Scalar::Double(f64::NAN), PrimitiveType::Long, None),
+            (Scalar::Integer(300), PrimitiveType::Byte, None),
+            (text("1.5d"), PrimitiveType::Double, Some(Scalar::Double(1.5))),
+            (
+                text("-inf"),
+                PrimitiveType::Double,
+                Some(Scalar::Double(f64::NEG_INFINITY)),
+            ),
+            (text("-nan"), PrimitiveType::Double, None),
+            (text("1.005"), money, Some(decimal(101, 5, 2))),
+            (text("-1.005"), money, Some(decimal(-101, 5, 2))),
+            (text("999.995"), money, None),
+            (text("1e2"), money, Some(decimal(10_000, 5, 2))),
+            (text("1e-9"), money, Some(decimal(0, 5, 2))),
+            (text(""), money, None),
+            (Scalar::Double(1.015), money, Some(decimal(102, 5, 2))),
+            (
+                decimal(575, 5, 2),
+                PrimitiveType::Integer,
+                Some(Scalar::Integer(5)),
+            ),
+            (text("YES"), PrimitiveType::Boolean, Some(Scalar::Boolean(true))),
+            (
+                Scalar::Boolean(true),
+                PrimitiveType::Double,
+                Some(Scalar::Double(1.0)),
+            ),
+            (
+                Scalar::Integer(0),
+                PrimitiveType::Boolean,
+                Some(Scalar::Boolean(false)),
+            ),
+            (
+                Scalar::Date(1),
+                PrimitiveType::Timestamp,
+                Some(Scalar::Timestamp(DAY)),
+            ),
+            (Scalar::Timestamp(-1), PrimitiveType::Date, Some(Scalar::Date(-1))),
+            (decimal(150, 3, 2), PrimitiveType::String, Some(text("1.50"))),
+            (Scalar::Date(0), PrimitiveType::String, Some(text("1970-01-01"))),
+            (Scalar::Integer(1), PrimitiveType::Binary, None),
+            (Scalar::Date(0), PrimitiveType::Integer, None),
+        ] {
+            assert_eq!(cast(&value, to).ok(), expected, "{value:?} to {to}");
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! TRUE, FALSE or NULL for each row of a batch, by Spark's rules.
+//!
+//! NaN equals NaN and is above every other number; -0.0 equals 0.0; text and bytes compare byte by byte.
+
+mod columns;
+mod compare;
+mod is_in;
+#[cfg(test)]
+mod tests;
+
+use arrow_arith::boolean::{and_kleene, is_null, not, or_kleene};
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Float32Type, Float64Type};
+use arrow_array::{Array, ArrayRef, BooleanArray, RecordBatch, StringArray};
+use arrow_buffer::{BooleanBuffer, NullBuffer};
+use arrow_schema::ArrowError;
+
+use super::BoundPredicate;
+use crate::schema::PrimitiveType;
+use crate::{Error, ErrorKind, Result};
+use columns::{column, column_of};
+
+/// Answers a predicate for each row; the batch holds the columns under the schema's names.
+///
+/// ```
+/// # use std::sync::Arc;
+/// # use arrow_array::{BooleanArray, Int64Array, RecordBatch};
+/// use deltaic_protocol::{expr::{evaluate, parse_predicate}, schema::schema_from_arrow};
+/// let batch = RecordBatch::try_from_iter([("a", Arc::new(Int64Array::from(vec![Some(1), None, Some(3)])) as _)])?;
+/// let predicate = parse_predicate("a > 1")?.bind(&schema_from_arrow(&batch.schema())?)?;
+/// assert_eq!(evaluate(&predicate, &batch)?, BooleanArray::from(vec![Some(false), None, Some(true)]));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn evaluate(predicate: &BoundPredicate, batch: &RecordBatch) -> Result<BooleanArray> {
+    Ok(match predicate {
+        BoundPredicate::Constant(value) => constant(*value, batch.num_rows()),
+        BoundPredicate::Column(path) => column(batch, path)?
+            .as_boolean_opt()
+            .ok_or_else(|| Error::new(ErrorKind::InvalidPredicate, "a condition is not boolean"))?
+            .clone(),
+        BoundPredicate::IsNull(path) => is_null(column(batch, path)?.as_ref()).map_err(failed)?,
+        BoundPredicate::IsNan(path) => is_nan(&column(batch, path)?)?,
+        BoundPredicate::StartsWith(path, text) => {
+            of_texts(batch, path, |own| own.starts_with(text.as_str()))?
+        }
+        BoundPredicate::EndsWith(path, text) => of_texts(batch, path, |own| own.ends_with(text.as_str()))?,
+        BoundPredicate::Contains(path, text) => {
+            let finder = memchr::memmem::Finder::new(text.as_bytes());
+            of_texts(batch, path, |own| finder.find(own.as_bytes()).is_some())?
+        }
+        BoundPredicate::Like(path, pattern) => of_texts(batch, path, |own| pattern.matches(own))?,
+        BoundPredicate::And(parts) => fold(parts, batch, true, and_kleene)?,
+        BoundPredicate::Or(parts) => fold(parts, batch, false, or_kleene)?,
+        BoundPredicate::Not(inner) => not(&evaluate(inner, batch)?).map_err(failed)?,
+        BoundPredicate::Is(inner, truth) => is(&evaluate(inner, batch)?, *truth),
+        BoundPredicate::In {
+            path,
+            values,
+            has_null,
+        } => is_in::is_in(&column(batch, path)?, values, *has_null)?,
+        BoundPredicate::Compare {
+            op,
+            left,
+            right,
+            common,
+        } => compare::compare(*op, left, right, *common, batch)?,
+    })
+}
+
+fn constant(value: Option<bool>, rows: usize) -> BooleanArray {
+    match value {
+        Some(true) => BooleanArray::new(BooleanBuffer::new_set(rows), None),
+        Some(false) => BooleanArray::new(BooleanBuffer::new_unset(rows), None),
+        None => BooleanArray::new_null(rows),
+    }
+}
+
+/// Joins the answers of many parts; `of_none` is the answer of none.
+fn fold(
+    parts: &[BoundPredicate],
+    batch: &RecordBatch,
+    of_none: bool,
+    join: fn(&BooleanArray, &BooleanArray) -> Result<BooleanArray, ArrowError>,
+) -> Result<BooleanArray> {
+    let mut parts = parts.iter();
+    let Some(first) = parts.next() else {
+        return Ok(constant(Some(of_none), batch.num_rows()));
+    };
+    parts.try_fold(evaluate(first, batch)?, |joined, part| {
+        join(&joined, &evaluate(part, batch)?).map_err(failed)
+    })
+}
+
+fn failed(error: ArrowError) -> Error {
+    Error::new(
+        ErrorKind::InvalidPredicate,
+        format!("the predicate cannot be evaluated: {error}"),
+    )
+}
+
+fn of_texts(batch: &RecordBatch, path: &[String], holds: impl Fn(&str) -> bool) -> Result<BooleanArray> {
+    let texts = column_of(batch, path, PrimitiveType::String)?;
+    let texts: &StringArray = texts
+        .as_string_opt()
+        .ok_or_else(|| Error::new(ErrorKind::InvalidPredicate, "a string is expected"))?;
+    let answers = BooleanBuffer::collect_bool(texts.len(), |row| holds(texts.value(row)));
+    Ok(BooleanArray::new(answers, texts.nulls().cloned()))
+}
+
+/// Whether each value is not a number; FALSE for NULL.
+fn is_nan(values: &ArrayRef) -> Result<BooleanArray> {
+    let answers = if let Some(floats) = values.as_primitive_opt::<Float32Type>() {
+        let floats = floats.values();
+        BooleanBuffer::collect_bool(floats.len(), |row| floats[row].is_nan())
+    } else if let Some(doubles) = values.as_primitive_opt::<Float64Type>() {
+        let doubles = doubles.values();
+        BooleanBuffer::collect_bool(doubles.len(), |row| doubles[row].is_nan())
+    } else {
+        return Err(Error::new(
+            ErrorKind::InvalidPredicate,
+            "isnan needs a floating point number",
+        ));
+    };
+    Ok(BooleanArray::new(known_and(answers, values.nulls()), None))
+}
+
+/// What holds and is not NULL.
+fn known_and(answers: BooleanBuffer, nulls: Option<&NullBuffer>) -> BooleanBuffer {
+    match nulls {
+        Some(nulls) => &answers & nulls.inner(),
+        None => answers,
+    }
+}
+
+/// Whether each answer is TRUE, is FALSE, or is NULL.
+fn is(answers: &BooleanArray, truth: Option<bool>) -> BooleanArray {
+    let found = match (truth, answers.nulls()) {
+        (Some(true), nulls) => known_and(answers.values().clone(), nulls),
+        (Some(false), nulls) => known_and(!answers.values(), nulls),
+        (None, Some(nulls)) => !nulls.inner(),
+        (None, None) => BooleanBuffer::new_unset(answers.len()),
+    };
+    BooleanArray::new(found, None)
+}

@@ -1,0 +1,255 @@
+//! A literal seen from a column's type, so that the column is compared as it is and nothing is cast row by row.
+
+use super::convert::{integer, is_integral, whole};
+use super::{BoundPredicate, Comparison, Operand, Scalar};
+use crate::schema::PrimitiveType;
+
+const DAY: i64 = 86_400_000_000;
+
+/// Where a value stands among those of a column's type.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Fit {
+    /// It is one of them.
+    Exact(Scalar),
+    /// It is above this one and below the next.
+    Behind(Scalar),
+    /// It is below all of them.
+    Below,
+    /// It is above all of them.
+    Above,
+}
+
+/// Where a value, cast to the type in which it is compared, stands among those of a column's type. None where the
+/// column's values must be cast to be compared: whole numbers of 64 bits and decimals beside floating point numbers.
+pub(super) fn fit(value: &Scalar, column: PrimitiveType) -> Option<Fit> {
+    if value.data_type() == column {
+        return Some(Fit::Exact(value.clone()));
+    }
+    if is_integral(column) {
+        let (floor, exact) = match value {
+            Scalar::Decimal { unscaled, scale, .. } => {
+                let unit = 10i128.checked_pow(u32::from(*scale))?;
+                (unscaled.div_euclid(unit), unscaled.rem_euclid(unit) == 0)
+            }
+            Scalar::Double(_) if column == PrimitiveType::Long => return None,
+            Scalar::Double(double) if double.is_nan() => return Some(Fit::Above),
+            // All that is so large is above or below every whole number of 32 bits.
+            #[expect(clippy::cast_possible_truncation, reason = "it is clamped before")]
+            Scalar::Double(double) => (
+                double.clamp(-1e15, 1e15).floor() as i128,
+                double.floor() == *double,
+            ),
+            other => (i128::from(integer(other)?), true),
+        };
+        return Some(match whole(floor, column) {
+            Some(value) if exact => Fit::Exact(value),
+            Some(value) => Fit::Behind(value),
+            None if floor < 0 => Fit::Below,
+            None => Fit::Above,
+        });
+    }
+    match (column, value) {
+        (PrimitiveType::Float, Scalar::Double(double)) => Some(of_float(*double)),
+        (
+            PrimitiveType::Decimal { precision, scale },
+            Scalar::Decimal {
+                unscaled, scale: own, ..
+            },
+        ) => Some(of_decimal(*unscaled, *own, precision, scale)),
+        (PrimitiveType::Date, Scalar::Timestamp(micros) | Scalar::TimestampNtz(micros)) => {
+            let days = micros.div_euclid(DAY);
+            Some(match i32::try_from(days) {
+                Ok(days) if micros.rem_euclid(DAY) == 0 => Fit::Exact(Scalar::Date(days)),
+                Ok(days) => Fit::Behind(Scalar::Date(days)),
+                Err(_) if days < 0 => Fit::Below,
+                Err(_) => Fit::Above,
+            })
+        }
+        // The session's zone is UTC.
+        (PrimitiveType::TimestampNtz, Scalar::Timestamp(micros)) => {
+            Some(Fit::Exact(Scalar::TimestampNtz(*micros)))
+        }
+        (PrimitiveType::Timestamp, Scalar::TimestampNtz(micros)) => {
+            Some(Fit::Exact(Scalar::Timestamp(*micros)))
+        }
+        _ => None,
+    }
+}
+
+fn of_float(double: f64) -> Fit {
+    #[expect(clippy::cast_possible_truncation, reason = "the nearest is looked at")]
+    let nearest = double as f32;
+    if double.is_nan() || f64::from(nearest) == double {
+        Fit::Exact(Scalar::Float(nearest))
+    } else if f64::from(nearest) < double {
+        Fit::Behind(Scalar::Float(nearest))
+    } else {
+        Fit::Behind(Scalar::Float(nearest.next_down()))
+    }
+}
+
+fn of_decimal(unscaled: i128, own: u8, precision: u8, scale: u8) -> Fit {
+    let outside = if unscaled < 0 { Fit::Below } else { Fit::Above };
+    let unit = |difference: u8| 10i128.checked_pow(u32::from(difference));
+    let (moved, exact) = if own <= scale {
+        match unit(scale - own).and_then(|unit| unscaled.checked_mul(unit)) {
+            Some(moved) => (moved, true),
+            None => return outside,
+        }
+    } else {
+        match unit(own - scale) {
+            Some(unit) => (unscaled.div_euclid(unit), unscaled.rem_euclid(unit) == 0),
+            None => return outside,
+        }
+    };
+    let limit = unit(precision).unwrap_or(i128::MAX);
+    let value = Scalar::Decimal {
+        unscaled: moved,
+        precision,
+        scale,
+    };
+    if moved <= -limit {
+        Fit::Below
+    } else if moved >= limit {
+        Fit::Above
+    } else if exact {
+        Fit::Exact(value)
+    } else {
+        Fit::Behind(value)
+    }
+}
+
+/// `column op value`.
+pub(super) fn compare(op: Comparison, path: Vec<String>, column: PrimitiveType, fit: Fit) -> BoundPredicate {
+    let with = |op, path, value| BoundPredicate::Compare {
+        op,
+        left: Operand::Column(path),
+        right: Operand::Scalar(value),
+        common: column,
+    };
+    let up = matches!(op, Comparison::Less | Comparison::LessOrEqual);
+    let down = matches!(op, Comparison::Greater | Comparison::GreaterOrEqual);
+    match fit {
+        Fit::Exact(value) => with(op, path, value),
+        Fit::Behind(value) if up => with(Comparison::LessOrEqual, path, value),
+        Fit::Behind(value) if down => with(Comparison::Greater, path, value),
+        Fit::Above if up => unless_null(path, true),
+        Fit::Above if down => unless_null(path, false),
+        Fit::Below if up => unless_null(path, false),
+        Fit::Below if down => unless_null(path, true),
+        _ => match op {
+            Comparison::NullSafeEqual => BoundPredicate::Constant(Some(false)),
+            _ => unless_null(path, op == Comparison::NotEqual),
+        },
+    }
+}
+
+/// One answer for every value, NULL for NULL.
+pub(super) fn unless_null(path: Vec<String>, answer: bool) -> BoundPredicate {
+    let (null, unknown) = (BoundPredicate::IsNull(path), BoundPredicate::Constant(None));
+    if answer {
+        BoundPredicate::Or(vec![BoundPredicate::Not(Box::new(null)), unknown])
+    } else {
+        BoundPredicate::And(vec![null, unknown])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn decimal(unscaled: i128, precision: u8, scale: u8) -> Scalar {
+        Scalar::Decimal {
+            unscaled,
+            precision,
+            scale,
+        }
+    }
+
+    #[test]
+    fn a_value_finds_its_place_in_a_columns_type() {
+        let money = PrimitiveType::Decimal {
+            precision: 4,
+            scale: 2,
+        };
+        for (value, column, expected) in [
+            (
+                Scalar::Integer(5),
+                PrimitiveType::Byte,
+                Some(Fit::Exact(Scalar::Byte(5))),
+            ),
+            (Scalar::Integer(128), PrimitiveType::Byte, Some(Fit::Above)),
+            (Scalar::Long(-129), PrimitiveType::Byte, Some(Fit::Below)),
+            (
+                decimal(-15, 2, 1),
+                PrimitiveType::Integer,
+                Some(Fit::Behind(Scalar::Integer(-2))),
+            ),
+            (
+                decimal(1275, 4, 1),
+                PrimitiveType::Byte,
+                Some(Fit::Behind(Scalar::Byte(127))),
+            ),
+            (decimal(-1285, 4, 1), PrimitiveType::Byte, Some(Fit::Below)),
+            (
+                Scalar::Double(1.5),
+                PrimitiveType::Short,
+                Some(Fit::Behind(Scalar::Short(1))),
+            ),
+            (Scalar::Double(f64::NAN), PrimitiveType::Integer, Some(Fit::Above)),
+            (
+                Scalar::Double(f64::NEG_INFINITY),
+                PrimitiveType::Integer,
+                Some(Fit::Below),
+            ),
+            (Scalar::Double(1.0), PrimitiveType::Long, None),
+            (
+                Scalar::Double(0.5),
+                PrimitiveType::Float,
+                Some(Fit::Exact(Scalar::Float(0.5))),
+            ),
+            (
+                Scalar::Double(0.1),
+                PrimitiveType::Float,
+                Some(Fit::Behind(Scalar::Float(0.1f32.next_down()))),
+            ),
+            (
+                Scalar::Double(1e300),
+                PrimitiveType::Float,
+                Some(Fit::Behind(Scalar::Float(f32::MAX))),
+            ),
+            (
+                Scalar::Double(-1e300),
+                PrimitiveType::Float,
+                Some(Fit::Behind(Scalar::Float(f32::NEG_INFINITY))),
+            ),
+            (decimal(5, 1, 0), money, Some(Fit::Exact(decimal(500, 4, 2)))),
+            (decimal(5005, 4, 3), money, Some(Fit::Behind(decimal(500, 4, 2)))),
+            (
+                decimal(-5005, 4, 3),
+                money,
+                Some(Fit::Behind(decimal(-501, 4, 2))),
+            ),
+            (decimal(100, 3, 0), money, Some(Fit::Above)),
+            (decimal(i128::MIN + 1, 38, 0), money, Some(Fit::Below)),
+            (
+                Scalar::Timestamp(-1),
+                PrimitiveType::Date,
+                Some(Fit::Behind(Scalar::Date(-1))),
+            ),
+            (
+                Scalar::Timestamp(DAY),
+                PrimitiveType::Date,
+                Some(Fit::Exact(Scalar::Date(1))),
+            ),
+            (
+                Scalar::Timestamp(7),
+                PrimitiveType::TimestampNtz,
+                Some(Fit::Exact(Scalar::TimestampNtz(7))),
+            ),
+            (Scalar::Double(1.0), money, None),
+        ] {
+            assert_eq!(fit(&value, column), expected, "{value:?} in {column}");
+        }
+    }
+}

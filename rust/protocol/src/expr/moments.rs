@@ -1,0 +1,366 @@
+//! Dates and times in every spelling that Spark takes in literals and casts, for all that their types hold.
+//!
+//! Partition values and statistics have one spelling each; theirs are in `time`.
+
+use std::str::FromStr;
+
+use chrono::{NaiveDate, NaiveDateTime, Offset, TimeDelta, TimeZone};
+
+const DAY: i64 = 86_400_000_000;
+const SECOND: i64 = 1_000_000;
+
+/// Days since the epoch of a day of the Gregorian calendar, which goes on into the past; none where there is no such
+/// day. Months and days count from 1.
+pub(super) fn days_of(year: i64, month: i64, day: i64) -> Option<i64> {
+    if !(1..=12).contains(&month) || day < 1 || day > days_in(year, month) {
+        return None;
+    }
+    // Years begin in March here, so that the leap day is a year's last.
+    let year = if month <= 2 { year - 1 } else { year };
+    let (era, of_era) = (year.div_euclid(400), year.rem_euclid(400));
+    let of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
+    Some(era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468)
+}
+
+/// Year, month and day of days since the epoch.
+pub(super) fn calendar_of(days: i64) -> (i64, i64, i64) {
+    let shifted = days + 719_468;
+    let (era, of_era) = (shifted.div_euclid(146_097), shifted.rem_euclid(146_097));
+    let year = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;
+    let of_year = of_era - (365 * year + year / 4 - year / 100);
+    let month = (5 * of_year + 2) / 153;
+    let day = of_year - (153 * month + 2) / 5 + 1;
+    let month = if month < 10 { month + 3 } else { month - 9 };
+    (year + era * 400 + i64::from(month <= 2), month, day)
+}
+
+fn days_in(year: i64, month: i64) -> i64 {
+    match month {
+        2 if year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) => 29,
+        2 => 28,
+        4 | 6 | 9 | 11 => 30,
+        _ => 31,
+    }
+}
+
+/// The day some months later, or the last of its month where there is no such day.
+pub(super) fn plus_months(days: i64, months: i64) -> Option<i64> {
+    let (year, month, day) = calendar_of(days);
+    let count = year
+        .checked_mul(12)?
+        .checked_add(month - 1)?
+        .checked_add(months)?;
+    let (year, month) = (count.div_euclid(12), count.rem_euclid(12) + 1);
+    days_of(year, month, day.min(days_in(year, month)))
+}
+
+/// `yyyy-MM-dd`; a year of more than four digits has a sign.
+pub(super) fn format_days(days: i64) -> String {
+    let (year, month, day) = calendar_of(days);
+    let sign = if year > 9_999 {
+        "+"
+    } else if year < 0 {
+        "-"
+    } else {
+        ""
+    };
+    format!("{sign}{:04}-{month:02}-{day:02}", year.abs())
+}
+
+/// The day, a separator and `HH:mm:ss`, with a fraction where there is one.
+pub(super) fn format_micros(micros: i64, separator: char) -> String {
+    let (day, of_day) = (micros.div_euclid(DAY), micros.rem_euclid(DAY));
+    let (seconds, fraction) = (of_day / SECOND, of_day % SECOND);
+    let clock = format!(
+        "{:02}:{:02}:{:02}",
+        seconds / 3600,
+        seconds / 60 % 60,
+        seconds % 60
+    );
+    let text = format!("{}{separator}{clock}", format_days(day));
+    if fraction == 0 {
+        return text;
+    }
+    let digits = format!("{fraction:06}");
+    format!("{text}.{}", digits.trim_end_matches('0'))
+}
+
+/// What a literal does not need at its ends.
+pub(super) fn trimmed(text: &str) -> &str {
+    text.trim_matches(|c: char| c <= ' ' || c == '\u{7F}')
+}
+
+/// A text that is read from its beginning.
+struct Reader<'a>(&'a str);
+
+impl Reader<'_> {
+    fn take(&mut self, wanted: &[char]) -> Option<char> {
+        let first = self.0.chars().next().filter(|c| wanted.contains(c))?;
+        self.0 = self.0.get(first.len_utf8()..)?;
+        Some(first)
+    }
+
+    /// A number of a bounded count of digits.
+    fn number(&mut self, least: usize, most: usize) -> Option<i64> {
+        let length = self.0.bytes().take_while(u8::is_ascii_digit).count();
+        if !(least..=most).contains(&length) {
+            return None;
+        }
+        let (digits, rest) = self.0.split_at_checked(length)?;
+        self.0 = rest;
+        digits.parse().ok()
+    }
+
+    /// A year, alone or with a month, or with a month and a day; whether the day is there.
+    fn date(&mut self, most_digits: usize) -> Option<(i64, bool)> {
+        let sign = if self.take(&['+', '-']) == Some('-') {
+            -1
+        } else {
+            1
+        };
+        let year = sign * self.number(4, most_digits)?;
+        let (mut month, mut day, mut whole) = (1, 1, false);
+        if self.take(&['-']).is_some() {
+            month = self.number(1, 2)?;
+            if self.take(&['-']).is_some() {
+                day = self.number(1, 2)?;
+                whole = true;
+            }
+        }
+        Some((days_of(year, month, day)?, whole))
+    }
+}
+
+/// Days since the epoch: `2026`, `2026-1`, `2026-1-5`, and whatever stands behind a day and a blank or `T`.
+pub(super) fn read_date(text: &str) -> Option<i32> {
+    let mut reader = Reader(trimmed(text));
+    let (days, whole) = reader.date(7)?;
+    let ends = reader.0.is_empty() || (whole && reader.take(&[' ', 'T']).is_some());
+    i32::try_from(days).ok().filter(|_| ends)
+}
+
+/// What a text says of a time: the clock's microseconds since the epoch, and the zone behind it.
+fn read_clock(text: &str) -> Option<(i64, &str)> {
+    let mut reader = Reader(trimmed(text));
+    let (days, whole) = reader.date(6)?;
+    let mut micros = 0;
+    if whole && reader.take(&[' ', 'T']).is_some() {
+        let bounded = |number: i64, most: i64| (number <= most).then_some(number);
+        micros = bounded(reader.number(1, 2)?, 23)? * 3600 * SECOND;
+        if reader.take(&[':']).is_some() {
+            micros += bounded(reader.number(1, 2)?, 59)? * 60 * SECOND;
+            if reader.take(&[':']).is_some() {
+                micros += bounded(reader.number(1, 2)?, 59)? * SECOND;
+                if reader.take(&['.']).is_some() {
+                    let length = reader.0.bytes().take_while(u8::is_ascii_digit).count();
+                    let (digits, rest) = reader.0.split_at_checked(length)?;
+                    // Digits behind the sixth are cut.
+                    let padded: String = digits.chars().chain("000000".chars()).take(6).collect();
+                    micros += padded.parse::<i64>().ok()?;
+                    reader.0 = rest;
+                }
+                return Some((micros_at(days, micros)?, reader.0));
+            }
+        }
+    }
+    reader.0.is_empty().then_some((micros_at(days, micros)?, ""))
+}
+
+/// The day's beginning may lie before all that the type holds, and the time within.
+fn micros_at(days: i64, micros: i64) -> Option<i64> {
+    i64::try_from(i128::from(days) * i128::from(DAY) + i128::from(micros)).ok()
+}
+
+/// Why a text is no time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum NoTime {
+    /// It is none.
+    Malformed,
+    /// Its zone has a name whose clock is not known, or not for that year.
+    Zone,
+}
+
+/// Microseconds since the epoch of a clock's time; a zone behind it is not looked at, but must be one.
+pub(super) fn read_timestamp_ntz(text: &str) -> Result<i64, NoTime> {
+    let (micros, zone) = read_clock(text).ok_or(NoTime::Malformed)?;
+    if !zone.is_empty() {
+        to_utc(micros, zone)?;
+    }
+    Ok(micros)
+}
+
+/// Microseconds since the epoch of an instant; without a zone the clock is UTC's.
+pub(super) fn read_timestamp(text: &str) -> Result<i64, NoTime> {
+    let (micros, zone) = read_clock(text).ok_or(NoTime::Malformed)?;
+    if zone.is_empty() {
+        return Ok(micros);
+    }
+    to_utc(micros, zone)
+}
+
+fn to_utc(micros: i64, zone: &str) -> Result<i64, NoTime> {
+    let zone = trimmed(zone);
+    let upper_bound = |seconds: i64| (seconds.abs() <= 18 * 3600).then_some(seconds);
+    if let Some(seconds) = fixed_offset(zone) {
+        let seconds = upper_bound(seconds).ok_or(NoTime::Malformed)?;
+        return micros.checked_sub(seconds * SECOND).ok_or(NoTime::Malformed);
+    }
+    let named = chrono_tz::Tz::from_str(zone).map_err(|_| NoTime::Zone)?;
+    let local = clock(micros).ok_or(NoTime::Zone)?;
+    // The tables end there; the rules that go on behind it are not in them.
+    if calendar_of(micros.div_euclid(DAY)).0 >= 2100 {
+        return Err(NoTime::Zone);
+    }
+    let offset = match named.offset_from_local_datetime(&local).earliest() {
+        Some(offset) => offset,
+        // The clock was put forward over this time: it is read by the clock before.
+        None => (1..=24)
+            .find_map(|hours| {
+                let before = local.checked_sub_signed(TimeDelta::hours(hours))?;
+                named.offset_from_local_datetime(&before).latest()
+            })
+            .ok_or(NoTime::Zone)?,
+    };
+    let seconds = i64::from(offset.fix().local_minus_utc());
+    micros.checked_sub(seconds * SECOND).ok_or(NoTime::Malformed)
+}
+
+fn clock(micros: i64) -> Option<NaiveDateTime> {
+    let day = i32::try_from(micros.div_euclid(DAY)).ok()?;
+    let midnight = NaiveDate::from_epoch_days(day)?.and_hms_opt(0, 0, 0)?;
+    midnight.checked_add_signed(TimeDelta::microseconds(micros.rem_euclid(DAY)))
+}
+
+/// Seconds east of Greenwich: `Z`, `+1`, `-05:00`, `+0530`, also behind `UTC`, `GMT` or `UT`; and the three letters
+/// that stand for an offset.
+fn fixed_offset(zone: &str) -> Option<i64> {
+    match zone {
+        "Z" | "UTC" | "GMT" | "UT" => return Some(0),
+        "EST" => return Some(-5 * 3600),
+        "MST" => return Some(-7 * 3600),
+        "HST" => return Some(-10 * 3600),
+        _ => {}
+    }
+    let offset = ["UTC", "GMT", "UT"]
+        .into_iter()
+        .find_map(|prefix| zone.strip_prefix(prefix))
+        .unwrap_or(zone);
+    let mut reader = Reader(offset);
+    let sign = if reader.take(&['+', '-'])? == '-' { -1 } else { 1 };
+    let parts: Vec<&str> = reader.0.split(':').collect();
+    let number = |text: &str, most: i64| {
+        let digits = (1..=2).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit());
+        text.parse::<i64>()
+            .ok()
+            .filter(|number| digits && *number <= most)
+    };
+    let seconds = match parts.as_slice() {
+        [hours] if hours.len() <= 2 => number(hours, 18)? * 3600,
+        [run] if matches!(run.len(), 4 | 6) => {
+            let pair = |at: usize, most| run.get(at..at + 2).map_or(Some(0), |pair| number(pair, most));
+            pair(0, 18)? * 3600 + pair(2, 59)? * 60 + pair(4, 59)?
+        }
+        [hours, minutes] => number(hours, 18)? * 3600 + number(minutes, 59)? * 60,
+        [hours, minutes, seconds] if hours.len() == 2 && minutes.len() == 2 && seconds.len() == 2 => {
+            number(hours, 18)? * 3600 + number(minutes, 59)? * 60 + number(seconds, 59)?
+        }
+        _ => return None,
+    };
+    Some(sign * seconds)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_day_has_a_date_and_back() {
+        for days in [
+            0,
+            -1,
+            59,
+            60,
+            -719_162,
+            -719_163,
+            2_932_896,
+            2_932_897,
+            i64::from(i32::MIN),
+            i64::from(i32::MAX),
+        ] {
+            let (year, month, day) = calendar_of(days);
+            assert_eq!(days_of(year, month, day), Some(days), "{days}");
+            let text = format_days(days);
+            assert_eq!(read_date(&text).map(i64::from), Some(days), "{text}");
+        }
+        assert_eq!(format_days(-719_528 - 1), "-0001-12-31");
+        assert_eq!(format_days(2_932_897), "+10000-01-01");
+        for micros in [0, -1, 1, 123_400_000, 253_402_300_800_000_000, i64::MIN, i64::MAX] {
+            let text = format_micros(micros, ' ');
+            assert_eq!(read_timestamp_ntz(&text), Ok(micros), "{text}");
+        }
+    }
+
+    #[test]
+    fn dates_have_many_spellings() {
+        for (text, expected) in [
+            ("1970", Some(0)),
+            ("1970-1", Some(0)),
+            (" 1970-1-2 ", Some(1)),
+            ("1970-01-02T", Some(1)),
+            ("1970-01-02 anything", Some(1)),
+            ("1970-02-30", None),
+            ("970-01-01", None),
+            ("1970-01-02x", None),
+            ("1970-01 x", None),
+            ("+0001970-01-01", Some(0)),
+            ("1970-001-01", None),
+            ("", None),
+            ("x", None),
+        ] {
+            assert_eq!(read_date(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn instants_have_many_spellings_and_zones() {
+        let hour = 3_600 * SECOND;
+        for (text, expected) in [
+            ("1970", Ok(0)),
+            ("1970-1-1", Ok(0)),
+            ("1970-01-01 1", Ok(hour)),
+            ("1970-01-01T1:00", Ok(hour)),
+            ("1970-01-01 01:00:00.5", Ok(hour + 500_000)),
+            ("1970-01-01 01:00:00.123456789Z", Ok(hour + 123_456)),
+            ("1970-01-01 01:00:00+1", Ok(0)),
+            ("1970-01-01 01:00:00 +01:00", Ok(0)),
+            ("1970-01-01 01:00:00 UTC+01", Ok(0)),
+            ("1970-01-01 01:00:00 Europe/Rome", Ok(0)),
+            ("1970-01-01 01:00:00Mars/Base", Err(NoTime::Zone)),
+            ("1970-01-01 01:00:00+19:00", Err(NoTime::Zone)),
+            ("1970-01-01 24:00:00", Err(NoTime::Malformed)),
+            ("1970-01-01 01:60:00", Err(NoTime::Malformed)),
+            ("1970-01-01 01:00+01:00", Err(NoTime::Malformed)),
+            ("T01:00", Err(NoTime::Malformed)),
+        ] {
+            assert_eq!(read_timestamp(text), expected, "{text}");
+        }
+        // The clock was put forward over this hour, and back over that one.
+        assert_eq!(
+            read_timestamp("2026-03-29 02:30:00 Europe/Rome"),
+            read_timestamp("2026-03-29 01:30:00Z")
+        );
+        assert_eq!(
+            read_timestamp("2026-10-25 02:30:00 Europe/Rome"),
+            read_timestamp("2026-10-25 00:30:00Z")
+        );
+    }
+
+    #[test]
+    fn months_end_where_they_end() {
+        let day = |text| read_date(text).map(i64::from);
+        let plus = |text, months| day(text).and_then(|days| plus_months(days, months));
+        assert_eq!(plus("2026-01-31", 1), day("2026-02-28"));
+        assert_eq!(plus("2024-02-29", 12), day("2025-02-28"));
+        assert_eq!(plus("2026-01-15", -1), day("2025-12-15"));
+    }
+}

@@ -1,0 +1,316 @@
+//! From SQL text, in Spark's spelling, to a [`Predicate`]: conditions, and what joins them.
+//!
+//! `tokens` cuts the text, `terms` reads values and names, `literals` gives them their types.
+
+mod intervals;
+mod literals;
+mod terms;
+#[cfg(test)]
+mod tests;
+mod tokens;
+
+use super::place::{Source, Span};
+use super::predicate::{Expr, ExprKind};
+use super::{Comparison, Predicate};
+use crate::Result;
+use tokens::Token;
+
+/// How deeply a predicate may nest. A chain of ANDs or ORs and a list are one level, however long.
+const DEPTH: usize = 120;
+
+const HOW_TO_WRITE: &str =
+    "write it as in Spark SQL, for example: day >= DATE '2026-11-01' AND `my column` = 'x'";
+const WHAT_THERE_IS: &str = "compare columns with literals: = <> < <= > >= <=>, IN, BETWEEN, LIKE, IS NULL, \
+                             startswith, endswith, contains, isnan, AND, OR, NOT";
+
+/// Reads a predicate. What is not SQL is `InvalidPredicate`; SQL that is not implemented is
+/// `UnsupportedExpression`. Both have the place as `line` and `column`, counted from 1.
+///
+/// ```
+/// use deltaic_protocol::expr::parse_predicate;
+/// parse_predicate("day >= DATE '2026-11-01' AND (region = 'EU' OR amount > 9.5)")?;
+/// let error = parse_predicate("day >").unwrap_err();
+/// assert_eq!(error.what(), "the predicate cannot be read: it ends where a value is expected at line 1, column 6");
+/// # Ok::<(), deltaic_protocol::Error>(())
+/// ```
+pub fn parse_predicate(text: &str) -> Result<Predicate> {
+    let source = Source(text);
+    let mut parser = Parser {
+        source,
+        tokens: tokens::tokens(source)?,
+        position: 0,
+        depth: 0,
+    };
+    let root = parser.condition()?;
+    if *parser.peek() != Token::End {
+        return parser.unexpected("the end");
+    }
+    Ok(Predicate {
+        text: text.into(),
+        root,
+    })
+}
+
+struct Parser<'a> {
+    source: Source<'a>,
+    tokens: Vec<(Token, Span)>,
+    position: usize,
+    depth: usize,
+}
+
+impl Parser<'_> {
+    fn peek(&self) -> &Token {
+        self.peek_at(0)
+    }
+
+    fn peek_at(&self, ahead: usize) -> &Token {
+        self.tokens
+            .get(self.position + ahead)
+            .map_or(&Token::End, |(token, _)| token)
+    }
+
+    /// Where the next token stands.
+    fn here(&self) -> Span {
+        let end = self.source.0.len();
+        self.tokens
+            .get(self.position)
+            .map_or(Span { start: end, end }, |(_, at)| *at)
+    }
+
+    /// From a place to the end of the last token that was read.
+    fn since(&self, start: Span) -> Span {
+        let last = self
+            .position
+            .checked_sub(1)
+            .and_then(|last| self.tokens.get(last));
+        start.to(last.map_or(start, |(_, at)| *at))
+    }
+
+    fn advance(&mut self) {
+        self.position += 1;
+    }
+
+    fn is_word(&self, ahead: usize, wanted: &str) -> bool {
+        matches!(self.peek_at(ahead), Token::Word(word) if word.eq_ignore_ascii_case(wanted))
+    }
+
+    fn take_word(&mut self, wanted: &str) -> bool {
+        let found = self.is_word(0, wanted);
+        self.position += usize::from(found);
+        found
+    }
+
+    fn take_sign(&mut self, wanted: &str) -> bool {
+        let found = matches!(self.peek(), Token::Sign(sign) if *sign == wanted);
+        self.position += usize::from(found);
+        found
+    }
+
+    fn expect_word(&mut self, wanted: &str) -> Result<()> {
+        if self.take_word(wanted) {
+            Ok(())
+        } else {
+            self.unexpected(wanted)
+        }
+    }
+
+    fn expect_sign(&mut self, wanted: &str) -> Result<()> {
+        if self.take_sign(wanted) {
+            Ok(())
+        } else {
+            self.unexpected(&format!("{wanted:?}"))
+        }
+    }
+
+    fn unexpected<T>(&self, wanted: &str) -> Result<T> {
+        let found = match self.peek() {
+            Token::End => "it ends".to_owned(),
+            _ => format!("{:?} stands", self.source.text(self.here())),
+        };
+        self.wrong(self.here(), &format!("{found} where {wanted} is expected"))
+    }
+
+    fn wrong<T>(&self, at: Span, why: &str) -> Result<T> {
+        self.source
+            .invalid(at, format!("the predicate cannot be read: {why}"), HOW_TO_WRITE)
+    }
+
+    fn unknown<T>(&self, at: Span) -> Result<T> {
+        let text = self.source.text(at);
+        let message = format!("{text} is not implemented in predicates");
+        self.source.unsupported(at, message, WHAT_THERE_IS)
+    }
+
+    /// A part that ends with what was just read.
+    fn made(&self, start: Span, kind: ExprKind) -> Result<Expr> {
+        let expr = Expr::new(self.since(start), kind);
+        if expr.height > DEPTH {
+            return self.too_deep(expr.at);
+        }
+        Ok(expr)
+    }
+
+    fn too_deep<T>(&self, at: Span) -> Result<T> {
+        let message = format!("the predicate nests more than {DEPTH} levels deep");
+        self.source.invalid(
+            at,
+            message,
+            "write many values as column IN (…), which may be as long as you like",
+        )
+    }
+
+    /// Reads a part one level deeper.
+    fn deeper<T>(&mut self, read: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        if self.depth >= DEPTH {
+            return self.too_deep(self.here());
+        }
+        self.depth += 1;
+        let found = read(self);
+        self.depth -= 1;
+        found
+    }
+
+    /// Conditions joined by OR.
+    fn condition(&mut self) -> Result<Expr> {
+        self.deeper(|parser| {
+            parser.chain("OR", ExprKind::Or, |parser| {
+                parser.chain("AND", ExprKind::And, Self::negated)
+            })
+        })
+    }
+
+    fn chain(
+        &mut self,
+        word: &str,
+        kind: fn(Vec<Expr>) -> ExprKind,
+        link: impl Fn(&mut Self) -> Result<Expr>,
+    ) -> Result<Expr> {
+        let start = self.here();
+        let first = link(self)?;
+        if !self.is_word(0, word) {
+            return Ok(first);
+        }
+        let mut links = vec![first];
+        while self.take_word(word) {
+            links.push(link(self)?);
+        }
+        self.made(start, kind(links))
+    }
+
+    /// NOT binds tighter than AND and looser than a comparison.
+    fn negated(&mut self) -> Result<Expr> {
+        let start = self.here();
+        if self.take_word("NOT") || self.take_sign("!") {
+            let inner = self.deeper(Self::negated)?;
+            return self.made(start, ExprKind::Not(Box::new(inner)));
+        }
+        self.predicated()
+    }
+
+    /// A value, perhaps with IS, IN, BETWEEN or LIKE behind it.
+    fn predicated(&mut self) -> Result<Expr> {
+        let start = self.here();
+        let value = self.value()?;
+        if self.take_word("IS") {
+            return self.is(start, value);
+        }
+        let negated = self.is_word(0, "NOT");
+        let ahead = usize::from(negated);
+        let Token::Word(word) = self.peek_at(ahead) else {
+            return Ok(value);
+        };
+        let read = match word.to_ascii_uppercase().as_str() {
+            "IN" => Self::list,
+            "BETWEEN" => Self::between,
+            "LIKE" => Self::like,
+            "ILIKE" | "RLIKE" | "REGEXP" => {
+                self.position += ahead;
+                return self.unknown(self.here());
+            }
+            _ => return Ok(value),
+        };
+        self.position += ahead + 1;
+        let kind = read(self, value)?;
+        let inner = self.made(start, kind)?;
+        self.not_if(negated, start, inner)
+    }
+
+    fn not_if(&self, negated: bool, start: Span, inner: Expr) -> Result<Expr> {
+        if negated {
+            self.made(start, ExprKind::Not(Box::new(inner)))
+        } else {
+            Ok(inner)
+        }
+    }
+
+    /// What stands behind IS.
+    fn is(&mut self, start: Span, value: Expr) -> Result<Expr> {
+        let negated = self.take_word("NOT");
+        let value = Box::new(value);
+        let kind = if self.take_word("NULL") {
+            ExprKind::IsNull(value)
+        } else if self.take_word("TRUE") {
+            ExprKind::Is(value, Some(true))
+        } else if self.take_word("FALSE") {
+            ExprKind::Is(value, Some(false))
+        } else if self.take_word("UNKNOWN") {
+            ExprKind::Is(value, None)
+        } else if self.take_word("DISTINCT") {
+            self.expect_word("FROM")?;
+            let other = self.value()?;
+            let same = self.made(
+                start,
+                ExprKind::Compare(Comparison::NullSafeEqual, value, Box::new(other)),
+            )?;
+            return self.not_if(!negated, start, same);
+        } else {
+            return self.unexpected("NULL, TRUE, FALSE, UNKNOWN or DISTINCT FROM");
+        };
+        let inner = self.made(start, kind)?;
+        self.not_if(negated, start, inner)
+    }
+
+    fn list(&mut self, value: Expr) -> Result<ExprKind> {
+        self.expect_sign("(")?;
+        let mut list = vec![self.condition()?];
+        while self.take_sign(",") {
+            list.push(self.condition()?);
+        }
+        self.expect_sign(")")?;
+        Ok(ExprKind::In(Box::new(value), list))
+    }
+
+    fn between(&mut self, value: Expr) -> Result<ExprKind> {
+        let low = self.value()?;
+        self.expect_word("AND")?;
+        let high = self.value()?;
+        Ok(ExprKind::Between(Box::new(value), Box::new(low), Box::new(high)))
+    }
+
+    fn like(&mut self, value: Expr) -> Result<ExprKind> {
+        if ["ANY", "ALL", "SOME"].iter().any(|word| self.is_word(0, word))
+            && *self.peek_at(1) == Token::Sign("(")
+        {
+            return self.unknown(self.here());
+        }
+        let pattern = self.value()?;
+        let mut escape = '\\';
+        if self.take_word("ESCAPE") {
+            let at = self.here();
+            let Token::Text(text) = self.peek().clone() else {
+                return self.unexpected("a character in quotes");
+            };
+            self.advance();
+            let mut chars = text.chars();
+            match (chars.next(), chars.next()) {
+                (Some(one), None) if one.len_utf16() == 1 => escape = one,
+                _ => return self.wrong(at, "the escape of a pattern is one character"),
+            }
+        }
+        Ok(ExprKind::Like {
+            inner: Box::new(value),
+            pattern: Box::new(pattern),
+            escape,
+        })
+    }
+}

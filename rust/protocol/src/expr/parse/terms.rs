@@ -1,0 +1,354 @@
+//! Values and names: arithmetic, casts, functions, literals.
+
+use super::Parser;
+use super::literals::{number, unhex};
+use super::tokens::Token;
+use crate::Result;
+use crate::expr::place::Span;
+use crate::expr::predicate::{Arithmetic, Expr, ExprKind, TextTest};
+use crate::expr::{Comparison, Scalar, convert};
+use crate::schema::PrimitiveType;
+
+/// What stands between two values.
+#[derive(Clone, Copy)]
+enum Infix {
+    Compare(Comparison),
+    Arithmetic(Arithmetic),
+    Unknown,
+}
+
+/// Comparisons bind loosest; bits, sums and products ever tighter.
+const LOOSEST: u8 = 0;
+
+fn infix(token: &Token) -> Option<(u8, Infix)> {
+    use Infix::{Arithmetic as Of, Compare, Unknown};
+    Some(match token {
+        Token::Sign(sign) => match *sign {
+            "=" | "==" => (1, Compare(Comparison::Equal)),
+            "<>" | "!=" => (1, Compare(Comparison::NotEqual)),
+            "<" => (1, Compare(Comparison::Less)),
+            "<=" => (1, Compare(Comparison::LessOrEqual)),
+            ">" => (1, Compare(Comparison::Greater)),
+            ">=" => (1, Compare(Comparison::GreaterOrEqual)),
+            "<=>" => (1, Compare(Comparison::NullSafeEqual)),
+            "|" => (2, Unknown),
+            "^" => (3, Unknown),
+            "&" => (4, Unknown),
+            "+" => (5, Of(Arithmetic::Add)),
+            "-" => (5, Of(Arithmetic::Subtract)),
+            "||" => (5, Unknown),
+            "*" => (6, Of(Arithmetic::Multiply)),
+            "/" => (6, Of(Arithmetic::Divide)),
+            "%" => (6, Of(Arithmetic::Remainder)),
+            _ => return None,
+        },
+        Token::Word(word) if word.eq_ignore_ascii_case("DIV") => (6, Of(Arithmetic::WholeQuotient)),
+        _ => return None,
+    })
+}
+
+impl Parser<'_> {
+    /// A value: comparisons and arithmetic.
+    pub(super) fn value(&mut self) -> Result<Expr> {
+        self.deeper(|parser| parser.operation(LOOSEST))
+    }
+
+    /// A value whose operators bind tighter than `bound`.
+    fn operation(&mut self, bound: u8) -> Result<Expr> {
+        let start = self.here();
+        let mut left = self.signed()?;
+        while let Some((power, operator)) = infix(self.peek())
+            && power > bound
+        {
+            let at = self.here();
+            self.advance();
+            let right = self.operation(power)?;
+            let (one, other) = (Box::new(left), Box::new(right));
+            left = match operator {
+                Infix::Compare(op) => self.made(start, ExprKind::Compare(op, one, other))?,
+                Infix::Arithmetic(op) => self.made(start, ExprKind::Arithmetic(op, one, other))?,
+                Infix::Unknown => return self.unknown(at),
+            };
+        }
+        Ok(left)
+    }
+
+    /// A value with signs before it. A minus before a number is the number's own.
+    fn signed(&mut self) -> Result<Expr> {
+        let start = self.here();
+        let is_number = matches!(self.peek_at(1), Token::Number { .. });
+        if self.take_sign("+") {
+            return self.deeper(Self::signed);
+        }
+        if matches!(self.peek(), Token::Sign("-")) && !is_number {
+            self.advance();
+            let inner = self.deeper(Self::signed)?;
+            return self.made(start, ExprKind::Negate(Box::new(inner)));
+        }
+        if self.take_sign("~") {
+            return self.unknown(start);
+        }
+        self.primary()
+    }
+
+    /// A value without an operator, with what is said behind it: a field, a type.
+    fn primary(&mut self) -> Result<Expr> {
+        let start = self.here();
+        let mut expr = self.atom()?;
+        loop {
+            if self.take_sign("::") {
+                let to = self.type_name()?;
+                let kind = ExprKind::Cast {
+                    inner: Box::new(expr),
+                    to,
+                    or_null: false,
+                };
+                expr = self.made(start, kind)?;
+            } else if self.take_sign(".") {
+                let name = self.name()?;
+                expr = self.field(start, expr, name)?;
+            } else if self.take_sign("[") {
+                let Token::Text(name) = self.peek().clone() else {
+                    return self.unknown(self.here());
+                };
+                self.advance();
+                self.expect_sign("]")?;
+                expr = self.field(start, expr, name)?;
+            } else if self.is_word(0, "COLLATE") {
+                return self.unknown(self.here());
+            } else {
+                return Ok(expr);
+            }
+        }
+    }
+
+    fn field(&self, start: Span, of: Expr, name: String) -> Result<Expr> {
+        match of.kind {
+            ExprKind::Column(mut path) => {
+                path.push(name);
+                self.made(start, ExprKind::Column(path))
+            }
+            _ => self.unknown(self.since(start)),
+        }
+    }
+
+    fn name(&mut self) -> Result<String> {
+        match self.peek().clone() {
+            Token::Word(name) | Token::Name(name) => {
+                self.advance();
+                Ok(name)
+            }
+            _ => self.unexpected("a name"),
+        }
+    }
+
+    fn atom(&mut self) -> Result<Expr> {
+        let start = self.here();
+        match self.peek().clone() {
+            Token::Sign("(") => {
+                self.advance();
+                let inner = self.condition()?;
+                if self.take_sign(",") {
+                    return self.unknown(self.since(start));
+                }
+                self.expect_sign(")")?;
+                Ok(Expr {
+                    at: self.since(start),
+                    ..inner
+                })
+            }
+            Token::Sign("-") => {
+                self.advance();
+                self.number(start, "-")
+            }
+            Token::Number { .. } => self.number(start, ""),
+            Token::Text(_) => {
+                let mut text = String::new();
+                // Texts side by side are one.
+                while let Token::Text(more) = self.peek() {
+                    text.push_str(more);
+                    self.advance();
+                }
+                self.literal(start, Some(Scalar::String(text)))
+            }
+            Token::Name(name) => {
+                self.advance();
+                self.made(start, ExprKind::Column(vec![name]))
+            }
+            Token::Word(word) => self.of_word(start, word),
+            Token::Sign(_) | Token::End => self.unexpected("a value"),
+        }
+    }
+
+    fn literal(&self, start: Span, value: Option<Scalar>) -> Result<Expr> {
+        self.made(start, ExprKind::Literal(value))
+    }
+
+    fn number(&mut self, start: Span, sign: &str) -> Result<Expr> {
+        let Token::Number { digits, suffix } = self.peek().clone() else {
+            return self.unexpected("a number");
+        };
+        self.advance();
+        match number(&format!("{sign}{digits}"), suffix) {
+            Some(value) => self.literal(start, Some(value)),
+            None => {
+                let message = format!("the number {sign}{digits}{suffix} is out of the range of its type");
+                self.source.invalid(self.since(start), message, "")
+            }
+        }
+    }
+
+    /// What begins with a word: a keyword, a typed literal, a function, a name.
+    fn of_word(&mut self, start: Span, word: String) -> Result<Expr> {
+        let upper = word.to_ascii_uppercase();
+        self.advance();
+        match (upper.as_str(), self.peek().clone()) {
+            ("NULL", _) => self.literal(start, None),
+            ("TRUE", _) => self.literal(start, Some(Scalar::Boolean(true))),
+            ("FALSE", _) => self.literal(start, Some(Scalar::Boolean(false))),
+            ("CAST" | "TRY_CAST", Token::Sign("(")) => {
+                self.advance();
+                let inner = self.condition()?;
+                self.expect_word("AS")?;
+                let to = self.type_name()?;
+                self.expect_sign(")")?;
+                let kind = ExprKind::Cast {
+                    inner: Box::new(inner),
+                    to,
+                    or_null: upper == "TRY_CAST",
+                };
+                self.made(start, kind)
+            }
+            ("INTERVAL", Token::Text(_) | Token::Number { .. } | Token::Sign("-" | "+")) => {
+                self.interval(start)
+            }
+            (_, Token::Text(text)) => {
+                self.advance();
+                self.typed_text(start, &upper, &text)
+            }
+            (
+                "CASE" | "SELECT" | "EXISTS" | "WITH",
+                Token::Word(_) | Token::Number { .. } | Token::Sign("("),
+            )
+            | ("SELECT" | "WITH", _) => self.unknown(start),
+            (_, Token::Sign("(")) => {
+                self.advance();
+                self.function(start, &upper)
+            }
+            (
+                "AND" | "OR" | "NOT" | "IN" | "IS" | "LIKE" | "ILIKE" | "RLIKE" | "BETWEEN" | "ESCAPE" | "AS"
+                | "DISTINCT" | "FROM",
+                _,
+            ) => {
+                self.position -= 1;
+                self.unexpected("a value")
+            }
+            _ => self.made(start, ExprKind::Column(vec![word])),
+        }
+    }
+
+    /// `DATE '…'` and its like.
+    fn typed_text(&mut self, start: Span, word: &str, text: &str) -> Result<Expr> {
+        let at = self.since(start);
+        let to = match word {
+            "DATE" => PrimitiveType::Date,
+            "TIMESTAMP" | "TIMESTAMP_LTZ" => PrimitiveType::Timestamp,
+            "TIMESTAMP_NTZ" => PrimitiveType::TimestampNtz,
+            "X" => {
+                return match unhex(text) {
+                    Some(bytes) => self.literal(start, Some(Scalar::Binary(bytes))),
+                    None => self
+                        .source
+                        .invalid(at, "the bytes are not hexadecimal digits", ""),
+                };
+            }
+            _ => return self.unknown(at),
+        };
+        match convert::typed_literal(text, to) {
+            Ok(value) => self.literal(start, Some(value)),
+            Err(failure) => Err(failure.at(self.source, at)),
+        }
+    }
+
+    fn function(&mut self, start: Span, name: &str) -> Result<Expr> {
+        let mut arguments = Vec::new();
+        if !self.take_sign(")") {
+            loop {
+                arguments.push(self.condition()?);
+                if !self.take_sign(",") {
+                    break;
+                }
+            }
+            self.expect_sign(")")?;
+        }
+        let mut arguments = arguments.into_iter().map(Box::new);
+        let kind = match (name, arguments.next(), arguments.next(), arguments.next()) {
+            ("ISNULL", Some(inner), None, _) => ExprKind::IsNull(inner),
+            ("ISNOTNULL", Some(inner), None, _) => {
+                let inner = self.made(start, ExprKind::IsNull(inner))?;
+                ExprKind::Not(Box::new(inner))
+            }
+            ("ISNAN", Some(inner), None, _) => ExprKind::IsNan(inner),
+            ("STARTSWITH" | "STARTS_WITH", Some(text), Some(part), None) => {
+                ExprKind::TextTest(TextTest::StartsWith, text, part)
+            }
+            ("ENDSWITH", Some(text), Some(part), None) => ExprKind::TextTest(TextTest::EndsWith, text, part),
+            ("CONTAINS", Some(text), Some(part), None) => ExprKind::TextTest(TextTest::Contains, text, part),
+            _ => return self.unknown(self.since(start)),
+        };
+        self.made(start, kind)
+    }
+
+    /// A type that a value can be cast to.
+    fn type_name(&mut self) -> Result<PrimitiveType> {
+        let start = self.here();
+        let Token::Word(word) = self.peek().clone() else {
+            return self.unexpected("a type");
+        };
+        self.advance();
+        Ok(match word.to_ascii_uppercase().as_str() {
+            "BOOLEAN" => PrimitiveType::Boolean,
+            "TINYINT" | "BYTE" => PrimitiveType::Byte,
+            "SMALLINT" | "SHORT" => PrimitiveType::Short,
+            "INT" | "INTEGER" => PrimitiveType::Integer,
+            "BIGINT" | "LONG" => PrimitiveType::Long,
+            "FLOAT" | "REAL" => PrimitiveType::Float,
+            "DOUBLE" => PrimitiveType::Double,
+            "STRING" if !self.is_word(0, "COLLATE") => PrimitiveType::String,
+            "BINARY" => PrimitiveType::Binary,
+            "DATE" => PrimitiveType::Date,
+            "TIMESTAMP" | "TIMESTAMP_LTZ" => PrimitiveType::Timestamp,
+            "TIMESTAMP_NTZ" => PrimitiveType::TimestampNtz,
+            "DECIMAL" | "DEC" | "NUMERIC" => self.decimal(start)?,
+            _ => return self.unknown(self.since(start)),
+        })
+    }
+
+    fn decimal(&mut self, start: Span) -> Result<PrimitiveType> {
+        let (mut precision, mut scale) = (Some(10), Some(0));
+        if self.take_sign("(") {
+            precision = self.digits()?;
+            if self.take_sign(",") {
+                scale = self.digits()?;
+            }
+            self.expect_sign(")")?;
+        }
+        match (precision, scale) {
+            (Some(precision @ 1..=38), Some(scale)) if scale <= precision => {
+                Ok(PrimitiveType::Decimal { precision, scale })
+            }
+            _ => self.wrong(
+                self.since(start),
+                "a decimal has 1 to 38 digits, and no more behind the point",
+            ),
+        }
+    }
+
+    fn digits(&mut self) -> Result<Option<u8>> {
+        let Token::Number { digits, suffix: "" } = self.peek().clone() else {
+            return self.unexpected("a number of digits");
+        };
+        self.advance();
+        Ok(digits.parse().ok())
+    }
+}

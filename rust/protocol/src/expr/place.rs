@@ -1,0 +1,129 @@
+//! Where in a predicate's text something stands, and errors that point there.
+
+use crate::{Error, ErrorKind, Result};
+
+/// A stretch of the text, in bytes. What is said does not hang on where it stands: all places are equal.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Span {
+    /// The first byte.
+    pub(super) start: usize,
+    /// The byte behind the last.
+    pub(super) end: usize,
+}
+
+impl PartialEq for Span {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl Span {
+    /// From the beginning of one to the end of the other.
+    pub(super) fn to(self, other: Self) -> Self {
+        Self {
+            start: self.start,
+            end: other.end,
+        }
+    }
+}
+
+/// How much of a line is shown beneath an error.
+const SHOWN: usize = 72;
+
+/// The text that an error points into.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Source<'a>(pub(super) &'a str);
+
+impl Source<'_> {
+    /// An error of a kind that tells its place.
+    pub(super) fn error(self, kind: ErrorKind, at: Span, message: &str, hint: &str) -> Error {
+        let (line, column, shown) = self.place(at);
+        let hint = match (hint, shown) {
+            (hint, None) => hint.to_owned(),
+            ("", Some(shown)) => shown,
+            (hint, Some(shown)) => format!("{hint}\n{shown}"),
+        };
+        let error = Error::new(kind, format!("{message} at line {line}, column {column}"))
+            .with("predicate", shortened(self.0))
+            .with("line", line)
+            .with("column", column);
+        if hint.is_empty() { error } else { error.hint(hint) }
+    }
+
+    /// The predicate is wrong.
+    pub(super) fn invalid<T>(self, at: Span, message: impl AsRef<str>, hint: &str) -> Result<T> {
+        Err(self.error(ErrorKind::InvalidPredicate, at, message.as_ref(), hint))
+    }
+
+    /// The predicate asks for more than there is.
+    pub(super) fn unsupported<T>(self, at: Span, message: impl AsRef<str>, hint: &str) -> Result<T> {
+        Err(self.error(ErrorKind::UnsupportedExpression, at, message.as_ref(), hint))
+    }
+
+    /// The text of a place.
+    pub(super) fn text(self, at: Span) -> String {
+        shortened(self.0.get(at.start..at.end).unwrap_or_default())
+    }
+
+    /// Line and column, counted in characters from 1, and the line with a mark beneath the place.
+    fn place(self, at: Span) -> (i64, i64, Option<String>) {
+        let before = self.0.get(..at.start).unwrap_or(self.0);
+        let line_start = before.rfind('\n').map_or(0, |at| at + 1);
+        let line = before.bytes().filter(|byte| *byte == b'\n').count() + 1;
+        let in_line = before.get(line_start..).unwrap_or_default().chars().count();
+        let rest = self.0.get(line_start..).unwrap_or_default();
+        let text = rest.split('\n').next().unwrap_or_default();
+        let marked = self.0.get(at.start..at.end).unwrap_or_default();
+        let length = marked.split('\n').next().unwrap_or_default().chars().count();
+        // A long line is cut so that the place stays in sight.
+        let skipped = if in_line < SHOWN - 12 { 0 } else { in_line - 30 };
+        let plain = |c: char| if c.is_control() { ' ' } else { c };
+        let shown: String = text.chars().skip(skipped).take(SHOWN).map(plain).collect();
+        let room = SHOWN.saturating_sub(in_line - skipped).max(1);
+        let mark = format!(
+            "  {}{}",
+            " ".repeat(in_line - skipped),
+            "^".repeat(length.clamp(1, room))
+        );
+        let number = |count: usize| i64::try_from(count).unwrap_or(i64::MAX);
+        let shown = (!shown.trim().is_empty()).then(|| format!("  {}\n{mark}", shown.trim_end()));
+        (number(line), number(in_line + 1), shown)
+    }
+}
+
+/// As much of a text as an error has room for.
+fn shortened(text: &str) -> String {
+    match text.char_indices().nth(200) {
+        Some((cut, _)) => format!("{} …", text.get(..cut).unwrap_or(text)),
+        None => text.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_place_is_counted_in_characters_and_marked() {
+        let text = "é = 1 AND\n  wrong > 5";
+        let start = text.find("wrong").unwrap_or_default();
+        let at = Span {
+            start,
+            end: start + 5,
+        };
+        let error = Source(text).error(ErrorKind::InvalidPredicate, at, "no", "do");
+        assert!(
+            error.to_string().starts_with("no at line 2, column 3 ("),
+            "{error}"
+        );
+        assert_eq!(error.hint_text(), Some("do\n    wrong > 5\n    ^^^^^"));
+        let long = "x".repeat(5_000) + "!";
+        let at = Span {
+            start: 5_000,
+            end: 5_001,
+        };
+        let error = Source(&long).error(ErrorKind::InvalidPredicate, at, "no", "");
+        let lines: Vec<_> = error.hint_text().unwrap_or_default().lines().collect();
+        assert_eq!((lines[0].len(), lines[1].find('^')), (33, lines[0].find('!')));
+    }
+}
