@@ -109,6 +109,29 @@ fn what_is_outside_the_bounds_is_left_out() {
     }
 }
 
+/// An answer for each file, or none at all where no file is left out.
+#[test]
+fn the_answer_has_a_place_for_each_file() {
+    let schema = StructType {
+        fields: vec![x(PrimitiveType::Long)],
+    };
+    let wanted = StatisticsSchema::all(&schema, &|field| field.name.clone());
+    let mut builder = StatisticsBuilder::with_capacity(&wanted, 3);
+    for (low, high) in [(1, 3), (4, 6), (7, 9)] {
+        let stats = format!(r#"{{"minValues":{{"x":{low}}},"maxValues":{{"x":{high}}}}}"#);
+        builder.push(StatisticsText::Plain(stats.as_bytes()));
+    }
+    let statistics = builder.finish().unwrap();
+    let kept = |predicate: &str| {
+        let predicate = parse_predicate(predicate).unwrap().bind(&schema).unwrap();
+        may_match(&predicate, &statistics, &wanted).unwrap()
+    };
+    assert_eq!(kept("x > 0"), None);
+    assert_eq!(kept("x <= 4"), Some(vec![true, true, false].into()));
+    assert_eq!(kept("x IN (2, 8)"), Some(vec![true, false, true].into()));
+    assert_eq!(kept("x > 9"), Some(vec![false; 3].into()));
+}
+
 /// protocol: per-file-statistics.4, per-file-statistics.5
 #[test]
 fn a_null_count_tells_all_or_nothing() {
