@@ -1,4 +1,4 @@
-"""Whether an answer is right: exactly the files that it must name, and every column as the spec says."""
+"""Whether an answer is right: exactly the files or rows asked for, and every column as written."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ import history
 from files import Files, Numbers, files_of, numbers_of
 from generate import Manifest
 from questions import DAY, RANGE_COLUMN, RANGE_HIGH, RANGE_LOW
+from row_digest import Digest
 from workload import TableSpec
 
 BLOCK = 100_000
@@ -33,6 +34,10 @@ class Answer:
     columns: dict[str, pa.Array] = field(default_factory=dict)
     adds_in_log: int | None = None
     """What a floor has parsed; it replays nothing, so it knows no live files."""
+    digest: Digest | None = None
+    """Of the rows that were read."""
+    num_rows: int | None = None
+    """Where rows were only counted."""
 
 
 def check(operation: str, answer: Answer, manifest: Manifest, *, exact: bool) -> str:
@@ -41,6 +46,9 @@ def check(operation: str, answer: Answer, manifest: Manifest, *, exact: bool) ->
     A file matches a range when its minimum and maximum let it. There are no data files, so this is all that
     can be known: a file less is wrong, and a file more is wrong where the answer must be `exact`.
     """
+    if operation in manifest.answers:
+        check_rows(answer, Digest(**manifest.answers[operation]))
+        return ""
     spec = TableSpec(**manifest.spec)
     if answer.adds_in_log is not None:
         adds = spec.adds_per_commit if operation == "refresh" else manifest.adds_in_log
@@ -53,6 +61,21 @@ def check(operation: str, answer: Answer, manifest: Manifest, *, exact: bool) ->
     if answer.version is not None:
         same("version", answer.version, manifest.version)
     return check_files(operation, answer.columns, manifest, spec, exact=exact)
+
+
+def check_rows(answer: Answer, right: Digest) -> None:
+    """Raise unless these are the right rows, or their number."""
+    if answer.digest is None:
+        same("the number of rows", answer.num_rows, right.rows)
+        return
+    found = answer.digest
+    same("the number of rows", found.rows, right.rows)
+    same("the columns", sorted(found.columns), sorted(right.columns))
+    for name, value in right.columns.items():
+        if found.columns[name] != value:
+            raise WrongAnswerError(f"column {name} is not as written")
+    if found.whole != right.whole:
+        raise WrongAnswerError("values stand in rows that are not theirs")
 
 
 def check_files(

@@ -15,7 +15,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from workload import TableSpec
+from workload import RowsSpec, TableSpec
 
 Numbers = npt.NDArray[np.uint64]
 
@@ -65,8 +65,8 @@ def columns_of(spec: TableSpec) -> dict[str, str]:
     return {f"column_{index}": TYPES[index % len(TYPES)] for index in range(spec.statistics_columns)}
 
 
-def chance(spec: TableSpec, numbers: Numbers, what: int, below: int) -> npt.NDArray[np.int64]:
-    """A number in `0..below` for each file: the finish of splitmix64 over seed, file and what it is for."""
+def chance(spec: TableSpec | RowsSpec, numbers: Numbers, what: int, below: int) -> npt.NDArray[np.int64]:
+    """A number in `0..below` for each number: the finish of splitmix64 over seed, number and purpose."""
     with np.errstate(over="ignore"):
         start = np.uint64((spec.seed << 20) + what) * np.uint64(0x9E3779B97F4A7C15)
         mixed = numbers * np.uint64(0xD1B54A32D192ED03) + start

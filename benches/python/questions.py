@@ -2,8 +2,62 @@
 
 from __future__ import annotations
 
+import operator
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import reduce
+from typing import Any
+
 # Few files overlap it: each file's `column_1` spans 1,000 of a million values.
 RANGE_COLUMN, RANGE_LOW, RANGE_HIGH = "column_1", 500_000, 500_200
 RANGE = f"{RANGE_COLUMN} between {RANGE_LOW} and {RANGE_HIGH}"
 DAY = "2025-07-04"
 PARTITION = f"day = '{DAY}'"
+
+COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
+    ">=": operator.ge,
+    "<": operator.lt,
+    ">": operator.gt,
+    "=": operator.eq,
+}
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question for the rows of a table."""
+
+    columns: tuple[str, ...] | None = None
+    """None is all of them."""
+    where: tuple[tuple[str, str, int | float | str], ...] = ()
+    """Comparisons that must all hold: column, sign, literal."""
+    version: int | None = None
+    """None is the last one."""
+
+    def condition(self, column: Callable[[str], Any], always: Any = None) -> Any:
+        """The comparisons over what `column` makes of a name; `always` where there is none."""
+        found = [COMPARISONS[sign](column(name), literal) for name, sign, literal in self.where]
+        return reduce(operator.and_, found) if found else always
+
+    def names(self) -> list[str] | None:
+        """The columns as a list."""
+        return None if self.columns is None else list(self.columns)
+
+    def sql(self) -> str | None:
+        """The comparisons as SQL."""
+        return " and ".join(f"{name} {sign} {literal!r}" for name, sign, literal in self.where) or None
+
+
+COUNT = "count"
+# Two files of 40 overlap the range, and neither lies within it. The filter takes a row of 200, of each file.
+IDS = (("id", ">=", 630_000_000), ("id", "<", 670_000_000))
+FEW = (("amount", ">", 995.0),)
+QUESTIONS = {
+    "scan": Question(),
+    "scan_columns": Question(columns=("customer", "amount", "region")),
+    "scan_range": Question(where=IDS),
+    "scan_filter": Question(where=FEW),
+    "scan_filter_undeleted": Question(where=FEW, version=0),
+    "scan_partition": Question(where=(("region", "=", "coast"),)),
+    COUNT: Question(columns=()),
+}
+SCANS = {name: question for name, question in QUESTIONS.items() if name != COUNT}

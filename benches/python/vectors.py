@@ -9,38 +9,23 @@ from __future__ import annotations
 import argparse
 import json
 import statistics
-import struct
 import subprocess
 import sys
 import tempfile
 import time
 import uuid
-import zlib
 from importlib.metadata import version
 from pathlib import Path
 
-DIGITS = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.-:+=^!/*?&<>()[]{}@%$#"
+import numpy as np
+
+from deletions import VERSION, framed, vector, z85
+
 ROWS, STEP, DELETED = 10_000, 7, 500
 SHAPES = {"400 vectors in one file": (1, 400), "100,000 vectors in 100 files": (100, 1_000)}
 PEERS = ("deltaic", "deltalake")
 TIMEOUT = 60
 HEADING = "## Deletion vectors"
-
-
-def z85(body: bytes) -> str:
-    """The text of bytes, four to five characters."""
-    text = ""
-    for begin in range(0, len(body), 4):
-        word = int.from_bytes(body[begin : begin + 4], "big")
-        text += "".join(DIGITS[word // 85**power % 85] for power in (4, 3, 2, 1, 0))
-    return text
-
-
-def vector() -> bytes:
-    """Every seventh row, 500 of them, in the portable form."""
-    values = range(0, DELETED * STEP, STEP)
-    bitmap = struct.pack("<IIHHI", 12346, 1, 0, DELETED - 1, 16) + struct.pack(f"<{DELETED}H", *values)
-    return struct.pack("<IQI", 1_681_511_377, 1, 0) + bitmap
 
 
 def generate(root: Path, files: int, each: int) -> None:
@@ -68,11 +53,11 @@ def generate(root: Path, files: int, each: int) -> None:
             }
         },
     ]
-    body = vector()
-    frame = struct.pack(">I", len(body)) + body + struct.pack(">I", zlib.crc32(body))
+    body = vector(np.arange(0, DELETED * STEP, STEP))
+    frame = framed(body)
     for file in range(files):
         name = uuid.UUID(int=file)
-        (root / f"deletion_vector_{name}.bin").write_bytes(b"\x01" + frame * each)
+        (root / f"deletion_vector_{name}.bin").write_bytes(VERSION + frame * each)
         actions += (
             {
                 "add": {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 FOLDER = Path(__file__).resolve().parent.parent / "workloads"
@@ -48,6 +48,26 @@ class TableSpec:
 
 
 @dataclass(frozen=True)
+class RowsSpec:
+    """The shape of a generated table that has data; equal specs make equal bytes, equal seeds equal rows."""
+
+    seed: int
+    rows: int
+    files: int
+    partitioned: bool = False
+    """By region, of which there are 8; else files are runs of ids."""
+    deletions: bool = False
+    """Version 1 deletes one row of 100 by deletion vectors."""
+    mapped: bool = False
+    """Columns have other names in the files, and ids."""
+
+    def scaled(self, scale: float) -> RowsSpec:
+        """That share of the rows in as many files."""
+        least = 8 * self.files  # a row of each region in each file
+        return replace(self, rows=max(1, round(self.rows * scale / least)) * least)
+
+
+@dataclass(frozen=True)
 class Operation:
     """What is done with the table."""
 
@@ -55,6 +75,14 @@ class Operation:
     peers: tuple[str, ...]
     budget: dict[str, float]
     """At full scale, at most: `wall` in seconds, `peak_mib`. May be empty."""
+    of_best: dict[str, float] = field(default_factory=dict)
+    """At full scale, at most so many times what the best peer needs: `wall`, `cpu`."""
+    of_ours: dict[str, dict[str, float]] = field(default_factory=dict)
+    """At full scale, at most so many times what deltaic needs for another operation, by its name."""
+    unable: tuple[str, ...] = ()
+    """Peers who are known to fail, or to answer wrong: the page says how, and stands nonetheless."""
+    times: int = 1
+    """How often it is measured in each turn: what is over in the blink of an eye more than once."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +91,7 @@ class Workload:
 
     name: str
     what: str
-    table: TableSpec
+    table: TableSpec | RowsSpec
     operations: tuple[Operation, ...]
 
     def scaled(self, scale: float) -> Workload:
@@ -74,12 +102,16 @@ class Workload:
 def read(path: Path) -> Workload:
     """Read one workload's file; a key that is missing or not known is a TypeError."""
     content = json.loads(path.read_text(encoding="utf-8"))
-    operations = [
-        Operation(**{**operation, "peers": tuple(operation["peers"])}) for operation in content["operations"]
-    ]
-    return Workload(
-        **{**content, "table": TableSpec(**content["table"]), "operations": tuple(operations)},
-    )
+    operations = []
+    for operation in content["operations"]:
+        lists = {key: tuple(operation.get(key, ())) for key in ("peers", "unable")}
+        operations.append(Operation(**{**operation, **lists}))
+    return Workload(**{**content, "table": spec_of(content["table"]), "operations": tuple(operations)})
+
+
+def spec_of(content: dict) -> TableSpec | RowsSpec:
+    """The spec that was written so: one with rows has data, any other only a log."""
+    return RowsSpec(**content) if "rows" in content else TableSpec(**content)
 
 
 def read_all(folder: Path = FOLDER) -> list[Workload]:

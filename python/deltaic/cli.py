@@ -119,7 +119,9 @@ def _parser() -> argparse.ArgumentParser:
     history.add_argument("--limit", type=_count, metavar="N", help="at most this many")
     files = command("files", _files, "the live files")
     head = command("head", _head, "some rows")
-    head.add_argument("-n", type=_count, default=10, metavar="N", help="how many rows (default: 10)")
+    head.add_argument(
+        "-n", "--limit", dest="n", type=_count, default=10, metavar="N", help="how many rows (default: 10)"
+    )
     count = command("count", _count_rows, "the number of rows")
     changes = command("changes", _changes, "the rows that came and went from one version to another")
     changes.add_argument(
@@ -140,7 +142,9 @@ def _parser() -> argparse.ArgumentParser:
     changes.add_argument(
         "--infer", action="store_true", help="tell the changes from the files, where none were recorded"
     )
-    changes.add_argument("-n", type=_count, metavar="N", help="at most this many rows (default: all)")
+    changes.add_argument(
+        "-n", "--limit", dest="n", type=_count, metavar="N", help="at most this many rows (default: all)"
+    )
     for sub in (head, changes):
         sub.add_argument("--columns", metavar="A,B", help="only these columns, separated by commas")
     check = command("check", _check, "what is wrong with the table, what it means and what to do")

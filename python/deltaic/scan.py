@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from deltaic import _rust
 from deltaic.optional import require
-from deltaic.predicates import Expression
 from deltaic.schema import Schema
 
 if TYPE_CHECKING:
@@ -148,20 +147,3 @@ def _reader(
     pyarrow = require("pyarrow", purpose)
     batches = (pyarrow.record_batch(batch) for batch in rust.batches())
     return pyarrow.RecordBatchReader.from_batches(pyarrow.schema(rust.schema), batches)
-
-
-def to_sql(predicate: str | Expression | None) -> str | None:
-    """A predicate as the SQL text that the core takes.
-
-    Raises:
-        TypeError: It is neither text nor an expression.
-    """
-    if predicate is None or isinstance(predicate, str):
-        return predicate
-    # The type says so already; a caller without a type checker gets the sentence.
-    if isinstance(predicate, Expression):  # pyright: ignore[reportUnnecessaryIsInstance]
-        return predicate.sql
-    raise TypeError(
-        f"a predicate is SQL text or an expression of deltaic.col(…), not {type(predicate).__name__}: "
-        "write \"amount > 9.5\" or deltaic.col('amount') > 9.5"
-    )

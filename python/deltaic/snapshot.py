@@ -7,17 +7,23 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from deltaic import _rust
 from deltaic.arguments import at_most
 from deltaic.arrow_table import ArrowTable
 from deltaic.exceptions import CorruptLog, DeltaicWarning
-from deltaic.predicates import Expression
-from deltaic.scan import Scan, to_sql
+from deltaic.optional import require
+from deltaic.scan import Scan
 from deltaic.schema import Schema
 from deltaic.sizes import readable_size
 from deltaic.times import from_millis, shown_millis
+from deltaic.translate import Predicate, to_sql
+
+if TYPE_CHECKING:
+    import polars
+
+    from deltaic.dataset import SnapshotDataset
 
 __all__ = ["Metadata", "Protocol", "Snapshot"]
 
@@ -190,7 +196,7 @@ class Snapshot:
         """
         return announced(self._rust.refresh(), stacklevel=3)
 
-    def files(self, predicate: str | Expression | None = None, *, stats: bool = False) -> ArrowTable:
+    def files(self, predicate: Predicate | None = None, *, stats: bool = False) -> ArrowTable:
         """The live files, one row each, in no particular order.
 
         Args:
@@ -216,7 +222,7 @@ class Snapshot:
         >>> files["partition_values"].to_pylist(), files["num_records"].to_pylist()
         ([{'day': 2}], [1])
         """
-        return ArrowTable(self._rust.files(predicate=to_sql(predicate), stats=stats))
+        return ArrowTable(self._rust.files(predicate=to_sql(predicate, self.schema), stats=stats))
 
     def tombstones(self) -> ArrowTable:
         """The removed files whose removal the log still records, one row each; expired ones too.
@@ -250,7 +256,7 @@ class Snapshot:
     def scan(
         self,
         columns: Sequence[str] | None = None,
-        predicate: str | Expression | None = None,
+        predicate: Predicate | None = None,
         *,
         row_ids: bool = False,
         limit: int | None = None,
@@ -263,8 +269,9 @@ class Snapshot:
             columns: The columns to read, in this order; all of them when None. ``"address.city"`` is the
                 struct ``address`` with its field ``city`` alone.
             predicate: The rows to keep: those for which it is true, not false or NULL. SQL text in Spark's
-                spelling (``"day >= DATE '2026-11-01' AND region = 'EU'"``) or an expression of
-                `deltaic.col`. It may use columns that are not read.
+                spelling (``"day >= DATE '2026-11-01' AND region = 'EU'"``), an expression of
+                `deltaic.col`, or one of pyarrow or polars that can be translated exactly. It may use
+                columns that are not read.
             row_ids: Add ``_row_id`` (int64, an id that a row keeps for as long as it lives) and
                 ``_row_commit_version`` (int64, the version that brought the row or changed it last). The
                 table needs row tracking for it.
@@ -300,13 +307,61 @@ class Snapshot:
         return Scan(
             self._rust.scan(
                 columns=None if columns is None else list(columns),
-                predicate=to_sql(predicate),
+                predicate=to_sql(predicate, self.schema),
                 limit=None if limit is None else at_most("limit", limit, least=0),
                 batch_size=None if batch_size is None else at_most("batch_size", batch_size, least=1),
                 row_ids=bool(row_ids),
                 variant=variant,
             )
         )
+
+    def to_pyarrow_dataset(self, *, variant: Literal["arrow", "json"] = "arrow") -> SnapshotDataset:
+        """The rows as a `pyarrow.dataset.Dataset`, for DuckDB and what else takes one; nothing is read yet.
+
+        Filters and columns are pushed down, so a query opens only the files that may hold its rows.
+
+        Args:
+            variant: How columns of type variant come, as for `scan`.
+
+        Raises:
+            ImportError: pyarrow is not installed.
+
+        >>> import deltaic, duckdb, pyarrow
+        >>> runs = pyarrow.table({"id": [1, 2, 3], "km": [5.0, 10.0, 42.2]})
+        >>> table = deltaic.Table.create("runs", runs.schema)
+        >>> commit = table.append(runs)
+        >>> dataset = table.snapshot().to_pyarrow_dataset()
+        >>> duckdb.sql("SELECT sum(id) FROM dataset WHERE km >= 10").fetchall()
+        [(5,)]
+        """
+        require("pyarrow", "Snapshot.to_pyarrow_dataset()")
+        from deltaic.dataset import SnapshotDataset
+
+        return SnapshotDataset(self, variant)
+
+    def to_polars_lazy(self, *, variant: Literal["arrow", "json"] = "arrow") -> polars.LazyFrame:
+        """The rows as a `polars.LazyFrame`; nothing is read until it is collected.
+
+        Filters, columns and the number of rows are pushed down, so a query opens only the files that may hold
+        its rows.
+
+        Args:
+            variant: How columns of type variant come, as for `scan`.
+
+        Raises:
+            ImportError: polars is not installed, or older than 1.31.
+
+        >>> import deltaic, polars, pyarrow
+        >>> swims = pyarrow.table({"id": [1, 2, 3], "km": [0.5, 1.0, 3.8]})
+        >>> table = deltaic.Table.create("lake_swims", swims.schema)
+        >>> commit = table.append(swims)
+        >>> frame = table.snapshot().to_polars_lazy()
+        >>> frame.filter(polars.col("km") >= 1).select("id").collect()["id"].to_list()
+        [2, 3]
+        """
+        from deltaic.lazy import lazy_frame
+
+        return lazy_frame(self, variant)
 
     def __repr__(self) -> str:
         lines = [f"<deltaic.Snapshot version {self.version} of {self.uri}"]

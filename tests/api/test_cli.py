@@ -100,6 +100,7 @@ def test_head(root: Path) -> None:
     assert sorted(row["id"] for row in rows) == [0, 1, 2, 3, 4, 5]
     assert len(as_json("head", root, "-n", "2")) == 2
     assert as_json("head", root, "--where", "name = 'four'", "--columns", "name") == [{"name": "four"}]
+    assert as_json("head", root, "--where", "id > 2", "--columns", "id", "--limit", "1")[0]["id"] > 2
     assert as_json("head", root, "--where", "id = 2", "--columns", "name, id") == [{"name": None, "id": 2}]
     assert len(as_json("head", root, "--version", "1")) == 3
     header, row = lines("head", root, "--where", "id = 2")

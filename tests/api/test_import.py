@@ -58,6 +58,8 @@ print(copy.snapshot().num_rows, copy.snapshot().files().num_rows)
         ("pandas", "snapshot.files().to_pandas()"),
         ("polars", "snapshot.scan().to_polars()"),
         ("polars", "snapshot.files().to_polars()"),
+        ("pyarrow", "snapshot.to_pyarrow_dataset()"),
+        ("polars", "snapshot.to_polars_lazy()"),
     ],
 )
 @pytest.mark.usefixtures("numbers")

@@ -49,7 +49,11 @@ def checked(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
 @pytest.mark.parametrize(("workload", "operation", "peer"), ANSWERS)
 def test_the_peer_answers_right(checked: list[str], workload: str, operation: str, peer: str) -> None:
     (line,) = (line for line in checked if line.startswith(f"{workload} {operation}: {peer} "))
-    assert "answers right" in line
+    if peer == "daft" and "is not installed" in line:
+        pytest.skip("daft, a peer, is not installed")
+    (declared,) = (one for one in WORKLOADS[workload]["operations"] if one["name"] == operation)
+    able = peer not in declared.get("unable", [])
+    assert ("answers right" in line) == able, line  # who has learned it is no longer unable
     if peer == "deltaic":
         assert "keeps" not in line
 
@@ -84,6 +88,8 @@ def test_the_page_has_every_figure_and_keeps_the_requests(tmp_path: Path) -> Non
     assert found == [answer for answer in ANSWERS if answer[0] in names]
     assert all(line["ratios"]["wall"] == 1 for line in lines if line["peer"] == "deltaic")
     assert all(line["peak_mib"] > 1 for line in lines)
+    assert {line["repetitions"] for line in lines if line["workload"] == "many_commits"} == {1}
+    assert {line["repetitions"] for line in lines if line["workload"] == "tiny"} == {4}
     text = page.read_text()
     for name in names:
         rows = text.partition(f"## {name}\n")[2].partition("## ")[0].splitlines()
@@ -91,6 +97,91 @@ def test_the_page_has_every_figure_and_keeps_the_requests(tmp_path: Path) -> Non
             assert any(row.startswith(f"| `{operation['name']}` | wall s | ") for row in rows)
     assert "\n| a table | of requests |\n" in text
     assert "fails" not in text
+
+
+def test_rows_that_are_not_right_are_a_wrong_answer(tmp_path: Path) -> None:
+    """The number of rows, a value, and which values stand in one row: each is seen by itself."""
+    need_peers()
+    options = ["--check", "--only", "data_mapped", "--scale", "0.001", "--tables", str(tmp_path)]
+    assert harness(*options).returncode == 0
+    (manifest,) = tmp_path.glob("*/manifest.json")
+    content = json.loads(manifest.read_text())
+    right = content["answers"]["scan_filter"]
+    columns = right["columns"]
+    for change, said in [
+        ({"rows": right["rows"] + 1}, "the number of rows is"),
+        (
+            {"columns": {**columns, "note": columns["note"] ^ 1}},
+            "column note is not as written",
+        ),
+        ({"whole": right["whole"] ^ 1}, "values stand in rows that are not theirs"),
+    ]:
+        content["answers"]["scan_filter"] = {**right, **change}
+        manifest.write_text(json.dumps(content))
+        done = harness(*options)
+        assert done.returncode == 1
+        assert f"wrong answer: data_mapped scan_filter: deltaic: {said}" in done.stderr
+        assert f"wrong answer: data_mapped scan_filter: deltalake: {said}" in done.stderr
+        assert "polars" not in done.stderr  # it is known to be unable
+
+
+@pytest.mark.parametrize("shift", [0, 1])
+def test_a_digest_knows_rows_in_any_order_and_no_others(shift: int) -> None:
+    program = (
+        "import sys; import pyarrow as pa; from row_digest import digest_of\n"
+        "from rows import numbers_in, rows_of; from workload import RowsSpec\n"
+        "spec = RowsSpec(seed=1, rows=640, files=2)\n"
+        "table = rows_of(spec, numbers_in(spec, 0))\n"
+        "order = [(7 * row + 3) % 320 for row in range(320)]\n"
+        "moved = table.take(order)\n"
+        "notes = moved['note'].take([(row + int(sys.argv[1])) % 320 for row in range(320)])\n"
+        "moved = moved.set_column(6, 'note', notes.cast(pa.large_string()))\n"
+        "found = digest_of(moved.slice(begin, 64).to_batches()[0] for begin in range(0, 320, 64))\n"
+        "right = digest_of([table])\n"
+        "print(found.rows == right.rows, found.columns == right.columns, found.whole == right.whole)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, str(shift)], cwd=HARNESS, check=True, capture_output=True, text=True
+    )
+    assert done.stdout.split() == ["True", "True", str(shift == 0)]
+
+
+def test_tables_of_one_seed_hold_the_same_rows() -> None:
+    """Else what partitions or mapping cost is measured on other rows."""
+    program = (
+        "import numpy as np; from rows import REGIONS, numbers_in, region_in, rows_of\n"
+        "from workload import RowsSpec\n"
+        "spec = RowsSpec(seed=1, rows=6400, files=16, partitioned=True)\n"
+        "files = [numbers_in(spec, file) for file in range(16)]\n"
+        "assert sorted(np.concatenate(files)) == list(range(6400))\n"
+        "for file, numbers in enumerate(files):\n"
+        "    assert rows_of(spec, numbers)['region'].unique().to_pylist() == [region_in(spec, file)]\n"
+        "    assert (np.diff(numbers.astype(int)) > 0).all()"
+    )
+    subprocess.run([sys.executable, "-c", program], cwd=HARNESS, check=True)
+
+
+def test_a_budget_is_judged_beside_the_best_peer_and_beside_ourselves() -> None:
+    program = (
+        "import json; from report import Who, line_of, page; from workload import read_all\n"
+        "workload = next(one for one in read_all() if one.name == 'data_vectors')\n"
+        "def measured(operation, peer, wall):\n"
+        "    runs = [{'wall': wall, 'cpu': wall, 'peak_mib': 300}]\n"
+        "    return line_of(workload.name, operation, Who(peer, '1', ''), runs if wall else [])\n"
+        "walls = {'scan': (1.05, 2, 1, None), 'scan_filter': (1.2, 9, 8, None)}\n"
+        "walls |= {'scan_filter_undeleted': (1, 2, 0.9, None), 'count': (3, 4, 5, None)}\n"
+        "lines = [measured(operation, peer, wall) for operation in workload.operations\n"
+        "         for peer, wall in zip(operation.peers, walls[operation.name])]\n"
+        "print(page(lines, [workload], 1, 1, ''))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=HARNESS, check=True, capture_output=True, text=True
+    )
+    rows = {row.split("`")[1]: row for row in done.stdout.splitlines() if row.startswith("| `")}
+    assert "| 0.952 polars | 1.000 | within noise, 1.05 times it |" in rows["scan"]
+    assert "| 6.67 polars | 1.150 | **no, 1.04 times it** |" in rows["scan_filter"]
+    assert "| 0.9 polars | 0.900 | **no, 1.11 times it** |" in rows["scan_filter_undeleted"]
+    assert "| fails | 1.33 deltalake | 4.000 | yes, 75% of it |" in rows["count"]
 
 
 def test_a_budget_is_judged_only_at_full_scale() -> None:

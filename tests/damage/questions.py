@@ -70,7 +70,9 @@ QUESTIONS = [
         "a date that is none",
         broken.selected("day = DATE '2026-02-30'"),
         deltaic.InvalidPredicate,
-        field="day",
+        predicate="day = DATE '2026-02-30'",
+        line=1,
+        column=7,
     ),
     question(
         "several statements",
@@ -85,7 +87,9 @@ QUESTIONS = [
         "a subquery",
         broken.selected("id IN (SELECT 1)"),
         deltaic.UnsupportedExpression,
-        expression="id IN (SELECT 1)",
+        predicate="id IN (SELECT 1)",
+        line=1,
+        column=8,
     ),
     question(
         "files by an unknown column",

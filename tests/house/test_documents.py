@@ -21,7 +21,7 @@ DOCUMENTS = sorted([*TOP.glob("*.md"), *TOP.glob("docs/**/*.md"), *TOP.glob("ben
 LINK = re.compile(r"\]\(([^)#:]+)(?:#[^)]*)?\)")
 
 
-@pytest.mark.parametrize("document", ["docs/python.md", "docs/errors.md", "docs/check.md"])
+@pytest.mark.parametrize("document", ["docs/python.md", "docs/engines.md", "docs/errors.md", "docs/check.md"])
 def test_the_python_examples_run(document: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     run_python(document)

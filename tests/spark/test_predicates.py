@@ -1,6 +1,6 @@
 """What a predicate means is what Spark says it means: the same answer for every row, or a refusal here.
 
-The session's time zone is UTC, as is a literal's without one here, and ANSI mode is on, as it is from Spark 4.
+The session is in UTC, as a literal without a zone is here, and in ANSI mode, as Spark is from version 4 on.
 """
 
 from __future__ import annotations

@@ -29,6 +29,10 @@ def read(place: str | Path) -> None:
     assert_type(snapshot.metadata.properties, dict[str, str])
     assert_type(snapshot.schema.names, list[str])
     assert_type(snapshot.files(col("a").is_null(), stats=True).to_polars(), pl.DataFrame)
+    assert_type(snapshot.files(pl.col("a") > 1).num_rows, int)
+    assert_type(snapshot.scan(predicate=pl.col("a").is_null()).count(), int)
+    assert_type(snapshot.to_polars_lazy(), pl.LazyFrame)
+    snapshot.to_pyarrow_dataset(variant="json").count_rows()
     scan = snapshot.scan(("a", "b"), (col("a") > 9.5) & ~col("b").is_in(["x", None]), limit=3)
     assert_type(scan.to_polars(), pl.DataFrame)
     assert_type(scan.count(), int)
@@ -54,3 +58,5 @@ def wrong(table: deltaic.Table) -> None:
     table.snapshot().version = 3  # pyright: ignore[reportAttributeAccessIssue]
     deltaic.Table.create("x", {"a": int}, if_exists="replace")  # pyright: ignore[reportArgumentType]
     table.snapshot().scan(predicate=3)  # pyright: ignore[reportArgumentType]
+    table.snapshot().scan(predicate=pl.Series([True]))  # pyright: ignore[reportArgumentType]
+    table.snapshot().to_polars_lazy(variant="text")  # pyright: ignore[reportArgumentType]

@@ -1,15 +1,20 @@
-"""deltaic: `Table.snapshot()`, `Snapshot.files()` with a predicate or statistics, `Snapshot.refresh()`."""
+"""deltaic: a `Snapshot` with its `files()`, by predicate or with statistics, and `refresh()` and `scan()`."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from peers import Call
-from questions import PARTITION, RANGE
+from peers import Call, importing, rows_answer
+from questions import COUNT, PARTITION, RANGE, SCANS, Question
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    import pyarrow as pa
+
     from answers import Answer
 
+IMPORTED = importing("pyarrow")
 PROGRAM = "import deltaic, sys\ntable = deltaic.Table(sys.argv[1])\nprint(table.snapshot().files().num_rows)"
 
 
@@ -27,7 +32,6 @@ def listing(predicate: str | None = None, *, stats: bool = False) -> Call:
 
 def answer(result: Any) -> Answer:
     """Every column of the listing."""
-    import pyarrow as pa
     import pyarrow.compute as pc
 
     from answers import Answer
@@ -62,10 +66,30 @@ def refreshed_answer(snapshot: Any) -> Answer:
     return Answer(version=snapshot.version, num_files=snapshot.num_files)
 
 
+def scanning(question: Question) -> Call:
+    """Open the table and read rows."""
+
+    def batches(uri: str) -> Iterable[pa.RecordBatch]:
+        import deltaic
+
+        return deltaic.Table(uri).snapshot(question.version).scan(question.names(), question.sql())
+
+    return Call.of_rows(batches, IMPORTED)
+
+
+def count(uri: str) -> int:
+    """Open the table and count its rows."""
+    import deltaic
+
+    return deltaic.Table(uri).snapshot().scan().count()
+
+
 CALLS = {
     "open_and_list": listing(),
     "open_and_list_statistics": listing(stats=True),
     "open_and_prune_range": listing(RANGE),
     "open_and_prune_partition": listing(PARTITION),
     "refresh": Call(lambda snapshot: snapshot.refresh(), refreshed_answer, opened),
+    **{name: scanning(question) for name, question in SCANS.items()},
+    COUNT: Call(count, rows_answer, IMPORTED),
 }

@@ -241,7 +241,29 @@ fn condition() -> impl Strategy<Value = String> {
         format!("id IN ({})", values.join(", "))
     });
     let begins = text.prop_map(|text| format!("startswith(text, '{text}')"));
+    let like = (0..TEXTS.len(), 0usize..4).prop_map(|(index, form)| {
+        let text = TEXTS[index].replace('\'', "\\'");
+        match form {
+            0 => format!("text LIKE '%{text}%'"),
+            1 => format!("text NOT LIKE '{text}_'"),
+            2 => format!("endswith(text, '{text}')"),
+            _ => format!("contains(long, '{text}')"),
+        }
+    });
+    let words = (
+        proptest::collection::vec(0..TEXTS.len(), 1..4),
+        any::<[bool; 2]>(),
+    )
+        .prop_map(|(texts, [not, null])| {
+            let texts = texts
+                .into_iter()
+                .map(|index| format!("'{}'", TEXTS[index].replace('\'', "\\'")));
+            let texts: Vec<String> = texts.chain(null.then(|| "NULL".to_owned())).collect();
+            format!("text {}IN ({})", if not { "NOT " } else { "" }, texts.join(", "))
+        });
     let simple = prop_oneof![
+        like,
+        words,
         with_number,
         with_double,
         with_text,

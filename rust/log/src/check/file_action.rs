@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use deltaic_protocol::deletion_vector::Descriptor;
 use deltaic_protocol::partition::value_of;
 
 use super::diagnosis::{
@@ -55,8 +54,8 @@ pub(super) fn judge_add(
         say(Finding::new(&BAD_FILE_SIZE, what).in_field("add.size"));
     }
     if let Some(vector) = file.deletion_vector.as_deref() {
-        if let Some(finding) = judge_vector(vector) {
-            say(finding);
+        if let Err(error) = vector.validate() {
+            say(Finding::of(&BAD_DELETION_VECTOR, &error));
         }
         if let Some(records) = file.num_records
             && vector.cardinality > records
@@ -74,35 +73,6 @@ pub(super) fn judge_add(
         let what = "the file has a deletion vector, and the protocol lacks the feature deletionVectors";
         say(Finding::new(&DELETION_VECTOR_WITHOUT_FEATURE, what).in_field("add.deletionVector"));
     }
-}
-
-fn judge_vector(vector: &Descriptor) -> Option<Finding> {
-    let wrong = |field: &str, what: String| {
-        Some(Finding::new(&BAD_DELETION_VECTOR, what).in_field(format!("deletionVector.{field}")))
-    };
-    let (kind, offset) = (vector.storage_type.as_str(), vector.offset);
-    if !["u", "i", "p"].contains(&kind) {
-        return wrong("storageType", format!("the storage type {kind:?} is not known"));
-    }
-    if vector.cardinality < 0 {
-        return wrong(
-            "cardinality",
-            format!("the cardinality is {}", vector.cardinality),
-        );
-    }
-    if vector.size_in_bytes < 0 {
-        return wrong("sizeInBytes", format!("the size is {}", vector.size_in_bytes));
-    }
-    if let Some(offset) = offset.filter(|offset| *offset < 0) {
-        return wrong("offset", format!("the offset is {offset}"));
-    }
-    if kind == "u" && vector.path_or_inline_dv.chars().count() < 20 {
-        return wrong(
-            "pathOrInlineDv",
-            "the text is too short for the name of a file".to_owned(),
-        );
-    }
-    None
 }
 
 /// Judges the time of a tombstone, in milliseconds since the epoch.

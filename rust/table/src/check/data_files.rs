@@ -13,13 +13,12 @@ use deltaic_log::check::{Examination, FileEntry, Finding, Findings, Progress, Se
 use deltaic_log::location::without_secrets;
 use deltaic_log::parquet_file::ParquetFile;
 use deltaic_log::store_error::store_error;
+use deltaic_protocol::deletion_vector::Place as DeletionVectorPlace;
 use deltaic_protocol::log_path::LOG_FOLDER;
 use futures::{FutureExt, StreamExt};
 use object_store::path::Path;
 use object_store::{ObjectStore, ObjectStoreExt};
 use parquet::arrow::async_reader::AsyncFileReader;
-
-use super::vector_file::path_in_log;
 
 /// How many files are looked at at once.
 const FILES_IN_FLIGHT: usize = 16;
@@ -146,7 +145,10 @@ fn wanted_of(
 
 fn vector_of(location: &TableLocation, file: &FileEntry) -> Option<(Path, u64)> {
     let vector = file.deletion_vector.as_deref()?;
-    let place = location.resolve(&path_in_log(vector)?).ok()?;
+    let Ok(DeletionVectorPlace::File(path)) = DeletionVectorPlace::of(vector) else {
+        return None;
+    };
+    let place = location.resolve(&path).ok()?;
     let offset = u64::try_from(vector.offset.unwrap_or(0)).ok()?;
     let size = u64::try_from(vector.size_in_bytes).ok()?;
     // The size and a checksum stand around a vector, four bytes each.

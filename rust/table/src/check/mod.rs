@@ -1,7 +1,6 @@
 //! What is wrong with a table: its log, and where that is asked for its data files too.
 
 mod data_files;
-mod vector_file;
 
 use std::sync::Arc;
 

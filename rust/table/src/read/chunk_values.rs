@@ -117,6 +117,7 @@ fn sought(part: &BoundPredicate) -> Option<Vec<&Scalar>> {
             right: Operand::Column(_),
             ..
         } => Some(vec![value]),
+        BoundPredicate::In { values, .. } => Some(values.values().iter().collect()),
         BoundPredicate::Or(parts) => {
             let values: Option<Vec<Vec<&Scalar>>> = parts.iter().map(sought).collect();
             Some(values?.concat())

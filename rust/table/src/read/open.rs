@@ -24,14 +24,12 @@ use super::find::ensure_ids;
 use super::footer::{Footer, damaged, miscounted, options};
 use super::page_index::with_page_index;
 use super::rows::Rows;
-use super::selection::{Group, cuts, rows_of as rows_of_group};
+use super::selection::{Group, PART_ROWS, Parts, cuts, rows_of as rows_of_group};
 use super::weighed::{Chunks, Weighed};
 use crate::scan::{ScanTask, Selection};
 
 /// Rows of a piece: row groups of a local file are put together until they have as many.
 const PIECE_ROWS: u64 = 64 * 1024;
-/// Rows of a part, at least, where a row group is cut.
-const PART_ROWS: u64 = 128 * 1024;
 /// Decoded values that are kept from judging rows to handing them out, for each row group.
 const KEPT_BYTES: usize = 32 << 20;
 /// Runs of rows that are shorter than this on average are decoded with what lies between them, which is quicker.
@@ -81,15 +79,15 @@ pub(super) struct Piece {
 pub(super) struct Cut {
     /// No more rows of it will be looked at.
     pub(super) limit: Option<usize>,
-    /// How many read its pieces, so that large row groups are cut too; one where many files are read side by side.
-    pub(super) readers: usize,
+    /// Where large row groups are cut, so that many can read them, or one without holding all of one.
+    pub(super) parts: Parts,
 }
 
 impl Cut {
     /// For one who reads it from the first row to the last.
     pub(super) const WHOLE: Self = Self {
         limit: None,
-        readers: 1,
+        parts: Parts::Aligned,
     };
 }
 
@@ -128,9 +126,7 @@ async fn try_open(task: ScanTask, cut: Cut, shown: &str) -> Result<Option<OpenFi
     if let Some(question) = &question {
         kept = with_values(question, &context.table_schema, &footer, kept, &leaves, shown).await?;
     }
-    let is_large = |(group, _): &(usize, u64)| {
-        cut.readers > 1 && rows_of_group(&footer.metadata, *group) >= 2 * PART_ROWS
-    };
+    let is_large = |(group, _): &(usize, u64)| rows_of_group(&footer.metadata, *group) >= 2 * PART_ROWS;
     if question.is_some() || cut.limit.is_some() || kept.iter().any(is_large) {
         let asked: Vec<usize> = question.iter().flat_map(Question::leaves).collect();
         footer.metadata = with_page_index(
@@ -152,9 +148,7 @@ async fn try_open(task: ScanTask, cut: Cut, shown: &str) -> Result<Option<OpenFi
         let Some(group) = Group::select(&footer.metadata, index, first, &rows, stretches.as_deref())? else {
             continue;
         };
-        let readers = u64::try_from(cut.readers).unwrap_or(u64::MAX);
-        let parts = readers.min(rows_of_group(&footer.metadata, index) / PART_ROWS);
-        match cuts(&footer.metadata, index, &leaves, parts) {
+        match cuts(&footer.metadata, index, &leaves, cut.parts) {
             cuts if cuts.is_empty() => groups.push(group),
             cuts => groups.extend(group.split(&footer.metadata, &cuts)),
         }

@@ -128,44 +128,52 @@ fn mask(stretches: &[Stretch], rows: u64) -> Option<BooleanBuffer> {
     Some(bits.finish())
 }
 
-/// Rows at which a row group can be cut into so many parts of about equal size: where pages begin of the column of
-/// these that has the most bytes. None where its pages are not told about.
-pub(super) fn cuts(file: &ParquetMetaData, group: usize, read: &[usize], parts: u64) -> Vec<u64> {
+/// Rows of a part of a row group, at least.
+pub(super) const PART_ROWS: u64 = 96 * 1024;
+
+/// Where row groups may be cut.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Parts {
+    /// Where a page of every column begins, so that none is decoded twice.
+    Aligned,
+    /// Where a page of the largest column begins: there are more readers than files.
+    Any,
+}
+
+/// Rows at which a row group is cut into parts; none where it is too small, or its pages are not told about.
+pub(super) fn cuts(file: &ParquetMetaData, group: usize, read: &[usize], parts: Parts) -> Vec<u64> {
+    let rows = rows_of(file, group);
     let Some((index, row_group)) = file.page_index().zip(file.row_groups().get(group)) else {
         return Vec::new();
     };
-    let size = |leaf: &&usize| {
-        row_group
-            .columns()
-            .get(**leaf)
-            .map(|column| column.compressed_size())
-    };
-    // A column without an index would be fetched for each part anew.
-    if read.iter().any(|leaf| index.offset_index(group, *leaf).is_none()) {
+    if rows < 2 * PART_ROWS {
         return Vec::new();
     }
-    let Some(pages) = read
-        .iter()
-        .max_by_key(size)
-        .and_then(|leaf| index.offset_index(group, *leaf))
-    else {
+    let starts = |leaf: &usize| {
+        let pages = index.offset_index(group, *leaf)?.page_locations().iter();
+        let starts = pages.map(|page| u64::try_from(page.first_row_index).ok());
+        starts.collect::<Option<Vec<u64>>>()
+    };
+    // A column without an index would be fetched for each part anew.
+    let Some(all) = read.iter().map(starts).collect::<Option<Vec<Vec<u64>>>>() else {
         return Vec::new();
     };
-    let pages = pages.page_locations().iter();
-    let starts: Vec<u64> = pages
-        .filter_map(|page| u64::try_from(page.first_row_index).ok())
-        .collect();
-    let rows = rows_of(file, group);
-    let mut cuts: Vec<u64> = (1..parts)
-        .filter_map(|part| {
-            let wanted = rows.saturating_mul(part) / parts;
-            starts
-                .get(starts.partition_point(|start| *start < wanted))
-                .copied()
-        })
-        .filter(|cut| *cut > 0 && *cut < rows)
-        .collect();
-    cuts.dedup();
+    let size = |leaf: &usize| {
+        row_group
+            .columns()
+            .get(*leaf)
+            .map(|column| column.compressed_size())
+    };
+    let largest = read.iter().zip(&all).max_by_key(|(leaf, _)| size(leaf));
+    let mut cuts: Vec<u64> = Vec::new();
+    for start in largest.into_iter().flat_map(|(_, starts)| starts) {
+        let before = cuts.last().copied().unwrap_or(0);
+        let is_far = *start >= before.saturating_add(PART_ROWS) && rows.saturating_sub(*start) >= PART_ROWS;
+        let is_start = |starts: &Vec<u64>| starts.binary_search(start).is_ok();
+        if is_far && (parts == Parts::Any || all.iter().all(is_start)) {
+            cuts.push(*start);
+        }
+    }
     cuts
 }
 

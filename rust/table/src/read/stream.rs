@@ -16,13 +16,14 @@ use tokio::task::JoinHandle;
 use super::deletion_vectors::{VectorOf, read_vectors, vectors_of};
 use super::open::{Amount, Cut, OpenFile, Piece, open};
 use super::rows::Rows;
+use super::selection::Parts;
 use crate::scan::{Scan, ScanTask};
 
 /// Record batches as they come.
 pub type BatchStream = BoxStream<'static, Result<RecordBatch>>;
 
-/// Batches that may wait in each piece's queue.
-const QUEUE: usize = 2;
+/// How much of a piece may wait to be asked for, in KiB: so much that all cores have work while the rows come in order.
+const QUEUED_KIB: u32 = 32 * 1024;
 /// Pieces of files on a network that are read at once: a core can wait for several.
 const REMOTE_PIECES: usize = 16;
 /// Packed bytes that pieces may hold together. One alone may hold more.
@@ -51,12 +52,11 @@ fn stream_some(tasks: Vec<ScanTask>, limit: Option<usize>) -> BatchStream {
         Some(task) if task.context.location.file_system().is_none() => (REMOTE_PIECES, false),
         _ => (cores, false),
     };
-    let readers = if is_enough || tasks.len() >= cores {
-        1
-    } else {
-        cores
+    let parts = match is_enough || tasks.len() >= cores {
+        true => Parts::Aligned,
+        false => Parts::Any,
     };
-    let cut = Cut { limit, readers };
+    let cut = Cut { limit, parts };
     let room = Arc::new(Semaphore::new(usize::try_from(HELD_KIB).unwrap_or(usize::MAX)));
     with_rows(tasks)
         .map(move |task| async move { spawn_open(task?, cut).await })
@@ -196,21 +196,28 @@ impl Guard {
 }
 
 fn spawn(piece: Piece, room: Option<OwnedSemaphorePermit>) -> BatchStream {
-    let (sender, receiver) = mpsc::channel(QUEUE);
+    let (sender, receiver) = mpsc::unbounded_channel();
+    let queue = Arc::new(Semaphore::new(usize::try_from(QUEUED_KIB).unwrap_or(usize::MAX)));
     let guard = Guard::of(piece.task());
     let worker = Worker(tokio::spawn(async move {
         let batches = async move { piece.read() }.into_stream().try_flatten().boxed();
         let mut batches = guard.batches(batches);
         while let Some(batch) = batches.next().await {
             let failed = batch.is_err();
-            if sender.send(batch).await.is_err() || failed {
+            let bytes = batch.as_ref().map_or(0, RecordBatch::get_array_memory_size);
+            let wanted = u32::try_from(bytes >> 10).unwrap_or(QUEUED_KIB);
+            let place = Arc::clone(&queue)
+                .acquire_many_owned(wanted.clamp(1, QUEUED_KIB))
+                .await;
+            if sender.send((batch, place.ok())).is_err() || failed {
                 return;
             }
         }
         drop(room);
     }));
     futures::stream::unfold((receiver, Some(worker)), |(mut receiver, worker)| async move {
-        if let Some(batch) = receiver.recv().await {
+        if let Some((batch, place)) = receiver.recv().await {
+            drop(place);
             return Some((batch, (receiver, worker)));
         }
         // The queue closed: a worker that broke must not look like the end of its file.

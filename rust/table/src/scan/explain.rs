@@ -63,7 +63,14 @@ impl Scan {
         if tasks.is_empty() {
             return Ok(());
         }
-        let [all, kept] = survey(tasks).await?;
+        let [all, kept] = match survey(tasks).await {
+            Ok(amounts) => amounts,
+            // What is wrong with a file is for those to hear who read it.
+            Err(error) => {
+                lines.line("but", &error.to_string());
+                return Ok(());
+            }
+        };
         if count > LOOKED_INTO {
             lines.line("of these", &format!("the first {LOOKED_INTO} files, opened:"));
         }
@@ -75,7 +82,7 @@ impl Scan {
             lines.line(
                 "pages",
                 &format!(
-                    "{} of these columns, {} decoded",
+                    "{} of these row groups, {} decoded",
                     all.pages.max(kept.pages),
                     kept.pages
                 ),

@@ -1,0 +1,49 @@
+"""pyarrow: `pyarrow.dataset` over the data files, whose names somebody else has read from the log.
+
+It knows nothing of Delta, so it takes no part where rows are deleted by vectors or columns are mapped.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from peers import Call, rows_answer
+from questions import COUNT, SCANS, Question
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+def live_files(uri: str) -> list[str]:
+    """The files that version 0 names."""
+    import pyarrow.dataset  # noqa: F401 - no clock sees the import
+
+    lines = (Path(uri) / "_delta_log" / f"{0:020}.json").read_text(encoding="utf-8").splitlines()
+    actions = [json.loads(line) for line in lines]
+    return [f"{uri}/{action['add']['path']}" for action in actions if "add" in action]
+
+
+def dataset(files: list[str]) -> Any:
+    """The files as one; where they are partitioned, their paths say by what."""
+    import pyarrow.dataset as ds
+
+    return ds.dataset(files, format="parquet", partitioning="hive")
+
+
+def scanning(question: Question) -> Call:
+    """Open the files and read rows."""
+
+    def batches(files: list[str]) -> Iterable[pa.RecordBatch]:
+        import pyarrow.dataset as ds
+
+        rows = dataset(files)
+        return rows.to_batches(columns=question.names(), filter=question.condition(ds.field))
+
+    return Call.of_rows(batches, live_files)
+
+
+CALLS = {name: scanning(question) for name, question in SCANS.items()}
+CALLS[COUNT] = Call(lambda files: dataset(files).count_rows(), rows_answer, live_files)

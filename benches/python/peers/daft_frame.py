@@ -1,0 +1,44 @@
+"""daft: `read_deltalake`, whose rows come as a stream of Arrow batches."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from peers import Call, importing, rows_answer
+from questions import COUNT, SCANS, Question
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+os.environ["DAFT_PROGRESS_BAR"] = "0"
+IMPORTED = importing("deltalake", "pyarrow")
+
+
+def scanning(question: Question) -> Call:
+    """Open the table and read rows."""
+
+    def batches(uri: str) -> Iterable[pa.RecordBatch]:
+        import daft
+
+        rows: Any = daft.read_deltalake(uri, version=question.version)
+        condition = question.condition(daft.col)
+        if condition is not None:
+            rows = rows.where(condition)
+        if question.columns is not None:
+            rows = rows.select(*question.columns)
+        return rows.to_arrow_iter()
+
+    return Call.of_rows(batches, IMPORTED)
+
+
+def count(uri: str) -> int:
+    """Open the table and count its rows."""
+    import daft
+
+    return daft.read_deltalake(uri).count_rows()
+
+
+CALLS = {name: scanning(question) for name, question in SCANS.items()}
+CALLS[COUNT] = Call(count, rows_answer, IMPORTED)

@@ -1,0 +1,220 @@
+"""A snapshot as a `pyarrow.dataset.Dataset`: what asks it, DuckDB for one, reads only what can matter."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from deltaic.translate import Translation
+from deltaic.translate_pyarrow import columns_of, translate_pyarrow
+
+if TYPE_CHECKING:
+    from typing import Literal
+
+    from deltaic.snapshot import Snapshot
+
+__all__ = ["SnapshotDataset"]
+
+# pyarrow ships no types, and this module is imported only where it is needed.
+_arrow: Any = import_module("pyarrow")
+_dataset: Any = import_module("pyarrow.dataset")
+_BATCH_SIZE = 131_072
+# Beneath a file that is no folder, so that nothing can be there.
+_NOT_HERE = f"{os.devnull}/a dataset of deltaic: read it with scanner() or to_table()"
+
+
+class SnapshotDataset(_dataset.UnionDataset):
+    """The rows of a snapshot, for whatever takes a `pyarrow.dataset.Dataset`.
+
+    A filter is translated as far as it can be translated exactly. That much decides which files, row groups
+    and pages are read; the rest is filtered by pyarrow, so that the rows are those that pyarrow alone would
+    give. Only the columns that are asked for, or that the filter looks at, are read. The order of rows is not
+    defined.
+
+    >>> import deltaic, pyarrow, pyarrow.dataset
+    >>> table = deltaic.Table.create("kites", pyarrow.schema([("id", pyarrow.int64())]))
+    >>> commit = table.append(pyarrow.table({"id": [1, 2, 3]}))
+    >>> kites = table.snapshot().to_pyarrow_dataset()
+    >>> kites.to_table(filter=pyarrow.dataset.field("id") > 1)["id"].to_pylist()
+    [2, 3]
+    """
+
+    def __init__(
+        self,
+        snapshot: Snapshot,
+        variant: Literal["arrow", "json"],
+        filter: Any = None,  # noqa: A002 (pyarrow's name for it)
+    ) -> None:
+        self._snapshot = snapshot
+        self._variant: Literal["arrow", "json"] = variant
+        self._filter = filter
+        self._schema: Any = snapshot.scan(variant=variant).schema.to_arrow()
+        # Arrow's own code does not ask the methods here. What it would read instead must be there and must
+        # fail: without it Python crashes, and an empty one would give no rows.
+        ipc: Any = _dataset.IpcFileFormat()
+        local: Any = import_module("pyarrow.fs").LocalFileSystem()
+        nothing: Any = _dataset.FileSystemDataset(
+            [ipc.make_fragment(_NOT_HERE, filesystem=local)], self._schema, ipc, local
+        )
+        _dataset.UnionDataset.__init__(self, self._schema, [nothing])
+
+    @property
+    def schema(self) -> Any:
+        """The columns, as a `pyarrow.Schema`."""
+        return self._schema
+
+    def scanner(
+        self,
+        columns: Sequence[str] | Mapping[str, Any] | None = None,
+        filter: Any = None,  # noqa: A002
+        batch_size: int = _BATCH_SIZE,
+        **options: Any,
+    ) -> Any:
+        """A `pyarrow.dataset.Scanner` of the rows, which can be read once; nothing is read before.
+
+        Args:
+            columns: Names, in order, or a `dict` of names and expressions; all columns when None.
+            filter: The rows to keep, a `pyarrow.dataset.Expression`.
+            batch_size: At most this many rows in a batch.
+            **options: What else a scanner of pyarrow takes, such as ``use_threads``.
+        """
+        return self._scanner(columns, self._translated(filter), batch_size=batch_size, **options)
+
+    def head(
+        self,
+        num_rows: int,
+        columns: Sequence[str] | Mapping[str, Any] | None = None,
+        filter: Any = None,  # noqa: A002
+        batch_size: int = _BATCH_SIZE,
+        **options: Any,
+    ) -> Any:
+        """Some rows, at most `num_rows`, as a `pyarrow.Table`; which ones is not defined."""
+        translated = self._translated(filter)
+        limit = num_rows if translated[1].exact else None
+        return self._scanner(columns, translated, limit, batch_size=batch_size, **options).head(num_rows)
+
+    def count_rows(self, filter: Any = None, **options: Any) -> int:  # noqa: A002
+        """How many rows there are; from the log alone where that is exact."""
+        translated = self._translated(filter)
+        if translated[1].exact:
+            return self._snapshot.scan([], translated[1].sql).count()
+        return self._scanner([], translated, batch_size=_BATCH_SIZE, **options).count_rows()
+
+    def filter(self, expression: Any) -> SnapshotDataset:
+        """The dataset of the rows for which an expression is true, besides all filters so far."""
+        return SnapshotDataset(self._snapshot, self._variant, self._joined(expression))
+
+    def explain(self, columns: Sequence[str] | None = None, filter: Any = None) -> str:  # noqa: A002
+        """What will be read, as text, and what of the filter is left to pyarrow."""
+        _, translation = self._translated(filter)
+        text = self._snapshot.scan(columns, translation.sql, variant=self._variant).explain()
+        if translation.exact:
+            return text
+        rest = "\n".join(f"  {part}" for part in translation.rest)
+        return f"{text.rstrip()}\nfiltered by pyarrow afterwards, because this is not translated:\n{rest}\n"
+
+    def join(self, right_dataset: Any, *arguments: Any, **options: Any) -> Any:
+        """A join with another dataset; both are read into memory."""
+        return _joined_by(self.to_table().join, right_dataset, arguments, options)
+
+    def join_asof(self, right_dataset: Any, *arguments: Any, **options: Any) -> Any:
+        """An as-of join with another dataset; both are read into memory."""
+        return _joined_by(self.to_table().join_asof, right_dataset, arguments, options)
+
+    def sort_by(self, sorting: Any, **options: Any) -> Any:
+        """The rows in an order, as a dataset in memory."""
+        return _dataset.dataset(self.to_table().sort_by(sorting, **options))
+
+    def take(self, *_: Any, **__: Any) -> NoReturn:
+        """Not possible: rows have no numbers, because their order is not defined."""
+        raise NotImplementedError(
+            "take() needs an order of rows, which a Delta table does not have: use a filter"
+        )
+
+    def get_fragments(self, *_: Any, **__: Any) -> NoReturn:
+        """Not possible: a file alone lacks what only the log knows, such as deletion vectors."""
+        raise NotImplementedError(
+            "get_fragments(): use Snapshot.scan().tasks(), of which each reads one file"
+        )
+
+    def replace_schema(self, *_: Any, **__: Any) -> NoReturn:
+        """Not possible: the schema is the table's."""
+        raise NotImplementedError(
+            "replace_schema(): the schema is the table's; pass columns= to change the rows"
+        )
+
+    @property
+    def children(self) -> NoReturn:
+        """There are none that could be read."""
+        raise AttributeError("a dataset of deltaic has no children: read it with scanner() or to_table()")
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a dataset of deltaic does not pickle: send Snapshot.scan().tasks(), which do")
+
+    def __repr__(self) -> str:
+        return f"<deltaic.dataset.SnapshotDataset version {self._snapshot.version} of {self._snapshot.uri}>"
+
+    def _joined(self, condition: Any) -> Any:
+        if self._filter is None or condition is None:
+            return self._filter if condition is None else condition
+        return self._filter & condition
+
+    def _translated(self, condition: Any) -> tuple[Any, Translation]:
+        condition = self._joined(condition)
+        if condition is None:
+            return None, Translation()
+        translation = translate_pyarrow(condition, self._snapshot.schema)
+        return condition, translation.understood(self._snapshot.scan)
+
+    def _scanner(
+        self,
+        columns: Sequence[str] | Mapping[str, Any] | None,
+        translated: tuple[Any, Translation],
+        limit: int | None = None,
+        *,
+        batch_size: int,
+        **options: Any,
+    ) -> Any:
+        condition, translation = translated
+        rest = None if translation.exact else condition
+        scan = self._snapshot.scan(
+            self._read(columns, rest),
+            translation.sql,
+            limit=limit,
+            batch_size=batch_size,
+            variant=self._variant,
+        )
+        reader: Any = _arrow.RecordBatchReader.from_batches(scan.schema.to_arrow(), _batches(scan))
+        return _dataset.Scanner.from_batches(
+            reader, columns=columns, filter=rest, batch_size=batch_size, **options
+        )
+
+    def _read(self, columns: Sequence[str] | Mapping[str, Any] | None, rest: Any) -> list[str] | None:
+        """The columns that must be read for these and for a filter; None for all of them."""
+        if columns is None:
+            return None
+        wanted: set[str] = set()
+        expressions: list[Any] = [] if rest is None else [rest]
+        if isinstance(columns, Mapping):
+            expressions.extend(columns.values())
+        else:
+            wanted.update(columns)
+        for expression in expressions:
+            looked_at = columns_of(expression)
+            if looked_at is None:
+                return None
+            wanted |= looked_at
+        # What is not there is left to pyarrow, which has its own columns and its own words.
+        return [name for name in self._schema.names if name in wanted]
+
+
+def _batches(batches: Any) -> Iterator[Any]:
+    # A generator, so that nothing is read before the first batch is asked for.
+    yield from batches
+
+
+def _joined_by(join: Callable[..., Any], other: Any, arguments: Any, options: Any) -> Any:
+    table = other.to_table() if isinstance(other, _dataset.Dataset) else other
+    return _dataset.dataset(join(table, *arguments, **options))

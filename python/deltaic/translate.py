@@ -1,0 +1,199 @@
+"""Conditions that another library wrote, as predicates: what the translations have in common.
+
+A translation is exact or there is none: for every row it is TRUE, FALSE or NULL where the condition is, by
+the rules of the library that wrote it. NaN is where they differ most, so each says what it makes of it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from deltaic.exceptions import InvalidPredicate, UnsupportedExpression
+from deltaic.predicates import Expression, Literal, literal
+from deltaic.schema import Schema
+
+__all__ = [
+    "FALSE",
+    "NULL",
+    "TRUE",
+    "ArrowCondition",
+    "PolarsCondition",
+    "Predicate",
+    "Translation",
+    "Untranslatable",
+    "all_of",
+    "any_of",
+    "choice",
+    "column",
+    "is_nan",
+    "operand",
+    "to_sql",
+]
+
+TRUE, FALSE, NULL = Expression("TRUE"), Expression("FALSE"), Expression("NULL")
+
+
+class ArrowCondition(Protocol):
+    """A `pyarrow.compute.Expression`, without importing it."""
+
+    def to_substrait(self, schema: object, allow_arrow_extensions: bool = ...) -> object:  # noqa: FBT001
+        """Its bytes, bound to a schema."""
+        ...
+
+
+class PolarsCondition(Protocol):
+    """A `polars.Expr`, without importing it."""
+
+    @property
+    def meta(self) -> object:
+        """What can be asked of the expression itself."""
+        ...
+
+    def is_finite(self) -> object:
+        """A method that tells it from other things with a ``meta``."""
+        ...
+
+
+Predicate = str | Expression | ArrowCondition | PolarsCondition
+"""What a predicate may be written as: SQL text, or an expression of deltaic, pyarrow or polars."""
+
+
+class Untranslatable(Exception):
+    """A part of a condition that has no exact translation; its text names the part."""
+
+
+@dataclass(frozen=True)
+class Translation:
+    """A condition as far as it could be translated: it holds where all parts and all of the rest hold."""
+
+    parts: list[Expression] = field(default_factory=list[Expression])
+    """What was translated, exactly."""
+    rest: list[str] = field(default_factory=list[str])
+    """What was not: each says what stood in the way."""
+
+    @property
+    def exact(self) -> bool:
+        """Whether everything was translated."""
+        return not self.rest
+
+    @property
+    def sql(self) -> str | None:
+        """What was translated, as one predicate; None for nothing."""
+        return all_of(self.parts).sql if self.parts else None
+
+    def add(self, translate: Callable[[], Expression]) -> None:
+        """Adds a part, or to the rest what stands in its way."""
+        try:
+            self.parts.append(translate())
+        except Untranslatable as error:
+            self.rest.append(str(error))
+
+    def understood(self, scan: Callable[[list[str], str], object]) -> Translation:
+        """The same without the parts that a scan refuses, which then are of the rest."""
+        kept = Translation([], list(self.rest))
+        for part in self.parts:
+            kept.add(lambda part=part: _scanned(part, scan))
+        try:
+            # Together they may be more than a predicate may hold.
+            _scanned(all_of(kept.parts), scan)
+        except Untranslatable as error:
+            return Translation([], [*kept.rest, str(error)])
+        return kept
+
+
+def _scanned(part: Expression, scan: Callable[[list[str], str], object]) -> Expression:
+    try:
+        scan([], part.sql)
+    except (InvalidPredicate, UnsupportedExpression) as error:
+        raise Untranslatable(error.message) from error
+    return part
+
+
+def to_sql(predicate: Predicate | None, schema: Schema) -> str | None:
+    """A predicate as the SQL text that the core takes.
+
+    Raises:
+        TypeError: It is neither text nor an expression.
+        UnsupportedExpression: An expression of pyarrow or polars cannot be translated exactly.
+    """
+    if predicate is None or isinstance(predicate, str):
+        return predicate
+    if isinstance(predicate, Expression):
+        return predicate.sql
+    translation = _translated(predicate, schema)
+    if translation.exact:
+        return translation.sql or TRUE.sql
+    raise UnsupportedExpression(
+        f"the {library_of(predicate)} expression has no exact translation: {translation.rest[0]}",
+        context={"expression": str(predicate)},
+        hint="write that part as SQL text or with deltaic.col(…), or filter the rows afterwards",
+    )
+
+
+def library_of(predicate: object) -> str:
+    """The package that an object's class comes from."""
+    return type(predicate).__module__.partition(".")[0]
+
+
+def _translated(predicate: object, schema: Schema) -> Translation:
+    # Whoever has made such an expression has imported the library: here it is told by its name alone.
+    kind = (library_of(predicate), type(predicate).__name__)
+    if kind == ("pyarrow", "Expression"):
+        from deltaic.translate_pyarrow import translate_pyarrow
+
+        return translate_pyarrow(predicate, schema)
+    if kind == ("polars", "Expr"):
+        from deltaic.translate_polars import translate_polars
+
+        return translate_polars(predicate, schema)
+    raise TypeError(
+        f"a predicate is SQL text, an expression of deltaic.col(…), or one of pyarrow or polars, "
+        f"not {type(predicate).__name__}: write \"amount > 9.5\" or deltaic.col('amount') > 9.5"
+    )
+
+
+def column(path: Sequence[str]) -> Expression:
+    """A column, or a field in one, by the names on the way."""
+    return Expression(".".join(f"`{name.replace('`', '``')}`" for name in path))
+
+
+def operand(value: Literal) -> str:
+    """A literal as SQL text.
+
+    Raises:
+        Untranslatable: SQL has no literal for it.
+    """
+    try:
+        return literal(value)
+    except (TypeError, ValueError) as error:
+        raise Untranslatable(str(error)) from error
+
+
+def all_of(parts: Iterable[Expression]) -> Expression:
+    """True where all parts are; TRUE of none."""
+    return _joined("AND", list(parts), TRUE)
+
+
+def any_of(parts: Iterable[Expression]) -> Expression:
+    """True where one part is; FALSE of none."""
+    return _joined("OR", list(parts), FALSE)
+
+
+def choice(condition: Expression, then: Expression, otherwise: Expression) -> Expression:
+    """One answer where a condition holds and another one where it does not; the condition is never NULL."""
+    return any_of([all_of([condition, then]), all_of([~condition, otherwise])])
+
+
+def is_nan(value: Expression) -> Expression:
+    """True where a number is NaN; NULL where it is NULL."""
+    return Expression(f"{value.sql} = {literal(math.nan)}")
+
+
+def _joined(word: str, parts: list[Expression], of_none: Expression) -> Expression:
+    # Side by side and not nested, so that a long chain is not a deep one.
+    if len(parts) < 2:
+        return parts[0] if parts else of_none
+    return Expression(f" {word} ".join(f"({part.sql})" for part in parts))

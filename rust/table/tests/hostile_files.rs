@@ -1,0 +1,139 @@
+//! Data files whose footers, page indexes, Bloom filters, dictionaries or pages were changed at random: a scan gives rows or a
+//! typed error, in memory that keeps its proportion, whatever it is asked.
+#![expect(clippy::expect_used, reason = "a test states what it expects by failing")]
+
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, Int64Array, RecordBatch, StringArray};
+use deltaic_log::Snapshot;
+use deltaic_log::snapshot::LoadOptions;
+use deltaic_protocol::schema::schema_from_arrow;
+use deltaic_protocol::{ErrorKind, Result};
+use deltaic_table::read::stream_scan;
+use deltaic_table::scan::{Scan, ScanOptions};
+use deltaic_testkit::hostile::mutation::{Chance, Material};
+use deltaic_testkit::table_builder::{TableBuilder, add};
+use futures::StreamExt;
+use parquet::arrow::ArrowWriter;
+use parquet::file::properties::WriterProperties;
+use peak_alloc::PeakAlloc;
+use serde_json::json;
+
+#[global_allocator]
+static MEMORY: PeakAlloc = PeakAlloc;
+
+/// How often, unless `HOSTILE_EXECUTIONS` says otherwise.
+const EXECUTIONS: u64 = 4_000;
+/// Decoding a page may take 16 MiB, whatever it claims; and there are a few of them.
+const MOST_MEMORY: usize = 160 << 20;
+const PREDICATES: [Option<&str>; 4] = [
+    None,
+    Some("id = 33"),
+    Some("word = 'w3'"),
+    Some("id > 20 AND word <> 'w1'"),
+];
+
+fn rows() -> RecordBatch {
+    let columns: [(&str, ArrayRef); 2] = [
+        ("id", Arc::new(Int64Array::from_iter_values(0..64))),
+        (
+            "word",
+            Arc::new(
+                (0..64)
+                    .map(|row| (row % 9 != 0).then(|| format!("w{}", row % 5)))
+                    .collect::<StringArray>(),
+            ),
+        ),
+    ];
+    RecordBatch::try_from_iter_with_nullable(columns.map(|(name, array)| (name, array, true)))
+        .expect("they fit")
+}
+
+fn seed([dictionary, bloom]: [bool; 2]) -> Vec<u8> {
+    let properties = WriterProperties::builder()
+        .set_max_row_group_row_count(Some(32))
+        .set_data_page_row_count_limit(8)
+        .set_write_batch_size(8)
+        .set_dictionary_enabled(dictionary)
+        .set_bloom_filter_enabled(bloom)
+        .set_bloom_filter_max_ndv(8)
+        .set_compression(parquet::basic::Compression::SNAPPY)
+        .build();
+    let mut bytes = Vec::new();
+    let batch = rows();
+    let mut writer =
+        ArrowWriter::try_new(&mut bytes, batch.schema(), Some(properties)).expect("it is written");
+    writer.write(&batch).expect("it is written");
+    writer.close().expect("it is written");
+    bytes
+}
+
+async fn table(size: usize) -> Result<(TableBuilder, Snapshot)> {
+    let mut table = TableBuilder::new();
+    let mut actions = TableBuilder::first_actions();
+    actions[1]["metaData"]["schemaString"] = json!(schema_from_arrow(&rows().schema())?.to_json());
+    let mut add = add("0.parquet", None);
+    add["add"]["size"] = json!(size);
+    actions.push(add);
+    table.commit(actions).await?;
+    let snapshot = Snapshot::load(table.location(), None, LoadOptions::default()).await?;
+    Ok((table, snapshot))
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "how long a test takes is for its caller to say"
+)]
+fn executions() -> u64 {
+    let asked = std::env::var("HOSTILE_EXECUTIONS").ok();
+    asked.and_then(|asked| asked.parse().ok()).unwrap_or(EXECUTIONS)
+}
+
+#[tokio::test]
+async fn a_file_of_any_bytes_is_read_or_refused() -> Result<()> {
+    let seeds = [seed([true, false]), seed([false, true]), seed([true, true])];
+    let words: Vec<Vec<u8>> = [
+        &[0xff, 0xff, 0xff, 0xff, 0x0f][..],
+        &[0x19, 0xfc],
+        &[0x15, 0x00],
+        b"PAR1",
+    ]
+    .map(<[u8]>::to_vec)
+    .to_vec();
+    let material = Material {
+        seeds: &seeds,
+        words: &words,
+        most_bytes: 64 * 1024,
+    };
+    let (table, snapshot) = table(seeds[0].len()).await?;
+    let mut read = [0u32; 2];
+    for number in 0..executions() {
+        let bytes = material.changed(&mut Chance::from_number(number));
+        table.put("0.parquet", bytes).await?;
+        let predicate = PREDICATES[usize::try_from(number).unwrap_or(0) % PREDICATES.len()];
+        let options = ScanOptions {
+            predicate: predicate.map(str::to_owned),
+            ..ScanOptions::default()
+        };
+        MEMORY.reset_peak_usage();
+        let before = MEMORY.current_usage();
+        let mut batches = stream_scan(&Scan::try_new(snapshot.clone(), options)?).await?;
+        let mut refused = false;
+        while let Some(batch) = batches.next().await {
+            match batch {
+                Ok(batch) => assert!(batch.num_rows() > 0),
+                Err(error) => {
+                    refused = true;
+                    assert_eq!(error.kind(), ErrorKind::CorruptData, "{number}: {error:?}");
+                    break;
+                }
+            }
+        }
+        read[usize::from(refused)] += 1;
+        let taken = MEMORY.peak_usage().saturating_sub(before);
+        assert!(taken < MOST_MEMORY, "{number}: {taken} bytes were taken");
+    }
+    // Neither is the rule.
+    assert!(read.iter().all(|count| *count > 0), "{read:?}");
+    Ok(())
+}
