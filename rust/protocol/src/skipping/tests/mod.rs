@@ -2,6 +2,7 @@
 
 mod cases;
 mod never_lost;
+mod partitions;
 mod predicates;
 mod recorded;
 mod sorted;
