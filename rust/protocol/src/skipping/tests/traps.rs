@@ -82,6 +82,10 @@ fn a_large_decimal_may_have_lost_digits() {
     assert!(!kept(x(kind), stats, "x = -76335842329428"));
     let stats = r#"{"minValues":{"x":1},"maxValues":{"x":999999999999.99}}"#;
     assert!(!kept(x(kind), stats, "x = 1000000000000"));
+    // The first that is not believed to the last digit.
+    let stats = r#"{"minValues":{"x":1},"maxValues":{"x":1000000000000.00}}"#;
+    assert!(kept(x(kind), stats, "x = 1000000000000.01"));
+    assert!(!kept(x(kind), stats, "x = 1000000000000.02"));
 }
 
 /// Some writers count the items of arrays and maps, and some put the count of a map's keys beside the columns.
@@ -148,6 +152,11 @@ fn old_instants_may_be_a_minute_away() {
             "1972-12-31T23:59:59.999Z",
             "x > TIMESTAMP '1973-01-01 00:00:50Z'",
             true,
+        ),
+        (
+            "1973-01-01T00:00:00.000Z",
+            "x > TIMESTAMP '1973-01-01 00:00:50Z'",
+            false,
         ),
         (
             "1973-01-01T00:00:00.001Z",
