@@ -129,7 +129,49 @@ class Expression:
         >>> print(col("name").starts_with("10%"))
         startswith(`name`, '10%')
         """
-        return Expression(f"startswith({self._sql}, {literal(prefix)})")
+        return self._text_test("startswith", prefix)
+
+    def ends_with(self, suffix: str) -> Expression:
+        """True where a text ends with `suffix`, taken literally.
+
+        >>> print(col("name").ends_with("_id"))
+        endswith(`name`, '_id')
+        """
+        return self._text_test("endswith", suffix)
+
+    def contains(self, part: str) -> Expression:
+        """True where a text has `part` in it, taken literally.
+
+        >>> print(col("name").contains("50%"))
+        contains(`name`, '50%')
+        """
+        return self._text_test("contains", part)
+
+    def like(self, pattern: str, escape: str = "\\") -> Expression:
+        r"""True where a whole text is of a pattern: ``_`` is one character, ``%`` any number of them.
+
+        Behind the character `escape` each of the two, and the escape itself, stands for itself.
+
+        Raises:
+            ValueError: The escape is not one character.
+
+        >>> print(col("name").like("A%"))
+        `name` LIKE 'A%'
+        >>> print(col("discount").like("10!%", escape="!"))
+        `discount` LIKE '10!%' ESCAPE '!'
+        """
+        if len(escape) != 1:
+            raise ValueError(f"the escape of a pattern is one character, not {escape!r}")
+        behind = "" if escape == "\\" else f" ESCAPE {literal(escape)}"
+        return Expression(f"{_operand(self)} LIKE {_text(pattern)}{behind}")
+
+    def is_nan(self) -> Expression:
+        """True where a floating-point number is not a number; false for NULL.
+
+        >>> print(col("ratio").is_nan())
+        isnan(`ratio`)
+        """
+        return Expression(f"isnan({self._sql})")
 
     def __and__(self, other: Expression | bool) -> Expression:
         return self._combine("AND", other)
@@ -163,7 +205,27 @@ class Expression:
         return Expression(f"{_operand(self)} {operator} {_operand(other)}")
 
     def _combine(self, operator: str, other: object) -> Expression:
-        return Expression(f"{_operand(self)} {operator} {_operand(_condition(other))}")
+        return _Chain(operator, [*_links(self, operator), *_links(_condition(other), operator)])
+
+    def _text_test(self, function: str, part: str) -> Expression:
+        return Expression(f"{function}({self._sql}, {_text(part)})")
+
+
+class _Chain(Expression):
+    """Conditions joined by one word. It grows at its end and not in depth, which the parser bounds."""
+
+    __slots__ = ("links", "word")
+
+    def __init__(self, word: str, links: list[str]) -> None:
+        super().__init__(f" {word} ".join(links))
+        self.word = word
+        self.links = links
+
+
+def _links(condition: Expression, word: str) -> list[str]:
+    if isinstance(condition, _Chain) and condition.word == word:
+        return condition.links
+    return [_operand(condition)]
 
 
 _NAME = re.compile(r"`(?:[^`]|``)+`(?:\.`(?:[^`]|``)+`)*")
@@ -243,6 +305,12 @@ def literal(value: object) -> str:
         f"a value of type {type(value).__name__} cannot stand in a predicate: "
         "use bool, int, float, Decimal, str, bytes, date or datetime"
     )
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"a text is expected, not {type(value).__name__}")
+    return literal(value)
 
 
 def _is_numpy_bool(value: object) -> bool:

@@ -39,7 +39,7 @@ VALUES: dict[str, list[Any]] = {
     "tiny": [None, -128, -1, 0, 1, 127],
     "i": [None, -5, 0, 7, 2**53, 2**53 + 1, -(2**63), 2**63 - 1],
     "x": [None, math.nan, -math.inf, math.inf, -0.0, 0.0, 1.5, -2.25, 5e-324, 0.1],
-    "f": [None, math.nan, -math.inf, math.inf, -0.0, 0.0, NEAR_A_TENTH, 1.5],
+    "f": [None, math.nan, -math.inf, math.inf, -0.0, 0.0, NEAR_A_TENTH, 1.5, 2.0**24],
     "s": [None, "", "a", "ab", "a%", "b_c", "it's", "a\\b", "Straße", "x" * 40, "\U0010ffff", "\ue000"],
     "b": [None, b"", b"\x00", b"\xff\x00"],
     "d": [None, date(1, 1, 1), date(1969, 12, 31), date(2026, 11, 1), date(9999, 12, 31)],

@@ -77,6 +77,20 @@ def test_only_the_columns_that_matter_are_read(days: deltaic.Table, monkeypatch:
     assert [limit for *_, limit in seen] == [None, None, 5]
 
 
+def test_a_limit_counts_the_rows_that_are_left(days: deltaic.Table, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where polars hands on a limit and a filter that is not translated, which it does not do today."""
+    sources: list[Any] = []
+    monkeypatch.setattr("polars.io.plugins.register_io_source", lambda source, **_: sources.append(source))
+    days.snapshot().to_polars_lazy()
+    [source] = sources
+    odd = pl.col("id") % 2 == 1
+    for limit, expected in ((2, 2), (9, 4), (None, 4), (0, 0)):
+        frames = list(source(["id"], odd, limit, 2))
+        assert sum(frame.height for frame in frames) == expected
+        assert all(frame.filter(odd).height == frame.height <= 2 for frame in frames)
+    assert sum(frame.height for frame in source(["name"], None, 5, None)) == 5
+
+
 def test_the_schema_is_known_before_anything_is_read(days: deltaic.Table, root: Path) -> None:
     snapshot = days.snapshot()
     for path in snapshot.files().to_arrow()["path"].to_pylist():

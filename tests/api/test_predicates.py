@@ -41,11 +41,21 @@ ROME = timezone(timedelta(hours=2))
         (A.is_in([]), "FALSE"),
         (A.between(1, 2), "`a` BETWEEN 1 AND 2"),
         (A.starts_with("x%"), "startswith(`a`, 'x%')"),
+        (A.ends_with("_x"), "endswith(`a`, '_x')"),
+        (A.contains("it's"), "contains(`a`, 'it''s')"),
+        (A.like("x%"), "`a` LIKE 'x%'"),
+        (A.like("10\\%"), r"`a` LIKE '10\\%'"),
+        (A.like("10!%", escape="!"), "`a` LIKE '10!%' ESCAPE '!'"),
+        (A.like("x", escape="'"), "`a` LIKE 'x' ESCAPE ''''"),
+        (A.is_nan(), "isnan(`a`)"),
         (~A, "NOT `a`"),
         (A & B, "`a` AND `b`"),
         (A | (B == 2), "`a` OR (`b` = 2)"),
         (~(A == 1), "NOT (`a` = 1)"),
         ((A == 1) & (B == 2) | A.is_null(), "((`a` = 1) AND (`b` = 2)) OR (`a` IS NULL)"),
+        (A & B & (A == 1), "`a` AND `b` AND (`a` = 1)"),
+        ((A | B) & (A | (B | A)), "(`a` OR `b`) AND (`a` OR `b` OR `a`)"),
+        (~(A & B) & A, "(NOT (`a` AND `b`)) AND `a`"),
         ((A == 1) & True, "(`a` = 1) AND (TRUE)"),
         (False | (A == 1), "(FALSE) OR (`a` = 1)"),
     ],
@@ -143,6 +153,14 @@ def test_what_is_no_value_is_a_type_error(value: object) -> None:
 def test_a_value_that_sql_cannot_hold_is_a_value_error(value: object) -> None:
     with pytest.raises(ValueError, match=r"digits|number|microsecond"):
         operator.eq(A, value)
+
+
+def test_an_escape_is_one_character() -> None:
+    for escape in ("", "ab"):
+        with pytest.raises(ValueError, match="one character"):
+            A.like("x", escape=escape)
+    with pytest.raises(TypeError, match="a text is expected"):
+        A.like(5)  # type: ignore[arg-type]
 
 
 def test_none_says_what_to_write_instead() -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import json
+import operator
 import os
 import threading
 from pathlib import Path
@@ -44,6 +46,8 @@ def test_long_predicates_do_not_end_the_process(three: deltaic.Table) -> None:
     assert snapshot.scan(predicate=" OR ".join(["id = 2"] * 3000)).count() == 1
     assert snapshot.scan(predicate=" AND ".join(["id = 2"] * 3000)).count() == 1
     assert snapshot.scan(predicate=" OR ".join(["id = 2"] * 100_000)).count() == 1
+    links = [deltaic.col("id") == number for number in range(2, 2_000)]
+    assert snapshot.scan(predicate=functools.reduce(operator.or_, links)).count() == 2
     for deep in ("id + " * 100_000 + "1 > 0", "(" * 100_000, "NOT " * 100_000 + "id > 0"):
         with pytest.raises(deltaic.InvalidPredicate, match="levels deep"):
             snapshot.scan(predicate=deep)

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import datetime as dt
+import math
+from decimal import Decimal
 from pathlib import Path
 
 import pyarrow as pa
 
+import deltaic
 from tests.protocol.handmade_log import HandmadeTable, field, metadata, protocol, remove, schema
 from tests.protocol.handmade_vectors import without
 from tests.protocol.naive_variant import variant
@@ -86,3 +90,23 @@ def set_times(table: HandmadeTable) -> None:
     """A commit an hour, from eight o'clock on."""
     for version in range(table.next_version):
         table.set_time(version, EIGHT_O_CLOCK + version * HOUR)
+
+
+def make_trips(root: Path) -> None:
+    """Four trips with a column of each kind that a predicate asks for in its own way."""
+    rows = pa.table(
+        {
+            "id": [1, 2, 3, 4],
+            "city": ["Rome", "Oslo", "10% Town", None],
+            "fare": pa.array([Decimal("9.50"), Decimal("12.00"), None, Decimal("7.25")], pa.decimal128(6, 2)),
+            "ratio": [0.1, math.nan, None, 1.5],
+            "day": [dt.date(2026, 11, day) for day in (1, 1, 2, 30)],
+            "at": [
+                dt.datetime(2026, 11, day, hour, minute, tzinfo=dt.timezone.utc)
+                for day, hour, minute in [(1, 8, 0), (1, 22, 30), (2, 0, 0), (30, 12, 0)]
+            ],
+            "paid": [True, False, None, True],
+            "guest": [{"name": "Ada"}, {"name": None}, None, {"name": "Ümit"}],
+        }
+    )
+    deltaic.Table.create(root / "trips", rows.schema, partition_by=["day"]).append(rows)

@@ -14,7 +14,7 @@ import pytest
 
 import deltaic
 from deltaic import exceptions
-from tests.house.example_tables import make_prices, make_rides, make_stock
+from tests.house.example_tables import make_prices, make_rides, make_stock, make_trips
 from tests.house.markdown import TOP, blocks, run_python
 
 DOCUMENTS = sorted([*TOP.glob("*.md"), *TOP.glob("docs/**/*.md"), *TOP.glob("benches/**/*.md")])
@@ -31,6 +31,12 @@ def test_the_page_on_reading(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     make_rides(tmp_path)
     monkeypatch.chdir(tmp_path)
     run_python("docs/reading.md")
+
+
+def test_the_page_on_predicates(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    make_trips(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    run_python("docs/predicates.md")
 
 
 def test_the_page_on_changes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -47,6 +47,7 @@ _TIME_TEXTS = [
 ]  # fmt: skip
 _NUMBER_TEXTS = ["'5'", "' 5 '", "'1.5'", "'-1'", "'1e2'", "'NaN'", "'inf'", "'x'", "''", "'+5'", "'1.5d'"]
 _BYTES = ["X''", "X'00'", "X'61'", "X'ab'", "X'FF00'", "'a'", "CAST('é' AS BINARY)", "X'F'"]
+_UNITS = ["YEAR", "MONTHS", "WEEK", "DAY", "HOURS", "MINUTE", "SECONDS", "MILLISECOND", "MICROSECONDS"]
 _TRUTHS = ["TRUE", "FALSE", "NULL", "'true'", "'no'", "1 = 1", "CAST(1 AS BOOLEAN)"]
 _NULLS = ["NULL", "CAST(NULL AS INT)", "CAST(NULL AS STRING)", "CAST(NULL AS DATE)", "NULL + 1"]
 _PATTERNS = [
@@ -134,18 +135,31 @@ class Maker:
             return f"{literal}::{kind}"
         return f"{self._one('CAST', 'CAST', 'TRY_CAST')}({literal} AS {kind})"
 
+    def constant(self) -> str:
+        """A value of literals alone."""
+        dice = self._random.random()
+        if dice < 0.35:
+            return self.cast()
+        if dice < 0.75:
+            return self.arithmetic()
+        if dice < 0.9:
+            date = self._one(*_DATES, *_TIMES)
+            count, unit = self._one("1", "'30'", "-5", "400"), self._one(*_UNITS)
+            return f"{date} {self._one('+', '-')} INTERVAL {count} {unit}"
+        return self._one(*_NUMBERS, *_TEXTS, *_DATES, *_TIMES, *_BYTES, *_NULLS)
+
     def literal(self, column: str) -> str:
         """A literal that mostly may stand beside a column."""
         dice = self._random.random()
-        if dice < 0.62:
+        if dice < 0.75:
             return self._one(*self._pools[column])
-        if dice < 0.78:
+        if dice < 0.83:
             return self._one(*self._loose[column])
-        if dice < 0.86 and column in _NUMBERS_COLUMNS:
+        if dice < 0.9 and column in _NUMBERS_COLUMNS:
             return self.arithmetic()
-        if dice < 0.92:
+        if dice < 0.95:
             return self._one(*_NULLS[:1] if self._chance(0.7) else _NULLS)
-        if dice < 0.97:
+        if dice < 0.985:
             return self.cast()
         return self._one(*_NUMBERS, *_TEXTS, *_DATES, *_TIMES, *_BYTES, *_TRUTHS)
 

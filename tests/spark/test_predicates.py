@@ -34,10 +34,8 @@ def snapshot(tmp_path_factory: pytest.TempPathFactory) -> deltaic.Snapshot:
 @pytest.fixture(scope="module")
 def frame(spark: SparkSession) -> DataFrame:
     """The rows in Spark, which answers them on its driver."""
-    from pyspark.sql import functions
-
-    if not hasattr(functions, "try_mod"):
-        pytest.skip("this Spark is older than the meaning that predicates have")
+    if tuple(int(part) for part in spark.version.split(".")[:2]) < (4, 3):
+        pytest.skip("predicates mean what they mean in Spark 4.3")
     return spark.sql(as_sql())
 
 
@@ -71,18 +69,18 @@ def there(frame: DataFrame, predicates: Sequence[str]) -> list[Answers | Excepti
 def pairs(
     snapshot: deltaic.Snapshot, frame: DataFrame, predicates: Sequence[str]
 ) -> Iterator[tuple[str, Answers | Exception, Answers | Exception]]:
-    """Each predicate with our answers and Spark's. What is refused here is asked alone there."""
+    """Each predicate with our answers and Spark's. Of what is refused here a third is asked there."""
     found = {text: here(snapshot, text) for text in predicates}
     answered = [text for text in found if not isinstance(found[text], Exception)]
     parts = [answered[start : start + 100] for start in range(0, len(answered), 100)]
-    parts += [[text] for text in found if isinstance(found[text], Exception)]
+    parts += [[text] for text in [text for text in found if isinstance(found[text], Exception)][::3]]
     for part in parts:
         for text, expected in zip(part, there(frame, part), strict=True):
             yield text, found[text], expected
 
 
 def compare(snapshot: deltaic.Snapshot, frame: DataFrame, predicates: Sequence[str]) -> tuple[int, int]:
-    """Compare the answers; how many predicates Spark answers, and how many of these are refused here."""
+    """Compare the answers; how many predicates are answered, and how many are refused here alone."""
     answered = refused = 0
     wrong: list[str] = []
     for text, found, expected in pairs(snapshot, frame, predicates):
@@ -90,10 +88,11 @@ def compare(snapshot: deltaic.Snapshot, frame: DataFrame, predicates: Sequence[s
             if not isinstance(found, Exception):
                 wrong.append(f"{text}\n  Spark refuses: {str(expected).strip()[:160]}")
             continue
-        answered += 1
         if isinstance(found, Exception):
-            refused += 1
-        elif found != expected:
+            refused += 3
+            continue
+        answered += 1
+        if found != expected:
             apart = [(ROWS[at]["id"], *pair) for at, pair in enumerate(zip(found, expected, strict=True))]
             apart = [(row, ours, theirs) for row, ours, theirs in apart if ours is not theirs]
             wrong.append(f"{text}\n  rows (id, here, Spark): {apart}")
@@ -106,4 +105,107 @@ def test_predicates_answer_like_spark_or_not_at_all(snapshot: deltaic.Snapshot, 
     answered, refused = compare(snapshot, frame, [maker.predicate() for _ in range(3_000)])
     assert answered > 2_000
     # What is left to refuse: casts of columns, texts beside numbers, numbers with too many digits.
-    assert refused / answered < 0.1, f"{refused} of {answered} are refused"
+    assert refused / answered < 0.05, f"{refused} beside {answered} are refused"
+
+
+# Each was wrong once, or is a place where Spark is not what one would think.
+KEPT = [
+    # Beyond all of 64 bits one answer for all rows, also for NULL; not where equality is asked.
+    "i16 >= 9223372036854775808",
+    "9223372036854775808 > i64",
+    "i64 = 9223372036854775808",
+    "i64 < -(9223372036854775809)",
+    "CAST(NULL AS INT) <= 99999999999999999999",
+    # Clocks with a zone and without one, beyond what a calendar library holds.
+    "ntz <= ts",
+    "day <=> ntz",
+    "ts > TIMESTAMP '+294247-01-10 04:00:54.775807'",
+    # In the wrong precision these have other answers.
+    "f32 = 0.1",
+    "f32 = 0.1F",
+    "f32 > CAST(0.1F AS DECIMAL(38,30))",
+    "i64 = 9007199254740993D",
+    "dec = 1.5D",
+    "big > 0.1D",
+    "big = f32",
+    "dec = CAST(1.005 AS DECIMAL(5,2))",
+    "dec BETWEEN 1.495 AND 1.505",
+    "i64 IN (9007199254740993, 0.5D)",
+    "t8 IN (1000, -1.0, 5L)",
+    # NaN is equal to itself and above infinity; there is one zero.
+    "f64 > CAST('inf' AS DOUBLE)",
+    "f64 NOT IN (0, CAST('NaN' AS DOUBLE))",
+    "f64 = -0.0D",
+    # Operators bind as in Spark, and a minus before a number is the number's own.
+    "NOT flag = TRUE AND i32 > 0",
+    "i32 > 0 IS NOT NULL",
+    "t8 = -128Y",
+    "i32 = - 2147483648",
+    "1 = 1 = flag",
+    "i32 > 7 -2 /* two */ - -2",
+    # Texts: escapes, characters beyond the first plane, patterns.
+    r"txt = 'a\\b'",
+    r"txt LIKE 'a\%%'",
+    r"txt LIKE 'a\%%'".replace("\\", "\\\\"),
+    "txt LIKE '_'",
+    r"txt = '\uD83D\uDE00'",
+    "txt > '\uffff'",
+    "txt IN ('a' 'b', \"it's\", 'it''s')",
+    "nest.s LIKE 'é%' OR nest IS NULL",
+]
+
+
+@pytest.mark.parametrize("predicate", KEPT)
+def test_what_was_mended_stays(snapshot: deltaic.Snapshot, frame: DataFrame, predicate: str) -> None:
+    assert here(snapshot, predicate) == there(frame, [predicate])[0]
+
+
+def test_literals_are_folded_to_sparks_values(snapshot: deltaic.Snapshot, frame: DataFrame) -> None:
+    maker = Maker(seed=7)
+    constants = [maker.constant() for _ in range(1_500)]
+    is_null = {text: here(snapshot, f"({text}) IS NULL") for text in constants}
+    folded = [text for text, found in is_null.items() if not isinstance(found, Exception)]
+    assert len(folded) > 900
+    wrong: list[str] = []
+    for start in range(0, len(folded), 100):
+        for text, told in zip(part := folded[start : start + 100], values(frame, part), strict=True):
+            if isinstance(told, Exception):
+                wrong.append(f"{text}\n  Spark refuses: {str(told).strip()[:160]}")
+                continue
+            kind, written = told
+            if kind == "void" or written is None:
+                same = is_null[text] == (True,) * len(ROWS)
+            else:
+                literal = (
+                    f"X'{written}'" if kind == "binary" else f"CAST(CAST(X'{written}' AS STRING) AS {kind})"
+                )
+                same = here(snapshot, f"({text}) <=> {literal}") == (True,) * len(ROWS)
+            if not same:
+                wrong.append(f"{text}\n  in Spark {kind} {written and bytes.fromhex(written)}")
+    assert not wrong, f"{len(wrong)} values differ:\n" + "\n".join(wrong[:40])
+
+
+def values(frame: DataFrame, texts: Sequence[str]) -> list[tuple[str, str | None] | Exception]:
+    """The type of each value in Spark and the bytes of its text, in hexadecimal digits."""
+    columns = [
+        f"struct(typeof({text}), hex(CAST(CAST(({text}) AS STRING) AS BINARY))) AS v{number}"
+        for number, text in enumerate(texts)
+    ]
+    # Bytes are no text.
+    columns += [
+        f"hex({text}) AS b{number}"
+        for number, text in enumerate(texts)
+        if text.startswith("X'") or "BINARY" in text
+    ]
+    try:
+        row = frame.limit(1).selectExpr(*columns).collect()[0]
+    except Exception as error:  # noqa: BLE001
+        if len(texts) == 1:
+            return [error]
+        middle = len(texts) // 2
+        return values(frame, texts[:middle]) + values(frame, texts[middle:])
+    found: list[tuple[str, str | None] | Exception] = []
+    for number in range(len(texts)):
+        kind, written = row[f"v{number}"]
+        found.append((kind, row[f"b{number}"] if kind == "binary" else written))
+    return found

@@ -1,10 +1,9 @@
 //! Arithmetic on values that are known, with the types, the digits and the errors of Spark's ANSI mode.
 
-use arrow_buffer::i256;
-
 use super::Scalar;
 use super::coercion::{decimal_for, wider};
 use super::convert::{Failure, cast, integer, is_integral, is_numeric, whole};
+use super::decimals::decimals;
 use super::moments::plus_months;
 use super::predicate::{Arithmetic, Interval};
 use crate::schema::PrimitiveType;
@@ -36,7 +35,7 @@ impl Known {
     }
 
     /// Digits in all and behind the point, where it is a number without a floating point.
-    fn digits(&self) -> Option<(u8, u8)> {
+    pub(super) fn digits(&self) -> Option<(u8, u8)> {
         match &self.value {
             Some(value) if self.is_literal && is_integral(self.data_type) => {
                 let count = integer(value)?.unsigned_abs().to_string().len();
@@ -47,7 +46,7 @@ impl Known {
     }
 }
 
-fn invalid<T>(message: impl Into<String>) -> Result<T, Failure> {
+pub(super) fn invalid<T>(message: impl Into<String>) -> Result<T, Failure> {
     Err(Failure::Invalid(message.into()))
 }
 
@@ -58,7 +57,7 @@ pub(super) fn compute(op: Arithmetic, left: &Known, right: &Known) -> Result<Kno
     }
     let mismatch = || {
         let (left, right) = (left.data_type, right.data_type);
-        Failure::Invalid(format!("a {left} and a {right} cannot be joined by {op}"))
+        Failure::Invalid(format!("the types {left} and {right} cannot be joined by {op}"))
     };
     let number = |data_type| is_numeric(data_type) || data_type == PrimitiveType::Void;
     let (left, right) = match (left.data_type, right.data_type) {
@@ -130,7 +129,7 @@ pub(super) fn later(known: &Known, interval: Interval, backwards: bool) -> Resul
         (PrimitiveType::Date | PrimitiveType::Timestamp | PrimitiveType::TimestampNtz, _) => {
             (known.data_type, &known.value)
         }
-        (other, _) => return invalid(format!("a {other} and an interval have no sum")),
+        (other, _) => return invalid(format!("the type {other} and an interval have no sum")),
     };
     let Some(value) = moved else {
         return Ok(Known::computed(None, data_type));
@@ -166,7 +165,7 @@ pub(super) fn negated(known: &Known) -> Result<Known, Failure> {
         return match data_type {
             PrimitiveType::Void => Ok(Known::computed(None, PrimitiveType::Double)),
             _ if is_numeric(data_type) => Ok(Known::computed(None, data_type)),
-            _ => invalid(format!("a {data_type} has no sign")),
+            _ => invalid(format!("the type {data_type} has no sign")),
         };
     };
     let value = match value {
@@ -183,16 +182,16 @@ pub(super) fn negated(known: &Known) -> Result<Known, Failure> {
         }),
         other => match integer(other) {
             Some(number) => whole(-i128::from(number), data_type),
-            None => return invalid(format!("a {data_type} has no sign")),
+            None => return invalid(format!("the type {data_type} has no sign")),
         },
     };
     match value {
         Some(value) => Ok(Known::computed(Some(value), data_type)),
-        None => invalid(format!("the result is out of the range of a {data_type}")),
+        None => invalid(format!("the result is out of the range of the type {data_type}")),
     }
 }
 
-fn by_zero<T>() -> Result<T, Failure> {
+pub(super) fn by_zero<T>() -> Result<T, Failure> {
     invalid("a number is divided by zero")
 }
 
@@ -216,7 +215,9 @@ fn integers(op: Arithmetic, left: &Known, right: &Known) -> Result<Known, Failur
     };
     match whole(result, common) {
         Some(value) => Ok(Known::computed(Some(value), common)),
-        None => invalid(format!("the result {result} is out of the range of a {common}")),
+        None => invalid(format!(
+            "the result {result} is out of the range of the type {common}"
+        )),
     }
 }
 
@@ -250,116 +251,4 @@ fn floating(op: Arithmetic, left: &Known, right: &Known) -> Result<Known, Failur
         _ => return Ok(Known::computed(None, common)),
     };
     Ok(Known::computed(Some(value), common))
-}
-
-/// Digits in all and behind the point, cut to what a decimal has: digits before the point stay, and six behind it
-/// where there were so many.
-fn bounded(precision: u16, scale: u16) -> (u8, u8) {
-    let small = |number: u16| u8::try_from(number).unwrap_or(38);
-    if precision <= 38 {
-        return (small(precision), small(scale));
-    }
-    let before = precision - scale;
-    (38, small(scale.min(6).max(38u16.saturating_sub(before))))
-}
-
-fn decimals(op: Arithmetic, left: &Known, right: &Known) -> Result<Known, Failure> {
-    // An untyped NULL takes the other's type.
-    let digits = |known: &Known, other: &Known| known.digits().or_else(|| other.digits());
-    let (Some((p1, s1)), Some((p2, s2))) = (digits(left, right), digits(right, left)) else {
-        return invalid("a number is expected");
-    };
-    let (p1, s1, p2, s2) = (u16::from(p1), u16::from(s1), u16::from(p2), u16::from(s2));
-    let before = (p1 - s1).max(p2 - s2);
-    let (precision, scale) = match op {
-        Arithmetic::Add | Arithmetic::Subtract => bounded(before + s1.max(s2) + 1, s1.max(s2)),
-        Arithmetic::Multiply => bounded(p1 + p2 + 1, s1 + s2),
-        Arithmetic::Divide => {
-            let scale = (s1 + p2 + 1).max(6);
-            bounded(p1 - s1 + s2 + scale, scale)
-        }
-        Arithmetic::Remainder => bounded((p1 - s1).min(p2 - s2) + s1.max(s2), s1.max(s2)),
-        Arithmetic::WholeQuotient => (38, 0),
-    };
-    let data_type = match op {
-        Arithmetic::WholeQuotient => PrimitiveType::Long,
-        _ => PrimitiveType::Decimal { precision, scale },
-    };
-    let unscaled = |known: &Known| match known.value.as_ref()? {
-        Scalar::Decimal { unscaled, .. } => Some(i256::from_i128(*unscaled)),
-        other => integer(other).map(|value| i256::from_i128(i128::from(value))),
-    };
-    let (Some(a), Some(b)) = (unscaled(left), unscaled(right)) else {
-        return Ok(Known::computed(None, data_type));
-    };
-    let divides = matches!(
-        op,
-        Arithmetic::Divide | Arithmetic::Remainder | Arithmetic::WholeQuotient
-    );
-    if divides && b == i256::ZERO {
-        return by_zero();
-    }
-    let common = s1.max(s2);
-    let too_long = || Failure::Unsupported("a quotient of so many digits is not implemented and".to_owned());
-    let result = || {
-        let (x, y) = (scaled(a, common - s1)?, scaled(b, common - s2)?);
-        Some(match op {
-            Arithmetic::Add => (x.checked_add(y)?, common),
-            Arithmetic::Subtract => (x.checked_sub(y)?, common),
-            Arithmetic::Multiply => (a.checked_mul(b)?, s1 + s2),
-            // Spark's quotients have 39 digits behind the point before they are cut.
-            Arithmetic::Divide => (quotient(scaled(x, 39)?, y)?, 39),
-            Arithmetic::Remainder => (x.checked_rem(y)?, common),
-            Arithmetic::WholeQuotient => (x.checked_div(y)?, 0),
-        })
-    };
-    let (exact, of_scale) = result().ok_or_else(too_long)?;
-    let target = u16::from(scale);
-    let shifted = if target >= of_scale {
-        scaled(exact, target - of_scale)
-    } else {
-        scaled(i256::ONE, of_scale - target).and_then(|unit| quotient(exact, unit))
-    };
-    let out_of_range = || Failure::Invalid(format!("the result is out of the range of a {data_type}"));
-    let unscaled = shifted.and_then(i256::to_i128).ok_or_else(out_of_range)?;
-    if op == Arithmetic::WholeQuotient {
-        let value = whole(unscaled, data_type).ok_or_else(out_of_range)?;
-        return Ok(Known::computed(Some(value), data_type));
-    }
-    let limit = 10u128.pow(u32::from(precision));
-    if unscaled.unsigned_abs() >= limit {
-        return Err(out_of_range());
-    }
-    let value = Scalar::Decimal {
-        unscaled,
-        precision,
-        scale,
-    };
-    Ok(Known::computed(Some(value), data_type))
-}
-
-fn scaled(value: i256, by: u16) -> Option<i256> {
-    value.checked_mul(i256::from_i128(10).checked_pow(u32::from(by))?)
-}
-
-/// A quotient rounded to the nearest whole, halves away from zero.
-fn quotient(value: i256, by: i256) -> Option<i256> {
-    let (whole, rest) = (value.checked_div(by)?, value.checked_rem(by)?);
-    let magnitude = |value: i256| {
-        if value.is_negative() {
-            value.checked_neg()
-        } else {
-            Some(value)
-        }
-    };
-    let half = magnitude(rest)?.checked_mul(i256::from_i128(2))? >= magnitude(by)?;
-    if !half {
-        return Some(whole);
-    }
-    let step = if value.is_negative() == by.is_negative() {
-        i256::ONE
-    } else {
-        i256::MINUS_ONE
-    };
-    whole.checked_add(step)
 }

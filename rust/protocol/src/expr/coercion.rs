@@ -46,7 +46,9 @@ pub(super) fn wider(left: PrimitiveType, right: PrimitiveType) -> Option<Primiti
             let ((left_precision, left_scale), (right_precision, right_scale)) =
                 (decimal_for(a)?, decimal_for(b)?);
             let scale = left_scale.max(right_scale);
-            let whole = (left_precision - left_scale).max(right_precision - right_scale);
+            let whole = left_precision
+                .saturating_sub(left_scale)
+                .max(right_precision.saturating_sub(right_scale));
             let precision = whole.checked_add(scale)?;
             (precision <= 38).then_some(Decimal { precision, scale })
         }

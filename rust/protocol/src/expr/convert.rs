@@ -1,9 +1,10 @@
 //! Values cast from one type to another, as Spark casts them in its ANSI mode: exactly as there, or refused.
 
 use super::Scalar;
-use super::moments::{self, NoTime};
+use super::moments;
 use super::place::{Source, Span};
-use super::scalar::{format_decimal, parse_decimal};
+use super::scalar::format_decimal;
+use super::texts::{from_text, rounded, to_text};
 use crate::schema::PrimitiveType;
 use crate::{Error, ErrorKind};
 
@@ -15,6 +16,8 @@ const SECOND: i64 = 1_000_000;
 pub(super) enum Failure {
     /// Spark has none either.
     Invalid(String),
+    /// Nor has it one of this text.
+    Malformed(String),
     /// Spark may have one.
     Unsupported(String),
 }
@@ -22,7 +25,8 @@ pub(super) enum Failure {
 impl Failure {
     pub(super) fn at(self, source: Source<'_>, at: Span) -> Error {
         match self {
-            Self::Invalid(message) => source.error(
+            Self::Invalid(message) => source.error(ErrorKind::InvalidPredicate, at, &message, ""),
+            Self::Malformed(message) => source.error(
                 ErrorKind::InvalidPredicate,
                 at,
                 &message,
@@ -33,11 +37,11 @@ impl Failure {
     }
 }
 
-fn invalid<T>(message: impl Into<String>) -> Result<T, Failure> {
+pub(super) fn invalid<T>(message: impl Into<String>) -> Result<T, Failure> {
     Err(Failure::Invalid(message.into()))
 }
 
-fn unsupported<T>(message: impl Into<String>) -> Result<T, Failure> {
+pub(super) fn unsupported<T>(message: impl Into<String>) -> Result<T, Failure> {
     Err(Failure::Unsupported(message.into()))
 }
 
@@ -66,7 +70,7 @@ pub(super) fn cast(value: &Scalar, to: PrimitiveType) -> Result<Scalar, Failure>
     if from == to {
         return Ok(value.clone());
     }
-    let never = || invalid(format!("a {from} cannot become a {to}"));
+    let never = || invalid(format!("the type {from} is not cast to the type {to}"));
     match (value, to) {
         (_, PrimitiveType::Void | PrimitiveType::Variant) => never(),
         (Scalar::String(text), _) => from_text(text, to),
@@ -86,7 +90,7 @@ pub(super) fn cast(value: &Scalar, to: PrimitiveType) -> Result<Scalar, Failure>
         (Scalar::Timestamp(micros), _) if is_integral(to) => {
             let seconds = i128::from(micros.div_euclid(SECOND));
             whole(seconds, to)
-                .ok_or_else(|| Failure::Invalid(format!("the value is out of the range of a {to}")))
+                .ok_or_else(|| Failure::Invalid(format!("the value is out of the range of the type {to}")))
         }
         (_, PrimitiveType::Timestamp) if is_integral(from) => {
             match integer(value).and_then(|seconds| seconds.checked_mul(SECOND)) {
@@ -97,7 +101,7 @@ pub(super) fn cast(value: &Scalar, to: PrimitiveType) -> Result<Scalar, Failure>
         (Scalar::Timestamp(micros), PrimitiveType::TimestampNtz) => Ok(Scalar::TimestampNtz(*micros)),
         (Scalar::TimestampNtz(micros), PrimitiveType::Timestamp) => Ok(Scalar::Timestamp(*micros)),
         _ => unsupported(format!(
-            "the cast of a {from} to a {to} is not implemented in predicates"
+            "the cast of the type {from} to the type {to} is not implemented in predicates"
         )),
     }
 }
@@ -163,7 +167,7 @@ fn is_zero(value: &Scalar) -> bool {
 }
 
 fn number_of(value: &Scalar, to: PrimitiveType) -> Result<Scalar, Failure> {
-    let overflow = || Failure::Invalid(format!("the value is out of the range of a {to}"));
+    let overflow = || Failure::Invalid(format!("the value is out of the range of the type {to}"));
     let as_text = || match value {
         // As a double: its digits are more.
         Scalar::Float(value) => f64::from(*value).to_string(),
@@ -203,131 +207,6 @@ fn number_of(value: &Scalar, to: PrimitiveType) -> Result<Scalar, Failure> {
         }
         (_, other) => whole(i128::from(integer(other).ok_or_else(overflow)?), to).ok_or_else(overflow)?,
     })
-}
-
-/// A decimal of text, half a unit rounded away from zero; none where it does not fit.
-fn rounded(text: &str, precision: u8, scale: u8) -> Option<Scalar> {
-    let decimal = |unscaled| Scalar::Decimal {
-        unscaled,
-        precision,
-        scale,
-    };
-    if let Some(unscaled) = parse_decimal(text, precision, scale) {
-        return Some(decimal(unscaled));
-    }
-    let (mantissa, exponent) = match text.split_once(['e', 'E']) {
-        Some((mantissa, exponent)) => (mantissa, exponent.parse::<i64>().ok()?),
-        None => (text, 0),
-    };
-    let (negative, digits) = match mantissa.strip_prefix('-') {
-        Some(rest) => (true, rest),
-        None => (false, mantissa.strip_prefix('+').unwrap_or(mantissa)),
-    };
-    let (before, behind) = digits.split_once('.').unwrap_or((digits, ""));
-    let all = format!("{before}{behind}");
-    if all.is_empty() || !all.bytes().all(|byte| byte.is_ascii_digit()) {
-        return None;
-    }
-    // So many of the digits stay.
-    let kept = i64::try_from(before.len())
-        .ok()?
-        .checked_add(exponent)?
-        .checked_add(i64::from(scale))?;
-    let (kept, next) = match usize::try_from(kept) {
-        Ok(kept) => (all.get(..kept)?, all.as_bytes().get(kept)),
-        Err(_) => ("", None),
-    };
-    let magnitude: i128 = if kept.trim_start_matches('0').is_empty() {
-        0
-    } else {
-        kept.parse().ok()?
-    };
-    let magnitude = magnitude.checked_add(i128::from(next.is_some_and(|digit| *digit >= b'5')))?;
-    let fits = magnitude < 10i128.checked_pow(u32::from(precision))?;
-    fits.then(|| decimal(if negative { -magnitude } else { magnitude }))
-}
-
-fn from_text(text: &str, to: PrimitiveType) -> Result<Scalar, Failure> {
-    let trimmed = moments::trimmed(text);
-    let malformed = || Failure::Invalid(format!("{text:?} is not a {to}"));
-    Ok(match to {
-        PrimitiveType::String => Scalar::String(text.to_owned()),
-        PrimitiveType::Binary => Scalar::Binary(text.as_bytes().to_vec()),
-        PrimitiveType::Boolean => match trimmed.to_ascii_lowercase().as_str() {
-            "t" | "true" | "y" | "yes" | "1" => Scalar::Boolean(true),
-            "f" | "false" | "n" | "no" | "0" => Scalar::Boolean(false),
-            _ => return Err(malformed()),
-        },
-        PrimitiveType::Byte => Scalar::Byte(trimmed.parse().map_err(|_| malformed())?),
-        PrimitiveType::Short => Scalar::Short(trimmed.parse().map_err(|_| malformed())?),
-        PrimitiveType::Integer => Scalar::Integer(trimmed.parse().map_err(|_| malformed())?),
-        PrimitiveType::Long => Scalar::Long(trimmed.parse().map_err(|_| malformed())?),
-        PrimitiveType::Float => Scalar::Float(floating(trimmed).ok_or_else(malformed)?),
-        PrimitiveType::Double => Scalar::Double(floating(trimmed).ok_or_else(malformed)?),
-        PrimitiveType::Decimal { precision, scale } => {
-            rounded(trimmed, precision, scale).ok_or_else(malformed)?
-        }
-        PrimitiveType::Date => Scalar::Date(moments::read_date(text).ok_or_else(malformed)?),
-        PrimitiveType::Timestamp | PrimitiveType::TimestampNtz => {
-            let ntz = to == PrimitiveType::TimestampNtz;
-            let read = if ntz {
-                moments::read_timestamp_ntz(text)
-            } else {
-                moments::read_timestamp(text)
-            };
-            match read {
-                Ok(micros) if ntz => Scalar::TimestampNtz(micros),
-                Ok(micros) => Scalar::Timestamp(micros),
-                Err(NoTime::Malformed) => return Err(malformed()),
-                Err(NoTime::Zone) => {
-                    return unsupported(format!(
-                        "{text:?} has a zone that is not known, or not for its year,"
-                    ));
-                }
-            }
-        }
-        PrimitiveType::Void | PrimitiveType::Variant => return Err(malformed()),
-    })
-}
-
-/// A floating point number, also with the letter of its type behind it.
-fn floating<V: std::str::FromStr>(text: &str) -> Option<V> {
-    let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
-    if unsigned.eq_ignore_ascii_case("nan") && unsigned.len() < text.len() {
-        return None;
-    }
-    let is_number = unsigned.starts_with(|c: char| c.is_ascii_digit() || c == '.');
-    let number = if is_number {
-        text.strip_suffix(['d', 'D', 'f', 'F']).unwrap_or(text)
-    } else {
-        text
-    };
-    number.parse().ok()
-}
-
-fn to_text(value: &Scalar) -> Result<Scalar, Failure> {
-    Ok(Scalar::String(match value {
-        Scalar::String(text) => text.clone(),
-        Scalar::Boolean(value) => value.to_string(),
-        Scalar::Decimal { unscaled, scale, .. } => format_decimal(*unscaled, *scale),
-        Scalar::Date(days) => moments::format_days(i64::from(*days)),
-        Scalar::Timestamp(micros) | Scalar::TimestampNtz(micros) => moments::format_micros(*micros, ' '),
-        Scalar::Binary(bytes) => match std::str::from_utf8(bytes) {
-            Ok(text) => text.to_owned(),
-            Err(_) => {
-                return unsupported("bytes that are not UTF-8 as a text are not implemented in predicates");
-            }
-        },
-        other => match integer(other) {
-            Some(number) => number.to_string(),
-            None => {
-                return unsupported(format!(
-                    "the cast of a {} to a string is not implemented in predicates",
-                    other.data_type()
-                ));
-            }
-        },
-    }))
 }
 
 #[cfg(test)]

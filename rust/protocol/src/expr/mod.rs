@@ -8,6 +8,7 @@ mod bind;
 mod bound;
 mod coercion;
 mod convert;
+mod decimals;
 mod display;
 mod evaluate;
 mod fit;
@@ -17,8 +18,12 @@ mod parse;
 mod place;
 mod predicate;
 mod scalar;
+mod texts;
 mod time;
+#[cfg(test)]
+mod twin;
 mod values;
+mod zones;
 
 pub use bound::{BoundPredicate, Comparison, Operand};
 pub use evaluate::evaluate;

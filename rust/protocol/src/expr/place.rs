@@ -40,7 +40,7 @@ impl Source<'_> {
         let (line, column, shown) = self.place(at);
         let hint = match (hint, shown) {
             (hint, None) => hint.to_owned(),
-            ("", Some(shown)) => shown,
+            ("", Some(shown)) => format!("look here:\n{shown}"),
             (hint, Some(shown)) => format!("{hint}\n{shown}"),
         };
         let error = Error::new(kind, format!("{message} at line {line}, column {column}"))
@@ -124,6 +124,7 @@ mod tests {
         };
         let error = Source(&long).error(ErrorKind::InvalidPredicate, at, "no", "");
         let lines: Vec<_> = error.hint_text().unwrap_or_default().lines().collect();
-        assert_eq!((lines[0].len(), lines[1].find('^')), (33, lines[0].find('!')));
+        assert_eq!(lines[0], "look here:");
+        assert_eq!((lines[1].len(), lines[2].find('^')), (33, lines[1].find('!')));
     }
 }

@@ -1,13 +1,13 @@
-//! Any text as a predicate: a predicate or an error that says why, never a panic or an endless descent.
+//! Any text as a predicate: a predicate or an error that says where and why, never a panic or an endless descent.
 
 use deltaic_protocol::ErrorKind;
 use deltaic_protocol::expr::parse_predicate;
 
 use super::memory::{Bound, bounded};
 
-/// The tree of the SQL parser is large: an expression has hundreds of bytes, and a digit is one.
+/// A part of a predicate has hundreds of bytes, and a digit is one.
 const BOUND: Bound = Bound {
-    per_byte: 4096,
+    per_byte: 1024,
     spare: 256 * 1024,
 };
 
@@ -17,16 +17,24 @@ pub(super) fn law(bytes: &[u8]) {
     };
     match bounded(BOUND, bytes.len(), || parse_predicate(text)) {
         Ok(predicate) => {
-            // The same text says the same, also with white space around it.
+            // The same text says the same, also with white space around it; so does what the predicate prints.
             let again = parse_predicate(&format!(" {text}\n"));
-            assert_eq!(again.ok(), Some(predicate));
+            assert_eq!(again.as_ref().ok(), Some(&predicate));
+            let printed = predicate.to_string();
+            let again = parse_predicate(&printed);
+            assert_eq!(again.as_ref().ok(), Some(&predicate), "{printed}");
         }
-        Err(error) => assert!(
-            matches!(
-                error.kind(),
-                ErrorKind::InvalidPredicate | ErrorKind::UnsupportedExpression
-            ),
-            "{error:?}"
-        ),
+        Err(error) => {
+            assert!(
+                matches!(
+                    error.kind(),
+                    ErrorKind::InvalidPredicate | ErrorKind::UnsupportedExpression
+                ),
+                "{error:?}"
+            );
+            for wanted in ["line", "column"] {
+                assert!(error.context().iter().any(|(key, _)| *key == wanted), "{error:?}");
+            }
+        }
     }
 }

@@ -1,16 +1,15 @@
-//! Two sides of a comparison, and the values of IN.
+//! Two sides of a comparison.
 
 use super::{Binder, Value, is, not};
 use crate::Result;
 use crate::expr::arithmetic::Known;
 use crate::expr::coercion::wider;
 use crate::expr::convert;
-use crate::expr::fit::{self, Fit};
+use crate::expr::fit;
 use crate::expr::place::Span;
-use crate::expr::predicate::Expr;
 use crate::expr::values::{word_of_double, word_of_float};
-use crate::expr::{BoundPredicate, Comparison, Operand, Scalar, ValueSet};
-use crate::schema::{DataType, PrimitiveType};
+use crate::expr::{BoundPredicate, Comparison, Operand, Scalar};
+use crate::schema::PrimitiveType;
 
 /// A part and where it stands.
 type Placed = (Span, Value);
@@ -50,6 +49,11 @@ impl Binder<'_> {
                         ),
                         "",
                     ),
+                    // There is NULL in both, and nothing else.
+                    Some(PrimitiveType::Void) => {
+                        let same = op == Comparison::NullSafeEqual;
+                        Ok(BoundPredicate::Constant(same.then_some(true)))
+                    }
                     Some(common) => Ok(BoundPredicate::Compare {
                         op,
                         left: Operand::Column(left.path),
@@ -64,7 +68,7 @@ impl Binder<'_> {
     }
 
     /// Two types that have none in common.
-    fn apart<T>(&self, at: Span, left: PrimitiveType, right: PrimitiveType) -> Result<T> {
+    pub(super) fn apart<T>(&self, at: Span, left: PrimitiveType, right: PrimitiveType) -> Result<T> {
         let both_numbers = convert::is_numeric(left) && convert::is_numeric(right);
         let why = if both_numbers {
             "have too many digits to be compared exactly"
@@ -74,7 +78,7 @@ impl Binder<'_> {
         let hint =
             "write the literal as the column's type, for example DATE '2026-11-01', 9.5, 'text' or X'00FF'";
         self.source
-            .invalid(at, format!("a {left} and a {right} {why}"), hint)
+            .invalid(at, format!("the types {left} and {right} {why}"), hint)
     }
 
     /// Two values that are known.
@@ -147,81 +151,12 @@ impl Binder<'_> {
         }
     }
 
-    fn of_texts<T>(&self, at: Span, name: &str, other: PrimitiveType) -> Result<T> {
+    pub(super) fn of_texts<T>(&self, at: Span, name: &str, other: PrimitiveType) -> Result<T> {
         self.source.unsupported(
             at,
-            format!("{name} is a string: beside a {other} its texts would have to be cast"),
+            format!("{name} is a string: beside the type {other} its texts would have to be cast"),
             "write the literal as text, for example 'x'",
         )
-    }
-
-    pub(super) fn is_in(&self, at: Span, inner: &Expr, list: &[Expr]) -> Result<BoundPredicate> {
-        let mut items = Vec::with_capacity(list.len());
-        for item in list {
-            match self.value(item)? {
-                Value::Known(known) => items.push(known),
-                _ => return self.only_of_columns(item.at),
-            }
-        }
-        let value = self.value(inner)?;
-        let own = match &value {
-            Value::Known(known) => known.data_type,
-            Value::Column(column) if items.iter().all(|item| item.data_type == PrimitiveType::Void) => {
-                return Ok(match &column.data_type {
-                    DataType::Primitive(PrimitiveType::Variant) => {
-                        return self.of_a_variant(inner.at, &column.name());
-                    }
-                    _ => BoundPredicate::Constant(None),
-                });
-            }
-            Value::Column(column) => self.comparable(inner.at, column)?,
-            Value::Condition(_) => PrimitiveType::Boolean,
-            Value::Interval(_) => return self.only_of_columns(inner.at),
-        };
-        // All values are compared in one type.
-        let mut common = own;
-        for (item, expr) in items.iter().zip(list) {
-            match wider(common, item.data_type) {
-                Some(wider) => common = wider,
-                None => return self.apart(expr.at, own, item.data_type),
-            }
-        }
-        let mut values = Vec::with_capacity(items.len());
-        let mut has_null = false;
-        for (item, expr) in items.iter().zip(list) {
-            match item.cast(common).map_err(self.failed(expr.at))?.value {
-                Some(value) => values.push(value),
-                None => has_null = true,
-            }
-        }
-        match value {
-            Value::Known(known) => {
-                let Some(own) = known.cast(common).map_err(self.failed(at))?.value else {
-                    return Ok(BoundPredicate::Constant(None));
-                };
-                let found = values
-                    .iter()
-                    .any(|value| compare_values(Comparison::Equal, &own, value));
-                Ok(BoundPredicate::Constant(
-                    found.then_some(true).or((!has_null).then_some(false)),
-                ))
-            }
-            Value::Column(column) if own != PrimitiveType::Boolean => {
-                if own == PrimitiveType::String && common != PrimitiveType::String {
-                    return self.of_texts(at, &column.name(), common);
-                }
-                Ok(one_of(column.path, own, values, common, has_null))
-            }
-            Value::Column(column) => Ok(one_truth_of(
-                BoundPredicate::Column(column.path),
-                &values,
-                has_null,
-            )),
-            Value::Condition(condition) if values.len() + usize::from(has_null) == 1 => {
-                Ok(one_truth_of(condition, &values, has_null))
-            }
-            _ => self.only_of_columns(at),
-        }
     }
 }
 
@@ -243,68 +178,8 @@ fn beyond_long(op: Comparison, side: PrimitiveType, known: &Known) -> Option<boo
     }
 }
 
-/// A column is one of many values of the type in which they are compared.
-fn one_of(
-    path: Vec<String>,
-    column: PrimitiveType,
-    values: Vec<Scalar>,
-    common: PrimitiveType,
-    has_null: bool,
-) -> BoundPredicate {
-    let fits: Option<Vec<Fit>> = values.iter().map(|value| fit::fit(value, column)).collect();
-    let Some(fits) = fits else {
-        // They are compared one by one, in a type that is not the column's.
-        let equal = |value| beside_value(Comparison::Equal, path.clone(), column, value, common);
-        let mut parts: Vec<BoundPredicate> = values.into_iter().map(equal).collect();
-        if has_null {
-            parts.push(BoundPredicate::Constant(None));
-        }
-        return if parts.len() > 1 {
-            BoundPredicate::Or(parts)
-        } else {
-            parts.pop().unwrap_or(BoundPredicate::Constant(None))
-        };
-    };
-    let exact = |fit| match fit {
-        Fit::Exact(value) => Some(value),
-        Fit::Behind(_) | Fit::Below | Fit::Above => None,
-    };
-    let values = ValueSet::new(fits.into_iter().filter_map(exact).collect());
-    match (values.values(), has_null) {
-        ([], true) => BoundPredicate::Constant(None),
-        ([], false) => fit::unless_null(path, false),
-        ([value], false) => BoundPredicate::Compare {
-            op: Comparison::Equal,
-            left: Operand::Column(path),
-            right: Operand::Scalar(value.clone()),
-            common: column,
-        },
-        _ => BoundPredicate::In {
-            path,
-            values,
-            has_null,
-        },
-    }
-}
-
-/// A condition's answer is one of these.
-fn one_truth_of(condition: BoundPredicate, values: &[Scalar], has_null: bool) -> BoundPredicate {
-    let mut parts: Vec<BoundPredicate> = values
-        .iter()
-        .map(|value| with_truth(Comparison::Equal, condition.clone(), Some(value)))
-        .collect();
-    if has_null {
-        parts.push(BoundPredicate::Constant(None));
-    }
-    if parts.len() > 1 {
-        BoundPredicate::Or(parts)
-    } else {
-        parts.pop().unwrap_or(BoundPredicate::Constant(None))
-    }
-}
-
 /// A column beside a value of the type in which both are compared.
-fn beside_value(
+pub(super) fn beside_value(
     op: Comparison,
     path: Vec<String>,
     column: PrimitiveType,
@@ -323,7 +198,11 @@ fn beside_value(
 }
 
 /// A condition beside TRUE, FALSE or NULL. FALSE is below TRUE.
-fn with_truth(op: Comparison, condition: BoundPredicate, value: Option<&Scalar>) -> BoundPredicate {
+pub(super) fn with_truth(
+    op: Comparison,
+    condition: BoundPredicate,
+    value: Option<&Scalar>,
+) -> BoundPredicate {
     let Some(Scalar::Boolean(value)) = value else {
         return match op {
             Comparison::NullSafeEqual => is(condition, None),

@@ -2,6 +2,7 @@
 //! refused, each time with its place in the text.
 
 mod comparisons;
+mod lists;
 mod names;
 #[cfg(test)]
 mod tests;
@@ -35,6 +36,7 @@ struct Binder<'a> {
 }
 
 /// What a part of a predicate is.
+#[derive(Clone)]
 enum Value {
     /// A value that is known without any row.
     Known(Known),
@@ -45,6 +47,7 @@ enum Value {
 }
 
 /// A column or a field in one.
+#[derive(Clone)]
 struct Column {
     path: Vec<String>,
     data_type: DataType,
@@ -90,7 +93,7 @@ impl Binder<'_> {
                 DataType::Primitive(PrimitiveType::Variant) => self.of_a_variant(expr.at, &column.name()),
                 _ => {
                     let message = format!(
-                        "the column {} is a {}, not a condition",
+                        "the column {} is of the type {}, not a condition",
                         column.name(),
                         column.data_type
                     );
@@ -140,17 +143,22 @@ impl Binder<'_> {
                 self.compare(*op, (left.at, left_value), (right.at, right_value), expr.at)?
             }
             ExprKind::Between(inner, low, high) => {
+                // Asked once: within another BETWEEN it would be asked four times, and so on.
+                let value = self.value(inner)?;
+                if matches!(value, Value::Condition(_)) {
+                    return self.only_of_columns(inner.at);
+                }
                 let part = |op, bound: &Expr| {
-                    let (value, bound_value) = (self.value(inner)?, self.value(bound)?);
-                    if matches!(value, Value::Condition(_)) {
-                        return self.only_of_columns(inner.at);
-                    }
-                    self.compare(op, (inner.at, value), (bound.at, bound_value), expr.at)
+                    let side = (inner.at, value.clone());
+                    self.compare(op, side, (bound.at, self.value(bound)?), expr.at)
                 };
-                BoundPredicate::And(vec![
-                    part(Comparison::GreaterOrEqual, low)?,
-                    part(Comparison::LessOrEqual, high)?,
-                ])
+                let above = part(Comparison::GreaterOrEqual, low)?;
+                match (above, part(Comparison::LessOrEqual, high)?) {
+                    (BoundPredicate::Constant(above), BoundPredicate::Constant(below)) => {
+                        BoundPredicate::Constant(both(above, below))
+                    }
+                    (above, below) => BoundPredicate::And(vec![above, below]),
+                }
             }
             ExprKind::In(inner, list) => self.is_in(expr.at, inner, list)?,
             ExprKind::IsNull(inner) => match self.value(inner)? {
@@ -201,7 +209,9 @@ impl Binder<'_> {
     fn cast(&self, at: Span, inner: &Expr, to: PrimitiveType, or_null: bool) -> Result<Value> {
         match self.value(inner)? {
             Value::Known(known) => match known.cast(to) {
-                Err(Failure::Invalid(_)) if or_null && castable(known.data_type, to) => {
+                Err(Failure::Invalid(_) | Failure::Malformed(_))
+                    if or_null && castable(known.data_type, to) =>
+                {
                     Ok(Value::Known(Known::computed(None, to)))
                 }
                 cast => cast.map(Value::Known).map_err(self.failed(at)),
@@ -219,8 +229,17 @@ fn castable(from: PrimitiveType, to: PrimitiveType) -> bool {
     from == PrimitiveType::String || (is_numeric(from) && is_numeric(to))
 }
 
+/// AND of two answers.
+fn both(left: Option<bool>, right: Option<bool>) -> Option<bool> {
+    match (left, right) {
+        (Some(false), _) | (_, Some(false)) => Some(false),
+        (Some(true), Some(true)) => Some(true),
+        _ => None,
+    }
+}
+
 /// What is known of a condition's answer.
-fn is(condition: BoundPredicate, truth: Option<bool>) -> BoundPredicate {
+pub(super) fn is(condition: BoundPredicate, truth: Option<bool>) -> BoundPredicate {
     match (condition, truth) {
         (BoundPredicate::Constant(value), truth) => BoundPredicate::Constant(Some(value == truth)),
         (BoundPredicate::Column(path), None) => BoundPredicate::IsNull(path),

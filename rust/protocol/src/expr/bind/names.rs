@@ -54,7 +54,7 @@ impl Binder<'_> {
                 }
                 (other, Some(below)) => {
                     return fails(
-                        format!("{part} is a {other} and has no field {below}"),
+                        format!("{part} is of the type {other} and has no field {below}"),
                         "a dot looks into a struct; put backticks around a name that holds a dot",
                     );
                 }
@@ -79,7 +79,7 @@ impl Binder<'_> {
             ),
             (DataType::Primitive(primitive), _) => Ok(*primitive),
             (other, _) => refused(
-                format!("{name} is a {other}; only values without parts are compared"),
+                format!("{name} is of the type {other}; only values without parts are compared"),
                 "compare its fields, or ask whether it IS NULL",
             ),
         }

@@ -26,7 +26,10 @@ impl Binder<'_> {
                     .source
                     .invalid(
                         expr.at,
-                        format!("a string is expected, and {} is a {other}", column.name()),
+                        format!(
+                            "a string is expected, and {} is of the type {other}",
+                            column.name()
+                        ),
                         "",
                     )
                     .map_err(|error: Error| error.with("field", column.name())),
@@ -117,7 +120,7 @@ impl Binder<'_> {
                 PrimitiveType::Float | PrimitiveType::Double => Ok(BoundPredicate::IsNan(column.path)),
                 other => {
                     let message = format!(
-                        "isnan is asked of a float or a double, and {} is a {other}",
+                        "isnan is asked of a float or a double, and {} is of the type {other}",
                         column.name()
                     );
                     self.source

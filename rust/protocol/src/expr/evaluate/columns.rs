@@ -6,7 +6,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{Date32Type, Decimal128Type, TimestampMicrosecondType};
 use arrow_array::{Array, ArrayRef, Float64Array, PrimitiveArray, RecordBatch, make_array};
 use arrow_buffer::NullBuffer;
-use arrow_schema::{ArrowError, DataType};
+use arrow_schema::{ArrowError, DataType, TimeUnit};
 
 use super::failed;
 use crate::expr::convert::double_of;
@@ -57,6 +57,11 @@ pub(super) fn column_of(batch: &RecordBatch, path: &[String], common: PrimitiveT
     match (array.data_type(), &wanted) {
         (DataType::Decimal128(_, scale), DataType::Float64) => doubles(&array, *scale),
         (DataType::Date32, DataType::Timestamp(..)) => midnights(&array, &wanted),
+        // The clock is UTC's.
+        (DataType::Timestamp(TimeUnit::Microsecond, _), DataType::Timestamp(TimeUnit::Microsecond, _)) => {
+            let data = array.to_data().into_builder().data_type(wanted).build();
+            Ok(make_array(data.map_err(failed)?))
+        }
         _ => {
             let options = arrow_cast::CastOptions {
                 safe: false,

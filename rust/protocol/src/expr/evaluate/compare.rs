@@ -140,37 +140,31 @@ where
     let Some(one) = one.iter().next().flatten() else {
         return BooleanArray::new_null(values.len());
     };
-    let x = values.values();
-    let length = values.len();
     let answers = if T::is_nan(one) {
         match op {
             Comparison::Equal | Comparison::NullSafeEqual | Comparison::GreaterOrEqual => {
-                BooleanBuffer::collect_bool(length, |row| T::is_nan(x[row]))
+                BooleanArray::from_unary(values, T::is_nan)
             }
-            Comparison::NotEqual | Comparison::Less => {
-                BooleanBuffer::collect_bool(length, |row| !T::is_nan(x[row]))
-            }
-            Comparison::LessOrEqual => BooleanBuffer::new_set(length),
-            Comparison::Greater => BooleanBuffer::new_unset(length),
+            Comparison::NotEqual | Comparison::Less => BooleanArray::from_unary(values, |x| !T::is_nan(x)),
+            Comparison::LessOrEqual => BooleanArray::from_unary(values, |_| true),
+            Comparison::Greater => BooleanArray::from_unary(values, |_| false),
         }
     } else {
         match op {
-            Comparison::Equal | Comparison::NullSafeEqual => {
-                BooleanBuffer::collect_bool(length, |row| x[row] == one)
-            }
-            Comparison::NotEqual => BooleanBuffer::collect_bool(length, |row| x[row] != one),
-            Comparison::Less => BooleanBuffer::collect_bool(length, |row| x[row] < one),
-            Comparison::LessOrEqual => BooleanBuffer::collect_bool(length, |row| x[row] <= one),
+            Comparison::Equal | Comparison::NullSafeEqual => BooleanArray::from_unary(values, |x| x == one),
+            Comparison::NotEqual => BooleanArray::from_unary(values, |x| x != one),
+            Comparison::Less => BooleanArray::from_unary(values, |x| x < one),
+            Comparison::LessOrEqual => BooleanArray::from_unary(values, |x| x <= one),
             #[expect(clippy::neg_cmp_op_on_partial_ord, reason = "NaN is above every number")]
-            Comparison::Greater => BooleanBuffer::collect_bool(length, |row| !(x[row] <= one)),
+            Comparison::Greater => BooleanArray::from_unary(values, |x| !(x <= one)),
             #[expect(clippy::neg_cmp_op_on_partial_ord, reason = "NaN is above every number")]
-            Comparison::GreaterOrEqual => BooleanBuffer::collect_bool(length, |row| !(x[row] < one)),
+            Comparison::GreaterOrEqual => BooleanArray::from_unary(values, |x| !(x < one)),
         }
     };
     if op == Comparison::NullSafeEqual {
-        return BooleanArray::new(super::known_and(answers, values.nulls()), None);
+        return super::is(&answers, Some(true));
     }
-    BooleanArray::new(answers, values.nulls().cloned())
+    answers
 }
 
 fn mirrored(op: Comparison) -> Comparison {

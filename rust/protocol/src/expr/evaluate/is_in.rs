@@ -5,16 +5,26 @@ use arrow_array::types::{
     ArrowPrimitiveType, Date32Type, Decimal128Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type,
     Int64Type, TimestampMicrosecondType,
 };
-use arrow_array::{Array, ArrayRef, BooleanArray};
-use arrow_buffer::{BooleanBuffer, NullBuffer};
+use arrow_array::{Array, ArrayRef, BooleanArray, RecordBatch};
+use arrow_buffer::NullBuffer;
 use arrow_schema::{DataType, TimeUnit};
 
+use super::columns::column_of;
 use crate::expr::ValueSet;
 use crate::expr::values::{word_of_double, word_of_float};
 use crate::{Error, ErrorKind, Result};
 
 /// TRUE for what is among the values; for what is not FALSE, or NULL where NULL is among them; NULL for NULL.
-pub(super) fn is_in(array: &ArrayRef, values: &ValueSet, has_null: bool) -> Result<BooleanArray> {
+pub(super) fn is_in(
+    batch: &RecordBatch,
+    path: &[String],
+    values: &ValueSet,
+    has_null: bool,
+) -> Result<BooleanArray> {
+    let Some(first) = values.values().first() else {
+        return Err(Error::new(ErrorKind::Internal, "a list of values has none"));
+    };
+    let array = &column_of(batch, path, first.data_type())?;
     let found = match array.data_type() {
         DataType::Int8 => by_word::<Int8Type>(array, |value| values.has_word(i64::from(value))),
         DataType::Int16 => by_word::<Int16Type>(array, |value| values.has_word(i64::from(value))),
@@ -27,30 +37,27 @@ pub(super) fn is_in(array: &ArrayRef, values: &ValueSet, has_null: bool) -> Resu
         DataType::Float32 => by_word::<Float32Type>(array, |value| values.has_word(word_of_float(value))),
         DataType::Float64 => by_word::<Float64Type>(array, |value| values.has_word(word_of_double(value))),
         DataType::Decimal128(..) => by_word::<Decimal128Type>(array, |value| values.has_decimal(value)),
-        DataType::Utf8 => array.as_string_opt::<i32>().map(|texts| {
-            BooleanBuffer::collect_bool(texts.len(), |row| values.has_bytes(texts.value(row).as_bytes()))
-        }),
+        DataType::Utf8 => array
+            .as_string_opt::<i32>()
+            .map(|texts| BooleanArray::from_unary(texts, |text| values.has_bytes(text.as_bytes()))),
         DataType::Binary => array
             .as_binary_opt::<i32>()
-            .map(|texts| BooleanBuffer::collect_bool(texts.len(), |row| values.has_bytes(texts.value(row)))),
+            .map(|texts| BooleanArray::from_unary(texts, |bytes| values.has_bytes(bytes))),
         _ => None,
     };
     let found = found.ok_or_else(|| {
         let message = format!("values of the type {} are not looked up", array.data_type());
         Error::new(ErrorKind::InvalidPredicate, message)
     })?;
-    let nulls = if has_null {
-        NullBuffer::union(array.nulls(), Some(&NullBuffer::new(found.clone())))
-    } else {
-        array.nulls().cloned()
-    };
-    Ok(BooleanArray::new(found, nulls))
+    if !has_null {
+        return Ok(found);
+    }
+    // Only what is found is known.
+    let known = NullBuffer::new(found.values().clone());
+    let nulls = NullBuffer::union(found.nulls(), Some(&known));
+    Ok(BooleanArray::new(found.values().clone(), nulls))
 }
 
-fn by_word<T: ArrowPrimitiveType>(
-    array: &ArrayRef,
-    has: impl Fn(T::Native) -> bool,
-) -> Option<BooleanBuffer> {
-    let values = array.as_primitive_opt::<T>()?.values();
-    Some(BooleanBuffer::collect_bool(values.len(), |row| has(values[row])))
+fn by_word<T: ArrowPrimitiveType>(array: &ArrayRef, has: impl Fn(T::Native) -> bool) -> Option<BooleanArray> {
+    Some(BooleanArray::from_unary(array.as_primitive_opt::<T>()?, has))
 }

@@ -59,7 +59,7 @@ pub fn evaluate(predicate: &BoundPredicate, batch: &RecordBatch) -> Result<Boole
             path,
             values,
             has_null,
-        } => is_in::is_in(&column(batch, path)?, values, *has_null)?,
+        } => is_in::is_in(batch, path, values, *has_null)?,
         BoundPredicate::Compare {
             op,
             left,
@@ -88,9 +88,20 @@ fn fold(
     let Some(first) = parts.next() else {
         return Ok(constant(Some(of_none), batch.num_rows()));
     };
-    parts.try_fold(evaluate(first, batch)?, |joined, part| {
-        join(&joined, &evaluate(part, batch)?).map_err(failed)
-    })
+    let mut joined = evaluate(first, batch)?;
+    for part in parts {
+        // Nothing that is said further changes what is decided for every row.
+        let decided = if of_none {
+            joined.false_count()
+        } else {
+            joined.true_count()
+        };
+        if decided == joined.len() {
+            break;
+        }
+        joined = join(&joined, &evaluate(part, batch)?).map_err(failed)?;
+    }
+    Ok(joined)
 }
 
 fn failed(error: ArrowError) -> Error {
@@ -105,25 +116,22 @@ fn of_texts(batch: &RecordBatch, path: &[String], holds: impl Fn(&str) -> bool) 
     let texts: &StringArray = texts
         .as_string_opt()
         .ok_or_else(|| Error::new(ErrorKind::InvalidPredicate, "a string is expected"))?;
-    let answers = BooleanBuffer::collect_bool(texts.len(), |row| holds(texts.value(row)));
-    Ok(BooleanArray::new(answers, texts.nulls().cloned()))
+    Ok(BooleanArray::from_unary(texts, holds))
 }
 
 /// Whether each value is not a number; FALSE for NULL.
 fn is_nan(values: &ArrayRef) -> Result<BooleanArray> {
     let answers = if let Some(floats) = values.as_primitive_opt::<Float32Type>() {
-        let floats = floats.values();
-        BooleanBuffer::collect_bool(floats.len(), |row| floats[row].is_nan())
+        BooleanArray::from_unary(floats, f32::is_nan)
     } else if let Some(doubles) = values.as_primitive_opt::<Float64Type>() {
-        let doubles = doubles.values();
-        BooleanBuffer::collect_bool(doubles.len(), |row| doubles[row].is_nan())
+        BooleanArray::from_unary(doubles, f64::is_nan)
     } else {
         return Err(Error::new(
             ErrorKind::InvalidPredicate,
             "isnan needs a floating point number",
         ));
     };
-    Ok(BooleanArray::new(known_and(answers, values.nulls()), None))
+    Ok(is(&answers, Some(true)))
 }
 
 /// What holds and is not NULL.

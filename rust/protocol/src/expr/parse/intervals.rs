@@ -95,10 +95,16 @@ impl Parser<'_> {
                 return self.unexpected("a unit of time");
             };
             self.advance();
-            let Ok(count) = digits.trim().parse::<i64>() else {
+            let digits = digits.trim();
+            let count = match (negative, digits.strip_prefix('-')) {
+                (false, _) => digits.parse(),
+                (true, Some(positive)) => positive.parse(),
+                (true, None) => format!("-{digits}").parse(),
+            };
+            let Ok(count) = count else {
                 return self.unknown(self.since(start));
             };
-            parts.push((if negative { count.saturating_neg() } else { count }, unit));
+            parts.push((count, unit));
             if self.is_word(0, "TO") {
                 return self.unknown(self.here());
             }

@@ -1,6 +1,6 @@
 //! From SQL text, in Spark's spelling, to a [`Predicate`]: conditions, and what joins them.
 //!
-//! `tokens` cuts the text, `terms` reads values and names, `literals` gives them their types.
+//! `tokens` cuts the text, `terms` and `words` read values and names, `literals` gives them their types.
 
 mod intervals;
 mod literals;
@@ -8,6 +8,7 @@ mod terms;
 #[cfg(test)]
 mod tests;
 mod tokens;
+mod words;
 
 use super::place::{Source, Span};
 use super::predicate::{Expr, ExprKind};
@@ -16,7 +17,10 @@ use crate::Result;
 use tokens::Token;
 
 /// How deeply a predicate may nest. A chain of ANDs or ORs and a list are one level, however long.
-const DEPTH: usize = 120;
+const DEPTH: usize = 80;
+
+/// How deeply the reading of it may go: printed with parentheses around every part, a level takes three steps.
+const STEPS: usize = 3 * DEPTH + 10;
 
 const HOW_TO_WRITE: &str =
     "write it as in Spark SQL, for example: day >= DATE '2026-11-01' AND `my column` = 'x'";
@@ -161,7 +165,7 @@ impl Parser<'_> {
 
     /// Reads a part one level deeper.
     fn deeper<T>(&mut self, read: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
-        if self.depth >= DEPTH {
+        if self.depth >= STEPS {
             return self.too_deep(self.here());
         }
         self.depth += 1;

@@ -82,6 +82,11 @@ fn literals_keep_the_type_of_their_spelling() -> Result<()> {
         ("INTERVAL '1' DAY", "INTERVAL 1 DAY"),
         ("INTERVAL 1 WEEK -2 DAYS", "INTERVAL 5 DAY"),
         ("INTERVAL 1 DAY 1 HOUR", "INTERVAL 90000000000 MICROSECOND"),
+        (
+            "INTERVAL -9223372036854775808 MICROSECONDS",
+            "INTERVAL -9223372036854775808 MICROSECOND",
+        ),
+        ("INTERVAL - '-1' MONTH", "INTERVAL 1 MONTH"),
         ("INTERVAL '1 year -2 months'", "INTERVAL 10 MONTH"),
         ("NULL", "NULL"),
     ] {
@@ -134,6 +139,25 @@ fn long_predicates_are_read_and_deep_ones_refused() -> Result<()> {
         assert!(what.contains("levels deep"), "{what}");
     }
     Ok(())
+}
+
+#[test]
+fn what_is_as_deep_as_may_be_is_read_back_with_a_small_stack() {
+    let run = || {
+        for text in [
+            "a + ".repeat(78) + "1",
+            "NOT ".repeat(79) + "a",
+            "- ".repeat(78) + "a",
+            "a".to_owned() + &"::INT".repeat(78),
+            "isnan(".repeat(78) + "a" + &")".repeat(78),
+            "(".repeat(120) + "a" + &")".repeat(120),
+            "a = (1 + (NOT (b OR ".repeat(19) + "c" + &")))".repeat(19),
+        ] {
+            assert!(printed(&text).is_ok(), "{text}");
+        }
+    };
+    let thread = std::thread::Builder::new().stack_size(3 << 19).spawn(run);
+    assert!(thread.is_ok_and(|thread| thread.join().is_ok()));
 }
 
 #[test]

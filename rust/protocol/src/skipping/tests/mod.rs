@@ -1,6 +1,7 @@
 //! Laws of data skipping: a file with a matching row is never left out, and one that cannot match is.
 
 mod cases;
+mod lists_and_patterns;
 mod never_lost;
 mod partitions;
 mod predicates;

@@ -1,0 +1,142 @@
+//! The values of IN: all of them are compared in one type.
+
+use super::comparisons::{beside_value, compare_values, with_truth};
+use super::{Binder, Value};
+use crate::Result;
+use crate::expr::coercion::wider;
+use crate::expr::fit::{self, Fit};
+use crate::expr::place::Span;
+use crate::expr::predicate::Expr;
+use crate::expr::{BoundPredicate, Comparison, Operand, Scalar, ValueSet};
+use crate::schema::{DataType, PrimitiveType};
+
+impl Binder<'_> {
+    pub(super) fn is_in(&self, at: Span, inner: &Expr, list: &[Expr]) -> Result<BoundPredicate> {
+        let mut items = Vec::with_capacity(list.len());
+        for item in list {
+            match self.value(item)? {
+                Value::Known(known) => items.push(known),
+                _ => return self.only_of_columns(item.at),
+            }
+        }
+        let value = self.value(inner)?;
+        let own = match &value {
+            Value::Known(known) => known.data_type,
+            Value::Column(column) if items.iter().all(|item| item.data_type == PrimitiveType::Void) => {
+                return Ok(match &column.data_type {
+                    DataType::Primitive(PrimitiveType::Variant) => {
+                        return self.of_a_variant(inner.at, &column.name());
+                    }
+                    _ => BoundPredicate::Constant(None),
+                });
+            }
+            Value::Column(column) => self.comparable(inner.at, column)?,
+            Value::Condition(_) => PrimitiveType::Boolean,
+            Value::Interval(_) => return self.only_of_columns(inner.at),
+        };
+        // All values are compared in one type.
+        let mut common = own;
+        for (item, expr) in items.iter().zip(list) {
+            match wider(common, item.data_type) {
+                Some(wider) => common = wider,
+                None => return self.apart(expr.at, own, item.data_type),
+            }
+        }
+        let mut values = Vec::with_capacity(items.len());
+        let mut has_null = false;
+        for (item, expr) in items.iter().zip(list) {
+            match item.cast(common).map_err(self.failed(expr.at))?.value {
+                Some(value) => values.push(value),
+                None => has_null = true,
+            }
+        }
+        match value {
+            Value::Known(known) => {
+                let Some(own) = known.cast(common).map_err(self.failed(at))?.value else {
+                    return Ok(BoundPredicate::Constant(None));
+                };
+                let found = values
+                    .iter()
+                    .any(|value| compare_values(Comparison::Equal, &own, value));
+                Ok(BoundPredicate::Constant(
+                    found.then_some(true).or((!has_null).then_some(false)),
+                ))
+            }
+            Value::Column(column) if own != PrimitiveType::Boolean => {
+                if own == PrimitiveType::String && common != PrimitiveType::String {
+                    return self.of_texts(at, &column.name(), common);
+                }
+                Ok(one_of(column.path, own, values, common, has_null))
+            }
+            Value::Column(column) => Ok(one_truth_of(
+                BoundPredicate::Column(column.path),
+                &values,
+                has_null,
+            )),
+            Value::Condition(condition) if values.len() + usize::from(has_null) == 1 => {
+                Ok(one_truth_of(condition, &values, has_null))
+            }
+            _ => self.only_of_columns(at),
+        }
+    }
+}
+
+/// A column is one of many values of the type in which they are compared.
+fn one_of(
+    path: Vec<String>,
+    column: PrimitiveType,
+    values: Vec<Scalar>,
+    common: PrimitiveType,
+    has_null: bool,
+) -> BoundPredicate {
+    let fits: Option<Vec<Fit>> = values.iter().map(|value| fit::fit(value, column)).collect();
+    let Some(fits) = fits else {
+        // They are compared one by one, in a type that is not the column's.
+        let equal = |value| beside_value(Comparison::Equal, path.clone(), column, value, common);
+        let mut parts: Vec<BoundPredicate> = values.into_iter().map(equal).collect();
+        if has_null {
+            parts.push(BoundPredicate::Constant(None));
+        }
+        return if parts.len() > 1 {
+            BoundPredicate::Or(parts)
+        } else {
+            parts.pop().unwrap_or(BoundPredicate::Constant(None))
+        };
+    };
+    let exact = |fit| match fit {
+        Fit::Exact(value) => Some(value),
+        Fit::Behind(_) | Fit::Below | Fit::Above => None,
+    };
+    let values = ValueSet::new(fits.into_iter().filter_map(exact).collect());
+    match (values.values(), has_null) {
+        ([], true) => BoundPredicate::Constant(None),
+        ([], false) => fit::unless_null(path, false),
+        ([value], false) => BoundPredicate::Compare {
+            op: Comparison::Equal,
+            left: Operand::Column(path),
+            right: Operand::Scalar(value.clone()),
+            common: column,
+        },
+        _ => BoundPredicate::In {
+            path,
+            values,
+            has_null,
+        },
+    }
+}
+
+/// A condition's answer is one of these.
+fn one_truth_of(condition: BoundPredicate, values: &[Scalar], has_null: bool) -> BoundPredicate {
+    let mut parts: Vec<BoundPredicate> = values
+        .iter()
+        .map(|value| with_truth(Comparison::Equal, condition.clone(), Some(value)))
+        .collect();
+    if has_null {
+        parts.push(BoundPredicate::Constant(None));
+    }
+    if parts.len() > 1 {
+        BoundPredicate::Or(parts)
+    } else {
+        parts.pop().unwrap_or(BoundPredicate::Constant(None))
+    }
+}

@@ -1,0 +1,132 @@
+//! Texts cast to values and values to texts, as Spark casts them in its ANSI mode.
+
+use super::Scalar;
+use super::convert::{Failure, integer, unsupported};
+use super::moments::{self, NoTime};
+use super::scalar::{format_decimal, parse_decimal};
+use crate::schema::PrimitiveType;
+
+/// A decimal of text, half a unit rounded away from zero; none where it does not fit.
+pub(super) fn rounded(text: &str, precision: u8, scale: u8) -> Option<Scalar> {
+    let decimal = |unscaled| Scalar::Decimal {
+        unscaled,
+        precision,
+        scale,
+    };
+    if let Some(unscaled) = parse_decimal(text, precision, scale) {
+        return Some(decimal(unscaled));
+    }
+    let (mantissa, exponent) = match text.split_once(['e', 'E']) {
+        Some((mantissa, exponent)) => (mantissa, exponent.parse::<i64>().ok()?),
+        None => (text, 0),
+    };
+    let (negative, digits) = match mantissa.strip_prefix('-') {
+        Some(rest) => (true, rest),
+        None => (false, mantissa.strip_prefix('+').unwrap_or(mantissa)),
+    };
+    let (before, behind) = digits.split_once('.').unwrap_or((digits, ""));
+    let all = format!("{before}{behind}");
+    if all.is_empty() || !all.bytes().all(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
+    // So many of the digits stay.
+    let kept = i64::try_from(before.len())
+        .ok()?
+        .checked_add(exponent)?
+        .checked_add(i64::from(scale))?;
+    let (kept, next) = match usize::try_from(kept) {
+        Ok(kept) => (all.get(..kept)?, all.as_bytes().get(kept)),
+        Err(_) => ("", None),
+    };
+    let magnitude: i128 = if kept.trim_start_matches('0').is_empty() {
+        0
+    } else {
+        kept.parse().ok()?
+    };
+    let magnitude = magnitude.checked_add(i128::from(next.is_some_and(|digit| *digit >= b'5')))?;
+    let fits = magnitude < 10i128.checked_pow(u32::from(precision))?;
+    fits.then(|| decimal(if negative { -magnitude } else { magnitude }))
+}
+
+pub(super) fn from_text(text: &str, to: PrimitiveType) -> Result<Scalar, Failure> {
+    let trimmed = moments::trimmed(text);
+    let malformed = || Failure::Malformed(format!("{text:?} is not of the type {to}"));
+    Ok(match to {
+        PrimitiveType::String => Scalar::String(text.to_owned()),
+        PrimitiveType::Binary => Scalar::Binary(text.as_bytes().to_vec()),
+        PrimitiveType::Boolean => match trimmed.to_ascii_lowercase().as_str() {
+            "t" | "true" | "y" | "yes" | "1" => Scalar::Boolean(true),
+            "f" | "false" | "n" | "no" | "0" => Scalar::Boolean(false),
+            _ => return Err(malformed()),
+        },
+        PrimitiveType::Byte => Scalar::Byte(trimmed.parse().map_err(|_| malformed())?),
+        PrimitiveType::Short => Scalar::Short(trimmed.parse().map_err(|_| malformed())?),
+        PrimitiveType::Integer => Scalar::Integer(trimmed.parse().map_err(|_| malformed())?),
+        PrimitiveType::Long => Scalar::Long(trimmed.parse().map_err(|_| malformed())?),
+        PrimitiveType::Float => Scalar::Float(floating(trimmed).ok_or_else(malformed)?),
+        PrimitiveType::Double => Scalar::Double(floating(trimmed).ok_or_else(malformed)?),
+        PrimitiveType::Decimal { precision, scale } => {
+            rounded(trimmed, precision, scale).ok_or_else(malformed)?
+        }
+        PrimitiveType::Date => Scalar::Date(moments::read_date(text).ok_or_else(malformed)?),
+        PrimitiveType::Timestamp | PrimitiveType::TimestampNtz => {
+            let ntz = to == PrimitiveType::TimestampNtz;
+            let read = if ntz {
+                moments::read_timestamp_ntz(text)
+            } else {
+                moments::read_timestamp(text)
+            };
+            match read {
+                Ok(micros) if ntz => Scalar::TimestampNtz(micros),
+                Ok(micros) => Scalar::Timestamp(micros),
+                Err(NoTime::Malformed) => return Err(malformed()),
+                Err(NoTime::Zone) => {
+                    return unsupported(format!(
+                        "{text:?} has a zone that is not known, or not for its year,"
+                    ));
+                }
+            }
+        }
+        PrimitiveType::Void | PrimitiveType::Variant => return Err(malformed()),
+    })
+}
+
+/// A floating point number, also with the letter of its type behind it.
+fn floating<V: std::str::FromStr>(text: &str) -> Option<V> {
+    let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
+    if unsigned.eq_ignore_ascii_case("nan") && unsigned.len() < text.len() {
+        return None;
+    }
+    let is_number = unsigned.starts_with(|c: char| c.is_ascii_digit() || c == '.');
+    let number = if is_number {
+        text.strip_suffix(['d', 'D', 'f', 'F']).unwrap_or(text)
+    } else {
+        text
+    };
+    number.parse().ok()
+}
+
+pub(super) fn to_text(value: &Scalar) -> Result<Scalar, Failure> {
+    Ok(Scalar::String(match value {
+        Scalar::String(text) => text.clone(),
+        Scalar::Boolean(value) => value.to_string(),
+        Scalar::Decimal { unscaled, scale, .. } => format_decimal(*unscaled, *scale),
+        Scalar::Date(days) => moments::format_days(i64::from(*days)),
+        Scalar::Timestamp(micros) | Scalar::TimestampNtz(micros) => moments::format_micros(*micros, ' '),
+        Scalar::Binary(bytes) => match std::str::from_utf8(bytes) {
+            Ok(text) => text.to_owned(),
+            Err(_) => {
+                return unsupported("bytes that are not UTF-8 as a text are not implemented in predicates");
+            }
+        },
+        other => match integer(other) {
+            Some(number) => number.to_string(),
+            None => {
+                return unsupported(format!(
+                    "the cast of the type {} to a string is not implemented in predicates",
+                    other.data_type()
+                ));
+            }
+        },
+    }))
+}
