@@ -59,7 +59,14 @@ fn text_of_a_collation_is_not_compared_with_bounds() {
     assert!(!kept(field.clone(), stats, "x = 'c'"));
     let collation = serde_json::json!({"x": "icu.en_US.75.1"});
     field.metadata.insert("__COLLATIONS".to_owned(), collation);
-    assert!(kept(field, stats, "x = 'c'"));
+    assert!(kept(field.clone(), stats, "x = 'c'"));
+    assert!(kept(field.clone(), stats, "startswith(x, 'c')"));
+    // Nor with those of the collation, which nobody here can compare.
+    let of_collation = r#"{"statsWithCollation":{"icu.en_US.75.1":{"min":{"x":"a"},"max":{"x":"b"}}}}"#;
+    assert!(kept(field.clone(), of_collation, "x = 'c'"));
+    // A NULL is one in every order.
+    let nulls = r#"{"numRecords":2,"nullCount":{"x":2}}"#;
+    assert!(!kept(field, nulls, "x = 'c'"));
 }
 
 /// A decimal that went through a double may have moved by half of its last place.
