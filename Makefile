@@ -89,7 +89,7 @@ properties: need-cargo ## no row is lost by data skipping: TABLES=100000 of a do
 mutants: need-cargo ## data skipping and evaluation, changed in one place after the other: does a test notice?
 	@command -v cargo-mutants > /dev/null || { echo "missing: cargo install cargo-mutants --locked" >&2; exit 1; }
 	@PROPTEST_CASES=400 nice -n 19 cargo mutants --package deltaic-protocol --output target --jobs 1 \
-		--file 'rust/protocol/src/skipping/**' --file 'rust/protocol/src/expr/evaluate*' \
+		--file 'rust/protocol/src/skipping/**' --file 'rust/protocol/src/expr/evaluate/**' \
 		-- --lib --locked -- skipping expr
 
 .PHONY: wheel

@@ -52,7 +52,7 @@ class Generator:
     def leaf(self) -> Predicate:
         """A question about one column or two."""
         kind = self.random.choices(
-            ["compare", "null", "in", "between", "prefix", "columns", "flag"], [10, 3, 3, 3, 3, 2, 2]
+            ["compare", "null", "in", "between", "text", "columns", "flag"], [10, 3, 3, 3, 3, 2, 2]
         )[0]
         made = getattr(self, f"_{kind}")() if self.compared else self._null()
         return made or self._null()
@@ -96,7 +96,7 @@ class Generator:
         both.sql = f"{column.sql} BETWEEN {low[1]} AND {high[1]}"
         return self._perhaps_not(both, f"{column.sql} NOT BETWEEN {low[1]} AND {high[1]}")
 
-    def _prefix(self) -> Predicate | None:
+    def _text(self) -> Predicate | None:
         texts = [column for column in self.compared if pa.types.is_string(column.kind)]
         if not texts:
             return None
@@ -105,9 +105,18 @@ class Generator:
         prefix = key[: self.random.choice([0, 1, 2, 5, 32, 33])]
         if _quoted(prefix) is None:
             return None
-        of_values = [int(key.startswith(prefix.encode())) for key in column.order]
-        answers = np.array([*of_values, NULL], dtype=np.int8)[column.ranks]
-        return Predicate(f"startswith({column.sql}, {_quoted(prefix)})", answers)
+        sought = prefix.encode()
+        name, holds = self.random.choice(
+            [
+                (f"startswith({column.sql}, {_quoted(prefix)})", bytes.startswith),
+                (f"endswith({column.sql}, {_quoted(prefix)})", bytes.endswith),
+                (f"contains({column.sql}, {_quoted(prefix)})", bytes.__contains__),
+            ]
+        )
+        if name.startswith("starts") and not {"%", "_"} & set(prefix) and self.random.random() < 0.5:
+            name = f"{column.sql} LIKE {_quoted(prefix + '%')}"
+        of_values = [int(holds(key, sought)) for key in column.order]
+        return Predicate(name, np.array([*of_values, NULL], dtype=np.int8)[column.ranks])
 
     def _columns(self) -> Predicate | None:
         left = self.random.choice(self.compared)

@@ -196,7 +196,10 @@ impl Work {
         let mut unreadable = None;
         if let Some(predicate) = &self.by_partition {
             let mut files = skipping::Files::new(rows.len());
-            if let Some(values) = &partition_values {
+            if let Some(values) = partition_values
+                .as_ref()
+                .filter(|values| names_one_of(predicate, values))
+            {
                 let unreadable = unreadable.insert(unreadable_values(&adds, values, &self.fields));
                 files = files.with_partition_values(values, unreadable)?;
             }
@@ -230,8 +233,7 @@ impl Selected {
         let Some((values, unreadable)) = self.partition_values.as_ref().zip(self.unreadable.as_ref()) else {
             return files_that_may_match(predicate, &files);
         };
-        let is_partition = |name: &str| values.column_by_name(name).is_some();
-        if !predicate.columns().into_iter().any(is_partition) {
+        if !names_one_of(predicate, values) {
             return files_that_may_match(predicate, &files);
         }
         let selected = BooleanArray::new(self.rows.clone(), None);
@@ -260,6 +262,11 @@ impl Selected {
         let batch = copy_of(&self.with_values()?, &self.rows)?;
         FilesBatch::try_new(batch, Some(statistics)).map(Some)
     }
+}
+
+fn names_one_of(predicate: &BoundPredicate, values: &StructArray) -> bool {
+    let mut columns = predicate.columns().into_iter();
+    columns.any(|name| values.column_by_name(name).is_some())
 }
 
 /// The selected rows that a mask over them leaves.

@@ -45,8 +45,7 @@ pub(super) fn compare(
             let ranges = |side: &Side<'_>| {
                 Ok(match side {
                     Side::Column(bounds) => Some(bounds.decimals(common)?),
-                    Side::Value(Scalar::Decimal { unscaled, .. }) => Some(Ranges::Value(*unscaled)),
-                    Side::Value(_) => None,
+                    Side::Value(value) => unscaled(value).map(Ranges::Value),
                 })
             };
             each(op, ranges(&left)?, ranges(&right)?, rows)
@@ -82,6 +81,62 @@ pub(super) fn compare(
     })
 }
 
+/// The files that may hold one of these values, which are of the column's type and in their order; none where nothing
+/// is known.
+pub(super) fn one_of(path: &[String], values: &[Scalar], files: &Files<'_>) -> Result<Option<BooleanBuffer>> {
+    let (Some(bounds), Some(common)) = (files.bounds(path), values.first().map(Scalar::data_type)) else {
+        return Ok(None);
+    };
+    let rows = files.len();
+    Ok(match common {
+        PrimitiveType::Byte
+        | PrimitiveType::Short
+        | PrimitiveType::Integer
+        | PrimitiveType::Long
+        | PrimitiveType::Date
+        | PrimitiveType::Timestamp
+        | PrimitiveType::TimestampNtz => any_within(bounds.integers(common), values, integer, rows),
+        PrimitiveType::Decimal { .. } => any_within(Some(bounds.decimals(common)?), values, unscaled, rows),
+        PrimitiveType::Float | PrimitiveType::Double => {
+            // What is not a number is above every range: nothing is left out for it.
+            let number = |value: &Scalar| double(value).filter(|value| !value.is_nan());
+            any_within(Some(bounds.doubles(Nan::WithoutNan)?), values, number, rows)
+        }
+        PrimitiveType::String => any_within(bounds.texts(), values, text, rows),
+        PrimitiveType::Boolean | PrimitiveType::Binary | PrimitiveType::Void | PrimitiveType::Variant => None,
+    })
+}
+
+fn any_within<'a, V: PartialOrd + Copy>(
+    ranges: Option<Ranges<V>>,
+    values: &'a [Scalar],
+    value_of: impl Fn(&'a Scalar) -> Option<V>,
+    rows: usize,
+) -> Option<BooleanBuffer> {
+    let ranges = ranges?;
+    let values: Vec<V> = values.iter().map(value_of).collect::<Option<_>>()?;
+    Some(BooleanBuffer::collect_bool(rows, |row| {
+        let Range { low, high } = ranges.get(row);
+        let first = low.map_or(0, |low| values.partition_point(|value| *value < low));
+        let least = values.get(first);
+        least.is_some_and(|least| high.is_none_or(|high| *least <= high))
+    }))
+}
+
+fn text(value: &Scalar) -> Option<&str> {
+    match value {
+        Scalar::String(text) => Some(text),
+        _ => None,
+    }
+}
+
+fn unscaled(value: &Scalar) -> Option<i128> {
+    match value {
+        Scalar::Decimal { unscaled, .. } => Some(*unscaled),
+        _ => None,
+    }
+}
+
 /// The files that may hold a text that begins with `prefix`; or, where `begins` is false, one that does not.
 pub(super) fn starts_with(
     path: &[String],
@@ -115,8 +170,7 @@ fn side<'a>(operand: &'a Operand, files: &Files<'_>) -> Option<Side<'a>> {
 fn texts<'a>(side: &'a Side<'_>) -> Option<Ranges<&'a str>> {
     match side {
         Side::Column(bounds) => bounds.texts(),
-        Side::Value(Scalar::String(text)) => Some(Ranges::Value(text.as_str())),
-        Side::Value(_) => None,
+        Side::Value(value) => text(value).map(Ranges::Value),
     }
 }
 

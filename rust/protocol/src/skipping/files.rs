@@ -177,7 +177,7 @@ fn null_counts(statistics: &StatisticsColumns, path: &[String]) -> Option<Int64A
 }
 
 fn at(values: &Int64Array, row: usize) -> Option<i64> {
-    (row < values.len() && values.is_valid(row)).then(|| values.value(row))
+    values.values().get(row).copied().filter(|_| values.is_valid(row))
 }
 
 /// The column at a path below a struct of columns.

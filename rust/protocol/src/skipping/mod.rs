@@ -12,7 +12,7 @@ use arrow_array::BooleanArray;
 use arrow_buffer::BooleanBuffer;
 
 use crate::Result;
-use crate::expr::{BoundPredicate, Comparison, Operand, Scalar, ValueSet};
+use crate::expr::{BoundPredicate, Comparison, Operand};
 use crate::statistics::{StatisticsColumns, StatisticsSchema};
 
 pub use files::Files;
@@ -158,9 +158,10 @@ fn may_be(
             | BoundPredicate::Contains(path, _),
             _,
         ) => files.not_all_null(path),
-        (BoundPredicate::In { path, values, .. }, Answer::True) => {
-            both(files.not_all_null(path), one_of(path, values, files, numbers)?)
-        }
+        (BoundPredicate::In { path, values, .. }, Answer::True) => both(
+            files.not_all_null(path),
+            compare::one_of(path, values.values(), files)?,
+        ),
         (BoundPredicate::In { path, has_null, .. }, Answer::False) => {
             if *has_null {
                 Some(BooleanBuffer::new_unset(files.len()))
@@ -189,37 +190,6 @@ fn may_be(
             kept
         }
     })
-}
-
-/// How many values of IN are looked for one by one. Of more only the least and the greatest are.
-const ONE_BY_ONE: usize = 64;
-
-/// The files that may hold a row with one of these values.
-fn one_of(
-    path: &[String],
-    values: &ValueSet,
-    files: &Files<'_>,
-    numbers: &[&[String]],
-) -> Result<Option<BooleanBuffer>> {
-    let compared = |op, value: &Scalar| {
-        let (column, scalar) = (Operand::Column(path.to_vec()), Operand::Scalar(value.clone()));
-        compare::compare(op, [&column, &scalar], value.data_type(), files, numbers)
-    };
-    let values = values.values();
-    if values.len() > ONE_BY_ONE
-        && let [least, .., greatest] = values
-    {
-        let above = compared(Comparison::GreaterOrEqual, least)?;
-        return Ok(both(above, compared(Comparison::LessOrEqual, greatest)?));
-    }
-    let mut kept = BooleanBuffer::new_unset(files.len());
-    for value in values {
-        match compared(Comparison::Equal, value)? {
-            None => return Ok(None),
-            Some(more) => kept = &kept | &more,
-        }
-    }
-    Ok(Some(kept))
 }
 
 /// The comparison that must hold for two values that are not NULL; none where a NULL may give the answer too.

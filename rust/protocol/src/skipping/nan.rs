@@ -4,7 +4,7 @@
 
 use super::ranges::double;
 use super::{Answer, asked};
-use crate::expr::{BoundPredicate, Comparison, Operand};
+use crate::expr::{BoundPredicate, Comparison, Operand, Scalar};
 
 /// Adds the columns that hold no NaN in a row that gives this answer to the predicate. What it says of columns that
 /// are no floating point numbers does not matter.
@@ -14,11 +14,19 @@ pub(super) fn ruled_out<'a>(predicate: &'a BoundPredicate, answer: Answer, colum
         (BoundPredicate::And(parts), Answer::True) | (BoundPredicate::Or(parts), Answer::False) => {
             parts.iter().for_each(|part| ruled_out(part, answer, columns));
         }
+        (BoundPredicate::Is(inner, Some(truth)), Answer::True) => {
+            let answer = if *truth { Answer::True } else { Answer::False };
+            ruled_out(inner, answer, columns);
+        }
+        (BoundPredicate::IsNan(path), Answer::False) => columns.push(path),
+        (BoundPredicate::In { path, values, .. }, Answer::True) if values.values().iter().all(is_number) => {
+            columns.push(path);
+        }
         (BoundPredicate::Compare { op, left, right, .. }, _) => {
             let Some(op) = asked(*op, answer, left, right) else {
                 return;
             };
-            let is_number = |side: &Operand| matches!(side, Operand::Scalar(value) if double(value).is_some_and(|value| !value.is_nan()));
+            let is_number = |side: &Operand| matches!(side, Operand::Scalar(value) if is_number(value));
             let (below, above) = match op {
                 Comparison::Less => (true, false),
                 Comparison::Greater => (false, true),
@@ -38,4 +46,8 @@ pub(super) fn ruled_out<'a>(predicate: &'a BoundPredicate, answer: Answer, colum
         }
         _ => {}
     }
+}
+
+fn is_number(value: &Scalar) -> bool {
+    double(value).is_some_and(|value| !value.is_nan())
 }

@@ -6,6 +6,8 @@ mod columns;
 mod compare;
 mod is_in;
 #[cfg(test)]
+mod pairs;
+#[cfg(test)]
 mod tests;
 
 use arrow_arith::boolean::{and_kleene, is_null, not, or_kleene};

@@ -1,6 +1,8 @@
 //! What each kind of value and each kind of statistics lets a reader leave out.
 
-use super::super::{columns_of, may_match};
+use arrow_array::{BooleanArray, StructArray};
+
+use super::super::{Files, columns_of, may_match};
 use crate::expr::parse_predicate;
 use crate::schema::{PrimitiveType, StructField, StructType};
 use crate::statistics::{StatisticsBuilder, StatisticsSchema, StatisticsText};
@@ -38,6 +40,7 @@ fn what_is_outside_the_bounds_is_left_out() {
     };
     let long = r#"{"numRecords":3,"minValues":{"x":10},"maxValues":{"x":20},"nullCount":{"x":1}}"#;
     let text = r#"{"minValues":{"x":"apple"},"maxValues":{"x":"banana"}}"#;
+    let fruit = r#"{"minValues":{"x":"apple"},"maxValues":{"x":"apricot"}}"#;
     let day = r#"{"minValues":{"x":"2024-01-01"},"maxValues":{"x":"2024-01-31"}}"#;
     let time =
         r#"{"minValues":{"x":"2024-01-01T00:00:00.000Z"},"maxValues":{"x":"2024-01-01T00:00:00.999Z"}}"#;
@@ -63,6 +66,15 @@ fn what_is_outside_the_bounds_is_left_out() {
         (PrimitiveType::String, text, "startswith(x, 'av')", true),
         (PrimitiveType::String, text, "startswith(x, 'ap')", true),
         (PrimitiveType::String, text, "startswith(x, 'an')", false),
+        (PrimitiveType::String, text, "startswith(x, 'banana')", true),
+        (PrimitiveType::String, text, "startswith(x, 'bananas')", false),
+        (PrimitiveType::String, text, "startswith(x, 'apple')", true),
+        (PrimitiveType::String, text, "startswith(x, '')", true),
+        (PrimitiveType::String, text, "NOT startswith(x, '')", false),
+        (PrimitiveType::String, text, "NOT startswith(x, 'app')", true),
+        (PrimitiveType::String, text, "NOT startswith(x, 'ban')", true),
+        (PrimitiveType::String, fruit, "NOT startswith(x, 'ap')", false),
+        (PrimitiveType::String, fruit, "NOT startswith(x, 'app')", true),
         (PrimitiveType::Date, day, "x = DATE '2024-02-01'", false),
         (
             PrimitiveType::Date,
@@ -107,6 +119,49 @@ fn what_is_outside_the_bounds_is_left_out() {
             "{kind}: {predicate} at {stats}"
         );
     }
+}
+
+/// What is said of one number of files is not taken for another.
+#[test]
+fn all_that_is_said_is_of_the_same_files() {
+    let wanted = StatisticsSchema::num_records_only();
+    let mut builder = StatisticsBuilder::with_capacity(&wanted, 2);
+    builder.push(StatisticsText::Absent);
+    builder.push(StatisticsText::Absent);
+    let statistics = builder.finish().unwrap();
+    let values = StructArray::new_empty_fields(2, None);
+    let unreadable = BooleanArray::from(vec![false; 2]);
+    for (count, fits) in [(0, false), (1, false), (2, true), (3, false)] {
+        let files = Files::new(count);
+        assert_eq!((files.len(), files.is_empty()), (count, count == 0));
+        assert_eq!(files.with_statistics(&statistics, &wanted).is_ok(), fits);
+        assert_eq!(files.with_partition_values(&values, &unreadable).is_ok(), fits);
+    }
+    let longer = BooleanArray::from(vec![false; 3]);
+    assert!(Files::new(2).with_partition_values(&values, &longer).is_err());
+}
+
+/// An answer for each file, or none at all where no file is left out.
+#[test]
+fn the_answer_has_a_place_for_each_file() {
+    let schema = StructType {
+        fields: vec![x(PrimitiveType::Long)],
+    };
+    let wanted = StatisticsSchema::all(&schema, &|field| field.name.clone());
+    let mut builder = StatisticsBuilder::with_capacity(&wanted, 3);
+    for (low, high) in [(1, 3), (4, 6), (7, 9)] {
+        let stats = format!(r#"{{"minValues":{{"x":{low}}},"maxValues":{{"x":{high}}}}}"#);
+        builder.push(StatisticsText::Plain(stats.as_bytes()));
+    }
+    let statistics = builder.finish().unwrap();
+    let kept = |predicate: &str| {
+        let predicate = parse_predicate(predicate).unwrap().bind(&schema).unwrap();
+        may_match(&predicate, &statistics, &wanted).unwrap()
+    };
+    assert_eq!(kept("x > 0"), None);
+    assert_eq!(kept("x <= 4"), Some(vec![true, true, false].into()));
+    assert_eq!(kept("x IN (2, 8)"), Some(vec![true, false, true].into()));
+    assert_eq!(kept("x > 9"), Some(vec![false; 3].into()));
 }
 
 /// protocol: per-file-statistics.4, per-file-statistics.5

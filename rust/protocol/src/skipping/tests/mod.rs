@@ -3,6 +3,7 @@
 mod cases;
 mod lists_and_patterns;
 mod never_lost;
+mod partitions;
 mod predicates;
 mod recorded;
 mod sorted;

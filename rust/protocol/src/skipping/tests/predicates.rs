@@ -11,7 +11,7 @@ const COMPARISONS: [&str; 7] = ["=", "<>", "<", "<=", ">", ">=", "<=>"];
 /// A predicate about a table. Not each can be bound: values of two types do not always compare.
 pub(super) fn predicate(table: &Table, chance: &mut Chance, depth: usize) -> String {
     let inner = |chance: &mut Chance| predicate(table, chance, depth - 1);
-    match chance.below(if depth == 0 { 4 } else { 10 }) {
+    match chance.below(if depth == 0 { 4 } else { 11 }) {
         0..=3 => leaf(table, chance),
         4 | 5 => format!("({} AND {})", inner(chance), inner(chance)),
         6 | 7 => format!("({} OR {})", inner(chance), inner(chance)),
@@ -21,6 +21,10 @@ pub(super) fn predicate(table: &Table, chance: &mut Chance, depth: usize) -> Str
             leaf(table, chance),
             leaf(table, chance)
         ),
+        9 => {
+            let truth = chance.pick(&["TRUE", "FALSE", "NOT TRUE", "NOT FALSE", "UNKNOWN", "NOT UNKNOWN"]);
+            format!("(({}) IS {truth})", inner(chance))
+        }
         _ => format!("NOT ({})", inner(chance)),
     }
 }
@@ -47,7 +51,7 @@ fn leaf(table: &Table, chance: &mut Chance) -> String {
             format!("{above} IS {}NULL", chance.pick(&["", "NOT "]))
         }
         13 | 14 => {
-            let mut values: Vec<String> = (0..1 + chance.below(3)).map(|_| near(chance)).collect();
+            let mut values: Vec<String> = (0..1 + chance.below(5)).map(|_| near(chance)).collect();
             if chance.percent(15) {
                 values.push("NULL".to_owned());
             }
@@ -58,6 +62,9 @@ fn leaf(table: &Table, chance: &mut Chance) -> String {
             format!("{name} {}BETWEEN {low} AND {high}", chance.pick(&["", "NOT "]))
         }
         17 if column.now == PrimitiveType::Boolean => name,
+        17 if matches!(column.now, PrimitiveType::Float | PrimitiveType::Double) => {
+            format!("{}isnan({name})", chance.pick(&["", "NOT "]))
+        }
         17 | 18 if column.now == PrimitiveType::String => of_text(&name, chance),
         19 => (*chance.pick(&["TRUE", "FALSE", "NULL", "NOT NULL"])).to_owned(),
         _ => format!("{name} {} {}", chance.pick(&COMPARISONS[..6]), near(chance)),
@@ -71,7 +78,9 @@ fn of_text(name: &str, chance: &mut Chance) -> String {
     };
     let part: String = text.chars().take(chance.below(36)).collect();
     let not = chance.pick(&["", "NOT "]);
-    match chance.below(5) {
+    match chance.below(7) {
+        5 => format!("{not}endswith({name}, '{part}')"),
+        6 => format!("{not}contains({name}, '{part}')"),
         0 | 1 => format!("{not}startswith({name}, '{part}')"),
         2 => format!("{name} {not}LIKE '{part}%'"),
         3 => format!("{name} {not}LIKE '{part}_'"),

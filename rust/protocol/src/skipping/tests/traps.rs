@@ -59,7 +59,14 @@ fn text_of_a_collation_is_not_compared_with_bounds() {
     assert!(!kept(field.clone(), stats, "x = 'c'"));
     let collation = serde_json::json!({"x": "icu.en_US.75.1"});
     field.metadata.insert("__COLLATIONS".to_owned(), collation);
-    assert!(kept(field, stats, "x = 'c'"));
+    assert!(kept(field.clone(), stats, "x = 'c'"));
+    assert!(kept(field.clone(), stats, "startswith(x, 'c')"));
+    // Nor with those of the collation, which nobody here can compare.
+    let of_collation = r#"{"statsWithCollation":{"icu.en_US.75.1":{"min":{"x":"a"},"max":{"x":"b"}}}}"#;
+    assert!(kept(field.clone(), of_collation, "x = 'c'"));
+    // A NULL is one in every order.
+    let nulls = r#"{"numRecords":2,"nullCount":{"x":2}}"#;
+    assert!(!kept(field, nulls, "x = 'c'"));
 }
 
 /// A decimal that went through a double may have moved by half of its last place.
@@ -82,6 +89,10 @@ fn a_large_decimal_may_have_lost_digits() {
     assert!(!kept(x(kind), stats, "x = -76335842329428"));
     let stats = r#"{"minValues":{"x":1},"maxValues":{"x":999999999999.99}}"#;
     assert!(!kept(x(kind), stats, "x = 1000000000000"));
+    // The first that is not believed to the last digit.
+    let stats = r#"{"minValues":{"x":1},"maxValues":{"x":1000000000000.00}}"#;
+    assert!(kept(x(kind), stats, "x = 1000000000000.01"));
+    assert!(!kept(x(kind), stats, "x = 1000000000000.02"));
 }
 
 /// Some writers count the items of arrays and maps, and some put the count of a map's keys beside the columns.
@@ -150,6 +161,11 @@ fn old_instants_may_be_a_minute_away() {
             true,
         ),
         (
+            "1973-01-01T00:00:00.000Z",
+            "x > TIMESTAMP '1973-01-01 00:00:50Z'",
+            false,
+        ),
+        (
             "1973-01-01T00:00:00.001Z",
             "x > TIMESTAMP '1973-01-01 00:00:50Z'",
             false,
@@ -204,6 +220,16 @@ fn where_nan_is_ruled_out_upper_bounds_hold() {
         ("NOT (x <= 3 OR NOT (x < 9))", false),
         ("x > 3 OR x < 1", true),
         ("(x > 3 OR y > 12) AND x < 9 AND NOT (y >= 20)", false),
+        ("x > 3 AND (x < 9) IS TRUE", false),
+        ("x > 3 AND (x >= 9) IS FALSE", false),
+        ("x > 3 AND (x < 9) IS NOT TRUE", true),
+        ("x > 3 AND (x < 9) IS NOT FALSE", true),
+        ("x > 3 AND (x < 9) IS UNKNOWN", true),
+        ("x > 3 AND NOT isnan(x)", false),
+        ("x > 3 AND isnan(x)", true),
+        ("x > 3 AND x IN (1.75, 2)", false),
+        ("x > 3 AND x IN (1.75, CAST('NaN' AS DOUBLE))", true),
+        ("x > 3 AND x NOT IN (1.75, 2)", true),
         ("x = 3", false),
         ("3 = x", false),
         ("x BETWEEN 3 AND 4", false),
