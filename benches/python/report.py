@@ -45,7 +45,7 @@ With data, everybody opens the table and takes all rows of the answer, a batch a
 - deltalake: `DeltaTable.scan(columns, predicate)`, its own engine; `count()`, or a query where that is not
   exact. Its pyarrow dataset needs twice the time and cannot do deletion vectors.
 - polars: `scan_delta(…).collect_batches(maintain_order=False, engine="streaming")`, frames of its own that
-  nobody asks to become Arrow
+  nobody asks to become Arrow; polars_arrow asks, for what all the others give
 - daft: `read_deltalake(…).to_arrow_iter()`; `count_rows()`
 - pyarrow: a `pyarrow.dataset` of the data files that the log names, whose names it is given. It knows nothing
   of Delta, so it takes no part where rows are deleted by vectors or columns are mapped.

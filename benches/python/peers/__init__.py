@@ -18,12 +18,13 @@ MODULES = {
     "deltaic": "peers.ours",
     "deltalake": "peers.delta_rs",
     "polars": "peers.polars_frame",
+    "polars_arrow": "peers.polars_arrow",
     "daft": "peers.daft_frame",
     "pyarrow": "peers.arrow_dataset",
     "floor": "peers.floor",
 }
 # The package whose version stands in the page.
-PACKAGES = {**{peer: peer for peer in MODULES}, "floor": "pyarrow"}
+PACKAGES = {**{peer: peer for peer in MODULES}, "floor": "pyarrow", "polars_arrow": "polars"}
 
 
 @dataclass(frozen=True)
