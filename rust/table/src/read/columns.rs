@@ -46,6 +46,11 @@ impl Columns {
         })
     }
 
+    /// As the table has them.
+    pub(super) fn fields(&self) -> &[StructField] {
+        &self.fields
+    }
+
     /// The leaves of the file that hold them.
     pub(super) fn leaves(&self) -> impl Iterator<Item = usize> {
         self.in_file.iter().flat_map(|found| found.leaves.iter().copied())

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
 use arrow_array::{Array, ArrayRef, BooleanArray, RecordBatch, RecordBatchOptions};
-use arrow_schema::SchemaRef;
 use arrow_select::filter::{filter_record_batch, prep_null_mask_filter};
 use deltaic_protocol::column_mapping::name_in_log;
 use deltaic_protocol::expr::{BoundPredicate, Scalar, evaluate};
@@ -17,6 +16,7 @@ use deltaic_protocol::{Error, ErrorKind, Result};
 use super::columns::{Columns, Constants, Roots, unfit};
 use super::find::find_name;
 use super::footer::Footer;
+use super::known_plans::{KnownPlans, OutputPlan};
 use super::leaves::on_paths;
 use super::row_identity::RowIdentity;
 use super::variant::to_json;
@@ -97,9 +97,7 @@ pub(super) struct Stage {
 pub(super) struct FilePlan {
     pub(super) task: ScanTask,
     constants: Constants,
-    /// The scan's columns, as the table has them.
-    output: Columns,
-    output_schema: SchemaRef,
+    output: Arc<OutputPlan>,
     /// What rows are asked, the cheap questions first.
     pub(super) stages: Vec<Stage>,
     /// What gives rows their identity, where that is asked for, and where the file keeps it.
@@ -109,7 +107,7 @@ pub(super) struct FilePlan {
 }
 
 impl FilePlan {
-    pub(super) fn new(task: &ScanTask, asked: &Asked, footer: &Footer) -> Result<Self> {
+    pub(super) fn new(task: &ScanTask, asked: &Asked, footer: &Footer, known: &KnownPlans) -> Result<Self> {
         let context = &task.context;
         let file = footer.schema.fields();
         let mode = context.column_mapping;
@@ -118,7 +116,12 @@ impl FilePlan {
             context.partition_columns.contains(&field.name)
                 || identity.is_some() && [ROW_ID, ROW_COMMIT_VERSION].contains(&field.name.as_str())
         };
-        let output = Columns::find(context.in_table(), file, mode, &is_elsewhere)?;
+        let output = known.of(context, &footer.schema, || {
+            Ok(OutputPlan {
+                columns: Columns::find(context.in_table(), file, mode, &is_elsewhere)?,
+                schema: Arc::new(context.output.to_arrow()?),
+            })
+        })?;
         let mut stages = Vec::new();
         let stages_of = |predicate| stages_of(predicate, &context.table_schema);
         for predicate in asked.predicate.iter().flat_map(stages_of) {
@@ -139,7 +142,6 @@ impl FilePlan {
             task: task.clone(),
             constants: asked.constants.clone(),
             output,
-            output_schema: Arc::new(context.output.to_arrow()?),
             stages,
             identity,
             identity_roots,
@@ -155,7 +157,7 @@ impl FilePlan {
     /// The leaves of what comes out.
     pub(super) fn output_leaves(&self) -> Vec<usize> {
         let identity = self.identity_leaves.iter().copied();
-        self.output.leaves().chain(identity).collect()
+        self.output.columns.leaves().chain(identity).collect()
     }
 
     /// The leaves that rows are judged by.
@@ -174,7 +176,11 @@ impl FilePlan {
 
     /// The file's columns in batches that come out; where rows are not judged before, with those that they are judged by.
     pub(super) fn roots(&self) -> Roots {
-        let output = self.output.roots().chain(self.identity_roots.iter().copied());
+        let output = self
+            .output
+            .columns
+            .roots()
+            .chain(self.identity_roots.iter().copied());
         match self.is_late() {
             true => Roots::new(output),
             false => Roots::new(output.chain(self.stages.iter().flat_map(|stage| stage.columns.roots()))),
@@ -227,20 +233,20 @@ impl FilePlan {
         };
         let columns = self
             .output
+            .columns
             .of_batch(batch, roots, &self.constants, &of_identity)?;
         let context = &self.task.context;
-        let fields = context.in_table();
         let columns = columns
             .columns()
             .iter()
-            .zip(&fields)
+            .zip(self.output.columns.fields())
             .map(|(column, field)| match context.variant {
                 VariantAs::Arrow => Ok(Arc::clone(column)),
                 VariantAs::Json => to_json(column, &field.data_type, &field.name),
             });
         let columns = columns.collect::<Result<Vec<ArrayRef>>>()?;
         let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
-        RecordBatch::try_new_with_options(Arc::clone(&self.output_schema), columns, &options).map_err(unfit)
+        RecordBatch::try_new_with_options(Arc::clone(&self.output.schema), columns, &options).map_err(unfit)
     }
 }
 

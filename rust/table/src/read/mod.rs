@@ -10,6 +10,7 @@ mod file_plan;
 mod find;
 mod footer;
 mod int96;
+mod known_plans;
 mod leaves;
 mod list_vectors;
 mod open;

@@ -22,6 +22,7 @@ use super::deletion_vectors::{read_vectors, vectors_of};
 use super::file_plan::{Asked, FilePlan};
 use super::find::ensure_ids;
 use super::footer::{Footer, damaged, miscounted, options};
+use super::known_plans::KnownPlans;
 use super::page_index::with_page_index;
 use super::rows::Rows;
 use super::selection::{Group, PART_ROWS, cuts, rows_of as rows_of_group};
@@ -92,13 +93,13 @@ impl Cut {
 }
 
 /// Opens a task's file; none where the log knows already that no row of it matches.
-pub(super) async fn open(task: ScanTask, cut: Cut) -> Result<Option<OpenFile>> {
+pub(super) async fn open(task: ScanTask, cut: Cut, known: &KnownPlans) -> Result<Option<OpenFile>> {
     let (path, version) = (without_secrets(&task.path), task.context.version);
     let located = |error: Error| error.with("path", path.as_str()).with("version", version);
-    try_open(task, cut, &path).await.map_err(located)
+    try_open(task, cut, known, &path).await.map_err(located)
 }
 
-async fn try_open(task: ScanTask, cut: Cut, shown: &str) -> Result<Option<OpenFile>> {
+async fn try_open(task: ScanTask, cut: Cut, known: &KnownPlans, shown: &str) -> Result<Option<OpenFile>> {
     let context = Arc::clone(&task.context);
     let asked = Asked::of(&task)?;
     if asked.is_hopeless() {
@@ -110,7 +111,7 @@ async fn try_open(task: ScanTask, cut: Cut, shown: &str) -> Result<Option<OpenFi
     let mut footer = Footer::fetch(store, path, task.size, shown).await?;
     ensure_rows(&task, &rows, &footer.metadata)?;
     ensure_ids(footer.metadata.file_metadata().schema(), context.column_mapping)?;
-    let plan = FilePlan::new(&task, &asked, &footer)?;
+    let plan = FilePlan::new(&task, &asked, &footer, known)?;
     let question = match &asked.predicate {
         Some(predicate) => Some(Question::new(
             predicate,

@@ -14,6 +14,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 use tokio::task::JoinHandle;
 
 use super::deletion_vectors::{VectorOf, read_vectors, vectors_of};
+use super::known_plans::KnownPlans;
 use super::open::{Amount, Cut, OpenFile, Piece, open};
 use super::rows::Rows;
 use crate::scan::{Scan, ScanTask};
@@ -55,8 +56,12 @@ fn stream_some(tasks: Vec<ScanTask>, limit: Option<usize>) -> BatchStream {
     let in_parts = !is_enough && tasks.len() < cores;
     let cut = Cut { limit, in_parts };
     let share = QUEUED_KIB / u32::try_from(at_once + 1).unwrap_or(u32::MAX).max(1);
+    let known = Arc::new(KnownPlans::default());
     let pieces = with_rows(tasks)
-        .map(move |task| async move { spawn_open(task?, cut).await })
+        .map(move |task| {
+            let known = Arc::clone(&known);
+            async move { spawn_open(task?, cut, known).await }
+        })
         .buffered(at_once)
         .map_ok(|pieces| futures::stream::iter(pieces.into_iter().map(Ok)))
         .try_flatten()
@@ -145,7 +150,7 @@ fn with_rows(tasks: Vec<ScanTask>) -> impl Stream<Item = Result<ScanTask>> {
 pub fn stream_task(task: ScanTask) -> BatchStream {
     let guard = Guard::of(&task);
     let batches = async move {
-        let pieces = match open(task, Cut::WHOLE).await? {
+        let pieces = match open(task, Cut::WHOLE, &KnownPlans::default()).await? {
             Some(file) => file.pieces(),
             None => Vec::new(),
         };
@@ -159,10 +164,10 @@ pub fn stream_task(task: ScanTask) -> BatchStream {
 }
 
 /// Opens a file on a thread of the runtime: its footer is work.
-async fn spawn_open(task: ScanTask, cut: Cut) -> Result<Vec<Piece>> {
+async fn spawn_open(task: ScanTask, cut: Cut, known: Arc<KnownPlans>) -> Result<Vec<Piece>> {
     let guard = Guard::of(&task);
     let opened = async move {
-        let opened = AssertUnwindSafe(open(task, cut)).catch_unwind().await;
+        let opened = AssertUnwindSafe(open(task, cut, &known)).catch_unwind().await;
         let file = opened.unwrap_or_else(|_| Err(guard.fault()))?;
         Ok(file.map(OpenFile::pieces).unwrap_or_default())
     };
@@ -173,12 +178,16 @@ async fn spawn_open(task: ScanTask, cut: Cut) -> Result<Vec<Piece>> {
 /// Opens files to tell how much there is of the columns that are read, and how much of it is decoded; for those of
 /// which the log knows that no row matches, nothing. Must be called inside a runtime.
 pub(crate) async fn survey(tasks: Vec<ScanTask>) -> Result<[Amount; 2]> {
-    let opened = with_rows(tasks).map(|task| async move {
-        let task = task?;
-        let guard = Guard::of(&task);
-        let amounts = async move { Ok(open(task, Cut::WHOLE).await?.map(|file| file.amounts())) };
-        let amounts = AssertUnwindSafe(amounts).catch_unwind().await;
-        amounts.unwrap_or_else(|_| Err(guard.fault()))
+    let known = Arc::new(KnownPlans::default());
+    let opened = with_rows(tasks).map(|task| {
+        let known = Arc::clone(&known);
+        async move {
+            let task = task?;
+            let guard = Guard::of(&task);
+            let amounts = async move { Ok(open(task, Cut::WHOLE, &known).await?.map(|file| file.amounts())) };
+            let amounts = AssertUnwindSafe(amounts).catch_unwind().await;
+            amounts.unwrap_or_else(|_| Err(guard.fault()))
+        }
     });
     let none = [Amount::default(); 2];
     opened
