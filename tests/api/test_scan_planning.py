@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 import re
 from pathlib import Path
+from threading import Thread
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -141,3 +142,35 @@ def test_a_limit_decodes_no_more_pages_than_it_needs(numbers: deltaic.Table) -> 
     assert numbers.snapshot().scan(limit=1500).to_arrow()["id"].to_pylist() == list(range(1500))
     found = numbers.snapshot().scan(predicate="id > 7", limit=2)
     assert found.to_arrow()["id"].to_pylist() == [8, 9]
+
+
+@pytest.mark.parametrize("place", ["folder", "memory://test_scan_planning/large"])
+def test_a_batch_may_be_larger_than_what_may_wait(tmp_path: Path, place: str) -> None:
+    rows = 1_000_000
+    data = pa.table({name: pa.array(range(rows), pa.int64()) for name in "abcd"})
+    table = deltaic.Table.create(tmp_path / place if place == "folder" else place, data.schema)
+    table.append(data)
+    counts: list[int] = []
+    scan = table.snapshot().scan(predicate="a >= 0", batch_size=rows)
+    reader = Thread(target=lambda: counts.extend(batch.num_rows for batch in scan), daemon=True)
+    reader.start()
+    reader.join(120)
+    assert sum(counts) == rows
+
+
+def test_a_column_that_does_not_fit_is_told_and_not_passed_over(tmp_path: Path) -> None:
+    table = deltaic.Table.create(tmp_path / "misfit", pa.schema([("c", pa.int64())]))
+    data = pa.table({"c": [{"a": 1, "b": 2}]})
+    pq.write_table(data, tmp_path / "misfit" / "part.parquet")
+    size = (tmp_path / "misfit" / "part.parquet").stat().st_size
+    add = {
+        "path": "part.parquet",
+        "partitionValues": {},
+        "size": size,
+        "modificationTime": 0,
+        "dataChange": True,
+    }
+    write_commit(tmp_path / "misfit", 1, {"add": add})
+    for predicate in (None, "c = 1", "c IS NOT NULL", "c IS NULL"):
+        with pytest.raises(deltaic.CorruptData, match="c"):
+            table.snapshot().scan(predicate=predicate).to_arrow()

@@ -3,6 +3,7 @@
 #![expect(clippy::expect_used, reason = "a test states what it expects by failing")]
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use arrow_array::{
     ArrayRef, BooleanArray, Date32Array, Decimal128Array, Float64Array, Int32Array, Int64Array, RecordBatch,
@@ -444,12 +445,15 @@ async fn a_large_row_group_is_read_in_parts() -> Result<()> {
                 Box::new(|row| row >= 250_000 && row % 8 == 2 && row % 11 != 0),
             ),
         ] {
+            // So large that a batch by itself is more than may wait.
             let options = ScanOptions {
-                columns: Some(vec!["number".to_owned(), "nested".to_owned()]),
+                columns: Some(vec!["number".to_owned(), "nested".to_owned(), "long".to_owned()]),
                 predicate: text.map(str::to_owned),
+                batch_size: Some(500_000),
                 ..ScanOptions::default()
             };
-            let batches = read(&snapshot, options).await?;
+            let batches = tokio::time::timeout(Duration::from_secs(120), read(&snapshot, options)).await;
+            let batches = batches.expect("it does not wait for what never comes")?;
             let found = batches.iter().flat_map(|batch| {
                 let numbers = batch.column(0).as_any().downcast_ref::<Int32Array>();
                 numbers.expect("they are numbers").values().to_vec()

@@ -27,9 +27,27 @@ pub(super) struct Question<'a> {
     wanted: StatisticsSchema,
     /// The columns that are asked about, of structs only what is asked for.
     fields: Vec<StructField>,
-    /// The leaves of these that can be told about, in their order; none for one that the file does not have.
-    columns: Vec<(Vec<String>, Option<Column>)>,
+    /// The leaves of these that can be told about, in their order.
+    columns: Vec<(Vec<String>, InChunks)>,
     mode: ColumnMappingMode,
+}
+
+/// What a file has of a column.
+enum InChunks {
+    /// Nothing: it is older than the column, which is NULL in each of its rows.
+    Nothing,
+    /// Something else than the table has: whoever reads it is told.
+    Misfit,
+    Column(Column),
+}
+
+impl InChunks {
+    fn column(&self) -> Option<&Column> {
+        match self {
+            Self::Column(column) => Some(column),
+            Self::Nothing | Self::Misfit => None,
+        }
+    }
 }
 
 /// A column of the file.
@@ -86,7 +104,7 @@ impl<'a> Question<'a> {
     /// The leaves of the file that are asked about.
     pub(super) fn leaves(&self) -> impl Iterator<Item = usize> {
         let columns = self.columns.iter();
-        columns.filter_map(|(_, column)| column.as_ref().map(|column| column.leaf))
+        columns.filter_map(|(_, found)| found.column().map(|column| column.leaf))
     }
 
     /// The column that a part of the predicate looks at, where that is one alone and the file has it.
@@ -96,7 +114,7 @@ impl<'a> Question<'a> {
             return None;
         };
         let found = self.columns.iter().find(|(one, _)| one == path);
-        found.and_then(|(_, column)| column.as_ref())
+        found.and_then(|(_, found)| found.column())
     }
 
     /// For each row group whether it may hold a row that matches.
@@ -128,8 +146,8 @@ impl<'a> Question<'a> {
         let indexed: Vec<Option<&Column>> = self
             .columns
             .iter()
-            .map(|(_, column)| {
-                let column = column.as_ref()?;
+            .map(|(_, found)| {
+                let column = found.column()?;
                 index.column_index(group, column.leaf)?;
                 let pages = index.offset_index(group, column.leaf)?.page_locations();
                 let pages: Option<Vec<u64>> = pages
@@ -190,11 +208,11 @@ impl<'a> Question<'a> {
         let told: Vec<(&[String], Option<Told>)> = self
             .columns
             .iter()
-            .map(|(path, column)| {
-                let told = match column {
-                    Some(column) => told(column),
-                    // A file without the column has NULL in each row of it.
-                    None => Some(Told {
+            .map(|(path, found)| {
+                let told = match found {
+                    InChunks::Column(column) => told(column),
+                    InChunks::Misfit => None,
+                    InChunks::Nothing => Some(Told {
                         min: new_null_array(&ArrowType::Null, count),
                         max: new_null_array(&ArrowType::Null, count),
                         nulls: rows.iter().map(|rows| u64::try_from(*rows).ok()).collect(),
@@ -305,44 +323,51 @@ fn leaf_columns(
     Ok(())
 }
 
-/// The column of the file at a path of the table.
+/// What the file has at a path of the table.
 fn column_at(
     table: &StructType,
     path: &[String],
     footer: &Footer,
     mode: ColumnMappingMode,
-) -> Result<Option<Column>> {
+) -> Result<InChunks> {
     let wanted = on_paths(table, &[path.to_vec()]);
     let Some(wanted) = wanted.first() else {
-        return Ok(None);
+        return Ok(InChunks::Misfit);
     };
-    let found = in_file(footer.schema.fields(), wanted, mode)?;
-    // A struct in which nothing is found has a leaf of another column.
-    let Some(field) = field_at(footer.schema.fields(), wanted, mode)? else {
-        return Ok(None);
-    };
+    let leaves = in_file(footer.schema.fields(), wanted, mode)?.leaves;
     let schema = footer.metadata.file_metadata().schema_descr();
-    Ok(match found.leaves.as_slice() {
-        [leaf] => Some(Column {
-            leaf: *leaf,
-            field,
-            physical: schema.column(*leaf).physical_type(),
-        }),
-        _ => None,
-    })
+    // A struct in which nothing is found has a leaf of another column.
+    Ok(
+        match (field_at(footer.schema.fields(), wanted, mode)?, leaves.as_slice()) {
+            (FieldAt::Nowhere, _) => InChunks::Nothing,
+            (FieldAt::Here(field), [leaf]) => InChunks::Column(Column {
+                leaf: *leaf,
+                field,
+                physical: schema.column(*leaf).physical_type(),
+            }),
+            _ => InChunks::Misfit,
+        },
+    )
 }
 
-/// The field of the file that is the only leaf of a wanted one.
-fn field_at(file: &Fields, wanted: &StructField, mode: ColumnMappingMode) -> Result<Option<Field>> {
+/// Where the only leaf of a wanted field is.
+enum FieldAt {
+    Nowhere,
+    Misfit,
+    Here(Field),
+}
+
+fn field_at(file: &Fields, wanted: &StructField, mode: ColumnMappingMode) -> Result<FieldAt> {
     let Some(field) = super::find::find(file, wanted, mode)?.and_then(|index| file.get(index)) else {
-        return Ok(None);
+        return Ok(FieldAt::Nowhere);
     };
     match (field.data_type(), &wanted.data_type) {
         (ArrowType::Struct(below), DataType::Struct(fields)) => match fields.fields.first() {
             Some(inner) => field_at(below, inner, mode),
-            None => Ok(None),
+            None => Ok(FieldAt::Misfit),
         },
-        _ => Ok(Some(field.as_ref().clone())),
+        (ArrowType::Struct(_), _) | (_, DataType::Struct(_)) => Ok(FieldAt::Misfit),
+        _ => Ok(FieldAt::Here(field.as_ref().clone())),
     }
 }
 

@@ -23,7 +23,7 @@ use crate::scan::{Scan, ScanTask};
 pub type BatchStream = BoxStream<'static, Result<RecordBatch>>;
 
 /// How much may wait to be asked for, in KiB, of all pieces together: so much that all cores have work while the rows
-/// come in order. Each piece has its share.
+/// come in order. Each piece has its share, which one batch alone may be larger than.
 const QUEUED_KIB: u32 = 72 * 1024;
 /// Pieces of files on a network that are read at once: a core can wait for several.
 const REMOTE_PIECES: usize = 16;
@@ -246,9 +246,9 @@ fn spawn(piece: Piece, room: Option<OwnedSemaphorePermit>, share: u32) -> BatchS
         while let Some(batch) = batches.next().await {
             let failed = batch.is_err();
             let bytes = batch.as_ref().map_or(0, RecordBatch::get_array_memory_size);
-            let wanted = u32::try_from(bytes >> 10).unwrap_or(QUEUED_KIB);
+            let wanted = u32::try_from(bytes >> 10).unwrap_or(share);
             let place = Arc::clone(&queue)
-                .acquire_many_owned(wanted.clamp(1, QUEUED_KIB))
+                .acquire_many_owned(wanted.clamp(1, share))
                 .await;
             if sender.send((batch, place.ok())).is_err() || failed {
                 return;

@@ -32,7 +32,10 @@ impl Scan {
             lines.line("predicate", predicate);
         }
         if let Some(limit) = self.limit() {
-            lines.line("limit", &format!("{limit} rows"));
+            lines.line(
+                "limit",
+                &format!("{limit} rows; less than all of what follows may be read"),
+            );
         }
         lines.line(
             "files",
