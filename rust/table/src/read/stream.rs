@@ -24,7 +24,7 @@ pub type BatchStream = BoxStream<'static, Result<RecordBatch>>;
 
 /// How much may wait to be asked for, in KiB, of all pieces together: so much that all cores have work while the rows
 /// come in order. Each piece has its share, which one batch alone may be larger than.
-const QUEUED_KIB: u32 = 72 * 1024;
+const QUEUED_KIB: u32 = 64 * 1024;
 /// Pieces of files on a network that are read at once: a core can wait for several.
 const REMOTE_PIECES: usize = 16;
 /// Packed bytes that pieces may hold together. One alone may hold more.
@@ -55,7 +55,7 @@ fn stream_some(tasks: Vec<ScanTask>, limit: Option<usize>) -> BatchStream {
     };
     let in_parts = !is_enough && tasks.len() < cores;
     let cut = Cut { limit, in_parts };
-    let share = QUEUED_KIB / u32::try_from(at_once + 1).unwrap_or(u32::MAX).max(1);
+    let share = QUEUED_KIB / u32::try_from(at_once).unwrap_or(u32::MAX).max(1);
     let known = Arc::new(KnownPlans::default());
     let pieces = with_rows(tasks)
         .map(move |task| {
@@ -79,7 +79,8 @@ fn ahead(
     at_once: usize,
     share: u32,
 ) -> BoxStream<'static, BatchStream> {
-    let (sender, receiver) = mpsc::channel(at_once);
+    // One is asked for while the others wait here.
+    let (sender, receiver) = mpsc::channel(at_once.saturating_sub(1).max(1));
     let room = Arc::new(Semaphore::new(usize::try_from(HELD_KIB).unwrap_or(usize::MAX)));
     let driver = Worker(tokio::spawn(async move {
         while let Some(piece) = pieces.next().await {
