@@ -24,12 +24,6 @@ mod witness;
 
 use pyo3::prelude::*;
 
-/// Pages and batches come and go by the megabyte. The system's allocator gives such pieces back at once, and the next one
-/// costs page faults again. Where memory is counted the counter takes its place.
-#[cfg(not(feature = "witness"))]
-#[global_allocator]
-static MEMORY: mimalloc::MiMalloc = mimalloc::MiMalloc;
-
 #[pymodule]
 fn _rust(module: &Bound<'_, PyModule>) -> PyResult<()> {
     fault::install_hook();

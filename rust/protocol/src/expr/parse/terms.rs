@@ -110,6 +110,9 @@ impl Parser<'_> {
                 let Token::Text(name) = self.peek().clone() else {
                     return self.unknown(self.here());
                 };
+                if name.is_empty() {
+                    return self.unexpected("the name of a field");
+                }
                 self.advance();
                 self.expect_sign("]")?;
                 expr = self.field(start, expr, name)?;
