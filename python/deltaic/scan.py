@@ -73,7 +73,11 @@ class Scan:
         return [ScanTask(task) for task in self._rust.tasks()]
 
     def explain(self) -> str:
-        """What will be read, as text: files and bytes in all, after partitions, after statistics."""
+        """What will be read, as text.
+
+        Files, row groups, pages, rows and bytes: in all, after partitions, after statistics, and what each part of
+        the predicate did. Opens the files that are left, to read their footers.
+        """
         return self._rust.explain()
 
     def __repr__(self) -> str:

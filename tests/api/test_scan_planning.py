@@ -137,7 +137,7 @@ def test_a_task_says_what_its_partition_leaves_of_the_predicate(regions: deltaic
     assert {task.predicate for task in regions.snapshot().scan().tasks()} == {None}
 
 
-def test_a_limit_decodes_no_more_pages_than_it_needs(numbers: deltaic.Table) -> None:
+def test_a_limit_gives_the_first_rows(numbers: deltaic.Table) -> None:
     assert numbers.snapshot().scan(limit=3).to_arrow()["id"].to_pylist() == [0, 1, 2]
     assert numbers.snapshot().scan(limit=1500).to_arrow()["id"].to_pylist() == list(range(1500))
     found = numbers.snapshot().scan(predicate="id > 7", limit=2)

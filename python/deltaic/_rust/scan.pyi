@@ -28,7 +28,7 @@ class Scan:
         """One task for each file that may hold a row."""
 
     def explain(self) -> str:
-        """Files and bytes in all, after partitions, after statistics."""
+        """Files, row groups, pages, rows and bytes: in all, and what is left of them."""
 
 @final
 class ScanTask:

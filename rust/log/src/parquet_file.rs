@@ -45,12 +45,6 @@ struct Tail {
 }
 
 impl ParquetFile {
-    /// Finds the file and its size.
-    pub async fn open(store: Arc<dyn ObjectStore>, path: Path) -> Result<Self, object_store::Error> {
-        let size = store.head(&path).await?.size;
-        Ok(Self::listed(store, path, size))
-    }
-
     /// A file whose size is known from a listing, or is said to be this; should it be another, that is noticed.
     #[must_use]
     pub fn listed(store: Arc<dyn ObjectStore>, path: Path, size: u64) -> Self {

@@ -24,6 +24,19 @@ pub enum Comparison {
     NullSafeEqual,
 }
 
+impl Comparison {
+    /// The comparison that says the same of the sides in the other order.
+    pub(super) fn mirrored(self) -> Self {
+        match self {
+            Self::Less => Self::Greater,
+            Self::LessOrEqual => Self::GreaterOrEqual,
+            Self::Greater => Self::Less,
+            Self::GreaterOrEqual => Self::LessOrEqual,
+            Self::Equal | Self::NotEqual | Self::NullSafeEqual => self,
+        }
+    }
+}
+
 /// A side of a comparison.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Operand {

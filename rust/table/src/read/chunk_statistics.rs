@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use arrow_array::{Array, ArrayRef, BooleanArray, Int64Array, StructArray, UInt64Array, new_null_array};
-use arrow_schema::{DataType as ArrowType, Field, Fields, Schema};
+use arrow_schema::{DataType as ArrowType, Field, Schema};
 use arrow_select::take::take;
 use deltaic_protocol::column_mapping::ColumnMappingMode;
 use deltaic_protocol::expr::BoundPredicate;
@@ -13,13 +13,13 @@ use deltaic_protocol::schema::{DataType, PrimitiveType, StructField, StructType}
 use deltaic_protocol::skipping::{columns_of, may_match};
 use deltaic_protocol::statistics::{StatisticsColumns, StatisticsSchema};
 use deltaic_protocol::{Error, ErrorKind, Result};
-use parquet::arrow::arrow_reader::statistics::StatisticsConverter;
-use parquet::basic::{ColumnOrder, SortOrder, Type as PhysicalType};
 use parquet::file::metadata::{ParquetMetaData, RowGroupMetaData};
 
+use super::chunk_columns::{Column, InChunks, column_at};
 use super::conform::conform;
 use super::footer::Footer;
-use super::leaves::{in_file, on_paths};
+use super::leaves::on_paths;
+use super::stretches::{Stretch, are_in_order, nulls_of_stretches, stretches};
 
 /// A question to a file's row groups and pages.
 pub(super) struct Question<'a> {
@@ -32,44 +32,11 @@ pub(super) struct Question<'a> {
     mode: ColumnMappingMode,
 }
 
-/// What a file has of a column.
-enum InChunks {
-    /// Nothing: it is older than the column, which is NULL in each of its rows.
-    Nothing,
-    /// Something else than the table has: whoever reads it is told.
-    Misfit,
-    Column(Column),
-}
-
-impl InChunks {
-    fn column(&self) -> Option<&Column> {
-        match self {
-            Self::Column(column) => Some(column),
-            Self::Nothing | Self::Misfit => None,
-        }
-    }
-}
-
-/// A column of the file.
-pub(super) struct Column {
-    pub(super) leaf: usize,
-    pub(super) field: Field,
-    physical: PhysicalType,
-}
-
 /// What is told of a column: the bounds in the file's type, and NULLs.
 struct Told {
     min: ArrayRef,
     max: ArrayRef,
     nulls: UInt64Array,
-}
-
-/// Rows of a row group that lie on the same page of each column that is asked about.
-pub(super) struct Stretch {
-    pub(super) first: u64,
-    pub(super) rows: u64,
-    /// The page, for each column that has an index.
-    pages: Vec<u32>,
 }
 
 impl<'a> Question<'a> {
@@ -264,44 +231,6 @@ impl<'a> Question<'a> {
     }
 }
 
-impl Column {
-    fn converter<'a>(&'a self, file: &'a ParquetMetaData) -> Option<StatisticsConverter<'a>> {
-        let schema = file.file_metadata().schema_descr();
-        let converter = StatisticsConverter::from_column_index(self.leaf, &self.field, schema).ok()?;
-        Some(converter.with_missing_null_counts_as_zero(false))
-    }
-
-    /// Whether the file orders the column's bounds as the table does. INT96 has had several orders, and texts had that
-    /// of signed bytes before files said which.
-    fn are_ordered(&self, file: &ParquetMetaData) -> bool {
-        let order = file.file_metadata().column_order(self.leaf);
-        match self.physical {
-            PhysicalType::INT96 => false,
-            PhysicalType::BYTE_ARRAY | PhysicalType::FIXED_LEN_BYTE_ARRAY => {
-                let wanted = match self.field.data_type() {
-                    ArrowType::Decimal128(..) | ArrowType::Decimal256(..) => SortOrder::SIGNED,
-                    _ => SortOrder::UNSIGNED,
-                };
-                order == ColumnOrder::TYPE_DEFINED_ORDER(wanted)
-            }
-            _ => true,
-        }
-    }
-
-    fn has_bounds(&self, file: &ParquetMetaData, group: &RowGroupMetaData) -> bool {
-        let is_bytes = matches!(
-            self.physical,
-            PhysicalType::BYTE_ARRAY | PhysicalType::FIXED_LEN_BYTE_ARRAY
-        );
-        let statistics = group
-            .columns()
-            .get(self.leaf)
-            .and_then(|column| column.statistics());
-        self.are_ordered(file)
-            && statistics.is_some_and(|statistics| !(is_bytes && statistics.is_min_max_deprecated()))
-    }
-}
-
 /// Calls `visit` with the path of each leaf below a field that is no list, map or variant.
 fn leaf_columns(
     field: &StructField,
@@ -321,54 +250,6 @@ fn leaf_columns(
     }
     above.pop();
     Ok(())
-}
-
-/// What the file has at a path of the table.
-fn column_at(
-    table: &StructType,
-    path: &[String],
-    footer: &Footer,
-    mode: ColumnMappingMode,
-) -> Result<InChunks> {
-    let wanted = on_paths(table, &[path.to_vec()]);
-    let Some(wanted) = wanted.first() else {
-        return Ok(InChunks::Misfit);
-    };
-    let leaves = in_file(footer.schema.fields(), wanted, mode)?.leaves;
-    let schema = footer.metadata.file_metadata().schema_descr();
-    // A struct in which nothing is found has a leaf of another column.
-    Ok(
-        match (field_at(footer.schema.fields(), wanted, mode)?, leaves.as_slice()) {
-            (FieldAt::Nowhere, _) => InChunks::Nothing,
-            (FieldAt::Here(field), [leaf]) => InChunks::Column(Column {
-                leaf: *leaf,
-                field,
-                physical: schema.column(*leaf).physical_type(),
-            }),
-            _ => InChunks::Misfit,
-        },
-    )
-}
-
-/// Where the only leaf of a wanted field is.
-enum FieldAt {
-    Nowhere,
-    Misfit,
-    Here(Field),
-}
-
-fn field_at(file: &Fields, wanted: &StructField, mode: ColumnMappingMode) -> Result<FieldAt> {
-    let Some(field) = super::find::find(file, wanted, mode)?.and_then(|index| file.get(index)) else {
-        return Ok(FieldAt::Nowhere);
-    };
-    match (field.data_type(), &wanted.data_type) {
-        (ArrowType::Struct(below), DataType::Struct(fields)) => match fields.fields.first() {
-            Some(inner) => field_at(below, inner, mode),
-            None => Ok(FieldAt::Misfit),
-        },
-        (ArrowType::Struct(_), _) | (_, DataType::Struct(_)) => Ok(FieldAt::Misfit),
-        _ => Ok(FieldAt::Here(field.as_ref().clone())),
-    }
 }
 
 /// A struct of columns, one for each primitive leaf of the fields.
@@ -411,55 +292,4 @@ fn only_where(array: &ArrayRef, sound: &BooleanArray) -> Option<ArrayRef> {
     }
     let none = new_null_array(array.data_type(), array.len());
     arrow_select::zip::zip(sound, array, &none).ok()
-}
-
-/// Whether the first rows of pages are rows of the row group, each behind the one before.
-fn are_in_order(first_rows: &[u64], rows: u64) -> bool {
-    first_rows.first() == Some(&0)
-        && first_rows.windows(2).all(|pair| pair.first() < pair.last())
-        && first_rows.last().is_some_and(|last| *last < rows)
-}
-
-/// Cuts a row group wherever a page of one of the columns begins.
-fn stretches(starts: &[Vec<u64>], rows: u64) -> Vec<Stretch> {
-    let mut cuts: Vec<u64> = starts.iter().flatten().copied().collect();
-    cuts.sort_unstable();
-    cuts.dedup();
-    let ends = cuts.iter().skip(1).copied().chain(std::iter::once(rows));
-    cuts.iter()
-        .zip(ends)
-        .map(|(first, end)| Stretch {
-            first: *first,
-            rows: end.saturating_sub(*first),
-            pages: starts
-                .iter()
-                .map(|pages| {
-                    let behind = pages.partition_point(|start| start <= first);
-                    u32::try_from(behind.saturating_sub(1)).unwrap_or(u32::MAX)
-                })
-                .collect(),
-        })
-        .collect()
-}
-
-/// How many NULLs there are on stretches: all, none, or nobody knows.
-fn nulls_of_stretches(
-    nulls: &UInt64Array,
-    starts: &[u64],
-    rows: u64,
-    stretches: &[Stretch],
-    place: usize,
-) -> UInt64Array {
-    let of_page = |stretch: &Stretch| {
-        let page = usize::try_from(*stretch.pages.get(place)?).ok()?;
-        let first = *starts.get(page)?;
-        let end = starts.get(page + 1).copied().unwrap_or(rows);
-        let count = nulls.is_valid(page).then(|| nulls.value(page))?;
-        match count {
-            0 => Some(0),
-            all if all == end.saturating_sub(first) => Some(stretch.rows),
-            _ => None,
-        }
-    };
-    stretches.iter().map(of_page).collect()
 }

@@ -20,7 +20,8 @@ use parquet::bloom_filter::Sbbf;
 use parquet::errors::ParquetError;
 use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData};
 
-use super::chunk_statistics::{Column, Question};
+use super::chunk_columns::Column;
+use super::chunk_statistics::Question;
 use super::footer::{Footer, damaged, options};
 
 /// A Bloom filter that is larger is not fetched.

@@ -95,8 +95,7 @@ impl Columns {
 pub(super) struct Roots(Vec<usize>);
 
 impl Roots {
-    pub(super) fn new(roots: impl Iterator<Item = usize>) -> Self {
-        let mut roots: Vec<usize> = roots.collect();
+    pub(super) fn new(mut roots: Vec<usize>) -> Self {
         roots.sort_unstable();
         roots.dedup();
         Self(roots)

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
-use arrow_array::types::Int64Type;
-use arrow_array::{Array, ArrayRef, BooleanArray, RecordBatch, RecordBatchOptions};
+use arrow_array::{Array, ArrayRef, BooleanArray, Int64Array, RecordBatch, RecordBatchOptions};
+use arrow_schema::{Field, Schema};
 use arrow_select::filter::{filter_record_batch, prep_null_mask_filter};
 use deltaic_protocol::column_mapping::name_in_log;
 use deltaic_protocol::expr::{BoundPredicate, Scalar, evaluate};
@@ -17,7 +17,7 @@ use super::columns::{Columns, Constants, Roots, unfit};
 use super::find::find_name;
 use super::footer::Footer;
 use super::known_plans::{KnownPlans, OutputPlan};
-use super::leaves::on_paths;
+use super::leaves::{of_root, on_paths};
 use super::row_identity::RowIdentity;
 use super::variant::to_json;
 use crate::scan::{ROW_COMMIT_VERSION, ROW_ID, ScanTask, VariantAs, residual};
@@ -71,19 +71,12 @@ impl Asked {
 
 /// One row of partition values.
 fn row_of(constants: &Constants) -> Result<RecordBatch> {
-    let columns = constants
+    let (fields, columns): (Vec<Field>, Vec<ArrayRef>) = constants
         .iter()
-        .map(|(name, one)| (name.as_str(), Arc::clone(one), true));
-    let options = RecordBatchOptions::new().with_row_count(Some(1));
-    let (fields, columns): (Vec<_>, Vec<_>) = columns
-        .map(|(name, one, nullable)| {
-            (
-                arrow_schema::Field::new(name, one.data_type().clone(), nullable),
-                one,
-            )
-        })
+        .map(|(name, one)| (Field::new(name, one.data_type().clone(), true), Arc::clone(one)))
         .unzip();
-    let schema = Arc::new(arrow_schema::Schema::new(fields));
+    let options = RecordBatchOptions::new().with_row_count(Some(1));
+    let schema = Arc::new(Schema::new(fields));
     RecordBatch::try_new_with_options(schema, columns, &options).map_err(unfit)
 }
 
@@ -102,8 +95,15 @@ pub(super) struct FilePlan {
     pub(super) stages: Vec<Stage>,
     /// What gives rows their identity, where that is asked for, and where the file keeps it.
     identity: Option<RowIdentity>,
-    identity_roots: Vec<usize>,
-    identity_leaves: Vec<usize>,
+    /// The leaves of what comes out.
+    pub(super) output_leaves: Vec<usize>,
+    /// These, and those that rows are judged by.
+    pub(super) leaves: Vec<usize>,
+    /// Whether rows are judged before what comes out of them is decoded.
+    pub(super) is_late: bool,
+    /// The file's columns in the batches that come out; where rows are not judged before, with those that they are
+    /// judged by.
+    pub(super) roots: Roots,
 }
 
 impl FilePlan {
@@ -131,12 +131,18 @@ impl FilePlan {
             let columns = Columns::find(fields, file, mode, &is_partition)?;
             stages.push(Stage { predicate, columns });
         }
-        let (mut identity_roots, mut identity_leaves) = (Vec::new(), Vec::new());
+        let mut roots: Vec<usize> = output.columns.roots().collect();
+        let mut output_leaves: Vec<usize> = output.columns.leaves().collect();
         for name in identity.iter().flat_map(RowIdentity::columns) {
             if let Some(root) = find_name(file, name)? {
-                identity_roots.push(root);
-                identity_leaves.extend(super::leaves::of_root(file, root));
+                roots.push(root);
+                output_leaves.extend(of_root(file, root));
             }
+        }
+        let judged: Vec<usize> = stages.iter().flat_map(|stage| stage.columns.leaves()).collect();
+        let is_late = !stages.is_empty() && output_leaves.iter().any(|leaf| !judged.contains(leaf));
+        if !is_late {
+            roots.extend(stages.iter().flat_map(|stage| stage.columns.roots()));
         }
         Ok(Self {
             task: task.clone(),
@@ -144,47 +150,16 @@ impl FilePlan {
             output,
             stages,
             identity,
-            identity_roots,
-            identity_leaves,
+            leaves: [output_leaves.as_slice(), &judged].concat(),
+            output_leaves,
+            is_late,
+            roots: Roots::new(roots),
         })
     }
 
     /// Whether rows must know where they stand in the file.
     pub(super) fn asks_positions(&self) -> bool {
         self.identity.is_some()
-    }
-
-    /// The leaves of what comes out.
-    pub(super) fn output_leaves(&self) -> Vec<usize> {
-        let identity = self.identity_leaves.iter().copied();
-        self.output.columns.leaves().chain(identity).collect()
-    }
-
-    /// The leaves that rows are judged by.
-    pub(super) fn stage_leaves(&self) -> Vec<usize> {
-        self.stages
-            .iter()
-            .flat_map(|stage| stage.columns.leaves())
-            .collect()
-    }
-
-    /// Whether rows are judged before what comes out of them is decoded.
-    pub(super) fn is_late(&self) -> bool {
-        let judged = self.stage_leaves();
-        !self.stages.is_empty() && self.output_leaves().iter().any(|leaf| !judged.contains(leaf))
-    }
-
-    /// The file's columns in batches that come out; where rows are not judged before, with those that they are judged by.
-    pub(super) fn roots(&self) -> Roots {
-        let output = self
-            .output
-            .columns
-            .roots()
-            .chain(self.identity_roots.iter().copied());
-        match self.is_late() {
-            true => Roots::new(output),
-            false => Roots::new(output.chain(self.stages.iter().flat_map(|stage| stage.columns.roots()))),
-        }
     }
 
     /// Whether each row of a batch matches a stage; NULL is no.
@@ -201,9 +176,10 @@ impl FilePlan {
     }
 
     /// A batch of the file as the scan's: of its rows those that match, where they were not judged before.
-    pub(super) fn batch(&self, batch: &RecordBatch, roots: &Roots) -> Result<RecordBatch> {
+    pub(super) fn batch(&self, batch: &RecordBatch) -> Result<RecordBatch> {
+        let roots = &self.roots;
         let judged;
-        let batch = match self.stages.is_empty() || self.is_late() {
+        let batch = match self.stages.is_empty() || self.is_late {
             true => batch,
             false => {
                 let mut kept: Option<BooleanArray> = None;
@@ -251,10 +227,7 @@ impl FilePlan {
 }
 
 /// Where the rows of a batch stand in the file: told behind the columns of the file.
-fn positions<'a>(
-    batch: &'a RecordBatch,
-    roots: &Roots,
-) -> Result<&'a arrow_array::PrimitiveArray<Int64Type>> {
+fn positions<'a>(batch: &'a RecordBatch, roots: &Roots) -> Result<&'a Int64Array> {
     let column = batch.columns().get(roots.len());
     column
         .and_then(|column| column.as_primitive_opt())

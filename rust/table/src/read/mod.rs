@@ -1,5 +1,7 @@
 //! From scan tasks to record batches.
 
+mod amount;
+mod chunk_columns;
 mod chunk_statistics;
 mod chunk_values;
 mod columns;
@@ -15,10 +17,12 @@ mod leaves;
 mod list_vectors;
 mod open;
 mod page_index;
+mod piece;
 mod row_identity;
 mod rows;
 mod selection;
 mod stream;
+mod stretches;
 mod variant;
 mod weighed;
 mod widen;

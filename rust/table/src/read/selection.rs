@@ -5,8 +5,8 @@ use deltaic_protocol::Result;
 use parquet::arrow::arrow_reader::{RowGroupSelection, RowSelection};
 use parquet::file::metadata::ParquetMetaData;
 
-use super::chunk_statistics::Stretch;
 use super::rows::Rows;
+use super::stretches::Stretch;
 
 /// A row group of which some rows are decoded.
 #[derive(Clone, Debug)]

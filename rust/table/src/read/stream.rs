@@ -13,9 +13,11 @@ use futures::{FutureExt, Stream, StreamExt, TryStreamExt};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 use tokio::task::JoinHandle;
 
+use super::amount::Amount;
 use super::deletion_vectors::{VectorOf, read_vectors, vectors_of};
 use super::known_plans::KnownPlans;
-use super::open::{Amount, Cut, OpenFile, Piece, open};
+use super::open::{Cut, OpenFile, open};
+use super::piece::Piece;
 use super::rows::Rows;
 use crate::scan::{Scan, ScanTask};
 

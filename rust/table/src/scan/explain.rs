@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use deltaic_log::snapshot::Files;
 use deltaic_protocol::Result;
 
 use super::Scan;
@@ -14,7 +15,7 @@ impl Scan {
     /// A few lines of text: which files are read, and what ruled the others out; of the first of those that are left,
     /// which row groups and pages are decoded. Must be called inside a runtime.
     pub async fn explain(&self) -> Result<String> {
-        let (_, report) = self.pruned().await?;
+        let (files, report) = self.pruned().await?;
         let mut lines = Lines(String::new());
         lines.head(&format!(
             "scan of {} at version {}",
@@ -53,14 +54,14 @@ impl Scan {
                 readable(report.bytes_after_statistics)
             ),
         );
-        self.explain_files(&mut lines).await?;
+        self.explain_files(&files, &mut lines).await?;
         self.explain_conjuncts(&mut lines).await?;
         Ok(lines.0)
     }
 
     /// What is decoded of the files that are left.
-    async fn explain_files(&self, lines: &mut Lines) -> Result<()> {
-        let mut tasks = self.tasks().await?;
+    async fn explain_files(&self, files: &Files, lines: &mut Lines) -> Result<()> {
+        let mut tasks = self.tasks_of(files)?;
         let count = tasks.len();
         tasks.truncate(LOOKED_INTO);
         if tasks.is_empty() {

@@ -137,8 +137,13 @@ impl Scan {
     /// The files to read, each a task of its own. Must be called inside a runtime.
     pub async fn tasks(&self) -> Result<Vec<ScanTask>> {
         let (files, _) = self.pruned().await?;
-        self.snapshot.ensure_partition_values(&files)?;
-        self.snapshot.ensure_places_once(&files)?;
+        self.tasks_of(&files)
+    }
+
+    /// The tasks that read these files.
+    pub(super) fn tasks_of(&self, files: &Files) -> Result<Vec<ScanTask>> {
+        self.snapshot.ensure_partition_values(files)?;
+        self.snapshot.ensure_places_once(files)?;
         let task = |files: &FilesBatch, row: usize| {
             Ok(ScanTask {
                 context: Arc::clone(&self.context),

@@ -14,16 +14,6 @@ use crate::schema::PrimitiveType;
 /// A part and where it stands.
 type Placed = (Span, Value);
 
-fn mirrored(op: Comparison) -> Comparison {
-    match op {
-        Comparison::Less => Comparison::Greater,
-        Comparison::LessOrEqual => Comparison::GreaterOrEqual,
-        Comparison::Greater => Comparison::Less,
-        Comparison::GreaterOrEqual => Comparison::LessOrEqual,
-        Comparison::Equal | Comparison::NotEqual | Comparison::NullSafeEqual => op,
-    }
-}
-
 impl Binder<'_> {
     pub(super) fn compare(
         &self,
@@ -34,7 +24,7 @@ impl Binder<'_> {
     ) -> Result<BoundPredicate> {
         match (left, right) {
             ((_, Value::Known(left)), (_, Value::Known(right))) => self.fold(op, &left, &right, at),
-            ((_, Value::Known(known)), other) => self.beside_known(mirrored(op), other, &known, at),
+            ((_, Value::Known(known)), other) => self.beside_known(op.mirrored(), other, &known, at),
             (other, (_, Value::Known(known))) => self.beside_known(op, other, &known, at),
             ((_, Value::Column(left)), (_, Value::Column(right))) => {
                 let (left_type, right_type) = (self.comparable(at, &left)?, self.comparable(at, &right)?);
@@ -87,7 +77,7 @@ impl Binder<'_> {
             return self.apart(at, left.data_type, right.data_type);
         };
         let beyond = beyond_long(op, left.data_type, right);
-        if let Some(answer) = beyond.or_else(|| beyond_long(mirrored(op), right.data_type, left)) {
+        if let Some(answer) = beyond.or_else(|| beyond_long(op.mirrored(), right.data_type, left)) {
             return Ok(BoundPredicate::Constant(Some(answer)));
         }
         let (left, right) = (

@@ -97,7 +97,7 @@ where
     let (Side::Rows(_), Side::Rows(_)) = (left, right) else {
         return match (left, right) {
             (Side::Rows(_), _) => beside_one::<T>(op, &a, &b),
-            (_, Side::Rows(_)) => beside_one::<T>(mirrored(op), &b, &a),
+            (_, Side::Rows(_)) => beside_one::<T>(op.mirrored(), &b, &a),
             _ => BooleanArray::new_null(rows),
         };
     };
@@ -165,14 +165,4 @@ where
         return super::is(&answers, Some(true));
     }
     answers
-}
-
-fn mirrored(op: Comparison) -> Comparison {
-    match op {
-        Comparison::Less => Comparison::Greater,
-        Comparison::LessOrEqual => Comparison::GreaterOrEqual,
-        Comparison::Greater => Comparison::Less,
-        Comparison::GreaterOrEqual => Comparison::LessOrEqual,
-        Comparison::Equal | Comparison::NotEqual | Comparison::NullSafeEqual => op,
-    }
 }

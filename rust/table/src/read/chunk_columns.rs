@@ -1,0 +1,124 @@
+//! Where a file has the columns that a predicate asks about, and whether its bounds of them can be gone by.
+
+use arrow_schema::{DataType as ArrowType, Field, Fields};
+use deltaic_protocol::Result;
+use deltaic_protocol::column_mapping::ColumnMappingMode;
+use deltaic_protocol::schema::{DataType, StructField, StructType};
+use parquet::arrow::arrow_reader::statistics::StatisticsConverter;
+use parquet::basic::{ColumnOrder, SortOrder, Type as PhysicalType};
+use parquet::file::metadata::{ParquetMetaData, RowGroupMetaData};
+
+use super::find::find;
+use super::footer::Footer;
+use super::leaves::{in_file, on_paths};
+
+/// What a file has of a column.
+pub(super) enum InChunks {
+    /// Nothing: it is older than the column, which is NULL in each of its rows.
+    Nothing,
+    /// Something else than the table has: whoever reads it is told.
+    Misfit,
+    Column(Column),
+}
+
+impl InChunks {
+    pub(super) fn column(&self) -> Option<&Column> {
+        match self {
+            Self::Column(column) => Some(column),
+            Self::Nothing | Self::Misfit => None,
+        }
+    }
+}
+
+/// A column of the file.
+pub(super) struct Column {
+    pub(super) leaf: usize,
+    pub(super) field: Field,
+    physical: PhysicalType,
+}
+
+impl Column {
+    pub(super) fn converter<'a>(&'a self, file: &'a ParquetMetaData) -> Option<StatisticsConverter<'a>> {
+        let schema = file.file_metadata().schema_descr();
+        let converter = StatisticsConverter::from_column_index(self.leaf, &self.field, schema).ok()?;
+        Some(converter.with_missing_null_counts_as_zero(false))
+    }
+
+    /// Whether the file orders the column's bounds as the table does. INT96 has had several orders, and texts had that
+    /// of signed bytes before files said which.
+    pub(super) fn are_ordered(&self, file: &ParquetMetaData) -> bool {
+        let order = file.file_metadata().column_order(self.leaf);
+        match self.physical {
+            PhysicalType::INT96 => false,
+            PhysicalType::BYTE_ARRAY | PhysicalType::FIXED_LEN_BYTE_ARRAY => {
+                let wanted = match self.field.data_type() {
+                    ArrowType::Decimal128(..) | ArrowType::Decimal256(..) => SortOrder::SIGNED,
+                    _ => SortOrder::UNSIGNED,
+                };
+                order == ColumnOrder::TYPE_DEFINED_ORDER(wanted)
+            }
+            _ => true,
+        }
+    }
+
+    pub(super) fn has_bounds(&self, file: &ParquetMetaData, group: &RowGroupMetaData) -> bool {
+        let is_bytes = matches!(
+            self.physical,
+            PhysicalType::BYTE_ARRAY | PhysicalType::FIXED_LEN_BYTE_ARRAY
+        );
+        let statistics = group
+            .columns()
+            .get(self.leaf)
+            .and_then(|column| column.statistics());
+        self.are_ordered(file)
+            && statistics.is_some_and(|statistics| !(is_bytes && statistics.is_min_max_deprecated()))
+    }
+}
+
+/// What the file has at a path of the table.
+pub(super) fn column_at(
+    table: &StructType,
+    path: &[String],
+    footer: &Footer,
+    mode: ColumnMappingMode,
+) -> Result<InChunks> {
+    let wanted = on_paths(table, &[path.to_vec()]);
+    let Some(wanted) = wanted.first() else {
+        return Ok(InChunks::Misfit);
+    };
+    let leaves = in_file(footer.schema.fields(), wanted, mode)?.leaves;
+    let schema = footer.metadata.file_metadata().schema_descr();
+    // A struct in which nothing is found has a leaf of another column.
+    Ok(
+        match (field_at(footer.schema.fields(), wanted, mode)?, leaves.as_slice()) {
+            (FieldAt::Nowhere, _) => InChunks::Nothing,
+            (FieldAt::Here(field), [leaf]) => InChunks::Column(Column {
+                leaf: *leaf,
+                field,
+                physical: schema.column(*leaf).physical_type(),
+            }),
+            _ => InChunks::Misfit,
+        },
+    )
+}
+
+/// Where the only leaf of a wanted field is.
+enum FieldAt {
+    Nowhere,
+    Misfit,
+    Here(Field),
+}
+
+fn field_at(file: &Fields, wanted: &StructField, mode: ColumnMappingMode) -> Result<FieldAt> {
+    let Some(field) = find(file, wanted, mode)?.and_then(|index| file.get(index)) else {
+        return Ok(FieldAt::Nowhere);
+    };
+    match (field.data_type(), &wanted.data_type) {
+        (ArrowType::Struct(below), DataType::Struct(fields)) => match fields.fields.first() {
+            Some(inner) => field_at(below, inner, mode),
+            None => Ok(FieldAt::Misfit),
+        },
+        (ArrowType::Struct(_), _) | (_, DataType::Struct(_)) => Ok(FieldAt::Misfit),
+        _ => Ok(FieldAt::Here(field.as_ref().clone())),
+    }
+}

@@ -1,0 +1,180 @@
+//! A piece of a file, decoded: rows judged, and what is left of them made the scan's, none of them lost unseen.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use arrow_array::RecordBatch;
+use arrow_schema::ArrowError;
+use deltaic_log::location::without_secrets;
+use deltaic_protocol::{Error, Result};
+use futures::{Stream, StreamExt, TryStreamExt};
+use parquet::arrow::arrow_reader::{ArrowPredicate, ArrowPredicateFn, RowFilter, RowSelectionPolicy};
+use parquet::arrow::async_reader::ParquetRecordBatchStream;
+use parquet::arrow::{ParquetRecordBatchStreamBuilder, ProjectionMask};
+
+use super::columns::Roots;
+use super::footer::{damaged, miscounted};
+use super::open::OpenFile;
+use super::selection::{Group, rows_of};
+use super::weighed::Weighed;
+use crate::scan::ScanTask;
+
+/// Decoded values that are kept from judging rows to handing them out, for each row group.
+const KEPT_BYTES: usize = 32 << 20;
+/// Runs of rows that are shorter than this on average are decoded with what lies between them, which is quicker.
+const SHORT_RUN: usize = 32;
+/// The same where deletion vectors alone choose: most rows stay then.
+const SHORT_RUN_OF_VECTORS: usize = 1024;
+
+/// Row groups of a file, which are read one after the other.
+pub(super) struct Piece {
+    pub(super) file: Arc<OpenFile>,
+    pub(super) groups: Vec<Group>,
+}
+
+impl Piece {
+    /// The task that it is of.
+    pub(super) fn task(&self) -> &ScanTask {
+        &self.file.plan.task
+    }
+
+    /// How many bytes are held while it is read: those of its columns, packed.
+    pub(super) fn bytes(&self) -> u64 {
+        let OpenFile { plan, footer, .. } = self.file.as_ref();
+        let of_group = |group: &Group| {
+            let columns = footer
+                .metadata
+                .row_groups()
+                .get(group.index)
+                .map(|group| group.columns());
+            let sizes = plan.leaves.iter().filter_map(|leaf| columns?.get(*leaf));
+            let all = sizes.map(|column| column.byte_range().1).sum::<u64>();
+            // A part of a row group has about that part of its bytes.
+            let rows = rows_of(&footer.metadata, group.index).max(1);
+            match group.is_part() {
+                true => all.saturating_mul(group.rows.min(rows)) / rows,
+                false => all,
+            }
+        };
+        self.groups.iter().map(of_group).max().unwrap_or(0)
+    }
+
+    /// The scan's batches: only rows that match, and none without rows.
+    pub(super) fn read(self) -> Result<impl Stream<Item = Result<RecordBatch>> + Send + use<>> {
+        let task = &self.file.plan.task;
+        let (path, version) = (without_secrets(&task.path), task.context.version);
+        let located = move |error: Error| error.with("path", path.as_str()).with("version", version);
+        let seen = Arc::new(Seen::default());
+        let expected: u64 = self.groups.iter().map(|group| group.rows).sum();
+        let plan = Arc::clone(&self.file.plan);
+        let stream = self.decoder(&seen).map_err(&located)?;
+        let shown = without_secrets(&task.path);
+        let (damage, late, is_limited) = (located.clone(), plan.is_late, self.file.limit.is_some());
+        let (told, judged, at_end) = (Arc::clone(&seen), located.clone(), located);
+        let end = futures::stream::once(async move {
+            let [decoded, matched, given] = seen.counts();
+            if is_limited || (decoded == expected && (!late || matched == given)) {
+                return Ok(None::<RecordBatch>);
+            }
+            let (has, claimed) = if decoded == expected {
+                (given, matched)
+            } else {
+                (decoded, expected)
+            };
+            Err(at_end(miscounted(has, claimed)))
+        })
+        .try_filter_map(|none| async move { Ok(none) });
+        Ok(stream
+            .map_err(move |error| damage(damaged(&error, &shown)))
+            .and_then(move |batch| {
+                match late {
+                    true => count(&told.given, batch.num_rows()),
+                    false => count(&told.decoded, batch.num_rows()),
+                }
+                let answer = plan.batch(&batch).map_err(&judged);
+                async move { answer }
+            })
+            .try_filter(|batch| {
+                let any = batch.num_rows() > 0;
+                async move { any }
+            })
+            .chain(end))
+    }
+
+    fn decoder(&self, seen: &Arc<Seen>) -> Result<ParquetRecordBatchStream<Weighed>> {
+        let OpenFile {
+            plan,
+            footer,
+            chunks,
+            arrow,
+            limit,
+            ..
+        } = self.file.as_ref();
+        let schema = arrow.parquet_schema();
+        let output = match plan.is_late {
+            true => &plan.output_leaves,
+            false => &plan.leaves,
+        };
+        let file = Weighed::new(footer.file.clone(), Arc::clone(chunks));
+        let mut builder = ParquetRecordBatchStreamBuilder::new_with_metadata(file, arrow.clone())
+            .with_projection(ProjectionMask::leaves(schema, output.iter().copied()))
+            .with_batch_size(plan.task.context.batch_size)
+            .with_max_predicate_cache_size(KEPT_BYTES)
+            .with_row_group_selections(self.groups.iter().map(Group::to_parquet).collect());
+        let threshold = match plan.stages.is_empty() {
+            true => SHORT_RUN_OF_VECTORS,
+            false => SHORT_RUN,
+        };
+        builder = builder.with_row_selection_policy(RowSelectionPolicy::Auto { threshold });
+        if plan.is_late {
+            let stages = plan.stages.iter().enumerate();
+            let stages = stages.map(|(index, stage)| {
+                let roots = Roots::new(stage.columns.roots().collect());
+                let (plan, seen) = (Arc::clone(plan), Arc::clone(seen));
+                let is_last = index + 1 == plan.stages.len();
+                let judge = move |batch: RecordBatch| {
+                    if index == 0 {
+                        count(&seen.decoded, batch.num_rows());
+                    }
+                    let answer = plan
+                        .judge(index, &batch, &roots)
+                        .map_err(|error| ArrowError::ExternalError(Box::new(error)))?;
+                    if is_last {
+                        count(&seen.matched, answer.true_count());
+                    }
+                    Ok(answer)
+                };
+                let mask = ProjectionMask::leaves(schema, stage.columns.leaves());
+                Box::new(ArrowPredicateFn::new(mask, judge)) as Box<dyn ArrowPredicate>
+            });
+            builder = builder.with_row_filter(RowFilter::new(stages.collect()));
+        }
+        if let Some(limit) = limit.filter(|_| plan.stages.is_empty() || plan.is_late) {
+            builder = builder.with_limit(limit);
+        }
+        builder
+            .build()
+            .map_err(|error| damaged(&error, &without_secrets(&plan.task.path)))
+    }
+}
+
+/// How many rows went by, so that none is lost unseen.
+#[derive(Default)]
+struct Seen {
+    /// That were decoded, to be judged or handed out.
+    decoded: AtomicU64,
+    /// That matched, and are decoded further.
+    matched: AtomicU64,
+    /// Of these, that came.
+    given: AtomicU64,
+}
+
+impl Seen {
+    fn counts(&self) -> [u64; 3] {
+        [&self.decoded, &self.matched, &self.given].map(|count| count.load(Ordering::Relaxed))
+    }
+}
+
+fn count(seen: &AtomicU64, rows: usize) {
+    seen.fetch_add(u64::try_from(rows).unwrap_or(u64::MAX), Ordering::Relaxed);
+}

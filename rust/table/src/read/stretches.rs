@@ -1,0 +1,62 @@
+//! The pages of several columns laid over each other: stretches of rows that lie on one page of each.
+
+use arrow_array::{Array, UInt64Array};
+
+/// Rows of a row group that lie on the same page of each column that is asked about.
+pub(super) struct Stretch {
+    pub(super) first: u64,
+    pub(super) rows: u64,
+    /// The page, for each column that has an index.
+    pub(super) pages: Vec<u32>,
+}
+
+/// Whether the first rows of pages are rows of the row group, each behind the one before.
+pub(super) fn are_in_order(first_rows: &[u64], rows: u64) -> bool {
+    first_rows.first() == Some(&0)
+        && first_rows.windows(2).all(|pair| pair.first() < pair.last())
+        && first_rows.last().is_some_and(|last| *last < rows)
+}
+
+/// Cuts a row group wherever a page of one of the columns begins.
+pub(super) fn stretches(starts: &[Vec<u64>], rows: u64) -> Vec<Stretch> {
+    let mut cuts: Vec<u64> = starts.iter().flatten().copied().collect();
+    cuts.sort_unstable();
+    cuts.dedup();
+    let ends = cuts.iter().skip(1).copied().chain(std::iter::once(rows));
+    cuts.iter()
+        .zip(ends)
+        .map(|(first, end)| Stretch {
+            first: *first,
+            rows: end.saturating_sub(*first),
+            pages: starts
+                .iter()
+                .map(|pages| {
+                    let behind = pages.partition_point(|start| start <= first);
+                    u32::try_from(behind.saturating_sub(1)).unwrap_or(u32::MAX)
+                })
+                .collect(),
+        })
+        .collect()
+}
+
+/// How many NULLs there are on stretches: all, none, or nobody knows.
+pub(super) fn nulls_of_stretches(
+    nulls: &UInt64Array,
+    starts: &[u64],
+    rows: u64,
+    stretches: &[Stretch],
+    place: usize,
+) -> UInt64Array {
+    let of_page = |stretch: &Stretch| {
+        let page = usize::try_from(*stretch.pages.get(place)?).ok()?;
+        let first = *starts.get(page)?;
+        let end = starts.get(page + 1).copied().unwrap_or(rows);
+        let count = nulls.is_valid(page).then(|| nulls.value(page))?;
+        match count {
+            0 => Some(0),
+            all if all == end.saturating_sub(first) => Some(stretch.rows),
+            _ => None,
+        }
+    };
+    stretches.iter().map(of_page).collect()
+}
