@@ -75,8 +75,8 @@ class Scan:
     def explain(self) -> str:
         """What will be read, as text.
 
-        Files, row groups, pages, rows and bytes: in all, after partitions, after statistics, and what each part of
-        the predicate did. Opens the files that are left, to read their footers.
+        Files, row groups, pages, rows and bytes: in all, after partitions, after statistics, and what each
+        part of the predicate did. Opens the files that are left, to read their footers.
         """
         return self._rust.explain()
 
@@ -147,7 +147,8 @@ def _unpickle(data: bytes) -> ScanTask:
 def _reader(
     rust: _rust.Scan | _rust.Changes | _rust.ScanTask, purpose: str
 ) -> Any:  # Any: pyarrow ships no types
-    # Batch by batch, because an Arrow stream carries the text of an error and not its class.
+    # A few batches at a time, because an Arrow stream carries the text of an error and not its class.
     pyarrow = require("pyarrow", purpose)
-    batches = (pyarrow.record_batch(batch) for batch in rust.batches())
+    streams = map(pyarrow.RecordBatchReader.from_stream, rust.batches())
+    batches = (batch for stream in streams for batch in stream)
     return pyarrow.RecordBatchReader.from_batches(pyarrow.schema(rust.schema), batches)

@@ -86,12 +86,12 @@ FORKED = {
     "a check": ("", "table.check(deep=True).is_healthy", "True"),
     "a grandchild": ("", "forked(lambda: table.snapshot().num_rows + scan.count())", "12"),
     "a half-read iterator": (
-        "half = scan._rust.batches(); next(half)",
+        "half = scan._rust.batches(); first = next(half).num_rows",
         "next(half)",
         "RuntimeError: this iterator was begun before a fork",
     ),
     "a half-read stream": (
-        "half = pa.RecordBatchReader.from_stream(scan); half.read_next_batch()",
+        "half = pa.RecordBatchReader.from_stream(scan); first = half.read_next_batch().num_rows",
         "half.read_next_batch()",
         "begun before a fork",
     ),
@@ -121,7 +121,7 @@ def test_what_a_child_inherits_works_or_says_why_not(root: Path, what: str) -> N
         say(forked(lambda: {work}))
         say(str(scan.to_arrow().num_rows))
         if "half" in globals() and not isinstance(half, list):
-            say(str(sum(1 for _ in half)))
+            say(str(first + sum(batches.num_rows for batches in half)))
         sound()
         """,
         str(root),
@@ -130,7 +130,7 @@ def test_what_a_child_inherits_works_or_says_why_not(root: Path, what: str) -> N
     assert said[1] == "6"
     # The parent's own goes on where it was.
     if "half-read" in what:
-        assert said[2] == "5"
+        assert said[2] == "6"
     assert said[-1] == "sound"
 
 

@@ -6,7 +6,7 @@ is a class of `deltaic.exceptions`; a wrong argument is a `ValueError` or `TypeE
 
 from .arrow_table import ArrowSchema as ArrowSchema
 from .arrow_table import ArrowTable as ArrowTable
-from .batches import Batch as Batch
+from .batches import Batches as Batches
 from .batches import BatchReader as BatchReader
 from .changes import Changes as Changes
 from .check import Finding as Finding

@@ -18,6 +18,15 @@ pub struct PageClaims {
     pub is_by_prefix: bool,
 }
 
+impl PageClaims {
+    /// What a header claims, and how many bytes it has; none where it does not end within these bytes.
+    #[must_use]
+    pub fn of_header(bytes: &[u8]) -> Option<(Self, usize)> {
+        let (found, rest) = Header::read(bytes)?;
+        Some((found.claims()?, bytes.len() - rest.len()))
+    }
+}
+
 /// The encoding `DELTA_BYTE_ARRAY`.
 const BY_PREFIX: i32 = 7;
 /// How deep a header's structs may nest; those of the format do three times.
@@ -44,14 +53,9 @@ impl Iterator for Pages<'_> {
         if self.bytes.is_empty() {
             return None;
         }
-        let mut header = Header {
-            bytes: Compact { rest: self.bytes },
-            found: Found::default(),
-        };
-        let read = header.fields(0, DEPTH).and_then(|()| {
-            let compressed = usize::try_from(header.found.compressed?).ok()?;
-            let rest = header.bytes.rest.get(compressed..)?;
-            Some((header.found.claims()?, rest))
+        let read = Header::read(self.bytes).and_then(|(found, rest)| {
+            let compressed = usize::try_from(found.compressed?).ok()?;
+            Some((found.claims()?, rest.get(compressed..)?))
         });
         match read {
             Some((claims, rest)) => {
@@ -132,7 +136,17 @@ struct Header<'a> {
     found: Found,
 }
 
-impl Header<'_> {
+impl<'a> Header<'a> {
+    /// A header and the bytes behind it.
+    fn read(bytes: &'a [u8]) -> Option<(Found, &'a [u8])> {
+        let mut header = Header {
+            bytes: Compact { rest: bytes },
+            found: Found::default(),
+        };
+        header.fields(0, DEPTH)?;
+        Some((header.found, header.bytes.rest))
+    }
+
     /// The fields of a struct, up to its end.
     fn fields(&mut self, parent: i16, depth: usize) -> Option<()> {
         let depth = depth.checked_sub(1)?;

@@ -1,5 +1,6 @@
 //! A Parquet file on a store, as the Parquet reader wants it: no byte is fetched twice.
 
+use std::fs::File;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -8,14 +9,15 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 use object_store::path::Path;
 use object_store::{
-    GetOptions, GetRange, GetResult, OBJECT_STORE_COALESCE_DEFAULT, ObjectStore, ObjectStoreExt,
-    coalesce_ranges,
+    Error, GetOptions, GetRange, GetResult, GetResultPayload, OBJECT_STORE_COALESCE_DEFAULT, ObjectStore,
+    ObjectStoreExt, coalesce_ranges,
 };
 use parquet::arrow::arrow_reader::ArrowReaderOptions;
 use parquet::arrow::async_reader::AsyncFileReader;
 use parquet::errors::{ParquetError, Result};
 use parquet::file::metadata::{ParquetMetaData, ParquetMetaDataReader};
 
+use crate::read_buffers::{ReadBuffers, SMALLEST};
 use crate::schema_depth::ensure_shallow;
 use crate::whole_body::ensure_whole;
 
@@ -33,6 +35,7 @@ pub struct ParquetFile {
     size: u64,
     tail_guess: u64,
     tail: Option<Tail>,
+    buffers: Option<ReadBuffers>,
 }
 
 /// The end of the file, which is kept so that what lies in it is not asked for again.
@@ -54,11 +57,43 @@ impl ParquetFile {
             size,
             tail_guess: TAIL_GUESS,
             tail: None,
+            buffers: None,
         }
     }
 
+    /// The same, and large ranges of a local file are read into these.
+    #[must_use]
+    pub fn with_buffers(mut self, buffers: ReadBuffers) -> Self {
+        self.buffers = Some(buffers);
+        self
+    }
+
+    /// All of it, where that is in memory: of a small file it is.
+    #[must_use]
+    pub fn held(&self) -> Option<Bytes> {
+        let tail = self.tail.as_ref().filter(|tail| tail.start == 0)?;
+        Some(tail.bytes.clone())
+    }
+
+    /// The file itself where it is a local one, and the very one whose end was fetched.
+    ///
+    /// # Errors
+    ///
+    /// The store's; also where another file has taken its place.
+    pub async fn opened(&self) -> Result<Option<File>, Error> {
+        let tag = self.tail.as_ref().and_then(|tail| tail.e_tag.clone());
+        // A store that streams is asked for as little as can be.
+        let options = GetOptions::new()
+            .with_range(Some(GetRange::Bounded(0..1)))
+            .with_if_match(tag);
+        Ok(match self.store.get_opts(&self.path, options).await?.payload {
+            GetResultPayload::File(file, _) => Some(file),
+            GetResultPayload::Stream(_) => None,
+        })
+    }
+
     /// How many bytes it has, as far as it is known.
-    pub(crate) fn size(&self) -> u64 {
+    pub fn size(&self) -> u64 {
         self.size
     }
 
@@ -70,13 +105,13 @@ impl ParquetFile {
     }
 
     /// Fetches the end of the file, unless it is there.
-    pub async fn fetch_tail(&mut self) -> Result<(), object_store::Error> {
+    pub async fn fetch_tail(&mut self) -> Result<(), Error> {
         if self.tail.is_some() {
             return Ok(());
         }
         let got = match self.get_tail().await {
             Ok(got) if got.meta.size == self.size => got,
-            Err(error @ object_store::Error::NotFound { .. }) => return Err(error),
+            Err(error @ Error::NotFound { .. }) => return Err(error),
             // The size is another than was said, or the range cannot be had: then the store is asked for it.
             Ok(_) | Err(_) => {
                 self.size = self.store.head(&self.path).await?.size;
@@ -101,7 +136,7 @@ impl ParquetFile {
         Ok(())
     }
 
-    async fn get_tail(&self) -> Result<GetResult, object_store::Error> {
+    async fn get_tail(&self) -> Result<GetResult, Error> {
         let start = self.size.saturating_sub(self.tail_guess);
         let range = GetRange::Bounded(start..self.size.max(1));
         let options = GetOptions::new().with_range(Some(range));
@@ -124,13 +159,29 @@ impl ParquetFile {
     }
 
     /// A range of the very file whose end was fetched: one that has taken its place meanwhile is an error.
-    async fn fetch_range(&self, range: Range<u64>) -> Result<Bytes, object_store::Error> {
+    async fn fetch_range(&self, range: Range<u64>) -> Result<Bytes, Error> {
         let expected = range.end.saturating_sub(range.start);
         let tag = self.tail.as_ref().and_then(|tail| tail.e_tag.clone());
         let options = GetOptions::new()
             .with_range(Some(GetRange::Bounded(range)))
             .with_if_match(tag);
-        let bytes = self.store.get_opts(&self.path, options).await?.bytes().await?;
+        let got = self.store.get_opts(&self.path, options).await?;
+        let bytes = match (&self.buffers, got) {
+            (
+                Some(buffers),
+                GetResult {
+                    payload: GetResultPayload::File(file, path),
+                    range,
+                    ..
+                },
+            ) if expected >= SMALLEST => {
+                let buffers = buffers.clone();
+                let reading = tokio::task::spawn_blocking(move || buffers.read(&file, range));
+                let read = reading.await.map_err(|source| Error::JoinError { source })?;
+                read.map_err(|error| unreadable(error, &path))?
+            }
+            (_, got) => got.bytes().await?,
+        };
         ensure_whole(&bytes, expected, &self.path)?;
         Ok(bytes)
     }
@@ -191,7 +242,14 @@ impl ParquetFile {
     }
 }
 
-fn external(error: object_store::Error) -> ParquetError {
+fn unreadable(error: std::io::Error, path: &std::path::Path) -> Error {
+    Error::Generic {
+        store: "table",
+        source: format!("{} cannot be read: {error}", path.display()).into(),
+    }
+}
+
+fn external(error: Error) -> ParquetError {
     ParquetError::External(Box::new(error))
 }
 

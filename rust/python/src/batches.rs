@@ -1,22 +1,23 @@
-//! Batches on their way to Python: as an Arrow stream, and one by one with errors of our own classes.
+//! Batches on their way to Python: as an Arrow stream, and a few at a time with errors of our own classes.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::ThreadId;
 
-use arrow_array::{RecordBatch, RecordBatchReader};
-use arrow_schema::{ArrowError, SchemaRef};
+use arrow_array::{RecordBatch, RecordBatchIterator, RecordBatchReader};
+use arrow_schema::{ArrowError, Schema, SchemaRef};
 use deltaic_log::fault;
+use deltaic_protocol::{Error, Result};
 use deltaic_table::read::BatchStream;
-use futures::StreamExt;
+use futures::{FutureExt, StreamExt};
 use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError};
 use pyo3::prelude::*;
-use pyo3::types::PyTuple;
+use pyo3::types::PyCapsule;
 
-use crate::capsule::export_batch;
+use crate::capsule::export_stream;
 use crate::error::{Answer, Raised};
 use crate::fault::guarded;
-use crate::runtime::{SIGNALS, attached, runtime, wait};
+use crate::runtime::{SIGNALS, attached, runtime};
 
 const INTERRUPTED: &str = "this iterator was interrupted or is read by another thread: start the scan anew";
 const OF_A_PARENT: &str = "this iterator was begun before a fork, by the parent process: start the scan anew";
@@ -26,6 +27,8 @@ const OF_A_PARENT: &str = "this iterator was begun before a fork, by the parent 
 struct Held {
     process: u32,
     stream: Option<BatchStream>,
+    /// What went wrong behind the batches that were given last.
+    failure: Option<Error>,
 }
 
 impl Held {
@@ -33,11 +36,61 @@ impl Held {
         Self {
             process: std::process::id(),
             stream: Some(stream),
+            failure: None,
+        }
+    }
+
+    /// The next batch, and those behind it that are there already. Looks for Ctrl-C while it waits, where it is told to.
+    fn next_batches(&mut self, enough: usize, looks: bool) -> Answer<Vec<RecordBatch>> {
+        let mut batches = Vec::new();
+        let mut bytes = 0;
+        loop {
+            if let Some(failure) = self.failure.take_if(|_| batches.is_empty()) {
+                self.stream = None;
+                return Err(failure.into());
+            }
+            let Some(stream) = self.stream.as_mut().filter(|_| self.failure.is_none()) else {
+                return Ok(batches);
+            };
+            let at_once = {
+                // What begins now begins on the runtime.
+                let _inside = runtime()?.enter();
+                stream.next().now_or_never()
+            };
+            let next = match at_once {
+                Some(next) => next,
+                None if batches.is_empty() => wait_for(stream, looks)?,
+                None => return Ok(batches),
+            };
+            match next {
+                Some(Ok(batch)) => {
+                    bytes += batch.get_array_memory_size();
+                    batches.push(batch);
+                    if bytes >= enough {
+                        return Ok(batches);
+                    }
+                }
+                Some(Err(failure)) => self.failure = Some(failure),
+                None => self.stream = None,
+            }
         }
     }
 
     fn is_inherited(&self) -> bool {
         self.process != std::process::id()
+    }
+}
+
+/// Waits on this thread, which is the only one that has something to do with what is waited for.
+fn wait_for(stream: &mut BatchStream, looks: bool) -> Answer<Option<Result<RecordBatch>>> {
+    let runtime = runtime()?;
+    loop {
+        let next = runtime.block_on(async { tokio::time::timeout(SIGNALS, stream.next()).await });
+        match next {
+            Ok(next) => return Ok(next),
+            Err(_) if looks => attached(|py| py.check_signals())?,
+            Err(_) => {}
+        }
     }
 }
 
@@ -82,28 +135,19 @@ impl Blocking {
         })
     }
 
-    fn next_batch(&mut self) -> Answer<Option<Result<RecordBatch, ArrowError>>> {
+    fn next_batch(&mut self) -> Answer<Option<std::result::Result<RecordBatch, ArrowError>>> {
+        let looks = self.main == Some(std::thread::current().id());
         let Some(stream) = &mut self.held.stream else {
             return Ok(None);
         };
-        let runtime = runtime()?;
-        let looks = self.main == Some(std::thread::current().id());
-        loop {
-            let next = runtime.block_on(async { tokio::time::timeout(SIGNALS, stream.next()).await });
-            if let Ok(next) = next {
-                // Arrow's C interface carries text alone, so the hint goes with the message.
-                return Ok(next.map(|batch| {
-                    batch.map_err(|error| {
-                        let hint = error.hint_text();
-                        let hint = hint.map(|hint| format!("\nhint: {hint}")).unwrap_or_default();
-                        external(&format!("{}: {error}{hint}", error.kind().class_name()))
-                    })
-                }));
-            }
-            if looks {
-                attached(|py| py.check_signals())?;
-            }
-        }
+        // Arrow's C interface carries text alone, so the hint goes with the message.
+        Ok(wait_for(stream, looks)?.map(|batch| {
+            batch.map_err(|error| {
+                let hint = error.hint_text();
+                let hint = hint.map(|hint| format!("\nhint: {hint}")).unwrap_or_default();
+                external(&format!("{}: {error}{hint}", error.kind().class_name()))
+            })
+        }))
     }
 }
 
@@ -112,7 +156,7 @@ fn external(text: &str) -> ArrowError {
 }
 
 impl Iterator for Blocking {
-    type Item = Result<RecordBatch, ArrowError>;
+    type Item = std::result::Result<RecordBatch, ArrowError>;
 
     fn next(&mut self) -> Option<Self::Item> {
         if self.held.is_inherited() {
@@ -151,7 +195,10 @@ impl RecordBatchReader for Blocking {
     }
 }
 
-/// Batches one by one.
+/// How many bytes of batches are handed over at once: so many that it pays, and no more than a cache holds.
+const HANDED_OVER: usize = 8 << 20;
+
+/// Batches, a few at a time.
 #[pyclass(module = "deltaic._rust", frozen)]
 pub(crate) struct BatchReader {
     process: u32,
@@ -188,7 +235,7 @@ impl BatchReader {
         slf
     }
 
-    fn __next__(&self, py: Python<'_>) -> Answer<Option<Batch>> {
+    fn __next__(&self, py: Python<'_>) -> Answer<Option<Batches>> {
         // Before the lock: a child may have inherited it locked.
         if self.process != std::process::id() {
             return Err(PyRuntimeError::new_err(OF_A_PARENT).into());
@@ -202,41 +249,44 @@ impl BatchReader {
             // The end of the iterator here would look like the end of the data.
             Reading::Taken => return Err(PyRuntimeError::new_err(INTERRUPTED).into()),
         };
-        let (batch, held) = wait(py, async move {
-            let batch = match &mut held.stream {
-                Some(stream) => stream.next().await.transpose()?,
-                None => None,
-            };
-            Ok((batch, held))
+        let (batches, held) = guarded(|| {
+            py.detach(move || {
+                let batches = held.next_batches(HANDED_OVER, true)?;
+                Ok((batches, held))
+            })
         })?;
-        self.replace(if batch.is_some() {
-            Reading::Ready(held)
-        } else {
+        self.replace(if batches.is_empty() {
             Reading::Done
+        } else {
+            Reading::Ready(held)
         });
-        Ok(batch.map(Batch))
+        Ok((!batches.is_empty()).then_some(Batches(batches)))
     }
 }
 
-/// One batch.
+/// Batches that are there.
 #[pyclass(module = "deltaic._rust", frozen)]
-pub struct Batch(RecordBatch);
+pub struct Batches(Vec<RecordBatch>);
 
 #[pymethods]
-impl Batch {
+impl Batches {
     #[getter]
     fn num_rows(&self) -> usize {
-        self.0.num_rows()
+        self.0.iter().map(RecordBatch::num_rows).sum()
     }
 
     #[pyo3(signature = (requested_schema=None))]
-    fn __arrow_c_array__<'py>(
+    fn __arrow_c_stream__<'py>(
         &self,
         py: Python<'py>,
-        requested_schema: Option<Bound<'py, PyAny>>,
-    ) -> Answer<Bound<'py, PyTuple>> {
-        // A batch has one schema; the protocol leaves it to the consumer to convert.
-        let _ = requested_schema;
-        guarded(|| export_batch(py, &self.0))
+        requested_schema: Option<Bound<'py, PyCapsule>>,
+    ) -> Answer<Bound<'py, PyCapsule>> {
+        let schema = self
+            .0
+            .first()
+            .map_or_else(|| Arc::new(Schema::empty()), RecordBatch::schema);
+        let batches = self.0.clone().into_iter().map(Ok);
+        let reader = RecordBatchIterator::new(batches, schema);
+        guarded(|| export_stream(py, Box::new(reader), requested_schema))
     }
 }

@@ -9,7 +9,7 @@ use std::ffi::CStr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema, from_ffi, to_ffi};
+use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema, from_ffi};
 use arrow_array::ffi_stream::{FFI_ArrowArrayStream, RecordBatchStreamReader};
 use arrow_array::{
     Array, ArrayRef, RecordBatch, RecordBatchIterator, RecordBatchOptions, RecordBatchReader, StructArray,
@@ -21,7 +21,7 @@ use deltaic_log::fault;
 use deltaic_protocol::{Error, ErrorKind};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyCapsule, PyTuple};
+use pyo3::types::PyCapsule;
 
 use crate::error::Answer;
 use crate::fault::guarded;
@@ -184,19 +184,6 @@ pub(crate) fn export_stream<'py>(
         FFI_ArrowArrayStream::new(reader),
         STREAM,
     )?)
-}
-
-/// A batch as the pair of PyCapsules of an array.
-pub(crate) fn export_batch<'py>(py: Python<'py>, batch: &RecordBatch) -> Answer<Bound<'py, PyTuple>> {
-    let rows = if batch.num_columns() == 0 {
-        StructArray::new_empty_fields(batch.num_rows(), None)
-    } else {
-        StructArray::from(batch.clone())
-    };
-    let (array, schema) = to_ffi(&rows.to_data()).map_err(cannot_leave)?;
-    let schema = PyCapsule::new_with_value(py, schema, SCHEMA)?;
-    let array = PyCapsule::new_with_value(py, array, ARRAY)?;
-    Ok(PyTuple::new(py, [schema, array])?)
 }
 
 fn cannot_leave(error: ArrowError) -> Error {

@@ -24,6 +24,12 @@ mod witness;
 
 use pyo3::prelude::*;
 
+/// Pages and batches come and go by the megabyte. The system's allocator gives such pieces back at once, and the next one
+/// costs page faults again. Where memory is counted the counter takes its place.
+#[cfg(not(feature = "witness"))]
+#[global_allocator]
+static MEMORY: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 #[pymodule]
 fn _rust(module: &Bound<'_, PyModule>) -> PyResult<()> {
     fault::install_hook();
@@ -31,7 +37,7 @@ fn _rust(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<arrow_table::ArrowSchema>()?;
     module.add_class::<arrow_table::ArrowTable>()?;
     module.add_class::<batches::BatchReader>()?;
-    module.add_class::<batches::Batch>()?;
+    module.add_class::<batches::Batches>()?;
     module.add_class::<changes::Changes>()?;
     module.add_class::<check::Finding>()?;
     module.add_class::<check::Report>()?;

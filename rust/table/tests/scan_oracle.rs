@@ -325,10 +325,34 @@ fn together(batches: &[RecordBatch], schema: &Arc<Schema>) -> RecordBatch {
     arrow_select::concat::concat_batches(schema, batches).expect("they are of one schema")
 }
 
+/// The table with small files, which are in memory when their end is read; with larger ones in a folder; and with larger
+/// ones on a store.
+async fn ways(table: TableBuilder) -> Result<(tempfile::TempDir, [Snapshot; 3])> {
+    let folder = tempfile::tempdir().expect("there is a place for it");
+    let small = Snapshot::load(table.location(), None, LoadOptions::default()).await?;
+    let local = table.copy_to(folder.path()).await?;
+    let in_folder = Snapshot::load(local, None, LoadOptions::default()).await?;
+    let larger = table.copy().await?;
+    let on_store = Snapshot::load(larger.location(), None, LoadOptions::default()).await?;
+    Ok((folder, [small, in_folder, on_store]))
+}
+
 async fn agrees(files: &[(Vec<Row>, Form)], text: &str, columns: &[&str], batch_size: usize) -> Result<()> {
-    let table = table(files).await?;
-    let snapshot = Snapshot::load(table.location(), None, LoadOptions::default()).await?;
-    let all = read(&snapshot, ScanOptions::default()).await?;
+    let (_folder, snapshots) = ways(table(files).await?).await?;
+    for snapshot in snapshots {
+        one_agrees(&snapshot, files, text, columns, batch_size).await?;
+    }
+    Ok(())
+}
+
+async fn one_agrees(
+    snapshot: &Snapshot,
+    files: &[(Vec<Row>, Form)],
+    text: &str,
+    columns: &[&str],
+    batch_size: usize,
+) -> Result<()> {
+    let all = read(snapshot, ScanOptions::default()).await?;
     let everything = Arc::new(snapshot.schema().to_arrow()?);
     let all = together(&all, &everything);
     let left: usize = files
@@ -355,7 +379,7 @@ async fn agrees(files: &[(Vec<Row>, Form)], text: &str, columns: &[&str], batch_
         ..ScanOptions::default()
     };
     let scan = Scan::try_new(snapshot.clone(), options.clone())?;
-    let found = together(&read(&snapshot, options.clone()).await?, &expected.schema());
+    let found = together(&read(snapshot, options.clone()).await?, &expected.schema());
     assert_eq!(found, expected, "{text}");
     assert_eq!(count(&scan).await?, expected.num_rows() as i64, "{text}");
     assert!(scan.explain().await?.contains("scan of"));
@@ -365,7 +389,7 @@ async fn agrees(files: &[(Vec<Row>, Form)], text: &str, columns: &[&str], batch_
             limit: Some(limit),
             ..options.clone()
         };
-        let found = together(&read(&snapshot, options).await?, &expected.schema());
+        let found = together(&read(snapshot, options).await?, &expected.schema());
         assert_eq!(
             found,
             expected.slice(0, limit.min(expected.num_rows())),
@@ -435,8 +459,7 @@ async fn a_large_row_group_is_read_in_parts() -> Result<()> {
             deleted: deleted.clone(),
             ..form.clone()
         };
-        let table = table(&[(rows.clone(), form)]).await?;
-        let snapshot = Snapshot::load(table.location(), None, LoadOptions::default()).await?;
+        let (_folder, snapshots) = ways(table(&[(rows.clone(), form)]).await?).await?;
         for (text, matches) in [
             (None, Box::new(|_: usize| true) as Box<dyn Fn(usize) -> bool>),
             (Some("id < 10"), Box::new(|row| row % 1000 < 10)),
@@ -452,16 +475,19 @@ async fn a_large_row_group_is_read_in_parts() -> Result<()> {
                 batch_size: Some(500_000),
                 ..ScanOptions::default()
             };
-            let batches = tokio::time::timeout(Duration::from_secs(120), read(&snapshot, options)).await;
-            let batches = batches.expect("it does not wait for what never comes")?;
-            let found = batches.iter().flat_map(|batch| {
-                let numbers = batch.column(0).as_any().downcast_ref::<Int32Array>();
-                numbers.expect("they are numbers").values().to_vec()
-            });
-            let expected = (0..ROWS)
-                .filter(|row| is_left(*row) && matches(*row))
-                .map(|row| row as i32);
-            assert!(found.eq(expected), "{text:?}");
+            for snapshot in &snapshots {
+                let reading = read(snapshot, options.clone());
+                let batches = tokio::time::timeout(Duration::from_secs(120), reading).await;
+                let batches = batches.expect("it does not wait for what never comes")?;
+                let found = batches.iter().flat_map(|batch| {
+                    let numbers = batch.column(0).as_any().downcast_ref::<Int32Array>();
+                    numbers.expect("they are numbers").values().to_vec()
+                });
+                let expected = (0..ROWS)
+                    .filter(|row| is_left(*row) && matches(*row))
+                    .map(|row| row as i32);
+                assert!(found.eq(expected), "{text:?}");
+            }
         }
     }
     Ok(())
@@ -512,17 +538,15 @@ async fn an_index_of_pages_that_makes_no_sense_is_passed_over() -> Result<()> {
         table.put("0.parquet", damaged).await?;
         actions.push(add);
         table.commit(actions).await?;
-        let snapshot = Snapshot::load(table.location(), None, LoadOptions::default()).await?;
-        let options = ScanOptions {
-            predicate: Some("id BETWEEN 50 AND 60".to_owned()),
-            ..ScanOptions::default()
-        };
-        let found: usize = read(&snapshot, options)
-            .await?
-            .iter()
-            .map(RecordBatch::num_rows)
-            .sum();
-        assert_eq!(found, 11);
+        let (_folder, snapshots) = ways(table).await?;
+        for snapshot in snapshots {
+            let options = ScanOptions {
+                predicate: Some("id BETWEEN 50 AND 60".to_owned()),
+                ..ScanOptions::default()
+            };
+            let batches = read(&snapshot, options).await?;
+            assert_eq!(batches.iter().map(RecordBatch::num_rows).sum::<usize>(), 11);
+        }
     }
     Ok(())
 }

@@ -7,6 +7,7 @@ use crate::upkeep::Kept;
 use deltaic_log::TableLocation;
 use deltaic_log::store_error::store_error;
 use deltaic_protocol::Result;
+use futures::TryStreamExt;
 use object_store::memory::InMemory;
 use object_store::path::Path;
 use object_store::{ObjectStore, ObjectStoreExt, PutPayload};
@@ -97,6 +98,45 @@ impl TableBuilder {
         }
     }
 
+    /// A copy in a folder, whose data files are those of [`far_footer`].
+    pub async fn copy_to(&self, folder: &std::path::Path) -> Result<Arc<TableLocation>> {
+        let location = TableLocation::parse(&folder.to_string_lossy(), Vec::new())?;
+        for (relative, bytes) in self.copied().await? {
+            let put = location
+                .store()
+                .put(&location.below(&relative)?, bytes.into())
+                .await;
+            put.map_err(|error| store_error(&error, &relative))?;
+        }
+        Ok(Arc::new(location))
+    }
+
+    /// A copy like this one, whose data files are those of [`far_footer`].
+    pub async fn copy(&self) -> Result<Self> {
+        let copy = Self::new();
+        for (relative, bytes) in self.copied().await? {
+            copy.put(&relative, bytes).await?;
+        }
+        Ok(copy)
+    }
+
+    async fn copied(&self) -> Result<Vec<(String, Vec<u8>)>> {
+        let failed = |error| store_error(&error, "a copy");
+        let files: Vec<_> = self.store.list(None).try_collect().await.map_err(failed)?;
+        let mut copied = Vec::new();
+        for file in files {
+            let bytes = self.store.get(&file.location).await.map_err(failed)?;
+            let bytes = bytes.bytes().await.map_err(failed)?;
+            let relative = file.location.as_ref().trim_start_matches("t/").to_owned();
+            let bytes = match relative.ends_with(".parquet") {
+                true => far_footer(&bytes),
+                false => bytes.to_vec(),
+            };
+            copied.push((relative, bytes));
+        }
+        Ok(copied)
+    }
+
     /// The commits so far, also those that were deleted since.
     #[must_use]
     pub fn commits(&self) -> &[Vec<Value>] {
@@ -113,6 +153,23 @@ impl TableBuilder {
     #[must_use]
     pub fn location(&self) -> Arc<TableLocation> {
         Arc::clone(&self.location)
+    }
+}
+
+/// A Parquet file with so many bytes of nothing before its footer that whoever reads its end has none of its pages.
+#[must_use]
+pub fn far_footer(file: &[u8]) -> Vec<u8> {
+    const NOTHING: usize = 64 * 1024;
+    let end = |from: usize| file.len().checked_sub(from);
+    let length = end(8).and_then(|start| file.get(start..start + 4));
+    let length = length
+        .and_then(|length| length.try_into().ok())
+        .map(u32::from_le_bytes);
+    let length = length.and_then(|length| usize::try_from(length).ok());
+    let start = length.and_then(|length| end(length.saturating_add(8)));
+    match start.and_then(|start| file.split_at_checked(start)) {
+        Some((pages, footer)) => [pages, &[0; NOTHING], footer].concat(),
+        None => file.to_vec(),
     }
 }
 

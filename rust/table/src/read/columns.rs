@@ -101,7 +101,13 @@ impl Roots {
         Self(roots)
     }
 
-    fn place(&self, root: usize) -> Option<usize> {
+    /// In their order.
+    pub(super) fn iter(&self) -> impl Iterator<Item = usize> {
+        self.0.iter().copied()
+    }
+
+    /// Where in a batch one is.
+    pub(super) fn place(&self, root: usize) -> Option<usize> {
         self.0.binary_search(&root).ok()
     }
 

@@ -131,8 +131,13 @@ pub(super) fn damaged(error: &ParquetError, path: &str) -> Error {
     {
         return ours.clone();
     }
+    unreadable(&error.to_string())
+}
+
+/// A file of which the Parquet reader says that it makes no sense.
+pub(super) fn unreadable(text: &str) -> Error {
     // Arrow's texts have 32-bit offsets.
-    if error.to_string().contains("overflow decoding byte array") {
+    if text.contains("overflow decoding byte array") {
         return Error::new(
             ErrorKind::InvalidArgument,
             "a batch of the file's rows holds more than 2 GiB of one column",
@@ -141,7 +146,7 @@ pub(super) fn damaged(error: &ParquetError, path: &str) -> Error {
     }
     Error::new(
         ErrorKind::CorruptData,
-        format!("the data file cannot be read: {error}"),
+        format!("the data file cannot be read: {text}"),
     )
     .hint("the file is truncated or damaged: restore it from a backup")
 }

@@ -1,5 +1,6 @@
 //! From scan tasks to record batches.
 
+mod across_files;
 mod amount;
 mod chunk_columns;
 mod chunk_statistics;
@@ -11,13 +12,17 @@ mod deletion_vectors;
 mod file_plan;
 mod find;
 mod footer;
+mod guard;
 mod int96;
 mod known_plans;
 mod leaves;
 mod list_vectors;
 mod open;
 mod page_index;
+mod page_wise;
+mod pages;
 mod piece;
+mod queue;
 mod row_identity;
 mod rows;
 mod selection;

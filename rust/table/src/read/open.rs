@@ -4,18 +4,19 @@ use std::sync::Arc;
 
 use arrow_schema::{DataType as ArrowType, Field};
 use deltaic_log::location::without_secrets;
+use deltaic_log::read_buffers::ReadBuffers;
 use deltaic_protocol::{Error, Result};
 use parquet::arrow::RowNumber;
 use parquet::arrow::arrow_reader::ArrowReaderMetadata;
 use parquet::file::metadata::ParquetMetaData;
 
+use super::across_files::AcrossFiles;
 use super::chunk_statistics::Question;
 use super::chunk_values::with_values;
 use super::deletion_vectors::{read_vectors, vectors_of};
 use super::file_plan::{Asked, FilePlan};
 use super::find::ensure_ids;
 use super::footer::{Footer, damaged, options};
-use super::known_plans::KnownPlans;
 use super::page_index::with_page_index;
 use super::piece::Piece;
 use super::rows::Rows;
@@ -34,6 +35,7 @@ pub(super) struct OpenFile {
     pub(super) arrow: ArrowReaderMetadata,
     pub(super) groups: Vec<Group>,
     pub(super) limit: Option<usize>,
+    pub(super) buffers: ReadBuffers,
 }
 
 /// How a file is cut up for those who read it.
@@ -54,13 +56,13 @@ impl Cut {
 }
 
 /// Opens a task's file; none where the log knows already that no row of it matches.
-pub(super) async fn open(task: ScanTask, cut: Cut, known: &KnownPlans) -> Result<Option<OpenFile>> {
+pub(super) async fn open(task: ScanTask, cut: Cut, shared: &AcrossFiles) -> Result<Option<OpenFile>> {
     let (path, version) = (without_secrets(&task.path), task.context.version);
     let located = |error: Error| error.with("path", path.as_str()).with("version", version);
-    try_open(task, cut, known, &path).await.map_err(located)
+    try_open(task, cut, shared, &path).await.map_err(located)
 }
 
-async fn try_open(task: ScanTask, cut: Cut, known: &KnownPlans, shown: &str) -> Result<Option<OpenFile>> {
+async fn try_open(task: ScanTask, cut: Cut, shared: &AcrossFiles, shown: &str) -> Result<Option<OpenFile>> {
     let context = Arc::clone(&task.context);
     let asked = Asked::of(&task)?;
     if asked.is_hopeless() {
@@ -70,9 +72,10 @@ async fn try_open(task: ScanTask, cut: Cut, known: &KnownPlans, shown: &str) -> 
     let path = context.location.resolve(&task.path)?;
     let store = Arc::clone(context.location.store());
     let mut footer = Footer::fetch(store, path, task.size, shown).await?;
+    footer.file = footer.file.with_buffers(shared.buffers.clone());
     ensure_rows(&task, &rows, &footer.metadata)?;
     ensure_ids(footer.metadata.file_metadata().schema(), context.column_mapping)?;
-    let plan = FilePlan::new(&task, &asked, &footer, known)?;
+    let plan = FilePlan::new(&task, &asked, &footer, &shared.plans)?;
     let question = match &asked.predicate {
         Some(predicate) => Some(Question::new(
             predicate,
@@ -139,6 +142,7 @@ async fn try_open(task: ScanTask, cut: Cut, known: &KnownPlans, shown: &str) -> 
         arrow,
         groups,
         limit: cut.limit,
+        buffers: shared.buffers.clone(),
     }))
 }
 

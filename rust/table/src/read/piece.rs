@@ -7,24 +7,28 @@ use arrow_array::RecordBatch;
 use arrow_schema::ArrowError;
 use deltaic_log::location::without_secrets;
 use deltaic_protocol::{Error, Result};
-use futures::{Stream, StreamExt, TryStreamExt};
+use futures::stream::BoxStream;
+use futures::{FutureExt, Stream, StreamExt, TryStreamExt};
 use parquet::arrow::arrow_reader::{ArrowPredicate, ArrowPredicateFn, RowFilter, RowSelectionPolicy};
 use parquet::arrow::async_reader::ParquetRecordBatchStream;
 use parquet::arrow::{ParquetRecordBatchStreamBuilder, ProjectionMask};
+use parquet::errors::ParquetError;
 
 use super::columns::Roots;
 use super::footer::{damaged, miscounted};
 use super::open::OpenFile;
+use super::page_wise::PageWise;
+use super::pages::Source;
 use super::selection::{Group, rows_of};
 use super::weighed::Weighed;
 use crate::scan::ScanTask;
 
 /// Decoded values that are kept from judging rows to handing them out, for each row group.
-const KEPT_BYTES: usize = 32 << 20;
+pub(super) const KEPT_BYTES: usize = 32 << 20;
 /// Runs of rows that are shorter than this on average are decoded with what lies between them, which is quicker.
-const SHORT_RUN: usize = 32;
+pub(super) const SHORT_RUN: usize = 32;
 /// The same where deletion vectors alone choose: most rows stay then.
-const SHORT_RUN_OF_VECTORS: usize = 1024;
+pub(super) const SHORT_RUN_OF_VECTORS: usize = 1024;
 
 /// Row groups of a file, which are read one after the other.
 pub(super) struct Piece {
@@ -60,15 +64,14 @@ impl Piece {
     }
 
     /// The scan's batches: only rows that match, and none without rows.
-    pub(super) fn read(self) -> Result<impl Stream<Item = Result<RecordBatch>> + Send + use<>> {
+    pub(super) fn read(self) -> impl Stream<Item = Result<RecordBatch>> + Send + use<> {
         let task = &self.file.plan.task;
         let (path, version) = (without_secrets(&task.path), task.context.version);
         let located = move |error: Error| error.with("path", path.as_str()).with("version", version);
         let seen = Arc::new(Seen::default());
         let expected: u64 = self.groups.iter().map(|group| group.rows).sum();
         let plan = Arc::clone(&self.file.plan);
-        let stream = self.decoder(&seen).map_err(&located)?;
-        let shown = without_secrets(&task.path);
+        let decoding = Arc::clone(&seen);
         let (damage, late, is_limited) = (located.clone(), plan.is_late, self.file.limit.is_some());
         let (told, judged, at_end) = (Arc::clone(&seen), located.clone(), located);
         let end = futures::stream::once(async move {
@@ -84,12 +87,15 @@ impl Piece {
             Err(at_end(miscounted(has, claimed)))
         })
         .try_filter_map(|none| async move { Ok(none) });
-        Ok(stream
-            .map_err(move |error| damage(damaged(&error, &shown)))
+        let batches = async move { self.decode(&decoding).await };
+        batches
+            .into_stream()
+            .try_flatten()
+            .map_err(damage)
             .and_then(move |batch| {
                 match late {
-                    true => count(&told.given, batch.num_rows()),
-                    false => count(&told.decoded, batch.num_rows()),
+                    true => told.given(rows_in(&batch)),
+                    false => told.decoded(rows_in(&batch)),
                 }
                 let answer = plan.batch(&batch).map_err(&judged);
                 async move { answer }
@@ -98,10 +104,32 @@ impl Piece {
                 let any = batch.num_rows() > 0;
                 async move { any }
             })
-            .chain(end))
+            .chain(end)
     }
 
-    fn decoder(&self, seen: &Arc<Seen>) -> Result<ParquetRecordBatchStream<Weighed>> {
+    /// The file's batches as they are in it: decoded page by page, or by row groups where a network is between.
+    async fn decode(&self, seen: &Arc<Seen>) -> Result<BoxStream<'static, Result<RecordBatch>>> {
+        let OpenFile { plan, footer, .. } = self.file.as_ref();
+        let shown = without_secrets(&plan.task.path);
+        let source = match footer.file.held() {
+            Some(bytes) => Some(Source::Held(bytes)),
+            None if plan.task.context.location.file_system().is_some() => {
+                let opened = footer.file.opened().await;
+                let opened =
+                    opened.map_err(|error| damaged(&ParquetError::External(Box::new(error)), &shown))?;
+                opened.map(Source::Opened)
+            }
+            None => None,
+        };
+        if let Some(source) = source {
+            let pages = PageWise::new(Arc::clone(&self.file), self.groups.clone(), source);
+            return Ok(futures::stream::iter(pages.batches(seen)?).boxed());
+        }
+        let batches = self.by_row_groups(seen)?;
+        Ok(batches.map_err(move |error| damaged(&error, &shown)).boxed())
+    }
+
+    fn by_row_groups(&self, seen: &Arc<Seen>) -> Result<ParquetRecordBatchStream<Weighed>> {
         let OpenFile {
             plan,
             footer,
@@ -134,13 +162,13 @@ impl Piece {
                 let is_last = index + 1 == plan.stages.len();
                 let judge = move |batch: RecordBatch| {
                     if index == 0 {
-                        count(&seen.decoded, batch.num_rows());
+                        seen.decoded(rows_in(&batch));
                     }
                     let answer = plan
                         .judge(index, &batch, &roots)
                         .map_err(|error| ArrowError::ExternalError(Box::new(error)))?;
                     if is_last {
-                        count(&seen.matched, answer.true_count());
+                        seen.matched(u64::try_from(answer.true_count()).unwrap_or(u64::MAX));
                     }
                     Ok(answer)
                 };
@@ -160,7 +188,7 @@ impl Piece {
 
 /// How many rows went by, so that none is lost unseen.
 #[derive(Default)]
-struct Seen {
+pub(super) struct Seen {
     /// That were decoded, to be judged or handed out.
     decoded: AtomicU64,
     /// That matched, and are decoded further.
@@ -170,11 +198,23 @@ struct Seen {
 }
 
 impl Seen {
+    pub(super) fn decoded(&self, rows: u64) {
+        self.decoded.fetch_add(rows, Ordering::Relaxed);
+    }
+
+    pub(super) fn matched(&self, rows: u64) {
+        self.matched.fetch_add(rows, Ordering::Relaxed);
+    }
+
+    pub(super) fn given(&self, rows: u64) {
+        self.given.fetch_add(rows, Ordering::Relaxed);
+    }
+
     fn counts(&self) -> [u64; 3] {
         [&self.decoded, &self.matched, &self.given].map(|count| count.load(Ordering::Relaxed))
     }
 }
 
-fn count(seen: &AtomicU64, rows: usize) {
-    seen.fetch_add(u64::try_from(rows).unwrap_or(u64::MAX), Ordering::Relaxed);
+fn rows_in(batch: &RecordBatch) -> u64 {
+    u64::try_from(batch.num_rows()).unwrap_or(u64::MAX)
 }

@@ -105,6 +105,21 @@ impl Group {
     }
 }
 
+/// Which rows of these row groups are decoded, one group behind the other; none where all are.
+pub(super) fn selection_of(groups: &[Group], file: &ParquetMetaData) -> Option<RowSelection> {
+    if groups.iter().all(|group| group.mask.is_none()) {
+        return None;
+    }
+    let mut bits = BooleanBufferBuilder::new(0);
+    for group in groups {
+        match &group.mask {
+            Some(mask) => bits.append_buffer(mask),
+            None => bits.append_n(usize::try_from(rows_of(file, group.index)).ok()?, true),
+        }
+    }
+    Some(RowSelection::from_boolean_buffer(bits.finish()))
+}
+
 /// How many rows a row group has.
 pub(super) fn rows_of(file: &ParquetMetaData, group: usize) -> u64 {
     let rows = file.row_groups().get(group).map_or(0, |group| group.num_rows());

@@ -5,19 +5,20 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
 use arrow_array::RecordBatch;
-use deltaic_log::fault::{caught, caught_over_bytes};
-use deltaic_log::location::without_secrets;
-use deltaic_protocol::{Error, ErrorKind, Result, Version};
+use deltaic_log::fault::caught;
+use deltaic_protocol::{Error, Result};
 use futures::stream::BoxStream;
 use futures::{FutureExt, Stream, StreamExt, TryStreamExt};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
-use tokio::task::JoinHandle;
+use tokio::sync::{Semaphore, mpsc};
 
+use super::across_files::AcrossFiles;
 use super::amount::Amount;
 use super::deletion_vectors::{VectorOf, read_vectors, vectors_of};
-use super::known_plans::KnownPlans;
+
+use super::guard::Guard;
 use super::open::{Cut, OpenFile, open};
 use super::piece::Piece;
+use super::queue::{Worker, spawn};
 use super::rows::Rows;
 use crate::scan::{Scan, ScanTask};
 
@@ -58,11 +59,11 @@ fn stream_some(tasks: Vec<ScanTask>, limit: Option<usize>) -> BatchStream {
     let in_parts = !is_enough && tasks.len() < cores;
     let cut = Cut { limit, in_parts };
     let share = QUEUED_KIB / u32::try_from(at_once).unwrap_or(u32::MAX).max(1);
-    let known = Arc::new(KnownPlans::default());
+    let shared = Arc::new(AcrossFiles::default());
     let pieces = with_rows(tasks)
         .map(move |task| {
-            let known = Arc::clone(&known);
-            async move { spawn_open(task?, cut, known).await }
+            let shared = Arc::clone(&shared);
+            async move { spawn_open(task?, cut, shared).await }
         })
         .buffered(at_once)
         .map_ok(|pieces| futures::stream::iter(pieces.into_iter().map(Ok)))
@@ -153,13 +154,13 @@ fn with_rows(tasks: Vec<ScanTask>) -> impl Stream<Item = Result<ScanTask>> {
 pub fn stream_task(task: ScanTask) -> BatchStream {
     let guard = Guard::of(&task);
     let batches = async move {
-        let pieces = match open(task, Cut::WHOLE, &KnownPlans::default()).await? {
+        let pieces = match open(task, Cut::WHOLE, &AcrossFiles::default()).await? {
             Some(file) => file.pieces(),
             None => Vec::new(),
         };
         Ok::<_, Error>(
             futures::stream::iter(pieces.into_iter().map(Piece::read))
-                .try_flatten()
+                .flatten()
                 .boxed(),
         )
     };
@@ -167,10 +168,10 @@ pub fn stream_task(task: ScanTask) -> BatchStream {
 }
 
 /// Opens a file on a thread of the runtime: its footer is work.
-async fn spawn_open(task: ScanTask, cut: Cut, known: Arc<KnownPlans>) -> Result<Vec<Piece>> {
+async fn spawn_open(task: ScanTask, cut: Cut, shared: Arc<AcrossFiles>) -> Result<Vec<Piece>> {
     let guard = Guard::of(&task);
     let opened = async move {
-        let opened = AssertUnwindSafe(open(task, cut, &known)).catch_unwind().await;
+        let opened = AssertUnwindSafe(open(task, cut, &shared)).catch_unwind().await;
         let file = opened.unwrap_or_else(|_| Err(guard.fault()))?;
         Ok(file.map(OpenFile::pieces).unwrap_or_default())
     };
@@ -181,13 +182,14 @@ async fn spawn_open(task: ScanTask, cut: Cut, known: Arc<KnownPlans>) -> Result<
 /// Opens files to tell how much there is of the columns that are read, and how much of it is decoded; for those of
 /// which the log knows that no row matches, nothing. Must be called inside a runtime.
 pub(crate) async fn survey(tasks: Vec<ScanTask>) -> Result<[Amount; 2]> {
-    let known = Arc::new(KnownPlans::default());
+    let shared = Arc::new(AcrossFiles::default());
     let opened = with_rows(tasks).map(|task| {
-        let known = Arc::clone(&known);
+        let shared = Arc::clone(&shared);
         async move {
             let task = task?;
             let guard = Guard::of(&task);
-            let amounts = async move { Ok(open(task, Cut::WHOLE, &known).await?.map(|file| file.amounts())) };
+            let amounts =
+                async move { Ok(open(task, Cut::WHOLE, &shared).await?.map(|file| file.amounts())) };
             let amounts = AssertUnwindSafe(amounts).catch_unwind().await;
             amounts.unwrap_or_else(|_| Err(guard.fault()))
         }
@@ -202,84 +204,6 @@ pub(crate) async fn survey(tasks: Vec<ScanTask>) -> Result<[Amount; 2]> {
             Ok([all, kept])
         })
         .await
-}
-
-/// Which file is read, for the case that its bytes make the Parquet reader panic: here that is damage like any other.
-#[derive(Clone)]
-struct Guard {
-    path: String,
-    version: Version,
-}
-
-impl Guard {
-    fn of(task: &ScanTask) -> Self {
-        Self {
-            path: without_secrets(task.path()),
-            version: task.context.version,
-        }
-    }
-
-    fn fault(&self) -> Error {
-        caught_over_bytes(
-            Error::new(
-                ErrorKind::CorruptData,
-                "the data file cannot be read: its bytes make no sense",
-            )
-            .with("path", self.path.as_str())
-            .with("version", self.version)
-            .hint("the file is truncated or damaged: restore it from a backup"),
-        )
-    }
-
-    fn batches(self, batches: BatchStream) -> BatchStream {
-        AssertUnwindSafe(batches)
-            .catch_unwind()
-            .map(move |batch| batch.unwrap_or_else(|_| Err(self.fault())))
-            .boxed()
-    }
-}
-
-fn spawn(piece: Piece, room: Option<OwnedSemaphorePermit>, share: u32) -> BatchStream {
-    let (sender, receiver) = mpsc::unbounded_channel();
-    let queue = Arc::new(Semaphore::new(usize::try_from(share).unwrap_or(usize::MAX)));
-    let guard = Guard::of(piece.task());
-    let worker = Worker(tokio::spawn(async move {
-        let batches = async move { piece.read() }.into_stream().try_flatten().boxed();
-        let mut batches = guard.batches(batches);
-        while let Some(batch) = batches.next().await {
-            let failed = batch.is_err();
-            let bytes = batch.as_ref().map_or(0, RecordBatch::get_array_memory_size);
-            let wanted = u32::try_from(bytes >> 10).unwrap_or(share);
-            let place = Arc::clone(&queue)
-                .acquire_many_owned(wanted.clamp(1, share))
-                .await;
-            if sender.send((batch, place.ok())).is_err() || failed {
-                return;
-            }
-        }
-        drop(room);
-    }));
-    futures::stream::unfold((receiver, Some(worker)), |(mut receiver, worker)| async move {
-        if let Some((batch, place)) = receiver.recv().await {
-            drop(place);
-            return Some((batch, (receiver, worker)));
-        }
-        // The queue closed: a worker that broke must not look like the end of its file.
-        match (&mut worker?.0).await {
-            Ok(()) => None,
-            Err(_) => Some((Err(caught()), (receiver, None))),
-        }
-    })
-    .boxed()
-}
-
-/// A file's reader. Whoever lets go of the batches ends it, also where it waits for a store that does not answer.
-struct Worker<T>(JoinHandle<T>);
-
-impl<T> Drop for Worker<T> {
-    fn drop(&mut self) {
-        self.0.abort();
-    }
 }
 
 fn limited(batches: BatchStream, limit: usize) -> BatchStream {

@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use deltaic_log::page_headers::Pages;
+use deltaic_log::page_headers::{PageClaims, Pages};
 use deltaic_log::parquet_file::ParquetFile;
 use futures::FutureExt;
 use futures::future::BoxFuture;
@@ -48,24 +48,37 @@ impl Chunks {
     }
 
     /// Proves that the pages that start there claim no more than they can hold. What is fetched starts with a page.
-    fn weigh(&self, start: u64, bytes: &Bytes) -> Result<()> {
-        let Some((_, (end, most))) = self.0.range(..=start).next_back() else {
-            return Ok(());
-        };
-        if start >= *end {
-            return Ok(());
-        }
+    pub(super) fn weigh(&self, start: u64, bytes: &Bytes) -> Result<()> {
         let length = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
-        let most = length.saturating_mul(*most).max(ANY_PAGE);
         // What is no page is for the reader to tell.
         let mut pages = Pages::of(bytes).map_while(|page| page);
-        match pages.find(|page| page.uncompressed > most) {
-            Some(page) => Err(ParquetError::General(format!(
-                "a page of {length} bytes at most claims to unpack to {}",
-                page.uncompressed
-            ))),
+        pages.try_for_each(|page| self.weigh_page(start, length, &page))
+    }
+
+    /// Proves that the page whose header starts there claims no more than the rest of its column chunk can hold.
+    pub(super) fn weigh_claims(&self, start: u64, page: &PageClaims) -> Result<()> {
+        match self.chunk_at(start) {
+            Some((end, _)) => self.weigh_page(start, end.saturating_sub(start), page),
             None => Ok(()),
         }
+    }
+
+    fn chunk_at(&self, start: u64) -> Option<(u64, u64)> {
+        let (_, (end, most)) = self.0.range(..=start).next_back()?;
+        (start < *end).then_some((*end, *most))
+    }
+
+    fn weigh_page(&self, start: u64, length: u64, page: &PageClaims) -> Result<()> {
+        let Some((_, most)) = self.chunk_at(start) else {
+            return Ok(());
+        };
+        if page.uncompressed <= length.saturating_mul(most).max(ANY_PAGE) {
+            return Ok(());
+        }
+        Err(ParquetError::General(format!(
+            "a page of {length} bytes at most claims to unpack to {}",
+            page.uncompressed
+        )))
     }
 }
 

@@ -1,0 +1,265 @@
+//! Rows of a file that needs no network, decoded page by page.
+//!
+//! Where rows are judged, the columns that they are judged by are decoded first, for all rows of the piece. Of the
+//! other columns only the rows that match are decoded, and what was decoded to judge these is kept for them.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use arrow_array::{Array, ArrayRef, BooleanArray, RecordBatch, RecordBatchOptions};
+use arrow_buffer::{BooleanBuffer, BooleanBufferBuilder};
+use arrow_schema::{ArrowError, Field, Schema};
+use arrow_select::concat::concat;
+use arrow_select::filter::{filter, filter_record_batch};
+use deltaic_log::location::without_secrets;
+use deltaic_protocol::Result;
+use parquet::arrow::ProjectionMask;
+use parquet::arrow::arrow_reader::{
+    ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder, RowSelection, RowSelectionPolicy,
+};
+use parquet::errors::ParquetError;
+use parquet::file::metadata::ColumnChunkMetaData;
+use parquet::file::reader::Length;
+
+use super::columns::{Roots, unfit};
+use super::footer::{damaged, miscounted, unreadable};
+use super::open::OpenFile;
+use super::pages::{FilePages, Source, outside};
+use super::piece::{KEPT_BYTES, SHORT_RUN, SHORT_RUN_OF_VECTORS, Seen};
+use super::selection::{Group, selection_of};
+
+/// Row groups of one file.
+pub(super) struct PageWise {
+    file: Arc<OpenFile>,
+    groups: Vec<Group>,
+    pages: FilePages,
+    shown: String,
+}
+
+/// Columns of the file by their place in it, of the rows that match.
+type Kept = BTreeMap<usize, ArrayRef>;
+
+/// Rows of the piece that are left, and what of them was decoded to judge them.
+struct Judged {
+    selection: RowSelection,
+    rows: u64,
+    kept: Kept,
+}
+
+impl PageWise {
+    pub(super) fn new(file: Arc<OpenFile>, groups: Vec<Group>, source: Source) -> Self {
+        let size = file.footer.file.size();
+        let pages = FilePages::new(source, size, Arc::clone(&file.chunks), file.buffers.clone());
+        let shown = without_secrets(&file.plan.task.path);
+        Self {
+            file,
+            groups,
+            pages,
+            shown,
+        }
+    }
+
+    /// The rows as the file has them: all that are asked for or, where rows are judged before the other columns are
+    /// decoded, those that match.
+    pub(super) fn batches(self, seen: &Seen) -> Result<Box<dyn Iterator<Item = Result<RecordBatch>> + Send>> {
+        let plan = Arc::clone(&self.file.plan);
+        let asked = selection_of(&self.groups, &self.file.footer.metadata);
+        if !plan.is_late {
+            let limit = self.file.limit.filter(|_| plan.stages.is_empty());
+            let reader = self.reader(&plan.leaves, asked, limit)?;
+            return Ok(Box::new(reader.map(move |batch| self.sound(batch))));
+        }
+        let Some(judged) = self.judge(asked, seen)? else {
+            return Ok(Box::new(std::iter::empty()));
+        };
+        let schema = self.file.arrow.parquet_schema();
+        let is_left = |leaf: &usize| !judged.kept.contains_key(&schema.get_column_root_idx(*leaf));
+        let left: Vec<usize> = plan.output_leaves.iter().copied().filter(is_left).collect();
+        let reader = self.reader(&left, Some(judged.selection), self.file.limit)?;
+        let roots = left.iter().map(|leaf| schema.get_column_root_idx(*leaf));
+        let roots = Roots::new(roots.collect());
+        let (mut given, rows, kept) = (0, judged.rows, judged.kept);
+        Ok(Box::new(reader.map(move |batch| {
+            let batch = self.sound(batch)?;
+            let first = given;
+            given += batch.num_rows();
+            if as_u64(given) > rows {
+                return Err(miscounted(as_u64(given), rows));
+            }
+            self.joined(batch, &roots, &kept, first)
+        })))
+    }
+
+    fn reader(
+        &self,
+        leaves: &[usize],
+        selection: Option<RowSelection>,
+        limit: Option<usize>,
+    ) -> Result<ParquetRecordBatchReader> {
+        let OpenFile { plan, arrow, .. } = self.file.as_ref();
+        self.ensure_there(leaves)?;
+        let threshold = match plan.stages.is_empty() {
+            true => SHORT_RUN_OF_VECTORS,
+            false => SHORT_RUN,
+        };
+        let mask = ProjectionMask::leaves(arrow.parquet_schema(), leaves.iter().copied());
+        let mut builder =
+            ParquetRecordBatchReaderBuilder::new_with_metadata(self.pages.clone(), arrow.clone())
+                .with_projection(mask)
+                .with_batch_size(plan.task.context.batch_size)
+                .with_row_selection_policy(RowSelectionPolicy::Auto { threshold })
+                .with_row_groups(self.groups.iter().map(|group| group.index).collect());
+        if let Some(selection) = selection {
+            builder = builder.with_row_selection(selection);
+        }
+        if let Some(limit) = limit {
+            builder = builder.with_limit(limit);
+        }
+        builder.build().map_err(|error| damaged(&error, &self.shown))
+    }
+
+    /// Proves that the file has the bytes of columns that its footer names, also of pages that are not read.
+    fn ensure_there(&self, leaves: &[usize]) -> Result<()> {
+        let groups = self.file.footer.metadata.row_groups();
+        let read = self.groups.iter().filter_map(|group| groups.get(group.index));
+        let mut columns = read.flat_map(|group| leaves.iter().filter_map(|leaf| group.columns().get(*leaf)));
+        let is_outside = |column: &ColumnChunkMetaData| {
+            let (start, length) = column.byte_range();
+            start.saturating_add(length) > self.pages.len()
+        };
+        match columns.any(is_outside) {
+            true => Err(damaged(&outside(), &self.shown)),
+            false => Ok(()),
+        }
+    }
+
+    /// Judges the rows by one stage after the other; none where no row is left.
+    fn judge(&self, asked: Option<RowSelection>, seen: &Seen) -> Result<Option<Judged>> {
+        let mut expected: u64 = self.groups.iter().map(|group| group.rows).sum();
+        seen.decoded(expected);
+        let mut selection = asked;
+        let mut kept: Kept = BTreeMap::new();
+        for stage in 0..self.file.plan.stages.len() {
+            let (mask, of_stage) = self.judge_stage(stage, selection.clone(), &kept)?;
+            if as_u64(mask.len()) != expected {
+                return Err(miscounted(as_u64(mask.len()), expected));
+            }
+            expected = as_u64(mask.count_set_bits());
+            if expected == 0 {
+                return Ok(None);
+            }
+            let answer = BooleanArray::new(mask.clone(), None);
+            for column in kept.values_mut() {
+                *column = filter(column, &answer).map_err(unfit)?;
+            }
+            kept.extend(of_stage);
+            let matching = RowSelection::from_boolean_buffer(mask);
+            selection = Some(match selection {
+                Some(before) => before.and_then(&matching),
+                None => matching,
+            });
+        }
+        seen.matched(expected);
+        Ok(selection.map(|selection| Judged {
+            selection,
+            rows: expected,
+            kept,
+        }))
+    }
+
+    /// Which of the selected rows match a stage, and what of them need not be decoded again.
+    fn judge_stage(
+        &self,
+        index: usize,
+        selection: Option<RowSelection>,
+        kept: &Kept,
+    ) -> Result<(BooleanBuffer, Kept)> {
+        let plan = &self.file.plan;
+        let columns = plan.stages.get(index).map(|stage| &stage.columns);
+        let leaves: Vec<usize> = columns.iter().flat_map(|columns| columns.leaves()).collect();
+        let roots = Roots::new(columns.iter().flat_map(|columns| columns.roots()).collect());
+        let is_kept = |root: &usize| !kept.contains_key(root) && self.is_whole(*root, &leaves);
+        let mut keeps: Vec<usize> = roots.iter().filter(is_kept).collect();
+        let mut bytes: usize = kept.values().map(|column| column.get_array_memory_size()).sum();
+        let mut matching: Vec<RecordBatch> = Vec::new();
+        let mut mask = BooleanBufferBuilder::new(0);
+        for batch in self.reader(&leaves, selection, None)? {
+            let batch = self.sound(batch)?;
+            let answer = plan.judge(index, &batch, &roots)?;
+            mask.append_buffer(answer.values());
+            if keeps.is_empty() {
+                continue;
+            }
+            let batch = filter_record_batch(&batch, &answer).map_err(unfit)?;
+            bytes = bytes.saturating_add(batch.get_array_memory_size());
+            matching.push(batch);
+            if bytes > KEPT_BYTES {
+                matching.clear();
+                keeps.clear();
+            }
+        }
+        let column = |root: usize| {
+            let place = roots.place(root);
+            let parts = matching.iter().filter_map(|batch| batch.columns().get(place?));
+            let parts: Vec<&dyn Array> = parts.map(AsRef::as_ref).collect();
+            let is_any = !parts.is_empty();
+            is_any.then(|| Ok((root, concat(&parts).map_err(unfit)?)))
+        };
+        let kept = keeps.into_iter().filter_map(column).collect::<Result<_>>()?;
+        Ok((mask.finish(), kept))
+    }
+
+    /// Whether these leaves are all that is asked for of a column of the file. A struct that is here in part is decoded
+    /// as a whole later.
+    fn is_whole(&self, root: usize, leaves: &[usize]) -> bool {
+        let plan = &self.file.plan;
+        let schema = self.file.arrow.parquet_schema();
+        let mut asked = plan.output_leaves.iter();
+        plan.roots.place(root).is_some()
+            && asked.all(|leaf| schema.get_column_root_idx(*leaf) != root || leaves.contains(leaf))
+    }
+
+    /// A batch with the columns that were kept for its rows, all in the file's order; what a batch holds behind its
+    /// columns of the file stays behind them.
+    fn joined(&self, batch: RecordBatch, roots: &Roots, kept: &Kept, first: usize) -> Result<RecordBatch> {
+        if kept.is_empty() {
+            return Ok(batch);
+        }
+        let mut fields: Vec<Arc<Field>> = Vec::new();
+        let mut columns: Vec<ArrayRef> = Vec::new();
+        let in_file = self.file.footer.schema.fields();
+        for root in self.file.plan.roots.iter() {
+            if let Some((all, field)) = kept.get(&root).zip(in_file.get(root)) {
+                fields.push(Arc::new(Field::new(field.name(), all.data_type().clone(), true)));
+                columns.push(all.slice(first, batch.num_rows()));
+            } else if let Some(place) = roots.place(root) {
+                fields.extend(batch.schema_ref().fields().get(place).cloned());
+                columns.extend(batch.columns().get(place).cloned());
+            }
+        }
+        fields.extend(batch.schema_ref().fields().iter().skip(roots.len()).cloned());
+        columns.extend(batch.columns().iter().skip(roots.len()).cloned());
+        let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
+        RecordBatch::try_new_with_options(Arc::new(Schema::new(fields)), columns, &options).map_err(unfit)
+    }
+
+    fn sound(&self, batch: std::result::Result<RecordBatch, ArrowError>) -> Result<RecordBatch> {
+        batch.map_err(|error| match (self.pages.failure(), error) {
+            (Some(failure), _) => damaged(&unread(failure), &self.shown),
+            (None, ArrowError::ParquetError(text)) => unreadable(&text),
+            (None, error) => damaged(&error.into(), &self.shown),
+        })
+    }
+}
+
+/// A failure of the file system, as the store tells of one.
+fn unread(source: std::io::Error) -> ParquetError {
+    ParquetError::External(Box::new(object_store::Error::Generic {
+        store: "table",
+        source: Box::new(source),
+    }))
+}
+
+fn as_u64(rows: usize) -> u64 {
+    u64::try_from(rows).unwrap_or(u64::MAX)
+}

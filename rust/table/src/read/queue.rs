@@ -1,0 +1,121 @@
+//! Batches of a piece, read on a thread of the runtime, and so many of them before they are asked for.
+
+use std::sync::Arc;
+
+use arrow_array::RecordBatch;
+use deltaic_log::fault::caught;
+use deltaic_protocol::Result;
+use futures::{FutureExt, StreamExt};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
+use tokio::task::JoinHandle;
+
+use super::guard::Guard;
+use super::piece::Piece;
+use super::stream::BatchStream;
+
+/// A file's reader. Whoever lets go of the batches ends it, also where it waits for a store that does not answer.
+pub(super) struct Worker<T>(pub(super) JoinHandle<T>);
+
+impl<T> Drop for Worker<T> {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+/// Begins to read a piece, and gives its batches in their order. So many KiB may wait to be asked for.
+pub(super) fn spawn(piece: Piece, room: Option<OwnedSemaphorePermit>, share: u32) -> BatchStream {
+    let (sender, receiver) = mpsc::unbounded_channel();
+    let queue = Arc::new(Semaphore::new(usize::try_from(share).unwrap_or(usize::MAX)));
+    let guard = Guard::of(piece.task());
+    let worker = Worker(tokio::spawn(async move {
+        let mut batches = guard.batches(piece.read().boxed());
+        let mut handful = Handful::new(sender, share);
+        // Whoever waits for rows gets those that there are before anything is waited for here.
+        while let Some(batch) = match batches.next().now_or_never() {
+            Some(batch) => batch,
+            None if handful.send() => batches.next().await,
+            None => return,
+        } {
+            let failed = batch.is_err();
+            let bytes = batch.as_ref().map_or(0, RecordBatch::get_array_memory_size);
+            let kib = u32::try_from(bytes >> 10).unwrap_or(share).clamp(1, share);
+            let place = match Arc::clone(&queue).try_acquire_many_owned(kib) {
+                Ok(place) => Ok(place),
+                Err(_) if handful.send() => Arc::clone(&queue).acquire_many_owned(kib).await,
+                Err(_) => return,
+            };
+            if !handful.add(batch, place.ok(), kib) || failed {
+                return;
+            }
+        }
+        handful.send();
+        drop(room);
+    }));
+    futures::stream::unfold((receiver, Some(worker)), |(mut receiver, worker)| async move {
+        if let Some(batches) = receiver.recv().await {
+            let batches = batches.into_iter().map(|(batch, place)| {
+                drop(place);
+                batch
+            });
+            return Some((futures::stream::iter(batches).left_stream(), (receiver, worker)));
+        }
+        // The queue closed: a worker that broke must not look like the end of its file.
+        match (&mut worker?.0).await {
+            Ok(()) => None,
+            Err(_) => {
+                let broken = futures::stream::once(async { Err(caught()) });
+                Some((broken.right_stream(), (receiver, None)))
+            }
+        }
+    })
+    .flatten()
+    .boxed()
+}
+
+/// A batch, and the place that it takes in the queue.
+type Queued = (Result<RecordBatch>, Option<OwnedSemaphorePermit>);
+
+/// Batches that are sent together: to wake whoever waits for each alone costs as much as to decode a small one.
+struct Handful {
+    sender: mpsc::UnboundedSender<Vec<Queued>>,
+    batches: Vec<Queued>,
+    kib: u32,
+    /// How much is sent at once: the first batch alone, and then more and more.
+    enough: u32,
+    most: u32,
+}
+
+impl Handful {
+    fn new(sender: mpsc::UnboundedSender<Vec<Queued>>, share: u32) -> Self {
+        Self {
+            sender,
+            batches: Vec::new(),
+            kib: 0,
+            enough: 0,
+            most: share / 8,
+        }
+    }
+
+    /// Adds a batch, and says whether anybody wants more.
+    fn add(&mut self, batch: Result<RecordBatch>, place: Option<OwnedSemaphorePermit>, kib: u32) -> bool {
+        self.batches.push((batch, place));
+        self.kib = self.kib.saturating_add(kib);
+        self.kib < self.enough || self.send()
+    }
+
+    /// Sends what there is, and says whether anybody wants more.
+    fn send(&mut self) -> bool {
+        if self.batches.is_empty() {
+            return !self.sender.is_closed();
+        }
+        self.enough = self.kib.saturating_mul(2).min(self.most);
+        self.kib = 0;
+        self.sender.send(std::mem::take(&mut self.batches)).is_ok()
+    }
+}
+
+impl Drop for Handful {
+    fn drop(&mut self) {
+        self.send();
+    }
+}
