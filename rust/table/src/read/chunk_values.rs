@@ -218,7 +218,7 @@ fn chunk(file: &ParquetMetaData, group: usize, leaf: usize) -> Option<&ColumnChu
 }
 
 /// Whether all values of a column chunk are in its dictionary.
-fn is_all_dictionary(chunk: &ColumnChunkMetaData) -> bool {
+pub(super) fn is_all_dictionary(chunk: &ColumnChunkMetaData) -> bool {
     let only = |encoding| {
         let pages = chunk.page_encoding_stats_mask();
         pages.is_some_and(|pages| pages.is_only(encoding))

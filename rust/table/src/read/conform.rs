@@ -12,6 +12,7 @@ use deltaic_protocol::schema::{DataType, PrimitiveType, StructType};
 use deltaic_protocol::{Error, ErrorKind, Result};
 
 use super::find::find;
+use super::spread::spread;
 use super::variant::conform_variant;
 use super::widen::widen;
 
@@ -107,6 +108,15 @@ pub(super) fn conform(
             let target = primitive.to_arrow()?;
             if *array.data_type() == target {
                 return Ok(Arc::clone(array));
+            }
+            if target == ArrowType::Utf8
+                && let Some(dictionary) = array.as_dictionary_opt()
+                && let Some(texts) = spread(dictionary)
+            {
+                return match texts {
+                    Ok(texts) => Ok(Arc::new(texts)),
+                    Err(error) => Err(damaged(&error).with("field", path)),
+                };
             }
             if let Some(widened) = widen(array, &target) {
                 return widened.map_err(|error| damaged(&error).with("field", path));

@@ -26,6 +26,7 @@ mod queue;
 mod row_identity;
 mod rows;
 mod selection;
+mod spread;
 mod stream;
 mod stretches;
 mod variant;
