@@ -158,6 +158,17 @@ def test_a_batch_may_be_larger_than_what_may_wait(tmp_path: Path, place: str) ->
     assert sum(counts) == rows
 
 
+def test_batches_of_large_rows_have_fewer(tmp_path: Path) -> None:
+    texts = [f"{number:06}" + "x" * 65_536 for number in range(1000)]
+    table = deltaic.Table.create(tmp_path / "texts", pa.schema([("text", pa.string())]))
+    table.append(pa.table({"text": texts}))
+    batches = list(table.snapshot().scan())
+    assert [text for batch in batches for text in batch["text"].to_pylist()] == texts
+    assert max(batch.nbytes for batch in batches) < 32 << 20
+    whole = list(table.snapshot().scan(batch_size=1000))
+    assert [batch.num_rows for batch in whole] == [1000]
+
+
 def test_a_column_that_does_not_fit_is_told_and_not_passed_over(tmp_path: Path) -> None:
     table = deltaic.Table.create(tmp_path / "misfit", pa.schema([("c", pa.int64())]))
     data = pa.table({"c": [{"a": 1, "b": 2}]})

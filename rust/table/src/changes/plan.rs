@@ -12,7 +12,7 @@ use super::era::{Era, Last};
 use super::feed_schema::{nullable, with_changes};
 use super::version_plan::{VersionPlan, plan_version};
 use super::{CHANGE_TYPE, COMMIT_TIMESTAMP, COMMIT_VERSION};
-use crate::scan::{BATCH_ROWS, ScanContext, ScanTask, VariantAs, choose};
+use crate::scan::{ScanContext, ScanTask, VariantAs, choose};
 
 /// What is asked of a range of versions.
 #[derive(Clone, Debug)]
@@ -84,7 +84,7 @@ impl Changes {
             output,
             row_columns: None,
             predicate: None,
-            batch_size: BATCH_ROWS,
+            batch_size: None,
             variant: VariantAs::Arrow,
             allowed_roots: options.allowed_roots,
         };

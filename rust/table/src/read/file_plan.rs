@@ -13,6 +13,7 @@ use deltaic_protocol::schema::{DataType, PrimitiveType, StructField, StructType}
 use deltaic_protocol::skipping::columns_of;
 use deltaic_protocol::{Error, ErrorKind, Result};
 
+use super::batch_rows::batch_rows;
 use super::columns::{Columns, Constants, Roots, unfit};
 use super::find::find_name;
 use super::footer::Footer;
@@ -104,6 +105,7 @@ pub(super) struct FilePlan {
     /// The file's columns in the batches that come out; where rows are not judged before, with those that they are
     /// judged by.
     pub(super) roots: Roots,
+    pub(super) batch_rows: usize,
 }
 
 impl FilePlan {
@@ -144,16 +146,21 @@ impl FilePlan {
         if !is_late {
             roots.extend(stages.iter().flat_map(|stage| stage.columns.roots()));
         }
+        let leaves = [output_leaves.as_slice(), &judged].concat();
+        let batch_rows = context
+            .batch_size
+            .unwrap_or_else(|| batch_rows(&footer.metadata, &leaves));
         Ok(Self {
             task: task.clone(),
             constants: asked.constants.clone(),
             output,
             stages,
             identity,
-            leaves: [output_leaves.as_slice(), &judged].concat(),
+            leaves,
             output_leaves,
             is_late,
             roots: Roots::new(roots),
+            batch_rows,
         })
     }
 

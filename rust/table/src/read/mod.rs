@@ -2,6 +2,7 @@
 
 mod across_files;
 mod amount;
+mod batch_rows;
 mod chunk_columns;
 mod chunk_statistics;
 mod chunk_values;

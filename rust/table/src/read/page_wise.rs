@@ -106,7 +106,7 @@ impl PageWise {
         let mut builder =
             ParquetRecordBatchReaderBuilder::new_with_metadata(self.pages.clone(), arrow.clone())
                 .with_projection(mask)
-                .with_batch_size(plan.task.context.batch_size)
+                .with_batch_size(plan.batch_rows)
                 .with_row_selection_policy(RowSelectionPolicy::Auto { threshold })
                 .with_row_groups(self.groups.iter().map(|group| group.index).collect());
         if let Some(selection) = selection {

@@ -146,7 +146,7 @@ impl Piece {
         let file = Weighed::new(footer.file.clone(), Arc::clone(chunks));
         let mut builder = ParquetRecordBatchStreamBuilder::new_with_metadata(file, arrow.clone())
             .with_projection(ProjectionMask::leaves(schema, output.iter().copied()))
-            .with_batch_size(plan.task.context.batch_size)
+            .with_batch_size(plan.batch_rows)
             .with_max_predicate_cache_size(KEPT_BYTES)
             .with_row_group_selections(self.groups.iter().map(Group::to_parquet).collect());
         let threshold = match plan.stages.is_empty() {

@@ -10,7 +10,6 @@ mod task;
 mod variant_as;
 
 pub(crate) use columns::choose;
-pub(crate) use plan::BATCH_ROWS;
 pub use plan::{Scan, ScanOptions, list_files};
 pub(crate) use residual::residual;
 pub(crate) use row_ids::row_id_field;

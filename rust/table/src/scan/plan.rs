@@ -17,9 +17,6 @@ use super::row_ids;
 use super::{ScanContext, ScanTask, Selection, VariantAs};
 use crate::read::Rows;
 
-/// Rows a batch where the user does not say: as much as fits a core's cache.
-pub(crate) const BATCH_ROWS: usize = 8_192;
-
 /// What a scan is asked.
 #[derive(Clone, Debug, Default)]
 pub struct ScanOptions {
@@ -84,16 +81,12 @@ impl Scan {
         };
         // An Arrow type that cannot be had is an error now and not in the middle of the data.
         output.to_arrow()?;
-        let batch_size = match options.batch_size {
-            Some(0) => {
-                return Err(Error::new(
-                    ErrorKind::InvalidArgument,
-                    "batch_size must be at least 1",
-                ));
-            }
-            Some(rows) => rows,
-            None => BATCH_ROWS,
-        };
+        if options.batch_size == Some(0) {
+            return Err(Error::new(
+                ErrorKind::InvalidArgument,
+                "batch_size must be at least 1",
+            ));
+        }
         let context = ScanContext {
             location: Arc::clone(snapshot.location()),
             version: snapshot.version(),
@@ -103,7 +96,7 @@ impl Scan {
             output,
             row_columns,
             predicate,
-            batch_size,
+            batch_size: options.batch_size,
             variant: options.variant,
             allowed_roots: options.allowed_roots,
         };

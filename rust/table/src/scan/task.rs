@@ -30,7 +30,7 @@ pub struct ScanContext {
     /// Where files keep the identity of rows that were copied; none where it is not asked for.
     pub(crate) row_columns: Option<MaterializedColumns>,
     pub(crate) predicate: Option<(String, BoundPredicate)>,
-    pub(crate) batch_size: usize,
+    pub(crate) batch_size: Option<usize>,
     pub(crate) variant: VariantAs,
     pub(crate) allowed_roots: Vec<String>,
 }
@@ -102,7 +102,7 @@ struct Wire {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     row_columns: Option<(String, String)>,
     predicate: Option<String>,
-    batch_size: usize,
+    batch_size: Option<usize>,
     #[serde(default, skip_serializing_if = "VariantAs::is_default")]
     variant: VariantAs,
     path: String,
