@@ -17,13 +17,18 @@ TIMEOUT = 600
 TELL_PEAK = "\nprint([line for line in open('/proc/self/status') if line.startswith('VmHWM')][0].strip())"
 
 
+# numpy, which pyarrow imports, begins threads that spin for some 50 ms after the import: on the clock of
+# whoever is measured next, whose doing they are not.
+QUIET = {"OPENBLAS_NUM_THREADS": "1"}
+
+
 class ChildFailedError(Exception):
     """A child did not come to an end, or to a bad one."""
 
 
 def measure(*arguments: str) -> list[dict]:
     """What `measure.py` printed, a line each."""
-    printed, _, _ = run([sys.executable, str(HERE / "measure.py"), *arguments])
+    printed, _, _ = run([sys.executable, str(HERE / "measure.py"), *arguments], {**os.environ, **QUIET})
     return [json.loads(line) for line in printed.splitlines() if line.startswith("{")]
 
 
@@ -36,11 +41,13 @@ def program(peer: str, table: Path) -> dict:
     return {"wall": wall, "cpu": cpu, "peak_mib": int(peak.split()[1]) / 1024, "num_files": num_files}
 
 
-def run(command: list[str]) -> tuple[str, float, float]:
+def run(command: list[str], environment: dict[str, str] | None = None) -> tuple[str, float, float]:
     """What the command printed, how long it took, and the CPU seconds of it."""
     before, start = os.times(), time.perf_counter()
     try:
-        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=TIMEOUT)
+        done = subprocess.run(
+            command, capture_output=True, text=True, check=False, timeout=TIMEOUT, env=environment
+        )
     except subprocess.TimeoutExpired as error:
         raise ChildFailedError(f"no end after {TIMEOUT} s") from error
     wall, after = time.perf_counter() - start, os.times()

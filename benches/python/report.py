@@ -22,8 +22,9 @@ HEAD = """\
 
 Written by `make bench`: a release build beside its peers in one run, each measurement in a fresh process,
 repetitions in turn, medians. The files are in the page cache. A peer is imported before the clock starts,
-except where a whole process is measured. Times move with the machine; look at the ratios, the best peer's
-figure divided by deltaic's.
+except where a whole process is measured; numpy, which comes with pyarrow, gets no threads then, since those
+spin on the clock for some 50 ms after the import. Times move with the machine; look at the ratios, the best
+peer's figure divided by deltaic's.
 
 Every answer was checked before anything was timed, against the facts that the table was generated from: the
 version, exactly the right files, every column of them; of data the number of rows, every value, and that the
