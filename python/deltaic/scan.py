@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from typing import TYPE_CHECKING, Any
 
 from deltaic import _rust
@@ -150,5 +150,28 @@ def _reader(
     # A few batches at a time, because an Arrow stream carries the text of an error and not its class.
     pyarrow = require("pyarrow", purpose)
     streams = map(pyarrow.RecordBatchReader.from_stream, rust.batches())
-    batches = (batch for stream in streams for batch in stream)
+    batches = _Batches(batch for stream in streams for batch in stream)
     return pyarrow.RecordBatchReader.from_batches(pyarrow.schema(rust.schema), batches)
+
+
+class _Batches:
+    """Batches, of which an error is no end: a generator that raised says that it is at its end."""
+
+    def __init__(self, batches: Generator[Any, None, None]) -> None:
+        self._batches = batches
+        self._failed = False
+
+    def __iter__(self) -> _Batches:
+        return self
+
+    def __next__(self) -> Any:  # Any: pyarrow ships no types
+        if self._failed:
+            raise RuntimeError("reading failed or was interrupted before: start the scan anew")
+        try:
+            return next(self._batches)
+        except StopIteration:
+            raise
+        except BaseException:
+            # Another thread that asks while this one reads gets an error of its own, and spoils nothing.
+            self._failed = not self._batches.gi_running
+            raise

@@ -181,3 +181,19 @@ def test_a_place_that_is_nearly_a_stores_is_no_folder(uri: str) -> None:
     with pytest.raises(ValueError, match=r"store|memory") as caught:
         deltaic.Table(uri)
     assert "secret" not in str(caught.value)
+
+
+def test_after_an_error_an_iterator_is_not_at_its_end(tmp_path: Path) -> None:
+    table = deltaic.Table.create(tmp_path / "t", pa.schema([("id", pa.int64())]))
+    for first in (0, 10, 20):
+        table.append(pa.table({"id": range(first, first + 10)}))
+    scan = table.snapshot().scan()
+    broken = tmp_path / "t" / scan.tasks()[1].path
+    broken.write_bytes(b"PAR1" + b"\0" * (broken.stat().st_size - 4))
+    batches = iter(scan)
+    with pytest.raises(deltaic.CorruptData):
+        for _ in batches:
+            pass
+    for _ in range(2):
+        with pytest.raises(RuntimeError, match="start the scan anew"):
+            next(batches)

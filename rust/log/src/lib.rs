@@ -21,7 +21,6 @@ pub mod log_tail;
 pub mod offset_index;
 pub mod page_headers;
 pub mod parquet_file;
-pub mod read_buffers;
 pub mod reconcile;
 mod schema_depth;
 pub mod segment;

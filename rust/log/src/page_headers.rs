@@ -8,6 +8,8 @@ use crate::thrift::{Compact, INTEGERS, STRUCT};
 /// What the header of a page claims.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PageClaims {
+    /// Bytes of the page as it is stored.
+    pub compressed: u64,
     /// Bytes of the page once they are decompressed.
     pub uncompressed: u64,
     /// Values of a data page, NULL or not; of a dictionary none.
@@ -122,6 +124,7 @@ impl Found {
             _ => return None,
         };
         Some(PageClaims {
+            compressed: u64::try_from(self.compressed?).ok()?,
             uncompressed: u64::try_from(self.uncompressed?).ok()?,
             values: u64::try_from(values).ok()?,
             is_dictionary: kind == DICTIONARY_PAGE,
@@ -163,7 +166,7 @@ impl<'a> Header<'a> {
                 if before.is_some() {
                     return None;
                 }
-            } else if is_struct != (parent == 0 && kind == STRUCT) {
+            } else if is_struct != (parent == 0 && kind == STRUCT && field <= 8) {
                 return None;
             } else if is_struct {
                 self.found.note_struct(field)?;
@@ -218,8 +221,9 @@ mod tests {
         chunk.push(b'x');
         chunk.extend(data_page(60, 0, 50, 7));
         let pages: Vec<_> = Pages::of(&chunk).collect();
-        let data = |uncompressed, values, is_by_prefix| {
+        let data = |uncompressed, compressed, values, is_by_prefix| {
             Some(PageClaims {
+                compressed,
                 uncompressed,
                 values,
                 is_dictionary: false,
@@ -227,11 +231,15 @@ mod tests {
             })
         };
         let dictionary = PageClaims {
+            compressed: 2,
             uncompressed: 10,
             is_dictionary: true,
             ..PageClaims::default()
         };
-        assert_eq!(pages, [Some(dictionary), data(9, 3, false), data(60, 50, true)]);
+        assert_eq!(
+            pages,
+            [Some(dictionary), data(9, 1, 3, false), data(60, 0, 50, true)]
+        );
     }
 
     #[test]

@@ -17,7 +17,6 @@ use parquet::arrow::async_reader::AsyncFileReader;
 use parquet::errors::{ParquetError, Result};
 use parquet::file::metadata::{ParquetMetaData, ParquetMetaDataReader};
 
-use crate::read_buffers::{ReadBuffers, SMALLEST};
 use crate::schema_depth::ensure_shallow;
 use crate::whole_body::ensure_whole;
 
@@ -35,7 +34,6 @@ pub struct ParquetFile {
     size: u64,
     tail_guess: u64,
     tail: Option<Tail>,
-    buffers: Option<ReadBuffers>,
 }
 
 /// The end of the file, which is kept so that what lies in it is not asked for again.
@@ -57,15 +55,7 @@ impl ParquetFile {
             size,
             tail_guess: TAIL_GUESS,
             tail: None,
-            buffers: None,
         }
-    }
-
-    /// The same, and large ranges of a local file are read into these.
-    #[must_use]
-    pub fn with_buffers(mut self, buffers: ReadBuffers) -> Self {
-        self.buffers = Some(buffers);
-        self
     }
 
     /// All of it, where that is in memory: of a small file it is.
@@ -165,23 +155,7 @@ impl ParquetFile {
         let options = GetOptions::new()
             .with_range(Some(GetRange::Bounded(range)))
             .with_if_match(tag);
-        let got = self.store.get_opts(&self.path, options).await?;
-        let bytes = match (&self.buffers, got) {
-            (
-                Some(buffers),
-                GetResult {
-                    payload: GetResultPayload::File(file, path),
-                    range,
-                    ..
-                },
-            ) if expected >= SMALLEST => {
-                let buffers = buffers.clone();
-                let reading = tokio::task::spawn_blocking(move || buffers.read(&file, range));
-                let read = reading.await.map_err(|source| Error::JoinError { source })?;
-                read.map_err(|error| unreadable(error, &path))?
-            }
-            (_, got) => got.bytes().await?,
-        };
+        let bytes = self.store.get_opts(&self.path, options).await?.bytes().await?;
         ensure_whole(&bytes, expected, &self.path)?;
         Ok(bytes)
     }
@@ -239,13 +213,6 @@ impl ParquetFile {
                 })
             })
             .collect()
-    }
-}
-
-fn unreadable(error: std::io::Error, path: &std::path::Path) -> Error {
-    Error::Generic {
-        store: "table",
-        source: format!("{} cannot be read: {error}", path.display()).into(),
     }
 }
 

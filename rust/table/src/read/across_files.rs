@@ -1,8 +1,7 @@
 //! What the files of one stream share: plans that are made once, and memory that is used again.
 
-use deltaic_log::read_buffers::ReadBuffers;
-
 use super::known_plans::KnownPlans;
+use super::read_buffers::ReadBuffers;
 
 /// Lives as long as its stream.
 #[derive(Debug, Default)]

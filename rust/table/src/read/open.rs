@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use arrow_schema::{DataType as ArrowType, Field, FieldRef, Schema, SchemaRef};
 use deltaic_log::location::without_secrets;
-use deltaic_log::read_buffers::ReadBuffers;
 use deltaic_protocol::{Error, Result};
 use parquet::arrow::RowNumber;
 use parquet::arrow::arrow_reader::ArrowReaderMetadata;
@@ -19,9 +18,9 @@ use super::find::ensure_ids;
 use super::footer::{Footer, damaged, options};
 use super::page_index::with_page_index;
 use super::piece::Piece;
+use super::read_buffers::ReadBuffers;
 use super::rows::Rows;
 use super::selection::{Group, PART_ROWS, cuts, rows_of as rows_of_group};
-use super::weighed::Chunks;
 use crate::scan::{ScanTask, Selection};
 
 /// Rows of a piece: row groups of a local file are put together until they have as many.
@@ -31,7 +30,6 @@ const PIECE_ROWS: u64 = 64 * 1024;
 pub(super) struct OpenFile {
     pub(super) plan: Arc<FilePlan>,
     pub(super) footer: Footer,
-    pub(super) chunks: Arc<Chunks>,
     pub(super) arrow: ArrowReaderMetadata,
     pub(super) groups: Vec<Group>,
     pub(super) limit: Option<usize>,
@@ -72,7 +70,6 @@ async fn try_open(task: ScanTask, cut: Cut, shared: &AcrossFiles, shown: &str) -
     let path = context.location.resolve(&task.path)?;
     let store = Arc::clone(context.location.store());
     let mut footer = Footer::fetch(store, path, task.size, shown).await?;
-    footer.file = footer.file.with_buffers(shared.buffers.clone());
     ensure_rows(&task, &rows, &footer.metadata)?;
     ensure_ids(footer.metadata.file_metadata().schema(), context.column_mapping)?;
     let plan = FilePlan::new(&task, &asked, &footer, &shared.plans)?;
@@ -137,7 +134,6 @@ async fn try_open(task: ScanTask, cut: Cut, shared: &AcrossFiles, shown: &str) -
         .map_err(|error| damaged(&error, shown))?;
     Ok(Some(OpenFile {
         plan: Arc::new(plan),
-        chunks: Arc::new(Chunks::of(&footer.metadata)),
         footer,
         arrow,
         groups,

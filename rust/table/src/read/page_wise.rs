@@ -6,13 +6,12 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use arrow_array::{Array, ArrayRef, BooleanArray, RecordBatch, RecordBatchOptions};
+use arrow_array::{ArrayRef, BooleanArray, RecordBatch, RecordBatchOptions};
 use arrow_buffer::{BooleanBuffer, BooleanBufferBuilder};
 use arrow_schema::{ArrowError, Field, Schema};
-use arrow_select::concat::concat;
-use arrow_select::filter::{filter, filter_record_batch};
+use arrow_select::filter::filter_record_batch;
 use deltaic_log::location::without_secrets;
-use deltaic_protocol::Result;
+use deltaic_protocol::{Error, ErrorKind, Result};
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{
     ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder, RowSelection, RowSelectionPolicy,
@@ -23,38 +22,41 @@ use parquet::file::reader::Length;
 
 use super::columns::{Roots, unfit};
 use super::footer::{damaged, miscounted, unreadable};
+use super::kept::KeptColumn;
 use super::open::OpenFile;
-use super::pages::{FilePages, Source, outside};
+use super::pages::{Failure, FilePages, Source, outside};
 use super::piece::{KEPT_BYTES, SHORT_RUN, SHORT_RUN_OF_VECTORS, Seen};
 use super::selection::{Group, selection_of};
+use super::stop::Stop;
 
 /// Row groups of one file.
 pub(super) struct PageWise {
     file: Arc<OpenFile>,
     groups: Vec<Group>,
     pages: FilePages,
+    stop: Stop,
     shown: String,
 }
 
 /// Columns of the file by their place in it, of the rows that match.
-type Kept = BTreeMap<usize, ArrayRef>;
+type Kept = BTreeMap<usize, KeptColumn>;
 
 /// Rows of the piece that are left, and what of them was decoded to judge them.
 struct Judged {
     selection: RowSelection,
-    rows: u64,
     kept: Kept,
 }
 
 impl PageWise {
-    pub(super) fn new(file: Arc<OpenFile>, groups: Vec<Group>, source: Source) -> Self {
+    pub(super) fn new(file: Arc<OpenFile>, groups: Vec<Group>, source: Source, stop: Stop) -> Self {
         let size = file.footer.file.size();
-        let pages = FilePages::new(source, size, Arc::clone(&file.chunks), file.buffers.clone());
+        let pages = FilePages::new(source, size, &file.footer.metadata, file.buffers.clone());
         let shown = without_secrets(&file.plan.task.path);
         Self {
             file,
             groups,
             pages,
+            stop,
             shown,
         }
     }
@@ -78,15 +80,9 @@ impl PageWise {
         let reader = self.reader(&left, Some(judged.selection), self.file.limit)?;
         let roots = left.iter().map(|leaf| schema.get_column_root_idx(*leaf));
         let roots = Roots::new(roots.collect());
-        let (mut given, rows, kept) = (0, judged.rows, judged.kept);
+        let mut kept = judged.kept;
         Ok(Box::new(reader.map(move |batch| {
-            let batch = self.sound(batch)?;
-            let first = given;
-            given += batch.num_rows();
-            if as_u64(given) > rows {
-                return Err(miscounted(as_u64(given), rows));
-            }
-            self.joined(batch, &roots, &kept, first)
+            self.joined(self.sound(batch)?, &roots, &mut kept)
         })))
     }
 
@@ -150,7 +146,7 @@ impl PageWise {
             }
             let answer = BooleanArray::new(mask.clone(), None);
             for column in kept.values_mut() {
-                *column = filter(column, &answer).map_err(unfit)?;
+                column.retain(&answer)?;
             }
             kept.extend(of_stage);
             let matching = RowSelection::from_boolean_buffer(mask);
@@ -160,11 +156,7 @@ impl PageWise {
             });
         }
         seen.matched(expected);
-        Ok(selection.map(|selection| Judged {
-            selection,
-            rows: expected,
-            kept,
-        }))
+        Ok(selection.map(|selection| Judged { selection, kept }))
     }
 
     /// Which of the selected rows match a stage, and what of them need not be decoded again.
@@ -180,11 +172,17 @@ impl PageWise {
         let roots = Roots::new(columns.iter().flat_map(|columns| columns.roots()).collect());
         let is_kept = |root: &usize| !kept.contains_key(root) && self.is_whole(*root, &leaves);
         let mut keeps: Vec<usize> = roots.iter().filter(is_kept).collect();
-        let mut bytes: usize = kept.values().map(|column| column.get_array_memory_size()).sum();
+        let mut bytes: usize = kept.values().map(KeptColumn::bytes).sum();
         let mut matching: Vec<RecordBatch> = Vec::new();
         let mut mask = BooleanBufferBuilder::new(0);
         for batch in self.reader(&leaves, selection, None)? {
             let batch = self.sound(batch)?;
+            if self.stop.is_set() {
+                return Err(Error::new(
+                    ErrorKind::StorageError,
+                    "nobody wants the rows any more",
+                ));
+            }
             let answer = plan.judge(index, &batch, &roots)?;
             mask.append_buffer(answer.values());
             if keeps.is_empty() {
@@ -199,13 +197,14 @@ impl PageWise {
             }
         }
         let column = |root: usize| {
-            let place = roots.place(root);
-            let parts = matching.iter().filter_map(|batch| batch.columns().get(place?));
-            let parts: Vec<&dyn Array> = parts.map(AsRef::as_ref).collect();
-            let is_any = !parts.is_empty();
-            is_any.then(|| Ok((root, concat(&parts).map_err(unfit)?)))
+            let place = roots.place(root)?;
+            let data_type = matching.first()?.columns().get(place)?.data_type().clone();
+            let parts = matching
+                .iter()
+                .filter_map(|batch| batch.columns().get(place).cloned());
+            Some((root, KeptColumn::new(data_type, parts.collect())))
         };
-        let kept = keeps.into_iter().filter_map(column).collect::<Result<_>>()?;
+        let kept = keeps.into_iter().filter_map(column).collect();
         Ok((mask.finish(), kept))
     }
 
@@ -221,7 +220,7 @@ impl PageWise {
 
     /// A batch with the columns that were kept for its rows, all in the file's order; what a batch holds behind its
     /// columns of the file stays behind them.
-    fn joined(&self, batch: RecordBatch, roots: &Roots, kept: &Kept, first: usize) -> Result<RecordBatch> {
+    fn joined(&self, batch: RecordBatch, roots: &Roots, kept: &mut Kept) -> Result<RecordBatch> {
         if kept.is_empty() {
             return Ok(batch);
         }
@@ -229,9 +228,14 @@ impl PageWise {
         let mut columns: Vec<ArrayRef> = Vec::new();
         let in_file = self.file.footer.schema.fields();
         for root in self.file.plan.roots.iter() {
-            if let Some((all, field)) = kept.get(&root).zip(in_file.get(root)) {
-                fields.push(Arc::new(Field::new(field.name(), all.data_type().clone(), true)));
-                columns.push(all.slice(first, batch.num_rows()));
+            if let Some((column, field)) = kept.get_mut(&root).zip(in_file.get(root)) {
+                let column = column.take(batch.num_rows())?;
+                fields.push(Arc::new(Field::new(
+                    field.name(),
+                    column.data_type().clone(),
+                    true,
+                )));
+                columns.push(column);
             } else if let Some(place) = roots.place(root) {
                 fields.extend(batch.schema_ref().fields().get(place).cloned());
                 columns.extend(batch.columns().get(place).cloned());
@@ -245,7 +249,8 @@ impl PageWise {
 
     fn sound(&self, batch: std::result::Result<RecordBatch, ArrowError>) -> Result<RecordBatch> {
         batch.map_err(|error| match (self.pages.failure(), error) {
-            (Some(failure), _) => damaged(&unread(failure), &self.shown),
+            (Some(Failure::Unread(failure)), _) => damaged(&unread(failure), &self.shown),
+            (Some(Failure::Refused(text)), _) => unreadable(&text),
             (None, ArrowError::ParquetError(text)) => unreadable(&text),
             (None, error) => damaged(&error.into(), &self.shown),
         })

@@ -5,20 +5,23 @@
 
 use std::collections::BTreeSet;
 use std::fs::File;
-use std::io::{self, ErrorKind, Read};
+use std::io::{self, ErrorKind, Read, Seek, SeekFrom};
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
 use deltaic_log::page_headers::PageClaims;
-use deltaic_log::read_buffers::ReadBuffers;
 use parquet::errors::{ParquetError, Result};
+use parquet::file::metadata::ParquetMetaData;
 use parquet::file::reader::{ChunkReader, Length};
 
-use super::weighed::Chunks;
+use super::read_buffers::ReadBuffers;
+use super::weighed::Packing;
 
 /// How many bytes are read at first for the header of a page: most have fewer.
 const HEADER: usize = 256;
+/// No header is longer.
+const LONGEST_HEADER: usize = 4 << 20;
 
 /// Where pages come from.
 pub(super) enum Source {
@@ -28,6 +31,14 @@ pub(super) enum Source {
     Held(Bytes),
 }
 
+/// Why a page could not be had.
+pub(super) enum Failure {
+    /// The file could not be read.
+    Unread(io::Error),
+    /// What it claims cannot be.
+    Refused(String),
+}
+
 /// The pages of one file, for one who reads it.
 #[derive(Clone)]
 pub(super) struct FilePages(Arc<Inner>);
@@ -35,32 +46,51 @@ pub(super) struct FilePages(Arc<Inner>);
 struct Inner {
     source: Source,
     size: u64,
-    chunks: Arc<Chunks>,
+    packing: Packing,
     buffers: ReadBuffers,
+    /// Where pages are that an index tells of: they are read with their headers.
+    indexed: BTreeSet<u64>,
     /// Where pages begin behind their headers, which have been weighed.
     bodies: Mutex<BTreeSet<u64>>,
-    /// Why the file could not be read; the reader carries no more of it than text.
-    failure: Mutex<Option<io::Error>>,
+    /// Why a page could not be had; the reader carries no more of it than text, and wraps that.
+    failure: Mutex<Option<Failure>>,
 }
 
 impl FilePages {
     /// The pages of a file that has so many bytes.
-    pub(super) fn new(source: Source, size: u64, chunks: Arc<Chunks>, buffers: ReadBuffers) -> Self {
+    pub(super) fn new(source: Source, size: u64, metadata: &ParquetMetaData, buffers: ReadBuffers) -> Self {
         Self(Arc::new(Inner {
             source,
             size,
-            chunks,
+            packing: Packing::of(metadata),
+            indexed: indexed(metadata),
             buffers,
             bodies: Mutex::default(),
             failure: Mutex::default(),
         }))
     }
 
-    /// Why the file could not be read, if that was why its rows could not be decoded.
-    pub(super) fn failure(&self) -> Option<io::Error> {
+    /// Why a page could not be had, if that was why rows could not be decoded.
+    pub(super) fn failure(&self) -> Option<Failure> {
         let mut failure = self.0.failure.lock().unwrap_or_else(PoisonError::into_inner);
         failure.take()
     }
+}
+
+/// Where an index says that pages begin.
+fn indexed(metadata: &ParquetMetaData) -> BTreeSet<u64> {
+    let Some(index) = metadata.page_index() else {
+        return BTreeSet::new();
+    };
+    let places = metadata
+        .row_groups()
+        .iter()
+        .enumerate()
+        .flat_map(|(group, columns)| {
+            (0..columns.num_columns()).filter_map(move |column| index.offset_index(group, column))
+        });
+    let pages = places.flat_map(|index| index.page_locations());
+    pages.filter_map(|page| u64::try_from(page.offset).ok()).collect()
 }
 
 impl Inner {
@@ -68,21 +98,26 @@ impl Inner {
         self.bodies.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// As much of a range as there is.
-    fn read(&self, range: Range<u64>) -> io::Result<Bytes> {
-        match &self.source {
-            Source::Opened(file) => self.buffers.read(file, range),
-            Source::Held(bytes) => {
-                let place = |at: u64| usize::try_from(at).unwrap_or(usize::MAX).min(bytes.len());
-                Ok(bytes.slice(place(range.start)..place(range.end)))
-            }
-        }
+    fn note(&self, failure: Failure) {
+        *self.failure.lock().unwrap_or_else(PoisonError::into_inner) = Some(failure);
     }
 
-    fn failed(&self, error: io::Error) -> ParquetError {
+    fn unread(&self, error: io::Error) -> ParquetError {
         let told = ParquetError::General(format!("the file cannot be read: {error}"));
-        *self.failure.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+        self.note(Failure::Unread(error));
         told
+    }
+
+    /// Proves that a page claims no more than it can hold.
+    fn weigh(&self, page: Option<PageClaims>) -> Result<()> {
+        let weighed = match page {
+            Some(page) => self.packing.weigh(&page),
+            None if self.packing.is_any() => Err(ParquetError::General(
+                "a page has a header that makes no sense".to_owned(),
+            )),
+            None => Ok(()),
+        };
+        weighed.inspect_err(|error| self.note(Failure::Refused(error.to_string())))
     }
 }
 
@@ -110,17 +145,29 @@ impl ChunkReader for FilePages {
         if end > inner.size {
             return Err(outside());
         }
-        let bytes = inner.read(start..end).map_err(|error| inner.failed(error))?;
+        let bytes = match &inner.source {
+            Source::Opened(file) => inner
+                .buffers
+                .read(file, start..end)
+                .map_err(|error| inner.unread(error))?,
+            Source::Held(bytes) => part(bytes, start..end),
+        };
         if bytes.len() < length {
             let text = format!("the file ended {} bytes early", length - bytes.len());
-            return Err(inner.failed(io::Error::new(ErrorKind::UnexpectedEof, text)));
+            return Err(inner.unread(io::Error::new(ErrorKind::UnexpectedEof, text)));
         }
         // What does not come behind a header that was weighed has its own.
-        if !inner.bodies().remove(&start) {
-            inner.chunks.weigh(start, &bytes)?;
+        if !inner.bodies().remove(&start) || inner.indexed.contains(&start) {
+            inner.weigh(PageClaims::of_header(&bytes).map(|(page, _)| page))?;
         }
         Ok(bytes)
     }
+}
+
+/// As much of a range as there is.
+fn part(bytes: &Bytes, range: Range<u64>) -> Bytes {
+    let place = |at: u64| usize::try_from(at).unwrap_or(usize::MAX).min(bytes.len());
+    bytes.slice(place(range.start)..place(range.end))
 }
 
 /// What is said of a footer that lies about where columns are.
@@ -140,19 +187,27 @@ pub(super) struct PageHeader {
 impl PageHeader {
     fn read_on(&mut self) -> io::Result<()> {
         let known = self.bytes.len();
-        let more = u64::try_from(known.max(HEADER)).unwrap_or(u64::MAX);
-        let at = self
-            .start
-            .saturating_add(u64::try_from(known).unwrap_or(u64::MAX));
-        let read = self.pages.read(at..at.saturating_add(more))?;
-        self.bytes.extend_from_slice(&read);
-        if let Some((claims, length)) = PageClaims::of_header(&self.bytes) {
-            let weighed = self.pages.chunks.weigh_claims(self.start, &claims);
-            weighed.map_err(|error| io::Error::new(ErrorKind::InvalidData, error))?;
-            let body = self
-                .start
-                .saturating_add(u64::try_from(length).unwrap_or(u64::MAX));
-            self.pages.bodies().insert(body);
+        if known >= LONGEST_HEADER {
+            return Ok(());
+        }
+        let [behind, more] = [known, known.max(HEADER)].map(|many| u64::try_from(many).unwrap_or(u64::MAX));
+        let at = self.start.saturating_add(behind);
+        match &self.pages.source {
+            Source::Opened(file) => {
+                let mut file = file;
+                let read = file.seek(SeekFrom::Start(at));
+                let read = read.and_then(|_| file.take(more).read_to_end(&mut self.bytes));
+                read.map_err(|error| io::Error::other(self.pages.unread(error)))?;
+            }
+            Source::Held(bytes) => {
+                let range = at..at.saturating_add(more);
+                self.bytes.extend_from_slice(&part(bytes, range));
+            }
+        }
+        if let Some((page, length)) = PageClaims::of_header(&self.bytes) {
+            self.pages.weigh(Some(page)).map_err(io::Error::other)?;
+            let length = u64::try_from(length).unwrap_or(u64::MAX);
+            self.pages.bodies().insert(self.start.saturating_add(length));
         }
         Ok(())
     }

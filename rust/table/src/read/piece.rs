@@ -20,7 +20,8 @@ use super::open::OpenFile;
 use super::page_wise::PageWise;
 use super::pages::Source;
 use super::selection::{Group, rows_of};
-use super::weighed::Weighed;
+use super::stop::Stop;
+use super::weighed::{Packing, Weighed};
 use crate::scan::ScanTask;
 
 /// Decoded values that are kept from judging rows to handing them out, for each row group.
@@ -42,9 +43,17 @@ impl Piece {
         &self.file.plan.task
     }
 
-    /// How many bytes are held while it is read: those of its columns, packed.
+    /// Whether it is read from a file system, which blocks.
+    pub(super) fn is_local(&self) -> bool {
+        self.task().context.location.file_system().is_some()
+    }
+
+    /// How many packed bytes are held while it is read: those of its columns. Of a local file it is a few pages.
     pub(super) fn bytes(&self) -> u64 {
         let OpenFile { plan, footer, .. } = self.file.as_ref();
+        if self.is_local() {
+            return 0;
+        }
         let of_group = |group: &Group| {
             let columns = footer
                 .metadata
@@ -64,7 +73,7 @@ impl Piece {
     }
 
     /// The scan's batches: only rows that match, and none without rows.
-    pub(super) fn read(self) -> impl Stream<Item = Result<RecordBatch>> + Send + use<> {
+    pub(super) fn read(self, stop: Stop) -> impl Stream<Item = Result<RecordBatch>> + Send + use<> {
         let task = &self.file.plan.task;
         let (path, version) = (without_secrets(&task.path), task.context.version);
         let located = move |error: Error| error.with("path", path.as_str()).with("version", version);
@@ -87,7 +96,7 @@ impl Piece {
             Err(at_end(miscounted(has, claimed)))
         })
         .try_filter_map(|none| async move { Ok(none) });
-        let batches = async move { self.decode(&decoding).await };
+        let batches = async move { self.decode(&decoding, stop).await };
         batches
             .into_stream()
             .try_flatten()
@@ -108,12 +117,12 @@ impl Piece {
     }
 
     /// The file's batches as they are in it: decoded page by page, or by row groups where a network is between.
-    async fn decode(&self, seen: &Arc<Seen>) -> Result<BoxStream<'static, Result<RecordBatch>>> {
+    async fn decode(&self, seen: &Arc<Seen>, stop: Stop) -> Result<BoxStream<'static, Result<RecordBatch>>> {
         let OpenFile { plan, footer, .. } = self.file.as_ref();
         let shown = without_secrets(&plan.task.path);
         let source = match footer.file.held() {
             Some(bytes) => Some(Source::Held(bytes)),
-            None if plan.task.context.location.file_system().is_some() => {
+            None if self.is_local() => {
                 let opened = footer.file.opened().await;
                 let opened =
                     opened.map_err(|error| damaged(&ParquetError::External(Box::new(error)), &shown))?;
@@ -122,7 +131,7 @@ impl Piece {
             None => None,
         };
         if let Some(source) = source {
-            let pages = PageWise::new(Arc::clone(&self.file), self.groups.clone(), source);
+            let pages = PageWise::new(Arc::clone(&self.file), self.groups.clone(), source, stop);
             return Ok(futures::stream::iter(pages.batches(seen)?).boxed());
         }
         let batches = self.by_row_groups(seen)?;
@@ -133,7 +142,6 @@ impl Piece {
         let OpenFile {
             plan,
             footer,
-            chunks,
             arrow,
             limit,
             ..
@@ -143,7 +151,7 @@ impl Piece {
             true => &plan.output_leaves,
             false => &plan.leaves,
         };
-        let file = Weighed::new(footer.file.clone(), Arc::clone(chunks));
+        let file = Weighed::new(footer.file.clone(), Packing::of(&footer.metadata));
         let mut builder = ParquetRecordBatchStreamBuilder::new_with_metadata(file, arrow.clone())
             .with_projection(ProjectionMask::leaves(schema, output.iter().copied()))
             .with_batch_size(plan.batch_rows)

@@ -6,19 +6,33 @@ use arrow_array::RecordBatch;
 use deltaic_log::fault::caught;
 use deltaic_protocol::Result;
 use futures::{FutureExt, StreamExt};
+use tokio::runtime::Handle;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 use tokio::task::JoinHandle;
 
 use super::guard::Guard;
 use super::piece::Piece;
+use super::stop::Stop;
 use super::stream::BatchStream;
 
-/// A file's reader. Whoever lets go of the batches ends it, also where it waits for a store that does not answer.
-pub(super) struct Worker<T>(pub(super) JoinHandle<T>);
+/// Work on another thread. Whoever lets go of it ends it, also where it waits for a store that does not answer; where it
+/// waits for nothing, it is told.
+pub(super) struct Worker<T> {
+    pub(super) handle: JoinHandle<T>,
+    stop: Stop,
+}
+
+impl<T> Worker<T> {
+    pub(super) fn new(handle: JoinHandle<T>) -> Self {
+        let stop = Stop::default();
+        Self { handle, stop }
+    }
+}
 
 impl<T> Drop for Worker<T> {
     fn drop(&mut self) {
-        self.0.abort();
+        self.stop.set();
+        self.handle.abort();
     }
 }
 
@@ -27,8 +41,10 @@ pub(super) fn spawn(piece: Piece, room: Option<OwnedSemaphorePermit>, share: u32
     let (sender, receiver) = mpsc::unbounded_channel();
     let queue = Arc::new(Semaphore::new(usize::try_from(share).unwrap_or(usize::MAX)));
     let guard = Guard::of(piece.task());
-    let worker = Worker(tokio::spawn(async move {
-        let mut batches = guard.batches(piece.read().boxed());
+    let stop = Stop::default();
+    let (is_local, told) = (piece.is_local(), stop.clone());
+    let work = async move {
+        let mut batches = guard.batches(piece.read(told).boxed());
         let mut handful = Handful::new(sender, share);
         // Whoever waits for rows gets those that there are before anything is waited for here.
         while let Some(batch) = match batches.next().now_or_never() {
@@ -50,7 +66,16 @@ pub(super) fn spawn(piece: Piece, room: Option<OwnedSemaphorePermit>, share: u32
         }
         handful.send();
         drop(room);
-    }));
+    };
+    // A file system may be slow: what else the runtime is at does not wait for it.
+    let handle = match is_local {
+        true => {
+            let runtime = Handle::current();
+            tokio::task::spawn_blocking(move || runtime.block_on(work))
+        }
+        false => tokio::spawn(work),
+    };
+    let worker = Worker { handle, stop };
     futures::stream::unfold((receiver, Some(worker)), |(mut receiver, worker)| async move {
         if let Some(batches) = receiver.recv().await {
             let batches = batches.into_iter().map(|(batch, place)| {
@@ -60,7 +85,7 @@ pub(super) fn spawn(piece: Piece, room: Option<OwnedSemaphorePermit>, share: u32
             return Some((futures::stream::iter(batches).left_stream(), (receiver, worker)));
         }
         // The queue closed: a worker that broke must not look like the end of its file.
-        match (&mut worker?.0).await {
+        match (&mut worker?.handle).await {
             Ok(()) => None,
             Err(_) => {
                 let broken = futures::stream::once(async { Err(caught()) });

@@ -28,6 +28,8 @@ pub type BatchStream = BoxStream<'static, Result<RecordBatch>>;
 /// How much may wait to be asked for, in KiB, of all pieces together: so much that all cores have work while the rows
 /// come in order. Each piece has its share, which one batch alone may be larger than.
 const QUEUED_KIB: u32 = 64 * 1024;
+/// The same of one task, which is read by itself.
+const QUEUED_OF_A_TASK_KIB: u32 = 8 * 1024;
 /// Pieces of files on a network that are read at once: a core can wait for several.
 const REMOTE_PIECES: usize = 16;
 /// Packed bytes that pieces may hold together. One alone may hold more.
@@ -85,7 +87,7 @@ fn ahead(
     // One is asked for while the others wait here.
     let (sender, receiver) = mpsc::channel(at_once.saturating_sub(1).max(1));
     let room = Arc::new(Semaphore::new(usize::try_from(HELD_KIB).unwrap_or(usize::MAX)));
-    let driver = Worker(tokio::spawn(async move {
+    let driver = Worker::new(tokio::spawn(async move {
         while let Some(piece) = pieces.next().await {
             let Ok(place) = sender.reserve().await else {
                 return;
@@ -111,7 +113,7 @@ fn ahead(
             return Some((batches, (receiver, driver)));
         }
         // One that broke must not look like the end of the files.
-        match (&mut driver?.0).await {
+        match (&mut driver?.handle).await {
             Ok(()) => None,
             Err(_) => {
                 let broken = futures::stream::once(async { Err(caught()) }).boxed();
@@ -159,9 +161,13 @@ pub fn stream_task(task: ScanTask) -> BatchStream {
             None => Vec::new(),
         };
         Ok::<_, Error>(
-            futures::stream::iter(pieces.into_iter().map(Piece::read))
-                .flatten()
-                .boxed(),
+            futures::stream::iter(
+                pieces
+                    .into_iter()
+                    .map(|piece| spawn(piece, None, QUEUED_OF_A_TASK_KIB)),
+            )
+            .flatten()
+            .boxed(),
         )
     };
     guard.batches(batches.into_stream().try_flatten().boxed())
@@ -175,8 +181,8 @@ async fn spawn_open(task: ScanTask, cut: Cut, shared: Arc<AcrossFiles>) -> Resul
         let file = opened.unwrap_or_else(|_| Err(guard.fault()))?;
         Ok(file.map(OpenFile::pieces).unwrap_or_default())
     };
-    let mut worker = Worker(tokio::spawn(opened));
-    (&mut worker.0).await.unwrap_or_else(|_| Err(caught()))
+    let mut worker = Worker::new(tokio::spawn(opened));
+    (&mut worker.handle).await.unwrap_or_else(|_| Err(caught()))
 }
 
 /// Opens files to tell how much there is of the columns that are read, and how much of it is decoded; for those of

@@ -1,6 +1,5 @@
-//! A Parquet file whose pages are weighed before the reader makes room for what they claim to unpack to.
+//! Pages that are weighed before the reader makes room for what they claim to unpack to.
 
-use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -21,79 +20,66 @@ const ANY_PAGE: u64 = 16 << 20;
 const MOST_BY_REPEATING: u64 = 65_536;
 const MOST: u64 = 1_100;
 
-/// The file, its footer read.
+/// How many bytes a packed one of a file may stand for, wherever it is; none where nothing is packed: then a page is as
+/// large as its bytes, which the reader compares.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Packing(Option<u64>);
+
+impl Packing {
+    pub(super) fn of(metadata: &ParquetMetaData) -> Self {
+        let columns = metadata.row_groups().iter().flat_map(|group| group.columns());
+        let most = columns.filter_map(|column| match column.compression() {
+            Compression::UNCOMPRESSED => None,
+            Compression::ZSTD(_) | Compression::BROTLI(_) => Some(MOST_BY_REPEATING),
+            _ => Some(MOST),
+        });
+        Self(most.max())
+    }
+
+    pub(super) fn is_any(self) -> bool {
+        self.0.is_some()
+    }
+
+    /// Proves that a page claims no more than its bytes can hold.
+    pub(super) fn weigh(self, page: &PageClaims) -> Result<()> {
+        let most = self
+            .0
+            .map(|most| page.compressed.saturating_mul(most).max(ANY_PAGE));
+        match most {
+            Some(most) if page.uncompressed > most => Err(ParquetError::General(format!(
+                "a page of {} bytes claims to unpack to {}",
+                page.compressed, page.uncompressed
+            ))),
+            _ => Ok(()),
+        }
+    }
+
+    /// Proves it of the pages that bytes are.
+    fn weigh_all(self, bytes: &Bytes) -> Result<()> {
+        // What is no page is for the reader to tell.
+        let mut pages = Pages::of(bytes).map_while(|page| page);
+        pages.try_for_each(|page| self.weigh(&page))
+    }
+}
+
+/// A file on a network, its footer read.
 #[derive(Clone)]
 pub(super) struct Weighed {
     file: ParquetFile,
-    chunks: Arc<Chunks>,
-}
-
-/// The packed column chunks by where they start: where they end, and how many bytes one of theirs may stand for.
-pub(super) struct Chunks(BTreeMap<u64, (u64, u64)>);
-
-impl Chunks {
-    pub(super) fn of(metadata: &ParquetMetaData) -> Self {
-        let columns = metadata.row_groups().iter().flat_map(|group| group.columns());
-        let most = columns.filter_map(|column| {
-            let most = match column.compression() {
-                // Without a codec a page is as large as its bytes, which the reader compares.
-                Compression::UNCOMPRESSED => return None,
-                Compression::ZSTD(_) | Compression::BROTLI(_) => MOST_BY_REPEATING,
-                _ => MOST,
-            };
-            let (start, length) = column.byte_range();
-            Some((start, (start.saturating_add(length), most)))
-        });
-        Self(most.collect())
-    }
-
-    /// Proves that the pages that start there claim no more than they can hold. What is fetched starts with a page.
-    pub(super) fn weigh(&self, start: u64, bytes: &Bytes) -> Result<()> {
-        let length = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
-        // What is no page is for the reader to tell.
-        let mut pages = Pages::of(bytes).map_while(|page| page);
-        pages.try_for_each(|page| self.weigh_page(start, length, &page))
-    }
-
-    /// Proves that the page whose header starts there claims no more than the rest of its column chunk can hold.
-    pub(super) fn weigh_claims(&self, start: u64, page: &PageClaims) -> Result<()> {
-        match self.chunk_at(start) {
-            Some((end, _)) => self.weigh_page(start, end.saturating_sub(start), page),
-            None => Ok(()),
-        }
-    }
-
-    fn chunk_at(&self, start: u64) -> Option<(u64, u64)> {
-        let (_, (end, most)) = self.0.range(..=start).next_back()?;
-        (start < *end).then_some((*end, *most))
-    }
-
-    fn weigh_page(&self, start: u64, length: u64, page: &PageClaims) -> Result<()> {
-        let Some((_, most)) = self.chunk_at(start) else {
-            return Ok(());
-        };
-        if page.uncompressed <= length.saturating_mul(most).max(ANY_PAGE) {
-            return Ok(());
-        }
-        Err(ParquetError::General(format!(
-            "a page of {length} bytes at most claims to unpack to {}",
-            page.uncompressed
-        )))
-    }
+    packing: Packing,
 }
 
 impl Weighed {
-    pub(super) fn new(file: ParquetFile, chunks: Arc<Chunks>) -> Self {
-        Self { file, chunks }
+    pub(super) fn new(file: ParquetFile, packing: Packing) -> Self {
+        Self { file, packing }
     }
 }
 
 impl AsyncFileReader for Weighed {
     fn get_bytes(&mut self, range: Range<u64>) -> BoxFuture<'_, Result<Bytes>> {
         async move {
-            let start = range.start;
             let bytes = self.file.get_bytes(range).await?;
-            self.chunks.weigh(start, &bytes)?;
+            self.packing.weigh_all(&bytes)?;
             Ok(bytes)
         }
         .boxed()
@@ -101,10 +87,9 @@ impl AsyncFileReader for Weighed {
 
     fn get_byte_ranges(&mut self, ranges: Vec<Range<u64>>) -> BoxFuture<'_, Result<Vec<Bytes>>> {
         async move {
-            let starts: Vec<u64> = ranges.iter().map(|range| range.start).collect();
             let all = self.file.get_byte_ranges(ranges).await?;
-            for (start, bytes) in starts.into_iter().zip(&all) {
-                self.chunks.weigh(start, bytes)?;
+            for bytes in &all {
+                self.packing.weigh_all(bytes)?;
             }
             Ok(all)
         }
