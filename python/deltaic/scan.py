@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator
+import inspect
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from deltaic import _rust
@@ -10,6 +11,8 @@ from deltaic.optional import require
 from deltaic.schema import Schema
 
 if TYPE_CHECKING:
+    from collections.abc import Generator
+
     import polars
 
 __all__ = ["Scan", "ScanTask"]
@@ -173,5 +176,5 @@ class _Batches:
             raise
         except BaseException:
             # Another thread that asks while this one reads gets an error of its own, and spoils nothing.
-            self._failed = not self._batches.gi_running
+            self._failed = inspect.getgeneratorstate(self._batches) != inspect.GEN_RUNNING
             raise
