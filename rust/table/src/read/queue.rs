@@ -6,7 +6,6 @@ use arrow_array::RecordBatch;
 use deltaic_log::fault::caught;
 use deltaic_protocol::Result;
 use futures::{FutureExt, StreamExt};
-use tokio::runtime::Handle;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 use tokio::task::JoinHandle;
 
@@ -42,7 +41,7 @@ pub(super) fn spawn(piece: Piece, room: Option<OwnedSemaphorePermit>, share: u32
     let queue = Arc::new(Semaphore::new(usize::try_from(share).unwrap_or(usize::MAX)));
     let guard = Guard::of(piece.task());
     let stop = Stop::default();
-    let (is_local, told) = (piece.is_local(), stop.clone());
+    let told = stop.clone();
     let work = async move {
         let mut batches = guard.batches(piece.read(told).boxed());
         let mut handful = Handful::new(sender, share);
@@ -67,15 +66,10 @@ pub(super) fn spawn(piece: Piece, room: Option<OwnedSemaphorePermit>, share: u32
         handful.send();
         drop(room);
     };
-    // A file system may be slow: what else the runtime is at does not wait for it.
-    let handle = match is_local {
-        true => {
-            let runtime = Handle::current();
-            tokio::task::spawn_blocking(move || runtime.block_on(work))
-        }
-        false => tokio::spawn(work),
+    let worker = Worker {
+        handle: tokio::spawn(work),
+        stop,
     };
-    let worker = Worker { handle, stop };
     futures::stream::unfold((receiver, Some(worker)), |(mut receiver, worker)| async move {
         if let Some(batches) = receiver.recv().await {
             let batches = batches.into_iter().map(|(batch, place)| {
