@@ -12,6 +12,7 @@ use deltaic_protocol::partition::value_of;
 use deltaic_protocol::schema::{DataType, PrimitiveType, StructField, StructType};
 use deltaic_protocol::skipping::columns_of;
 use deltaic_protocol::{Error, ErrorKind, Result};
+use parquet::arrow::arrow_reader::RowSelectionPolicy;
 
 use super::batch_rows::batch_rows;
 use super::columns::{Columns, Constants, Roots, unfit};
@@ -22,6 +23,11 @@ use super::leaves::{of_root, on_paths};
 use super::row_identity::RowIdentity;
 use super::variant::to_json;
 use crate::scan::{ROW_COMMIT_VERSION, ROW_ID, ScanTask, VariantAs, residual};
+
+/// Runs of rows that are shorter than this on average are decoded with what lies between them, which is quicker.
+const SHORT_RUN: usize = 32;
+/// The same where deletion vectors alone choose: most rows stay then.
+const SHORT_RUN_OF_VECTORS: usize = 1024;
 
 /// What of a task can be said before its file is opened.
 pub(crate) struct Asked {
@@ -162,6 +168,15 @@ impl FilePlan {
             roots: Roots::new(roots),
             batch_rows,
         })
+    }
+
+    /// How rows are passed over that are not asked for.
+    pub(super) fn selection_policy(&self) -> RowSelectionPolicy {
+        let threshold = match self.stages.is_empty() {
+            true => SHORT_RUN_OF_VECTORS,
+            false => SHORT_RUN,
+        };
+        RowSelectionPolicy::Auto { threshold }
     }
 
     /// Whether rows must know where they stand in the file.

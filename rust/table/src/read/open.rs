@@ -1,5 +1,6 @@
 //! One data file: opened, and cut into pieces that are read side by side, of what may hold a row that matches.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use arrow_schema::{DataType as ArrowType, Field, FieldRef, Schema, SchemaRef};
@@ -17,10 +18,12 @@ use super::file_plan::{Asked, FilePlan};
 use super::find::ensure_ids;
 use super::footer::{Footer, damaged, options};
 use super::page_index::with_page_index;
+use super::pages::indexed;
 use super::piece::Piece;
 use super::read_buffers::ReadBuffers;
 use super::rows::Rows;
 use super::selection::{Group, PART_ROWS, cuts, rows_of as rows_of_group};
+use super::weighed::Packing;
 use crate::scan::{ScanTask, Selection};
 
 /// Rows of a piece: row groups of a local file are put together until they have as many.
@@ -34,6 +37,9 @@ pub(super) struct OpenFile {
     pub(super) groups: Vec<Group>,
     pub(super) limit: Option<usize>,
     pub(super) buffers: ReadBuffers,
+    pub(super) packing: Packing,
+    /// Where the index that was read says that pages begin.
+    pub(super) indexed: Arc<BTreeSet<u64>>,
 }
 
 /// How a file is cut up for those who read it.
@@ -132,6 +138,8 @@ async fn try_open(task: ScanTask, cut: Cut, shared: &AcrossFiles, shown: &str) -
     }
     let arrow = ArrowReaderMetadata::try_new(Arc::clone(&footer.metadata), options)
         .map_err(|error| damaged(&error, shown))?;
+    let packing = Packing::of(&footer.metadata);
+    let indexed = Arc::new(indexed(&footer.metadata));
     Ok(Some(OpenFile {
         plan: Arc::new(plan),
         footer,
@@ -139,6 +147,8 @@ async fn try_open(task: ScanTask, cut: Cut, shared: &AcrossFiles, shown: &str) -
         groups,
         limit: cut.limit,
         buffers: shared.buffers.clone(),
+        packing,
+        indexed,
     }))
 }
 

@@ -13,9 +13,7 @@ use arrow_select::filter::filter_record_batch;
 use deltaic_log::location::without_secrets;
 use deltaic_protocol::{Error, ErrorKind, Result};
 use parquet::arrow::ProjectionMask;
-use parquet::arrow::arrow_reader::{
-    ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder, RowSelection, RowSelectionPolicy,
-};
+use parquet::arrow::arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder, RowSelection};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::ColumnChunkMetaData;
 use parquet::file::reader::Length;
@@ -25,7 +23,7 @@ use super::footer::{damaged, miscounted, unreadable};
 use super::kept::KeptColumn;
 use super::open::OpenFile;
 use super::pages::{Failure, FilePages, Source, outside};
-use super::piece::{KEPT_BYTES, SHORT_RUN, SHORT_RUN_OF_VECTORS, Seen};
+use super::piece::{KEPT_BYTES, Seen};
 use super::selection::{Group, selection_of};
 use super::stop::Stop;
 
@@ -49,8 +47,7 @@ struct Judged {
 
 impl PageWise {
     pub(super) fn new(file: Arc<OpenFile>, groups: Vec<Group>, source: Source, stop: Stop) -> Self {
-        let size = file.footer.file.size();
-        let pages = FilePages::new(source, size, &file.footer.metadata, file.buffers.clone());
+        let pages = FilePages::new(source, &file);
         let shown = without_secrets(&file.plan.task.path);
         Self {
             file,
@@ -94,16 +91,12 @@ impl PageWise {
     ) -> Result<ParquetRecordBatchReader> {
         let OpenFile { plan, arrow, .. } = self.file.as_ref();
         self.ensure_there(leaves)?;
-        let threshold = match plan.stages.is_empty() {
-            true => SHORT_RUN_OF_VECTORS,
-            false => SHORT_RUN,
-        };
         let mask = ProjectionMask::leaves(arrow.parquet_schema(), leaves.iter().copied());
         let mut builder =
             ParquetRecordBatchReaderBuilder::new_with_metadata(self.pages.clone(), arrow.clone())
                 .with_projection(mask)
                 .with_batch_size(plan.batch_rows)
-                .with_row_selection_policy(RowSelectionPolicy::Auto { threshold })
+                .with_row_selection_policy(plan.selection_policy())
                 .with_row_groups(self.groups.iter().map(|group| group.index).collect());
         if let Some(selection) = selection {
             builder = builder.with_row_selection(selection);

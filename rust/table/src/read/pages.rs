@@ -15,6 +15,7 @@ use parquet::errors::{ParquetError, Result};
 use parquet::file::metadata::ParquetMetaData;
 use parquet::file::reader::{ChunkReader, Length};
 
+use super::open::OpenFile;
 use super::read_buffers::ReadBuffers;
 use super::weighed::Packing;
 
@@ -49,7 +50,7 @@ struct Inner {
     packing: Packing,
     buffers: ReadBuffers,
     /// Where pages are that an index tells of: they are read with their headers.
-    indexed: BTreeSet<u64>,
+    indexed: Arc<BTreeSet<u64>>,
     /// Where pages begin behind their headers, which have been weighed.
     bodies: Mutex<BTreeSet<u64>>,
     /// Why a page could not be had; the reader carries no more of it than text, and wraps that.
@@ -57,14 +58,14 @@ struct Inner {
 }
 
 impl FilePages {
-    /// The pages of a file that has so many bytes.
-    pub(super) fn new(source: Source, size: u64, metadata: &ParquetMetaData, buffers: ReadBuffers) -> Self {
+    /// The pages of an opened file.
+    pub(super) fn new(source: Source, file: &OpenFile) -> Self {
         Self(Arc::new(Inner {
             source,
-            size,
-            packing: Packing::of(metadata),
-            indexed: indexed(metadata),
-            buffers,
+            size: file.footer.file.size(),
+            packing: file.packing,
+            indexed: Arc::clone(&file.indexed),
+            buffers: file.buffers.clone(),
             bodies: Mutex::default(),
             failure: Mutex::default(),
         }))
@@ -78,7 +79,7 @@ impl FilePages {
 }
 
 /// Where an index says that pages begin.
-fn indexed(metadata: &ParquetMetaData) -> BTreeSet<u64> {
+pub(super) fn indexed(metadata: &ParquetMetaData) -> BTreeSet<u64> {
     let Some(index) = metadata.page_index() else {
         return BTreeSet::new();
     };
@@ -156,8 +157,9 @@ impl ChunkReader for FilePages {
             let text = format!("the file ended {} bytes early", length - bytes.len());
             return Err(inner.unread(io::Error::new(ErrorKind::UnexpectedEof, text)));
         }
-        // What does not come behind a header that was weighed has its own.
-        if !inner.bodies().remove(&start) || inner.indexed.contains(&start) {
+        // What does not come behind a header that was weighed has its own. A page of nothing ends where the next begins.
+        let is_weighed = length == 0 || inner.bodies().remove(&start) && !inner.indexed.contains(&start);
+        if !is_weighed {
             inner.weigh(PageClaims::of_header(&bytes).map(|(page, _)| page))?;
         }
         Ok(bytes)

@@ -9,7 +9,7 @@ use deltaic_log::location::without_secrets;
 use deltaic_protocol::{Error, Result};
 use futures::stream::BoxStream;
 use futures::{FutureExt, Stream, StreamExt, TryStreamExt};
-use parquet::arrow::arrow_reader::{ArrowPredicate, ArrowPredicateFn, RowFilter, RowSelectionPolicy};
+use parquet::arrow::arrow_reader::{ArrowPredicate, ArrowPredicateFn, RowFilter};
 use parquet::arrow::async_reader::ParquetRecordBatchStream;
 use parquet::arrow::{ParquetRecordBatchStreamBuilder, ProjectionMask};
 use parquet::errors::ParquetError;
@@ -21,16 +21,11 @@ use super::page_wise::PageWise;
 use super::pages::Source;
 use super::selection::{Group, rows_of};
 use super::stop::Stop;
-use super::weighed::{Packing, Weighed};
+use super::weighed::Weighed;
 use crate::scan::ScanTask;
 
 /// Decoded values that are kept from judging rows to handing them out, for each row group.
 pub(super) const KEPT_BYTES: usize = 32 << 20;
-/// Runs of rows that are shorter than this on average are decoded with what lies between them, which is quicker.
-pub(super) const SHORT_RUN: usize = 32;
-/// The same where deletion vectors alone choose: most rows stay then.
-pub(super) const SHORT_RUN_OF_VECTORS: usize = 1024;
-
 /// Row groups of a file, which are read one after the other.
 pub(super) struct Piece {
     pub(super) file: Arc<OpenFile>,
@@ -151,17 +146,13 @@ impl Piece {
             true => &plan.output_leaves,
             false => &plan.leaves,
         };
-        let file = Weighed::new(footer.file.clone(), Packing::of(&footer.metadata));
+        let file = Weighed::new(footer.file.clone(), self.file.packing);
         let mut builder = ParquetRecordBatchStreamBuilder::new_with_metadata(file, arrow.clone())
             .with_projection(ProjectionMask::leaves(schema, output.iter().copied()))
             .with_batch_size(plan.batch_rows)
             .with_max_predicate_cache_size(KEPT_BYTES)
+            .with_row_selection_policy(plan.selection_policy())
             .with_row_group_selections(self.groups.iter().map(Group::to_parquet).collect());
-        let threshold = match plan.stages.is_empty() {
-            true => SHORT_RUN_OF_VECTORS,
-            false => SHORT_RUN,
-        };
-        builder = builder.with_row_selection_policy(RowSelectionPolicy::Auto { threshold });
         if plan.is_late {
             let stages = plan.stages.iter().enumerate();
             let stages = stages.map(|(index, stage)| {
