@@ -40,8 +40,8 @@ impl Held {
         }
     }
 
-    /// The next batch, and those behind it that are there already. Looks for Ctrl-C while it waits, where it is told to.
-    fn next_batches(&mut self, enough: usize, looks: bool) -> Answer<Vec<RecordBatch>> {
+    /// The next batch, and those behind it that are there already. Looks for Ctrl-C while it waits.
+    fn next_batches(&mut self) -> Answer<Vec<RecordBatch>> {
         let mut batches = Vec::new();
         let mut bytes = 0;
         loop {
@@ -59,14 +59,14 @@ impl Held {
             };
             let next = match at_once {
                 Some(next) => next,
-                None if batches.is_empty() => wait_for(stream, looks)?,
+                None if batches.is_empty() => wait_for(stream, true)?,
                 None => return Ok(batches),
             };
             match next {
                 Some(Ok(batch)) => {
                     bytes += batch.get_array_memory_size();
                     batches.push(batch);
-                    if bytes >= enough {
+                    if bytes >= HANDED_OVER {
                         return Ok(batches);
                     }
                 }
@@ -251,7 +251,7 @@ impl BatchReader {
         };
         let (batches, held) = guarded(|| {
             py.detach(move || {
-                let batches = held.next_batches(HANDED_OVER, true)?;
+                let batches = held.next_batches()?;
                 Ok((batches, held))
             })
         })?;

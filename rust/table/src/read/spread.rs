@@ -10,9 +10,13 @@ use arrow_schema::ArrowError;
 /// The longest text that is copied so.
 const WIDTH: usize = 16;
 
-/// The texts; none where one of them is too long, or NULL.
+/// The texts; none where one of them is too long, or NULL, or where they are not far fewer than the rows: they are
+/// looked at for each batch.
 pub(super) fn spread(array: &DictionaryArray<Int32Type>) -> Option<Result<StringArray, ArrowError>> {
     let texts = array.values().as_any().downcast_ref::<StringArray>()?;
+    if texts.len() > array.len() / 4 {
+        return None;
+    }
     let words = texts.iter().map(|text| word(text?)).collect::<Option<Vec<_>>>()?;
     let longest = words.iter().map(|(_, length)| *length).max().unwrap_or(0);
     let rows = array.len();
@@ -72,15 +76,26 @@ mod tests {
     proptest::proptest! {
         #[test]
         fn texts_are_what_the_dictionary_says(
-            rows in proptest::collection::vec(proptest::option::of("\\PC{0,6}"), 0..300),
+            texts in proptest::collection::vec("\\PC{0,6}", 1..6),
+            rows in proptest::collection::vec(proptest::option::of(0usize..6), 24..300),
         ) {
-            let array: DictionaryArray<Int32Type> = rows.iter().map(Option::as_deref).collect();
-            let expected: StringArray = rows.iter().map(Option::as_deref).collect();
+            let rows: Vec<Option<&str>> = rows
+                .into_iter()
+                .map(|row| Some(texts.get(row? % texts.len())?.as_str()))
+                .collect();
+            let array: DictionaryArray<Int32Type> = rows.iter().copied().collect();
+            let expected: StringArray = rows.iter().copied().collect();
             let is_long = rows.iter().flatten().any(|text| text.len() > WIDTH);
             match spread(&array) {
                 Some(spread) => proptest::prop_assert_eq!(spread.ok(), Some(expected)),
                 None => proptest::prop_assert!(is_long),
             }
         }
+    }
+
+    #[test]
+    fn a_dictionary_that_is_large_beside_its_rows_is_left_alone() {
+        let array: DictionaryArray<Int32Type> = ["a", "b", "a", "b"].into_iter().collect();
+        assert!(spread(&array).is_none());
     }
 }
