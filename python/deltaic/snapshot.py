@@ -276,7 +276,7 @@ class Snapshot:
                 ``_row_commit_version`` (int64, the version that brought the row or changed it last). The
                 table needs row tracking for it.
             limit: At most this many rows; which ones is not defined.
-            batch_size: At most this many rows in a batch; by itself 32,768, and fewer of large rows.
+            batch_size: At most this many rows in a batch; by itself 65,536, and fewer of large rows.
             variant: How columns of type variant come, nested ones too. ``"arrow"``: as Arrow's extension type
                 ``arrow.parquet.variant``, a struct of the bytes ``metadata`` and ``value``, shredded ones put
                 together again. ``"json"``: as JSON text, spelled as Spark's ``to_json`` does. A predicate can

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use parquet::file::metadata::{ParquetMetaData, RowGroupMetaData};
 
 /// So many that what is done once a batch costs little.
-const MOST_ROWS: u64 = 32_768;
+const MOST_ROWS: u64 = 65_536;
 /// About so many bytes, of rows that are large.
 const BYTES: u64 = 16 << 20;
 

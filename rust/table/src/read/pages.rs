@@ -197,6 +197,8 @@ impl PageHeader {
         match &self.pages.source {
             Source::Opened(file) => {
                 let mut file = file;
+                // What has no room yet is read in small parts.
+                self.bytes.reserve(known.max(HEADER));
                 let read = file.seek(SeekFrom::Start(at));
                 let read = read.and_then(|_| file.take(more).read_to_end(&mut self.bytes));
                 read.map_err(|error| io::Error::other(self.pages.unread(error)))?;

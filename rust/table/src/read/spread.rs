@@ -1,60 +1,33 @@
 //! Texts that a file keeps once each, in a dictionary, laid one behind the other.
 //!
 //! The Parquet reader copies them one by one. Where all of a dictionary are short, each is copied as a whole word of fixed
-//! width, over whose end the next is written: half the time.
+//! width, over whose end the next is written: in a third to half of the time.
 
 use arrow_array::{Array, DictionaryArray, StringArray, types::Int32Type};
 use arrow_buffer::OffsetBuffer;
 use arrow_schema::ArrowError;
 
-/// The longest text that is copied so.
-const WIDTH: usize = 16;
+/// The longest texts that are copied as narrow words, and as wide ones.
+const NARROW: usize = 8;
+const WIDE: usize = 16;
+/// How many are laid at a time.
+const STRETCH: usize = 64;
 
 /// The texts; none where one of them is too long, or NULL, or where they are not far fewer than the rows: they are
 /// looked at for each batch.
 pub(super) fn spread(array: &DictionaryArray<Int32Type>) -> Option<Result<StringArray, ArrowError>> {
     let texts = array.values().as_any().downcast_ref::<StringArray>()?;
-    if texts.len() > array.len() / 4 {
+    if texts.len() > array.len() / 4 || texts.null_count() > 0 {
         return None;
     }
-    let words = texts.iter().map(|text| word(text?)).collect::<Option<Vec<_>>>()?;
-    let longest = words.iter().map(|(_, length)| *length).max().unwrap_or(0);
-    let rows = array.len();
-    let mut bytes = vec![0u8; rows.checked_mul(longest)?.checked_add(WIDTH)?];
+    let longest = texts.iter().flatten().map(str::len).max().unwrap_or(0);
+    let most = array.len().checked_mul(longest)?;
     // The offsets of Arrow's texts have 32 bits.
-    i32::try_from(bytes.len()).ok()?;
-    let mut offsets: Vec<i32> = Vec::with_capacity(rows + 1);
-    offsets.push(0);
-    let mut end = 0usize;
-    let mut known = true;
-    let mut lay = |key: i32| {
-        match usize::try_from(key).ok().and_then(|key| words.get(key)) {
-            Some((word, length)) => {
-                if let Some(place) = bytes.get_mut(end..end + WIDTH) {
-                    place.copy_from_slice(word);
-                }
-                end += length;
-            }
-            None => known = false,
-        }
-        i32::try_from(end).unwrap_or(i32::MAX)
-    };
-    match array.nulls().filter(|nulls| nulls.null_count() > 0) {
-        None => offsets.extend(array.keys().values().iter().map(|key| lay(*key))),
-        Some(nulls) => {
-            let mut last = 0;
-            for (key, is_valid) in array.keys().values().iter().zip(nulls) {
-                if is_valid {
-                    last = lay(*key);
-                }
-                offsets.push(last);
-            }
-        }
-    }
-    if !known {
-        return None;
-    }
-    bytes.truncate(end);
+    i32::try_from(most).ok()?;
+    let (offsets, bytes) = match longest {
+        0..=NARROW => lay::<NARROW>(array, texts, most),
+        _ => lay::<WIDE>(array, texts, most),
+    }?;
     let offsets = OffsetBuffer::new(offsets.into());
     Some(StringArray::try_new(
         offsets,
@@ -63,10 +36,61 @@ pub(super) fn spread(array: &DictionaryArray<Int32Type>) -> Option<Result<String
     ))
 }
 
-fn word(text: &str) -> Option<([u8; WIDTH], usize)> {
-    let mut word = [0u8; WIDTH];
-    word.get_mut(..text.len())?.copy_from_slice(text.as_bytes());
-    Some((word, text.len()))
+/// Offsets and bytes of the texts, of which there are at most so many; none where a text is wider than `WIDTH`, or a key
+/// is of no text.
+fn lay<const WIDTH: usize>(
+    array: &DictionaryArray<Int32Type>,
+    texts: &StringArray,
+    most: usize,
+) -> Option<(Vec<i32>, Vec<u8>)> {
+    let word = |text: &str| {
+        let mut word = [0u8; WIDTH];
+        word.get_mut(..text.len())?.copy_from_slice(text.as_bytes());
+        Some((word, u32::try_from(text.len()).ok()?))
+    };
+    let words = texts.iter().map(|text| word(text?)).collect::<Option<Vec<_>>>()?;
+    let nulls = array.nulls().filter(|nulls| nulls.null_count() > 0);
+    let mut bytes: Vec<u8> = Vec::with_capacity(most);
+    let mut offsets: Vec<i32> = Vec::with_capacity(array.len() + 1);
+    offsets.push(0);
+    let mut are_known = true;
+    // Laid where the processor has them at hand; what they become is then written once, as a whole.
+    let mut laid = [[0u8; WIDTH]; STRETCH + 1];
+    let laid = laid.as_flattened_mut();
+    for (index, keys) in array.keys().values().chunks(STRETCH).enumerate() {
+        let begin = u32::try_from(bytes.len()).ok()?;
+        let mut end = 0u32;
+        let mut lay = |key: i32| {
+            match words.get(place(key.cast_unsigned())) {
+                Some((word, length)) => {
+                    if let Some(to) = laid.get_mut(place(end)..place(end) + WIDTH) {
+                        to.copy_from_slice(word);
+                    }
+                    end += length;
+                }
+                None => are_known = false,
+            }
+            (begin + end).cast_signed()
+        };
+        match nulls {
+            None => offsets.extend(keys.iter().map(|key| lay(*key))),
+            Some(nulls) => {
+                let mut last = begin.cast_signed();
+                for (row, key) in keys.iter().enumerate() {
+                    if nulls.is_valid(index * STRETCH + row) {
+                        last = lay(*key);
+                    }
+                    offsets.push(last);
+                }
+            }
+        }
+        bytes.extend_from_slice(laid.get(..place(end)).unwrap_or_default());
+    }
+    are_known.then_some((offsets, bytes))
+}
+
+fn place(number: u32) -> usize {
+    usize::try_from(number).unwrap_or(usize::MAX)
 }
 
 #[cfg(test)]
@@ -85,7 +109,7 @@ mod tests {
                 .collect();
             let array: DictionaryArray<Int32Type> = rows.iter().copied().collect();
             let expected: StringArray = rows.iter().copied().collect();
-            let is_long = rows.iter().flatten().any(|text| text.len() > WIDTH);
+            let is_long = rows.iter().flatten().any(|text| text.len() > WIDE);
             match spread(&array) {
                 Some(spread) => proptest::prop_assert_eq!(spread.ok(), Some(expected)),
                 None => proptest::prop_assert!(is_long),
