@@ -30,11 +30,10 @@ def test_the_readme(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, spark: Spar
     run_python("README.md", spark=spark)
 
 
-def test_the_page_on_streaming(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, spark: SparkSession) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_the_page_on_streaming(tmp_path: Path, spark: SparkSession) -> None:
     data = pa.table({"id": [1, 2, 3], "fare": [9.5, 12.0, None]})
-    deltaic.Table.create("rides", data.schema).append(data)
+    deltaic.Table.create(tmp_path / "rides", data.schema).append(data)
     make_stock(tmp_path)
     register_source(spark, "deltaic")
-    run_python("docs/streaming.md", spark=spark)
-    assert deltaic.Table("rides").snapshot().num_rows == len(data) + 1
+    run_python("docs/streaming.md", spark=spark, folder=tmp_path)
+    assert deltaic.Table(tmp_path / "rides").snapshot().num_rows == len(data) + 1
