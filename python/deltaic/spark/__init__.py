@@ -14,11 +14,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
     from deltaic.spark.reader import Reader
 
-__all__ = ["read"]
+__all__ = ["explain", "read"]
 
 
 def read(spark: SparkSession) -> Reader:
@@ -45,3 +45,24 @@ def read(spark: SparkSession) -> Reader:
             raise
         raise ImportError("deltaic.spark needs PySpark 4.0 or newer: pip install 'deltaic[spark]'") from error
     return Reader(spark)
+
+
+def explain(frame: DataFrame) -> str:
+    """What reading this DataFrame's Delta tables takes, as text.
+
+    For each table: the way that is taken (Spark's own Parquet reader, or the data source) and why, the
+    version, how many files were ruled out before Spark saw them, and how partition values and deleted rows
+    are attached. What Spark itself makes of it is told by ``frame.explain()``.
+
+    Raises:
+        ValueError: No table that deltaic reads is in the DataFrame's plan.
+
+    Example:
+        >>> print(ds.explain(df))  # doctest: +SKIP
+        file:///data/events/ at version 12
+          way        native: Spark's own Parquet reader reads the files
+          files      40 in all, 5 after partitions, 5 after statistics; 96.3 MiB to read
+    """
+    from deltaic.spark.report import explain_frame
+
+    return explain_frame(frame)

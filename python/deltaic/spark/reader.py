@@ -11,13 +11,17 @@ from pyspark.sql import SparkSession
 
 from deltaic.exceptions import UnsupportedFeature
 from deltaic.times import from_millis
+from deltaic.translate import to_sql
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
+    from deltaic.schema import Schema
+    from deltaic.translate import Predicate
+
 __all__ = ["Reader"]
 
-_OPTIONS = ("versionAsOf", "timestampAsOf")
+_OPTIONS = ("versionAsOf", "timestampAsOf", "predicate", "rowIds", "fileModificationTime")
 
 
 class Reader:
@@ -28,6 +32,10 @@ class Reader:
     - ``versionAsOf``: a version, as a number or its digits.
     - ``timestampAsOf``: the version that was current then. A date, a datetime, or text that Spark can cast to
       a timestamp, in the session's time zone where it names none.
+    - ``predicate``: SQL text, as for `where`.
+    - ``rowIds``: true adds ``_row_id`` and ``_row_commit_version``, of a table with row tracking.
+    - ``fileModificationTime``: true adds ``_file_modification_time``, the time of a row's file as the log
+      states it. (``_metadata.file_modification_time`` may hold the file's ordinal instead.)
 
     The snapshot is the table at the moment of `load`: what is committed later is not seen by the DataFrame.
 
@@ -47,6 +55,7 @@ class Reader:
             raise TypeError(f"a SparkSession is needed, not {type(spark).__name__}")
         self._spark = spark
         self._options: dict[str, object] = {}
+        self._conditions: list[Predicate] = []
 
     def option(self, key: str, value: object) -> Reader:
         """Set one option; None takes it back.
@@ -69,6 +78,29 @@ class Reader:
             self.option(key, value)
         return self
 
+    def _predicate(self, schema: Schema) -> str | None:
+        given = self._options.get("predicate")
+        if given is not None and not isinstance(given, str):
+            raise ValueError(f"predicate is SQL text, not {type(given).__name__}; expressions go to where(…)")
+        conditions = [*self._conditions, *([] if given is None else [given])]
+        texts = [to_sql(condition, schema) for condition in conditions]
+        if len(texts) < 2:
+            return texts[0] if texts else None
+        # A text may end in a comment.
+        return " AND ".join(f"({text}\n)" for text in texts)
+
+    def where(self, condition: Predicate) -> Reader:
+        """Keep the rows for which this is true; called again, those for which both are.
+
+        Given before `load`, it rules out files by their partition values and statistics, so that Spark never
+        sees them.
+
+        Args:
+            condition: SQL text as `DataFrame.where` takes it, or an expression of `deltaic.col`.
+        """
+        self._conditions.append(condition)
+        return self
+
     def load(self, path: str | os.PathLike[str]) -> DataFrame:
         """The table at this path or URI, at the version that the options choose, else the newest.
 
@@ -79,7 +111,7 @@ class Reader:
             CorruptData: A local data file is missing.
             ValueError: An option's value makes no sense, or both are given.
         """
-        from deltaic.spark.plan import native_scan
+        from deltaic.spark.planner import Question, plan
         from deltaic.table import Table
 
         version, timestamp = self._options.get("versionAsOf"), self._options.get("timestampAsOf")
@@ -92,7 +124,21 @@ class Reader:
             snapshot = table.snapshot(timestamp=_instant(self._spark, timestamp))
         else:
             snapshot = table.snapshot()
-        return native_scan(self._spark, snapshot)
+        question = Question(
+            predicate=self._predicate(snapshot.schema),
+            row_ids=_switch("rowIds", self._options.get("rowIds")),
+            modification_time=_switch("fileModificationTime", self._options.get("fileModificationTime")),
+        )
+        return plan(self._spark, snapshot, question)
+
+
+def _switch(name: str, value: object) -> bool:
+    text = str(value).lower()
+    if value is None or text == "false":
+        return False
+    if text == "true":
+        return True
+    raise ValueError(f"{name} is true or false, not {value!r}")
 
 
 def _version(value: object) -> int:

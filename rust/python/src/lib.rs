@@ -11,6 +11,7 @@ mod check;
 mod commit;
 mod error;
 mod fault;
+mod handover;
 #[cfg(feature = "provoke")]
 mod provoke;
 mod runtime;
@@ -42,6 +43,7 @@ fn _rust(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<check::Finding>()?;
     module.add_class::<check::Report>()?;
     module.add_class::<commit::Commit>()?;
+    module.add_class::<handover::HandOver>()?;
     module.add_class::<scan::Scan>()?;
     module.add_class::<scan::ScanTask>()?;
     module.add_class::<schema::Schema>()?;
