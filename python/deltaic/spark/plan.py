@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from pyspark.errors import PySparkException
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own idiom
-from pyspark.sql.types import ArrayType, LongType, MapType, NullType, StructField, StructType
+from pyspark.sql.types import ArrayType, LongType, MapType, NullType, StructField, StructType, VariantType
 
 from deltaic.exceptions import UnsupportedFeature
 from deltaic.optional import require
@@ -168,6 +168,9 @@ def _refuse_unsupported(snapshot: Snapshot, schema: StructType, files: Any) -> N
     vectors = files.column("deletion_vector")
     if vectors.null_count < len(vectors):
         unknown.append("deletionVectors")
+    unknown.extend(
+        f"type variant in column {f.name}" for f in schema.fields if _nests(f.dataType, VariantType)
+    )
     unknown.extend(f"void inside column {f.name}" for f in schema.fields if _has_inside(f.dataType, NullType))
     if unknown:
         raise UnsupportedFeature(
