@@ -4,6 +4,9 @@
 import deltaic.spark as ds
 
 df = ds.read(spark).option("versionAsOf", 3).load("data/events")
+
+ds.register(spark)
+df = spark.read.format("deltaic").option("versionAsOf", 3).load("data/events")
 ```
 
 PySpark is imported when a function here is called, not before.
@@ -18,7 +21,7 @@ if TYPE_CHECKING:
 
     from deltaic.spark.reader import Reader
 
-__all__ = ["explain", "read"]
+__all__ = ["explain", "read", "register"]
 
 
 def read(spark: SparkSession) -> Reader:
@@ -41,9 +44,7 @@ def read(spark: SparkSession) -> Reader:
     try:
         from deltaic.spark.reader import Reader
     except ModuleNotFoundError as error:
-        if error.name is None or error.name.partition(".")[0] != "pyspark":
-            raise
-        raise ImportError("deltaic.spark needs PySpark 4.0 or newer: pip install 'deltaic[spark]'") from error
+        raise _without_pyspark(error) from error
     return Reader(spark)
 
 
@@ -66,3 +67,36 @@ def explain(frame: DataFrame) -> str:
     from deltaic.spark.report import explain_frame
 
     return explain_frame(frame)
+
+
+def register(spark: SparkSession) -> None:
+    """Make ``spark.read.format("deltaic")`` known to this session, Classic or Connect.
+
+    The files are read by deltaic on the executors, which need the package and nothing else. Where no jar
+    has the name, ``format("delta")`` is registered as well, so that code written for delta-spark reads on.
+
+    Args:
+        spark: A Spark session, PySpark 4.0 or newer.
+
+    Raises:
+        ImportError: PySpark is not installed.
+
+    Example:
+        >>> import deltaic.spark as ds
+        >>> ds.register(spark)  # doctest: +SKIP
+        >>> spark.read.format("deltaic").load("data/events").count()  # doctest: +SKIP
+        336776
+        >>> view = "CREATE TEMPORARY VIEW events USING deltaic OPTIONS (path 'data/events')"
+        >>> spark.sql(view)  # doctest: +SKIP
+    """
+    try:
+        from deltaic.spark.registration import register_sources
+    except ModuleNotFoundError as error:
+        raise _without_pyspark(error) from error
+    register_sources(spark)
+
+
+def _without_pyspark(error: ModuleNotFoundError) -> ImportError:
+    if error.name is None or error.name.partition(".")[0] != "pyspark":
+        return error
+    return ImportError("deltaic.spark needs PySpark 4.0 or newer: pip install 'deltaic[spark]'")

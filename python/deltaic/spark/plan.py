@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from pyspark.errors import PySparkException
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own idiom
-from pyspark.sql.types import LongType, NullType, StructField, StructType
+from pyspark.sql.types import LongType, NullType, StructField, StructType, VariantType
 
 from deltaic.exceptions import UnsupportedFeature
 from deltaic.optional import require
@@ -275,6 +275,8 @@ def _refuse_unsupported(snapshot: Snapshot, schema: StructType) -> None:
     if mode == "id":
         raise _beyond(snapshot, "columnMapping", "columns that are found by ids, which files may name anyhow")
     for column in schema.fields:
+        if nests(column.dataType, VariantType):
+            raise _beyond(snapshot, "variantType", f"type variant, as of column {column.name}")
         if nests(column.dataType, NullType, inside=True):
             raise _beyond(snapshot, "void", f"void inside column {column.name}")
 

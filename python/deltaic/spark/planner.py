@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pyspark.errors import AnalysisException, ParseException
 
 from deltaic.exceptions import InvalidPredicate, UnsupportedExpression, UnsupportedFeature
 from deltaic.spark.plan import native_scan
-from deltaic.spark.report import Report, remember
+from deltaic.spark.report import Report, remember, remember_relation
+from deltaic.spark.session_zone import is_utc, speaks_of_instants
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Question", "plan"]
 
-_UTC = frozenset({"UTC", "Etc/UTC", "GMT", "Etc/GMT", "Z", "Zulu", "Etc/Zulu", "Universal", "UCT", "+00:00"})
 _NATIVE = "Spark's own Parquet reader reads the files"
 
 
@@ -39,7 +38,7 @@ def plan(
     spark: SparkSession,
     snapshot: Snapshot,
     question: Question,
-    by_source: Callable[[], DataFrame] | None = None,
+    by_source: Callable[[str | None], DataFrame],
 ) -> DataFrame:
     """A DataFrame that answers the question.
 
@@ -47,7 +46,8 @@ def plan(
         spark: A classic session.
         snapshot: What is read.
         question: Which rows and columns.
-        by_source: Reads the snapshot with the data source, where Spark's own reader cannot.
+        by_source: Reads the snapshot with the data source, where Spark's own reader cannot, given by what
+            files can be ruled out.
 
     Raises:
         InvalidPredicate: Spark does not understand the predicate.
@@ -64,10 +64,13 @@ def plan(
             hadoop_options=question.hadoop_options,
         )
     except UnsupportedFeature as error:
-        if by_source is None or question.modification_time:
+        if question.modification_time:
             raise
-        frame = by_source()
-        _remember_source(frame, snapshot, question, error)
+        frame = by_source(pruning)
+        report = Report(
+            snapshot.uri, snapshot.version, "data source", error.message, predicate=question.predicate
+        )
+        remember_relation(frame, report)
         return _filtered(frame, question.predicate)
     report = Report(
         table=snapshot.uri,
@@ -83,14 +86,6 @@ def plan(
     )
     remember(scan.root, report)
     return _filtered(scan.frame, question.predicate)
-
-
-def _remember_source(frame: Any, snapshot: Snapshot, question: Question, error: UnsupportedFeature) -> None:
-    relation = frame._jdf.queryExecution().analyzed()  # noqa: SLF001 - PySpark has no public way
-    remember(
-        relation.toString(),
-        Report(snapshot.uri, snapshot.version, "data source", error.message, predicate=question.predicate),
-    )
 
 
 def _filtered(frame: DataFrame, predicate: str | None) -> DataFrame:
@@ -110,21 +105,10 @@ def _pruning(spark: SparkSession, snapshot: Snapshot, predicate: str | None) -> 
     if predicate is None:
         return None, None
     zone = spark.conf.get("spark.sql.session.timeZone")
-    if zone not in _UTC and _speaks_of_instants(snapshot, predicate):
+    if not is_utc(zone) and speaks_of_instants(snapshot.schema.to_json(), predicate):
         return None, f"no file is ruled out by a time of day in the session's time zone, {zone}"
     try:
         snapshot.scan(columns=[], predicate=predicate)
     except (InvalidPredicate, UnsupportedExpression) as error:
         return None, f"no file is ruled out by the predicate: {error.message}"
     return predicate, None
-
-
-def _speaks_of_instants(snapshot: Snapshot, predicate: str) -> bool:
-    """Whether the predicate may depend on the session's time zone."""
-    words = {word.lower() for word in re.findall(r"\w+", predicate)}
-    if any("timestamp" in word for word in words):
-        return True
-    schema = snapshot.schema.to_json()
-    # Any field of any struct: a predicate names it somewhere by its own name.
-    names = re.findall(r'"name"\s*:\s*"((?:[^"\\]|\\.)*)"\s*,\s*"type"\s*:\s*"timestamp"', schema)
-    return any(set(re.findall(r"\w+", name.lower())) <= words for name in names)

@@ -59,15 +59,30 @@ def remember(root: str, report: Report) -> None:
             _reports.popitem(last=False)
 
 
+def remember_relation(frame: DataFrame, report: Report) -> None:
+    """Keep a report for a read by the data source."""
+    remember(_key_of_relation(_leaves(frame)[0]), report)
+
+
 def explain_frame(frame: DataFrame) -> str:
     """What `deltaic.spark.explain` gives."""
     if not hasattr(frame, "_jdf"):
         raise ValueError("Spark Connect does not show a DataFrame's plan: explain needs a classic session")
-    leaves: Any = cast("Any", frame)._jdf.queryExecution().analyzed().collectLeaves()  # noqa: SLF001
-    found = [report for index in range(leaves.size()) if (report := _report(leaves.apply(index)))]
+    found = [report for leaf in _leaves(frame) if (report := _report(leaf))]
     if not found:
         raise ValueError("the plan of this DataFrame has no table that deltaic reads")
     return "\n".join(dict.fromkeys(found))
+
+
+def _leaves(frame: DataFrame) -> list[Any]:
+    # PySpark has no public way to a plan.
+    leaves: Any = cast("Any", frame)._jdf.queryExecution().analyzed().collectLeaves()  # noqa: SLF001
+    return [leaves.apply(index) for index in range(leaves.size())]
+
+
+def _key_of_relation(leaf: Any) -> str:
+    options = leaf.options()
+    return f"{options.get('path')} {options.get('versionAsOf')}"
 
 
 def _report(leaf: Any) -> str | None:
@@ -77,4 +92,10 @@ def _report(leaf: Any) -> str | None:
         if location.getClass().getSimpleName() == "MetadataLogFileIndex":
             report = _reports.get(location.rootPaths().mkString(","))
             return None if report is None else str(report)
+    if kind == "DataSourceV2Relation" and leaf.table().name().lower().startswith(("deltaic", "delta")):
+        report = _reports.get(_key_of_relation(leaf))
+        path: str = leaf.options().get("path")
+        return (
+            f"{path}\n  way        data source: its format was asked for" if report is None else str(report)
+        )
     return None
