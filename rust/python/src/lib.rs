@@ -9,6 +9,7 @@ mod capsule;
 mod changes;
 mod check;
 mod commit;
+mod commit_files;
 mod error;
 mod fault;
 mod handover;
@@ -44,6 +45,7 @@ fn _rust(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<check::Report>()?;
     module.add_class::<commit::Commit>()?;
     module.add_class::<handover::HandOver>()?;
+    module.add_class::<commit_files::CommitFiles>()?;
     module.add_class::<scan::Scan>()?;
     module.add_class::<scan::ScanTask>()?;
     module.add_class::<schema::Schema>()?;
