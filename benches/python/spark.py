@@ -1,7 +1,7 @@
 """Delta tables in PySpark, deltaic beside its peers: `spark.py [--scale 1] [--repeat 3] [--only data*]`.
 
-Tables are generated once and kept under `target/bench-tables`. `--check` compares the answers and times nothing;
-`--generate` makes the tables and does no more.
+Tables are generated once and kept under `target/bench-tables`. `--check` compares the answers and times
+nothing; `--generate` makes the tables and does no more.
 """
 
 from __future__ import annotations
@@ -16,10 +16,11 @@ from pathlib import Path
 from typing import Any
 
 from page_sections import with_section
+from report import SPARK
 from run import TABLES, TOP
 from spark_process import SparkProcess
 from spark_questions import QUESTIONS
-from spark_report import HEADING, Conditions, Line, line_of, section, write_json
+from spark_report import Conditions, Line, line_of, section, write_json
 from spark_tables import Made, SparkTable, made, tables, warm_up
 from spark_ways import ARROW, DELTA, NATIVE, PARQUET, SETTINGS, WAYS
 
@@ -169,7 +170,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--scale", type=float, default=1.0, help="share of each table's size (default 1)")
     parser.add_argument("--repeat", type=int, default=3, help="turns of each measurement (default 3)")
-    parser.add_argument("--only", default="", help="names of tables, with commas between; data* is all of them")
+    parser.add_argument(
+        "--only", default="", help="names of tables, with commas between; data* is all of them"
+    )
     parser.add_argument("--ways", default="", help="ways to read, with commas between: " + ", ".join(WAYS))
     parser.add_argument("--check", action="store_true", help="check the answers, time nothing")
     parser.add_argument("--generate", action="store_true", help="make the tables, check and time nothing")
@@ -217,7 +220,7 @@ def main() -> int:
         return 1  # and no page: what is published is right
     if options.markdown:
         before = options.markdown.read_text(encoding="utf-8") if options.markdown.exists() else ""
-        options.markdown.write_text(with_section(before, HEADING, text), encoding="utf-8")
+        options.markdown.write_text(with_section(before, SPARK, text), encoding="utf-8")
     return 0
 
 

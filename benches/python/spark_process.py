@@ -17,7 +17,7 @@ TIMEOUT = 900
 
 
 class SparkProcess:
-    """A child and its JVM; they are started when they are first asked, and anew after they had to be stopped."""
+    """A child and its JVM, started when they are first asked, and anew after they had to be stopped."""
 
     def __init__(self, way: str, log: Path) -> None:
         self.way = way

@@ -30,7 +30,7 @@ class Question:
     where: str | None = None
     by: str | None = None
     told_before: str = ""
-    """The question that this one repeats with the filter given before `load`, which deltaic alone can take."""
+    """The question that this one repeats with the filter given before `load`, which deltaic alone takes."""
 
     def answer(self, frame: DataFrame) -> list[list[str]]:
         """Ask; the rows come in an order of their own, as text, and so compare."""

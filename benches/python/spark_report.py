@@ -9,34 +9,34 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import median
 
-from report import NOISE, processor, shown
+from report import NOISE, SPARK, processor, shown
 from spark_questions import QUESTIONS
 from spark_tables import ROWS_PER_FILE, SparkTable
 from spark_ways import ARROW, DELTA, NATIVE, PARQUET, WAYS
 
-HEADING = "## Spark"
 FIGURES = ("load", "first", "again", "cpu")
 HEAD = """\
-Written by `make bench-spark`: Delta tables read in PySpark {pyspark}, each way in a process and a JVM of its own,
-two cores (`local[2]`), {memory} of memory, the same settings, in UTC. The ways take turns; medians, in seconds, of
-{repeat} turns. Caches are emptied before each load (`spark.catalog.clearCache()`, for delta-spark also
-`DeltaLog.clearCache()`), garbage is collected after each turn; the files are in the page cache. Each JVM first
-answers every question of a small table {warm_ups} times, and then each question of the table once, where the answers are
-compared: all must be equal. So must those that are timed.
+Written by `make bench-spark`: Delta tables read in PySpark {pyspark}, each way in a process and a JVM of its
+own, two cores (`local[2]`), {memory} of memory, the same settings, in UTC. The ways take turns; medians, in
+seconds, of {repeat} turns. Caches are emptied before each load (`spark.catalog.clearCache()`, for delta-spark
+also `DeltaLog.clearCache()`), garbage is collected after each turn; the files are in the page cache. Each JVM
+first answers every question of a small table {warm_ups} times, then each question of the table once. All
+answers must be equal, those that are timed too.
 
 - delta-spark {delta}: `spark.read.format("delta").load(path)`, with two partitions for its snapshots
 - plain Parquet: `spark.read.parquet(path)`, the same files without a log, where they alone hold the answer
 - deltaic {deltaic}: `deltaic.spark.read(spark).load(path)`, the native scan
 - deltaic source: `spark.read.format("deltaic").load(path)`, the Python data source, with
   `spark.sql.python.filterPushdown.enabled`
-- deltalake, Arrow: `spark.createDataFrame(…)` of what deltalake {deltalake} has read, only the columns and the rows that
-  the question needs, where that is not more than {most:,} values and so fits into memory
+- deltalake, Arrow: `spark.createDataFrame(…)` of what deltalake {deltalake} has read, only the columns and
+  the rows that the question needs, where that is not more than {most:,} values and so fits into memory
 
 The filter of a question comes by `DataFrame.where`. The rows *told before* have it in
-`deltaic.spark.read(spark).where(…).load(path)`, and delta-spark's figure is that of the row above. `count` is
-`count(*)`, `sum` that of a bigint, `sum_partition` that in one of 8 regions; `group_by` has a sum and a maximum by
-region, `filter` takes one row of 200 in each file, `range` 2 % of the ids, which lie in two files; `hash` is the sum
-of `xxhash64` of all 10 columns. The *share* is deltaic's figure by delta-spark's; {noise:.0%} above the goal is noise.
+`deltaic.spark.read(spark).where(…).load(path)`, and delta-spark's figure is that of the question without.
+`count` is `count(*)`, `sum` that of a bigint, `sum_partition` that in one of 8 regions; `group_by` has a sum
+and a maximum by region, `filter` takes one row of 200 in each file, `range` 2 % of the ids, which lie in two
+files; `hash` is the sum of `xxhash64` of all 10 columns. The *share* is deltaic's figure by delta-spark's;
+{noise:.0%} above the goal are noise.
 
 To run it again: `make bench-spark`; `make bench-spark ONLY='files_10*' REPEAT=5` for some of it,
 `make bench-spark SCALE=0.01` for a quick look; neither rewrites this section. The same figures with CPU
@@ -64,9 +64,7 @@ class Line:
 
 def line_of(table: str, question: str, way: str, note: str, runs: list[dict]) -> Line:
     """Medians over the turns."""
-    middle = {
-        key: median(run[key] for run in runs) if runs and key in runs[0] else None for key in FIGURES
-    }
+    middle = {key: median(run[key] for run in runs) if runs and key in runs[0] else None for key in FIGURES}
     return Line(table, question, way, note, **middle, repetitions=len(runs))
 
 
@@ -99,10 +97,10 @@ def section(lines: list[Line], tables: list[SparkTable], under: Conditions) -> s
     )
     machine = f"{os.cpu_count()} cores, {platform.system()} {platform.machine()}, {processor()}"
     scaled = "" if under.scale == 1 else " Goals hold at scale 1 and are not judged here."
-    parts = [HEADING, "", text, "", f"{machine}. Scale {under.scale:g}.{scaled}", ""]
+    parts = [SPARK, "", text, "", f"{machine}. Scale {under.scale:g}.{scaled}", ""]
     many = [table for table in tables if not table.again]
     if many:
-        said = f"Files of {ROWS_PER_FILE} rows and 10 columns each, partitioned by region: load and first answer."
+        said = f"Files of {ROWS_PER_FILE} rows and 10 columns, partitioned by region: load and first answer."
         parts += ["### Many files", "", said, "", *header("files")]
         for table in many:
             parts += rows_of(table, lines, f"{table.spec.files:,}", "first", under)
@@ -136,10 +134,10 @@ def rows_of(table: SparkTable, lines: list[Line], first: str, key: str, under: C
     found = []
     for index, name in enumerate(table.questions):
         base = QUESTIONS[name].told_before
-        mine = {line.way: line for line in lines if (line.table, line.question) == (table.name, name)}
+        mine = of_question(lines, table, name)
         if base:  # deltaic alone can be told before: beside it stands what delta-spark needs otherwise
-            others = {line.way: line for line in lines if (line.table, line.question) == (table.name, base)}
-            mine = {way: line for way, line in (others | mine).items() if way in {DELTA, NATIVE}}
+            named = {DELTA: of_question(lines, table, base).get(DELTA), NATIVE: mine.get(NATIVE)}
+            mine = {way: line for way, line in named.items() if line}
         theirs, ours = (getattr(mine.get(way), key, None) for way in (DELTA, NATIVE))
         share = ours / theirs if ours is not None and theirs else None
         cells = [
@@ -152,6 +150,11 @@ def rows_of(table: SparkTable, lines: list[Line], first: str, key: str, under: C
         ]
         found.append(f"| {' | '.join(cells)} |")
     return found
+
+
+def of_question(lines: list[Line], table: SparkTable, question: str) -> dict[str, Line]:
+    """The lines of a question, by way."""
+    return {line.way: line for line in lines if (line.table, line.question) == (table.name, question)}
 
 
 def cell(line: Line | None, key: str) -> str:
@@ -177,7 +180,9 @@ def notes_of(lines: list[Line]) -> list[str]:
     for line in lines:
         if line.note:
             said.setdefault(f"{WAYS[line.way].title}: {line.note}", []).append(f"`{line.question}`")
-    return [text for note, names in said.items() for text in (f"{', '.join(dict.fromkeys(names))}: {note}", "")]
+    return [
+        text for note, names in said.items() for text in (f"{', '.join(dict.fromkeys(names))}: {note}", "")
+    ]
 
 
 def write_json(lines: list[Line], under: Conditions, path: Path) -> None:

@@ -1,8 +1,8 @@
 """The tables that Spark is measured on: many small files, and those with data that `run.py` measures too.
 
 Of the small files a few are made, and every other is one of them under another name (a hard link), so that
-100,000 files need little room. Their log is as delta-spark would write it; where it is long, delta-spark itself
-writes the last commit, its checksum and the checkpoint.
+100,000 files need little room. Their log is as delta-spark would write it; where it is long, delta-spark
+itself writes the last commit, its checksum and the checkpoint.
 """
 
 from __future__ import annotations

@@ -84,7 +84,7 @@ def delta_jars() -> list[Path]:
 
 
 def delta_settings() -> dict[str, str]:
-    """What delta-spark's own instructions ask for, and as few partitions of its snapshots as there are cores."""
+    """What delta-spark's instructions ask for, and as few partitions of its snapshots as there are cores."""
     if not delta_jars():
         raise AbsentError("delta-spark's jars are not here: they come by Maven (mvn)")
     return {
