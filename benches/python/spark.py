@@ -200,7 +200,8 @@ def main() -> int:
                 continue
             entries = check(table, found, peers)
             if not options.check:
-                lines += measure(table, found.path, entries, options.repeat)
+                repeat = min(options.repeat, table.turns or options.repeat)
+                lines += measure(table, found.path, entries, repeat)
             wrong += [
                 f"{table.name} {entry.question}: {entry.peer.way}: {entry.wrong}"
                 for entry in entries

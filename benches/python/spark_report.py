@@ -18,10 +18,10 @@ FIGURES = ("load", "first", "again", "cpu")
 HEAD = """\
 Written by `make bench-spark`: Delta tables read in PySpark {pyspark}, each way in a process and a JVM of its
 own, two cores (`local[2]`), {memory} of memory, the same settings, in UTC. The ways take turns; medians, in
-seconds, of {repeat} turns. Caches are emptied before each load (`spark.catalog.clearCache()`, for delta-spark
-also `DeltaLog.clearCache()`), garbage is collected after each turn; the files are in the page cache. Each JVM
-first answers every question of a small table {warm_ups} times, then each question of the table once. All
-answers must be equal, those that are timed too.
+seconds, of {repeat} turns, at 100,000 files of one. Caches are emptied before each load
+(`spark.catalog.clearCache()`, for delta-spark also `DeltaLog.clearCache()`), garbage is collected after each
+turn; the files are in the page cache. Each JVM first answers every question of a small table {warm_ups}
+times, then each question of the table once. All answers must be equal, those that are timed too.
 
 - delta-spark {delta}: `spark.read.format("delta").load(path)`, with two partitions for its snapshots
 - plain Parquet: `spark.read.parquet(path)`, the same files without a log, where they alone hold the answer

@@ -27,6 +27,7 @@ MANIFEST = "_manifest.json"
 PIECES = 4
 ROWS_PER_FILE = 200
 LONG_LOG = 100
+FILES_OF_ONE_TURN = 50_000
 SEED = 20261122
 MANY_FILES = (
     ("files_10", 10),
@@ -50,11 +51,8 @@ class SparkTable:
     """At most so many times what delta-spark needs."""
     again: bool
     """Are questions asked a second time of the DataFrame that is loaded?"""
-
-    @property
-    def values(self) -> int:
-        """How many rows there are, before any is deleted."""
-        return self.spec.rows
+    turns: int | None = None
+    """At most so many turns, where one takes many minutes."""
 
     @property
     def is_plain(self) -> bool:
@@ -92,7 +90,9 @@ def tables(scale: float) -> list[SparkTable]:
 def many_files(name: str, files: int) -> SparkTable:
     """A table of so many small files, partitioned by region."""
     spec = RowsSpec(SEED, files * ROWS_PER_FILE, files, partitioned=True)
-    return SparkTable(name, spec, FIRST, goal=0.8, again=False)
+    return SparkTable(
+        name, spec, FIRST, goal=0.8, again=False, turns=1 if files > FILES_OF_ONE_TURN else None
+    )
 
 
 def warm_up() -> SparkTable:
