@@ -42,6 +42,11 @@ class Entry:
     runs: list[dict[str, Any]] = field(default_factory=list)
 
     @property
+    def unpublished(self) -> str:
+        """Why no page may be written: a wrong answer, or none of those whose figures are compared."""
+        return self.wrong or (self.failed if self.peer.way in {DELTA, NATIVE} else "")
+
+    @property
     def takes_part(self) -> bool:
         """Is there anything to time?"""
         return not (self.absent or self.failed or self.wrong)
@@ -57,7 +62,9 @@ class Entry:
     def ask(self, table: SparkTable, path: Path) -> dict[str, Any]:
         """One answer, with its times."""
         said = self.peer.ask(do="answer", table=str(path), question=self.question, again=table.again)
-        self.absent, self.failed = said.get("absent", ""), said.get("failed", "")
+        # Where a table lies is nothing for a page.
+        self.failed = said.get("failed", "").replace(str(path), table.name)
+        self.absent = said.get("absent", "")
         return said
 
 
@@ -79,7 +86,7 @@ def able(way: str, table: SparkTable, name: str) -> bool:
 
 
 def check(table: SparkTable, found: Made, peers: dict[str, SparkProcess]) -> list[Entry]:
-    """Let each way answer each question; who differs from the most is wrong, and so is a wrong count."""
+    """Let each way answer each question; who differs from delta-spark is wrong, and so is a wrong count."""
     entries = entries_of(table, peers)
     for entry in entries:
         entry.answer = entry.ask(table, found.path).get("answer")
@@ -90,9 +97,6 @@ def check(table: SparkTable, found: Made, peers: dict[str, SparkProcess]) -> lis
             if entry.question == name and entry.answer is not None and entry.answer != right:
                 entry.wrong = f"{entry.answer}, right is {right}"
     for entry in entries:
-        # A table that has no jar's or no deltaic's answer has nothing to be compared.
-        if entry.failed and entry.peer.way in {DELTA, NATIVE}:
-            entry.wrong = entry.failed
         print(f"{table.name} {entry.question}: {entry.peer.way} {entry.said()}", flush=True)
     return entries
 
@@ -203,12 +207,12 @@ def main() -> int:
                 repeat = min(options.repeat, table.turns or options.repeat)
                 lines += measure(table, found.path, entries, repeat)
             wrong += [
-                f"{table.name} {entry.question}: {entry.peer.way}: {entry.wrong}"
+                f"{table.name} {entry.question}: {entry.peer.way}: {entry.unpublished}"
                 for entry in entries
-                if entry.wrong
+                if entry.unpublished
             ]
     for text in wrong:
-        print(f"wrong answer: {text}", file=sys.stderr)
+        print(f"wrong or missing: {text}", file=sys.stderr)
     if options.check or options.generate:
         return 1 if wrong else 0
     releases = {way: peer.release for way, peer in peers.items()}

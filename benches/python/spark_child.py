@@ -12,6 +12,7 @@ import os
 import sys
 import tempfile
 import time
+import traceback
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -68,10 +69,14 @@ def done(way: Way, spark: SparkSession, asked: dict[str, Any]) -> dict[str, Any]
 
 
 def failure(error: Exception) -> dict[str, str]:
-    """Why there is no answer, in a line."""
+    """Why there is no answer, in a line; all of it goes to the log."""
+    traceback.print_exception(error)
+    if isinstance(error, AbsentError):
+        return {"absent": str(error)}
     lines = str(error).strip().splitlines() or [""]
-    kind = "absent" if isinstance(error, AbsentError) else "failed"
-    return {kind: lines[0] if kind == "absent" else f"{type(error).__name__}: {lines[0]}"}
+    # What the JVM says stands behind the name of the call.
+    said = lines[1].removeprefix(": ") if lines[0].startswith("An error occurred while calling") else lines[0]
+    return {"failed": f"{type(error).__name__}: {said}"}
 
 
 def cpu_seconds() -> float:
