@@ -73,10 +73,14 @@ def _fit_struct(has: Any, wants: Any) -> Fit:
     fields = [(has.get_field_index(field.name), _fit(has.field(field.name), field)) for field in wanted]
 
     def fit(array: Any) -> Any:
+        if not fields:
+            return pa.Array.from_buffers(
+                wants, len(array), array.buffers()[:1], array.null_count, array.offset
+            )
         # A field is cut to the struct's slice, without the struct's own nulls, which are given again.
         children = [inner(array.field(index)) for index, inner in fields]
-        validity = array.is_valid().buffers()[1] if array.null_count else None
-        return pa.Array.from_buffers(wants, len(array), [validity], array.null_count, children=children)
+        nulls = array.is_null() if array.null_count else None
+        return pa.StructArray.from_arrays(children, fields=wanted, mask=nulls)
 
     return fit
 
