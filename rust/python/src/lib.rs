@@ -12,6 +12,7 @@ mod commit;
 mod commit_files;
 mod error;
 mod fault;
+mod handover;
 #[cfg(feature = "provoke")]
 mod provoke;
 mod runtime;
@@ -43,6 +44,7 @@ fn _rust(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<check::Finding>()?;
     module.add_class::<check::Report>()?;
     module.add_class::<commit::Commit>()?;
+    module.add_class::<handover::HandOver>()?;
     module.add_class::<commit_files::CommitFiles>()?;
     module.add_class::<scan::Scan>()?;
     module.add_class::<scan::ScanTask>()?;
