@@ -215,7 +215,7 @@ def test_some_columns_in_another_order(spark: SparkSession, tmp_path: Path) -> N
         schema_string=schema(field("a"), field("b.c", "string"), field("d", "double")),
     )
     stream_of(spark, table.root)
-    reader = spark.readStream.format("deltaic_stream").schema("d DOUBLE, `b.c` STRING")
+    reader = spark.readStream.format("deltaic").schema("d DOUBLE, `b.c` STRING")
     query = (
         reader.load(str(table.root)).writeStream.format("memory").queryName("some_columns")
         .option("checkpointLocation", str(tmp_path / "checkpoint")).trigger(availableNow=True).start()
