@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -199,6 +200,23 @@ def test_a_checkpoint_of_another_table(spark: SparkSession, events: HandmadeTabl
     with pytest.raises(Exception, match="another table has taken the place"):
         run(spark, events.root, checkpoint, out)
     assert ids_in(spark, out) == [1, 2, 3, 4, 5]
+
+
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        ({"maxFilePerTrigger": "1"}, "did you mean 'maxFilesPerTrigger'"),
+        ({"maxFilesPerTrigger": "0"}, "ValueError: maxFilesPerTrigger must be at least 1"),
+        ({"startingTimestamp": "2026-11-01"}, "ValueError: startingTimestamp has no time zone"),
+        ({"startingVersion": "7"}, "VersionNotFound: the stream is to start at version 7"),
+    ],
+)
+def test_what_cannot_be_is_said_in_the_first_line(
+    spark: SparkSession, events: HandmadeTable, tmp_path: Path, options: dict[str, str], why: str
+) -> None:
+    with pytest.raises(Exception, match=re.escape(why)) as caught:
+        run(spark, events.root, tmp_path / "checkpoint", tmp_path / "out", options)
+    assert why in str(caught.value).splitlines()[0]
 
 
 def test_a_data_file_that_is_gone(spark: SparkSession, events: HandmadeTable, tmp_path: Path) -> None:

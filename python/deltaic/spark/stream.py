@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from pyspark.sql.datasource import DataSourceStreamReader, InputPartition
@@ -61,8 +61,8 @@ class DeltaStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     """
 
     def __init__(self, options: Mapping[str, str], schema: StructType) -> None:
-        with told_plainly():
-            self._options = StreamOptions.parse(options)
+        # Read when they are asked for: Spark hides the error of a reader that cannot be made.
+        self._given = dict(options)
         self._schema = schema
         self._files: StreamFiles | None = None
         self._place: StreamOffset | None = None
@@ -90,7 +90,8 @@ class DeltaStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         """How much a batch holds at most."""
         from pyspark.sql.streaming.datasource import ReadMaxBytes, ReadMaxFiles
 
-        limits = self._options.default_limits
+        with told_plainly():
+            limits = self._options.default_limits
         if limits.max_files is not None:
             return ReadMaxFiles(limits.max_files)
         return ReadMaxBytes(limits.max_bytes or 1)
@@ -129,6 +130,10 @@ class DeltaStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         """What lies before an offset will not be asked for again."""
         if self._files is not None:
             self._files.forget_before(StreamOffset.from_json(end))
+
+    @cached_property
+    def _options(self) -> StreamOptions:
+        return StreamOptions.parse(self._given)
 
     def _within(self, limit: ReadLimit | None) -> Limits:
         from pyspark.sql.streaming.datasource import ReadAllAvailable
