@@ -141,10 +141,7 @@ def test_a_stream_stops_at_what_was_newest(tmp_path: Path, options: dict[str, st
 
 
 def test_only_what_changes_data_is_new(tmp_path: Path) -> None:
-    """A commit that puts files together brings no row.
-
-    protocol: add-file-and-remove-file.10, add-file-and-remove-file.14.
-    """
+    """A commit that puts files together brings no row (protocol: *Add File and Remove File*, dataChange)."""
     table = HandmadeTable(tmp_path / "t")
     table.create(add("a.parquet"), add("b.parquet"))
     table.commit(
