@@ -304,7 +304,9 @@ def test_void_inside_a_column_is_left_to_the_data_source(spark: SparkSession, tm
     made = HandmadeTable(tmp_path / "t")
     made.commit(protocol(), metadata(schema(field("s", struct))))
     frame = ds.read(spark).load(made.root)
-    assert "data source: Spark's own reader does not read tables with void inside column s" in ds.explain(frame)
+    assert "data source: Spark's own reader does not read tables with void inside column s" in ds.explain(
+        frame
+    )
     assert frame.count() == 0
 
 
