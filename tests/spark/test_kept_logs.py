@@ -36,7 +36,7 @@ def test_one_content_has_one_place(scratch: Path) -> None:
     assert len(list(home.iterdir())) == 2
 
 
-def test_what_nobody_asked_for_in_a_week_goes(scratch: Path) -> None:
+def test_what_nobody_asked_for_in_a_week_goes() -> None:
     old, asked_for = folder_of(keep(b"old")), folder_of(keep(b"asked for"))
     long_ago = time.time() - 8 * 24 * 3600
     for folder in (old, asked_for):
