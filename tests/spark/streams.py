@@ -1,4 +1,4 @@
-"""Streams over tables: a source that has nothing but its stream, and a query that is run to its end."""
+"""Streams over tables: queries that are run to their end, and their batches without Spark."""
 
 from __future__ import annotations
 
@@ -6,54 +6,19 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import deltaic.spark as ds
 from deltaic.spark.stream_files import StreamFiles
 from deltaic.spark.stream_offset import StreamOffset
-from deltaic.spark.stream_options import StreamOptions
+from deltaic.spark.stream_options import Limits, StreamOptions
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-SOURCE = "deltaic_stream"
-
-
-def register_source(spark: SparkSession, source: str = SOURCE) -> None:
-    """A data source of that name, which can be streamed and nothing else."""
-    from pyspark.sql.datasource import DataSource
-    from pyspark.sql.types import LongType, StringType, StructField, StructType, TimestampType
-
-    # Within the function, so that it is pickled as a whole: workers need not find this folder.
-    class StreamSource(DataSource):
-        @classmethod
-        def name(cls) -> str:
-            return source
-
-        def schema(self) -> StructType:
-            import deltaic
-            from deltaic.spark.types import struct_type
-
-            columns = struct_type(deltaic.Table(self.options["path"]).snapshot().schema.to_json())
-            if self.options.get("readchangefeed") == "true":
-                columns = StructType(
-                    [
-                        *columns.fields,
-                        StructField("_change_type", StringType()),
-                        StructField("_commit_version", LongType()),
-                        StructField("_commit_timestamp", TimestampType()),
-                    ]
-                )
-            return columns
-
-        def streamReader(self, schema: StructType) -> Any:
-            from deltaic.spark.stream import DeltaStreamReader
-
-            return DeltaStreamReader(self.options, schema)
-
-    spark.dataSource.register(StreamSource)
-
 
 def stream_of(spark: SparkSession, root: Path, options: Mapping[str, str] | None = None) -> DataFrame:
-    register_source(spark)
-    return spark.readStream.format(SOURCE).options(**(options or {})).load(str(root))
+    """A stream of the table."""
+    ds.register(spark)
+    return spark.readStream.format("deltaic").options(**(options or {})).load(str(root))
 
 
 def run(
@@ -88,4 +53,13 @@ def rows_between(files: StreamFiles, start: StreamOffset, end: StreamOffset) -> 
     found: list[dict[str, Any]] = []
     for file in files.between(start, end):
         found.extend(file.task.read().read_all().to_pylist())
+    return found
+
+
+def batches(files: StreamFiles, start: StreamOffset, limits: Limits) -> list[tuple[StreamOffset, list[str]]]:
+    """The ends of all batches from a place on, and the files of each."""
+    found: list[tuple[StreamOffset, list[str]]] = []
+    while (end := files.end_of_batch(start, limits)) != start:
+        found.append((end, [file.task.path for file in files.between(start, end)]))
+        start = end
     return found

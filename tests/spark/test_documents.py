@@ -11,7 +11,6 @@ import pytest
 import deltaic
 from tests.house.example_tables import make_stock
 from tests.house.markdown import run_python
-from tests.spark.streams import register_source
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -34,6 +33,5 @@ def test_the_page_on_streaming(tmp_path: Path, spark: SparkSession) -> None:
     data = pa.table({"id": [1, 2, 3], "fare": [9.5, 12.0, None]})
     deltaic.Table.create(tmp_path / "rides", data.schema).append(data)
     make_stock(tmp_path)
-    register_source(spark, "deltaic")
     run_python("docs/streaming.md", spark=spark, folder=tmp_path)
     assert deltaic.Table(tmp_path / "rides").snapshot().num_rows == len(data) + 1

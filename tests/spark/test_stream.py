@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -201,6 +202,23 @@ def test_a_checkpoint_of_another_table(spark: SparkSession, events: HandmadeTabl
     assert ids_in(spark, out) == [1, 2, 3, 4, 5]
 
 
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        ({"maxFilePerTrigger": "1"}, "did you mean 'maxFilesPerTrigger'"),
+        ({"maxFilesPerTrigger": "0"}, "ValueError: maxFilesPerTrigger must be at least 1"),
+        ({"startingTimestamp": "2026-11-01"}, "ValueError: startingTimestamp has no time zone"),
+        ({"startingVersion": "7"}, "VersionNotFound: the stream is to start at version 7"),
+    ],
+)
+def test_what_cannot_be_is_said_in_the_first_line(
+    spark: SparkSession, events: HandmadeTable, tmp_path: Path, options: dict[str, str], why: str
+) -> None:
+    with pytest.raises(Exception, match=re.escape(why)) as caught:
+        run(spark, events.root, tmp_path / "checkpoint", tmp_path / "out", options)
+    assert why in str(caught.value).splitlines()[0]
+
+
 def test_a_data_file_that_is_gone(spark: SparkSession, events: HandmadeTable, tmp_path: Path) -> None:
     (events.root / "c.parquet").unlink()
     with pytest.raises(Exception, match=r"CorruptData[\s\S]*c\.parquet"):
@@ -215,7 +233,7 @@ def test_some_columns_in_another_order(spark: SparkSession, tmp_path: Path) -> N
         schema_string=schema(field("a"), field("b.c", "string"), field("d", "double")),
     )
     stream_of(spark, table.root)
-    reader = spark.readStream.format("deltaic_stream").schema("d DOUBLE, `b.c` STRING")
+    reader = spark.readStream.format("deltaic").schema("d DOUBLE, `b.c` STRING")
     query = (
         reader.load(str(table.root)).writeStream.format("memory").queryName("some_columns")
         .option("checkpointLocation", str(tmp_path / "checkpoint")).trigger(availableNow=True).start()

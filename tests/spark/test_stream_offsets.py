@@ -8,24 +8,15 @@ from pathlib import Path
 import pytest
 
 import deltaic
-from deltaic.spark.stream_budget import Budget
-from deltaic.spark.stream_files import StreamFiles
 from deltaic.spark.stream_offset import StreamOffset
-from deltaic.spark.stream_options import LATEST, Limits, StreamOptions
+from deltaic.spark.stream_options import LATEST, Limits
 from tests.protocol.handmade_log import (
-    ONE_LONG,
     TABLE_ID,
     HandmadeTable,
     add,
-    commit_path,
-    field,
-    ids,
-    metadata,
-    protocol,
     remove,
-    schema,
 )
-from tests.spark.streams import opened, rows_between
+from tests.spark.streams import batches, opened
 
 HOUR = 3_600_000
 EIGHT_O_CLOCK = 1_793_520_000_000  # 2026-11-01T08:00:00Z
@@ -52,15 +43,6 @@ def generated(root: Path, seed: int) -> HandmadeTable:
 
 def all_paths(table: HandmadeTable) -> list[str]:
     return sorted(deltaic.Table(table.root).snapshot().files().to_arrow()["path"].to_pylist())
-
-
-def batches(files: StreamFiles, start: StreamOffset, limits: Limits) -> list[tuple[StreamOffset, list[str]]]:
-    """The ends of all batches from a place on, and the files of each."""
-    found: list[tuple[StreamOffset, list[str]]] = []
-    while (end := files.end_of_batch(start, limits)) != start:
-        found.append((end, [file.task.path for file in files.between(start, end)]))
-        start = end
-    return found
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -213,9 +195,10 @@ def test_the_start_by_version_and_time(tmp_path: Path) -> None:
     assert began(startingTimestamp="2026-11-01T10:00:00Z") == (2, False)
     assert began(startingTimestamp="2026-11-01T10:00:00.001Z") == (3, False)
     assert began(startingTimestamp="2020-01-01T00:00:00Z") == (0, False)
+    assert began(startingTimestamp="2026-11-01 11:00:00", timeZone="Europe/Rome") == (2, False)
     with pytest.raises(deltaic.VersionNotFound, match="2026-11-01T13:00:00Z"):
         began(startingTimestamp="2026-11-02T00:00:00Z")
-    with pytest.raises(ValueError, match="no zone"):
+    with pytest.raises(ValueError, match="no time zone"):
         began(startingTimestamp="2026-11-01 10:00:00")
     with pytest.raises(deltaic.VersionNotFound, match="at version 9"):
         began(startingVersion="9")
@@ -232,125 +215,6 @@ def test_excluded_files_are_passed_over_and_do_not_count(tmp_path: Path) -> None
     ]
 
 
-def wider(*more: dict[str, object], table_id: str = TABLE_ID) -> dict[str, object]:
-    return metadata(schema(field("id"), *more), id=table_id)
-
-
-def test_a_schema_that_changes_stops_the_stream_until_it_is_begun_anew(tmp_path: Path) -> None:
-    table = HandmadeTable(tmp_path / "t")
-    table.create(table.data("a.parquet", ids(1)))
-    files = opened(table.root, startingVersion="0")
-    table.commit(table.data("b.parquet", ids(2)))
-    table.commit(wider(field("note", "string")))
-    table.commit(table.data("c.parquet", ids(3)))
-    end = files.end_of_batch(files.beginning(), Limits())
-    assert [row["id"] for row in rows_between(files, files.beginning(), end)] == [1, 2]
-    with pytest.raises(deltaic.SchemaMismatch, match="note came") as caught:
-        files.end_of_batch(end, Limits())
-    assert "same checkpoint" in str(caught.value.hint)
-
-    again = opened(table.root, startingVersion="0")
-    rest = again.end_of_batch(end, Limits())
-    assert rows_between(again, end, rest) == [{"id": 3, "note": None}]
-    assert rest.version == table.next_version
-    assert rows_between(again, again.beginning(), end)[0] == {"id": 1, "note": None}
-
-
-@pytest.mark.parametrize(
-    ("now", "why"),
-    [
-        (schema(field("id", "string")), "id was long and is string"),
-        (schema(field("other")), "other came"),
-        (schema(field("id"), field("s", {"type": "struct", "fields": [field("a"), field("b")]})), "s.b came"),
-        (schema(field("id")), "s went"),
-    ],
-)
-def test_columns_that_change_are_named(tmp_path: Path, now: str, why: str) -> None:
-    table = HandmadeTable(tmp_path / "t")
-    table.create(schema_string=schema(field("id"), field("s", {"type": "struct", "fields": [field("a")]})))
-    files = opened(table.root)
-    start = files.end_of_batch(files.beginning(), Limits())
-    table.commit(metadata(now), add("a.parquet"))
-    with pytest.raises(deltaic.SchemaMismatch, match=why):
-        files.end_of_batch(start, Limits())
-
-
-def test_what_says_the_same_stops_no_stream(tmp_path: Path) -> None:
-    table = HandmadeTable(tmp_path / "t")
-    table.create(schema_string=schema(field("id", nullable=False), field("b", "string")))
-    files = opened(table.root)
-    start = files.end_of_batch(files.beginning(), Limits())
-    table.commit(metadata(schema(field("b", "string", comment="said"), field("id"))), add("a.parquet"))
-    assert files.end_of_batch(start, Limits()).version == 2
-
-
-def test_a_type_that_does_not_fit_the_last_one(tmp_path: Path) -> None:
-    table = HandmadeTable(tmp_path / "t")
-    table.create(add("a.parquet"), schema_string=schema(field("id", "string")))
-    table.commit(metadata(ONE_LONG), add("b.parquet"))
-    files = opened(table.root, startingVersion="0")
-    with pytest.raises(deltaic.SchemaMismatch, match="id was string") as caught:
-        files.end_of_batch(files.beginning(), Limits())
-    assert "startingVersion" in str(caught.value.hint)
-
-
-def test_another_table_in_its_place(tmp_path: Path) -> None:
-    table = HandmadeTable(tmp_path / "t")
-    table.create(add("a.parquet"))
-    files = opened(table.root)
-    start = files.end_of_batch(files.beginning(), Limits())
-    table.commit(wider(table_id="another"))
-    with pytest.raises(deltaic.TableNotFound, match="another"):
-        files.end_of_batch(start, Limits())
-    with pytest.raises(deltaic.TableNotFound, match=TABLE_ID):
-        opened(table.root).end_of_batch(start, Limits())
-
-
-def test_a_log_that_went_back(tmp_path: Path) -> None:
-    table = HandmadeTable(tmp_path / "t")
-    table.create(add("a.parquet"))
-    table.commit(add("b.parquet"))
-    table.commit(add("c.parquet"))
-    files = opened(table.root)
-    start = files.end_of_batch(files.beginning(), Limits())
-    commit_path(table.root, 2).unlink()
-    commit_path(table.root, 1).unlink()
-    with pytest.raises(deltaic.VersionNotFound, match="up to version 2"):
-        opened(table.root).end_of_batch(start, Limits())
-
-
-def test_commits_that_are_gone(tmp_path: Path) -> None:
-    table = HandmadeTable(tmp_path / "t")
-    table.create(add("a.parquet"))
-    for name in "bcde":
-        table.commit(add(f"{name}.parquet"))
-    table.checkpoint(3, [protocol(), metadata(), *(add(f"{name}.parquet") for name in "abcd")])
-    for version in range(3):
-        commit_path(table.root, version).unlink()
-
-    files = opened(table.root, startingVersion="1")
-    with pytest.raises(deltaic.VersionNotFound, match="version 1"):
-        files.end_of_batch(files.beginning(), Limits())
-    files = opened(table.root, startingVersion="1", failOnDataLoss="false")
-    with pytest.warns(deltaic.DeltaicWarning, match="versions 1 to 2"):
-        [(_, found)] = batches(files, files.beginning(), Limits())
-    assert found == ["d.parquet", "e.parquet"]
-
-
-def test_a_gap_further_on_holds_nothing_back(tmp_path: Path) -> None:
-    table = HandmadeTable(tmp_path / "t")
-    table.create(add("a.parquet"))
-    for name in "bcd":
-        table.commit(add(f"{name}.parquet"))
-    table.checkpoint(2, [protocol(), metadata(), *(add(f"{name}.parquet") for name in "abc")])
-    commit_path(table.root, 1).unlink()
-    files = opened(table.root, startingVersion="0")
-    end = files.end_of_batch(files.beginning(), Limits())
-    assert [file.task.path for file in files.between(files.beginning(), end)] == ["a.parquet"]
-    with pytest.raises(deltaic.VersionNotFound, match="version 1"):
-        files.end_of_batch(end, Limits())
-
-
 def test_what_was_read_is_forgotten_and_can_be_asked_again(tmp_path: Path) -> None:
     table = generated(tmp_path / "t", 7)
     files = opened(table.root, startingVersion="0")
@@ -358,29 +222,6 @@ def test_what_was_read_is_forgotten_and_can_be_asked_again(tmp_path: Path) -> No
     before = [file.task.path for file in files.between(files.beginning(), end)]
     files.forget_before(end)
     assert [file.task.path for file in files.between(files.beginning(), end)] == before
-
-
-@pytest.mark.parametrize(
-    ("limits", "sizes", "taken"),
-    [
-        (Limits(), [5, 5, 5], 3),
-        (Limits(max_files=2), [5, 5, 5], 2),
-        (Limits(max_bytes=1), [5, 5, 5], 1),
-        (Limits(max_bytes=6), [5, 5, 5], 2),
-        (Limits(max_files=1), [None, 5, None, 5], 3),
-        (Limits(max_files=1), [], 0),
-    ],
-)
-def test_limits(limits: Limits, sizes: list[int | None], taken: int) -> None:
-    assert Budget(limits).take(sizes) == taken
-
-
-def test_what_comes_together_comes_together_or_later() -> None:
-    budget = Budget(Limits(max_files=3))
-    assert budget.take_all([5, 5, 5, 5]) == 4, "the first ones always come"
-    assert budget.take_all([5]) == 0
-    budget = Budget(Limits(max_files=3))
-    assert [budget.take_all([5, 5]), budget.take_all([5, 5]), budget.take_all([5])] == [2, 0, 1]
 
 
 @pytest.mark.parametrize(
@@ -399,34 +240,3 @@ def test_an_offset_of_another_kind(damage: dict[str, object]) -> None:
     assert StreamOffset.from_json(offset) == StreamOffset("id", 2, True, 3, 4)
     with pytest.raises(deltaic.CorruptLog, match="cannot read"):
         StreamOffset.from_json({**offset, **damage})
-
-
-@pytest.mark.parametrize(
-    ("options", "why"),
-    [
-        ({"maxFilePerTrigger": "3"}, "did you mean maxFilesPerTrigger"),
-        ({"maxFilesPerTrigger": "0"}, "at least 1"),
-        ({"maxFilesPerTrigger": "few"}, "whole number"),
-        ({"maxBytesPerTrigger": "10 apples"}, "number of bytes"),
-        ({"startingVersion": "-1"}, "counts from 0"),
-        ({"startingVersion": "newest"}, "'latest'"),
-        ({"startingVersion": "1", "startingTimestamp": "2026-11-01T00:00:00Z"}, "not both"),
-        ({"ignoreDeletes": "yes"}, "true or false"),
-        ({"excludeRegex": "("}, "regular expression"),
-    ],
-)
-def test_options_that_make_no_sense(options: dict[str, str], why: str) -> None:
-    with pytest.raises(ValueError, match=why):
-        StreamOptions.parse({"path": "t", **options})
-
-
-def test_options_in_any_case() -> None:
-    parsed = StreamOptions.parse(
-        {"PATH": "t", "maxbytespertrigger": "10m", "FAILONDATALOSS": "False", "aws_region": "eu-west-1"}
-    )
-    assert parsed.limits == parsed.default_limits == Limits(max_bytes=10 << 20)
-    assert not parsed.fail_on_data_loss
-    assert parsed.storage_options == {"aws_region": "eu-west-1"}
-    assert StreamOptions.parse({"path": "t"}).default_limits == Limits(max_files=1000)
-    with pytest.raises(deltaic.UnsupportedFeature, match="schemaTrackingLocation"):
-        StreamOptions.parse({"path": "t", "schematrackinglocation": "x"})

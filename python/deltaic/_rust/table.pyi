@@ -108,7 +108,7 @@ class Table:
         last: int,
         *,
         rows_as: Snapshot,
-        before: Snapshot | None,
+        before: CommitFiles | None,
         columns: list[str] | None,
         feed: bool,
     ) -> list[CommitFiles]:
@@ -118,7 +118,7 @@ class Table:
             first: The first version.
             last: The last version, which is among them.
             rows_as: The snapshot whose columns the rows have.
-            before: The snapshot of the version before the first, where there is one at hand.
+            before: The commit before the first, where it was read: it knows what the table was.
             columns: The columns to read, in this order; all of them when None.
             feed: Whether the rows are those of the change feed.
 

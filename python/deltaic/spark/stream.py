@@ -4,21 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from pyspark.sql.datasource import DataSourceStreamReader, InputPartition
+from pyspark.sql.types import StructType
 
-from deltaic.exceptions import SchemaMismatch
+from deltaic.spark.chosen_columns import chosen_columns
+from deltaic.spark.partitions import balanced, partition_count
 from deltaic.spark.stream_commits import StreamFile
 from deltaic.spark.stream_files import StreamFiles
 from deltaic.spark.stream_offset import StreamOffset
 from deltaic.spark.stream_options import Limits, StreamOptions
-from deltaic.spark.stream_rows import arrow_schema, packed, rows
+from deltaic.spark.stream_rows import arrow_schema, rows
 from deltaic.spark.types import struct_type
+from deltaic.spark.worker_errors import told_plainly
 
 if TYPE_CHECKING:
     from pyspark.sql.streaming.datasource import ReadLimit, SupportsTriggerAvailableNow
-    from pyspark.sql.types import StructType
+
+    from deltaic.snapshot import Snapshot
 else:
     try:
         from pyspark.sql.streaming.datasource import SupportsTriggerAvailableNow
@@ -56,65 +61,79 @@ class DeltaStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     """
 
     def __init__(self, options: Mapping[str, str], schema: StructType) -> None:
-        self._options = StreamOptions.parse(options)
+        # Read when they are asked for: Spark hides the error of a reader that cannot be made.
+        self._given = dict(options)
         self._schema = schema
         self._files: StreamFiles | None = None
         self._place: StreamOffset | None = None
 
     def initialOffset(self) -> dict[str, Any]:
         """Where a query without a checkpoint begins."""
-        return self._opened().beginning().to_json()
+        with told_plainly():
+            return self._opened().beginning().to_json()
 
     def latestOffset(
         self, start: dict[str, Any] | None = None, limit: ReadLimit | None = None
     ) -> dict[str, Any]:
         """How far the next batch goes; where it starts, when there is nothing new."""
-        files = self._opened()
-        if start is not None:
-            place, limits = StreamOffset.from_json(start), self._within(limit)
-        else:
-            # Before Spark 4.2 nobody says where the batch starts, and every trigger is asked once. So a batch
-            # has all there is, unless the user set a limit, and starts where the last one ended.
-            place, limits = self._place or files.beginning(), self._options.limits
-        return files.end_of_batch(place, limits).to_json()
+        with told_plainly():
+            files = self._opened()
+            if start is not None:
+                place, limits = StreamOffset.from_json(start), self._within(limit)
+            else:
+                # Before Spark 4.2 nobody says where the batch starts, and every trigger is asked once. So a
+                # batch has all there is, unless the user set a limit, and starts where the last one ended.
+                place, limits = self._place or files.beginning(), self._options.limits
+            return files.end_of_batch(place, limits).to_json()
 
     def getDefaultReadLimit(self) -> ReadLimit:
         """How much a batch holds at most."""
         from pyspark.sql.streaming.datasource import ReadMaxBytes, ReadMaxFiles
 
-        limits = self._options.default_limits
+        with told_plainly():
+            limits = self._options.default_limits
         if limits.max_files is not None:
             return ReadMaxFiles(limits.max_files)
         return ReadMaxBytes(limits.max_bytes or 1)
 
     def reportLatestOffset(self) -> dict[str, Any] | None:
         """How far the table goes, for the query's progress."""
-        files = self._opened()
-        return files.beginning().at(files.newest_version() + 1, 0).to_json()
+        with told_plainly():
+            files = self._opened()
+            place = self._place or files.beginning()
+            return place.at(files.newest_version() + 1, 0).to_json()
 
     def prepareForTriggerAvailableNow(self) -> None:
         """From now on the query goes up to what is newest now."""
-        self._opened().stop_at_newest()
+        with told_plainly():
+            self._opened().stop_at_newest()
 
     def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> Sequence[InputPartition]:
         """The files between two offsets, in parts of about the same size."""
-        first, last = StreamOffset.from_json(start), StreamOffset.from_json(end)
-        files = self._opened()
-        found = files.between(first, last)
+        with told_plainly():
+            first, last = StreamOffset.from_json(start), StreamOffset.from_json(end)
+            found = self._opened().between(first, last)
         # After a restart Spark 4.0 and 4.1 tell in this way alone how far the query had come.
         self._place = last
-        return [StreamPartition(part) for part in packed(found)]
+        sizes = [file.task.size_in_bytes for file in found]
+        parts = balanced(found, lambda file: file.task.size_in_bytes, partition_count(sizes))
+        return [StreamPartition(part) for part in parts if part]
 
     def read(self, partition: InputPartition) -> Iterator[Any]:
         """The rows of one part, as `pyarrow.RecordBatch`."""
         if not isinstance(partition, StreamPartition):
             raise TypeError(f"a part of a stream is a StreamPartition, not {type(partition).__name__}")
-        return rows(partition.files, arrow_schema(self._schema))
+        with told_plainly():
+            yield from rows(partition.files, arrow_schema(self._schema))
 
     def commit(self, end: dict[str, Any]) -> None:
         """What lies before an offset will not be asked for again."""
         if self._files is not None:
             self._files.forget_before(StreamOffset.from_json(end))
+
+    @cached_property
+    def _options(self) -> StreamOptions:
+        return StreamOptions.parse(self._given)
 
     def _within(self, limit: ReadLimit | None) -> Limits:
         from pyspark.sql.streaming.datasource import ReadAllAvailable
@@ -124,34 +143,15 @@ class DeltaStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     def _opened(self) -> StreamFiles:
         if self._files is None:
-            files = StreamFiles(self._options, _columns(self._options, self._schema))
-            _ensure_fits(self._schema, files, change_feed=self._options.read_change_feed)
-            self._files = files
+            choose = partial(_columns, self._options, self._schema)
+            self._files = StreamFiles(self._options, choose)
         return self._files
 
 
-def _columns(options: StreamOptions, schema: StructType) -> list[str]:
-    """The table's columns among those of the query."""
-    names = [field.name for field in schema.fields]
+def _columns(options: StreamOptions, schema: StructType, snapshot: Snapshot) -> list[str]:
+    """The names by which the query's columns are read, which Spark was told before the table was opened."""
+    fields = schema.fields
     if options.read_change_feed:
-        names = [name for name in names if name not in _OF_CHANGES]
-    return names
-
-
-def _ensure_fits(schema: StructType, files: StreamFiles, *, change_feed: bool) -> None:
-    """Proves that the query's columns are the table's: Spark was told of them before the table was opened."""
-    snapshot = files.rows_as
-    of_table = {field.name: field.dataType for field in struct_type(snapshot.schema.to_json()).fields}
-    for field in schema.fields:
-        if change_feed and field.name in _OF_CHANGES:
-            continue
-        found = of_table.get(field.name)
-        if found is None or found.simpleString() != field.dataType.simpleString():
-            asked = field.dataType.simpleString()
-            has = "there is none" if found is None else f"it is {found.simpleString()}"
-            raise SchemaMismatch(
-                f"the query reads the column {field.name} as {asked}, and {has} in the table at version "
-                f"{snapshot.version}",
-                context={"path": snapshot.uri, "field": field.name, "version": snapshot.version},
-                hint="define the stream again: its columns are those that the table has then",
-            )
+        fields = [field for field in fields if field.name not in _OF_CHANGES]
+    of_table = struct_type(snapshot.schema.to_json())
+    return chosen_columns(StructType(fields), of_table, version=snapshot.version)

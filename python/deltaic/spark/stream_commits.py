@@ -48,36 +48,36 @@ class StreamCommits:
     Args:
         table: The table.
         options: The stream's options.
-        columns: The table's columns that are read, in this order.
+        columns: The table's columns that are read, in this order; all of them when None.
         rows_as: The snapshot whose columns the rows have.
     """
 
     def __init__(
-        self, table: _rust.Table, options: StreamOptions, columns: list[str], rows_as: _rust.Snapshot
+        self, table: _rust.Table, options: StreamOptions, columns: list[str] | None, rows_as: _rust.Snapshot
     ) -> None:
         self._table = table
         self._options = options
         self._columns = columns
         self._rows_as = rows_as
         self._known: dict[int, VersionFiles] = {}
+        self._last_read: _rust.CommitFiles | None = None
 
-    def next_of(self, version: int, last: int, newest: _rust.Snapshot) -> VersionFiles | None:
+    def next_of(self, version: int, last: int) -> VersionFiles | None:
         """What a version brought, or where it is gone and may be, the next one that is left, up to the last.
 
         Args:
             version: The version.
             last: The last version that is asked for.
-            newest: The newest snapshot at hand.
 
         Raises:
             TableNotFound, VersionNotFound, SchemaMismatch, UnsupportedFeature: The stream cannot go on.
         """
         if version not in self._known:
-            version = self._read(version, min(last, version + _COMMITS_AT_ONCE - 1), newest)
+            version = self._read(version, min(last, version + _COMMITS_AT_ONCE - 1))
         if version > last:
             return None
         if version not in self._known:
-            self._read(version, version, newest)
+            self._read(version, version)
         found = self._known[version]
         if found.refused is not None:
             raise found.refused
@@ -88,14 +88,14 @@ class StreamCommits:
         for known in [known for known in self._known if known < version]:
             del self._known[known]
 
-    def _read(self, first: int, last: int, newest: _rust.Snapshot) -> int:
+    def _read(self, first: int, last: int) -> int:
         """Reads commits ahead, at least the first; its version, or that of the next one that is left."""
         try:
-            commits = self._commits(first, last, newest)
+            commits = self._commits(first, last)
         except DeltaicError as error:
             if first < last:
                 # What is wrong further on is no reason to hold back what comes before.
-                return self._read(first, first, newest)
+                return self._read(first, first)
             oldest = error.context.get("oldest")
             if (
                 self._options.fail_on_data_loss
@@ -113,15 +113,15 @@ class StreamCommits:
             return oldest
         for commit in commits:
             self._known[commit.version] = self._files(commit)
+            self._last_read = commit
         return first
 
-    def _commits(self, first: int, last: int, newest: _rust.Snapshot) -> list[_rust.CommitFiles]:
-        before = newest if newest.version == first - 1 else None
+    def _commits(self, first: int, last: int) -> list[_rust.CommitFiles]:
         return self._table.commit_files(
             first,
             last,
             rows_as=self._rows_as,
-            before=before,
+            before=self._last_read,
             columns=self._columns,
             feed=self._options.read_change_feed,
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from deltaic import _rust
@@ -24,31 +24,24 @@ class StreamFiles:
 
     Args:
         options: The stream's options.
-        columns: The table's columns that are read, in this order; all of them when None.
+        choose: Names the columns that are read, in their order, of the snapshot; all of them when None.
     """
 
-    def __init__(self, options: StreamOptions, columns: list[str] | None = None) -> None:
+    def __init__(self, options: StreamOptions, choose: Callable[[Snapshot], list[str]] | None = None) -> None:
         self._options = options
         self._table = _rust.Table(options.path, storage_options=dict(options.storage_options))
         self._rows_as = self._table.snapshot()
-        self._columns = self._rows_as.schema.names if columns is None else columns
+        self._columns = None if choose is None else choose(Snapshot(self._rows_as))
         self._newest = self._rows_as
         self._beginning: StreamOffset | None = None
         self._target: int | None = None
         self._initial: tuple[int, list[StreamFile]] | None = None
         self._commits = StreamCommits(self._table, options, self._columns, self._rows_as)
 
-    @property
-    def rows_as(self) -> Snapshot:
-        """The snapshot whose columns the rows have."""
-        return Snapshot(self._rows_as)
-
     def newest_version(self) -> int:
         """The version up to which the stream reads."""
-        if self._target is not None:
-            return self._target
         self._newest = self._newest.refresh()
-        return self._newest.version
+        return self._newest.version if self._target is None else self._target
 
     def stop_at_newest(self) -> None:
         """From now on, whatever is committed is left to later streams."""
@@ -96,10 +89,11 @@ class StreamFiles:
             TableNotFound, VersionNotFound, SchemaMismatch, UnsupportedFeature: What comes next cannot be
                 read. Where something comes before it, the batch ends there.
         """
+        newest = self.newest_version()
         self.ensure_same_table(start)
         budget = Budget(limits)
         end = start
-        steps = self._steps_from(start, self.newest_version())
+        steps = self._steps_from(start, newest)
         while True:
             try:
                 step = next(steps, None)
@@ -190,7 +184,7 @@ class StreamFiles:
             yield VersionFiles(version, self._snapshot_files(version))
             version += 1
         while version <= last:
-            files = self._commits.next_of(version, last, self._newest)
+            files = self._commits.next_of(version, last)
             if files is None:
                 return
             yield files

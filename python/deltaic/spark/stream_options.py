@@ -6,9 +6,12 @@ import difflib
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Final
 
 from deltaic.exceptions import UnsupportedFeature
+from deltaic.spark.instants import instant
+from deltaic.table import Table
 
 __all__ = ["LATEST", "Limits", "StreamOptions"]
 
@@ -34,6 +37,7 @@ _NAMES = {
         "readChangeFeed",
         "readChangeData",
         "excludeRegex",
+        "timeZone",
     )
 }
 _NOT_YET = {
@@ -48,10 +52,6 @@ _NOT_YET = {
         "withEventTimeOrder",
     )
 }
-_OF_STORES = re.compile(
-    r"(fs\.|aws_|azure_|google_|gs_|s3_|adls_|container_|client_|http|proxy_|connect_|pool_|"
-    r"max_retries$|retry_timeout$|timeout$|allow_|region$|endpoint$|bucket|account|access_key|sas_|token$|user_agent$)"
-)
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ class StreamOptions:
     path: str
     starting_version: int | str | None = None
     """A version, `LATEST`, or None."""
-    starting_timestamp: str | None = None
+    starting_timestamp: datetime | None = None
     limits: Limits = field(default_factory=Limits)
     """Those that were asked for."""
     ignore_deletes: bool = False
@@ -105,14 +105,13 @@ class StreamOptions:
                     context={"feature": not_yet},
                     hint="leave it out",
                 )
-            elif _OF_STORES.match(key.lower()):
-                storage_options[key] = value
             else:
-                raise ValueError(_unknown(key))
+                storage_options[key] = value
         if "path" not in found:
             raise ValueError("a stream needs the path of its table: load(path), or option('path', path)")
+        _prove_storage_options(found["path"], storage_options)
         starting_version = _starting_version(found.get("startingVersion"))
-        starting_timestamp = found.get("startingTimestamp")
+        starting_timestamp = _starting_timestamp(found)
         if starting_version is not None and starting_timestamp is not None:
             raise ValueError("give startingVersion or startingTimestamp, not both")
         return cls(
@@ -138,10 +137,17 @@ class StreamOptions:
         return self.limits if self.limits != Limits() else Limits(max_files=_DEFAULT_MAX_FILES)
 
 
-def _unknown(key: str) -> str:
-    close = difflib.get_close_matches(key.lower(), _NAMES, n=1)
-    nearest = f": did you mean {_NAMES[close[0]]}?" if close else f"; there are {', '.join(_NAMES.values())}"
-    return f"a stream has no option {key}{nearest}"
+def _prove_storage_options(path: str, storage_options: Mapping[str, str]) -> None:
+    try:
+        Table(path, storage_options=storage_options)
+    except ValueError as error:
+        for name in storage_options:
+            if close := difflib.get_close_matches(name.lower(), _NAMES, n=1, cutoff=0.75):
+                raise ValueError(f"unknown option {name!r}: did you mean {_NAMES[close[0]]!r}?") from None
+        raise ValueError(
+            f"unknown option among {', '.join(map(repr, storage_options))}: a stream takes "
+            f"{', '.join(_NAMES.values())}, and the options of the table's store, which says: {error}"
+        ) from None
 
 
 def _starting_version(text: str | None) -> int | str | None:
@@ -153,6 +159,12 @@ def _starting_version(text: str | None) -> int | str | None:
     if version < 0:
         raise ValueError(f"startingVersion counts from 0, and {version} is below")
     return version
+
+
+def _starting_timestamp(found: Mapping[str, str]) -> datetime | None:
+    if (text := found.get("startingTimestamp")) is None:
+        return None
+    return instant("startingTimestamp", text, found.get("timeZone"))
 
 
 def _at_least_one(found: Mapping[str, str], name: str) -> int | None:

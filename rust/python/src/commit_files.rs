@@ -35,7 +35,7 @@ pub(crate) struct Question<'a> {
     pub first: i64,
     pub last: i64,
     pub rows_as: &'a Snapshot,
-    pub before: Option<&'a Snapshot>,
+    pub before: Option<&'a CommitFiles>,
     pub columns: Option<Vec<String>>,
     pub feed: bool,
 }
@@ -50,7 +50,7 @@ pub(crate) fn read(py: Python<'_>, question: Question<'_>, load: LoadOptions) ->
         allowed_roots: question.rows_as.allowed_roots.clone(),
     };
     let rows_as = question.rows_as.snapshot.clone();
-    let before = question.before.map(|before| before.snapshot.clone());
+    let before = question.before.map(|before| before.0.clone());
     let files = wait(py, async move {
         changes::commit_files(&rows_as, before.as_ref(), options, load).await
     })?;

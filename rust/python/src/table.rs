@@ -168,7 +168,7 @@ impl Table {
         first: i64,
         last: i64,
         rows_as: PyRef<'_, Snapshot>,
-        before: Option<PyRef<'_, Snapshot>>,
+        before: Option<PyRef<'_, CommitFiles>>,
         columns: Option<Vec<String>>,
         feed: bool,
     ) -> Answer<Vec<CommitFiles>> {

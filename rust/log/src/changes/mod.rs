@@ -149,6 +149,13 @@ pub async fn read_commits(
     known: Option<TableForm>,
     options: LoadOptions,
 ) -> Result<Vec<CommitChanges>> {
+    // Times are told by the whole log, and so is what the table was, unless it is known.
+    if told_by == ToldBy::Adds && known.is_some() {
+        let listing = Listing::from(location, first).await?;
+        if let Ok(range) = Range::try_new(location, &listing, first, Some(last)) {
+            return range.read(told_by, known, options).await;
+        }
+    }
     let listing = Listing::whole(location).await?;
     let range = Range::try_new(location, &listing, first, Some(last))?;
     range.read(told_by, known, options).await

@@ -30,6 +30,8 @@ pub struct CommitFiles {
     pub tasks: Vec<ScanTask>,
     /// One of the files that went with their rows.
     pub removed: Option<String>,
+    /// What the table is as of the version.
+    after: TableForm,
 }
 
 /// What is asked of a range of commits.
@@ -48,32 +50,29 @@ pub struct CommitFilesOptions {
 }
 
 /// Reads the commits of a range; no data file is touched. Rows come in the columns of `rows_as`, any of which may be NULL.
-/// `before` is a snapshot of the version before the first, where there is one at hand. Must be called inside a runtime.
+/// `before` is the commit before the first, where it was read: what the table was need not be looked up then. Must be
+/// called inside a runtime.
 ///
 /// Errors: `VersionNotFound` where a commit is not, or no longer, in the log; `TableNotFound` where the range replaces the
 /// table by another one; `SchemaMismatch` where a commit after `rows_as` changed the columns, or an older one has columns
 /// that do not fit; `UnsupportedFeature` where a feed is asked for and none is kept.
 pub async fn commit_files(
     rows_as: &Snapshot,
-    before: Option<&Snapshot>,
+    before: Option<&CommitFiles>,
     options: CommitFilesOptions,
     load: LoadOptions,
 ) -> Result<Vec<CommitFiles>> {
     let location = rows_as.location();
-    let is_before = |snapshot: &&Snapshot| snapshot.version().next().ok() == Some(options.first);
-    let known = before.into_iter().chain([rows_as]).find(is_before);
+    let is_before = |version: Version| version.next().ok() == Some(options.first);
+    let known = match before.filter(|before| is_before(before.version)) {
+        Some(before) => Some(before.after.clone()),
+        None => is_before(rows_as.version()).then(|| TableForm::from(rows_as)),
+    };
     let told_by = match options.feed {
         true => ToldBy::Commit,
         false => ToldBy::Adds,
     };
-    let commits = read_commits(
-        location,
-        (options.first, options.last),
-        told_by,
-        known.map(TableForm::from),
-        load,
-    )
-    .await?;
+    let commits = read_commits(location, (options.first, options.last), told_by, known, load).await?;
     let schema = nullable(rows_as.schema());
     let rows = Last {
         schema: &schema,
@@ -123,7 +122,7 @@ fn feed(
     commits: Vec<CommitChanges>,
     options: CommitFilesOptions,
 ) -> Result<Vec<CommitFiles>> {
-    let of_commits: Vec<(Version, Option<String>)> = commits.iter().map(of_commit).collect();
+    let of_commits: Vec<CommitFiles> = commits.iter().map(without_files).collect();
     let options = ChangeOptions {
         first: options.first,
         last: Some(options.last),
@@ -135,10 +134,9 @@ fn feed(
     let files = of_commits
         .into_iter()
         .zip(plans)
-        .map(|((version, removed), plan)| CommitFiles {
-            version,
+        .map(|(commit, plan)| CommitFiles {
             tasks: plan.tasks,
-            removed,
+            ..commit
         });
     Ok(files.collect())
 }
@@ -171,19 +169,18 @@ fn adds(
     let mut era: Option<Era> = None;
     let mut files = Vec::with_capacity(commits.len());
     for commit in commits {
-        let (version, removed) = of_commit(&commit);
-        let mut tasks = Vec::with_capacity(commit.adds.len());
+        let mut brought = without_files(&commit);
         // What is not read need not fit.
         if !commit.adds.is_empty() {
             let now = match era.take() {
                 Some(era) if era.holds(&commit.after) => era,
-                _ => Era::try_new(&commit.after, rows, version)
+                _ => Era::try_new(&commit.after, rows, commit.version)
                     .map_err(|error| error.with("table", rows_as.location().uri()))?,
             };
-            base.version = version;
+            base.version = commit.version;
             let context = Arc::new(context_of(&base, &now, &[]));
             era = Some(now);
-            tasks.extend(commit.adds.into_iter().map(|file| ScanTask {
+            let tasks = commit.adds.into_iter().map(|file| ScanTask {
                 context: Arc::clone(&context),
                 path: file.path,
                 size: file.size.unwrap_or(0),
@@ -192,19 +189,19 @@ fn adds(
                 base_row_id: None,
                 default_row_commit_version: None,
                 rows: Rows::All,
-            }));
+            });
+            brought.tasks = tasks.collect();
         }
-        files.push(CommitFiles {
-            version,
-            tasks,
-            removed,
-        });
+        files.push(brought);
     }
     Ok(files)
 }
 
-/// A commit's version, and one of the files that went with their rows.
-fn of_commit(commit: &CommitChanges) -> (Version, Option<String>) {
-    let removed = commit.removes.first().map(|file| file.path.clone());
-    (commit.version, removed)
+fn without_files(commit: &CommitChanges) -> CommitFiles {
+    CommitFiles {
+        version: commit.version,
+        tasks: Vec::new(),
+        removed: commit.removes.first().map(|file| file.path.clone()),
+        after: commit.after.clone(),
+    }
 }
