@@ -1,0 +1,101 @@
+"""Which way a snapshot is read: by Spark's own reader where that is exact, else by the data source."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from pyspark.errors import AnalysisException, ParseException
+
+from deltaic.exceptions import InvalidPredicate, UnsupportedFeature
+from deltaic.spark.handed import hand_over
+from deltaic.spark.plan import native_scan
+from deltaic.spark.pruning import pruning
+from deltaic.spark.report import Report, remember, remember_relation
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+    from deltaic.snapshot import Snapshot
+
+__all__ = ["Question", "plan"]
+
+_NATIVE = "Spark's own Parquet reader reads the files"
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is read of a snapshot."""
+
+    predicate: str | None = None
+    """The rows, as SQL text in Spark's own meaning."""
+    row_ids: bool = False
+    modification_time: bool = False
+    hadoop_options: dict[str, str] = field(default_factory=dict[str, str])
+
+
+def plan(
+    spark: SparkSession,
+    snapshot: Snapshot,
+    question: Question,
+    by_source: Callable[[str | None], DataFrame],
+) -> DataFrame:
+    """A DataFrame that answers the question.
+
+    Args:
+        spark: A classic session.
+        snapshot: What is read.
+        question: Which rows and columns.
+        by_source: Reads the snapshot with the data source, where Spark's own reader cannot, given by what
+            files can be ruled out.
+
+    Raises:
+        InvalidPredicate: Spark does not understand the predicate.
+        UnsupportedFeature: Neither way can read the table.
+    """
+    zone = spark.conf.get("spark.sql.session.timeZone")
+    prunes_by, why_not = pruning(snapshot, question.predicate, zone)
+    try:
+        handed, log = hand_over(
+            snapshot,
+            predicate=prunes_by,
+            row_ids=question.row_ids,
+            modification_time=question.modification_time,
+        )
+        scan = native_scan(spark, handed, log, question.hadoop_options)
+    except UnsupportedFeature as error:
+        if question.modification_time:
+            raise
+        frame = by_source(prunes_by)
+        report = Report(
+            snapshot.uri, snapshot.version, "data source", error.message, predicate=question.predicate
+        )
+        remember_relation(frame, report)
+        return _filtered(frame, question.predicate)
+    report = Report(
+        table=snapshot.uri,
+        version=snapshot.version,
+        way="native",
+        why=_NATIVE,
+        files=handed.num_files,
+        files_of_snapshot=handed.files_of_snapshot,
+        files_after_partitions=handed.files_after_partitions,
+        size_in_bytes=handed.size_in_bytes,
+        predicate=question.predicate,
+        notes=[*([why_not] if why_not else []), *scan.notes],
+    )
+    remember(scan.root, report)
+    return _filtered(scan.frame, question.predicate)
+
+
+def _filtered(frame: DataFrame, predicate: str | None) -> DataFrame:
+    if predicate is None:
+        return frame
+    try:
+        return frame.where(predicate)
+    except (ParseException, AnalysisException) as error:
+        raise InvalidPredicate(
+            f"Spark does not understand the predicate: {str(error).splitlines()[0]}",
+            context={"predicate": predicate},
+        ) from error
