@@ -41,7 +41,7 @@ def main() -> None:
             except Exception as error:  # noqa: BLE001 - a peer may fail in any way of its own
                 found = failure(error)
             gc.collect()  # what Python no longer holds, the JVM may drop
-            jvm(spark).System.gc()
+            jvm(spark).System.gc()  # where that fails, the JVM is dead, and so must be this process
             tell(found)
         spark.stop()
 

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 JARS = Path(sys.prefix) / "jars"
 SETTINGS = {
     "spark.driver.bindAddress": "127.0.0.1",
+    # Without memory a session would rather hang than fail.
+    "spark.driver.extraJavaOptions": "-XX:+ExitOnOutOfMemoryError",
     "spark.driver.host": "127.0.0.1",
     "spark.driver.memory": "4g",
     "spark.log.level": "ERROR",
@@ -114,6 +116,14 @@ def finish_log(spark: SparkSession, path: str) -> None:
     jvm(spark).org.apache.spark.sql.delta.DeltaLog.forTable(session, path).checkpoint()
 
 
+def arrow_settings() -> dict[str, str]:
+    """By default, 20,000,000 rows of one column would become objects in the JVM, and have no room there."""
+    return {
+        "spark.sql.execution.arrow.localRelationThreshold": "0",
+        "spark.sql.execution.arrow.maxRecordsPerBatch": "500000",
+    }
+
+
 def load_delta(spark: SparkSession, path: str, _: Question) -> DataFrame:
     """As delta-spark's users do."""
     return spark.read.format("delta").load(path)
@@ -161,7 +171,7 @@ def load_arrow(spark: SparkSession, path: str, question: Question) -> DataFrame:
     """The columns that the question needs, read by deltalake's own engine into memory and given to Spark.
 
     Its pyarrow dataset would need twice the time and cannot do deletion vectors. The filter is given to both;
-    PySpark does not take the views that deltalake gives.
+    PySpark does not take the views that deltalake gives, nor many rows in its batches of 8,192.
     """
     import deltalake
     import pyarrow as pa
@@ -169,7 +179,7 @@ def load_arrow(spark: SparkSession, path: str, question: Question) -> DataFrame:
     table: Any = deltalake.DeltaTable(path)
     rows = pa.table(table.scan(columns=list(question.columns), predicate=question.where))
     fields = [pa.field(one.name, PLAIN_TYPES.get(str(one.type), one.type)) for one in rows.schema]
-    return cast("Any", spark).createDataFrame(rows.cast(pa.schema(fields)))
+    return cast("Any", spark).createDataFrame(rows.cast(pa.schema(fields)).combine_chunks())
 
 
 DELTA, PARQUET, NATIVE, SOURCE, ARROW = "delta-spark", "parquet", "deltaic", "source", "deltalake"
@@ -178,5 +188,5 @@ WAYS = {
     PARQUET: Way("plain Parquet", load_parquet, lambda: version("pyspark")),
     NATIVE: Way("deltaic", load_native, deltaic_release),
     SOURCE: Way("deltaic source", load_source, deltaic_release, prepare=register),
-    ARROW: Way("deltalake, Arrow", load_arrow, lambda: version("deltalake")),
+    ARROW: Way("deltalake, Arrow", load_arrow, lambda: version("deltalake"), arrow_settings),
 }
