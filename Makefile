@@ -26,13 +26,15 @@ VENV := .venv
 BIN := $(VENV)/bin
 # Properties of data skipping: how many tables there are, of a dozen predicates each.
 TABLES ?= 100000
+# The lines of Spark whose tests `make test-spark-matrix` runs.
+VERSIONS ?= 4.0 4.1 4.2 4.3
 # What a release wheel is made from.
 WHEEL_SOURCES = $(shell find rust python -name '*.rs' -o -name '*.toml' -o -name '*.py' -o -name '*.pyi') \
 	Cargo.toml Cargo.lock pyproject.toml README.md
 
 .PHONY: help
 help: ## list the recipes
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: demo
 demo: need-java develop ## the main job on real data: create, append, read back, travel in time, ask Spark
@@ -41,6 +43,10 @@ demo: need-java develop ## the main job on real data: create, append, read back,
 .PHONY: test
 test: $(if $(CI),need-java) develop ## every test (Rust, Python, Spark 4.3 and 4.0, interop), one summary at the end
 	@PYTHON="$(PYTHON)" $(BIN)/python tests/run.py
+
+.PHONY: test-spark-matrix
+test-spark-matrix: need-java develop ## the Spark tests with each Spark of VERSIONS="4.0 4.1 4.2 4.3", a line each at the end
+	@PYTHON="$(PYTHON)" $(BIN)/python tests/run.py $(addprefix spark,$(subst .,,$(VERSIONS)))
 
 .PHONY: interop
 interop: need-java develop ## delta-spark, the reference implementation, reads what deltaic wrote

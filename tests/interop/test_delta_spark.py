@@ -15,6 +15,7 @@ import pyarrow as pa
 import pytest
 
 import deltaic
+import deltaic.spark as ds
 from tests.golden.rows import difference
 
 from . import vectors
@@ -38,6 +39,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     from pyspark.sql import SparkSession
 
     os.environ["LC_ALL"] = "C.UTF-8"
+    os.environ["PYSPARK_PYTHON"] = sys.executable
     settings = {
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.driver.host": "127.0.0.1",
@@ -225,3 +227,13 @@ def test_our_deletion_vectors_of_files_with_very_many_rows(spark: SparkSession, 
     package = spark._jvm.org.apache.spark.sql.delta.deletionvectors
     bitmap = package.RoaringBitmapArray.readFrom(encoded.bytes_in(file.read_bytes()))
     assert list(bitmap.values()) == [row for part in FAR for row in part]
+
+
+def test_the_jar_keeps_its_name(spark: SparkSession, ours: Path) -> None:
+    """Beside the jar, `register` adds "deltaic" and leaves "delta" as it is."""
+    ds.register(spark)
+    name = next(iter(contents()))
+    mine, jars = spark.read.format("deltaic").load(str(ours / name)), theirs(spark, ours / name)
+    plans = [frame._jdf.queryExecution().executedPlan().toString() for frame in (mine, jars)]
+    assert ["BatchScan deltaic" in plan for plan in plans] == [True, False]
+    assert difference(mine.toArrow(), jars.toArrow()) is None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
@@ -38,6 +39,8 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
 
     # A JVM opens files by names outside of ASCII only under a locale that has them.
     os.environ["LC_ALL"] = "C.UTF-8"
+    # Spark's own Python processes would else be whatever python3 is on the path.
+    os.environ["PYSPARK_PYTHON"] = sys.executable
     settings = {
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.driver.host": "127.0.0.1",

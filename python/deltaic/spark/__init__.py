@@ -4,6 +4,9 @@
 import deltaic.spark as ds
 
 df = ds.read(spark).option("versionAsOf", 3).load("data/events")
+
+ds.register(spark)
+df = spark.read.format("deltaic").option("versionAsOf", 3).load("data/events")
 ```
 
 PySpark is imported when a function here is called, not before.
@@ -14,11 +17,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
     from deltaic.spark.reader import Reader
 
-__all__ = ["read"]
+__all__ = ["explain", "read", "register"]
 
 
 def read(spark: SparkSession) -> Reader:
@@ -41,7 +44,59 @@ def read(spark: SparkSession) -> Reader:
     try:
         from deltaic.spark.reader import Reader
     except ModuleNotFoundError as error:
-        if error.name is None or error.name.partition(".")[0] != "pyspark":
-            raise
-        raise ImportError("deltaic.spark needs PySpark 4.0 or newer: pip install 'deltaic[spark]'") from error
+        raise _without_pyspark(error) from error
     return Reader(spark)
+
+
+def explain(frame: DataFrame) -> str:
+    """What reading this DataFrame's Delta tables takes, as text.
+
+    For each table: the way that is taken (Spark's own Parquet reader, or the data source) and why, the
+    version, how many files were ruled out before Spark saw them, and how partition values and deleted rows
+    are attached. What Spark itself makes of it is told by ``frame.explain()``.
+
+    Raises:
+        ValueError: No table that deltaic reads is in the DataFrame's plan.
+
+    Example:
+        >>> print(ds.explain(df))  # doctest: +SKIP
+        file:///data/events/ at version 12
+          way        native: Spark's own Parquet reader reads the files
+          files      40 in all, 5 after partitions, 5 after statistics; 96.3 MiB to read
+    """
+    from deltaic.spark.report import explain_frame
+
+    return explain_frame(frame)
+
+
+def register(spark: SparkSession) -> None:
+    """Make ``spark.read.format("deltaic")`` known to this session, Classic or Connect.
+
+    The files are read by deltaic on the executors, which need the package and nothing else. Where no jar
+    has the name, ``format("delta")`` is registered as well, so that code written for delta-spark reads on.
+
+    Args:
+        spark: A Spark session, PySpark 4.0 or newer.
+
+    Raises:
+        ImportError: PySpark is not installed.
+
+    Example:
+        >>> import deltaic.spark as ds
+        >>> ds.register(spark)  # doctest: +SKIP
+        >>> spark.read.format("deltaic").load("data/events").count()  # doctest: +SKIP
+        336776
+        >>> view = "CREATE TEMPORARY VIEW events USING deltaic OPTIONS (path 'data/events')"
+        >>> spark.sql(view)  # doctest: +SKIP
+    """
+    try:
+        from deltaic.spark.registration import register_sources
+    except ModuleNotFoundError as error:
+        raise _without_pyspark(error) from error
+    register_sources(spark)
+
+
+def _without_pyspark(error: ModuleNotFoundError) -> ImportError:
+    if error.name is None or error.name.partition(".")[0] != "pyspark":
+        return error
+    return ImportError("deltaic.spark needs PySpark 4.0 or newer: pip install 'deltaic[spark]'")

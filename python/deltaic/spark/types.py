@@ -26,6 +26,7 @@ from pyspark.sql.types import (
     StructType,
     TimestampNTZType,
     TimestampType,
+    VariantType,
 )
 
 from deltaic.exceptions import CorruptLog, UnsupportedFeature
@@ -45,6 +46,7 @@ _PRIMITIVES: dict[str, DataType] = {
     "string": StringType(),
     "timestamp": TimestampType(),
     "timestamp_ntz": TimestampNTZType(),
+    "variant": VariantType(),
     "void": NullType(),
 }
 

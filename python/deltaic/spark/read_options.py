@@ -1,0 +1,314 @@
+"""The options of reading a Delta table, as both ways of reading through Spark take them."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Literal
+
+from deltaic.scan import Scan
+from deltaic.snapshot import Snapshot
+from deltaic.table import Table
+
+__all__ = ["READ_OPTIONS", "STREAM_OPTIONS", "ChangeRange", "Instant", "ReadOptions"]
+
+Instant = Callable[[str, object], datetime]
+"""Takes the name and the value of an option and gives the moment that it means; ValueError if it is none."""
+
+READ_OPTIONS = (
+    "path",
+    "versionAsOf",
+    "timestampAsOf",
+    "readChangeFeed",
+    "readChangeData",
+    "startingVersion",
+    "startingTimestamp",
+    "endingVersion",
+    "endingTimestamp",
+    "predicate",
+    "rowIds",
+    "timeZone",
+)
+"""What a read takes besides the options of the table's store."""
+
+STREAM_OPTIONS = (
+    "maxFilesPerTrigger",
+    "maxBytesPerTrigger",
+    "excludeRegex",
+    "ignoreDeletes",
+    "ignoreChanges",
+    "ignoreFileDeletion",
+    "skipChangeCommits",
+    "failOnDataLoss",
+)
+"""What a stream takes besides, and a read does not."""
+
+_PATH_TIME_TRAVEL = re.compile(
+    r"(?P<path>.+)@(?:[vV](?P<version>\d+)|(?P<time>\d{17}))", re.ASCII | re.DOTALL
+)
+
+
+@dataclass(frozen=True)
+class ChangeRange:
+    """The versions whose changes are read, both ends included."""
+
+    start: int | datetime | Literal["latest"] | None
+    """A version, or the time since which; only a stream has ``"latest"`` or None."""
+
+    end: int | datetime | None
+    """A version, or the time up to which; the newest when None."""
+
+
+@dataclass(frozen=True)
+class ReadOptions:
+    """What to read, with every contradiction sorted out; times are moments.
+
+    It pickles with the store's options, so a pickle is as secret as they are; its repr is not.
+    """
+
+    path: str
+    version: int | None = None
+    timestamp: datetime | None = None
+    changes: ChangeRange | None = None
+    predicate: str | None = None
+    row_ids: bool = False
+    time_zone: str | None = None
+    """The zone of times that name none, where the caller says so."""
+    storage_options: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
+
+    @classmethod
+    def parse(
+        cls,
+        options: Mapping[str, object],
+        instant: Instant,
+        *,
+        path_instant: Callable[[str], datetime],
+        streaming: bool = False,
+    ) -> ReadOptions:
+        """Reads options by name, whatever their case; an option that is None is not given.
+
+        Args:
+            options: By name, ``path`` among them. Names that are not a read's are the store's.
+            instant: Makes a moment of ``timestampAsOf`` and its like.
+            path_instant: Makes a moment of the 17 digits behind the ``@`` of a path.
+            streaming: Whether a stream's options may be among them, and what only a stream allows.
+
+        Raises:
+            ValueError: An option is not known (the nearest is named), has a value that makes no sense, or
+                contradicts another.
+            StorageError: Whether the path is a table's as it stands cannot be asked.
+        """
+        given, others = _sorted_out(options)
+        if not streaming:
+            _refuse_a_streams(others)
+        known = tuple(name.lower() for name in STREAM_OPTIONS)
+        store = {name: str(value) for name, value in others.items() if name.lower() not in known}
+        path = given.get("path")
+        if not isinstance(path, str) or not path:
+            raise ValueError("no path was given: write load('data/events') or option('path', 'data/events')")
+        _prove_store_options(path, store)
+
+        changes = _changes(given, instant, streaming=streaming)
+        version = None if "versionAsOf" not in given else _version("versionAsOf", given["versionAsOf"])
+        timestamp = instant("timestampAsOf", given["timestampAsOf"]) if "timestampAsOf" in given else None
+        if version is not None and timestamp is not None:
+            raise ValueError("versionAsOf and timestampAsOf exclude each other: give one")
+        if suffix := _time_travel_of(path, store):
+            if version is not None or timestamp is not None:
+                asked = "versionAsOf" if version is not None else "timestampAsOf"
+                raise ValueError(f"the path names a version or a time already, and so does {asked}: {path}")
+            path = suffix["path"]
+            version = int(suffix["version"]) if suffix["version"] else None
+            timestamp = path_instant(suffix["time"]) if suffix["time"] else None
+        found = cls(
+            path,
+            version,
+            timestamp,
+            changes,
+            predicate=_text("predicate", given.get("predicate")),
+            row_ids=_flag("rowIds", given.get("rowIds", False)),
+            time_zone=_text("timeZone", given.get("timeZone")),
+            storage_options=store,
+        )
+        found._refuse_contradictions()
+        return found
+
+    def _refuse_contradictions(self) -> None:
+        if self.changes is None:
+            return
+        if self.version is not None or self.timestamp is not None:
+            raise ValueError(
+                "a change feed has no one version: give startingVersion and endingVersion instead of "
+                "versionAsOf, timestampAsOf or a version in the path"
+            )
+        if self.row_ids:
+            raise ValueError("readChangeFeed and rowIds exclude each other: a change feed has no row ids")
+        if self.predicate is not None:
+            raise ValueError(
+                "readChangeFeed and predicate exclude each other: filter the DataFrame by where(…)"
+            )
+
+    def table(self) -> Table:
+        """The table's handle."""
+        return Table(self.path, storage_options=self.storage_options)
+
+    def snapshot(self) -> Snapshot:
+        """The version that is asked for; of a change feed the last one, of which it has its columns.
+
+        Raises:
+            TableNotFound: There is no table.
+            VersionNotFound: The version or time is out of the table's range.
+        """
+        table = self.table()
+        end = self.changes.end if self.changes else None
+        if isinstance(end, int) or self.version is not None:
+            return table.snapshot(version=end if isinstance(end, int) else self.version)
+        if end is not None or self.timestamp is not None:
+            return table.snapshot(timestamp=end or self.timestamp)
+        return table.snapshot()
+
+    def pinned(self, snapshot: Snapshot) -> ReadOptions:
+        """The same, with the version of `snapshot` instead of a time or of none."""
+        if self.changes is not None:
+            return replace(self, changes=replace(self.changes, end=snapshot.version))
+        return replace(self, version=snapshot.version, timestamp=None)
+
+    def as_options(self, predicate: str | None = None) -> dict[str, str]:
+        """The same as options of the data source, with another predicate, whose times are UTC's."""
+        given: dict[str, object] = {"path": self.path, **self.storage_options}
+        if self.version is not None:
+            given["versionAsOf"] = self.version
+        if self.timestamp is not None:
+            given["timestampAsOf"] = self.timestamp.isoformat()
+        if self.changes is not None:
+            given["readChangeFeed"] = "true"
+            for which, bound in (("starting", self.changes.start), ("ending", self.changes.end)):
+                if isinstance(bound, datetime):
+                    given[f"{which}Timestamp"] = bound.isoformat()
+                elif bound is not None:
+                    given[f"{which}Version"] = bound
+        if self.row_ids:
+            given["rowIds"] = "true"
+        if predicate is not None:
+            given.update(predicate=predicate, timeZone="UTC")
+        return {name: str(value) for name, value in given.items()}
+
+    def change_scan(self, columns: list[str] | None = None) -> Scan:
+        """The scan of the change feed.
+
+        Raises:
+            VersionNotFound: The range is out of the table's.
+            UnsupportedFeature: The table keeps no change feed at one of the versions.
+            ValueError: The range ends before it starts, or has no start.
+        """
+        changes = self.changes
+        if changes is None or changes.start is None or changes.start == "latest":
+            raise ValueError(
+                "a change feed needs its first version: give startingVersion or startingTimestamp"
+            )
+        return self.table().changes(changes.start, changes.end, columns)
+
+
+def _sorted_out(options: Mapping[str, object]) -> tuple[dict[str, object], dict[str, object]]:
+    """Those of a read by the names they have here, and the rest by its own names."""
+    known = {name.lower(): name for name in READ_OPTIONS}
+    given: dict[str, object] = {}
+    others: dict[str, object] = {}
+    for name, value in options.items():
+        if value is None:
+            continue
+        if name.lower() == "paths":
+            raise ValueError("one path is read at a time: load each table and unite the DataFrames")
+        if name.lower() in known:
+            given[known[name.lower()]] = value
+        else:
+            others[name] = value
+    return given, others
+
+
+def _refuse_a_streams(others: Mapping[str, object]) -> None:
+    for name in STREAM_OPTIONS:
+        if name.lower() in (other.lower() for other in others):
+            raise ValueError(f"option {name!r} is for a stream: spark.readStream.format('deltaic')")
+
+
+def _prove_store_options(path: str, store: Mapping[str, str]) -> None:
+    if not store:
+        return
+    try:
+        Table(path, storage_options=store)
+    except ValueError as error:
+        meant = {name.lower(): name for name in READ_OPTIONS + STREAM_OPTIONS}
+        for name in store:
+            if near := difflib.get_close_matches(name.lower(), meant, n=1, cutoff=0.75):
+                raise ValueError(f"unknown option {name!r}: did you mean {meant[near[0]]!r}?") from None
+        names = ", ".join(READ_OPTIONS)
+        raise ValueError(
+            f"unknown option among {', '.join(map(repr, store))}: a read takes {names}, and the options of "
+            f"the table's store, which says: {error}"
+        ) from None
+
+
+def _changes(given: Mapping[str, object], instant: Instant, *, streaming: bool) -> ChangeRange | None:
+    flags = [_flag(name, given[name]) for name in ("readChangeFeed", "readChangeData") if name in given]
+    if len(set(flags)) > 1:
+        raise ValueError("readChangeFeed and readChangeData are one option, and say two things")
+    bounds = [name for name in given if name.startswith(("starting", "ending"))]
+    if not any(flags):
+        ends = [name for name in bounds if name.startswith("ending") or not streaming]
+        if ends:
+            raise ValueError(f"{ends[0]} is an option of a change feed: add option('readChangeFeed', True)")
+        return None
+    start = _bound("starting", given, instant, streaming=streaming)
+    if start is None and not streaming:
+        raise ValueError("readChangeFeed needs a start: give startingVersion or startingTimestamp")
+    end = _bound("ending", given, instant, streaming=False)
+    return ChangeRange(start, None if end == "latest" else end)
+
+
+def _bound(
+    which: str, given: Mapping[str, object], instant: Instant, *, streaming: bool
+) -> int | datetime | Literal["latest"] | None:
+    version, time = f"{which}Version", f"{which}Timestamp"
+    if version in given and time in given:
+        raise ValueError(f"{version} and {time} exclude each other: give one")
+    if time in given:
+        return instant(time, given[time])
+    if version not in given:
+        return None
+    if str(given[version]).lower() == "latest":
+        if streaming:
+            return "latest"
+        raise ValueError(f"{version} 'latest' is for a stream's start: give a version (0, 1, 2 …)")
+    return _version(version, given[version])
+
+
+def _time_travel_of(path: str, store: Mapping[str, str]) -> re.Match[str] | None:
+    """The parts of a ``path@v12`` or ``path@20260101000000000``; None for a table of just that name."""
+    found = _PATH_TIME_TRAVEL.fullmatch(path)
+    return None if found is None or Table.exists(path, store) else found
+
+
+def _version(name: str, value: object) -> int:
+    if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
+        return value
+    if isinstance(value, str) and value.isascii() and value.isdigit():
+        return int(value)
+    raise ValueError(f"{name} must be a version (0, 1, 2 …), not {value!r}")
+
+
+def _flag(name: str, value: object) -> bool:
+    if isinstance(value, bool):
+        return value
+    if isinstance(value, str) and value.lower() in ("true", "false"):
+        return value.lower() == "true"
+    raise ValueError(f"{name} must be true or false, not {value!r}")
+
+
+def _text(name: str, value: object) -> str | None:
+    if value is None or isinstance(value, str):
+        return value
+    raise ValueError(f"{name} must be text, not {value!r}")

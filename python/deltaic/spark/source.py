@@ -1,0 +1,230 @@
+"""The Python data source "deltaic": Delta tables by `spark.read.format`, by SQL, and through Spark Connect.
+
+deltaic's own reader reads the files on the executors and hands over Arrow. One instance of the source is one
+read: it goes by pickle from process to process, and with it the version that it was pinned to when it was
+made, so that all tasks of all queries on a DataFrame see the same rows.
+"""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections.abc import Iterator, Mapping, MutableMapping
+from contextlib import suppress
+from datetime import datetime
+from functools import partial
+from typing import TYPE_CHECKING, Any, cast
+
+from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
+from pyspark.sql.pandas import types as arrow_types
+from pyspark.sql.types import LongType, StringType, StructField, StructType, TimestampType
+
+from deltaic.exceptions import DeltaicError, InvalidPredicate
+from deltaic.spark.arrow_batches import fitted
+from deltaic.spark.chosen_columns import chosen_columns
+from deltaic.spark.instants import instant, path_time
+from deltaic.spark.partitions import balanced, partition_count
+from deltaic.spark.pushed_filters import to_predicate
+from deltaic.spark.read_options import ReadOptions
+from deltaic.spark.session_zone import is_utc, speaks_of_instants
+from deltaic.spark.types import struct_type
+from deltaic.spark.worker_errors import told_plainly
+
+if TYPE_CHECKING:
+    from pyspark.sql.datasource import DataSourceStreamReader, Filter
+
+    from deltaic.scan import Scan, ScanTask
+    from deltaic.snapshot import Snapshot
+
+__all__ = ["DeltaSource", "DeltaicSource", "TablePartition", "TableReader"]
+
+_CHANGE_COLUMNS = (
+    StructField("_change_type", StringType()),
+    StructField("_commit_version", LongType()),
+    StructField("_commit_timestamp", TimestampType()),
+)
+_ROW_ID_COLUMNS = ("_row_id", "_row_commit_version")
+# Spark lets a reader have pushFilters only where the session allows it, and then plans with this module.
+_PUSHING_PLANNER = "pyspark.sql.worker.data_source_pushdown_filters"
+
+
+class DeltaicSource(DataSource):
+    """Reads Delta tables as format ``"deltaic"``; made by Spark, after `deltaic.spark.register`.
+
+    Example:
+        >>> spark.read.format("deltaic").option("versionAsOf", 3).load("data/events")  # doctest: +SKIP
+        DataFrame[id: bigint, day: date]
+    """
+
+    def __init__(self, options: MutableMapping[str, str]) -> None:
+        super().__init__(options)
+        self._pinned: ReadOptions | None = None
+
+    @classmethod
+    def name(cls) -> str:
+        """The format's name."""
+        return "deltaic"
+
+    def schema(self) -> StructType:
+        """The columns of the version that is read, which is chosen now if it was not before."""
+        with told_plainly():
+            options, snapshot = self._pin()
+            return _whole_schema(options, snapshot)
+
+    def reader(self, schema: StructType) -> DataSourceReader:
+        """What plans and reads the columns of `schema`."""
+        with told_plainly():
+            # Once more, because only now it is known to be no stream.
+            asked = _parse(self.options, streaming=False)
+            options = self._pinned or asked
+            pushes = _pushes_filters()
+            return (PushingReader if pushes else TableReader)(options, schema)
+
+    def streamReader(self, schema: StructType) -> DataSourceStreamReader:
+        """What reads the table as a stream."""
+        from deltaic.spark.stream import DeltaStreamReader
+
+        return DeltaStreamReader(self.options, schema)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # With a schema of the caller's own, Spark asks for none: this is the last chance before the pickle is
+        # kept for every query. What fails here fails again where the user is told; a writer reads nothing.
+        with suppress(DeltaicError, ValueError):
+            self._pin()
+        return dict(self.__dict__)
+
+    def _pin(self) -> tuple[ReadOptions, Snapshot]:
+        options = self._pinned or _parse(self.options, streaming=True)
+        snapshot = options.snapshot()
+        self._pinned = options.pinned(snapshot)
+        return self._pinned, snapshot
+
+
+class DeltaSource(DeltaicSource):
+    """The same under the name ``"delta"``, for sessions in which no jar has it."""
+
+    @classmethod
+    def name(cls) -> str:
+        """The format's name."""
+        return "delta"
+
+
+class TablePartition(InputPartition):
+    """Files that one task of Spark reads."""
+
+    def __init__(self, tasks: list[ScanTask]) -> None:
+        super().__init__(None)
+        self.tasks = tasks
+
+    def __repr__(self) -> str:
+        return f"<deltaic.spark.TablePartition of {len(self.tasks)} files>"
+
+
+class TableReader(DataSourceReader):
+    """Plans a read in Spark's planner and reads it in Spark's tasks."""
+
+    def __init__(self, options: ReadOptions, schema: StructType) -> None:
+        self._schema = schema
+        self._options: ReadOptions | None = options
+        self._snapshot: Snapshot | None = options.snapshot()
+        whole = _whole_schema(options, self._snapshot)
+        self._columns = chosen_columns(schema, whole, version=self._snapshot.version)
+        self._filters: list[str] = []
+
+    def __getstate__(self) -> dict[str, Any]:
+        # What the tasks need. The snapshot stays with the planner, and so do the store's options, which each
+        # task of the scan has itself.
+        return {**self.__dict__, "_snapshot": None, "_options": None}
+
+    def partitions(self) -> list[InputPartition]:
+        """The files, packed into partitions of nearly the same bytes."""
+        with told_plainly():
+            tasks = self._scan(self._filters).tasks()
+            sizes = [task.size_in_bytes for task in tasks]
+            packed = balanced(tasks, lambda task: task.size_in_bytes, partition_count(sizes))
+            return [TablePartition(some) for some in packed]
+
+    def read(self, partition: InputPartition) -> Iterator[Any]:  # Any: pyarrow ships no types
+        """The rows of a partition as `pyarrow.RecordBatch`, in the schema that Spark checks."""
+        assert isinstance(partition, TablePartition)  # noqa: S101 - Spark gives back what it was given
+        wants = _arrow_schema(self._schema)
+        with told_plainly():
+            for task in partition.tasks:
+                rows = task.read()
+                yield from fitted(rows, rows.schema, wants)
+
+    def _scan(self, filters: list[str]) -> Scan:
+        options, snapshot = self._options, self._snapshot
+        if options is None or snapshot is None:
+            raise RuntimeError("a reader plans where it was made, and nowhere else")
+        if options.changes is not None:
+            return options.change_scan(self._schema.names)
+        asked = options.predicate
+        if asked and not is_utc(options.time_zone) and speaks_of_instants(snapshot.schema.to_json(), asked):
+            raise InvalidPredicate(
+                "the predicate may name a time without a zone, and a data source is not told the session's",
+                context={"predicate": asked},
+                hint="filter the DataFrame by where(…), or say option('timeZone', 'UTC') if it is UTC's",
+            )
+        predicate = " AND ".join(f"({each}\n)" for each in (asked, *filters) if each)
+        ids = _ROW_ID_COLUMNS if options.row_ids else ()
+        columns = [name for name in self._columns if name not in ids]
+        return snapshot.scan(columns, predicate or None, row_ids=options.row_ids)
+
+
+class PushingReader(TableReader):
+    """A reader that is asked for filters; made only where the session allows it."""
+
+    def pushFilters(self, filters: list[Filter]) -> Iterator[Filter]:
+        """Takes the filters that deltaic answers exactly as Spark does, and leaves the rest to Spark."""
+        if self._options is None or self._options.changes is not None:
+            yield from filters
+            return
+        for pushed in filters:
+            predicate = to_predicate(pushed)
+            if predicate is not None and self._is_answered(predicate):
+                self._filters.append(predicate)
+            else:
+                yield pushed
+
+    def _is_answered(self, predicate: str) -> bool:
+        try:
+            self._scan([predicate])
+        except DeltaicError:
+            return False
+        return True
+
+
+def _parse(options: Mapping[str, str], *, streaming: bool) -> ReadOptions:
+    by_lower = {name.lower(): value for name, value in options.items()}
+    zone = by_lower.get("timezone")
+
+    def moment(name: str, value: object) -> datetime:
+        return instant(name, value, zone)
+
+    return ReadOptions.parse(
+        options, moment, path_instant=partial(path_time, time_zone=zone), streaming=streaming
+    )
+
+
+def _whole_schema(options: ReadOptions, snapshot: Snapshot) -> StructType:
+    """All columns that the read has."""
+    if options.changes is not None:
+        return StructType([*struct_type(snapshot.schema.to_json()).fields, *_CHANGE_COLUMNS])
+    if options.predicate is None and not options.row_ids:
+        return struct_type(snapshot.schema.to_json())
+    # The scan proves the predicate, and that there are row ids.
+    return struct_type(snapshot.scan(None, options.predicate, row_ids=options.row_ids).schema.to_json())
+
+
+def _pushes_filters() -> bool:
+    main = getattr(sys.modules.get("__main__"), "__spec__", None)
+    return _PUSHING_PLANNER in sys.modules or getattr(main, "name", None) == _PUSHING_PLANNER
+
+
+def _arrow_schema(schema: StructType) -> Any:  # Any: pyarrow ships no types
+    to_arrow: Any = cast("Any", arrow_types).to_arrow_schema  # PySpark has no types for it
+    # The zone has no parameter in Spark 4.0, where it is always this one.
+    if "timezone" in inspect.signature(to_arrow).parameters:
+        return to_arrow(schema, timezone="UTC")
+    return to_arrow(schema)

@@ -1,0 +1,188 @@
+"""The data source through Spark Connect: a server of its own, and a client that has no JVM.
+
+The client is a process of its own too, because a process has either classic sessions or remote ones.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+import deltaic
+
+from .conftest import has_java
+
+NEEDED = ("grpc", "grpc_status", "google.rpc", "pandas")
+ROWS = pa.table({"id": [1, 2, 3], "city": ["Oslo", None, "Rome"]})
+PATIENCE = 120  # seconds for a server to answer: a bound for what hangs, no measure
+
+CLIENT = """
+import json, sys
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
+import deltaic, deltaic.spark as ds
+
+url, table = sys.argv[1:]
+spark = SparkSession.builder.remote(url).getOrCreate()
+found = {"module": type(spark).__module__}
+
+def load(path=table, name="deltaic", **options):
+    return spark.read.format(name).options(**options).load(path)
+
+def ids(frame):
+    return sorted(row.id for row in frame.collect())
+
+def error(action):
+    try:
+        action()
+    except PySparkException as error:
+        return str(error)
+
+ds.register(spark)
+ds.register(spark)
+found["rows"] = ids(load())
+found["as delta"] = ids(load(name="delta"))
+found["schema"] = load().schema.simpleString()
+found["filtered"] = ids(load().where("city = 'Rome'"))
+found["chosen"] = spark.read.format("deltaic").schema("city string").load(table).columns
+found["version 0"] = ids(load(versionAsOf=0))
+found["feed"] = sorted(list(row) for row in load(
+    readChangeFeed=True, startingVersion=1).select("id", "_change_type", "_commit_version").collect())
+spark.sql(f"CREATE TEMPORARY VIEW t USING deltaic OPTIONS (path '{table}')")
+found["sql"] = [row[0] for row in spark.sql("SELECT city FROM t ORDER BY id").collect()]
+frame = load()
+frame.createOrReplaceTempView("before")
+deltaic.Table(table).append(spark.createDataFrame([(4, "Bonn")], "id bigint, city string").toArrow())
+found["view"] = ids(spark.table("before"))
+found["after"] = ids(load())
+found["no table"] = error(lambda: load(table + "x").collect())
+found["bad option"] = error(lambda: load(versonAsOf=1).collect())
+spark.stop()
+print(json.dumps(found))
+"""
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a Spark Connect server on this machine."""
+    pyspark = pytest.importorskip("pyspark", reason="PySpark is not installed")
+    needed = NEEDED if pyspark.__version__.startswith("4.0.") else (*NEEDED, "zstandard")
+    missing = [name for name in needed if not there(name)]
+    if missing:
+        pytest.skip(
+            f"Spark Connect needs more packages: pip install 'pyspark[connect]' ({', '.join(missing)})"
+        )
+    if not has_java():
+        pytest.skip("Java, which Spark needs, is not here")
+    folder = tmp_path_factory.mktemp("connect")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    settings = {
+        "spark.connect.grpc.binding.address": "127.0.0.1",
+        "spark.connect.grpc.binding.port": str(port),
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.memory": "1g",
+        "spark.sql.shuffle.partitions": "2",
+        "spark.sql.warehouse.dir": str(folder / "warehouse"),
+        "spark.ui.enabled": "false",
+    }
+    home = Path(pyspark.__file__).parent
+    command = [str(home / "bin" / "spark-submit"), "--master", "local[2]"]
+    for name, value in settings.items():
+        command += ["--conf", f"{name}={value}"]
+    command += ["--class", "org.apache.spark.sql.connect.service.SparkConnectServer", "spark-internal"]
+    environment = {
+        **os.environ,
+        "SPARK_HOME": str(home),
+        "PYSPARK_PYTHON": sys.executable,
+        "LC_ALL": "C.UTF-8",
+    }
+    log = folder / "server.log"
+    with log.open("w") as out:
+        started = subprocess.Popen(command, stdout=out, stderr=out, env=environment, cwd=folder)
+    try:
+        wait_for(port, started, log)
+        yield f"sc://127.0.0.1:{port}"
+    finally:
+        started.send_signal(signal.SIGTERM)
+        started.wait(PATIENCE)
+
+
+def there(name: str) -> bool:
+    try:
+        return find_spec(name) is not None
+    except ModuleNotFoundError:
+        return False
+
+
+def wait_for(port: int, started: subprocess.Popen[bytes], log: Path) -> None:
+    end = time.monotonic() + PATIENCE
+    while started.poll() is None and time.monotonic() < end:
+        with socket.socket() as trial:
+            if trial.connect_ex(("127.0.0.1", port)) == 0:
+                return
+        time.sleep(0.1)
+    pytest.fail(f"the Spark Connect server did not start: {log.read_text()[-2000:]}")
+
+
+@pytest.fixture(scope="module")
+def found(server: str, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """What a client sees of a table with `ROWS` in version 1."""
+    table = tmp_path_factory.mktemp("tables") / "t"
+    feed = {"delta.enableChangeDataFeed": "true"}
+    deltaic.Table.create(table, ROWS.schema, partition_by=["city"], properties=feed).append(ROWS)
+    ended = subprocess.run(
+        [sys.executable, "-c", CLIENT, server, str(table)], capture_output=True, text=True, check=False
+    )
+    assert ended.returncode == 0, ended.stderr[-3000:]
+    return json.loads(ended.stdout.splitlines()[-1])
+
+
+def test_the_session_is_remote(found: dict[str, Any]) -> None:
+    assert found["module"] == "pyspark.sql.connect.session"
+
+
+def test_rows(found: dict[str, Any]) -> None:
+    assert found["rows"] == found["as delta"] == [1, 2, 3]
+    assert found["schema"] == "struct<id:bigint,city:string>"
+    assert found["filtered"] == [3]
+    assert found["chosen"] == ["city"]
+    assert found["version 0"] == []
+
+
+def test_a_change_feed(found: dict[str, Any]) -> None:
+    assert found["feed"] == [[1, "insert", 1], [2, "insert", 1], [3, "insert", 1]]
+
+
+def test_sql(found: dict[str, Any]) -> None:
+    assert found["sql"] == ["Oslo", None, "Rome"]
+
+
+def test_a_view_keeps_its_version(found: dict[str, Any]) -> None:
+    assert found["view"] == [1, 2, 3]
+    assert found["after"] == [1, 2, 3, 4]
+
+
+def test_errors_say_what_is_wrong(found: dict[str, Any]) -> None:
+    start = "[PYTHON_DATA_SOURCE_ERROR] Failed to create Python data source instance: "
+    assert (
+        found["no table"].splitlines()[0].startswith(f"{start}deltaic.exceptions.TableNotFound: there is no ")
+    )
+    assert found["no table"].splitlines()[1].startswith("hint: ")
+    assert found["bad option"].splitlines()[0] == (
+        f"{start}ValueError: unknown option 'versonasof': did you mean 'versionAsOf'?"
+    )
