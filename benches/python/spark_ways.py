@@ -6,6 +6,7 @@ The sessions differ in what a way cannot do without, delta-spark's jars and exte
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -39,7 +40,7 @@ PLAIN_TYPES = {"string_view": "string", "binary_view": "binary"}
 
 
 class AbsentError(Exception):
-    """This way is not here, or not yet: it takes no part."""
+    """This way is not here: it takes no part."""
 
 
 @dataclass(frozen=True)
@@ -54,6 +55,8 @@ class Way:
     """What a user does once a session."""
     forget: Callable[[SparkSession], None] = lambda _: None
     """Empties what it keeps from one load to the next, besides Spark's own cache."""
+    prove: Callable[[DataFrame], None] = lambda _: None
+    """Raises where it has not read in its own way; asked when the clock has stopped."""
 
 
 def start(way: Way, scratch: str) -> SparkSession:
@@ -138,12 +141,19 @@ def load_native(spark: SparkSession, path: str, question: Question) -> DataFrame
     """The native scan; a filter that is told before is told here."""
     import deltaic.spark as ds
 
-    reader: Any = ds.read(spark)
-    if question.told_before:
-        if not hasattr(reader, "where"):
-            raise AbsentError("deltaic.spark.read(…).where is not there yet")
+    reader = ds.read(spark)
+    if question.told_before and question.where:
         reader = reader.where(question.where)
     return reader.load(path)
+
+
+def prove_native(frame: DataFrame) -> None:
+    """It would read by the data source where Spark's own reader is not exact: that is measured for itself."""
+    import deltaic.spark as ds
+
+    said = ds.explain(frame)
+    if not re.search(r"^ *way +native\b", said, re.MULTILINE):
+        raise AssertionError(f"it was not read natively: {' '.join(said.split())}")
 
 
 def deltaic_release() -> str:
@@ -154,11 +164,9 @@ def deltaic_release() -> str:
 
 
 def register(spark: SparkSession) -> None:
-    """The data source, where the package has it."""
+    """Make the data source known."""
     import deltaic.spark as ds
 
-    if not hasattr(ds, "register"):
-        raise AbsentError("deltaic.spark.register is not there yet")
     ds.register(spark)
 
 
@@ -186,7 +194,7 @@ DELTA, PARQUET, NATIVE, SOURCE, ARROW = "delta-spark", "parquet", "deltaic", "so
 WAYS = {
     DELTA: Way("delta-spark", load_delta, delta_release, delta_settings, forget=delta_forget),
     PARQUET: Way("plain Parquet", load_parquet, lambda: version("pyspark")),
-    NATIVE: Way("deltaic", load_native, deltaic_release),
+    NATIVE: Way("deltaic", load_native, deltaic_release, prove=prove_native),
     SOURCE: Way("deltaic source", load_source, deltaic_release, prepare=register),
     ARROW: Way("deltalake, Arrow", load_arrow, lambda: version("deltalake"), arrow_settings),
 }
