@@ -26,13 +26,15 @@ VENV := .venv
 BIN := $(VENV)/bin
 # Properties of data skipping: how many tables there are, of a dozen predicates each.
 TABLES ?= 100000
+# The lines of Spark whose tests `make test-spark-matrix` runs.
+VERSIONS ?= 4.0 4.1 4.2 4.3
 # What a release wheel is made from.
 WHEEL_SOURCES = $(shell find rust python -name '*.rs' -o -name '*.toml' -o -name '*.py' -o -name '*.pyi') \
 	Cargo.toml Cargo.lock pyproject.toml README.md
 
 .PHONY: help
 help: ## list the recipes
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: demo
 demo: need-java develop ## the main job on real data: create, append, read back, travel in time, ask Spark
@@ -41,6 +43,10 @@ demo: need-java develop ## the main job on real data: create, append, read back,
 .PHONY: test
 test: $(if $(CI),need-java) develop ## every test (Rust, Python, Spark 4.3 and 4.0, interop), one summary at the end
 	@PYTHON="$(PYTHON)" $(BIN)/python tests/run.py
+
+.PHONY: test-spark-matrix
+test-spark-matrix: need-java develop ## the Spark tests with each Spark of VERSIONS="4.0 4.1 4.2 4.3", a line each at the end
+	@PYTHON="$(PYTHON)" $(BIN)/python tests/run.py $(addprefix spark,$(subst .,,$(VERSIONS)))
 
 .PHONY: interop
 interop: need-java develop ## delta-spark, the reference implementation, reads what deltaic wrote
@@ -66,6 +72,12 @@ bench: .envs/bench/.ready ## deltaic beside its peers, release build; writes doc
 		$(if $(ONLY)$(filter-out 1 1.0,$(SCALE)),,--markdown docs/benchmarks.md)
 	@[ -n "$(ONLY)" ] || .envs/bench/bin/python benches/python/vectors.py --repeat $(REPEAT) \
 		$(if $(filter-out 1 1.0,$(SCALE)),,--markdown docs/benchmarks.md)
+
+.PHONY: bench-spark
+bench-spark: need-java .envs/bench-spark/.ready ## Delta tables in PySpark beside delta-spark; writes its section of the page (SCALE=1 REPEAT=3 ONLY=)
+	@.envs/bench-spark/bin/python benches/python/spark.py --scale $(SCALE) --only "$(ONLY)" \
+		$(if $(filter command line environment,$(origin REPEAT)),--repeat $(REPEAT)) \
+		$(if $(ONLY)$(filter-out 1 1.0,$(SCALE)),,--markdown docs/benchmarks.md)
 
 .PHONY: fuzz
 fuzz: need-cargo need-python ## every fuzz target for SECONDS_EACH=60 seconds, by coverage and with AddressSanitizer
@@ -126,6 +138,21 @@ dist/.wheel: $(WHEEL_SOURCES) | need-cargo venv
 	@echo "bench: making .envs/bench with the release wheel and the peers"
 	@$(BIN)/python -m venv .envs/bench
 	@.envs/bench/bin/pip install --quiet --disable-pip-version-check -r benches/python/requirements.txt dist/*.whl
+	@touch $@
+
+# That of Spark takes long to fill, so a new wheel goes into the one that is there.
+.envs/bench-spark/.ready: dist/.wheel .envs/bench-spark/.peers
+	@.envs/bench-spark/bin/pip install --quiet --disable-pip-version-check --no-deps --force-reinstall dist/*.whl
+	@touch $@
+
+.envs/bench-spark/.peers: benches/python/requirements-spark.txt envs/interop-pom.xml | venv
+	@command -v mvn > /dev/null || { echo "missing: mvn (Maven), which fetches delta-spark's jars" >&2; exit 1; }
+	@rm -rf .envs/bench-spark
+	@echo "bench-spark: making .envs/bench-spark with PySpark, delta-spark and the other peers"
+	@$(BIN)/python -m venv .envs/bench-spark
+	@.envs/bench-spark/bin/pip install --quiet --disable-pip-version-check -r benches/python/requirements-spark.txt
+	@mvn --batch-mode --quiet --file envs/interop-pom.xml dependency:copy-dependencies \
+		-DoutputDirectory="$(CURDIR)/.envs/bench-spark/jars" < /dev/null
 	@touch $@
 
 # What must be on the machine. Each says in one line what is missing.

@@ -5,7 +5,7 @@
 # Does nothing the second time. PYTHON chooses the interpreter.
 set -euo pipefail
 
-name=${1:?usage: envs/make_env.sh NAME (spark40, interop or stores)}
+name=${1:?usage: envs/make_env.sh NAME (spark40, spark41, spark42, interop or stores)}
 top=$(cd "$(dirname "$0")/.." && pwd -P)
 requirements=$top/envs/$name.txt
 pom=$top/envs/$name-pom.xml

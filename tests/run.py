@@ -1,7 +1,8 @@
 """Runs the parts of the tests one after the other and sums them up in one line at the end.
 
-`python tests/run.py` runs them all, `python tests/run.py rust spark40` only those two. A part that
-cannot run here (no Java, no Maven) is skipped with its reason; a part that breaks off counts as failed.
+`python tests/run.py` runs all but the rest of the matrix of Sparks, `python tests/run.py rust spark40` only those
+two. A part that cannot run here (no Java, no Maven) is skipped with its reason; a part that breaks off counts as
+failed.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 from border.planted import found_in
 
@@ -47,6 +49,14 @@ class Outcome:
         self.reasons += other.reasons
         self.seconds += other.seconds
         return self
+
+
+class Part(NamedTuple):
+    """What can be run by its name."""
+
+    title: str
+    run: Callable[[], Outcome]
+    only_when_named: bool = False
 
 
 def echo(command: list[str], environment: dict[str, str] | None = None) -> tuple[int, list[str]]:
@@ -131,6 +141,13 @@ def in_environment(name: str, *paths: str) -> Outcome:
     return pytest(name, TOP / ".envs" / name / "bin" / "python", *paths)
 
 
+def spark(version: str, *, only_in_matrix: bool = False) -> dict[str, Part]:
+    """The Spark tests with the newest Spark of a line such as 4.0, by the part's name."""
+    name = "spark" + version.replace(".", "")
+    title = f"the Spark tests with Spark {version}"
+    return {name: Part(title, lambda: in_environment(name, "tests/spark"), only_when_named=only_in_matrix)}
+
+
 def stores() -> Outcome:
     """The tests on stores that answer over a network: `.envs/stores` has the servers, `.venv` the tests."""
     code, _ = echo(["envs/make_env.sh", "stores"])
@@ -188,23 +205,34 @@ def passes(command: str) -> bool:
     return subprocess.run([str(TOP / command)], cwd=TOP, capture_output=True, check=False).returncode == 0
 
 
-PARTS: dict[str, tuple[str, Callable[[], Outcome]]] = {
-    "lints": ("formatting, lints and types", lints),
-    "rust": ("the Rust crates", cargo_test),
-    "python": (
+PARTS: dict[str, Part] = {
+    "lints": Part("formatting, lints and types", lints),
+    "rust": Part("the Rust crates", cargo_test),
+    "python": Part(
         "the Python package, with Spark 4.3",
         lambda: pytest("python", VENV / "python", "tests", "--ignore=tests/stores"),
     ),
-    "stores": ("S3, Azure and Google, on stores of the tests' own", stores),
-    "spark40": ("the Spark tests with Spark 4.0", lambda: in_environment("spark40", "tests/spark")),
-    "interop": ("delta-spark reads what deltaic wrote", lambda: in_environment("interop", "tests/interop")),
+    "stores": Part("S3, Azure and Google, on stores of the tests' own", stores),
+    **spark("4.0"),
+    **spark("4.1", only_in_matrix=True),
+    **spark("4.2", only_in_matrix=True),
+    # `python` has these tests too; by themselves they stand beside the other Sparks.
+    "spark43": Part(
+        "the Spark tests with Spark 4.3",
+        lambda: pytest("spark43", VENV / "python", "tests/spark"),
+        only_when_named=True,
+    ),
+    "interop": Part(
+        "delta-spark reads what deltaic wrote", lambda: in_environment("interop", "tests/interop")
+    ),
 }
 
 
 def chosen(names: list[str]) -> Iterator[str]:
-    """The parts named; all when none is; the lints by themselves only where CI=true asks for everything."""
-    for name in PARTS:
-        if name in names or (not names and (name != "lints" or os.environ.get("CI"))):
+    """The parts named; without names all, but the lints only where CI=true asks for everything."""
+    for name, part in PARTS.items():
+        unasked = part.only_when_named or (name == "lints" and not os.environ.get("CI"))
+        if name in names or (not names and not unasked):
             yield name
 
 
@@ -240,10 +268,10 @@ def main() -> int:
     REPORTS.mkdir(parents=True, exist_ok=True)
     outcomes: dict[str, Outcome] = {}
     for name in chosen(arguments.parts):
-        title, run = PARTS[name]
-        print(headline(f"{name}: {title}"), flush=True)
+        part = PARTS[name]
+        print(headline(f"{name}: {part.title}"), flush=True)
         began = time.monotonic()
-        outcomes[name] = run()
+        outcomes[name] = part.run()
         outcomes[name].seconds = time.monotonic() - began
     return 1 if summary(outcomes).failed else 0
 

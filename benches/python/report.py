@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import median
 
+from page_sections import section_of
 from workload import Operation, Workload
 
 OURS, FLOOR = "deltaic", "floor"
@@ -16,6 +17,8 @@ NOISE = 0.1
 FIGURES = {"wall": "wall s", "cpu": "CPU s", "peak_mib": "peak MiB"}
 REQUESTS = ("<!-- requests: kept when the page is written anew -->", "<!-- /requests -->")
 NO_REQUESTS = "Not measured yet."
+# The section that `make bench-spark` writes.
+SPARK = "## Spark"
 
 HEAD = """\
 # Benchmarks
@@ -120,7 +123,7 @@ def ratios(line: Line, ours: Line | None) -> dict[str, float | None]:
 
 
 def page(lines: list[Line], workloads: list[Workload], scale: float, repeat: int, before: str) -> str:
-    """The page `docs/benchmarks.md`; `before` is the page as it was, whose part about requests stays."""
+    """The page `docs/benchmarks.md`; `before` is it as it was, whose parts about requests and Spark stay."""
     machine = f"{os.cpu_count()} cores, {platform.system()} {platform.machine()}, {processor()}"
     releases = sorted({f"{'pyarrow' if line.peer == FLOOR else line.peer} {line.release}" for line in lines})
     text = [HEAD, f"{machine}, Python {platform.python_version()}, {', '.join(releases)}. "]
@@ -131,6 +134,8 @@ def page(lines: list[Line], workloads: list[Workload], scale: float, repeat: int
     for workload in workloads:
         text += section(workload, [line for line in lines if line.workload == workload.name], scale)
     text += ["## Requests at a store", "", REQUESTS[0], requests_of(before), REQUESTS[1]]
+    if spark := section_of(before, SPARK):
+        text += ["", spark]
     return "\n".join(text) + "\n"
 
 

@@ -20,6 +20,7 @@ from pathlib import Path
 import numpy as np
 
 from deletions import VERSION, framed, vector, z85
+from page_sections import with_section
 
 ROWS, STEP, DELETED = 10_000, 7, 500
 SHAPES = {"400 vectors in one file": (1, 400), "100,000 vectors in 100 files": (100, 1_000)}
@@ -175,8 +176,8 @@ def main() -> None:
         return
     section = page(options.repeat)
     if options.markdown:
-        before = options.markdown.read_text(encoding="utf-8").partition(HEADING)[0].rstrip()
-        options.markdown.write_text(f"{before}\n\n{section}", encoding="utf-8")
+        before = options.markdown.read_text(encoding="utf-8")
+        options.markdown.write_text(with_section(before, HEADING, section), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import subprocess
 from types import ModuleType
 
 import pytest
@@ -46,3 +47,31 @@ def test_rust_plants_what_is_looked_for() -> None:
     planted = [mark.strip().strip('"') for mark in marks.split(",")]
     assert len(planted) == 2
     assert set(planted) <= set(MARKS)
+
+
+def names(run: ModuleType, *asked: str) -> list[str]:
+    return list(run.chosen(list(asked)))
+
+
+def test_the_whole_suite_has_the_oldest_spark_and_the_newest(
+    run: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("CI", raising=False)
+    assert names(run) == ["rust", "python", "stores", "spark40", "interop"]
+    monkeypatch.setenv("CI", "true")
+    assert names(run) == ["lints", "rust", "python", "stores", "spark40", "interop"]
+
+
+def test_the_matrix_has_a_part_for_each_spark(run: ModuleType) -> None:
+    said = subprocess.run(
+        ["make", "--dry-run", "test-spark-matrix"], cwd=TOP, capture_output=True, text=True, check=True
+    ).stdout
+    asked = said.splitlines()[-1].partition("run.py ")[2].split()
+    assert asked == ["spark40", "spark41", "spark42", "spark43"]
+    assert names(run, *asked) == asked
+
+
+@pytest.mark.parametrize("line", ["4.0", "4.1", "4.2"])
+def test_a_part_of_the_matrix_has_the_spark_that_it_names(line: str) -> None:
+    packages = (TOP / "envs" / f"spark{line.replace('.', '')}.txt").read_text()
+    assert f"\npyspark=={line}." in packages

@@ -9,7 +9,9 @@ import pyarrow as pa
 import pytest
 
 import deltaic
+from tests.house.example_tables import make_stock
 from tests.house.markdown import run_python
+from tests.spark.streams import register_source
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -26,3 +28,12 @@ def test_the_page_on_spark(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, spar
 def test_the_readme(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, spark: SparkSession) -> None:
     monkeypatch.chdir(tmp_path)
     run_python("README.md", spark=spark)
+
+
+def test_the_page_on_streaming(tmp_path: Path, spark: SparkSession) -> None:
+    data = pa.table({"id": [1, 2, 3], "fare": [9.5, 12.0, None]})
+    deltaic.Table.create(tmp_path / "rides", data.schema).append(data)
+    make_stock(tmp_path)
+    register_source(spark, "deltaic")
+    run_python("docs/streaming.md", spark=spark, folder=tmp_path)
+    assert deltaic.Table(tmp_path / "rides").snapshot().num_rows == len(data) + 1

@@ -1,4 +1,4 @@
-"""Every reference table that deltaic reads has the same rows when Spark reads it natively, or is refused."""
+"""Every reference table that deltaic reads has the same rows through `deltaic.spark.read`, in every version."""
 
 from __future__ import annotations
 
@@ -13,46 +13,72 @@ import deltaic
 import deltaic.spark as ds
 from tests.golden.reference import GOLDEN, reference
 from tests.golden.rows import difference
-from tests.golden.test_golden import as_read, padded
 from tests.golden.variants import holds_variants
+
+from .reference_rows import READ, arrow_of, older_versions, prove
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-EXPECTATIONS = Path(__file__).parents[1] / "golden" / "expectations.json"
-VERDICTS: dict[str, str] = json.loads(EXPECTATIONS.read_text()) if EXPECTATIONS.exists() else {}
-# A table that the reference has no rows of says nothing here.
-READ = [
-    name
-    for name, verdict in VERDICTS.items()
-    if verdict == "read" and "@" not in name and (not GOLDEN.is_dir() or reference(name).latest.rows)
-]
+needs_golden = pytest.mark.skipif(not GOLDEN.is_dir(), reason="../shared/golden is not beside the project")
+OLDER = older_versions()
+ROW_IDS = [name for name in READ if (GOLDEN / name / "expected" / "row_ids").is_dir()]
 
 
-def beyond_spark(snapshot: deltaic.Snapshot) -> set[str]:
-    """What deltaic reads itself, and no native scan: Spark would take the files as they are."""
-    found = {"typeWidening", "typeWidening-preview"} & (snapshot.protocol.reader_features or set())
-    if snapshot.properties.get("delta.columnMapping.mode", "none") != "none":
-        found.add("columnMapping")
-    if any(snapshot.files().to_arrow()["deletion_vector"].to_pylist()):
-        found.add("deletionVectors")
-    if holds_variants(json.loads(snapshot.schema.to_json())):
-        found.add("type variant")
-    return found
+def beyond_spark(snapshot: deltaic.Snapshot) -> str | None:
+    """What no native scan expresses."""
+    if snapshot.properties.get("delta.columnMapping.mode") == "id":
+        return "found by ids"
+    return "type variant" if holds_variants(json.loads(snapshot.schema.to_json())) else None
+
+
+def without_stale_checksums(table: Path, to: Path) -> Path:
+    """Hadoop checks its hidden checksums (.<name>.crc), of which a few are stale."""
+    return shutil.copytree(table, to / "t", ignore=shutil.ignore_patterns(".*.crc"))
 
 
 @pytest.mark.filterwarnings("ignore::deltaic.DeltaicWarning")
-@pytest.mark.skipif(not GOLDEN.is_dir(), reason="../shared/golden is not beside the project")
+@needs_golden
 @pytest.mark.parametrize("name", READ)
 def test_table(spark: SparkSession, tmp_path: Path, name: str) -> None:
     known = reference(name)
-    # Hadoop checks its hidden checksums (.<name>.crc), of which a few are stale.
-    copy = shutil.copytree(known.folder, tmp_path / "t", ignore=shutil.ignore_patterns(".*.crc"))
-    beyond = beyond_spark(deltaic.Table(copy).snapshot())
-    if beyond:
-        with pytest.raises(deltaic.UnsupportedFeature) as caught:
-            ds.read(spark).load(copy)
-        assert any(feature in caught.value.message for feature in beyond)
-        return
-    rows = ds.read(spark).load(copy).toArrow()
-    assert difference(padded(rows, known.schema), as_read(known.latest, rows)) is None
+    copy = without_stale_checksums(known.folder, tmp_path)
+    snapshot = deltaic.Table(copy).snapshot()
+    frame = ds.read(spark).load(copy)
+    way = ds.explain(frame).splitlines()[1]
+    if beyond := beyond_spark(snapshot):
+        assert "data source" in way
+        assert beyond in way
+    else:
+        assert "native" in way
+    prove(known, known.latest, arrow_of(frame), snapshot.schema.to_json())
+
+
+@pytest.mark.filterwarnings("ignore::deltaic.DeltaicWarning")
+@needs_golden
+@pytest.mark.parametrize(("name", "version"), OLDER)
+def test_older_version(spark: SparkSession, tmp_path: Path, name: str, version: int) -> None:
+    known = reference(name)
+    copy = without_stale_checksums(known.folder, tmp_path)
+    schema = deltaic.Table(copy).snapshot(version=version).schema.to_json()
+    frame = ds.read(spark).option("versionAsOf", version).load(copy)
+    prove(known, known.older[version], arrow_of(frame), schema)
+
+
+@needs_golden
+@pytest.mark.parametrize("name", ROW_IDS)
+def test_row_ids(spark: SparkSession, name: str) -> None:
+    """What the core tells, which the golden tests compare with delta-spark.
+
+    protocol: reader-requirements-for-row-tracking.1
+    """
+    folder = reference(name).folder
+    frame = ds.read(spark).option("rowIds", True).load(folder)
+    assert "native" in ds.explain(frame)
+    ours = deltaic.Table(folder).snapshot().scan(row_ids=True).to_arrow()
+    assert difference(frame.toArrow(), ours) is None
+
+
+@needs_golden
+def test_tables_with_row_ids_are_there() -> None:
+    assert len(ROW_IDS) >= 4

@@ -11,27 +11,17 @@ import pytest
 
 import deltaic
 import deltaic.spark as ds
-from tests.golden.reference import GOLDEN, Content, Reference, reference
+from tests.golden.reference import GOLDEN, reference
 from tests.golden.rows import difference
 from tests.golden.test_changes import FEEDS, Feed, content
-from tests.golden.test_golden import as_read, padded
-from tests.golden.variants import as_text, holds_variants, rendered
 
-from .test_golden import READ, VERDICTS
+from .reference_rows import READ, arrow_of, older_versions, prove
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 needs_golden = pytest.mark.skipif(not GOLDEN.is_dir(), reason="../shared/golden is not beside the project")
-# A version that fares otherwise than its table has a line of its own there.
-NOT_READ = {name for name, verdict in VERDICTS.items() if verdict != "read"}
-OLDER = [
-    (name, version)
-    for name in READ
-    if GOLDEN.is_dir()
-    for version, known in reference(name).older.items()
-    if known.rows and f"{name}@{version}" not in NOT_READ
-]
+OLDER = older_versions()
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -43,19 +33,7 @@ def rows(spark: SparkSession, folder: Path, **options: object) -> pa.Table:
     reader = spark.read.format("deltaic")
     for name, value in options.items():
         reader = reader.option(name, str(value))
-    frame = reader.load(str(folder))
-    if "variant" not in frame.schema.json():
-        return frame.toArrow()
-    # As toArrow, which fails for a list of variants with a NULL in it.
-    batches = frame._collect_as_arrow()
-    return pa.Table.from_batches(batches) if batches else frame.toArrow()
-
-
-def prove(known: Reference, content: Content, actual: pa.Table, schema: str) -> None:
-    kinds = json.loads(schema)
-    if holds_variants(kinds):
-        actual = rendered(as_text(actual, kinds), kinds, content.read().schema)
-    assert difference(padded(actual, known.schema), as_read(content, actual)) is None
+    return arrow_of(reader.load(str(folder)))
 
 
 @pytest.mark.filterwarnings("ignore::deltaic.DeltaicWarning")

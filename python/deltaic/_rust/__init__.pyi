@@ -12,6 +12,8 @@ from .changes import Changes as Changes
 from .check import Finding as Finding
 from .check import Report as Report
 from .commit import Commit as Commit
+from .commit_files import CommitFiles as CommitFiles
+from .handover import HandOver as HandOver
 from .scan import Scan as Scan
 from .scan import ScanTask as ScanTask
 from .schema import Schema as Schema

@@ -1,6 +1,7 @@
 from typing import final
 
 from .arrow_table import ArrowTable
+from .handover import HandOver
 from .scan import Scan
 from .schema import Schema
 
@@ -68,6 +69,20 @@ class Snapshot:
 
         Raises:
             CorruptLog, CorruptData, PathEscape.
+        """
+
+    def hand_over(self, *, predicate: str | None = None) -> HandOver:
+        """What Spark's own reader needs to read the files that may hold a matching row.
+
+        Raises:
+            InvalidPredicate, UnsupportedExpression, UnsupportedFeature, CorruptLog, CorruptData, PathEscape.
+        """
+
+    def row_columns(self) -> tuple[str, str]:
+        """The files' columns of row ids and row commit versions (protocol: Row Tracking).
+
+        Raises:
+            UnsupportedFeature: Row tracking is not enabled.
         """
 
     def scan(

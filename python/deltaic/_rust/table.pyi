@@ -4,6 +4,7 @@ from typing import final
 from .changes import Changes
 from .check import Report
 from .commit import Commit
+from .commit_files import CommitFiles
 from .snapshot import Snapshot
 
 @final
@@ -99,6 +100,40 @@ class Table:
         Raises:
             VersionNotFound, UnsupportedFeature, SchemaMismatch, CorruptLog.
             ValueError: An unknown name in `columns`, or a range that ends before it starts.
+        """
+
+    def commit_files(
+        self,
+        first: int,
+        last: int,
+        *,
+        rows_as: Snapshot,
+        before: Snapshot | None,
+        columns: list[str] | None,
+        feed: bool,
+    ) -> list[CommitFiles]:
+        """Reads what each commit of a range brought (protocol: Add File and Remove File, Add CDC File).
+
+        Args:
+            first: The first version.
+            last: The last version, which is among them.
+            rows_as: The snapshot whose columns the rows have.
+            before: The snapshot of the version before the first, where there is one at hand.
+            columns: The columns to read, in this order; all of them when None.
+            feed: Whether the rows are those of the change feed.
+
+        Raises:
+            VersionNotFound: A commit is not, or no longer, in the log.
+            TableNotFound: A commit replaced the table by another one.
+            SchemaMismatch: A commit after `rows_as` changed the columns, or those of an older one do not fit.
+            UnsupportedFeature, CorruptLog, StorageError.
+        """
+
+    def version_since(self, timestamp_ms: int) -> int:
+        """The oldest version that was committed at or after a time, of those that the log holds.
+
+        Raises:
+            VersionNotFound: The newest one is older.
         """
 
     def history(self, limit: int | None = None) -> list[Commit]:

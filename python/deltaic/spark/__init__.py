@@ -17,11 +17,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
     from deltaic.spark.reader import Reader
 
-__all__ = ["read", "register"]
+__all__ = ["explain", "read", "register"]
 
 
 def read(spark: SparkSession) -> Reader:
@@ -46,6 +46,27 @@ def read(spark: SparkSession) -> Reader:
     except ModuleNotFoundError as error:
         raise _without_pyspark(error) from error
     return Reader(spark)
+
+
+def explain(frame: DataFrame) -> str:
+    """What reading this DataFrame's Delta tables takes, as text.
+
+    For each table: the way that is taken (Spark's own Parquet reader, or the data source) and why, the
+    version, how many files were ruled out before Spark saw them, and how partition values and deleted rows
+    are attached. What Spark itself makes of it is told by ``frame.explain()``.
+
+    Raises:
+        ValueError: No table that deltaic reads is in the DataFrame's plan.
+
+    Example:
+        >>> print(ds.explain(df))  # doctest: +SKIP
+        file:///data/events/ at version 12
+          way        native: Spark's own Parquet reader reads the files
+          files      40 in all, 5 after partitions, 5 after statistics; 96.3 MiB to read
+    """
+    from deltaic.spark.report import explain_frame
+
+    return explain_frame(frame)
 
 
 def register(spark: SparkSession) -> None:

@@ -1,33 +1,32 @@
 """The native scan: deltaic reads the log, Spark's vectorised Parquet reader reads the data files.
 
-Spark is handed the files of the snapshot by a sink log (see `sink_log`), so it lists nothing. The values of
-partition columns are not in the files: each file carries its ordinal instead, and a broadcast join from the
-ordinal attaches them, exactly as the log has them.
+Spark is handed the files of the snapshot by a sink log (see `sink_log`), so it lists nothing. What is not in
+the files comes beside them, joined by broadcast: partition values and row ids by the file's ordinal, deleted
+rows by blocks of 4096 rows.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast
 
 from pyspark.errors import PySparkException
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own idiom
-from pyspark.sql.types import ArrayType, LongType, MapType, NullType, StructField, StructType, VariantType
+from pyspark.sql.types import LongType, NullType, StructField, StructType, VariantType
 
 from deltaic.exceptions import UnsupportedFeature
 from deltaic.optional import require
-from deltaic.spark.data_files import DataFile, data_files
-from deltaic.spark.sink_log import SinkFile, sink_log
+from deltaic.spark.columns import nests, physical_names, quoted, renamed
+from deltaic.spark.sink_log import sink_log
 from deltaic.spark.types import struct_type
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from pyspark.sql import Column, DataFrame, SparkSession
-    from pyspark.sql.types import DataType
 
+    from deltaic import _rust
     from deltaic.snapshot import Snapshot
 
-__all__ = ["native_scan"]
+__all__ = ["NativeScan", "native_scan"]
 
 # Spark's older name of its Parquet format: always the V1 source, whatever spark.sql.sources.useV1SourceList
 # says. The V2 source has no `_metadata`.
@@ -35,61 +34,215 @@ _PARQUET = "org.apache.spark.sql.parquet"
 
 # Settings of the session that would change what is read, not how fast.
 _OPTIONS = {
-    "recursiveFileLookup": "true",  # without it, files outside the folder of the log are left out
     "ignoreMissingFiles": "false",
     "ignoreCorruptFiles": "false",
     "datetimeRebaseMode": "CORRECTED",  # for files that do not say: Delta's calendar is the Gregorian one
     "int96RebaseMode": "CORRECTED",
 }
 
-# Reader features whose tables this scan reads rightly, some only where a check below finds them unused.
-_READER_FEATURES = frozenset(
-    {"columnMapping", "deletionVectors", "timestampNtz", "v2Checkpoint", "vacuumProtocolCheck"}
-)
+# Of a block of rows, as `HandOver.vectors` has them.
+_BITS_OF_A_BLOCK = 12
+_BITS_OF_A_FILE = 28
+
+ROW_ID, ROW_COMMIT_VERSION = "_row_id", "_row_commit_version"
+MODIFICATION_TIME = "_file_modification_time"
 
 
-def native_scan(spark: SparkSession, snapshot: Snapshot) -> DataFrame:
+@dataclass(frozen=True)
+class NativeScan:
+    """How a native scan is made, and a DataFrame of it."""
+
+    frame: DataFrame
+    root: str
+    """The folder that Spark takes the files from, as its plans name it."""
+    files: int
+    """How many files Spark is handed."""
+    files_of_snapshot: int
+    files_after_partitions: int
+    size_in_bytes: int
+    notes: list[str] = field(default_factory=list[str])
+    """What is attached to the files, and how."""
+
+
+def native_scan(
+    spark: SparkSession,
+    snapshot: Snapshot,
+    *,
+    predicate: str | None = None,
+    row_ids: bool = False,
+    modification_time: bool = False,
+    hadoop_options: dict[str, str] | None = None,
+) -> NativeScan:
     """A DataFrame of the snapshot's rows: the table's columns in their order, read by Spark alone.
+
+    Args:
+        spark: A classic session.
+        snapshot: What is read.
+        predicate: Which files are read; the rows of these are not looked at.
+        row_ids: Whether ``_row_id`` and ``_row_commit_version`` come behind the columns.
+        modification_time: Whether ``_file_modification_time`` does.
+        hadoop_options: Settings of Hadoop's file systems for this read.
 
     Raises:
         UnsupportedFeature: The table has something that the native scan does not express.
         CorruptData: A local data file is missing.
     """
     schema = struct_type(snapshot.schema.to_json())
-    files: Any = snapshot.files().to_arrow()
-    _refuse_unsupported(snapshot, schema, files)
-
-    partition_columns = set(snapshot.partition_columns)
-    stored = StructType(
-        [f for f in schema.fields if f.name not in partition_columns and not isinstance(f.dataType, NullType)]
+    _refuse_unsupported(snapshot, schema)
+    # The same package.
+    rust: _rust.Snapshot = snapshot._rust  # noqa: SLF001 # pyright: ignore[reportPrivateUsage]
+    row_columns = rust.row_columns() if row_ids else None
+    handed = rust.hand_over(predicate=predicate)
+    vectors = handed.vectors
+    if vectors is None:
+        raise _beyond(snapshot, "deletionVectors", "more deleted rows than an executor can hold")
+    scan = _Assembly(spark, snapshot, schema, handed, hadoop_options or {})
+    frame = scan.read(row_columns, modification_time=modification_time)
+    return NativeScan(
+        frame=frame,
+        root=scan.root,
+        files=handed.num_files,
+        files_of_snapshot=handed.files_of_snapshot,
+        files_after_partitions=handed.files_after_partitions,
+        size_in_bytes=handed.size_in_bytes,
+        notes=scan.notes,
     )
-    found = data_files(
-        snapshot.uri, snapshot.version, files.column("path").to_pylist(), files.column("size").to_pylist()
-    )
-    if not partition_columns:
-        times: list[int] = files.column("modification_time").to_pylist()
-        frame = _read(spark, stored, [SinkFile(*file, time) for file, time in zip(found, times, strict=True)])
-        values: dict[str, str] = {}
-    else:
-        ordinal, values = _fresh_names(schema, sorted(partition_columns))
-        _prove_that_nulls_are_null(snapshot, files.column("partition_values"))
-        frame = _read_with_ordinal(spark, stored, found, ordinal)
-        right = _partition_frame(spark, schema, files, ordinal, values)
-        frame = frame.join(F.broadcast(right), on=ordinal, how="inner")
-    whole = _loses_structs(spark)
-    return frame.select(*(_column(field, values, whole_structs=whole) for field in schema.fields))
 
 
-def _column(field: StructField, values: dict[str, str], *, whole_structs: bool) -> Column:
-    if isinstance(field.dataType, NullType):
-        return F.lit(None).alias(field.name, metadata=field.metadata)
-    if field.name in values:
-        return F.col(values[field.name]).alias(field.name, metadata=field.metadata)
-    column = F.col(_quoted(field.name))
-    if whole_structs and _nests(field.dataType, StructType):
-        # Spark does not see through this to single fields, so it reads the column with all of them.
-        return F.element_at(F.array(column), 1).alias(field.name, metadata=field.metadata)
-    return column
+class _Assembly:
+    """What one native scan is put together from."""
+
+    def __init__(
+        self,
+        spark: SparkSession,
+        snapshot: Snapshot,
+        schema: StructType,
+        handed: _rust.HandOver,
+        hadoop_options: dict[str, str],
+    ) -> None:
+        self._spark = spark
+        self._schema = schema
+        self._handed = handed
+        self._hadoop_options = hadoop_options
+        self._physical = physical_names(schema, snapshot.schema.to_json())
+        self._partitions = set(snapshot.partition_columns)
+        self._vectors: Any = require("pyarrow", "deltaic.spark.read").table(handed.vectors)
+        self._prefix = _fresh_prefix(schema, self._physical)
+        self._by_folders = bool(self._partitions) and handed.is_in_folders and handed.num_files > 0
+        self.root = ""
+        self.notes: list[str] = []
+
+    def read(self, row_columns: tuple[str, str] | None, *, modification_time: bool) -> DataFrame:
+        """The whole of it, with what else is asked for behind the table's columns."""
+        joined_values = bool(self._partitions) and not self._by_folders
+        joins_files = joined_values or modification_time or row_columns is not None
+        has_vectors = self._vectors.num_rows > 0
+        frame = self._files(row_columns or (), ordinals=joins_files or has_vectors)
+        if has_vectors:
+            frame = self._without_deleted(frame)
+        if joins_files:
+            frame = frame.join(
+                F.broadcast(self._file_frame()), on=F.col(self._name("file")) == F.col(self._name("ordinal"))
+            )
+        whole = _loses_structs(self._spark)
+        pairs = zip(self._schema.fields, self._physical.fields, strict=True)
+        columns = [
+            self._column(index, outside, inside, whole_structs=whole)
+            for index, (outside, inside) in enumerate(pairs)
+        ]
+        if row_columns:
+            columns += self._row_identity(row_columns)
+        if modification_time:
+            columns.append(F.timestamp_millis(F.col(self._name("time"))).alias(MODIFICATION_TIME))
+        return frame.select(*columns)
+
+    def _files(self, row_columns: tuple[str, ...], *, ordinals: bool) -> DataFrame:
+        """The files' own columns, with the file's ordinal and the row's place in it where they are needed."""
+        pairs = zip(self._schema.fields, self._physical.fields, strict=True)
+        stored = [
+            inside
+            for outside, inside in pairs
+            if not isinstance(inside.dataType, NullType)
+            and (self._by_folders or outside.name not in self._partitions)
+        ]
+        stored += [StructField(name, LongType()) for name in row_columns]
+        options = dict(_OPTIONS)
+        if self._by_folders:
+            self.notes.append("partition values are read from the folders, by which Spark prunes")
+        else:
+            # Without it, files outside the folder of the log are left out.
+            options["recursiveFileLookup"] = "true"
+        reader = self._spark.read.format(_PARQUET).schema(StructType(stored))
+        with sink_log(self._handed.sink_log(ordinals=ordinals)) as folder:
+            frame = reader.options(**options, **self._hadoop_options).load(folder)
+            self.root = _root_of_the_log(frame)
+        if not ordinals:
+            return frame
+        # Not frame["_metadata"]: a table may have a column of that name.
+        about = frame.metadataColumn("_metadata")
+        file = F.unix_millis(about["file_modification_time"]).alias(self._name("file"))
+        return frame.select("*", file, about["row_index"].alias(self._name("row")))
+
+    def _without_deleted(self, frame: DataFrame) -> DataFrame:
+        """The rows that no deletion vector deletes."""
+        block, words = self._name("block"), self._name("words")
+        table = self._vectors.rename_columns([block, words])
+        self.notes.append(f"deleted rows are left out by {table.num_rows:,} blocks of 4096 rows, broadcast")
+        right = cast("Any", self._spark).createDataFrame(table)
+        row = F.col(self._name("row"))
+        key = F.shiftleft(F.col(self._name("file")), _BITS_OF_A_FILE) + F.shiftright(row, _BITS_OF_A_BLOCK)
+        joined = frame.join(F.broadcast(right), on=key == F.col(block), how="left")
+        word = F.col(words)[F.shiftright(row, 6).bitwiseAND(F.lit(63)).cast("int")]
+        bit = F.getbit(word, row.bitwiseAND(F.lit(63)).cast("int"))
+        return joined.where(F.col(words).isNull() | (bit == 0))
+
+    def _file_frame(self) -> DataFrame:
+        """One row a file: its ordinal, and what the log says of it."""
+        pa = require("pyarrow", "deltaic.spark.read")
+        files: Any = pa.table(self._handed.files)
+        fields = [
+            StructField(self._name("ordinal"), LongType(), nullable=False),
+            StructField(self._name("time"), LongType()),
+            StructField(self._name("base"), LongType()),
+            StructField(self._name("version"), LongType()),
+        ]
+        arrays: list[Any] = [files.column(index) for index in range(len(fields))]
+        if self._partitions and not self._by_folders:
+            self.notes.append("partition values are joined by the file's ordinal, broadcast")
+            values = files.column("partition_values").combine_chunks()
+            for index, column in enumerate(self._schema.fields):
+                if column.name in self._partitions:
+                    arrays.append(values.flatten()[values.type.get_field_index(column.name)])
+                    fields.append(StructField(self._name(f"value{index}"), column.dataType))
+        table = pa.table(arrays, names=[field.name for field in fields])
+        return cast("Any", self._spark).createDataFrame(table, schema=StructType(fields))
+
+    def _column(
+        self, index: int, outside: StructField, inside: StructField, *, whole_structs: bool
+    ) -> Column:
+        if isinstance(outside.dataType, NullType):
+            column = F.lit(None)
+        elif outside.name in self._partitions and not self._by_folders:
+            column = F.col(self._name(f"value{index}"))
+        else:
+            column = F.col(quoted(inside.name))
+            if whole_structs and nests(outside.dataType, StructType):
+                # Spark does not see through this to single fields, so it reads the column with all of them.
+                column = F.element_at(F.array(column), 1)
+            column = renamed(column, inside.dataType, outside.dataType)
+        return column.alias(outside.name, metadata=outside.metadata)
+
+    def _row_identity(self, row_columns: tuple[str, str]) -> list[Column]:
+        """A row's id and commit version: what its file keeps of it, else what the log says of the file."""
+        copied_id, copied_version = (F.col(quoted(name)) for name in row_columns)
+        fresh = F.col(self._name("base")) + F.col(self._name("row"))
+        return [
+            F.coalesce(copied_id, fresh).alias(ROW_ID),
+            F.coalesce(copied_version, F.col(self._name("version"))).alias(ROW_COMMIT_VERSION),
+        ]
+
+    def _name(self, what: str) -> str:
+        return f"{self._prefix}_{what}"
 
 
 def _loses_structs(spark: SparkSession) -> bool:
@@ -104,106 +257,43 @@ def _loses_structs(spark: SparkSession) -> bool:
     return legacy == "true"
 
 
-def _read(spark: SparkSession, stored: StructType, files: list[SinkFile]) -> DataFrame:
-    with sink_log(files) as folder:
-        frame = spark.read.format(_PARQUET).schema(stored).options(**_OPTIONS).load(folder)
-        _prove_that_the_log_is_read(frame)
-    return frame
-
-
-def _read_with_ordinal(
-    spark: SparkSession, stored: StructType, found: Iterable[DataFile], ordinal: str
-) -> DataFrame:
-    frame = _read(spark, stored, [SinkFile(*file, number) for number, file in enumerate(found)])
-    # Not frame["_metadata"]: a table may have a column of that name.
-    time = frame.metadataColumn("_metadata")["file_modification_time"]
-    return frame.select("*", F.unix_millis(time).alias(ordinal))
-
-
-def _partition_frame(
-    spark: SparkSession, schema: StructType, files: Any, ordinal: str, values: dict[str, str]
-) -> DataFrame:
-    """One row a file: its ordinal and its partition values, typed, under the names in `values`."""
-    pa = require("pyarrow", "deltaic.spark.read")
-    structs = files.column("partition_values")
-    typed = structs.flatten()
-    arrays: list[Any] = [pa.array(range(files.num_rows), pa.int64())]
-    fields = [StructField(ordinal, LongType(), nullable=False)]
-    for column, name in values.items():
-        arrays.append(typed[structs.type.get_field_index(column)])
-        fields.append(StructField(name, schema[column].dataType))
-    table = pa.table(arrays, names=[field.name for field in fields])
-    return cast("Any", spark).createDataFrame(table, schema=StructType(fields))
-
-
-def _prove_that_nulls_are_null(snapshot: Snapshot, values: Any) -> None:
-    """A partition value whose text does not parse is listed as NULL; a scan raises an error for it."""
-    columns = [
-        f"{_quoted(field.name)} IS NULL"
-        for field, column in zip(values.type, values.flatten(), strict=True)
-        if column.null_count
-    ]
-    if columns:
-        snapshot.scan(columns=[], predicate=" OR ".join(columns)).count()
-
-
-def _prove_that_the_log_is_read(frame: DataFrame) -> None:
-    """Spark must have taken the list of files; otherwise it would find an empty folder, and no rows."""
+def _root_of_the_log(frame: DataFrame) -> str:
+    """Where Spark took the list of files from; else it would find an empty folder, and no rows."""
     plan: Any = cast("Any", frame)._jdf.queryExecution().analyzed()  # noqa: SLF001 - PySpark has no public way
-    index: str = plan.relation().location().getClass().getSimpleName()
+    location: Any = plan.relation().location()
+    index: str = location.getClass().getSimpleName()
     if index != "MetadataLogFileIndex":
         raise UnsupportedFeature(
             f"this Spark session does not take the list of files of a native scan (it made a {index})",
             hint="set spark.sql.streaming.fileStreamSink.ignoreMetadata to false",
         )
+    return location.rootPaths().mkString(",")
 
 
-def _refuse_unsupported(snapshot: Snapshot, schema: StructType, files: Any) -> None:
-    protocol = snapshot.protocol
-    unknown = sorted(protocol.reader_features - _READER_FEATURES)
-    if protocol.min_reader_version > 3:
-        unknown.append(f"reader version {protocol.min_reader_version}")
-    if snapshot.properties.get("delta.columnMapping.mode", "none") != "none":
-        unknown.append("columnMapping")
-    vectors = files.column("deletion_vector")
-    if vectors.null_count < len(vectors):
-        unknown.append("deletionVectors")
-    unknown.extend(
-        f"type variant in column {f.name}" for f in schema.fields if _nests(f.dataType, VariantType)
+def _refuse_unsupported(snapshot: Snapshot, schema: StructType) -> None:
+    mode = snapshot.properties.get("delta.columnMapping.mode", "none")
+    if mode == "id":
+        raise _beyond(snapshot, "columnMapping", "columns that are found by ids, which files may name anyhow")
+    for column in schema.fields:
+        if nests(column.dataType, VariantType):
+            raise _beyond(snapshot, "variantType", f"type variant, as of column {column.name}")
+        if nests(column.dataType, NullType, inside=True):
+            raise _beyond(snapshot, "void", f"void inside column {column.name}")
+
+
+def _beyond(snapshot: Snapshot, feature: str, what: str) -> UnsupportedFeature:
+    return UnsupportedFeature(
+        f"Spark's own reader does not read tables with {what}: {snapshot.uri}",
+        context={"path": snapshot.uri, "version": snapshot.version, "feature": feature},
+        hint="read the table with the data source: deltaic.spark.register(spark), "
+        'then spark.read.format("deltaic")',
     )
-    unknown.extend(f"void inside column {f.name}" for f in schema.fields if _has_inside(f.dataType, NullType))
-    if unknown:
-        raise UnsupportedFeature(
-            f"the native Spark scan does not read tables with {', '.join(unknown)} yet: {snapshot.uri}",
-            context={"path": snapshot.uri, "version": snapshot.version, "feature": unknown[0]},
-            hint="try deltaic.Table(path).snapshot().scan(); what it refuses too is not implemented yet",
-        )
 
 
-def _nests(data_type: DataType, kind: type[DataType]) -> bool:
-    return isinstance(data_type, kind) or _has_inside(data_type, kind)
-
-
-def _has_inside(data_type: DataType, kind: type[DataType]) -> bool:
-    if isinstance(data_type, StructType):
-        inside = [field.dataType for field in data_type.fields]
-    elif isinstance(data_type, ArrayType):
-        inside = [data_type.elementType]
-    elif isinstance(data_type, MapType):
-        inside = [data_type.keyType, data_type.valueType]
-    else:
-        inside = []
-    return any(_nests(each, kind) for each in inside)
-
-
-def _fresh_names(schema: StructType, partition_columns: list[str]) -> tuple[str, dict[str, str]]:
-    """Names for the ordinal and for each partition column's values that no column of the table has."""
+def _fresh_prefix(logical: StructType, physical: StructType) -> str:
+    """What no column's name begins with."""
     prefix = "__deltaic"
-    taken = [name.lower() for name in schema.names]
+    taken = [name.lower() for name in (*logical.names, *physical.names)]
     while any(name.startswith(prefix) for name in taken):
         prefix += "_"
-    return f"{prefix}_file", {name: f"{prefix}_value{i}" for i, name in enumerate(partition_columns)}
-
-
-def _quoted(name: str) -> str:
-    return "`" + name.replace("`", "``") + "`"
+    return prefix

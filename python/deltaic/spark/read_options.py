@@ -75,6 +75,8 @@ class ReadOptions:
     changes: ChangeRange | None = None
     predicate: str | None = None
     row_ids: bool = False
+    time_zone: str | None = None
+    """The zone of times that name none, where the caller says so."""
     storage_options: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
 
     @classmethod
@@ -128,6 +130,7 @@ class ReadOptions:
             changes,
             predicate=_text("predicate", given.get("predicate")),
             row_ids=_flag("rowIds", given.get("rowIds", False)),
+            time_zone=_text("timeZone", given.get("timeZone")),
             storage_options=store,
         )
         found._refuse_contradictions()
@@ -172,6 +175,26 @@ class ReadOptions:
         if self.changes is not None:
             return replace(self, changes=replace(self.changes, end=snapshot.version))
         return replace(self, version=snapshot.version, timestamp=None)
+
+    def as_options(self, predicate: str | None = None) -> dict[str, str]:
+        """The same as options of the data source, with another predicate, whose times are UTC's."""
+        given: dict[str, object] = {"path": self.path, **self.storage_options}
+        if self.version is not None:
+            given["versionAsOf"] = self.version
+        if self.timestamp is not None:
+            given["timestampAsOf"] = self.timestamp.isoformat()
+        if self.changes is not None:
+            given["readChangeFeed"] = "true"
+            for which, bound in (("starting", self.changes.start), ("ending", self.changes.end)):
+                if isinstance(bound, datetime):
+                    given[f"{which}Timestamp"] = bound.isoformat()
+                elif bound is not None:
+                    given[f"{which}Version"] = bound
+        if self.row_ids:
+            given["rowIds"] = "true"
+        if predicate is not None:
+            given.update(predicate=predicate, timeZone="UTC")
+        return {name: str(value) for name, value in given.items()}
 
     def change_scan(self, columns: list[str] | None = None) -> Scan:
         """The scan of the change feed.

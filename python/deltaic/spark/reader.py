@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 from datetime import date, datetime
+from functools import partial
 from typing import TYPE_CHECKING
 
 from pyspark.sql import SparkSession
 
-from deltaic.exceptions import UnsupportedFeature
+from deltaic.exceptions import UnsupportedExpression
+from deltaic.predicates import Expression
+from deltaic.spark.instants import path_time
+from deltaic.spark.read_options import ReadOptions
 from deltaic.times import from_millis
+from deltaic.translate import to_sql
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-__all__ = ["Reader"]
+    from deltaic.schema import Schema
+    from deltaic.translate import Predicate
 
-_OPTIONS = ("versionAsOf", "timestampAsOf")
+__all__ = ["Reader"]
 
 
 class Reader:
@@ -28,6 +33,14 @@ class Reader:
     - ``versionAsOf``: a version, as a number or its digits.
     - ``timestampAsOf``: the version that was current then. A date, a datetime, or text that Spark can cast to
       a timestamp, in the session's time zone where it names none.
+    - ``readChangeFeed`` with ``startingVersion`` or ``startingTimestamp``, and ``endingVersion`` or
+      ``endingTimestamp``: what changed, instead of what is there.
+    - ``predicate``: SQL text, as for `where`.
+    - ``rowIds``: true adds ``_row_id`` and ``_row_commit_version``, of a table with row tracking.
+    - ``fileModificationTime``: true adds ``_file_modification_time``, the time of a row's file as the log
+      states it. (``_metadata.file_modification_time`` may hold the file's ordinal instead.)
+    - The options of the table's store, under the names that `deltaic.Table` takes. Spark's own reader needs
+      them in its Hadoop configuration, and takes those that begin with ``fs.`` from here.
 
     The snapshot is the table at the moment of `load`: what is committed later is not seen by the DataFrame.
 
@@ -37,31 +50,19 @@ class Reader:
     """
 
     def __init__(self, spark: SparkSession) -> None:
-        if type(spark).__module__.startswith("pyspark.sql.connect"):
-            raise UnsupportedFeature(
-                "deltaic.spark.read does not work with Spark Connect yet",
-                hint="use a classic session (SparkSession.builder.master(…), without remote), or hand over "
-                "Arrow: spark.createDataFrame(deltaic.Table(path).snapshot().scan().to_arrow())",
-            )
-        if not isinstance(spark, SparkSession):  # pyright: ignore[reportUnnecessaryIsInstance] - callers err
+        self._is_connect = type(spark).__module__.startswith("pyspark.sql.connect")
+        if not self._is_connect and not isinstance(spark, SparkSession):  # pyright: ignore[reportUnnecessaryIsInstance] - callers err
             raise TypeError(f"a SparkSession is needed, not {type(spark).__name__}")
         self._spark = spark
         self._options: dict[str, object] = {}
+        self._conditions: list[Predicate] = []
 
     def option(self, key: str, value: object) -> Reader:
-        """Set one option; None takes it back.
-
-        Raises:
-            ValueError: No option has that name.
-        """
-        for name in _OPTIONS:
-            if name.lower() == key.lower():
-                self._options[name] = value
-                return self
-        near = difflib.get_close_matches(key.lower(), [name.lower() for name in _OPTIONS], n=1, cutoff=0.4)
-        meant = next((name for name in _OPTIONS if near and name.lower() == near[0]), None)
-        advice = f"did you mean {meant!r}?" if meant else f"there are {' and '.join(map(repr, _OPTIONS))}"
-        raise ValueError(f"unknown option {key!r}: {advice}")
+        """Set one option; None takes it back. `load` says which is not known."""
+        self._options = {name: each for name, each in self._options.items() if name.lower() != key.lower()}
+        if value is not None:
+            self._options[key] = value
+        return self
 
     def options(self, **options: object) -> Reader:
         """Set several options, as `option` does one."""
@@ -69,52 +70,119 @@ class Reader:
             self.option(key, value)
         return self
 
+    def where(self, condition: Predicate) -> Reader:
+        """Keep the rows for which this is true; called again, those for which both are.
+
+        Given before `load`, it rules out files by their partition values and statistics, so that Spark never
+        sees them.
+
+        Args:
+            condition: SQL text as `DataFrame.where` takes it, or an expression of `deltaic.col`.
+        """
+        self._conditions.append(condition)
+        return self
+
     def load(self, path: str | os.PathLike[str]) -> DataFrame:
         """The table at this path or URI, at the version that the options choose, else the newest.
+
+        A path may end in ``@v12`` for a version, or in ``@20261101120000000`` for a time.
 
         Raises:
             TableNotFound: There is no table.
             VersionNotFound: The version or time is out of the table's range.
             UnsupportedFeature: The table has a feature that is not implemented.
             CorruptData: A local data file is missing.
-            ValueError: An option's value makes no sense, or both are given.
+            InvalidPredicate: Spark does not understand a condition.
+            ValueError: An option is not known, its value makes no sense, or two contradict each other.
         """
-        from deltaic.spark.plan import native_scan
-        from deltaic.table import Table
+        if self._is_connect:
+            return self._on_the_server(os.fspath(path))
+        given = dict(self._options)
+        modification_time = _taken(given, "fileModificationTime")
+        options = ReadOptions.parse(
+            {**given, "path": os.fspath(path)},
+            partial(_instant, self._spark),
+            path_instant=partial(path_time, time_zone=self._spark.conf.get("spark.sql.session.timeZone")),
+        )
+        snapshot = options.snapshot()
+        pinned = options.pinned(snapshot)
+        predicate = self._predicate(options.predicate, snapshot.schema)
+        if pinned.changes is not None:
+            frame = self._by_source(pinned, None)
+            return frame if predicate is None else frame.where(predicate)
+        from deltaic.spark.planner import Question, plan
 
-        version, timestamp = self._options.get("versionAsOf"), self._options.get("timestampAsOf")
-        table = Table(path)
-        if version is not None and timestamp is not None:
-            raise ValueError("versionAsOf and timestampAsOf exclude each other: give one")
-        if version is not None:
-            snapshot = table.snapshot(version=_version(version))
-        elif timestamp is not None:
-            snapshot = table.snapshot(timestamp=_instant(self._spark, timestamp))
-        else:
-            snapshot = table.snapshot()
-        return native_scan(self._spark, snapshot)
+        question = Question(
+            predicate=predicate,
+            row_ids=options.row_ids,
+            modification_time=_switch("fileModificationTime", modification_time),
+            hadoop_options={
+                name: value for name, value in options.storage_options.items() if name.startswith("fs.")
+            },
+        )
+        return plan(self._spark, snapshot, question, partial(self._by_source, pinned))
+
+    def _on_the_server(self, path: str) -> DataFrame:
+        """With Connect, the table may be where only the server reaches it."""
+        from deltaic.spark.registration import register_sources
+
+        register_sources(self._spark)
+        zone = self._spark.conf.get("spark.sql.session.timeZone")
+        given = {"timeZone": zone, **{name: str(value) for name, value in self._options.items()}}
+        frame = self._spark.read.format("deltaic").options(**given).load(path)
+        for condition in self._conditions:
+            if not isinstance(condition, (str, Expression)):
+                raise UnsupportedExpression(
+                    "with Spark Connect a condition is SQL text or an expression of deltaic.col(…)",
+                    context={"expression": str(condition)},
+                )
+            frame = frame.where(condition if isinstance(condition, str) else condition.sql)
+        return frame
+
+    def _by_source(self, options: ReadOptions, predicate: str | None) -> DataFrame:
+        from deltaic.spark.registration import register_sources
+
+        register_sources(self._spark)
+        return self._spark.read.format("deltaic").options(**options.as_options(predicate)).load()
+
+    def _predicate(self, given: str | None, schema: Schema) -> str | None:
+        conditions = [*self._conditions, *([] if given is None else [given])]
+        texts = [to_sql(condition, schema) for condition in conditions]
+        if len(texts) < 2:
+            return texts[0] if texts else None
+        # A text may end in a comment.
+        return " AND ".join(f"({text}\n)" for text in texts)
 
 
-def _version(value: object) -> int:
-    if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
-        return value
-    if isinstance(value, str) and value.isascii() and value.isdigit():
-        return int(value)
-    raise ValueError(f"versionAsOf must be a version (0, 1, 2 …), not {value!r}")
+def _taken(options: dict[str, object], name: str) -> object:
+    """The value of an option, which is no longer among them."""
+    for key in options:
+        if key.lower() == name.lower():
+            return options.pop(key)
+    return None
 
 
-def _instant(spark: SparkSession, value: object) -> datetime:
+def _switch(name: str, value: object) -> bool:
+    text = str(value).lower()
+    if value is None or text == "false":
+        return False
+    if text == "true":
+        return True
+    raise ValueError(f"{name} is true or false, not {value!r}")
+
+
+def _instant(spark: SparkSession, name: str, value: object) -> datetime:
     if isinstance(value, datetime) and value.tzinfo is not None:
         return value
     if not isinstance(value, str | date):
-        raise ValueError(f"timestampAsOf must be text, a date or a datetime, not {value!r}")
+        raise ValueError(f"{name} must be text, a date or a datetime, not {value!r}")
     # The session's time zone and Spark's spelling of times: so Spark is asked.
     cast = "SELECT unix_millis(try_cast(:value AS TIMESTAMP_LTZ)) AS milliseconds"
     row = spark.sql(cast, args={"value": str(value)}).first()
     milliseconds: int | None = row[0] if row else None
     if milliseconds is None:
         raise ValueError(
-            f"timestampAsOf is not a time: {value!r}; write it as '2026-11-01', '2026-11-01 12:30:00' "
+            f"{name} is not a time: {value!r}; write it as '2026-11-01', '2026-11-01 12:30:00' "
             "or '2026-11-01T12:30:00Z'"
         )
     return from_millis(milliseconds)

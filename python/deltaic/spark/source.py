@@ -19,13 +19,14 @@ from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 from pyspark.sql.pandas import types as arrow_types
 from pyspark.sql.types import LongType, StringType, StructField, StructType, TimestampType
 
-from deltaic.exceptions import DeltaicError
+from deltaic.exceptions import DeltaicError, InvalidPredicate
 from deltaic.spark.arrow_batches import fitted
 from deltaic.spark.chosen_columns import chosen_columns
 from deltaic.spark.instants import instant, path_time
 from deltaic.spark.partitions import balanced, partition_count
 from deltaic.spark.pushed_filters import to_predicate
 from deltaic.spark.read_options import ReadOptions
+from deltaic.spark.session_zone import is_utc, speaks_of_instants
 from deltaic.spark.types import struct_type
 from deltaic.spark.worker_errors import told_plainly
 
@@ -158,7 +159,14 @@ class TableReader(DataSourceReader):
             raise RuntimeError("a reader plans where it was made, and nowhere else")
         if options.changes is not None:
             return options.change_scan(self._schema.names)
-        predicate = " AND ".join(f"({each})" for each in (options.predicate, *filters) if each)
+        asked = options.predicate
+        if asked and not is_utc(options.time_zone) and speaks_of_instants(snapshot.schema.to_json(), asked):
+            raise InvalidPredicate(
+                "the predicate may name a time without a zone, and a data source is not told the session's",
+                context={"predicate": asked},
+                hint="filter the DataFrame by where(…), or say option('timeZone', 'UTC') if it is UTC's",
+            )
+        predicate = " AND ".join(f"({each}\n)" for each in (asked, *filters) if each)
         ids = _ROW_ID_COLUMNS if options.row_ids else ()
         columns = [name for name in self._columns if name not in ids]
         return snapshot.scan(columns, predicate or None, row_ids=options.row_ids)

@@ -111,6 +111,12 @@ pub(crate) fn remove_empty_above(file: &Path, up_to: &Path, with_it: bool) {
     }
 }
 
+/// How long a file is, links followed; none where it is no regular file.
+pub(crate) fn length_of_file(file: &Path) -> std::io::Result<Option<u64>> {
+    let found = fs::metadata(file)?;
+    Ok(found.is_file().then_some(found.len()))
+}
+
 /// Whether something stands at the place that is no regular file: a folder, a pipe, a device, a link to nowhere.
 #[must_use]
 pub fn is_no_regular_file(file: &Path) -> bool {

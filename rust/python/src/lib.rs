@@ -9,8 +9,10 @@ mod capsule;
 mod changes;
 mod check;
 mod commit;
+mod commit_files;
 mod error;
 mod fault;
+mod handover;
 #[cfg(feature = "provoke")]
 mod provoke;
 mod runtime;
@@ -42,6 +44,8 @@ fn _rust(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<check::Finding>()?;
     module.add_class::<check::Report>()?;
     module.add_class::<commit::Commit>()?;
+    module.add_class::<handover::HandOver>()?;
+    module.add_class::<commit_files::CommitFiles>()?;
     module.add_class::<scan::Scan>()?;
     module.add_class::<scan::ScanTask>()?;
     module.add_class::<schema::Schema>()?;

@@ -12,6 +12,7 @@ use pyo3::prelude::*;
 use crate::arrow_table::ArrowTable;
 use crate::error::{Answer, broken};
 use crate::fault::guarded;
+use crate::handover::HandOver;
 use crate::runtime::wait;
 use crate::scan::Scan;
 use crate::schema::Schema;
@@ -133,6 +134,20 @@ impl Snapshot {
             async move { deltaic_table::read::list_vectors(&snapshot).await },
         )?;
         Ok(ArrowTable { schema, batches })
+    }
+
+    #[pyo3(signature = (*, predicate=None))]
+    fn hand_over(&self, py: Python<'_>, predicate: Option<String>) -> Answer<HandOver> {
+        let snapshot = self.snapshot.clone();
+        wait(py, async move {
+            deltaic_table::handover::HandOver::try_new(&snapshot, predicate.as_deref()).await
+        })
+        .map(HandOver)
+    }
+
+    /// Where files keep what row tracking tells of rows that were copied.
+    fn row_columns(&self) -> Answer<(String, String)> {
+        guarded(|| Ok(deltaic_table::scan::row_columns(&self.snapshot)?))
     }
 
     #[pyo3(signature = (*, columns, predicate, limit, batch_size, row_ids, variant))]

@@ -7,7 +7,7 @@ use deltaic_log::TableLocation;
 use deltaic_log::history::history;
 use deltaic_log::location::StorageOptions;
 use deltaic_log::snapshot::LoadOptions;
-use deltaic_log::time_travel::version_at;
+use deltaic_log::time_travel::{version_at, version_since};
 use deltaic_log::transaction::{IfExists, NewTable, UserInfo, create};
 use deltaic_protocol::schema::schema_from_arrow;
 use deltaic_protocol::{Error, ErrorKind, Version};
@@ -19,6 +19,7 @@ use crate::capsule::{BatchesIn, SchemaIn};
 use crate::changes::{Changes, End, Question, plan};
 use crate::check::{self, Report};
 use crate::commit::Commit;
+use crate::commit_files::{self, CommitFiles};
 use crate::error::Answer;
 use crate::fault::guarded;
 use crate::runtime::wait;
@@ -154,6 +155,40 @@ impl Table {
         };
         let (location, options) = (Arc::clone(&self.location), self.options);
         wait(py, plan(location, question, options)).map(Changes)
+    }
+
+    #[pyo3(signature = (first, last, *, rows_as, before, columns, feed))]
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "the options of one verb, all named in Python"
+    )]
+    fn commit_files(
+        &self,
+        py: Python<'_>,
+        first: i64,
+        last: i64,
+        rows_as: PyRef<'_, Snapshot>,
+        before: Option<PyRef<'_, Snapshot>>,
+        columns: Option<Vec<String>>,
+        feed: bool,
+    ) -> Answer<Vec<CommitFiles>> {
+        let question = commit_files::Question {
+            first,
+            last,
+            rows_as: &rows_as,
+            before: before.as_deref(),
+            columns,
+            feed,
+        };
+        commit_files::read(py, question, self.options)
+    }
+
+    fn version_since(&self, py: Python<'_>, timestamp_ms: i64) -> Answer<i64> {
+        let (location, options) = (Arc::clone(&self.location), self.options);
+        let version = wait(py, async move {
+            version_since(&location, timestamp_ms, options).await
+        })?;
+        Ok(version.as_i64())
     }
 
     #[pyo3(signature = (limit=None))]

@@ -7,6 +7,7 @@
 
 pub mod changes;
 pub mod check;
+pub mod handover;
 pub mod read;
 pub mod scan;
 pub mod write;

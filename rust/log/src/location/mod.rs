@@ -4,6 +4,7 @@ mod confined;
 mod connect;
 mod environment;
 mod hadoop;
+mod local_files;
 mod names;
 mod options;
 mod per_process;

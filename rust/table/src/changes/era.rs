@@ -94,15 +94,15 @@ pub(super) struct Last<'a> {
 
 /// By which names columns of an era and of the last schema are the same.
 #[derive(Clone, Copy)]
-struct Names {
-    era: ColumnMappingMode,
-    last: ColumnMappingMode,
+pub(super) struct Names {
+    pub(super) era: ColumnMappingMode,
+    pub(super) last: ColumnMappingMode,
 }
 
 impl Names {
     /// The column of the last schema that a column of the era is: mapped columns keep their physical names, and those of
     /// a table that is mapped later have the names that they had; where the mapping was dropped, the logical names stay.
-    fn same<'a>(self, last: &'a StructType, field: &StructField) -> Option<&'a StructField> {
+    pub(super) fn same<'a>(self, last: &'a StructType, field: &StructField) -> Option<&'a StructField> {
         if !self.last.is_mapped() {
             return last.field_ignoring_case(&field.name);
         }

@@ -7,12 +7,15 @@
 //! Protocol: *Change Data Files*, *Reader Requirements for AddCDCFile*.
 
 mod cancel;
+mod commit_files;
 mod era;
 mod feed_schema;
 mod plan;
+mod same_columns;
 mod stream;
 mod version_plan;
 
+pub use commit_files::{CommitFiles, CommitFilesOptions, commit_files};
 pub use plan::{ChangeOptions, Changes};
 pub use stream::stream_changes;
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use deltaic_log::TableLocation;
-use deltaic_log::changes::{TableForm, ToldBy, read_changes};
+use deltaic_log::changes::{CommitChanges, TableForm, ToldBy, read_changes};
 use deltaic_log::snapshot::LoadOptions;
 use deltaic_protocol::schema::StructType;
 use deltaic_protocol::{Error, ErrorKind, Result, Version};
@@ -48,7 +48,6 @@ impl Changes {
         options: ChangeOptions,
         load: LoadOptions,
     ) -> Result<Self> {
-        let uri = location.uri().to_owned();
         let told_by = if options.infer {
             ToldBy::Standing
         } else {
@@ -61,69 +60,13 @@ impl Changes {
             true => log.end.schema().as_ref().clone(),
             false => nullable(log.end.schema()),
         };
-        let schema = with_changes(&of_table).map_err(|error| error.with("table", uri.as_str()))?;
-        let output = match &options.columns {
-            None => schema.clone(),
-            Some(names) => {
-                let mut names = names.clone();
-                for of_change in [CHANGE_TYPE, COMMIT_VERSION, COMMIT_TIMESTAMP] {
-                    if !names.iter().any(|name| name == of_change) {
-                        names.push(of_change.to_owned());
-                    }
-                }
-                choose(&schema, &names)?
-            }
-        };
-        output.to_arrow()?;
-        let mut base = ScanContext {
-            location: Arc::clone(location),
-            version: options.first,
-            table_schema: Arc::new(schema),
-            partition_columns: Vec::new(),
-            column_mapping: log.end.column_mapping(),
-            output,
-            row_columns: None,
-            predicate: None,
-            batch_size: None,
-            variant: VariantAs::Arrow,
-            allowed_roots: options.allowed_roots,
-        };
-        let last = Last {
-            schema: log.end.schema(),
+        let rows = Last {
+            schema: &of_table,
             column_mapping: log.end.column_mapping(),
         };
-        let mut era: Option<Era> = None;
-        let mut versions = Vec::with_capacity(log.commits.len());
-        for commit in log.commits {
-            let of = |form: &TableForm, known: Option<&Era>| match known {
-                Some(era) if era.holds(form) => Ok(era.clone()),
-                _ => Era::try_new(form, &last, commit.version)
-                    .map_err(|error| error.with("table", uri.as_str())),
-            };
-            let before = of(&commit.before, era.as_ref());
-            let now = of(&commit.after, era.as_ref())?;
-            // What is not read need not fit.
-            let before = if commit.removes.is_empty() {
-                before.unwrap_or_else(|_| now.clone())
-            } else {
-                before?
-            };
-            if !now.keeps_feed && !options.infer {
-                return Err(Error::new(
-                    ErrorKind::UnsupportedFeature,
-                    format!("the table keeps no change feed at version {}", commit.version),
-                )
-                .with("feature", "changeDataFeed")
-                .with("table", uri.as_str())
-                .with("version", commit.version)
-                .hint("infer=True tells the changes from the files; a feed is kept from the version on that sets delta.enableChangeDataFeed"));
-            }
-            base.version = commit.version;
-            versions.push(plan_version(&base, (&before, &now), commit, options.infer)?);
-            era = Some(now);
-        }
+        let (output, versions) = plan_commits(location, &rows, log.commits, &options)?;
         Ok(Self {
-            output: base.output,
+            output,
             versions: Arc::new(versions),
         })
     }
@@ -174,4 +117,72 @@ impl Changes {
             .flat_map(|version| version.tasks.clone())
             .collect())
     }
+}
+
+/// The tasks that tell what commits changed, in the columns of `rows`; which of these come out, and what tells the change.
+pub(super) fn plan_commits(
+    location: &Arc<TableLocation>,
+    rows: &Last<'_>,
+    commits: Vec<CommitChanges>,
+    options: &ChangeOptions,
+) -> Result<(StructType, Vec<VersionPlan>)> {
+    let schema = with_changes(rows.schema).map_err(|error| error.with("table", location.uri()))?;
+    let output = match &options.columns {
+        None => schema.clone(),
+        Some(names) => {
+            let mut names = names.clone();
+            for of_change in [CHANGE_TYPE, COMMIT_VERSION, COMMIT_TIMESTAMP] {
+                if !names.iter().any(|name| name == of_change) {
+                    names.push(of_change.to_owned());
+                }
+            }
+            choose(&schema, &names)?
+        }
+    };
+    output.to_arrow()?;
+    let mut base = ScanContext {
+        location: Arc::clone(location),
+        version: options.first,
+        table_schema: Arc::new(schema),
+        partition_columns: Vec::new(),
+        column_mapping: rows.column_mapping,
+        output,
+        row_columns: None,
+        predicate: None,
+        batch_size: None,
+        variant: VariantAs::Arrow,
+        allowed_roots: options.allowed_roots.clone(),
+    };
+    let mut era: Option<Era> = None;
+    let mut versions = Vec::with_capacity(commits.len());
+    for commit in commits {
+        let of = |form: &TableForm, known: Option<&Era>| match known {
+            Some(era) if era.holds(form) => Ok(era.clone()),
+            _ => {
+                Era::try_new(form, rows, commit.version).map_err(|error| error.with("table", location.uri()))
+            }
+        };
+        let before = of(&commit.before, era.as_ref());
+        let now = of(&commit.after, era.as_ref())?;
+        // What is not read need not fit.
+        let before = if commit.removes.is_empty() {
+            before.unwrap_or_else(|_| now.clone())
+        } else {
+            before?
+        };
+        if !now.keeps_feed && !options.infer {
+            return Err(Error::new(
+                ErrorKind::UnsupportedFeature,
+                format!("the table keeps no change feed at version {}", commit.version),
+            )
+            .with("feature", "changeDataFeed")
+            .with("table", location.uri())
+            .with("version", commit.version)
+            .hint("infer=True tells the changes from the files; a feed is kept from the version on that sets delta.enableChangeDataFeed"));
+        }
+        base.version = commit.version;
+        versions.push(plan_version(&base, (&before, &now), commit, options.infer)?);
+        era = Some(now);
+    }
+    Ok((base.output, versions))
 }

@@ -46,31 +46,7 @@ pub(super) fn plan_version(
         (COMMIT_VERSION.to_owned(), Some(commit.version.to_string())),
         (COMMIT_TIMESTAMP.to_owned(), Some(time)),
     ];
-    let context = |era: &Era, told: &[&str]| {
-        let mut context = base.clone();
-        context.column_mapping = era.column_mapping;
-        if let Some(schema) = &era.schema {
-            // The same columns, under other names in the files.
-            let told = context.table_schema.fields.iter().skip(schema.fields.len());
-            let fields = schema.fields.iter().chain(told).cloned();
-            let whole = StructType {
-                fields: fields.collect(),
-            };
-            let output = context
-                .output
-                .names()
-                .filter_map(|name| whole.field(name).cloned());
-            context.output = StructType {
-                fields: output.collect(),
-            };
-            context.table_schema = Arc::new(whole);
-        }
-        context.partition_columns = era.partition_columns.clone();
-        context
-            .partition_columns
-            .extend(told.iter().map(|name| (*name).to_owned()));
-        Arc::new(context)
-    };
+    let context = |era: &Era, told: &[&str]| Arc::new(context_of(base, era, told));
     if !commit.cdc.is_empty() && !infer {
         let context = context(now, &[COMMIT_VERSION, COMMIT_TIMESTAMP]);
         let task = |cdc: Cdc| ScanTask {
@@ -169,6 +145,34 @@ pub(super) fn plan_version(
         }
     }
     Ok(VersionPlan { tasks, cancels })
+}
+
+/// What tasks share whose files are of an era. `told` are columns whose values come with the task, as those of
+/// partitions do.
+pub(super) fn context_of(base: &ScanContext, era: &Era, told: &[&str]) -> ScanContext {
+    let mut context = base.clone();
+    context.column_mapping = era.column_mapping;
+    if let Some(schema) = &era.schema {
+        // The same columns, under other names in the files.
+        let told = context.table_schema.fields.iter().skip(schema.fields.len());
+        let fields = schema.fields.iter().chain(told).cloned();
+        let whole = StructType {
+            fields: fields.collect(),
+        };
+        let output = context
+            .output
+            .names()
+            .filter_map(|name| whole.field(name).cloned());
+        context.output = StructType {
+            fields: output.collect(),
+        };
+        context.table_schema = Arc::new(whole);
+    }
+    context.partition_columns = era.partition_columns.clone();
+    context
+        .partition_columns
+        .extend(told.iter().map(|name| (*name).to_owned()));
+    context
 }
 
 /// The files that a commit changed, each once, with what stood at their paths before and after: as they were found, or

@@ -50,3 +50,15 @@ pub(super) fn materialized_columns(snapshot: &Snapshot) -> Result<MaterializedCo
     }
     Ok(columns)
 }
+
+/// The names of the files' columns that hold the ids and the commit versions of rows that were copied.
+///
+/// Errors: as of a scan with row ids.
+pub fn row_columns(snapshot: &Snapshot) -> Result<(String, String)> {
+    let columns = materialized_columns(snapshot).map_err(|error| {
+        error
+            .with("table", snapshot.location().uri())
+            .with("version", snapshot.version())
+    })?;
+    Ok((columns.row_id, columns.row_commit_version))
+}

@@ -1,0 +1,233 @@
+"""Delta tables in PySpark, deltaic beside its peers: `spark.py [--scale 1] [--repeat 3] [--only data*]`.
+
+Tables are generated once and kept under `target/bench-tables`. `--check` compares the answers and times
+nothing; `--generate` makes the tables and does no more.
+"""
+
+from __future__ import annotations
+
+import argparse
+import fnmatch
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from page_sections import with_section
+from report import SPARK
+from run import TABLES, TOP
+from spark_process import SparkProcess
+from spark_questions import QUESTIONS
+from spark_report import Conditions, Line, line_of, section, write_json
+from spark_tables import Made, SparkTable, made, tables, warm_up
+from spark_ways import ARROW, DELTA, NATIVE, PARQUET, SETTINGS, WAYS
+
+WARM_UPS = 3
+# Of more values than these, Spark and deltalake do not both have a copy in memory.
+MOST_ARROW_VALUES = 100_000_000
+
+
+@dataclass
+class Entry:
+    """A way that takes part in a question."""
+
+    question: str
+    peer: SparkProcess
+    answer: list | None = None
+    absent: str = ""
+    failed: str = ""
+    wrong: str = ""
+    runs: list[dict[str, Any]] = field(default_factory=list)
+
+    @property
+    def unpublished(self) -> str:
+        """Why no page may be written: a wrong answer, or none of those whose figures are compared."""
+        return self.wrong or (self.failed if self.peer.way in {DELTA, NATIVE} else "")
+
+    @property
+    def takes_part(self) -> bool:
+        """Is there anything to time?"""
+        return not (self.absent or self.failed or self.wrong)
+
+    def said(self) -> str:
+        """What came of it, in a few words."""
+        if self.wrong:
+            return f"answers wrong: {self.wrong}"
+        if self.absent:
+            return f"takes no part: {self.absent}"
+        return f"fails: {self.failed}" if self.failed else "answers right"
+
+    def ask(self, table: SparkTable, path: Path) -> dict[str, Any]:
+        """One answer, with its times."""
+        said = self.peer.ask(do="answer", table=str(path), question=self.question, again=table.again)
+        # Where a table lies is nothing for a page.
+        self.failed = said.get("failed", "").replace(str(path), table.name)
+        self.absent = said.get("absent", "")
+        return said
+
+
+def entries_of(table: SparkTable, peers: dict[str, SparkProcess]) -> list[Entry]:
+    """Who is asked what: by question, so that what slows the machine slows each of the peers."""
+    return [
+        Entry(name, peer) for name in table.questions for way, peer in peers.items() if able(way, table, name)
+    ]
+
+
+def able(way: str, table: SparkTable, name: str) -> bool:
+    """Can this way answer that question?"""
+    question = QUESTIONS[name]
+    if question.told_before:
+        return way == NATIVE
+    if way == PARQUET:
+        return table.is_plain
+    return way != ARROW or len(question.columns) * table.spec.rows <= MOST_ARROW_VALUES
+
+
+def check(table: SparkTable, found: Made, peers: dict[str, SparkProcess]) -> list[Entry]:
+    """Let each way answer each question; who differs from delta-spark is wrong, and so is a wrong count."""
+    entries = entries_of(table, peers)
+    for entry in entries:
+        entry.answer = entry.ask(table, found.path).get("answer")
+    for name in table.questions:
+        base = QUESTIONS[name].told_before or name
+        right = [[str(found.rows)]] if name == "count" else most_common(entries, base)
+        for entry in entries:
+            if entry.question == name and entry.answer is not None and entry.answer != right:
+                entry.wrong = f"{entry.answer}, right is {right}"
+    for entry in entries:
+        print(f"{table.name} {entry.question}: {entry.peer.way} {entry.said()}", flush=True)
+    return entries
+
+
+def most_common(entries: list[Entry], name: str) -> list | None:
+    """delta-spark's answer; where it has none, the one that most give."""
+    answers = {entry.peer.way: entry.answer for entry in entries if entry.question == name and entry.answer}
+    return answers.get(DELTA) or max(answers.values(), key=list(answers.values()).count, default=None)
+
+
+def turns(entries: list[Entry], repeat: int) -> Iterator[Entry]:
+    """Question after question, the peers in turn, each time another one first; and that again and again."""
+    for turn in range(repeat):
+        for name in dict.fromkeys(entry.question for entry in entries):
+            mine = [entry for entry in entries if entry.question == name]
+            first = turn % len(mine)
+            yield from mine[first:] + mine[:first]
+
+
+def measure(table: SparkTable, path: Path, entries: list[Entry], repeat: int) -> list[Line]:
+    """The medians of all who answered right."""
+    for entry in turns(entries, repeat):
+        if not entry.takes_part:
+            continue
+        said = entry.ask(table, path)
+        if said.get("answer") == entry.answer:
+            entry.runs.append(said)
+        elif not entry.failed:
+            entry.wrong = f"{said.get('answer')} when it was timed, before {entry.answer}"
+    print(f"{table.name}: measured", flush=True)
+    return [
+        line_of(
+            table.name,
+            entry.question,
+            entry.peer.way,
+            "" if entry.absent or entry.takes_part else entry.said(),
+            entry.runs if entry.takes_part else [],
+        )
+        for entry in entries
+    ]
+
+
+def warm(peers: dict[str, SparkProcess], folder: Path) -> None:
+    """Let each JVM learn every question on a small table."""
+    table = warm_up()
+    path = made(table, folder).path
+    for peer in peers.values():
+        entries = entries_of(table, {peer.way: peer})
+        for entry in WARM_UPS * entries:
+            if not entry.absent:
+                entry.ask(table, path)
+        print(f"{peer.way} {peer.release} {peer.absent}".rstrip(), flush=True)
+
+
+def finish(table: SparkTable, found: Made, peers: dict[str, SparkProcess]) -> None:
+    """Let delta-spark write the end of a long log, if it is here."""
+    if found.unfinished and DELTA in peers:
+        said = peers[DELTA].ask(do="finish", table=str(found.path))
+        if "failed" in said:
+            raise SystemExit(f"{table.name}: delta-spark writes no checkpoint: {said['failed']}")
+
+
+def chosen(parser: argparse.ArgumentParser, known: list[str], wanted: str) -> list[str]:
+    """The names that some patterns mean; a pattern that means none is an error."""
+    names: list[str] = []
+    for pattern in wanted.split(",") if wanted else known:
+        if not (matching := fnmatch.filter(known, pattern)):
+            parser.error(f"nothing is called {pattern}: there are {', '.join(known)}")
+        names += matching
+    return list(dict.fromkeys(names))
+
+
+def main() -> int:
+    """Check, measure, report; 1 when an answer is wrong."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--scale", type=float, default=1.0, help="share of each table's size (default 1)")
+    parser.add_argument("--repeat", type=int, default=3, help="turns of each measurement (default 3)")
+    parser.add_argument(
+        "--only", default="", help="names of tables, with commas between; data* is all of them"
+    )
+    parser.add_argument("--ways", default="", help="ways to read, with commas between: " + ", ".join(WAYS))
+    parser.add_argument("--check", action="store_true", help="check the answers, time nothing")
+    parser.add_argument("--generate", action="store_true", help="make the tables, check and time nothing")
+    parser.add_argument("--tables", type=Path, default=TABLES, help="where generated tables are kept")
+    parser.add_argument("--markdown", type=Path, help="write the section into this page")
+    parser.add_argument("--json", type=Path, default=TOP / "target" / "benchmarks-spark.json")
+    options = parser.parse_args()
+    known = {table.name: table for table in tables(options.scale)}
+    asked = [known[name] for name in chosen(parser, list(known), options.only)]
+    peers = {
+        way: SparkProcess(way, options.json.parent / "bench-spark" / f"{way}.log")
+        for way in chosen(parser, list(WAYS), options.ways)
+    }
+    lines: list[Line] = []
+    wrong: list[str] = []
+    with ExitStack() as stack:
+        for peer in peers.values():
+            stack.callback(peer.stop)
+        if not (options.check or options.generate):
+            warm(peers, options.tables)
+        for table in asked:
+            found = made(table, options.tables)
+            finish(table, found, peers)
+            if options.generate:
+                continue
+            entries = check(table, found, peers)
+            if not options.check:
+                repeat = min(options.repeat, table.turns or options.repeat)
+                lines += measure(table, found.path, entries, repeat)
+            wrong += [
+                f"{table.name} {entry.question}: {entry.peer.way}: {entry.unpublished}"
+                for entry in entries
+                if entry.unpublished
+            ]
+    for text in wrong:
+        print(f"wrong or missing: {text}", file=sys.stderr)
+    if options.check or options.generate:
+        return 1 if wrong else 0
+    releases = {way: peer.release for way, peer in peers.items()}
+    memory = SETTINGS["spark.driver.memory"]
+    under = Conditions(options.scale, options.repeat, WARM_UPS, memory, MOST_ARROW_VALUES, releases)
+    write_json(lines, under, options.json)
+    text = section(lines, asked, under)
+    print("\n" + text)
+    if wrong:
+        return 1  # and no page: what is published is right
+    if options.markdown:
+        before = options.markdown.read_text(encoding="utf-8") if options.markdown.exists() else ""
+        options.markdown.write_text(with_section(before, SPARK, text), encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

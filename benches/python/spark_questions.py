@@ -1,0 +1,61 @@
+"""What is asked of a DataFrame, spelled once for every way to read the table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from rows import SCHEMA
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+ALL = tuple(SCHEMA.names)
+COAST = "region = 'coast'"
+# Of the ids 2 %, in two files of 40; of the amounts one row of 200, in every file.
+FEW_IDS = "id >= 630000000 and id < 670000000"
+FEW_AMOUNTS = "amount > 995.0"
+# Order does not matter to it, and no row is too many for 38 digits.
+HASH = f"sum(cast(xxhash64({', '.join(ALL)}) as decimal(20, 0)))"
+
+
+@dataclass(frozen=True)
+class Question:
+    """An aggregation, over all rows or those of a filter."""
+
+    figures: tuple[str, ...]
+    """SQL aggregates."""
+    columns: tuple[str, ...]
+    """What it needs of the table: who reads columns by name is told them."""
+    where: str | None = None
+    by: str | None = None
+    told_before: str = ""
+    """The question that this one repeats with the filter given before `load`, which deltaic alone takes."""
+
+    def answer(self, frame: DataFrame) -> list[list[str]]:
+        """Ask; the rows come in an order of their own, as text, and so compare."""
+        from pyspark.sql import functions as F  # noqa: N812 - Spark's own idiom
+
+        if self.where and not self.told_before:
+            frame = frame.where(self.where)
+        grouped = frame.groupBy(self.by) if self.by else frame.groupBy()
+        rows = grouped.agg(*(F.expr(figure) for figure in self.figures)).collect()
+        return sorted([str(value) for value in row] for row in rows)
+
+
+SUM = ("sum(customer)",)
+SOME = ("count(*)", "sum(customer)")
+QUESTIONS = {
+    # One narrow column stands for none, for who reads columns by name.
+    "count": Question(("count(*)",), ("paid",)),
+    "sum": Question(SUM, ("customer",)),
+    "sum_partition": Question(SUM, ("customer", "region"), COAST),
+    "sum_partition_told": Question(SUM, ("customer", "region"), COAST, told_before="sum_partition"),
+    "group_by": Question(("sum(quantity)", "max(amount)"), ("region", "quantity", "amount"), by="region"),
+    "filter": Question(SOME, ("customer", "amount"), FEW_AMOUNTS),
+    "range": Question(SOME, ("customer", "id"), FEW_IDS),
+    "range_told": Question(SOME, ("customer", "id"), FEW_IDS, told_before="range"),
+    "hash": Question((HASH,), ALL),
+    "hash_partition": Question((HASH,), ALL, COAST),
+    "hash_partition_told": Question((HASH,), ALL, COAST, told_before="hash_partition"),
+}

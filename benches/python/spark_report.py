@@ -1,0 +1,192 @@
+"""The section of the page about Spark, and the same figures for a program."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from statistics import median
+
+from report import NOISE, SPARK, processor, shown
+from spark_questions import QUESTIONS
+from spark_tables import ROWS_PER_FILE, SparkTable
+from spark_ways import ARROW, DELTA, NATIVE, PARQUET, WAYS
+
+FIGURES = ("load", "first", "again", "cpu")
+HEAD = """\
+Written by `make bench-spark`: Delta tables read in PySpark {pyspark}, each way in a process and a JVM of its
+own, two cores (`local[2]`), {memory} of memory, the same settings, in UTC. The ways take turns; medians, in
+seconds, of {repeat} turns, at 100,000 files of one. Caches are emptied before each load
+(`spark.catalog.clearCache()`, for delta-spark also `DeltaLog.clearCache()`), garbage is collected after each
+turn; the files are in the page cache. Each JVM first answers every question of a small table {warm_ups}
+times, then each question of the table once. All answers must be equal, those that are timed too.
+
+- delta-spark {delta}: `spark.read.format("delta").load(path)`, with two partitions for its snapshots
+- plain Parquet: `spark.read.parquet(path)`, the same files without a log, where they alone hold the answer
+- deltaic {deltaic}: `deltaic.spark.read(spark).load(path)`, the native scan
+- deltaic source: `spark.read.format("deltaic").load(path)`, the Python data source, with
+  `spark.sql.python.filterPushdown.enabled`
+- deltalake, Arrow: `spark.createDataFrame(…)` of what deltalake {deltalake} has read, only the columns and
+  the rows that the question needs, where that is not more than {most:,} values and so fits into memory
+
+The filter of a question comes by `DataFrame.where`. The rows *told before* have it in
+`deltaic.spark.read(spark).where(…).load(path)`, and delta-spark's figure is that of the question without.
+`count` is `count(*)`, `sum` that of a bigint, `sum_partition` that in one of 8 regions; `group_by` has a sum
+and a maximum by region, `filter` takes one row of 200 in each file, `range` 2 % of the ids, which lie in two
+files; `hash` is the sum of `xxhash64` of all 10 columns. The *share* is deltaic's figure by delta-spark's;
+{noise:.0%} above the goal are noise.
+
+To run it again: `make bench-spark`; `make bench-spark ONLY='files_10*' REPEAT=5` for some of it,
+`make bench-spark SCALE=0.01` for a quick look; neither rewrites this section. The same figures with CPU
+seconds are in `target/benchmarks-spark.json`."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """The medians of one way on one question, in seconds; None where there is none."""
+
+    table: str
+    question: str
+    way: str
+    note: str
+    """Why there is none, if that must be said."""
+    load: float | None
+    first: float | None
+    """From before the load until the answer is there."""
+    again: float | None
+    """The same question, asked of the DataFrame that is loaded."""
+    cpu: float | None
+    """Of `first`, over all processes."""
+    repetitions: int
+
+
+def line_of(table: str, question: str, way: str, note: str, runs: list[dict]) -> Line:
+    """Medians over the turns."""
+    middle = {key: median(run[key] for run in runs) if runs and key in runs[0] else None for key in FIGURES}
+    return Line(table, question, way, note, **middle, repetitions=len(runs))
+
+
+@dataclass(frozen=True)
+class Conditions:
+    """What the figures were measured under."""
+
+    scale: float
+    repeat: int
+    warm_ups: int
+    memory: str
+    most_values: int
+    releases: dict[str, str]
+    """By way."""
+
+
+def section(lines: list[Line], tables: list[SparkTable], under: Conditions) -> str:
+    """The section, with a table for the many files and one for each table that has data."""
+    releases = {way: under.releases.get(way) or "(not here)" for way in WAYS}
+    text = HEAD.format(
+        pyspark=releases[PARQUET],
+        delta=releases[DELTA],
+        deltaic=releases[NATIVE],
+        deltalake=releases[ARROW],
+        memory=under.memory,
+        repeat=under.repeat,
+        warm_ups=under.warm_ups,
+        most=under.most_values,
+        noise=NOISE,
+    )
+    machine = f"{os.cpu_count()} cores, {platform.system()} {platform.machine()}, {processor()}"
+    scaled = "" if under.scale == 1 else " Goals hold at scale 1 and are not judged here."
+    parts = [SPARK, "", text, "", f"{machine}. Scale {under.scale:g}.{scaled}", ""]
+    many = [table for table in tables if not table.again]
+    if many:
+        said = f"Files of {ROWS_PER_FILE} rows and 10 columns, partitioned by region: load and first answer."
+        parts += ["### Many files", "", said, "", *header("files")]
+        for table in many:
+            parts += rows_of(table, lines, f"{table.spec.files:,}", "first", under)
+        parts.append("")
+    for table in tables:
+        if table.again:
+            said = f"{table.spec.rows:,} rows of 10 columns in {table.spec.files} files{kind_of(table)}."
+            said += " First: load and answer. Again: the same question, of the DataFrame that is loaded."
+            parts += [f"### {table.name}", "", said, "", *header("asked")]
+            parts += rows_of(table, lines, "first", "first", under)
+            parts += [*rows_of(table, lines, "again", "again", under), ""]
+    parts += notes_of(lines)
+    return "\n".join(parts).rstrip("\n") + "\n"
+
+
+def kind_of(table: SparkTable) -> str:
+    """What is particular about a table with data."""
+    if table.spec.deletions:
+        return ", of which 1 % are deleted by deletion vectors"
+    return ", partitioned by region" if table.spec.partitioned else ", sorted by id"
+
+
+def header(first: str) -> list[str]:
+    """The head of a table."""
+    titles = [first, "question", *(way.title for way in WAYS.values()), "share", "goal", "met"]
+    return [f"| {' | '.join(titles)} |", f"|--:|---|{'--:|' * (len(titles) - 3)}---|"]
+
+
+def rows_of(table: SparkTable, lines: list[Line], first: str, key: str, under: Conditions) -> list[str]:
+    """A row for each question of a table."""
+    found = []
+    for index, name in enumerate(table.questions):
+        base = QUESTIONS[name].told_before
+        mine = of_question(lines, table, name)
+        if base:  # deltaic alone can be told before: beside it stands what delta-spark needs otherwise
+            named = {DELTA: of_question(lines, table, base).get(DELTA), NATIVE: mine.get(NATIVE)}
+            mine = {way: line for way, line in named.items() if line}
+        theirs, ours = (getattr(mine.get(way), key, None) for way in (DELTA, NATIVE))
+        share = ours / theirs if ours is not None and theirs else None
+        cells = [
+            first if index == 0 else "",
+            f"`{base}`, told before" if base else f"`{name}`",
+            *(cell(mine.get(way), key) for way in WAYS),
+            "–" if share is None else f"{share:.2f}",
+            f"{table.goal:g}",
+            verdict(share, table.goal) if under.scale == 1 else "",
+        ]
+        found.append(f"| {' | '.join(cells)} |")
+    return found
+
+
+def of_question(lines: list[Line], table: SparkTable, question: str) -> dict[str, Line]:
+    """The lines of a question, by way."""
+    return {line.way: line for line in lines if (line.table, line.question) == (table.name, question)}
+
+
+def cell(line: Line | None, key: str) -> str:
+    """A way's figure."""
+    value = getattr(line, key, None)
+    if value is not None:
+        return shown(value, "wall")
+    return "fails" if line is not None and line.note else "–"
+
+
+def verdict(share: float | None, goal: float) -> str:
+    """Whether the goal is met."""
+    if share is None:
+        return ""
+    if share <= goal:
+        return "yes"
+    return "within noise" if share <= goal * (1 + NOISE) else f"**no, {share / goal:.2f} times it**"
+
+
+def notes_of(lines: list[Line]) -> list[str]:
+    """What failed, each thing once."""
+    said: dict[str, list[str]] = {}
+    for line in lines:
+        if line.note:
+            said.setdefault(f"{WAYS[line.way].title}: {line.note}", []).append(f"`{line.question}`")
+    return [
+        text for note, names in said.items() for text in (f"{', '.join(dict.fromkeys(names))}: {note}", "")
+    ]
+
+
+def write_json(lines: list[Line], under: Conditions, path: Path) -> None:
+    """The same figures for a program."""
+    found = {**asdict(under), "cores": os.cpu_count(), "lines": [asdict(line) for line in lines]}
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(found, indent=2) + "\n")

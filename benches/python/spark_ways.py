@@ -1,0 +1,182 @@
+"""The ways to a Delta table in PySpark: for each a session, and how it loads the table.
+
+The sessions differ in what a way cannot do without, delta-spark's jars and extensions, and in nothing else.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from spark_questions import Question
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+JARS = Path(sys.prefix) / "jars"
+SETTINGS = {
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.memory": "4g",
+    "spark.log.level": "ERROR",
+    # What a Python data source may be told of filters; it changes nothing for the others.
+    "spark.sql.python.filterPushdown.enabled": "true",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.shuffle.partitions": "2",
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+}
+
+
+PLAIN_TYPES = {"string_view": "string", "binary_view": "binary"}
+
+
+class AbsentError(Exception):
+    """This way is not here, or not yet: it takes no part."""
+
+
+@dataclass(frozen=True)
+class Way:
+    """How one peer reads."""
+
+    title: str
+    load: Callable[[SparkSession, str, Question], DataFrame]
+    release: Callable[[], str]
+    settings: Callable[[], dict[str, str]] = dict
+    prepare: Callable[[SparkSession], None] = lambda _: None
+    """What a user does once a session."""
+    forget: Callable[[SparkSession], None] = lambda _: None
+    """Empties what it keeps from one load to the next, besides Spark's own cache."""
+
+
+def start(way: Way, scratch: str) -> SparkSession:
+    """A session of two cores for this way."""
+    from pyspark.sql import SparkSession
+
+    # A JVM opens files by names outside of ASCII only under a locale that has them.
+    os.environ["LC_ALL"] = "C.UTF-8"
+    os.environ["PYSPARK_PYTHON"] = sys.executable  # else Python's workers are those of some other environment
+    settings = {**SETTINGS, **way.settings(), "spark.sql.warehouse.dir": f"{scratch}/warehouse"}
+    settings["spark.local.dir"] = scratch
+    session = SparkSession.builder.master("local[2]").appName("bench").config(map=settings).getOrCreate()
+    way.prepare(session)
+    return session
+
+
+def forget(way: Way, spark: SparkSession) -> None:
+    """Let the session know nothing of tables that it has read."""
+    spark.catalog.clearCache()
+    way.forget(spark)
+
+
+def jvm(spark: SparkSession) -> Any:
+    """The session's JVM."""
+    return cast("Any", spark)._jvm  # noqa: SLF001 - PySpark has no public way
+
+
+def delta_jars() -> list[Path]:
+    """delta-spark's jars, in the environment."""
+    return sorted(JARS.glob("*.jar"))
+
+
+def delta_settings() -> dict[str, str]:
+    """What delta-spark's instructions ask for, and as few partitions of its snapshots as there are cores."""
+    if not delta_jars():
+        raise AbsentError("delta-spark's jars are not here: they come by Maven (mvn)")
+    return {
+        "spark.jars": ",".join(map(str, delta_jars())),
+        "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
+        "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
+        "spark.databricks.delta.snapshotPartitions": "2",
+    }
+
+
+def delta_release() -> str:
+    """As its jar's name says."""
+    names = [jar.stem for jar in delta_jars() if jar.name.startswith("delta-spark")]
+    return names[0].rpartition("-")[2] if names else ""
+
+
+def delta_forget(spark: SparkSession) -> None:
+    """delta-spark keeps the logs that it has read."""
+    jvm(spark).org.apache.spark.sql.delta.DeltaLog.clearCache()
+
+
+def finish_log(spark: SparkSession, path: str) -> None:
+    """Let delta-spark write the table's last commit, with its version checksum, and the checkpoint."""
+    spark.sql(f"ALTER TABLE delta.`{path}` SET TBLPROPERTIES ('finished' = 'by delta-spark')")
+    session = cast("Any", spark)._jsparkSession  # noqa: SLF001
+    jvm(spark).org.apache.spark.sql.delta.DeltaLog.forTable(session, path).checkpoint()
+
+
+def load_delta(spark: SparkSession, path: str, _: Question) -> DataFrame:
+    """As delta-spark's users do."""
+    return spark.read.format("delta").load(path)
+
+
+def load_parquet(spark: SparkSession, path: str, _: Question) -> DataFrame:
+    """The table's folder, whose partitions Spark finds by their names; beside the data lies a manifest."""
+    return spark.read.option("pathGlobFilter", "*.parquet").parquet(path)
+
+
+def load_native(spark: SparkSession, path: str, question: Question) -> DataFrame:
+    """The native scan; a filter that is told before is told here."""
+    import deltaic.spark as ds
+
+    reader: Any = ds.read(spark)
+    if question.told_before:
+        if not hasattr(reader, "where"):
+            raise AbsentError("deltaic.spark.read(…).where is not there yet")
+        reader = reader.where(question.where)
+    return reader.load(path)
+
+
+def deltaic_release() -> str:
+    """Of the installed package."""
+    import deltaic
+
+    return deltaic.__version__
+
+
+def register(spark: SparkSession) -> None:
+    """The data source, where the package has it."""
+    import deltaic.spark as ds
+
+    if not hasattr(ds, "register"):
+        raise AbsentError("deltaic.spark.register is not there yet")
+    ds.register(spark)
+
+
+def load_source(spark: SparkSession, path: str, _: Question) -> DataFrame:
+    """The data source."""
+    return spark.read.format("deltaic").load(path)
+
+
+def load_arrow(spark: SparkSession, path: str, question: Question) -> DataFrame:
+    """The columns that the question needs, read by deltalake's own engine into memory and given to Spark.
+
+    Its pyarrow dataset would need twice the time and cannot do deletion vectors. The filter is given to both;
+    PySpark does not take the views that deltalake gives.
+    """
+    import deltalake
+    import pyarrow as pa
+
+    table: Any = deltalake.DeltaTable(path)
+    rows = pa.table(table.scan(columns=list(question.columns), predicate=question.where))
+    fields = [pa.field(one.name, PLAIN_TYPES.get(str(one.type), one.type)) for one in rows.schema]
+    return cast("Any", spark).createDataFrame(rows.cast(pa.schema(fields)))
+
+
+DELTA, PARQUET, NATIVE, SOURCE, ARROW = "delta-spark", "parquet", "deltaic", "source", "deltalake"
+WAYS = {
+    DELTA: Way("delta-spark", load_delta, delta_release, delta_settings, forget=delta_forget),
+    PARQUET: Way("plain Parquet", load_parquet, lambda: version("pyspark")),
+    NATIVE: Way("deltaic", load_native, deltaic_release),
+    SOURCE: Way("deltaic source", load_source, deltaic_release, prepare=register),
+    ARROW: Way("deltalake, Arrow", load_arrow, lambda: version("deltalake")),
+}

@@ -1,0 +1,154 @@
+"""What each commit means to a stream: files to read, none, or the end of it."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from deltaic.exceptions import DeltaicError, DeltaicWarning, UnsupportedFeature, VersionNotFound
+from deltaic.scan import ScanTask
+from deltaic.spark.stream_options import StreamOptions
+
+if TYPE_CHECKING:
+    from deltaic import _rust
+
+__all__ = ["StreamCommits", "StreamFile", "VersionFiles"]
+
+_COMMITS_AT_ONCE = 64
+
+
+@dataclass(frozen=True)
+class StreamFile:
+    """One file of a batch."""
+
+    task: ScanTask
+    inserted: tuple[int, int] | None = None
+    """Of a change feed's initial snapshot, whose rows are all inserts: its version, and its time in
+    milliseconds since the epoch."""
+
+
+@dataclass(frozen=True)
+class VersionFiles:
+    """The files of one version."""
+
+    version: int
+    files: Sequence[StreamFile | None]
+    """None in the place of what is passed over."""
+    whole: bool = False
+    """Whether they must come in one batch."""
+    refused: DeltaicError | None = None
+    """Why a stream cannot take the version."""
+
+
+class StreamCommits:
+    """The commits of a table, each read once for as long as it is of interest.
+
+    Args:
+        table: The table.
+        options: The stream's options.
+        columns: The table's columns that are read, in this order.
+        rows_as: The snapshot whose columns the rows have.
+    """
+
+    def __init__(
+        self, table: _rust.Table, options: StreamOptions, columns: list[str], rows_as: _rust.Snapshot
+    ) -> None:
+        self._table = table
+        self._options = options
+        self._columns = columns
+        self._rows_as = rows_as
+        self._known: dict[int, VersionFiles] = {}
+
+    def next_of(self, version: int, last: int, newest: _rust.Snapshot) -> VersionFiles | None:
+        """What a version brought, or where it is gone and may be, the next one that is left, up to the last.
+
+        Args:
+            version: The version.
+            last: The last version that is asked for.
+            newest: The newest snapshot at hand.
+
+        Raises:
+            TableNotFound, VersionNotFound, SchemaMismatch, UnsupportedFeature: The stream cannot go on.
+        """
+        if version not in self._known:
+            version = self._read(version, min(last, version + _COMMITS_AT_ONCE - 1), newest)
+        if version > last:
+            return None
+        if version not in self._known:
+            self._read(version, version, newest)
+        found = self._known[version]
+        if found.refused is not None:
+            raise found.refused
+        return found
+
+    def forget_before(self, version: int) -> None:
+        """Older versions are not asked for again."""
+        for known in [known for known in self._known if known < version]:
+            del self._known[known]
+
+    def _read(self, first: int, last: int, newest: _rust.Snapshot) -> int:
+        """Reads commits ahead, at least the first; its version, or that of the next one that is left."""
+        try:
+            commits = self._commits(first, last, newest)
+        except DeltaicError as error:
+            if first < last:
+                # What is wrong further on is no reason to hold back what comes before.
+                return self._read(first, first, newest)
+            oldest = error.context.get("oldest")
+            if (
+                self._options.fail_on_data_loss
+                or not isinstance(error, VersionNotFound)
+                or not isinstance(oldest, int)
+                or oldest <= first
+            ):
+                raise
+            warnings.warn(
+                f"versions {first} to {oldest - 1} of {self._table.uri} are no longer in the log; the stream "
+                "passes them over, since failOnDataLoss is false",
+                DeltaicWarning,
+                stacklevel=2,
+            )
+            return oldest
+        for commit in commits:
+            self._known[commit.version] = self._files(commit)
+        return first
+
+    def _commits(self, first: int, last: int, newest: _rust.Snapshot) -> list[_rust.CommitFiles]:
+        before = newest if newest.version == first - 1 else None
+        return self._table.commit_files(
+            first,
+            last,
+            rows_as=self._rows_as,
+            before=before,
+            columns=self._columns,
+            feed=self._options.read_change_feed,
+        )
+
+    def _files(self, commit: _rust.CommitFiles) -> VersionFiles:
+        options, tasks = self._options, commit.tasks()
+        if options.read_change_feed:
+            return VersionFiles(commit.version, [StreamFile(ScanTask(task)) for task in tasks], whole=True)
+        if commit.removed is not None:
+            if options.skip_change_commits:
+                tasks = []
+            elif not options.ignore_changes and not (options.ignore_deletes and not tasks):
+                return VersionFiles(commit.version, (), refused=self._change(commit, rewrites=bool(tasks)))
+        exclude = options.exclude
+        files = [
+            None if exclude is not None and exclude.search(task.path) else StreamFile(ScanTask(task))
+            for task in tasks
+        ]
+        return VersionFiles(commit.version, files)
+
+    def _change(self, commit: _rust.CommitFiles, *, rewrites: bool) -> UnsupportedFeature:
+        what = "rewrote rows" if rewrites else "deleted rows"
+        which = "ignoreChanges to get rewritten files anew" if rewrites else "ignoreDeletes to pass it over"
+        return UnsupportedFeature(
+            f"version {commit.version} {what}: it removed data file {commit.removed}, and a stream takes in "
+            "new rows only",
+            context={"path": commit.removed, "version": commit.version, "table": self._table.uri},
+            hint=f"set skipChangeCommits to pass such commits over, {which}, or read a change feed "
+            "with readChangeFeed",
+        )

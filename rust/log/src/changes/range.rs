@@ -1,0 +1,260 @@
+//! The commits of a range, side by side, and what the table was before and after each.
+
+use std::sync::Arc;
+
+use deltaic_protocol::{Error, ErrorKind, Result, Version};
+use futures::{StreamExt, TryStreamExt};
+
+use super::commit::{Commit, FileAction, read_commit};
+use super::live_paths::LivePaths;
+use super::removed_values::{fill_values, lacks_values, partition_names};
+use super::{CommitChanges, TableForm, ToldBy};
+use crate::history::{
+    adjusted_file_times, in_commit_timestamp, in_commit_timestamps, is_in_commit, read_table_state,
+};
+use crate::listing::{Listing, LogFile};
+use crate::location::TableLocation;
+use crate::segment::{newest_version, not_a_table, version_not_found};
+use crate::snapshot::LoadOptions;
+
+/// How many commits are read side by side.
+const COMMITS_IN_FLIGHT: usize = 16;
+
+/// The commits of a range, all of which are in the log.
+pub(super) struct Range<'a> {
+    location: &'a Arc<TableLocation>,
+    listing: &'a Listing,
+    first: Version,
+    pub(super) last: Version,
+    newest: Version,
+    files: Vec<Arc<LogFile>>,
+}
+
+impl<'a> Range<'a> {
+    /// Proves that the commits are all there.
+    pub(super) fn try_new(
+        location: &'a Arc<TableLocation>,
+        listing: &'a Listing,
+        first: Version,
+        last: Option<Version>,
+    ) -> Result<Self> {
+        let newest = newest_version(listing).ok_or_else(|| not_a_table(listing, location.uri()))?;
+        let last = last.unwrap_or(newest);
+        if first > newest {
+            return Err(version_not_found(listing, first).with("table", location.uri()));
+        }
+        if first > last {
+            return Err(Error::new(
+                ErrorKind::InvalidArgument,
+                format!("changes from version {first} to {last}: the first is behind the last"),
+            ));
+        }
+        let files: Vec<Arc<LogFile>> = listing
+            .commits()
+            .filter(|file| file.path.version >= first && file.path.version <= last)
+            .cloned()
+            .collect();
+        ensure_whole(listing, &files, first, last).map_err(|error| error.with("table", location.uri()))?;
+        Ok(Self {
+            location,
+            listing,
+            first,
+            last,
+            newest,
+            files,
+        })
+    }
+
+    /// What each of them changed. `known` is what the table was before the first.
+    pub(super) async fn read(
+        &self,
+        told_by: ToldBy,
+        known: Option<TableForm>,
+        options: LoadOptions,
+    ) -> Result<Vec<CommitChanges>> {
+        let (location, listing, first) = (self.location, self.listing, self.first);
+        // Adds alone are told without a time.
+        let times = async {
+            match told_by {
+                ToldBy::Adds => Ok(None),
+                _ => in_commit_timestamps(location, listing, self.newest, options)
+                    .await
+                    .map(Some),
+            }
+        };
+        let base = async {
+            match known {
+                Some(form) => Ok((form, true)),
+                None => form_before(location, listing, first, options).await,
+            }
+        };
+        let reads: Vec<_> = self
+            .files
+            .iter()
+            .map(|file| read_commit(location, Arc::clone(file), options.max_line_bytes))
+            .collect();
+        let commits = futures::stream::iter(reads)
+            .buffered(COMMITS_IN_FLIGHT)
+            .try_collect::<Vec<Commit>>();
+        let (times, base, commits) = futures::try_join!(times, base, commits)?;
+        let file_times = adjusted_file_times(listing);
+        let (mut form, is_before) = base;
+        // Files that went are read as the table was before they did.
+        if let Some(commit) = commits
+            .first()
+            .filter(|_| !is_before && first > Version::ZERO && told_by != ToldBy::Adds)
+            && (commit.actions.metadata.is_some() || commit.actions.protocol.is_some())
+            && commit
+                .actions
+                .files
+                .iter()
+                .any(|action| !action.came && action.changes_data)
+        {
+            return Err(Error::new(
+                ErrorKind::VersionNotFound,
+                format!(
+                    "what the table was before version {first}, which changed it, is no longer in the log"
+                ),
+            )
+            .with("table", location.uri())
+            .with("version", first)
+            .hint("ask for changes from the version after it on"));
+        }
+        let mut formed = Vec::with_capacity(commits.len());
+        let mut any_lacks = false;
+        for mut commit in commits {
+            let mut after = form.clone();
+            if let Some(newer) = commit.actions.protocol.take() {
+                after.protocol = Arc::new(newer);
+            }
+            if let Some(newer) = commit.actions.metadata.take() {
+                after.metadata = Arc::new(newer);
+            }
+            // The first commit of a table has nothing before it.
+            let before = match commit.version {
+                Version::ZERO => after.clone(),
+                _ => form,
+            };
+            let names = partition_names(&before)?;
+            any_lacks |= told_by != ToldBy::Adds
+                && commit
+                    .actions
+                    .files
+                    .iter()
+                    .any(|action| lacks_values(action, &names));
+            form = after.clone();
+            formed.push((commit, before, after, names));
+        }
+        let mut live = if any_lacks || told_by == ToldBy::Standing {
+            LivePaths::before(location, first, options).await?
+        } else {
+            None
+        };
+        let mut changes = Vec::with_capacity(formed.len());
+        for (commit, before, after, names) in formed {
+            let (version, mut actions) = (commit.version, commit.actions);
+            if told_by != ToldBy::Adds {
+                fill_values(&mut actions.files, &names, live.as_ref(), version)
+                    .map_err(|error| error.with("table", location.uri()))?;
+            }
+            if let Some(live) = &mut live {
+                live.pass(&mut actions.files);
+            }
+            let timestamp_ms = if times.as_ref().is_some_and(|times| is_in_commit(times, version)) {
+                in_commit_timestamp(actions.commit_info.as_deref(), version)?
+            } else {
+                file_times.get(&version).copied().unwrap_or(commit.modified_ms)
+            };
+            let changing = actions.files.into_iter().filter(|action| action.changes_data);
+            let (adds, removes): (Vec<FileAction>, Vec<FileAction>) =
+                changing.partition(|action| action.came);
+            let file = |mut action: FileAction| {
+                if told_by != ToldBy::Standing {
+                    action.file.standing = None;
+                }
+                action.file
+            };
+            changes.push(CommitChanges {
+                version,
+                timestamp_ms,
+                adds: adds.into_iter().map(file).collect(),
+                removes: removes.into_iter().map(file).collect(),
+                cdc: actions.cdc,
+                before,
+                after,
+            });
+        }
+        Ok(changes)
+    }
+}
+
+/// What the table was before a version, and that it is that; where the log before it is gone, what it is as of the
+/// version.
+async fn form_before(
+    location: &Arc<TableLocation>,
+    listing: &Listing,
+    first: Version,
+    options: LoadOptions,
+) -> Result<(TableForm, bool)> {
+    let before = Version::try_new(first.as_i64().saturating_sub(1)).unwrap_or(first);
+    let mut found = None;
+    for version in [before, first] {
+        match read_table_state(location, listing, version, options).await {
+            Ok(Some(form)) => {
+                found = Some((form, version == before));
+                break;
+            }
+            Ok(None) => {}
+            // What was cleaned up is a gap. A store that fails tells nothing about the log.
+            Err(error) if error.kind() == ErrorKind::CorruptLog => {}
+            Err(error) => return Err(error),
+        }
+    }
+    let ((protocol, metadata), is_before) = found.ok_or_else(|| {
+        Error::new(
+            ErrorKind::CorruptLog,
+            format!("what the table was at version {first} cannot be told: the log before it is not whole"),
+        )
+        .with("table", location.uri())
+        .with("version", first)
+        .hint("ask for changes from a later version")
+    })?;
+    Ok((TableForm { protocol, metadata }, is_before))
+}
+
+/// Proves that the commits of a range are all there.
+fn ensure_whole(listing: &Listing, files: &[Arc<LogFile>], first: Version, last: Version) -> Result<()> {
+    let mut expected = first.as_i64();
+    for file in files {
+        if file.path.version.as_i64() != expected {
+            break;
+        }
+        expected = expected.saturating_add(1);
+    }
+    if expected > last.as_i64() {
+        return Ok(());
+    }
+    let missing = Version::try_new(expected)?;
+    let mut there: Vec<Version> = listing.commits().map(|file| file.path.version).collect();
+    there.reverse();
+    let Some(newest) = there.first().copied() else {
+        return Err(gone(missing));
+    };
+    let unbroken = there.iter().zip(0i64..);
+    let oldest = unbroken
+        .take_while(|(version, back)| version.as_i64().saturating_add(*back) == newest.as_i64())
+        .last()
+        .map_or(newest, |(version, _)| *version);
+    Err(gone(missing)
+        .with("oldest", oldest)
+        .with("newest", newest)
+        .hint(format!("changes can be read from version {oldest} to {newest}")))
+}
+
+fn gone(version: Version) -> Error {
+    Error::new(
+        ErrorKind::VersionNotFound,
+        format!("the commit of version {version} is not in the log, so what it changed cannot be told"),
+    )
+    .with("version", version)
+}

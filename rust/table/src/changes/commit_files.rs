@@ -1,0 +1,210 @@
+//! What single commits brought, for a reader that follows a table version by version.
+//!
+//! Rows come in the columns that the table had when the reader began, whatever it has by now: where a later commit changes
+//! the columns the reader must begin anew, and is told so.
+//!
+//! Protocol: *Add File and Remove File*, *Add CDC File*.
+
+use std::sync::Arc;
+
+use deltaic_log::Snapshot;
+use deltaic_log::changes::{CommitChanges, TableForm, ToldBy, read_commits};
+use deltaic_log::snapshot::LoadOptions;
+use deltaic_protocol::{Error, ErrorKind, Result, Version};
+
+use super::era::{Era, Last};
+use super::feed_schema::nullable;
+use super::plan::{ChangeOptions, plan_commits};
+use super::same_columns::ensure_same_columns;
+use super::version_plan::context_of;
+use crate::read::Rows;
+use crate::scan::{ScanContext, ScanTask, Selection, VariantAs, choose};
+
+/// What one commit brought, and whether it took something.
+#[derive(Clone, Debug)]
+pub struct CommitFiles {
+    /// The version that it made.
+    pub version: Version,
+    /// The files to read, in the commit's order: those with rows that are new to the table, or of a change feed those that
+    /// tell what changed.
+    pub tasks: Vec<ScanTask>,
+    /// One of the files that went with their rows.
+    pub removed: Option<String>,
+}
+
+/// What is asked of a range of commits.
+#[derive(Clone, Debug)]
+pub struct CommitFilesOptions {
+    /// The first version.
+    pub first: Version,
+    /// The last one, which is among them.
+    pub last: Version,
+    /// The columns, in the order they are to come; all without.
+    pub columns: Option<Vec<String>>,
+    /// Whether the rows are those of the change feed.
+    pub feed: bool,
+    /// Folders outside the table that its files may lie in.
+    pub allowed_roots: Vec<String>,
+}
+
+/// Reads the commits of a range; no data file is touched. Rows come in the columns of `rows_as`, any of which may be NULL.
+/// `before` is a snapshot of the version before the first, where there is one at hand. Must be called inside a runtime.
+///
+/// Errors: `VersionNotFound` where a commit is not, or no longer, in the log; `TableNotFound` where the range replaces the
+/// table by another one; `SchemaMismatch` where a commit after `rows_as` changed the columns, or an older one has columns
+/// that do not fit; `UnsupportedFeature` where a feed is asked for and none is kept.
+pub async fn commit_files(
+    rows_as: &Snapshot,
+    before: Option<&Snapshot>,
+    options: CommitFilesOptions,
+    load: LoadOptions,
+) -> Result<Vec<CommitFiles>> {
+    let location = rows_as.location();
+    let is_before = |snapshot: &&Snapshot| snapshot.version().next().ok() == Some(options.first);
+    let known = before.into_iter().chain([rows_as]).find(is_before);
+    let told_by = match options.feed {
+        true => ToldBy::Commit,
+        false => ToldBy::Adds,
+    };
+    let commits = read_commits(
+        location,
+        (options.first, options.last),
+        told_by,
+        known.map(TableForm::from),
+        load,
+    )
+    .await?;
+    let schema = nullable(rows_as.schema());
+    let rows = Last {
+        schema: &schema,
+        column_mapping: rows_as.column_mapping(),
+    };
+    for commit in commits.iter().filter(|commit| commit.version > rows_as.version()) {
+        let (before, after) = (&commit.before, &commit.after);
+        if !before.is(after) || commit.version == options.first {
+            ensure_same_table(after, rows_as, commit.version)
+                .and_then(|()| ensure_same_columns(after, &rows, commit.version))
+                .map_err(|error| error.with("table", location.uri()))?;
+        }
+    }
+    let began_anew = |error: Error| match error.kind() {
+        ErrorKind::SchemaMismatch => {
+            error.hint("start a new query, with a new checkpoint and startingVersion behind the change")
+        }
+        _ => error,
+    };
+    match options.feed {
+        true => feed(rows_as, &rows, commits, options),
+        false => adds(rows_as, &rows, commits, options),
+    }
+    .map_err(began_anew)
+}
+
+fn ensure_same_table(form: &TableForm, rows_as: &Snapshot, version: Version) -> Result<()> {
+    if form.metadata.id == rows_as.metadata().id {
+        return Ok(());
+    }
+    Err(Error::new(
+        ErrorKind::TableNotFound,
+        format!(
+            "version {version} replaced the table by another one: its id is {}, and was {}",
+            form.metadata.id,
+            rows_as.metadata().id
+        ),
+    )
+    .with("version", version)
+    .hint("start a new query, with a new checkpoint"))
+}
+
+/// The rows that commits changed.
+fn feed(
+    rows_as: &Snapshot,
+    rows: &Last<'_>,
+    commits: Vec<CommitChanges>,
+    options: CommitFilesOptions,
+) -> Result<Vec<CommitFiles>> {
+    let of_commits: Vec<(Version, Option<String>)> = commits.iter().map(of_commit).collect();
+    let options = ChangeOptions {
+        first: options.first,
+        last: Some(options.last),
+        columns: options.columns,
+        infer: false,
+        allowed_roots: options.allowed_roots,
+    };
+    let (_, plans) = plan_commits(rows_as.location(), rows, commits, &options)?;
+    let files = of_commits
+        .into_iter()
+        .zip(plans)
+        .map(|((version, removed), plan)| CommitFiles {
+            version,
+            tasks: plan.tasks,
+            removed,
+        });
+    Ok(files.collect())
+}
+
+/// The rows of the files that commits brought.
+fn adds(
+    rows_as: &Snapshot,
+    rows: &Last<'_>,
+    commits: Vec<CommitChanges>,
+    options: CommitFilesOptions,
+) -> Result<Vec<CommitFiles>> {
+    let output = match &options.columns {
+        None => rows.schema.clone(),
+        Some(names) => choose(rows.schema, names)?,
+    };
+    output.to_arrow()?;
+    let mut base = ScanContext {
+        location: Arc::clone(rows_as.location()),
+        version: options.first,
+        table_schema: Arc::new(rows.schema.clone()),
+        partition_columns: Vec::new(),
+        column_mapping: rows.column_mapping,
+        output,
+        row_columns: None,
+        predicate: None,
+        batch_size: None,
+        variant: VariantAs::Arrow,
+        allowed_roots: options.allowed_roots,
+    };
+    let mut era: Option<Era> = None;
+    let mut files = Vec::with_capacity(commits.len());
+    for commit in commits {
+        let (version, removed) = of_commit(&commit);
+        let mut tasks = Vec::with_capacity(commit.adds.len());
+        // What is not read need not fit.
+        if !commit.adds.is_empty() {
+            let now = match era.take() {
+                Some(era) if era.holds(&commit.after) => era,
+                _ => Era::try_new(&commit.after, rows, version)
+                    .map_err(|error| error.with("table", rows_as.location().uri()))?,
+            };
+            base.version = version;
+            let context = Arc::new(context_of(&base, &now, &[]));
+            era = Some(now);
+            tasks.extend(commit.adds.into_iter().map(|file| ScanTask {
+                context: Arc::clone(&context),
+                path: file.path,
+                size: file.size.unwrap_or(0),
+                partition_values: file.partition_values,
+                selection: Selection::of(file.deletion_vector),
+                base_row_id: None,
+                default_row_commit_version: None,
+                rows: Rows::All,
+            }));
+        }
+        files.push(CommitFiles {
+            version,
+            tasks,
+            removed,
+        });
+    }
+    Ok(files)
+}
+
+/// A commit's version, and one of the files that went with their rows.
+fn of_commit(commit: &CommitChanges) -> (Version, Option<String>) {
+    let removed = commit.removes.first().map(|file| file.path.clone());
+    (commit.version, removed)
+}

@@ -1,0 +1,76 @@
+//! Whether a table has the same columns as before, as whoever reads on in the old ones must know.
+
+use deltaic_log::changes::TableForm;
+use deltaic_protocol::column_mapping::ColumnMappingMode;
+use deltaic_protocol::schema::{DataType, StructField, StructType};
+use deltaic_protocol::{Error, ErrorKind, Result, Version};
+
+use super::era::{Last, Names};
+
+/// Proves that a table has as of a version the columns that its rows are read in, in any order. What they say about NULL
+/// and their comments may differ.
+///
+/// Errors: `SchemaMismatch` that names the column.
+pub(super) fn ensure_same_columns(form: &TableForm, rows: &Last<'_>, version: Version) -> Result<()> {
+    let schema = form.metadata.schema()?;
+    let names = Names {
+        era: ColumnMappingMode::of(&form.protocol, &form.metadata)?,
+        last: rows.column_mapping,
+    };
+    match difference(&schema, rows.schema, names, "") {
+        None => Ok(()),
+        Some((column, how)) => Err(Error::new(
+            ErrorKind::SchemaMismatch,
+            format!("version {version} changed the table's columns: {column} {how}"),
+        )
+        .with("version", version)
+        .with("field", column.as_str())
+        .hint(
+            "start the query again, from the same checkpoint: it goes on from there in the columns that the \
+             table has by then",
+        )),
+    }
+}
+
+/// The first column that is not the same, and how it differs.
+fn difference(now: &StructType, then: &StructType, names: Names, above: &str) -> Option<(String, String)> {
+    let path = |field: &StructField| match above {
+        "" => field.name.clone(),
+        above => format!("{above}.{}", field.name),
+    };
+    let mut known = Vec::with_capacity(now.fields.len());
+    for field in &now.fields {
+        let Some(older) = names.same(then, field) else {
+            return Some((path(field), "came".to_owned()));
+        };
+        if older.name != field.name {
+            return Some((path(older), format!("is called {} now", field.name)));
+        }
+        let differs = type_difference(&field.data_type, &older.data_type, names, &path(field));
+        if differs.is_some() {
+            return differs;
+        }
+        known.push(&older.name);
+    }
+    let gone = then.fields.iter().find(|field| !known.contains(&&field.name));
+    gone.map(|field| (path(field), "went".to_owned()))
+}
+
+fn type_difference(now: &DataType, then: &DataType, names: Names, path: &str) -> Option<(String, String)> {
+    match (now, then) {
+        (DataType::Struct(now), DataType::Struct(then)) => difference(now, then, names, path),
+        (DataType::Array(now), DataType::Array(then)) => type_difference(
+            &now.element_type,
+            &then.element_type,
+            names,
+            &format!("{path}.element"),
+        ),
+        (DataType::Map(now), DataType::Map(then)) => {
+            type_difference(&now.key_type, &then.key_type, names, &format!("{path}.key")).or_else(|| {
+                type_difference(&now.value_type, &then.value_type, names, &format!("{path}.value"))
+            })
+        }
+        (now, then) if now == then => None,
+        (now, then) => Some((path.to_owned(), format!("was {then} and is {now}"))),
+    }
+}

@@ -1,0 +1,140 @@
+//! A snapshot's files, handed over to a Parquet reader that is not ours: Spark's.
+//!
+//! It is told which files there are, and how long each is (`sink_log`), so that it lists nothing. What is not in the files
+//! comes beside them, as columns that are joined by a file's ordinal: partition values, row ids (`file_columns`), and
+//! which rows are deleted (`vector_blocks`).
+//!
+//! Protocol: *Partition Values*, *Deletion Vectors*, *Row Tracking*.
+
+mod file_columns;
+mod file_uri;
+mod folders;
+mod sink_log;
+mod vector_blocks;
+
+use arrow_array::RecordBatch;
+use arrow_schema::SchemaRef;
+use deltaic_log::Snapshot;
+use deltaic_log::snapshot::{Files, PruneReport};
+use deltaic_protocol::expr::parse_predicate;
+use deltaic_protocol::features::ensure_readable;
+use deltaic_protocol::partition::values_of_row;
+use deltaic_protocol::{Error, ErrorKind, Result};
+use object_store::path::Path;
+
+pub use sink_log::Times;
+pub use vector_blocks::{BLOCKS_OF_A_FILE, ROWS_OF_A_BLOCK};
+
+use file_uri::FileUris;
+use folders::Folders;
+use sink_log::SinkFile;
+
+/// Files of a snapshot, and what Spark needs to read them.
+#[derive(Clone, Debug)]
+pub struct HandOver {
+    /// What the predicate ruled out.
+    pub report: PruneReport,
+    /// One row a file, in the order of the ordinals: `ordinal` (int64, from 0), `modification_time` (int64, ms since the
+    /// epoch), `base_row_id`, `default_row_commit_version` (int64, NULL where the log has none), and `partition_values`
+    /// (a struct of typed values by logical name; absent for an unpartitioned table).
+    pub files: (SchemaRef, Vec<RecordBatch>),
+    /// The rows that are deleted: one row for each block of [`ROWS_OF_A_BLOCK`] rows in which there is any: `block`
+    /// (int64, the file's ordinal times [`BLOCKS_OF_A_FILE`], and the block's place in the file) and `words`
+    /// (`list<int64>`, a bit a row). None where there are too many to be sent to every executor.
+    pub vectors: Option<RecordBatch>,
+    /// Whether every file lies in folders that spell its partition values as Hive does, in values that Spark reads back
+    /// from there unchanged.
+    pub is_in_folders: bool,
+    entries: Vec<SinkFile>,
+}
+
+impl HandOver {
+    /// Plans to hand over the files that may hold a row that the predicate matches; all of them without one. Local files
+    /// are measured, vectors are read. Must be called inside a runtime.
+    ///
+    /// Errors: `InvalidPredicate` and `UnsupportedExpression` for the predicate; `CorruptLog`, `CorruptData`,
+    /// `PathEscape` for a file or vector; `UnsupportedFeature` for a file that Spark passes over.
+    pub async fn try_new(snapshot: &Snapshot, predicate: Option<&str>) -> Result<Self> {
+        let located = |error: Error| error.with("version", snapshot.version());
+        ensure_readable(snapshot.protocol(), snapshot.metadata(), snapshot.schema())
+            .map_err(|error| located(error.with("table", snapshot.location().uri())))?;
+        let bound = match predicate {
+            Some(text) => Some(parse_predicate(text)?.bind(snapshot.schema())?),
+            None => None,
+        };
+        let (files, report) = snapshot.files(bound.as_ref()).await?;
+        snapshot.ensure_partition_values(&files)?;
+        snapshot.ensure_places_once(&files)?;
+        snapshot.ensure_vectors(&files)?;
+        let entries = entries(snapshot, &files).await.map_err(located)?;
+        Ok(Self {
+            report,
+            files: file_columns::of(snapshot, &files)?,
+            vectors: vector_blocks::of(snapshot, &files).await.map_err(located)?,
+            is_in_folders: are_in_folders(snapshot, &files),
+            entries,
+        })
+    }
+
+    /// How many files are handed over.
+    #[must_use]
+    pub fn num_files(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// The log of a streaming sink that Spark takes the files from.
+    #[must_use]
+    pub fn sink_log(&self, times: Times) -> Vec<u8> {
+        sink_log::text(&self.entries, times)
+    }
+}
+
+/// Where the files are, with their true lengths: Spark reads no row group that lies beyond what it is told.
+async fn entries(snapshot: &Snapshot, files: &Files) -> Result<Vec<SinkFile>> {
+    let location = snapshot.location();
+    let uris = FileUris::of(location.uri())?;
+    let mut places: Vec<(String, Path)> = Vec::with_capacity(files.len());
+    let mut entries = Vec::with_capacity(files.len());
+    for batch in &files.batches {
+        for row in 0..batch.len() {
+            let log_path = batch.adds.path.value(row);
+            let place = location.resolve(log_path)?;
+            entries.push(SinkFile {
+                uri: uris.of_file(log_path, &place)?,
+                length: batch.adds.size.value(row),
+                modification_time: batch.adds.modification_time.value(row),
+            });
+            places.push((log_path.to_owned(), place));
+        }
+    }
+    match location.lengths_of_files(places).await? {
+        Some(lengths) => {
+            for (entry, length) in entries.iter_mut().zip(lengths) {
+                entry.length = i64::try_from(length).unwrap_or(i64::MAX);
+            }
+        }
+        None => {
+            if let Some(entry) = entries.iter().find(|entry| entry.length <= 0) {
+                return Err(Error::new(
+                    ErrorKind::CorruptLog,
+                    format!("the log says that a data file has {} bytes", entry.length),
+                )
+                .with("path", entry.uri.as_str())
+                .with("field", "add.size"));
+            }
+        }
+    }
+    Ok(entries)
+}
+
+fn are_in_folders(snapshot: &Snapshot, files: &Files) -> bool {
+    let Some(folders) = Folders::of(snapshot) else {
+        return false;
+    };
+    files.batches.iter().all(|batch| {
+        (0..batch.len()).all(|row| {
+            let values = values_of_row(&batch.adds.partition_values, row);
+            folders.spell(batch.adds.path.value(row), &values)
+        })
+    })
+}

@@ -1,0 +1,119 @@
+"""The benchmark of Spark at a small scale: answers, tables and the section of the page; times never."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import deltaic
+
+HARNESS = Path(__file__).resolve().parents[2] / "benches" / "python"
+
+
+def harness(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, str(HARNESS / "spark.py"), *arguments], capture_output=True, text=True, check=False
+    )
+
+
+def program(text: str, *arguments: str) -> str:
+    command = [sys.executable, "-c", text, *arguments]
+    done = subprocess.run(command, cwd=HARNESS, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_both_ways_to_the_smallest_tables_agree_and_stand_in_the_page(tmp_path: Path) -> None:
+    """In a JVM of its own each; a wrong answer would end it with 1 and leave the page as it was."""
+    pytest.importorskip("pyspark", reason="PySpark is not installed")
+    if not shutil.which("java") and "JAVA_HOME" not in os.environ:
+        pytest.skip("Java, which Spark needs, is not here")
+    page, figures = tmp_path / "page.md", tmp_path / "figures.json"
+    page.write_text("# Benchmarks\n\n## Spark\n\nold\n\n## Others\n\nkept\n")
+    options = ["--only", "files_10", "--ways", "parquet,deltaic", "--repeat", "1", "--scale", "0.001"]
+    done = harness(*options, "--tables", str(tmp_path), "--json", str(figures), "--markdown", str(page))
+    assert done.returncode == 0, done.stdout + done.stderr
+    lines = {(line["question"], line["way"]): line for line in json.loads(figures.read_text())["lines"]}
+    for question in ("count", "sum", "sum_partition"):
+        for way in ("parquet", "deltaic"):
+            assert f"files_10 {question}: {way} answers right" in done.stdout
+            assert lines[question, way]["repetitions"] == 1
+            assert lines[question, way]["first"] >= lines[question, way]["load"] > 0
+    text = page.read_text()
+    assert "old" not in text
+    assert text.index("## Spark") < text.index("| `sum_partition` |") < text.index("## Others\n\nkept\n")
+
+
+def test_many_files_are_a_table_of_few(tmp_path: Path) -> None:
+    """Each name is a file of the table, with the rows and the bounds of the file that it links to."""
+    text = (
+        "import sys; from pathlib import Path; from spark_tables import made, many_files\n"
+        "found = made(many_files('files_100', 100), Path(sys.argv[1]))\n"
+        "print(found.path, found.rows)"
+    )
+    path, rows = program(text, str(tmp_path)).split()[-2:]
+    snapshot = deltaic.Table(path).snapshot()
+    inodes = {file.stat().st_ino for file in Path(path).glob("region=*/*.parquet")}
+    assert (snapshot.num_files, len(inodes), int(rows)) == (100, 32, 100 * 200)
+    found = snapshot.scan(columns=["id", "region"]).to_arrow()
+    assert found.num_rows == int(rows)
+    assert snapshot.scan(predicate="region = 'coast'").count() == 12 * 200  # file 5, 13, … 93
+    ids = found.column("id").to_pylist()
+    bound = f"id < {sorted(ids)[2000]}"
+    assert snapshot.scan(predicate=bound).count() == sum(value < sorted(ids)[2000] for value in ids)
+
+
+def test_a_section_of_the_page_is_replaced_and_the_others_stay() -> None:
+    text = (
+        "from page_sections import section_of, with_section\n"
+        "page = '# Page\\n\\nhead\\n\\n## One\\n\\na\\n\\n### Within\\n\\n## Two\\n\\nb\\n'\n"
+        "assert section_of(page, '## One') == '## One\\n\\na\\n\\n### Within'\n"
+        "assert section_of(page, '## Three') == ''\n"
+        "assert with_section(page, '## One', section_of(page, '## One')) == page\n"
+        "assert with_section(page, '## Two', '## Two\\n\\nc\\n') == page.replace('b', 'c')\n"
+        "changed = with_section(page, '## One', '## One\\n\\nd')\n"
+        "assert changed == '# Page\\n\\nhead\\n\\n## One\\n\\nd\\n\\n## Two\\n\\nb\\n'\n"
+        "assert with_section(page, '## Three', '## Three\\n\\ne') == page + '\\n## Three\\n\\ne\\n'"
+    )
+    program(text)
+
+
+def test_the_other_benchmarks_keep_the_section_of_spark() -> None:
+    text = (
+        "from report import page\n"
+        "before = '# Benchmarks\\n\\n## data\\n\\nold\\n\\n## Spark\\n\\nkept\\n\\n## Others\\n\\nx\\n'\n"
+        "print(page([], [], 1, 1, before))"
+    )
+    found = program(text)
+    assert "## Spark\n\nkept\n" in found
+    assert "## data" not in found
+
+
+def test_a_goal_is_judged_beside_delta_spark_alone() -> None:
+    """Whoever else is faster; a filter told before is measured against the question that it repeats."""
+    text = (
+        "from dataclasses import replace; from spark_report import Conditions, Line, section\n"
+        "from spark_tables import many_files\n"
+        "table = many_files('files_10', 10)\n"
+        "walls = {'count': (1, 0.1, 0.8, None), 'sum': (1, 2, 0.84, 0.2)}\n"
+        "walls |= {'sum_partition': (1, 2, 1.2, 0.2), 'sum_partition_told': (None, None, 0.4, None)}\n"
+        "ways = ('delta-spark', 'parquet', 'deltaic', 'deltalake')\n"
+        "notes = ('', '', '', 'fails: x')\n"
+        "lines = [Line('files_10', question, way, note, None, wall, None, None, 1)\n"
+        "         for question, mine in walls.items() for way, note, wall in zip(ways, notes, mine)]\n"
+        "print(section(lines, [table], Conditions(1, 1, 1, '4g', 1, {})))\n"
+        "print(section(lines, [table], Conditions(0.5, 1, 1, '4g', 1, {})))"
+    )
+    full, half = program(text).split("## Spark\n")[1:]
+    rows = {row.split("|")[2].strip(): row for row in full.splitlines() if row.startswith("| ")}
+    assert rows["`count`"].endswith("| fails | 0.80 | 0.8 | yes |")
+    assert rows["`sum`"].endswith("| 0.200 | 0.84 | 0.8 | within noise |")
+    assert rows["`sum_partition`"].endswith("| 1.20 | 0.8 | **no, 1.50 times it** |")
+    assert rows["`sum_partition`, told before"].endswith("| 1.000 | – | 0.400 | – | – | 0.40 | 0.8 | yes |")
+    assert "yes" not in half.partition("### Many files")[2]

@@ -1,0 +1,101 @@
+"""Conditions that are given before `load`: what they rule out, and that the rows are Spark's own answer."""
+
+from __future__ import annotations
+
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pytest
+
+import deltaic
+import deltaic.spark as ds
+from deltaic import col
+
+from .conftest import Settings
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+HOUR = 3_600_000_000
+
+
+@pytest.fixture
+def hours(tmp_path: Path) -> Path:
+    """Ten files of ten rows: `id` from 0 to 99, `at` an hour apart, `day` a partition of its own."""
+    rows = pa.table(
+        {
+            "id": pa.array(range(100), pa.int64()),
+            "at": pa.array([n * HOUR for n in range(100)], pa.timestamp("us", "UTC")),
+            "day": pa.array([n // 50 for n in range(100)], pa.int32()),
+        }
+    )
+    table = deltaic.Table.create(tmp_path / "t", rows.schema, partition_by=["day"])
+    for start in range(0, 100, 10):
+        table.append(rows.slice(start, 10))
+    return tmp_path / "t"
+
+
+def test_files_are_ruled_out_before_spark_sees_them(spark: SparkSession, hours: Path) -> None:
+    frame = ds.read(spark).where("id >= 42 and day = 0").load(hours)
+    assert sorted(row.id for row in frame.collect()) == list(range(42, 50))
+    assert "10 in all, 5 after partitions, 1 after statistics" in ds.explain(frame)
+    assert len(frame.inputFiles()) == 1
+
+
+@pytest.mark.parametrize("many", [0, 1, 2])
+def test_conditions_add_up(spark: SparkSession, hours: Path, many: int) -> None:
+    reader = ds.read(spark).option("predicate", "id < 60 -- below")
+    for condition in [col("id") >= 15, "day = 1 or id < 20"][:many]:
+        reader = reader.where(condition)
+    expected = [set(range(60)), set(range(15, 60)), {*range(15, 20), *range(50, 60)}][many]
+    assert {row.id for row in reader.load(hours).collect()} == expected
+
+
+def test_all_files_ruled_out(spark: SparkSession, hours: Path) -> None:
+    frame = ds.read(spark).where("id > 1000").load(hours)
+    assert frame.count() == 0
+    assert frame.columns == ["id", "at", "day"]
+
+
+def test_what_only_spark_understands_is_asked_of_the_rows(spark: SparkSession, hours: Path) -> None:
+    frame = ds.read(spark).where("pmod(id, 7) = 3 and hash(id) is not null").load(hours)
+    assert frame.count() == len([n for n in range(100) if n % 7 == 3])
+    assert "no file is ruled out by the predicate" in ds.explain(frame)
+
+
+def test_what_spark_does_not_understand(spark: SparkSession, hours: Path) -> None:
+    for condition in ("id >", "nothing = 1"):
+        with pytest.raises(deltaic.InvalidPredicate, match="Spark does not understand"):
+            ds.read(spark).where(condition).load(hours)
+
+
+@pytest.mark.parametrize("zone", ["UTC", "Asia/Tokyo", "America/Los_Angeles"])
+@pytest.mark.parametrize("condition", ["at >= '1970-01-02 00:00:00'", "at < TIMESTAMP '1970-01-03'"])
+def test_times_are_in_the_sessions_zone(
+    spark: SparkSession, hours: Path, settings: Settings, zone: str, condition: str
+) -> None:
+    with settings({"spark.sql.session.timeZone": zone}):
+        pruned = {row.id for row in ds.read(spark).where(condition).load(hours).collect()}
+        assert pruned == {row.id for row in ds.read(spark).load(hours).where(condition).collect()}
+        told = ds.explain(ds.read(spark).where(condition).load(hours))
+        assert ("session's time zone" in told) == (zone != "UTC")
+
+
+def test_the_time_of_a_file_by_option(spark: SparkSession, hours: Path) -> None:
+    before = datetime.now(timezone.utc).replace(microsecond=0)
+    deltaic.Table(hours).append(pa.table({"id": [1000], "day": pa.array([3], pa.int32())}))
+    frame = ds.read(spark).option("fileModificationTime", True).load(hours)
+    assert frame.columns[-1] == "_file_modification_time"
+    newest = frame.where("id = 1000").selectExpr("unix_millis(_file_modification_time) AS ms").first()
+    assert newest.ms >= before.timestamp() * 1000
+
+
+def test_a_frame_of_two_tables_is_explained_table_by_table(spark: SparkSession, hours: Path) -> None:
+    joined = ds.read(spark).load(hours).join(ds.read(spark).option("versionAsOf", 3).load(hours), "id")
+    told = ds.explain(joined)
+    assert "at version 10" in told
+    assert "at version 3" in told
+    with pytest.raises(ValueError, match="no table that deltaic reads"):
+        ds.explain(spark.range(3))

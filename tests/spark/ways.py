@@ -1,0 +1,41 @@
+"""The two ways to read a table through Spark, for tests that must hold on both."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import pytest
+
+import deltaic.spark as ds
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+Load = Callable[..., "DataFrame"]
+"""A path and options, to a DataFrame."""
+
+WAYS = ("native", "source")
+
+
+def loader(spark: SparkSession, way: str) -> Load:
+    """How this way loads a table: with Spark's own reader, or as the data source "deltaic"."""
+
+    def native(path: str | os.PathLike[str], **options: object) -> DataFrame:
+        return ds.read(spark).options(**options).load(path)
+
+    def source(path: str | os.PathLike[str], **options: object) -> DataFrame:
+        return spark.read.format("deltaic").options(**options).load(os.fspath(path))
+
+    if way == "native":
+        return native
+    register(spark)
+    return source
+
+
+def register(spark: SparkSession) -> None:
+    """Make the data source known to the session."""
+    if not hasattr(ds, "register"):
+        pytest.skip("the data source is not here yet")
+    ds.register(spark)
