@@ -1,8 +1,7 @@
 """Runs the parts of the tests one after the other and sums them up in one line at the end.
 
-`python tests/run.py` runs all but the rest of the matrix of Sparks, `python tests/run.py rust spark40` only those
-two. A part that cannot run here (no Java, no Maven) is skipped with its reason; a part that breaks off counts as
-failed.
+`python tests/run.py` runs what `make test` is, `python tests/run.py rust spark41` only those two. A part that
+cannot run here (no Java, no Maven) is skipped with its reason; a part that breaks off counts as failed.
 """
 
 from __future__ import annotations

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import fnmatch
+import signal
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -88,16 +89,16 @@ def able(way: str, table: SparkTable, name: str) -> bool:
 def check(table: SparkTable, found: Made, peers: dict[str, SparkProcess]) -> list[Entry]:
     """Let each way answer each question; who differs from delta-spark is wrong, and so is a wrong count."""
     entries = entries_of(table, peers)
-    for entry in entries:
-        entry.answer = entry.ask(table, found.path).get("answer")
     for name in table.questions:
+        mine = [entry for entry in entries if entry.question == name]
+        for entry in mine:
+            entry.answer = entry.ask(table, found.path).get("answer")
         base = QUESTIONS[name].told_before or name
         right = [[str(found.rows)]] if name == "count" else most_common(entries, base)
-        for entry in entries:
-            if entry.question == name and entry.answer is not None and entry.answer != right:
+        for entry in mine:
+            if entry.answer is not None and entry.answer != right:
                 entry.wrong = f"{entry.answer}, right is {right}"
-    for entry in entries:
-        print(f"{table.name} {entry.question}: {entry.peer.way} {entry.said()}", flush=True)
+            print(f"{table.name} {name}: {entry.peer.way} {entry.said()}", flush=True)
     return entries
 
 
@@ -192,6 +193,7 @@ def main() -> int:
     }
     lines: list[Line] = []
     wrong: list[str] = []
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # and so the peers are stopped
     with ExitStack() as stack:
         for peer in peers.values():
             stack.callback(peer.stop)

@@ -41,7 +41,7 @@ def main() -> None:
             except Exception as error:  # noqa: BLE001 - a peer may fail in any way of its own
                 found = failure(error)
             gc.collect()  # what Python no longer holds, the JVM may drop
-            jvm(spark).System.gc()
+            jvm(spark).System.gc()  # where that fails, the JVM is dead, and so must be this process
             tell(found)
         spark.stop()
 
@@ -65,6 +65,7 @@ def done(way: Way, spark: SparkSession, asked: dict[str, Any]) -> dict[str, Any]
         if question.answer(frame) != answer:
             raise AssertionError("asked again, it answers otherwise")
         found["again"] = time.perf_counter() - begin
+    way.prove(frame)
     return found
 
 

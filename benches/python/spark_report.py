@@ -29,7 +29,8 @@ times, then each question of the table once. All answers must be equal, those th
 - deltaic source: `spark.read.format("deltaic").load(path)`, the Python data source, with
   `spark.sql.python.filterPushdown.enabled`
 - deltalake, Arrow: `spark.createDataFrame(…)` of what deltalake {deltalake} has read, only the columns and
-  the rows that the question needs, where that is not more than {most:,} values and so fits into memory
+  the rows that the question needs, where that is not more than {most:,} values and so fits into memory; in
+  batches of 500,000 rows with `spark.sql.execution.arrow.localRelationThreshold` 0, for else it does not fit
 
 The filter of a question comes by `DataFrame.where`. The rows *told before* have it in
 `deltaic.spark.read(spark).where(…).load(path)`, and delta-spark's figure is that of the question without.

@@ -6,6 +6,7 @@ The sessions differ in what a way cannot do without, delta-spark's jars and exte
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 JARS = Path(sys.prefix) / "jars"
 SETTINGS = {
     "spark.driver.bindAddress": "127.0.0.1",
+    # Without memory a session would rather hang than fail.
+    "spark.driver.extraJavaOptions": "-XX:+ExitOnOutOfMemoryError",
     "spark.driver.host": "127.0.0.1",
     "spark.driver.memory": "4g",
     "spark.log.level": "ERROR",
@@ -37,7 +40,7 @@ PLAIN_TYPES = {"string_view": "string", "binary_view": "binary"}
 
 
 class AbsentError(Exception):
-    """This way is not here, or not yet: it takes no part."""
+    """This way is not here: it takes no part."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +55,8 @@ class Way:
     """What a user does once a session."""
     forget: Callable[[SparkSession], None] = lambda _: None
     """Empties what it keeps from one load to the next, besides Spark's own cache."""
+    prove: Callable[[DataFrame], None] = lambda _: None
+    """Raises where it has not read in its own way; asked when the clock has stopped."""
 
 
 def start(way: Way, scratch: str) -> SparkSession:
@@ -114,6 +119,14 @@ def finish_log(spark: SparkSession, path: str) -> None:
     jvm(spark).org.apache.spark.sql.delta.DeltaLog.forTable(session, path).checkpoint()
 
 
+def arrow_settings() -> dict[str, str]:
+    """By default, 20,000,000 rows of one column would become objects in the JVM, and have no room there."""
+    return {
+        "spark.sql.execution.arrow.localRelationThreshold": "0",
+        "spark.sql.execution.arrow.maxRecordsPerBatch": "500000",
+    }
+
+
 def load_delta(spark: SparkSession, path: str, _: Question) -> DataFrame:
     """As delta-spark's users do."""
     return spark.read.format("delta").load(path)
@@ -128,12 +141,19 @@ def load_native(spark: SparkSession, path: str, question: Question) -> DataFrame
     """The native scan; a filter that is told before is told here."""
     import deltaic.spark as ds
 
-    reader: Any = ds.read(spark)
-    if question.told_before:
-        if not hasattr(reader, "where"):
-            raise AbsentError("deltaic.spark.read(…).where is not there yet")
+    reader = ds.read(spark)
+    if question.told_before and question.where:
         reader = reader.where(question.where)
     return reader.load(path)
+
+
+def prove_native(frame: DataFrame) -> None:
+    """It would read by the data source where Spark's own reader is not exact: that is measured for itself."""
+    import deltaic.spark as ds
+
+    said = ds.explain(frame)
+    if not re.search(r"^ *way +native\b", said, re.MULTILINE):
+        raise AssertionError(f"it was not read natively: {' '.join(said.split())}")
 
 
 def deltaic_release() -> str:
@@ -144,11 +164,9 @@ def deltaic_release() -> str:
 
 
 def register(spark: SparkSession) -> None:
-    """The data source, where the package has it."""
+    """Make the data source known."""
     import deltaic.spark as ds
 
-    if not hasattr(ds, "register"):
-        raise AbsentError("deltaic.spark.register is not there yet")
     ds.register(spark)
 
 
@@ -161,7 +179,7 @@ def load_arrow(spark: SparkSession, path: str, question: Question) -> DataFrame:
     """The columns that the question needs, read by deltalake's own engine into memory and given to Spark.
 
     Its pyarrow dataset would need twice the time and cannot do deletion vectors. The filter is given to both;
-    PySpark does not take the views that deltalake gives.
+    PySpark does not take the views that deltalake gives, nor many rows in its batches of 8,192.
     """
     import deltalake
     import pyarrow as pa
@@ -169,14 +187,14 @@ def load_arrow(spark: SparkSession, path: str, question: Question) -> DataFrame:
     table: Any = deltalake.DeltaTable(path)
     rows = pa.table(table.scan(columns=list(question.columns), predicate=question.where))
     fields = [pa.field(one.name, PLAIN_TYPES.get(str(one.type), one.type)) for one in rows.schema]
-    return cast("Any", spark).createDataFrame(rows.cast(pa.schema(fields)))
+    return cast("Any", spark).createDataFrame(rows.cast(pa.schema(fields)).combine_chunks())
 
 
 DELTA, PARQUET, NATIVE, SOURCE, ARROW = "delta-spark", "parquet", "deltaic", "source", "deltalake"
 WAYS = {
     DELTA: Way("delta-spark", load_delta, delta_release, delta_settings, forget=delta_forget),
     PARQUET: Way("plain Parquet", load_parquet, lambda: version("pyspark")),
-    NATIVE: Way("deltaic", load_native, deltaic_release),
+    NATIVE: Way("deltaic", load_native, deltaic_release, prove=prove_native),
     SOURCE: Way("deltaic source", load_source, deltaic_release, prepare=register),
-    ARROW: Way("deltalake, Arrow", load_arrow, lambda: version("deltalake")),
+    ARROW: Way("deltalake, Arrow", load_arrow, lambda: version("deltalake"), arrow_settings),
 }

@@ -21,11 +21,14 @@ import pyarrow as pa
 import pytest
 
 import deltaic
+from tests.protocol.handmade_log import HandmadeTable, field, metadata, protocol, schema
 
 from .conftest import has_java
+from .test_native_vectors import with_vector
 
 NEEDED = ("grpc", "grpc_status", "google.rpc", "pandas")
 ROWS = pa.table({"id": [1, 2, 3], "city": ["Oslo", None, "Rome"]})
+ROWS_WITH_VECTOR, DELETED = 9_000, range(0, 9_000, 3)
 PATIENCE = 120  # seconds for a server to answer: a bound for what hangs, no measure
 
 CLIENT = """
@@ -34,7 +37,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 import deltaic, deltaic.spark as ds
 
-url, table = sys.argv[1:]
+url, table, vectors, variants = sys.argv[1:]
 spark = SparkSession.builder.remote(url).getOrCreate()
 found = {"module": type(spark).__module__}
 
@@ -69,6 +72,32 @@ found["view"] = ids(spark.table("before"))
 found["after"] = ids(load())
 found["no table"] = error(lambda: load(table + "x").collect())
 found["bad option"] = error(lambda: load(versonAsOf=1).collect())
+
+import io
+from contextlib import redirect_stdout
+
+def plan_of(frame):
+    with io.StringIO() as text, redirect_stdout(text):
+        frame.explain()
+        return text.getvalue()
+
+def rows(frame):
+    return sorted((list(row) for row in frame.collect()), key=str)
+
+native = ds.read(spark).option("versionAsOf", 1).load(table)
+found["native rows"] = rows(native)
+found["native plan"] = plan_of(native)
+found["native where"] = ids(ds.read(spark).where("city = 'Rome'").load(table))
+deleted = ds.read(spark).load(vectors)
+found["vectors"] = rows(deleted)
+found["vectors plan"] = plan_of(deleted)
+found["vectors again"] = deleted.where("id > 5000").count()
+feed = ds.read(spark).options(readChangeFeed=True, startingVersion=1, endingVersion=1).load(table)
+found["native feed"] = rows(feed.select("id", "_change_type"))
+found["variants plan"] = plan_of(ds.read(spark).load(variants))
+found["native no table"] = error(lambda: ds.read(spark).load(table + "x"))
+found["native bad option"] = error(lambda: ds.read(spark).option("versonAsOf", 1).load(table))
+found["native bad predicate"] = error(lambda: ds.read(spark).where("id >").load(table).collect())
 spark.stop()
 print(json.dumps(found))
 """
@@ -110,6 +139,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         "SPARK_HOME": str(home),
         "PYSPARK_PYTHON": sys.executable,
         "LC_ALL": "C.UTF-8",
+        "TMPDIR": str(folder),
     }
     log = folder / "server.log"
     with log.open("w") as out:
@@ -145,8 +175,15 @@ def found(server: str, tmp_path_factory: pytest.TempPathFactory) -> dict[str, An
     table = tmp_path_factory.mktemp("tables") / "t"
     feed = {"delta.enableChangeDataFeed": "true"}
     deltaic.Table.create(table, ROWS.schema, partition_by=["city"], properties=feed).append(ROWS)
+    vectors = with_vector(table.parent / "vectors", ROWS_WITH_VECTOR, DELETED)
+    variants = HandmadeTable(table.parent / "variants")
+    features = ["variantType"]
+    variants.commit(protocol(3, 7, features, features), metadata(schema(field("v", "variant"))))
     ended = subprocess.run(
-        [sys.executable, "-c", CLIENT, server, str(table)], capture_output=True, text=True, check=False
+        [sys.executable, "-c", CLIENT, server, str(table), str(vectors.root), str(variants.root)],
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert ended.returncode == 0, ended.stderr[-3000:]
     return json.loads(ended.stdout.splitlines()[-1])
@@ -186,3 +223,27 @@ def test_errors_say_what_is_wrong(found: dict[str, Any]) -> None:
     assert found["bad option"].splitlines()[0] == (
         f"{start}ValueError: unknown option 'versonasof': did you mean 'versionAsOf'?"
     )
+
+
+def test_spark_reads_the_files_itself(found: dict[str, Any]) -> None:
+    assert found["native rows"] == [[1, "Oslo"], [2, None], [3, "Rome"]]
+    assert "FileScan parquet" in found["native plan"]
+    assert found["native where"] == [3]
+
+
+def test_spark_leaves_out_deleted_rows_itself(found: dict[str, Any]) -> None:
+    left = [row for row in range(ROWS_WITH_VECTOR) if row % 3]
+    assert found["vectors"] == sorted(([row] for row in left), key=str)
+    assert "FileScan parquet" in found["vectors plan"]
+    assert found["vectors again"] == len([row for row in left if row > 5_000])
+
+
+def test_what_spark_cannot_read_itself_the_data_source_reads(found: dict[str, Any]) -> None:
+    assert found["native feed"] == [[1, "insert"], [2, "insert"], [3, "insert"]]
+    assert "FileScan parquet" not in found["variants plan"]
+
+
+def test_errors_of_planning_on_the_server(found: dict[str, Any]) -> None:
+    assert "TableNotFound: there is no" in found["native no table"].splitlines()[0]
+    assert "did you mean 'versionAsOf'" in found["native bad option"].splitlines()[0]
+    assert "PARSE_SYNTAX_ERROR" in found["native bad predicate"]

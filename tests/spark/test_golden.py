@@ -1,4 +1,4 @@
-"""Every reference table that deltaic reads has the same rows through `deltaic.spark.read`, in every version."""
+"""Every reference table that deltaic reads has the same rows by `deltaic.spark.read`, in every version."""
 
 from __future__ import annotations
 

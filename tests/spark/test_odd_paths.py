@@ -1,4 +1,4 @@
-"""Paths of data files and of tables, however they are spelled: the rows are read, and the log's values rule."""
+"""Paths of data files and of tables, however spelled: the rows are read, and the log's values rule."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ FILES = [
 ]
 # As the protocol has it, everything but the slash encoded, and what writers leave as it is.
 SPELLINGS: dict[str, Callable[[str], str]] = {
-    "all encoded": lambda name: quote(name),
+    "all encoded": quote,
     "little encoded": lambda name: quote(name, safe="/:@!$&'()*+,;=-._~[]{}ü-é日本"),
 }
 # A table's own folder, beneath one that others made.

@@ -75,13 +75,18 @@ def test_metadata_is_kept_except_for_what_changes_the_reading() -> None:
     assert found["a"].dataType["x"].metadata == kept
 
 
-@pytest.mark.parametrize("declared", ["variant", "geometry(OGC:CRS84)", "decimal(1)", "interval day"])
+@pytest.mark.parametrize("declared", ["geometry(OGC:CRS84)", "decimal(1)", "interval day"])
 def test_a_type_that_is_not_read_is_named_with_its_column(declared: str) -> None:
     inner = {"type": "struct", "fields": [field("x", array(declared))]}
     with pytest.raises(UnsupportedFeature) as raised:
         struct_type(schema(field("s", inner)))
     assert raised.value.context == {"field": "s.x.element", "type": declared}
     assert declared in str(raised.value)
+
+
+def test_a_variant_is_sparks_own() -> None:
+    found = struct_type(schema(field("v", "variant"), field("l", array("variant"))))
+    assert found.simpleString() == "struct<v:variant,l:array<variant>>"
 
 
 def test_a_user_defined_type_is_refused_and_its_class_not_imported() -> None:

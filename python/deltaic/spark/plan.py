@@ -12,21 +12,19 @@ from typing import TYPE_CHECKING, Any, cast
 
 from pyspark.errors import PySparkException
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own idiom
-from pyspark.sql.types import LongType, NullType, StructField, StructType, VariantType
+from pyspark.sql.types import LongType, NullType, StructField, StructType
 
 from deltaic.exceptions import UnsupportedFeature
 from deltaic.optional import require
 from deltaic.spark.columns import nests, physical_names, quoted, renamed
 from deltaic.spark.sink_log import sink_log
-from deltaic.spark.types import struct_type
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
 
-    from deltaic import _rust
-    from deltaic.snapshot import Snapshot
+    from deltaic.spark.handed import Handed
 
-__all__ = ["NativeScan", "native_scan"]
+__all__ = ["NativeScan", "native_scan", "scan_of_folder"]
 
 # Spark's older name of its Parquet format: always the V1 source, whatever spark.sql.sources.useV1SourceList
 # says. The V2 source has no `_metadata`.
@@ -50,143 +48,109 @@ MODIFICATION_TIME = "_file_modification_time"
 
 @dataclass(frozen=True)
 class NativeScan:
-    """How a native scan is made, and a DataFrame of it."""
+    """A DataFrame of a native scan, and what it is made of."""
 
     frame: DataFrame
     root: str
-    """The folder that Spark takes the files from, as its plans name it."""
-    files: int
-    """How many files Spark is handed."""
-    files_of_snapshot: int
-    files_after_partitions: int
-    size_in_bytes: int
+    """The folder that Spark takes the files from, as its plans name it; empty with Spark Connect."""
     notes: list[str] = field(default_factory=list[str])
     """What is attached to the files, and how."""
 
 
 def native_scan(
-    spark: SparkSession,
-    snapshot: Snapshot,
-    *,
-    predicate: str | None = None,
-    row_ids: bool = False,
-    modification_time: bool = False,
-    hadoop_options: dict[str, str] | None = None,
+    spark: SparkSession, handed: Handed, log: bytes, hadoop_options: dict[str, str] | None = None
 ) -> NativeScan:
-    """A DataFrame of the snapshot's rows: the table's columns in their order, read by Spark alone.
+    """A DataFrame of the rows: the table's columns in their order, read by Spark alone.
 
     Args:
         spark: A classic session.
-        snapshot: What is read.
-        predicate: Which files are read; the rows of these are not looked at.
-        row_ids: Whether ``_row_id`` and ``_row_commit_version`` come behind the columns.
-        modification_time: Whether ``_file_modification_time`` does.
+        handed: What the core hands over.
+        log: The sink log that names the files.
         hadoop_options: Settings of Hadoop's file systems for this read.
 
     Raises:
-        UnsupportedFeature: The table has something that the native scan does not express.
-        CorruptData: A local data file is missing.
+        UnsupportedFeature: The session does not take the list of files.
     """
-    schema = struct_type(snapshot.schema.to_json())
-    _refuse_unsupported(snapshot, schema)
-    # The same package.
-    rust: _rust.Snapshot = snapshot._rust  # noqa: SLF001 # pyright: ignore[reportPrivateUsage]
-    row_columns = rust.row_columns() if row_ids else None
-    handed = rust.hand_over(predicate=predicate)
-    vectors = handed.vectors
-    if vectors is None:
-        raise _beyond(snapshot, "deletionVectors", "more deleted rows than an executor can hold")
-    scan = _Assembly(spark, snapshot, schema, handed, hadoop_options or {})
-    frame = scan.read(row_columns, modification_time=modification_time)
-    return NativeScan(
-        frame=frame,
-        root=scan.root,
-        files=handed.num_files,
-        files_of_snapshot=handed.files_of_snapshot,
-        files_after_partitions=handed.files_after_partitions,
-        size_in_bytes=handed.size_in_bytes,
-        notes=scan.notes,
-    )
+    assembly = _Assembly(spark, handed)
+    with sink_log(log) as folder:
+        files = assembly.load(folder, hadoop_options or {})
+        root = _root_of_the_log(files)
+    return NativeScan(assembly.read(files), root, assembly.notes)
+
+
+def scan_of_folder(
+    spark: SparkSession, handed: Handed, folder: str, hadoop_options: dict[str, str]
+) -> DataFrame:
+    """The same with Spark Connect, of a log that lies where the server's driver is, and stays there."""
+    if spark.conf.get("spark.sql.streaming.fileStreamSink.ignoreMetadata", "false") != "false":
+        raise UnsupportedFeature(
+            "this Spark session does not take the list of files of a native scan",
+            hint="set spark.sql.streaming.fileStreamSink.ignoreMetadata to false",
+        )
+    assembly = _Assembly(spark, handed)
+    return assembly.read(assembly.load(folder, hadoop_options))
 
 
 class _Assembly:
     """What one native scan is put together from."""
 
-    def __init__(
-        self,
-        spark: SparkSession,
-        snapshot: Snapshot,
-        schema: StructType,
-        handed: _rust.HandOver,
-        hadoop_options: dict[str, str],
-    ) -> None:
+    def __init__(self, spark: SparkSession, handed: Handed) -> None:
         self._spark = spark
-        self._schema = schema
         self._handed = handed
-        self._hadoop_options = hadoop_options
-        self._physical = physical_names(schema, snapshot.schema.to_json())
-        self._partitions = set(snapshot.partition_columns)
-        self._vectors: Any = require("pyarrow", "deltaic.spark.read").table(handed.vectors)
-        self._prefix = _fresh_prefix(schema, self._physical)
-        self._by_folders = bool(self._partitions) and handed.is_in_folders and handed.num_files > 0
-        self.root = ""
+        self._schema = handed.schema
+        self._physical = physical_names(self._schema, handed.schema_json)
+        self._partitions = set(handed.partition_columns)
+        self._prefix = _fresh_prefix(self._schema, self._physical)
         self.notes: list[str] = []
 
-    def read(self, row_columns: tuple[str, str] | None, *, modification_time: bool) -> DataFrame:
-        """The whole of it, with what else is asked for behind the table's columns."""
-        joined_values = bool(self._partitions) and not self._by_folders
-        joins_files = joined_values or modification_time or row_columns is not None
-        has_vectors = self._vectors.num_rows > 0
-        frame = self._files(row_columns or (), ordinals=joins_files or has_vectors)
-        if has_vectors:
+    def load(self, folder: str, hadoop_options: dict[str, str]) -> DataFrame:
+        """The files' own columns, from a folder that has the sink log."""
+        pairs = zip(self._schema.fields, self._physical.fields, strict=True)
+        stored = [
+            inside
+            for outside, inside in pairs
+            if not isinstance(inside.dataType, NullType)
+            and (self._handed.by_folders or outside.name not in self._partitions)
+        ]
+        stored += [StructField(name, LongType()) for name in self._handed.row_columns or ()]
+        options = dict(_OPTIONS)
+        if self._handed.by_folders:
+            self.notes.append("partition values are read from the folders, by which Spark prunes")
+        else:
+            # Without it, files outside the folder of the log are left out.
+            options["recursiveFileLookup"] = "true"
+        reader = self._spark.read.format(_PARQUET).schema(StructType(stored))
+        return reader.options(**options, **hadoop_options).load(folder)
+
+    def read(self, frame: DataFrame) -> DataFrame:
+        """The whole of it: without deleted rows, the table's columns, and what is asked for behind them."""
+        handed = self._handed
+        if handed.needs_ordinals:
+            # Not frame["_metadata"]: a table may have a column of that name.
+            about = frame.metadataColumn("_metadata")
+            file = F.unix_millis(about["file_modification_time"]).alias(self._name("file"))
+            frame = frame.select("*", file, about["row_index"].alias(self._name("row")))
+        if handed.vectors.num_rows:
             frame = self._without_deleted(frame)
-        if joins_files:
-            frame = frame.join(
-                F.broadcast(self._file_frame()), on=F.col(self._name("file")) == F.col(self._name("ordinal"))
-            )
+        if handed.joins_files:
+            same_file = F.col(self._name("file")) == F.col(self._name("ordinal"))
+            frame = frame.join(F.broadcast(self._file_frame()), on=same_file)
         whole = _loses_structs(self._spark)
         pairs = zip(self._schema.fields, self._physical.fields, strict=True)
         columns = [
             self._column(index, outside, inside, whole_structs=whole)
             for index, (outside, inside) in enumerate(pairs)
         ]
-        if row_columns:
-            columns += self._row_identity(row_columns)
-        if modification_time:
+        if handed.row_columns:
+            columns += self._row_identity(handed.row_columns)
+        if handed.modification_time:
             columns.append(F.timestamp_millis(F.col(self._name("time"))).alias(MODIFICATION_TIME))
         return frame.select(*columns)
-
-    def _files(self, row_columns: tuple[str, ...], *, ordinals: bool) -> DataFrame:
-        """The files' own columns, with the file's ordinal and the row's place in it where they are needed."""
-        pairs = zip(self._schema.fields, self._physical.fields, strict=True)
-        stored = [
-            inside
-            for outside, inside in pairs
-            if not isinstance(inside.dataType, NullType)
-            and (self._by_folders or outside.name not in self._partitions)
-        ]
-        stored += [StructField(name, LongType()) for name in row_columns]
-        options = dict(_OPTIONS)
-        if self._by_folders:
-            self.notes.append("partition values are read from the folders, by which Spark prunes")
-        else:
-            # Without it, files outside the folder of the log are left out.
-            options["recursiveFileLookup"] = "true"
-        reader = self._spark.read.format(_PARQUET).schema(StructType(stored))
-        with sink_log(self._handed.sink_log(ordinals=ordinals)) as folder:
-            frame = reader.options(**options, **self._hadoop_options).load(folder)
-            self.root = _root_of_the_log(frame)
-        if not ordinals:
-            return frame
-        # Not frame["_metadata"]: a table may have a column of that name.
-        about = frame.metadataColumn("_metadata")
-        file = F.unix_millis(about["file_modification_time"]).alias(self._name("file"))
-        return frame.select("*", file, about["row_index"].alias(self._name("row")))
 
     def _without_deleted(self, frame: DataFrame) -> DataFrame:
         """The rows that no deletion vector deletes."""
         block, words = self._name("block"), self._name("words")
-        table = self._vectors.rename_columns([block, words])
+        table = self._handed.vectors.rename_columns([block, words])
         self.notes.append(f"deleted rows are left out by {table.num_rows:,} blocks of 4096 rows, broadcast")
         right = cast("Any", self._spark).createDataFrame(table)
         row = F.col(self._name("row"))
@@ -199,7 +163,7 @@ class _Assembly:
     def _file_frame(self) -> DataFrame:
         """One row a file: its ordinal, and what the log says of it."""
         pa = require("pyarrow", "deltaic.spark.read")
-        files: Any = pa.table(self._handed.files)
+        files = self._handed.files
         fields = [
             StructField(self._name("ordinal"), LongType(), nullable=False),
             StructField(self._name("time"), LongType()),
@@ -207,7 +171,7 @@ class _Assembly:
             StructField(self._name("version"), LongType()),
         ]
         arrays: list[Any] = [files.column(index) for index in range(len(fields))]
-        if self._partitions and not self._by_folders:
+        if self._partitions and not self._handed.by_folders:
             self.notes.append("partition values are joined by the file's ordinal, broadcast")
             values = files.column("partition_values").combine_chunks()
             for index, column in enumerate(self._schema.fields):
@@ -222,7 +186,7 @@ class _Assembly:
     ) -> Column:
         if isinstance(outside.dataType, NullType):
             column = F.lit(None)
-        elif outside.name in self._partitions and not self._by_folders:
+        elif outside.name in self._partitions and not self._handed.by_folders:
             column = F.col(self._name(f"value{index}"))
         else:
             column = F.col(quoted(inside.name))
@@ -232,7 +196,7 @@ class _Assembly:
             column = renamed(column, inside.dataType, outside.dataType)
         return column.alias(outside.name, metadata=outside.metadata)
 
-    def _row_identity(self, row_columns: tuple[str, str]) -> list[Column]:
+    def _row_identity(self, row_columns: list[str]) -> list[Column]:
         """A row's id and commit version: what its file keeps of it, else what the log says of the file."""
         copied_id, copied_version = (F.col(quoted(name)) for name in row_columns)
         fresh = F.col(self._name("base")) + F.col(self._name("row"))
@@ -268,26 +232,6 @@ def _root_of_the_log(frame: DataFrame) -> str:
             hint="set spark.sql.streaming.fileStreamSink.ignoreMetadata to false",
         )
     return location.rootPaths().mkString(",")
-
-
-def _refuse_unsupported(snapshot: Snapshot, schema: StructType) -> None:
-    mode = snapshot.properties.get("delta.columnMapping.mode", "none")
-    if mode == "id":
-        raise _beyond(snapshot, "columnMapping", "columns that are found by ids, which files may name anyhow")
-    for column in schema.fields:
-        if nests(column.dataType, VariantType):
-            raise _beyond(snapshot, "variantType", f"type variant, as of column {column.name}")
-        if nests(column.dataType, NullType, inside=True):
-            raise _beyond(snapshot, "void", f"void inside column {column.name}")
-
-
-def _beyond(snapshot: Snapshot, feature: str, what: str) -> UnsupportedFeature:
-    return UnsupportedFeature(
-        f"Spark's own reader does not read tables with {what}: {snapshot.uri}",
-        context={"path": snapshot.uri, "version": snapshot.version, "feature": feature},
-        hint="read the table with the data source: deltaic.spark.register(spark), "
-        'then spark.read.format("deltaic")',
-    )
 
 
 def _fresh_prefix(logical: StructType, physical: StructType) -> str:

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 
 from pyspark.errors import AnalysisException, ParseException
 
-from deltaic.exceptions import InvalidPredicate, UnsupportedExpression, UnsupportedFeature
+from deltaic.exceptions import InvalidPredicate, UnsupportedFeature
+from deltaic.spark.handed import hand_over
 from deltaic.spark.plan import native_scan
+from deltaic.spark.pruning import pruning
 from deltaic.spark.report import Report, remember, remember_relation
-from deltaic.spark.session_zone import is_utc, speaks_of_instants
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -53,20 +54,20 @@ def plan(
         InvalidPredicate: Spark does not understand the predicate.
         UnsupportedFeature: Neither way can read the table.
     """
-    pruning, why_not = _pruning(spark, snapshot, question.predicate)
+    zone = spark.conf.get("spark.sql.session.timeZone")
+    prunes_by, why_not = pruning(snapshot, question.predicate, zone)
     try:
-        scan = native_scan(
-            spark,
+        handed, log = hand_over(
             snapshot,
-            predicate=pruning,
+            predicate=prunes_by,
             row_ids=question.row_ids,
             modification_time=question.modification_time,
-            hadoop_options=question.hadoop_options,
         )
+        scan = native_scan(spark, handed, log, question.hadoop_options)
     except UnsupportedFeature as error:
         if question.modification_time:
             raise
-        frame = by_source(pruning)
+        frame = by_source(prunes_by)
         report = Report(
             snapshot.uri, snapshot.version, "data source", error.message, predicate=question.predicate
         )
@@ -77,10 +78,10 @@ def plan(
         version=snapshot.version,
         way="native",
         why=_NATIVE,
-        files=scan.files,
-        files_of_snapshot=scan.files_of_snapshot,
-        files_after_partitions=scan.files_after_partitions,
-        size_in_bytes=scan.size_in_bytes,
+        files=handed.num_files,
+        files_of_snapshot=handed.files_of_snapshot,
+        files_after_partitions=handed.files_after_partitions,
+        size_in_bytes=handed.size_in_bytes,
         predicate=question.predicate,
         notes=[*([why_not] if why_not else []), *scan.notes],
     )
@@ -98,17 +99,3 @@ def _filtered(frame: DataFrame, predicate: str | None) -> DataFrame:
             f"Spark does not understand the predicate: {str(error).splitlines()[0]}",
             context={"predicate": predicate},
         ) from error
-
-
-def _pruning(spark: SparkSession, snapshot: Snapshot, predicate: str | None) -> tuple[str | None, str | None]:
-    """What files can be ruled out by, and else why nothing: Spark judges the rows in any case."""
-    if predicate is None:
-        return None, None
-    zone = spark.conf.get("spark.sql.session.timeZone")
-    if not is_utc(zone) and speaks_of_instants(snapshot.schema.to_json(), predicate):
-        return None, f"no file is ruled out by a time of day in the session's time zone, {zone}"
-    try:
-        snapshot.scan(columns=[], predicate=predicate)
-    except (InvalidPredicate, UnsupportedExpression) as error:
-        return None, f"no file is ruled out by the predicate: {error.message}"
-    return predicate, None

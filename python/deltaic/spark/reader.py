@@ -123,21 +123,23 @@ class Reader:
         return plan(self._spark, snapshot, question, partial(self._by_source, pinned))
 
     def _on_the_server(self, path: str) -> DataFrame:
-        """With Connect, the table may be where only the server reaches it."""
+        """With Spark Connect, where the table may be in reach of the server alone."""
+        from deltaic.spark.plan_source import planned_on_the_server
         from deltaic.spark.registration import register_sources
 
-        register_sources(self._spark)
+        given = {name.lower(): value for name, value in self._options.items()}
+        predicate = self._predicate(_as_text(given.pop("predicate", None)), None)
         zone = self._spark.conf.get("spark.sql.session.timeZone")
-        given = {"timeZone": zone, **{name: str(value) for name, value in self._options.items()}}
-        frame = self._spark.read.format("deltaic").options(**given).load(path)
-        for condition in self._conditions:
-            if not isinstance(condition, (str, Expression)):
-                raise UnsupportedExpression(
-                    "with Spark Connect a condition is SQL text or an expression of deltaic.col(…)",
-                    context={"expression": str(condition)},
-                )
-            frame = frame.where(condition if isinstance(condition, str) else condition.sql)
-        return frame
+        options = {"timezone": str(zone), "path": path}
+        options.update((name, str(value)) for name, value in given.items())
+        frame = None
+        if not {"readchangefeed", "readchangedata"} & set(given):
+            asked = {} if predicate is None else {"predicate": predicate}
+            frame = planned_on_the_server(self._spark, {**options, **asked})
+        if frame is None:
+            register_sources(self._spark)
+            frame = self._spark.read.format("deltaic").options(**options).load()
+        return frame if predicate is None else frame.where(predicate)
 
     def _by_source(self, options: ReadOptions, predicate: str | None) -> DataFrame:
         from deltaic.spark.registration import register_sources
@@ -145,13 +147,30 @@ class Reader:
         register_sources(self._spark)
         return self._spark.read.format("deltaic").options(**options.as_options(predicate)).load()
 
-    def _predicate(self, given: str | None, schema: Schema) -> str | None:
+    def _predicate(self, given: str | None, schema: Schema | None) -> str | None:
         conditions = [*self._conditions, *([] if given is None else [given])]
-        texts = [to_sql(condition, schema) for condition in conditions]
+        texts = [_sql(condition, schema) for condition in conditions]
         if len(texts) < 2:
             return texts[0] if texts else None
         # A text may end in a comment.
         return " AND ".join(f"({text}\n)" for text in texts)
+
+
+def _sql(condition: Predicate, schema: Schema | None) -> str | None:
+    if schema is not None:
+        return to_sql(condition, schema)
+    if isinstance(condition, (str, Expression)):
+        return condition if isinstance(condition, str) else condition.sql
+    raise UnsupportedExpression(
+        "with Spark Connect a condition is SQL text or an expression of deltaic.col(…)",
+        context={"expression": str(condition)},
+    )
+
+
+def _as_text(value: object) -> str | None:
+    if value is None or isinstance(value, str):
+        return value
+    raise ValueError(f"predicate must be text, not {value!r}")
 
 
 def _taken(options: dict[str, object], name: str) -> object:

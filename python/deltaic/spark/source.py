@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from deltaic.scan import Scan, ScanTask
     from deltaic.snapshot import Snapshot
 
-__all__ = ["DeltaSource", "DeltaicSource", "TablePartition", "TableReader"]
+__all__ = ["DeltaSource", "DeltaicSource", "TablePartition", "TableReader", "parse_options"]
 
 _CHANGE_COLUMNS = (
     StructField("_change_type", StringType()),
@@ -75,7 +75,7 @@ class DeltaicSource(DataSource):
         """What plans and reads the columns of `schema`."""
         with told_plainly():
             # Once more, because only now it is known to be no stream.
-            asked = _parse(self.options, streaming=False)
+            asked = parse_options(self.options, streaming=False)
             options = self._pinned or asked
             pushes = _pushes_filters()
             return (PushingReader if pushes else TableReader)(options, schema)
@@ -94,7 +94,7 @@ class DeltaicSource(DataSource):
         return dict(self.__dict__)
 
     def _pin(self) -> tuple[ReadOptions, Snapshot]:
-        options = self._pinned or _parse(self.options, streaming=True)
+        options = self._pinned or parse_options(self.options, streaming=True)
         snapshot = options.snapshot()
         self._pinned = options.pinned(snapshot)
         return self._pinned, snapshot
@@ -195,7 +195,8 @@ class PushingReader(TableReader):
         return True
 
 
-def _parse(options: Mapping[str, str], *, streaming: bool) -> ReadOptions:
+def parse_options(options: Mapping[str, str], *, streaming: bool) -> ReadOptions:
+    """The options as a worker of Spark sees them, which is not told the session's time zone."""
     by_lower = {name.lower(): value for name, value in options.items()}
     zone = by_lower.get("timezone")
 

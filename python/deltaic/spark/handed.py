@@ -1,0 +1,144 @@
+"""What a native scan is put together from, made where the table can be reached: maybe another machine."""
+
+from __future__ import annotations
+
+import base64
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from pyspark.sql.types import NullType, StructType, VariantType
+
+from deltaic.exceptions import UnsupportedFeature
+from deltaic.optional import require
+from deltaic.spark.columns import nests
+from deltaic.spark.types import struct_type
+
+if TYPE_CHECKING:
+    from deltaic import _rust
+    from deltaic.snapshot import Snapshot
+
+__all__ = ["Handed", "hand_over"]
+
+
+@dataclass(frozen=True)
+class Handed:
+    """Everything but the list of files, which Spark takes from a sink log."""
+
+    uri: str
+    version: int
+    schema_json: str
+    partition_columns: list[str]
+    row_columns: list[str] | None
+    """Where files keep row ids and row commit versions, where these are asked for."""
+    modification_time: bool
+    """Whether the files' times are asked for."""
+    is_in_folders: bool
+    """Whether Spark reads the partition values from the folders."""
+    num_files: int
+    files_of_snapshot: int
+    files_after_partitions: int
+    size_in_bytes: int
+    files: Any
+    """As `HandOver.files`; a `pyarrow.Table`, which has no types."""
+    vectors: Any
+    """As `HandOver.vectors`."""
+
+    @property
+    def schema(self) -> StructType:
+        """The table's columns."""
+        return struct_type(self.schema_json)
+
+    @property
+    def by_folders(self) -> bool:
+        """Whether there are partition values, and Spark reads them from the folders."""
+        return bool(self.partition_columns) and self.is_in_folders and self.num_files > 0
+
+    @property
+    def joins_files(self) -> bool:
+        """Whether something is joined by the file's ordinal."""
+        values = bool(self.partition_columns) and not self.by_folders
+        return values or self.modification_time or self.row_columns is not None
+
+    @property
+    def needs_ordinals(self) -> bool:
+        """Whether each file carries its ordinal instead of its modification time."""
+        return self.joins_files or self.vectors.num_rows > 0
+
+    def to_json(self) -> str:
+        """As text, for a client of Spark Connect."""
+        tables = {name: _packed(getattr(self, name)) for name in ("files", "vectors")}
+        return json.dumps({**self.__dict__, **tables})
+
+    @staticmethod
+    def from_json(text: str) -> Handed:
+        """The inverse of `to_json`."""
+        known: dict[str, Any] = json.loads(text)
+        return Handed(**{**known, **{name: _unpacked(known[name]) for name in ("files", "vectors")}})
+
+
+def hand_over(
+    snapshot: Snapshot, *, predicate: str | None, row_ids: bool, modification_time: bool
+) -> tuple[Handed, bytes]:
+    """What Spark is handed of a snapshot, and the sink log that names the files.
+
+    Raises:
+        UnsupportedFeature: The table has something that the native scan does not express.
+        CorruptData: A local data file is missing.
+    """
+    _refuse_unsupported(snapshot)
+    # The same package.
+    rust: _rust.Snapshot = snapshot._rust  # noqa: SLF001 # pyright: ignore[reportPrivateUsage]
+    row_columns = list(rust.row_columns()) if row_ids else None
+    found = rust.hand_over(predicate=predicate)
+    if found.vectors is None:
+        raise _beyond(snapshot, "deletionVectors", "more deleted rows than an executor can hold")
+    pa = require("pyarrow", "deltaic.spark.read")
+    handed = Handed(
+        uri=snapshot.uri,
+        version=snapshot.version,
+        schema_json=snapshot.schema.to_json(),
+        partition_columns=snapshot.partition_columns,
+        row_columns=row_columns,
+        modification_time=modification_time,
+        is_in_folders=found.is_in_folders,
+        num_files=found.num_files,
+        files_of_snapshot=found.files_of_snapshot,
+        files_after_partitions=found.files_after_partitions,
+        size_in_bytes=found.size_in_bytes,
+        files=pa.table(found.files),
+        vectors=pa.table(found.vectors),
+    )
+    return handed, found.sink_log(ordinals=handed.needs_ordinals)
+
+
+def _refuse_unsupported(snapshot: Snapshot) -> None:
+    if snapshot.properties.get("delta.columnMapping.mode", "none") == "id":
+        raise _beyond(snapshot, "columnMapping", "columns that are found by ids, which files may name anyhow")
+    for column in struct_type(snapshot.schema.to_json()).fields:
+        if nests(column.dataType, VariantType):
+            raise _beyond(snapshot, "variantType", f"type variant, as of column {column.name}")
+        if nests(column.dataType, NullType, inside=True):
+            raise _beyond(snapshot, "void", f"void inside column {column.name}")
+
+
+def _beyond(snapshot: Snapshot, feature: str, what: str) -> UnsupportedFeature:
+    return UnsupportedFeature(
+        f"Spark's own reader does not read tables with {what}: {snapshot.uri}",
+        context={"path": snapshot.uri, "version": snapshot.version, "feature": feature},
+        hint="read the table with the data source: deltaic.spark.register(spark), "
+        'then spark.read.format("deltaic")',
+    )
+
+
+def _packed(table: Any) -> str:
+    pa = require("pyarrow", "deltaic.spark.read")
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table)
+    return base64.b64encode(sink.getvalue()).decode("ascii")
+
+
+def _unpacked(text: str) -> Any:
+    pa = require("pyarrow", "deltaic.spark.read")
+    return pa.ipc.open_stream(base64.b64decode(text)).read_all()

@@ -1,0 +1,64 @@
+"""Sink logs that stay where Spark's driver is: DataFrames of Spark Connect look for them at each query.
+
+A log is named by its content and never changes. What nobody asked for in a week is removed by the next one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import tempfile
+import time
+from contextlib import suppress
+from pathlib import Path
+
+from deltaic.exceptions import StorageError
+
+__all__ = ["keep"]
+
+_WEEK = 7 * 24 * 3600
+
+
+def keep(log: bytes) -> str:
+    """Write a sink log, if it is not there, and give its folder as text for Spark's `load`.
+
+    Raises:
+        StorageError: The folder for such logs is somebody else's.
+    """
+    home = _home()
+    folder = home / hashlib.sha256(log).hexdigest()
+    if not folder.exists():
+        fresh = Path(tempfile.mkdtemp(prefix=".", dir=home))
+        (fresh / "_spark_metadata").mkdir()
+        (fresh / "_spark_metadata" / "0.compact").write_bytes(log)
+        try:
+            fresh.rename(folder)
+        except OSError:  # another one was quicker, with the same content
+            shutil.rmtree(fresh, ignore_errors=True)
+    os.utime(folder)
+    _sweep(home, folder)
+    return f"file://{folder}"
+
+
+def _home() -> Path:
+    user = os.getuid() if hasattr(os, "getuid") else 0
+    home = Path(tempfile.gettempdir()) / f"deltaic-logs-{user}"
+    with suppress(FileExistsError):
+        home.mkdir(mode=0o700)
+    about = home.lstat()
+    if home.is_symlink() or (hasattr(os, "getuid") and about.st_uid != user):
+        raise StorageError(
+            f"the folder for plans of Spark Connect belongs to somebody else: {home}",
+            context={"path": str(home)},
+            hint="remove it, or set TMPDIR for Spark's driver to a folder of its own",
+        )
+    return home
+
+
+def _sweep(home: Path, but: Path) -> None:
+    oldest = time.time() - _WEEK
+    for folder in home.iterdir():
+        with suppress(OSError):
+            if folder != but and folder.stat().st_mtime < oldest:
+                shutil.rmtree(folder, ignore_errors=True)

@@ -1,0 +1,106 @@
+"""Native scans by Spark Connect: a data source whose one row is the plan, made where Spark's driver is.
+
+The client has no JVM and may not reach the table. The source's planner runs beside the driver: it reads the
+log, leaves the list of files there, and answers with all that the client needs to build the DataFrame.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
+
+from deltaic.exceptions import UnsupportedFeature
+from deltaic.optional import require
+from deltaic.spark.handed import Handed, hand_over
+from deltaic.spark.kept_logs import keep
+from deltaic.spark.plan import scan_of_folder
+from deltaic.spark.pruning import pruning
+from deltaic.spark.source import parse_options
+from deltaic.spark.worker_errors import told_plainly
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.types import StructType
+
+__all__ = ["PlanSource", "planned_on_the_server"]
+
+_TIME = "filemodificationtime"
+
+
+class PlanSource(DataSource):
+    """One row with one column: the plan, as text."""
+
+    @classmethod
+    def name(cls) -> str:
+        """The format's name."""
+        return "deltaic_plan"
+
+    def schema(self) -> str:
+        """The plan."""
+        return "plan string"
+
+    def reader(self, schema: StructType) -> DataSourceReader:  # noqa: ARG002 - Spark passes it
+        """What plans."""
+        return PlanReader(dict(self.options))
+
+
+class _Planned(InputPartition):
+    """A plan that was made beside the driver."""
+
+
+class PlanReader(DataSourceReader):
+    """Plans where Spark's driver is; what goes to a task is the plan alone."""
+
+    def __init__(self, options: dict[str, str]) -> None:
+        self._options = options
+
+    def __getstate__(self) -> dict[str, Any]:
+        # The options may hold secrets, and a task needs none of them.
+        return {}
+
+    def partitions(self) -> list[InputPartition]:
+        """The plan."""
+        with told_plainly():
+            return [_Planned(_plan(self._options))]
+
+    def read(self, partition: InputPartition) -> Iterator[Any]:  # Any: pyarrow ships no types
+        """The plan as a row."""
+        pa = require("pyarrow", "deltaic.spark.read")
+        yield pa.RecordBatch.from_pydict({"plan": [partition.value]})
+
+
+def _plan(options: dict[str, str]) -> str:
+    times = [options.pop(name) for name in list(options) if name.lower() == _TIME]
+    asked = parse_options(options, streaming=False)
+    snapshot = asked.snapshot()
+    predicate, _ = pruning(snapshot, asked.predicate, asked.time_zone)
+    try:
+        handed, log = hand_over(
+            snapshot,
+            predicate=predicate,
+            row_ids=asked.row_ids,
+            modification_time="true" in times,
+        )
+    except UnsupportedFeature as error:
+        return json.dumps({"refused": error.message})
+    return json.dumps({"folder": keep(log), "handed": handed.to_json()})
+
+
+def planned_on_the_server(spark: SparkSession, options: dict[str, str]) -> DataFrame | None:
+    """The DataFrame of a native scan by Spark Connect; None where Spark's own reader cannot read the table.
+
+    Raises:
+        UnsupportedFeature: So it is, and the time of a file is asked for, which the data source has not.
+    """
+    spark.dataSource.register(PlanSource)
+    [row] = spark.read.format(PlanSource.name()).options(**options).load().collect()
+    plan: dict[str, str] = json.loads(row[0])
+    if "refused" in plan:
+        if _TIME in {name.lower() for name in options}:
+            raise UnsupportedFeature(plan["refused"], hint="leave out option fileModificationTime")
+        return None
+    hadoop_options = {name: value for name, value in options.items() if name.startswith("fs.")}
+    return scan_of_folder(spark, Handed.from_json(plan["handed"]), plan["folder"], hadoop_options)

@@ -1,0 +1,54 @@
+"""Runs a program of `programs` by itself: one process has one Spark, and here that is the tests'."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import deltaic
+
+TOP = Path(__file__).resolve().parents[2]
+PACKAGE = Path(deltaic.__file__).parents[1]
+LONGEST = 300
+
+
+def run(program: str, *arguments: str, environment: Mapping[str, str] | None = None) -> Any:
+    """What the program prints as its last line, as JSON. Whatever it started ends with it."""
+    process = subprocess.Popen(
+        [sys.executable, "-W", "ignore", "-m", f"tests.spark.programs.{program}", *arguments],
+        cwd=TOP,
+        env={
+            **os.environ,
+            # Python's workers, on executors too, must find the package that is under test.
+            "PYTHONPATH": os.pathsep.join([str(PACKAGE), str(TOP)]),
+            "PYSPARK_PYTHON": sys.executable,
+            "LC_ALL": "C.UTF-8",
+            **(environment or {}),
+        },
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+        start_new_session=True,
+    )
+    try:
+        said, _ = process.communicate(timeout=LONGEST)
+    finally:
+        end(process)
+    assert process.returncode == 0, said[-8000:]
+    return json.loads(said.rstrip().splitlines()[-1])
+
+
+def end(process: subprocess.Popen[str]) -> None:
+    """End the process and all that it started."""
+    try:
+        os.killpg(process.pid, signal.SIGKILL)
+    except ProcessLookupError:
+        return
+    process.wait()

@@ -1,0 +1,111 @@
+"""Reads tables on a cluster of two executors, each a process of its own, with and without Python on them."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import tarfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+import pyspark
+
+import deltaic
+import deltaic.spark as ds
+from tests.spark.programs.session import session
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pyspark.sql import DataFrame, SparkSession
+
+
+def own_home(folder: Path) -> None:
+    """A Spark home that is the installed one but for `work`, where executors write."""
+    folder.mkdir()
+    installed = Path(os.environ.get("SPARK_HOME") or Path(pyspark.__file__).parent)
+    for each in installed.iterdir():
+        if each.name != "work":
+            (folder / each.name).symlink_to(each)
+    os.environ["SPARK_HOME"] = str(folder)
+
+
+def packed(archive: Path) -> str:
+    """An archive of the package, as `docs/spark-executors.md` makes one, and the name that it is given."""
+    with tarfile.open(archive, "w") as out:
+        out.add(
+            Path(deltaic.__file__).parent,
+            "deltaic",
+            filter=lambda member: None if "__pycache__" in member.name else member,
+        )
+    return f"{archive}#libraries"
+
+
+def answers(frame: DataFrame) -> dict[str, Any]:
+    """What the tests compare: the rows in sum, one partition, and a join of the table with itself."""
+    by_region = frame.groupBy("region").agg({"id": "sum"}).toDF("region", "s").collect()
+    return {
+        "sums": {row.region: row.s for row in by_region},
+        "one partition": frame.where("region = 'EU' AND id >= 200").count(),
+        "joined": frame.join(frame.withColumnRenamed("region", "other"), "id").count(),
+        "rows": sorted(map(list, frame.where("id < 4").collect())),
+    }
+
+
+def tasks_by_executor(spark: SparkSession) -> dict[str, int]:
+    """How many tasks each executor has finished."""
+    told = cast("Any", spark.sparkContext)._jsc.sc().statusStore().executorList(True)
+    executors = [told.apply(i) for i in range(told.size())]
+    return {each.id(): each.totalTasks() for each in executors if each.id() != "driver"}
+
+
+def where_python_runs(_: Iterator[Any]) -> Iterator[tuple[str, str, int]]:
+    """The executor's own folder, the place of the package there, and what its Rust core counts."""
+    import time
+
+    import pyarrow as pa
+
+    import deltaic
+
+    table = deltaic.Table.create("memory://there/", pa.schema([("id", pa.int64())]))
+    table.append(pa.table({"id": pa.array([1, 2], pa.int64())}))
+    time.sleep(1)  # so that one executor does not take all tasks
+    yield str(Path.cwd()), str(Path(deltaic.__file__).resolve()), table.snapshot().scan().count()
+
+
+def main(path: str, scratch: str) -> None:
+    """Print the answers of both ways, and who worked for them."""
+    own_home(Path(scratch) / "home")
+    # The executors' Python is not there before the native scan has answered.
+    python = Path(scratch) / "python"
+    os.environ["PYSPARK_PYTHON"] = str(python)
+    os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+    spark = session(
+        "local-cluster[2,1,1024]",
+        spark__executor__memory="512m",
+        # Both executors must be there before the first task is given to one.
+        spark__scheduler__minRegisteredResourcesRatio="1.0",
+        spark__scheduler__maxRegisteredResourcesWaitingTime="240s",
+        spark__archives=packed(Path(scratch) / "libraries.tar"),
+        spark__executorEnv__PYTHONPATH="libraries",
+    )
+    told: dict[str, Any] = {"native": answers(ds.read(spark).load(path))}
+    told["native tasks"] = tasks_by_executor(spark)
+
+    python.write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')
+    python.chmod(0o755)
+    places = spark.sparkContext.parallelize(range(4), 4).mapPartitions(where_python_runs).collect()
+    told["places"] = sorted(set(places))
+    if hasattr(ds, "register"):
+        before = tasks_by_executor(spark)
+        ds.register(spark)
+        told["source"] = answers(spark.read.format("deltaic").load(path))
+        after = tasks_by_executor(spark)
+        told["source tasks"] = {name: after[name] - before[name] for name in after}
+    spark.stop()
+    print(json.dumps(told))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

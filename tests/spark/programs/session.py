@@ -1,0 +1,23 @@
+"""A Spark session for a program, on this machine alone."""
+
+from __future__ import annotations
+
+import tempfile
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+def session(master: str, **settings: str) -> SparkSession:
+    """A session with these settings, whose dots are written as two underscores."""
+    from pyspark.sql import SparkSession
+
+    builder = SparkSession.builder.master(master).appName("a test's program")
+    builder = builder.config("spark.driver.bindAddress", "127.0.0.1").config("spark.driver.host", "127.0.0.1")
+    builder = builder.config("spark.ui.enabled", "false").config("spark.ui.showConsoleProgress", "false")
+    builder = builder.config("spark.log.level", "ERROR").config("spark.sql.shuffle.partitions", "2")
+    builder = builder.config("spark.sql.warehouse.dir", f"file://{tempfile.gettempdir()}/warehouse")
+    for name, value in settings.items():
+        builder = builder.config(name.replace("__", "."), value)
+    return builder.getOrCreate()

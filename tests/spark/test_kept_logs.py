@@ -1,0 +1,55 @@
+"""Sink logs for Spark Connect: named by their content, kept while they are asked for, then removed."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import time
+from pathlib import Path
+
+import pytest
+
+import deltaic
+
+pytest.importorskip("pyspark", reason="PySpark is not installed")
+
+from deltaic.spark.kept_logs import keep
+
+
+@pytest.fixture(autouse=True)
+def scratch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    return tmp_path
+
+
+def folder_of(text: str) -> Path:
+    return Path(text.removeprefix("file://"))
+
+
+def test_one_content_has_one_place(scratch: Path) -> None:
+    first = keep(b"v1\n1")
+    assert keep(b"v1\n1") == first
+    assert keep(b"v1\n2") != first
+    assert (folder_of(first) / "_spark_metadata" / "0.compact").read_bytes() == b"v1\n1"
+    [home] = scratch.iterdir()
+    assert home.stat().st_mode & 0o777 == 0o700
+    assert len(list(home.iterdir())) == 2
+
+
+def test_what_nobody_asked_for_in_a_week_goes() -> None:
+    old, asked_for = folder_of(keep(b"old")), folder_of(keep(b"asked for"))
+    long_ago = time.time() - 8 * 24 * 3600
+    for folder in (old, asked_for):
+        os.utime(folder, (long_ago, long_ago))
+    keep(b"asked for")
+    assert not old.exists()
+    assert asked_for.exists()
+
+
+@pytest.mark.skipif(not hasattr(os, "getuid"), reason="there are no users to tell apart")
+def test_a_folder_that_somebody_else_laid_out_is_not_written_to(scratch: Path, tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    (scratch / f"deltaic-logs-{os.getuid()}").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(deltaic.StorageError, match="somebody else"):
+        keep(b"v1")
+    assert list((tmp_path / "elsewhere").iterdir()) == []
