@@ -1,0 +1,57 @@
+"""Generated filters on reference tables that Spark's own reader could misread: all matching rows, no others."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+import deltaic
+import deltaic.spark as ds
+from tests.golden.generated_predicates import Generator
+from tests.golden.naive_predicate import TRUE, columns_of
+from tests.golden.reference import GOLDEN, reference
+
+from .reference_rows import READ
+from .test_golden import beyond_spark, without_stale_checksums
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+PREDICATES = 10
+FEATURES = {"typeWidening", "typeWidening-preview", "deletionVectors", "columnMapping"}
+
+
+def is_special(name: str) -> bool:
+    """Whether files may differ from the table: in their rows, their columns' names or types."""
+    snapshot = deltaic.Table(reference(name).folder).snapshot()
+    features = set(snapshot.protocol.reader_features)
+    mapped = snapshot.properties.get("delta.columnMapping.mode", "none") != "none"
+    return (mapped or bool(features & FEATURES)) and beyond_spark(snapshot) is None
+
+
+SPECIAL = [name for name in READ if GOLDEN.is_dir() and is_special(name)]
+
+
+@pytest.mark.filterwarnings("ignore::deltaic.DeltaicWarning")
+@pytest.mark.skipif(not GOLDEN.is_dir(), reason="../shared/golden is not beside the project")
+@pytest.mark.parametrize("name", SPECIAL)
+def test_filters(spark: SparkSession, tmp_path: Path, name: str) -> None:
+    copy = without_stale_checksums(reference(name).folder, tmp_path)
+    snapshot = deltaic.Table(copy).snapshot()
+    rows = snapshot.scan().to_arrow()
+    frame = ds.read(spark).load(copy)
+    if not rows.num_rows:
+        assert frame.count() == 0
+        return
+    columns = columns_of(rows, json.loads(snapshot.schema.to_json()))
+    for index, predicate in enumerate(Generator(columns, name).predicates(PREDICATES)):
+        asked = frame.where(predicate.sql) if index % 2 else ds.read(spark).where(predicate.sql).load(copy)
+        assert asked.count() == int((predicate.answers == TRUE).sum()), predicate.sql
+
+
+@pytest.mark.skipif(not GOLDEN.is_dir(), reason="../shared/golden is not beside the project")
+def test_there_are_such_tables() -> None:
+    assert len(SPECIAL) >= 30
