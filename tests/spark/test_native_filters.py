@@ -1,4 +1,4 @@
-"""Generated filters on reference tables that Spark's own reader could misread: all matching rows, no others."""
+"""Generated filters on reference tables that Spark could misread: all matching rows, and no others."""
 
 from __future__ import annotations
 
