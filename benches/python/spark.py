@@ -140,13 +140,13 @@ def measure(table: SparkTable, path: Path, entries: list[Entry], repeat: int) ->
     ]
 
 
-def warm(peers: dict[str, SparkProcess], folder: Path) -> None:
+def warm(peers: dict[str, SparkProcess], folder: Path, times: int) -> None:
     """Let each JVM learn every question on a small table."""
     table = warm_up()
     path = made(table, folder).path
     for peer in peers.values():
         entries = entries_of(table, {peer.way: peer})
-        for entry in WARM_UPS * entries:
+        for entry in times * entries:
             if not entry.absent:
                 entry.ask(table, path)
         print(f"{peer.way} {peer.release} {peer.absent}".rstrip(), flush=True)
@@ -176,12 +176,20 @@ def main() -> int:
     parser.add_argument("--scale", type=float, default=1.0, help="share of each table's size (default 1)")
     parser.add_argument("--repeat", type=int, default=3, help="turns of each measurement (default 3)")
     parser.add_argument(
+        "--warm-ups", type=int, default=WARM_UPS, help="before all, on a small table (default 3)"
+    )
+    parser.add_argument(
         "--only", default="", help="names of tables, with commas between; data* is all of them"
     )
     parser.add_argument("--ways", default="", help="ways to read, with commas between: " + ", ".join(WAYS))
     parser.add_argument("--check", action="store_true", help="check the answers, time nothing")
     parser.add_argument("--generate", action="store_true", help="make the tables, check and time nothing")
-    parser.add_argument("--tables", type=Path, default=TABLES, help="where generated tables are kept")
+    parser.add_argument(
+        "--tables",
+        type=lambda text: Path(text).resolve(),
+        default=TABLES,
+        help="where generated tables are kept",
+    )
     parser.add_argument("--markdown", type=Path, help="write the section into this page")
     parser.add_argument("--json", type=Path, default=TOP / "target" / "benchmarks-spark.json")
     options = parser.parse_args()
@@ -198,7 +206,7 @@ def main() -> int:
         for peer in peers.values():
             stack.callback(peer.stop)
         if not (options.check or options.generate):
-            warm(peers, options.tables)
+            warm(peers, options.tables, options.warm_ups)
         for table in asked:
             found = made(table, options.tables)
             finish(table, found, peers)
@@ -219,7 +227,7 @@ def main() -> int:
         return 1 if wrong else 0
     releases = {way: peer.release for way, peer in peers.items()}
     memory = SETTINGS["spark.driver.memory"]
-    under = Conditions(options.scale, options.repeat, WARM_UPS, memory, MOST_ARROW_VALUES, releases)
+    under = Conditions(options.scale, options.repeat, options.warm_ups, memory, MOST_ARROW_VALUES, releases)
     write_json(lines, under, options.json)
     text = section(lines, asked, under)
     print("\n" + text)
