@@ -66,7 +66,11 @@ def start(way: Way, scratch: str) -> SparkSession:
     # A JVM opens files by names outside of ASCII only under a locale that has them.
     os.environ["LC_ALL"] = "C.UTF-8"
     os.environ["PYSPARK_PYTHON"] = sys.executable  # else Python's workers are those of some other environment
-    settings = {**SETTINGS, **way.settings(), "spark.sql.warehouse.dir": f"{scratch}/warehouse"}
+    settings: dict[str, Any] = {
+        **SETTINGS,
+        **way.settings(),
+        "spark.sql.warehouse.dir": f"{scratch}/warehouse",
+    }
     settings["spark.local.dir"] = scratch
     session = SparkSession.builder.master("local[2]").appName("bench").config(map=settings).getOrCreate()
     way.prepare(session)
