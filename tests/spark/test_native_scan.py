@@ -323,3 +323,27 @@ def test_many_files(spark: SparkSession, tmp_path: Path) -> None:
     made.commit(*actions)
     frame = ds.read(spark).load(made.root)
     assert sorted(row.p for row in frame.collect()) == list(range(300))
+
+
+def test_a_count_of_all_rows_is_told_by_the_log(spark: SparkSession, sales: Path) -> None:
+    frame = ds.read(spark).load(sales)
+    for file in sales.rglob("*.parquet"):
+        file.rename(file.with_suffix(".gone"))
+    assert frame.count() == 40, "no file was opened"
+    assert type(frame.select("id")) is type(spark.range(1))
+    for asked in (frame.where("true"), frame.select("id"), frame.cache()):
+        with pytest.raises(Exception, match=r"FAILED_READ_FILE|does not exist"):
+            asked.count()
+    frame.unpersist()
+    for file in sales.rglob("*.gone"):
+        file.rename(file.with_suffix(".parquet"))
+    assert frame.cache().count() == 40
+    assert "InMemoryTableScan" in plan_of(frame.where("id > 3"))
+    frame.unpersist()
+
+
+def test_a_count_that_the_log_does_not_tell(spark: SparkSession, tmp_path: Path) -> None:
+    made = HandmadeTable(tmp_path / "t")
+    made.create(made.data("a.parquet", ids(1, 2)))
+    assert deltaic.Table(made.root).snapshot().num_rows is None
+    assert ds.read(spark).load(made.root).count() == 2

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from pyspark.errors import AnalysisException, ParseException
 
 from deltaic.exceptions import InvalidPredicate, UnsupportedFeature
+from deltaic.spark.counted import counted
 from deltaic.spark.handed import hand_over
 from deltaic.spark.plan import native_scan
 from deltaic.spark.pruning import pruning
@@ -72,7 +73,7 @@ def plan(
             snapshot.uri, snapshot.version, "data source", error.message, predicate=question.predicate
         )
         remember_relation(frame, report)
-        return _filtered(frame, question.predicate)
+        return _filtered(frame, snapshot, question.predicate)
     report = Report(
         table=snapshot.uri,
         version=snapshot.version,
@@ -86,12 +87,12 @@ def plan(
         notes=[*([why_not] if why_not else []), *scan.notes],
     )
     remember(scan.root, report)
-    return _filtered(scan.frame, question.predicate)
+    return _filtered(scan.frame, snapshot, question.predicate)
 
 
-def _filtered(frame: DataFrame, predicate: str | None) -> DataFrame:
+def _filtered(frame: DataFrame, snapshot: Snapshot, predicate: str | None) -> DataFrame:
     if predicate is None:
-        return frame
+        return counted(frame, snapshot)
     try:
         return frame.where(predicate)
     except (ParseException, AnalysisException) as error:
