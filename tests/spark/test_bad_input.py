@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import time
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import pyarrow as pa
 import pytest
 
 import deltaic
@@ -17,6 +16,8 @@ from .ways import WAYS, Load, loader
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+
+FILES = 60
 
 
 @pytest.fixture(params=WAYS)
@@ -90,7 +91,7 @@ def test_an_option_that_makes_no_sense(load: Load, table: Path, version: str) ->
 
 
 def test_options_that_exclude_each_other(load: Load, table: Path) -> None:
-    text = told(load, table, versionAsOf=1, timestampAsOf="2026-11-01")
+    text = told(load, table, versionAsOf=1, timestampAsOf="2026-11-01T00:00:00Z")
     assert "versionAsOf and timestampAsOf" in text
     assert_no_trace_in_front(text)
 
@@ -144,69 +145,69 @@ def test_a_file_that_is_cut_off_between_load_and_query(load: Load, table: Path) 
 
 
 def by_group(spark: SparkSession, run: Callable[[], Any]) -> Any:
-    """Run a query in a job group that is cancelled as soon as one of its tasks runs."""
-    return cancelled(
-        spark,
-        run,
-        begin=lambda: spark.sparkContext.setJobGroup("deltaic", "to be cancelled", interruptOnCancel=True),
-        cancel=lambda: spark.sparkContext.cancelJobGroup("deltaic"),
-        end=lambda: spark.sparkContext.setLocalProperty("spark.jobGroup.id", None),
-    )
+    context = spark.sparkContext
+    context.setJobGroup("deltaic", "to be cancelled", interruptOnCancel=True)
+    try:
+        return cancelled(spark, run, lambda: context.cancelJobGroup("deltaic"))
+    finally:
+        context.setLocalProperty("spark.jobGroup.id", None)
+        context.setLocalProperty("spark.job.interruptOnCancel", None)
+
+
+def by_job_tag(spark: SparkSession, run: Callable[[], Any]) -> Any:
+    context = spark.sparkContext
+    context.addJobTag("deltaic")
+    try:
+        return cancelled(spark, run, lambda: context.cancelJobsWithTag("deltaic"))
+    finally:
+        context.removeJobTag("deltaic")
 
 
 def by_interrupting_all(spark: SparkSession, run: Callable[[], Any]) -> Any:
-    return cancelled(spark, run, begin=lambda: None, cancel=spark.interruptAll, end=lambda: None)
+    return cancelled(spark, run, spark.interruptAll)
 
 
-def cancelled(
-    spark: SparkSession,
-    run: Callable[[], Any],
-    *,
-    begin: Callable[[], object],
-    cancel: Callable[[], object],
-    end: Callable[[], object],
-) -> Any:
-    from pyspark import InheritableThread
-
+def cancelled(spark: SparkSession, run: Callable[[], Any], cancel: Callable[[], object]) -> Any:
+    """Run a query, and cancel it as soon as one of its tasks runs."""
     tracker = spark.sparkContext.statusTracker()
-    given_up = False
+    # Tasks of an earlier query, cancelled too, may still be at work.
+    earlier = set(tracker.getActiveStageIds())
+    ended = threading.Event()
 
     def runs() -> bool:
-        stages = map(tracker.getStageInfo, tracker.getActiveStageIds())
+        stages = map(tracker.getStageInfo, set(tracker.getActiveStageIds()) - earlier)
         return any(stage is not None and stage.numActiveTasks for stage in stages)
 
-    def wait_and_cancel() -> None:
-        while not runs() and not given_up:
-            time.sleep(0.02)
-        cancel()
+    def cancel_when_it_runs() -> None:
+        while not ended.wait(0.02):
+            if runs():
+                cancel()
 
-    begin()
-    other = InheritableThread(target=wait_and_cancel)
+    other = threading.Thread(target=cancel_when_it_runs)
     other.start()
     try:
         return run()
     finally:
-        given_up = True
+        ended.set()
         other.join()
-        end()
 
 
-def endless(frame: DataFrame) -> DataFrame:
-    """A query that no machine finishes, in one stage with the reading."""
-    numbers = "explode(sequence(1, 100000))"
-    return frame.selectExpr("id", f"{numbers} AS a").selectExpr("id", "a", f"{numbers} AS b")
+def slow(frame: DataFrame) -> DataFrame:
+    """A query that each row takes a while, and that looks only between files whether it was cancelled."""
+    numbers = "explode(sequence(1, 5000))"
+    twice = frame.selectExpr("id", f"{numbers} AS a").selectExpr("id", "a", f"{numbers} AS b")
+    return twice.selectExpr("max(hash(id, a, b))")
 
 
-@pytest.mark.parametrize("how", [by_group, by_interrupting_all])
+@pytest.mark.parametrize("how", [by_group, by_job_tag, by_interrupting_all])
 def test_a_cancelled_query(
     spark: SparkSession, load: Load, tmp_path: Path, how: Callable[[SparkSession, Callable[[], Any]], Any]
 ) -> None:
     """Spark says that it was cancelled, and the same frame answers the next question in full."""
-    rows = pa.table({"id": pa.array(range(200), pa.int64())})
-    deltaic.Table.create(tmp_path / "t", rows.schema).append(rows)
-    frame = load(tmp_path / "t")
-    query = endless(frame).selectExpr("max(hash(id, a, b))")
-    with pytest.raises(Exception, match=r"[Cc]ancelled"):
-        how(spark, query.collect)
-    assert frame.count() == 200
-    assert frame.selectExpr("sum(id) AS s").first().s == 199 * 100
+    made = HandmadeTable(tmp_path / "t")
+    made.create(*(made.data(f"{number}.parquet", ids(number)) for number in range(FILES)))
+    frame = load(made.root)
+    with pytest.raises(Exception, match=r"\[SPARK_JOB_CANCELLED\]"):
+        how(spark, slow(frame).collect)
+    assert frame.count() == FILES
+    assert frame.selectExpr("sum(id) AS s").first().s == sum(range(FILES))

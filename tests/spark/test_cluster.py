@@ -10,7 +10,6 @@ import pyarrow as pa
 import pytest
 
 import deltaic
-import deltaic.spark as ds
 
 from . import own_process
 
@@ -60,7 +59,5 @@ def test_the_package_travels_in_an_archive(told: dict[str, Any]) -> None:
 
 
 def test_the_data_source_reads_on_the_executors(told: dict[str, Any]) -> None:
-    if not hasattr(ds, "register"):
-        pytest.skip("the data source is not here yet")
     assert told["source"] == EXPECTED
     assert sum(told["source tasks"].values()) > 0

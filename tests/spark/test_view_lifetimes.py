@@ -153,5 +153,4 @@ def test_a_driver_whose_own_file_system_is_remote(table: deltaic.Table, tmp_path
     answers = own_process.run("remote_default", nobody, place(table), environment={"TMPDIR": str(folder)})
     assert answers["native"] == {"a": 20, "b": 25}
     assert answers["left"] == []
-    if hasattr(ds, "register"):
-        assert answers["source"] == {"a": 20, "b": 25}
+    assert answers["source"] == {"a": 20, "b": 25}

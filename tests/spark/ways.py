@@ -6,8 +6,6 @@ import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-import pytest
-
 import deltaic.spark as ds
 
 if TYPE_CHECKING:
@@ -30,12 +28,5 @@ def loader(spark: SparkSession, way: str) -> Load:
 
     if way == "native":
         return native
-    register(spark)
-    return source
-
-
-def register(spark: SparkSession) -> None:
-    """Make the data source known to the session."""
-    if not hasattr(ds, "register"):
-        pytest.skip("the data source is not here yet")
     ds.register(spark)
+    return source

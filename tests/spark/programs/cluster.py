@@ -97,12 +97,11 @@ def main(path: str, scratch: str) -> None:
     python.chmod(0o755)
     places = spark.sparkContext.parallelize(range(4), 4).mapPartitions(where_python_runs).collect()
     told["places"] = sorted(set(places))
-    if hasattr(ds, "register"):
-        before = tasks_by_executor(spark)
-        ds.register(spark)
-        told["source"] = answers(spark.read.format("deltaic").load(path))
-        after = tasks_by_executor(spark)
-        told["source tasks"] = {name: after[name] - before[name] for name in after}
+    before = tasks_by_executor(spark)
+    ds.register(spark)
+    told["source"] = answers(spark.read.format("deltaic").load(path))
+    after = tasks_by_executor(spark)
+    told["source tasks"] = {name: after[name] - before[name] for name in after}
     spark.stop()
     print(json.dumps(told))
 

@@ -26,9 +26,8 @@ def main(default: str, path: str) -> None:
     before = set(Path(tempfile.gettempdir()).iterdir())
     answers: dict[str, object] = {"native": sums(ds.read(spark).load(path))}
     answers["left"] = [str(left) for left in set(Path(tempfile.gettempdir()).iterdir()) - before]
-    if hasattr(ds, "register"):
-        ds.register(spark)
-        answers["source"] = sums(spark.read.format("deltaic").load(path))
+    ds.register(spark)
+    answers["source"] = sums(spark.read.format("deltaic").load(path))
     spark.stop()
     print(json.dumps(answers))
 
