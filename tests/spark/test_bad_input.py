@@ -168,19 +168,16 @@ def by_interrupting_all(spark: SparkSession, run: Callable[[], Any]) -> Any:
 
 
 def cancelled(spark: SparkSession, run: Callable[[], Any], cancel: Callable[[], object]) -> Any:
-    """Run a query, and cancel it as soon as one of its tasks runs."""
+    """Run a query, and cancel it as soon as one of its stages is at work."""
     tracker = spark.sparkContext.statusTracker()
     # Tasks of an earlier query, cancelled too, may still be at work.
     earlier = set(tracker.getActiveStageIds())
     ended = threading.Event()
 
-    def runs() -> bool:
-        stages = map(tracker.getStageInfo, set(tracker.getActiveStageIds()) - earlier)
-        return any(stage is not None and stage.numActiveTasks for stage in stages)
-
     def cancel_when_it_runs() -> None:
-        while not ended.wait(0.02):
-            if runs():
+        # Spark counts a stage's running tasks late, so the stage itself is looked for.
+        while not ended.wait(0.05):
+            if set(tracker.getActiveStageIds()) - earlier:
                 cancel()
 
     other = threading.Thread(target=cancel_when_it_runs)
