@@ -36,8 +36,8 @@ The filter of a question comes by `DataFrame.where`. The rows *told before* have
 `deltaic.spark.read(spark).where(…).load(path)`, and delta-spark's figure is that of the question without.
 `count` is `DataFrame.count`, `sum` that of a bigint, `sum_partition` that in one of 8 regions; `group_by` has
 a sum and a maximum by region, `filter` takes one row of 200 in each file, `range` 2 % of the ids, which lie
-in two files; `hash` is the sum of `xxhash64` of all 10 columns. The *share* is deltaic's figure by delta-spark's;
-{noise:.0%} above the goal are noise.
+in two files; `hash` is the sum of `xxhash64` of all 10 columns. The *share* is deltaic's figure by
+delta-spark's; {noise:.0%} above the goal are noise.
 
 To run it again: `make bench-spark`; `make bench-spark ONLY='files_10*' REPEAT=5` for some of it,
 `make bench-spark SCALE=0.01` for a quick look; neither rewrites this section. The same figures with CPU

@@ -53,3 +53,14 @@ def test_a_folder_that_somebody_else_laid_out_is_not_written_to(scratch: Path, t
     with pytest.raises(deltaic.StorageError, match="somebody else"):
         keep(b"v1")
     assert list((tmp_path / "elsewhere").iterdir()) == []
+
+
+def test_a_log_that_somebody_removed_is_written_again(scratch: Path) -> None:
+    folder = folder_of(keep(b"v1"))
+    log = folder / "_spark_metadata" / "0.compact"
+    for spoil in (log.unlink, lambda: log.write_bytes(b"")):
+        spoil()
+        assert folder_of(keep(b"v1")) == folder
+        assert log.read_bytes() == b"v1"
+    [home] = scratch.iterdir()
+    assert [each.name for each in home.iterdir()] == [folder.name]

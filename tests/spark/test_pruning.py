@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,6 +13,7 @@ import pytest
 import deltaic
 import deltaic.spark as ds
 from deltaic import col
+from tests.protocol.handmade_log import HandmadeTable, metadata, protocol
 
 from .conftest import Settings
 
@@ -99,3 +101,64 @@ def test_a_frame_of_two_tables_is_explained_table_by_table(spark: SparkSession, 
     assert "at version 3" in told
     with pytest.raises(ValueError, match="no table that deltaic reads"):
         ds.explain(spark.range(3))
+
+
+@pytest.mark.parametrize(
+    ("setting", "condition"),
+    [
+        ("spark.sql.ansi.doubleQuotedIdentifiers", 's = "t"'),
+        ("spark.sql.parser.escapedStringLiterals", r"s = 'a\tb'"),
+        ("spark.sql.legacy.consecutiveStringLiterals.enabled", "s = 'a''b'"),
+    ],
+)
+def test_settings_that_change_what_a_condition_means(
+    spark: SparkSession, tmp_path: Path, settings: Settings, setting: str, condition: str
+) -> None:
+    rows = pa.table({"s": ["x", "t", r"a\tb", "a\tb", "ab", "a'b"], "t": ["x", "y", "", "", "", ""]})
+    table = deltaic.Table.create(tmp_path / "t", rows.schema)
+    for row in range(rows.num_rows):
+        table.append(rows.slice(row, 1))
+    with settings({setting: "true", "spark.sql.ansi.enabled": "true"}):
+        before = ds.read(spark).where(condition).load(tmp_path / "t")
+        after = ds.read(spark).load(tmp_path / "t").where(condition)
+        assert before.collect() == after.collect()
+        assert setting in ds.explain(before) or "no file is ruled out" not in ds.explain(before)
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "s = 'a' -- c\\\n AND n = 999",
+        "s = 'a' /* /* */ AND n = 999 -- */",
+        "s = 'a' -- x\r OR n = 1",
+        "s = 'a' /* c */ OR n = 1 -- d",
+    ],
+)
+def test_comments_end_where_spark_has_them_end(spark: SparkSession, tmp_path: Path, condition: str) -> None:
+    rows = pa.table({"s": ["a", "b", "c"], "n": [0, 1, 999]})
+    table = deltaic.Table.create(tmp_path / "t", rows.schema)
+    for row in range(rows.num_rows):
+        table.append(rows.slice(row, 1))
+    before = ds.read(spark).where(condition).load(tmp_path / "t")
+    after = ds.read(spark).load(tmp_path / "t").where(condition)
+    assert sorted(before.collect()) == sorted(after.collect())
+
+
+def test_a_schema_of_another_writer_names_its_times_too(
+    spark: SparkSession, tmp_path: Path, settings: Settings
+) -> None:
+    declared = '{"type":"struct","fields":[{"type":"timestamp","nullable":true,"metadata":{},"name":"at"}]}'
+    made = HandmadeTable(tmp_path / "t")
+    made.commit(protocol(), metadata(declared))
+    rows = pa.table({"at": pa.array([n * HOUR for n in range(4)], pa.timestamp("us", "UTC"))})
+    for row in range(rows.num_rows):
+        bound = {"at": f"1970-01-01T0{row}:00:00.000Z"}
+        stats = json.dumps({"numRecords": 1, "minValues": bound, "maxValues": bound, "nullCount": {"at": 0}})
+        made.commit(made.data(f"{row}.parquet", rows.slice(row, 1), stats=stats))
+    with settings({"spark.sql.session.timeZone": "Europe/Rome"}):
+        assert ds.read(spark).where("at <= '1970-01-01 02:00:00'").load(made.root).count() == 2
+
+
+def test_a_table_in_a_folder_that_spark_passes_over(spark: SparkSession, hours: Path, tmp_path: Path) -> None:
+    moved = hours.rename(tmp_path / "_Temporary")
+    assert len(ds.read(spark).load(moved).collect()) == 100

@@ -60,7 +60,7 @@ def renamed(column: Column, physical: DataType, logical: DataType) -> Column:
     Structs are taken apart and put together, so that Spark still reads single fields of them; inside arrays
     and maps the names alone are changed, by place.
     """
-    if physical == logical:
+    if _are_named_alike(physical, logical):
         return column
     if isinstance(physical, StructType) and isinstance(logical, StructType):
         pairs = zip(physical.fields, logical.fields, strict=True)
@@ -70,6 +70,19 @@ def renamed(column: Column, physical: DataType, logical: DataType) -> Column:
         ]
         return F.when(column.isNotNull(), F.struct(*fields))
     return column.cast(logical)
+
+
+def _are_named_alike(physical: DataType, logical: DataType) -> bool:
+    """Whether two types differ in nothing but what is said of their fields, such as comments."""
+    if isinstance(physical, StructType) and isinstance(logical, StructType):
+        pairs = zip(physical.fields, logical.fields, strict=True)
+        return all(a.name == b.name and _are_named_alike(a.dataType, b.dataType) for a, b in pairs)
+    if isinstance(physical, ArrayType) and isinstance(logical, ArrayType):
+        return _are_named_alike(physical.elementType, logical.elementType)
+    if isinstance(physical, MapType) and isinstance(logical, MapType):
+        keys = _are_named_alike(physical.keyType, logical.keyType)
+        return keys and _are_named_alike(physical.valueType, logical.valueType)
+    return physical == logical
 
 
 def nests(data_type: DataType, kind: type[DataType], *, inside: bool = False) -> bool:

@@ -28,7 +28,10 @@ def keep(log: bytes) -> str:
     """
     home = _home()
     folder = home / hashlib.sha256(log).hexdigest()
-    if not folder.exists():
+    kept = folder / "_spark_metadata" / "0.compact"
+    # Whoever cleans up temporary files takes them one by one, and without the log Spark finds no files.
+    if not kept.is_file() or kept.stat().st_size != len(log):
+        _remove(folder)
         fresh = Path(tempfile.mkdtemp(prefix=".", dir=home))
         (fresh / "_spark_metadata").mkdir()
         (fresh / "_spark_metadata" / "0.compact").write_bytes(log)
@@ -36,7 +39,8 @@ def keep(log: bytes) -> str:
             fresh.rename(folder)
         except OSError:  # another one was quicker, with the same content
             shutil.rmtree(fresh, ignore_errors=True)
-    os.utime(folder)
+    for touched in (kept, kept.parent, folder):
+        os.utime(touched)
     _sweep(home, folder)
     return f"file://{folder}"
 
@@ -61,4 +65,12 @@ def _sweep(home: Path, but: Path) -> None:
     for folder in home.iterdir():
         with suppress(OSError):
             if folder != but and folder.stat().st_mtime < oldest:
-                shutil.rmtree(folder, ignore_errors=True)
+                _remove(folder)
+
+
+def _remove(folder: Path) -> None:
+    """At once: a folder that is half removed would be a table without files."""
+    away = folder.with_name(f".{folder.name}.{os.getpid()}")
+    with suppress(OSError):
+        folder.rename(away)
+        shutil.rmtree(away, ignore_errors=True)

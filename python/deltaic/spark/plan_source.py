@@ -85,22 +85,26 @@ def _plan(options: dict[str, str]) -> str:
             modification_time="true" in times,
         )
     except UnsupportedFeature as error:
-        return json.dumps({"refused": error.message})
+        # Every query analyses the DataFrame anew: the data source is told the version that is newest now.
+        pinned = {"path": asked.path, "versionasof": str(snapshot.version)}
+        return json.dumps({"refused": error.message, "pinned": pinned})
     return json.dumps({"folder": keep(log), "handed": handed.to_json()})
 
 
-def planned_on_the_server(spark: SparkSession, options: dict[str, str]) -> DataFrame | None:
-    """The DataFrame of a native scan by Spark Connect; None where Spark's own reader cannot read the table.
+def planned_on_the_server(spark: SparkSession, options: dict[str, str]) -> DataFrame | dict[str, str]:
+    """The DataFrame of a native scan by Spark Connect.
+
+    Where Spark's own reader cannot read the table: options by which the data source reads the same version.
 
     Raises:
         UnsupportedFeature: So it is, and the time of a file is asked for, which the data source has not.
     """
     spark.dataSource.register(PlanSource)
     [row] = spark.read.format(PlanSource.name()).options(**options).load().collect()
-    plan: dict[str, str] = json.loads(row[0])
+    plan: dict[str, Any] = json.loads(row[0])
     if "refused" in plan:
         if _TIME in {name.lower() for name in options}:
             raise UnsupportedFeature(plan["refused"], hint="leave out option fileModificationTime")
-        return None
+        return plan["pinned"]
     hadoop_options = {name: value for name, value in options.items() if name.startswith("fs.")}
     return scan_of_folder(spark, Handed.from_json(plan["handed"]), plan["folder"], hadoop_options)

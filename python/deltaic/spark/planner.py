@@ -12,7 +12,7 @@ from deltaic.exceptions import InvalidPredicate, UnsupportedFeature
 from deltaic.spark.counted import counted
 from deltaic.spark.handed import hand_over
 from deltaic.spark.plan import native_scan
-from deltaic.spark.pruning import pruning
+from deltaic.spark.pruning import changed_meaning, pruning
 from deltaic.spark.report import Report, remember, remember_relation
 
 if TYPE_CHECKING:
@@ -57,6 +57,8 @@ def plan(
     """
     zone = spark.conf.get("spark.sql.session.timeZone")
     prunes_by, why_not = pruning(snapshot, question.predicate, zone)
+    if prunes_by is not None and (meaning := changed_meaning(spark)):
+        prunes_by, why_not = None, meaning
     try:
         handed, log = hand_over(
             snapshot,

@@ -8,9 +8,27 @@ from deltaic.exceptions import InvalidPredicate, UnsupportedExpression
 from deltaic.spark.session_zone import is_utc, speaks_of_instants
 
 if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
     from deltaic.snapshot import Snapshot
 
-__all__ = ["pruning"]
+__all__ = ["changed_meaning", "pruning"]
+
+# Settings by which Spark reads a condition's text or compares otherwise than deltaic does.
+_MEANINGS = (
+    "spark.sql.ansi.doubleQuotedIdentifiers",
+    "spark.sql.parser.escapedStringLiterals",
+    "spark.sql.legacy.consecutiveStringLiterals.enabled",
+    "spark.sql.legacy.typeCoercion.datetimeToString.enabled",
+)
+
+
+def changed_meaning(spark: SparkSession) -> str | None:
+    """Why no file is ruled out in this session: a setting of it that changes what conditions mean."""
+    for name in _MEANINGS:
+        if str(spark.conf.get(name, "false")).lower() == "true":
+            return f"no file is ruled out by conditions while {name} is set"
+    return None
 
 
 def pruning(snapshot: Snapshot, predicate: str | None, zone: str | None) -> tuple[str | None, str | None]:

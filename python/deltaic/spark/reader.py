@@ -125,20 +125,24 @@ class Reader:
     def _on_the_server(self, path: str) -> DataFrame:
         """With Spark Connect, where the table may be in reach of the server alone."""
         from deltaic.spark.plan_source import planned_on_the_server
+        from deltaic.spark.pruning import changed_meaning
         from deltaic.spark.registration import register_sources
 
         given = {name.lower(): value for name, value in self._options.items()}
         predicate = self._predicate(_as_text(given.pop("predicate", None)), None)
-        zone = self._spark.conf.get("spark.sql.session.timeZone")
-        options = {"timezone": str(zone), "path": path}
+        zone = str(self._spark.conf.get("spark.sql.session.timeZone"))
+        options = {"timezone": zone, "path": path}
         options.update((name, str(value)) for name, value in given.items())
-        frame = None
         if not {"readchangefeed", "readchangedata"} & set(given):
-            asked = {} if predicate is None else {"predicate": predicate}
-            frame = planned_on_the_server(self._spark, {**options, **asked})
-        if frame is None:
-            register_sources(self._spark)
-            frame = self._spark.read.format("deltaic").options(**options).load()
+            # What is asked of the rows is Spark's to judge, in the session's zone and meaning.
+            asked = {} if predicate is None or changed_meaning(self._spark) else {"predicate": predicate}
+            planned = planned_on_the_server(self._spark, {**options, **asked, "timezone": zone})
+            if not isinstance(planned, dict):
+                return planned if predicate is None else planned.where(predicate)
+            options.pop("timestampasof", None)
+            options.update(planned)
+        register_sources(self._spark)
+        frame = self._spark.read.format("deltaic").options(**options).load()
         return frame if predicate is None else frame.where(predicate)
 
     def _by_source(self, options: ReadOptions, predicate: str | None) -> DataFrame:

@@ -82,7 +82,7 @@ def _leaves(frame: DataFrame) -> list[Any]:
 
 def _key_of_relation(leaf: Any) -> str:
     options = leaf.options()
-    return f"{options.get('path')} {options.get('versionAsOf')}"
+    return " ".join(str(options.get(name)) for name in ("path", "versionAsOf", "predicate"))
 
 
 def _report(leaf: Any) -> str | None:

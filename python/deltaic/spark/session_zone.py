@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import re
+from collections.abc import Iterator
+from typing import Any
 
 __all__ = ["is_utc", "speaks_of_instants"]
 
 _UTC = frozenset({"UTC", "Etc/UTC", "GMT", "Etc/GMT", "Z", "Zulu", "Etc/Zulu", "Universal", "UCT", "+00:00"})
-_TIMESTAMPS = re.compile(r'"name"\s*:\s*"((?:[^"\\]|\\.)*)"\s*,\s*"type"\s*:\s*"timestamp"')
+_INSTANTS = ("timestamp", "timestamp_nanos")
 
 
 def is_utc(zone: str | None) -> bool:
@@ -22,9 +25,22 @@ def speaks_of_instants(schema_json: str, predicate: str) -> bool:
     >>> [speaks_of_instants(schema, text) for text in ("day = '2026-11-01'", "at = '2026-11-01'")]
     [False, True]
     """
-    words = {word.lower() for word in re.findall(r"\w+", predicate)}
+    words = set(re.findall(r"\w+", predicate.lower()))
     if any("timestamp" in word for word in words):
         return True
     # Any field of any struct: a predicate names it somewhere by its own name.
-    names = _TIMESTAMPS.findall(schema_json)
-    return any(set(re.findall(r"\w+", name.lower())) <= words for name in names)
+    named = _names_of_instants(json.loads(schema_json), "")
+    return any(set(re.findall(r"\w+", name.lower())) <= words for name in named)
+
+
+def _names_of_instants(declared: Any, name: str) -> Iterator[str]:
+    """The names of fields that are moments, or hold some in an array or a map."""
+    if declared in _INSTANTS:
+        yield name
+    if not isinstance(declared, dict):
+        return
+    kind: dict[str, Any] = declared  # pyright: ignore[reportUnknownVariableType] - JSON
+    for each in kind.get("fields", ()):
+        yield from _names_of_instants(each.get("type"), each.get("name", ""))
+    for part in ("elementType", "keyType", "valueType"):
+        yield from _names_of_instants(kind.get(part), name)

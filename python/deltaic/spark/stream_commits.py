@@ -129,18 +129,21 @@ class StreamCommits:
     def _files(self, commit: _rust.CommitFiles) -> VersionFiles:
         options, tasks = self._options, commit.tasks()
         if options.read_change_feed:
-            return VersionFiles(commit.version, [StreamFile(ScanTask(task)) for task in tasks], whole=True)
+            return VersionFiles(commit.version, self._chosen(tasks), whole=True)
         if commit.removed is not None:
             if options.skip_change_commits:
                 tasks = []
             elif not options.ignore_changes and not (options.ignore_deletes and not tasks):
                 return VersionFiles(commit.version, (), refused=self._change(commit, rewrites=bool(tasks)))
-        exclude = options.exclude
-        files = [
+        return VersionFiles(commit.version, self._chosen(tasks))
+
+    def _chosen(self, tasks: list[_rust.ScanTask]) -> list[StreamFile | None]:
+        """The files, and None in the place of those that are left out."""
+        exclude = self._options.exclude
+        return [
             None if exclude is not None and exclude.search(task.path) else StreamFile(ScanTask(task))
             for task in tasks
         ]
-        return VersionFiles(commit.version, files)
 
     def _change(self, commit: _rust.CommitFiles, *, rewrites: bool) -> UnsupportedFeature:
         what = "rewrote rows" if rewrites else "deleted rows"

@@ -35,7 +35,7 @@ class StreamFiles:
         self._newest = self._rows_as
         self._beginning: StreamOffset | None = None
         self._target: int | None = None
-        self._initial: tuple[int, list[StreamFile]] | None = None
+        self._initial: tuple[int, list[StreamFile | None]] | None = None
         self._commits = StreamCommits(self._table, options, self._columns, self._rows_as)
 
     def newest_version(self) -> int:
@@ -190,7 +190,7 @@ class StreamFiles:
             yield files
             version = files.version + 1
 
-    def _snapshot_files(self, version: int) -> list[StreamFile]:
+    def _snapshot_files(self, version: int) -> list[StreamFile | None]:
         """The files of a snapshot, the oldest first: an order that is the same whenever it is asked for."""
         if self._initial is not None and self._initial[0] == version:
             return self._initial[1]
@@ -203,7 +203,12 @@ class StreamFiles:
         tasks = Snapshot(snapshot).scan(self._columns).tasks()
         tasks.sort(key=lambda task: (modified[task.path], task.path))
         inserted = (version, snapshot.timestamp_ms) if self._options.read_change_feed else None
-        self._initial = (version, [StreamFile(task, inserted) for task in tasks])
+        exclude = self._options.exclude
+        # None keeps the place of a file that is left out: an offset counts them all.
+        self._initial = (
+            version,
+            [None if exclude and exclude.search(task.path) else StreamFile(task, inserted) for task in tasks],
+        )
         return self._initial[1]
 
     def _snapshot(self, version: int) -> _rust.Snapshot:

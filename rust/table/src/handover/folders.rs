@@ -26,8 +26,7 @@ enum Spelling {
 impl Folders {
     /// None where the table has no partitions, or some that Spark could read as another value.
     pub(super) fn of(snapshot: &Snapshot) -> Option<Self> {
-        // Spark looks for values in the folders above the table as well.
-        if snapshot.location().uri().contains(['=', '%']) {
+        if !is_table_without_meaning(snapshot.location().uri()) {
             return None;
         }
         let names = &snapshot.metadata().partition_columns;
@@ -89,6 +88,13 @@ impl Spelling {
     }
 }
 
+/// Whether Spark takes nothing from where the table is: it looks for values in the folders above it as well, and leaves out
+/// what lies in one for files in the making.
+fn is_table_without_meaning(uri: &str) -> bool {
+    let mut folders = uri.split('/');
+    !uri.contains(['=', '%']) && !folders.any(|folder| folder.eq_ignore_ascii_case("_temporary"))
+}
+
 /// Whether a text has no character that anybody encodes, and is no way to another folder.
 fn is_plain(text: &str) -> bool {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');
@@ -129,6 +135,21 @@ mod tests {
             "p%3Da-1.b_C/n=7/x.parquet",
         ] {
             assert!(!spells(path, &values), "{path}");
+        }
+    }
+
+    #[test]
+    fn where_the_table_is_may_have_a_meaning_for_spark() {
+        for uri in ["file:///data/t/", "s3://bucket/temporary/_t/"] {
+            assert!(is_table_without_meaning(uri), "{uri}");
+        }
+        for uri in [
+            "file:///p=1/t/",
+            "file:///a%20b/",
+            "file:///data/_temporary/",
+            "file:///_Temporary/t/",
+        ] {
+            assert!(!is_table_without_meaning(uri), "{uri}");
         }
     }
 

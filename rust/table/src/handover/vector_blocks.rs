@@ -21,8 +21,8 @@ pub const ROWS_OF_A_BLOCK: u64 = 4_096;
 pub const BLOCKS_OF_A_FILE: u64 = 1 << 28;
 
 const WORDS: usize = 64;
-/// What is sent to every executor, at most.
-const MOST_BLOCKS: usize = 1 << 20;
+/// What is sent to every executor, at most: 128 MiB of words.
+const MOST_BLOCKS: usize = 1 << 18;
 /// How many vectors are read together.
 const TOGETHER: usize = 10_000;
 

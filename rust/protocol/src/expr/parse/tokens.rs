@@ -54,6 +54,10 @@ fn is_word(c: char) -> bool {
 }
 
 impl Lexer<'_> {
+    fn before(&self) -> &str {
+        self.source.0.get(..self.position).unwrap_or_default()
+    }
+
     fn rest(&self) -> &str {
         self.source.0.get(self.position..).unwrap_or_default()
     }
@@ -73,27 +77,45 @@ impl Lexer<'_> {
         length
     }
 
-    /// White space and comments.
+    /// White space and comments, which end where Spark has them end.
     fn skip_space(&mut self) -> Result<()> {
+        let is_in_line = |c: char| !matches!(c, '\n' | '\r');
         loop {
             self.skip(char::is_whitespace);
             if self.rest().starts_with("--") {
-                self.skip(|c| c != '\n');
-            } else if self.rest().starts_with("/*") {
-                let start = self.position;
-                match self.rest().find("*/") {
-                    Some(end) => self.position += end + 2,
-                    None => {
-                        self.position += 2;
-                        return self
-                            .source
-                            .invalid(self.from(start), "a comment is not closed", "");
-                    }
+                self.skip(is_in_line);
+                // A line that ends in a backslash goes on.
+                while self.before().ends_with('\\') && self.rest().starts_with('\n') {
+                    self.position += 1;
+                    self.skip(is_in_line);
                 }
+            } else if self.rest().starts_with("/*") {
+                self.skip_bracketed_comment()?;
             } else {
                 return Ok(());
             }
         }
+    }
+
+    fn skip_bracketed_comment(&mut self) -> Result<()> {
+        let start = self.position;
+        self.position += 2;
+        let Some(length) = self.rest().find("*/") else {
+            return self
+                .source
+                .invalid(self.from(start), "a comment is not closed", "");
+        };
+        let inside = self.rest().get(..length).unwrap_or_default();
+        // Spark has comments in comments, and takes a plus for the beginning of a hint.
+        if inside.contains("/*") || inside.starts_with('+') {
+            return self.source.invalid(
+                self.from(start),
+                "a comment stands in a comment, or is a hint",
+                "leave it out",
+            );
+        }
+        self.position += length + 2;
+        Ok(())
     }
 
     fn next(&mut self) -> Result<(Token, Span)> {
