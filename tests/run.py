@@ -17,7 +17,6 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
 
 from border.planted import found_in
 
@@ -50,7 +49,8 @@ class Outcome:
         return self
 
 
-class Part(NamedTuple):
+@dataclass(frozen=True)
+class Part:
     """What can be run by its name."""
 
     title: str

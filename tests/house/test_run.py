@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import subprocess
+import sys
 from types import ModuleType
 
 import pytest
@@ -69,6 +70,14 @@ def test_the_matrix_has_a_part_for_each_spark(run: ModuleType) -> None:
     asked = said.splitlines()[-1].partition("run.py ")[2].split()
     assert asked == ["spark40", "spark41", "spark42", "spark43"]
     assert names(run, *asked) == asked
+
+
+def test_the_runner_starts_as_a_script() -> None:
+    """Its folder is first on its path then, and holds a `typing` that is not Python's."""
+    said = subprocess.run(
+        [sys.executable, "tests/run.py", "--help"], cwd=TOP, capture_output=True, text=True, check=True
+    ).stdout
+    assert "spark41" in said
 
 
 @pytest.mark.parametrize("line", ["4.0", "4.1", "4.2"])
