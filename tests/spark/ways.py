@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import deltaic.spark as ds
 
@@ -20,10 +20,10 @@ WAYS = ("native", "source")
 def loader(spark: SparkSession, way: str) -> Load:
     """How this way loads a table: with Spark's own reader, or as the data source "deltaic"."""
 
-    def native(path: str | os.PathLike[str], **options: object) -> DataFrame:
+    def native(path: str | os.PathLike[str], **options: Any) -> DataFrame:
         return ds.read(spark).options(**options).load(path)
 
-    def source(path: str | os.PathLike[str], **options: object) -> DataFrame:
+    def source(path: str | os.PathLike[str], **options: Any) -> DataFrame:
         return spark.read.format("deltaic").options(**options).load(os.fspath(path))
 
     if way == "native":

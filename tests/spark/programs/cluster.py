@@ -16,7 +16,7 @@ import deltaic.spark as ds
 from tests.spark.programs.session import session
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from pyspark.sql import DataFrame, SparkSession
 
@@ -60,7 +60,7 @@ def tasks_by_executor(spark: SparkSession) -> dict[str, int]:
     return {each.id(): each.totalTasks() for each in executors if each.id() != "driver"}
 
 
-def where_python_runs(_: Iterator[Any]) -> Iterator[tuple[str, str, int]]:
+def where_python_runs(_: Iterable[Any]) -> Iterator[tuple[str, str, int]]:
     """The executor's own folder, the place of the package there, and what its Rust core counts."""
     import time
 
