@@ -59,14 +59,21 @@ impl FileUris {
     /// A file's, by its place on the store: writers differ in what they encode, so what the log has was decoded once and is
     /// encoded again.
     ///
-    /// Errors: `UnsupportedFeature` for one that Spark takes for hidden: it would leave out its rows without a word.
+    /// Errors: `UnsupportedFeature` for one that Spark takes for hidden, since it would leave out its rows without a word,
+    /// and for one that it cannot open.
     pub(super) fn of_file(&self, log_path: &str, place: &Path) -> Result<String> {
         let name = place.filename().unwrap_or_default();
-        if name.starts_with(['_', '.']) {
+        // Hadoop's local file system looks for a file of checksums beside each, whose name it takes for a URI.
+        let is_local = self.store.starts_with("file:");
+        let why = match name.starts_with(['_', '.']) {
+            true => Some("skips data file"),
+            false => (is_local && name.contains(':')).then_some("cannot open data file"),
+        };
+        if let Some(why) = why {
             let shown = without_secrets(log_path);
             return Err(Error::new(
                 ErrorKind::UnsupportedFeature,
-                format!("Spark's own reader skips data file {shown}, because of how its name begins"),
+                format!("Spark's own reader {why} {shown}, because of its name"),
             )
             .with("path", shown)
             .hint("read it with format(\"deltaic\"), or with deltaic.Table(path).snapshot().scan()"));
@@ -133,6 +140,7 @@ mod tests {
             ("/t", "p=1/_a.parquet"),
             ("/t", ".a.parquet"),
             ("/t", "%5Fa.parquet"),
+            ("/t", "p=1/a:b.parquet"),
             ("memory:///t", "a.parquet"),
         ] {
             let error = uri(table, path).expect_err(path);
