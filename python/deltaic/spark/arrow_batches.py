@@ -2,15 +2,30 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 from deltaic.exceptions import InternalError
 from deltaic.optional import require
 
-__all__ = ["fitted"]
+if TYPE_CHECKING:
+    from pyspark.sql.types import StructType
+
+__all__ = ["arrow_schema", "fitted"]
 
 Fit = Callable[[Any], Any]  # Any: pyarrow ships no types
+
+
+def arrow_schema(schema: StructType) -> Any:  # Any: pyarrow ships no types
+    """The Arrow schema by which Spark checks what a data source gives."""
+    from pyspark.sql.pandas import types
+
+    convert = cast("Any", types).to_arrow_schema
+    # The zone has no parameter in Spark 4.0, where it is always this one.
+    if "timezone" in inspect.signature(convert).parameters:
+        return convert(schema, timezone="UTC")
+    return convert(schema)
 
 
 def fitted(batches: Iterable[Any], has: Any, wants: Any) -> Iterator[Any]:

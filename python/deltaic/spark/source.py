@@ -7,20 +7,18 @@ made, so that all tasks of all queries on a DataFrame see the same rows.
 
 from __future__ import annotations
 
-import inspect
 import sys
 from collections.abc import Iterator, Mapping, MutableMapping
 from contextlib import suppress
 from datetime import datetime
 from functools import partial
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
-from pyspark.sql.pandas import types as arrow_types
 from pyspark.sql.types import LongType, StringType, StructField, StructType, TimestampType
 
 from deltaic.exceptions import DeltaicError, InvalidPredicate
-from deltaic.spark.arrow_batches import fitted
+from deltaic.spark.arrow_batches import arrow_schema, fitted
 from deltaic.spark.chosen_columns import chosen_columns
 from deltaic.spark.instants import instant, path_time
 from deltaic.spark.partitions import balanced, partition_count
@@ -147,7 +145,7 @@ class TableReader(DataSourceReader):
     def read(self, partition: InputPartition) -> Iterator[Any]:  # Any: pyarrow ships no types
         """The rows of a partition as `pyarrow.RecordBatch`, in the schema that Spark checks."""
         assert isinstance(partition, TablePartition)  # noqa: S101 - Spark gives back what it was given
-        wants = _arrow_schema(self._schema)
+        wants = arrow_schema(self._schema)
         with told_plainly():
             for task in partition.tasks:
                 rows = task.read()
@@ -221,11 +219,3 @@ def _whole_schema(options: ReadOptions, snapshot: Snapshot) -> StructType:
 def _pushes_filters() -> bool:
     main = getattr(sys.modules.get("__main__"), "__spec__", None)
     return _PUSHING_PLANNER in sys.modules or getattr(main, "name", None) == _PUSHING_PLANNER
-
-
-def _arrow_schema(schema: StructType) -> Any:  # Any: pyarrow ships no types
-    to_arrow: Any = cast("Any", arrow_types).to_arrow_schema  # PySpark has no types for it
-    # The zone has no parameter in Spark 4.0, where it is always this one.
-    if "timezone" in inspect.signature(to_arrow).parameters:
-        return to_arrow(schema, timezone="UTC")
-    return to_arrow(schema)

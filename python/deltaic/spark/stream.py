@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql.datasource import DataSourceStreamReader, InputPartition
 from pyspark.sql.types import StructType
 
+from deltaic.spark.arrow_batches import arrow_schema
 from deltaic.spark.chosen_columns import chosen_columns
 from deltaic.spark.partitions import balanced, partition_count
 from deltaic.spark.stream_commits import StreamFile
 from deltaic.spark.stream_files import StreamFiles
 from deltaic.spark.stream_offset import StreamOffset
 from deltaic.spark.stream_options import Limits, StreamOptions
-from deltaic.spark.stream_rows import arrow_schema, rows
+from deltaic.spark.stream_rows import rows
 from deltaic.spark.types import struct_type
 from deltaic.spark.worker_errors import told_plainly
 

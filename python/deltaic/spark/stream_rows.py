@@ -2,29 +2,14 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any
 
 from deltaic.optional import require
 from deltaic.spark.arrow_batches import fitted
 from deltaic.spark.stream_commits import StreamFile
 
-if TYPE_CHECKING:
-    from pyspark.sql.types import StructType
-
-__all__ = ["arrow_schema", "rows"]
-
-
-def arrow_schema(schema: StructType) -> Any:  # Any: pyarrow ships no types
-    """The Arrow schema by which Spark checks what a data source gives."""
-    from pyspark.sql.pandas import types
-
-    convert = cast("Any", types).to_arrow_schema
-    # The zone has no parameter in Spark 4.0, where it is always this one.
-    if "timezone" in inspect.signature(convert).parameters:
-        return convert(schema, timezone="UTC")
-    return convert(schema)
+__all__ = ["rows"]
 
 
 def rows(files: Iterable[StreamFile], schema: Any) -> Iterator[Any]:
