@@ -11,7 +11,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-import deltaic
 import deltaic.spark as ds
 from tests.protocol.handmade_log import HandmadeTable, add, field, ids, metadata, protocol, schema
 
@@ -138,10 +137,11 @@ def test_a_bad_file_is_never_ignored(
             frame.collect()
 
 
-def test_a_session_that_ignores_the_list_of_files_is_refused(
+def test_in_a_session_that_ignores_the_list_of_files_the_data_source_reads(
     spark: SparkSession, everything: Path, settings: Settings
 ) -> None:
-    setting = "spark.sql.streaming.fileStreamSink.ignoreMetadata"
-    with settings({setting: "true"}), pytest.raises(deltaic.UnsupportedFeature) as raised:
-        ds.read(spark).load(everything)
-    assert setting in str(raised.value.hint)
+    rows = ds.read(spark).load(everything).count()
+    with settings({"spark.sql.streaming.fileStreamSink.ignoreMetadata": "true"}):
+        frame = ds.read(spark).load(everything)
+        assert "data source: this Spark session does not take the list of files" in ds.explain(frame)
+        assert len(frame.collect()) == rows > 0

@@ -98,7 +98,7 @@ class Reader:
         if self._is_connect:
             return self._on_the_server(os.fspath(path))
         given = dict(self._options)
-        modification_time = _taken(given, "fileModificationTime")
+        modification_time = _switch("fileModificationTime", _taken(given, "fileModificationTime"))
         options = ReadOptions.parse(
             {**given, "path": os.fspath(path)},
             partial(_instant, self._spark),
@@ -115,7 +115,7 @@ class Reader:
         question = Question(
             predicate=predicate,
             row_ids=options.row_ids,
-            modification_time=_switch("fileModificationTime", modification_time),
+            modification_time=modification_time,
             hadoop_options={
                 name: value for name, value in options.storage_options.items() if name.startswith("fs.")
             },
