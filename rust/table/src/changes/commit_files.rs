@@ -16,9 +16,9 @@ use super::era::{Era, Last};
 use super::feed_schema::nullable;
 use super::plan::{ChangeOptions, plan_commits};
 use super::same_columns::ensure_same_columns;
-use super::version_plan::context_of;
+use super::version_plan::{base_context, context_of};
 use crate::read::Rows;
-use crate::scan::{ScanContext, ScanTask, Selection, VariantAs, choose};
+use crate::scan::{ScanTask, Selection, choose};
 
 /// What one commit brought, and whether it took something.
 #[derive(Clone, Debug)]
@@ -153,19 +153,8 @@ fn adds(
         Some(names) => choose(rows.schema, names)?,
     };
     output.to_arrow()?;
-    let mut base = ScanContext {
-        location: Arc::clone(rows_as.location()),
-        version: options.first,
-        table_schema: Arc::new(rows.schema.clone()),
-        partition_columns: Vec::new(),
-        column_mapping: rows.column_mapping,
-        output,
-        row_columns: None,
-        predicate: None,
-        batch_size: None,
-        variant: VariantAs::Arrow,
-        allowed_roots: options.allowed_roots,
-    };
+    let schema = rows.schema.clone();
+    let mut base = base_context(rows_as.location(), rows, schema, output, options.allowed_roots);
     let mut era: Option<Era> = None;
     let mut files = Vec::with_capacity(commits.len());
     for commit in commits {

@@ -10,9 +10,9 @@ use deltaic_protocol::{Error, ErrorKind, Result, Version};
 
 use super::era::{Era, Last};
 use super::feed_schema::{nullable, with_changes};
-use super::version_plan::{VersionPlan, plan_version};
+use super::version_plan::{VersionPlan, base_context, plan_version};
 use super::{CHANGE_TYPE, COMMIT_TIMESTAMP, COMMIT_VERSION};
-use crate::scan::{ScanContext, ScanTask, VariantAs, choose};
+use crate::scan::{ScanTask, choose};
 
 /// What is asked of a range of versions.
 #[derive(Clone, Debug)]
@@ -140,19 +140,7 @@ pub(super) fn plan_commits(
         }
     };
     output.to_arrow()?;
-    let mut base = ScanContext {
-        location: Arc::clone(location),
-        version: options.first,
-        table_schema: Arc::new(schema),
-        partition_columns: Vec::new(),
-        column_mapping: rows.column_mapping,
-        output,
-        row_columns: None,
-        predicate: None,
-        batch_size: None,
-        variant: VariantAs::Arrow,
-        allowed_roots: options.allowed_roots.clone(),
-    };
+    let mut base = base_context(location, rows, schema, output, options.allowed_roots.clone());
     let mut era: Option<Era> = None;
     let mut versions = Vec::with_capacity(commits.len());
     for commit in commits {

@@ -3,16 +3,17 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use deltaic_log::TableLocation;
 use deltaic_log::changes::{ChangedFile, CommitChanges, Live, PartitionValues};
 use deltaic_protocol::actions::{Cdc, LogicalFileKey};
 use deltaic_protocol::expr::Scalar;
 use deltaic_protocol::schema::StructType;
-use deltaic_protocol::{Error, ErrorKind, Result};
+use deltaic_protocol::{Error, ErrorKind, Result, Version};
 
-use super::era::Era;
+use super::era::{Era, Last};
 use super::{CHANGE_TYPE, COMMIT_TIMESTAMP, COMMIT_VERSION};
 use crate::read::Rows;
-use crate::scan::{ScanContext, ScanTask, Selection, row_id_field};
+use crate::scan::{ScanContext, ScanTask, Selection, VariantAs, row_id_field};
 
 /// What one version changed.
 #[derive(Clone, Debug)]
@@ -145,6 +146,33 @@ pub(super) fn plan_version(
         }
     }
     Ok(VersionPlan { tasks, cancels })
+}
+
+/// What all tasks share that read changes, whatever commit these are of: `context_of` makes it a commit's.
+///
+/// # Arguments
+/// * `schema` - all columns that the rows have, in the form of `rows`; those of a change feed among them.
+/// * `output` - those of them that come out.
+pub(super) fn base_context(
+    location: &Arc<TableLocation>,
+    rows: &Last<'_>,
+    schema: StructType,
+    output: StructType,
+    allowed_roots: Vec<String>,
+) -> ScanContext {
+    ScanContext {
+        location: Arc::clone(location),
+        version: Version::ZERO,
+        table_schema: Arc::new(schema),
+        partition_columns: Vec::new(),
+        column_mapping: rows.column_mapping,
+        output,
+        row_columns: None,
+        predicate: None,
+        batch_size: None,
+        variant: VariantAs::Arrow,
+        allowed_roots,
+    }
 }
 
 /// What tasks share whose files are of an era. `told` are columns whose values come with the task, as those of

@@ -1,7 +1,7 @@
 //! Texts that a file keeps once each, in a dictionary, laid one behind the other.
 //!
 //! The Parquet reader copies them one by one. Where all of a dictionary are short, each is copied as a whole word of fixed
-//! width, over whose end the next is written: in a third to half of the time.
+//! width, over whose end the next is written: in two thirds of the time.
 
 use arrow_array::{Array, DictionaryArray, StringArray, types::Int32Type};
 use arrow_buffer::OffsetBuffer;
