@@ -95,6 +95,19 @@ found["vectors again"] = deleted.where("id > 5000").count()
 feed = ds.read(spark).options(readChangeFeed=True, startingVersion=1, endingVersion=1).load(table)
 found["native feed"] = rows(feed.select("id", "_change_type"))
 found["variants plan"] = plan_of(ds.read(spark).load(variants))
+timed = ds.read(spark).option("fileModificationTime", True)
+found["file times"] = timed.load(table).columns
+found["file times by the source"] = error(lambda: load(fileModificationTime=True).collect())
+try:
+    timed.load(variants)
+except deltaic.UnsupportedFeature as unsupported:
+    found["file times of variants"] = str(unsupported)
+ignores = "spark.sql.streaming.fileStreamSink.ignoreMetadata"
+spark.conf.set(ignores, "true")
+unlisted = ds.read(spark).option("versionAsOf", 1).load(table)
+found["unlisted rows"] = rows(unlisted)
+found["unlisted plan"] = plan_of(unlisted)
+spark.conf.unset(ignores)
 found["native no table"] = error(lambda: ds.read(spark).load(table + "x"))
 found["native bad option"] = error(lambda: ds.read(spark).option("versonAsOf", 1).load(table))
 found["native bad predicate"] = error(lambda: ds.read(spark).where("id >").load(table).collect())
@@ -241,6 +254,17 @@ def test_spark_leaves_out_deleted_rows_itself(found: dict[str, Any]) -> None:
 def test_what_spark_cannot_read_itself_the_data_source_reads(found: dict[str, Any]) -> None:
     assert found["native feed"] == [[1, "insert"], [2, "insert"], [3, "insert"]]
     assert "FileScan parquet" not in found["variants plan"]
+
+
+def test_a_session_that_takes_no_list_of_files_reads_by_the_data_source(found: dict[str, Any]) -> None:
+    assert found["unlisted rows"] == found["native rows"]
+    assert "FileScan parquet" not in found["unlisted plan"]
+
+
+def test_the_times_of_files(found: dict[str, Any]) -> None:
+    assert found["file times"] == ["id", "city", "_file_modification_time"]
+    assert "does not tell the time of a row's file" in found["file times by the source"].splitlines()[0]
+    assert "leave out option fileModificationTime" in found["file times of variants"]
 
 
 def test_errors_of_planning_on_the_server(found: dict[str, Any]) -> None:

@@ -10,7 +10,7 @@ import pyarrow as pa
 import deltaic
 import deltaic.spark as ds
 from tests.golden.rows import difference
-from tests.protocol.handmade_log import HandmadeTable, field
+from tests.protocol.handmade_log import HandmadeTable, field, metadata, protocol, schema
 from tests.protocol.test_column_mapping import (
     LISTED,
     array,
@@ -96,8 +96,6 @@ def test_names_that_were_swapped(spark: SparkSession, tmp_path: Path) -> None:
 
 def test_row_ids_of_fresh_and_copied_rows(spark: SparkSession, tmp_path: Path) -> None:
     """protocol: reader-requirements-for-row-tracking.2, reader-requirements-for-row-tracking.4."""
-    from tests.protocol.handmade_log import metadata, protocol, schema
-
     features = ["rowTracking", "domainMetadata"]
     settings = {
         "delta.enableRowTracking": "true",

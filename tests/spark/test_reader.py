@@ -126,7 +126,7 @@ def test_an_unknown_option_says_the_nearest(spark: SparkSession, tmp_path: Path)
         ds.read(spark).option("versonAsOf", 1).load(tmp_path)
     with pytest.raises(ValueError, match="versionAsOf, timestampAsOf"):
         ds.read(spark).options(x=1).load(tmp_path)
-    with pytest.raises(ValueError, match="fileModificationTime is true or false"):
+    with pytest.raises(ValueError, match="fileModificationTime must be true or false"):
         ds.read(spark).option("fileModificationTime", 1).load(tmp_path)
 
 

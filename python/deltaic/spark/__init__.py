@@ -27,14 +27,15 @@ __all__ = ["explain", "read", "register"]
 def read(spark: SparkSession) -> Reader:
     """A reader of Delta tables for this session, to be given options and then a path.
 
-    The transaction log is read by deltaic, the Parquet files by Spark's own vectorised reader.
+    The transaction log is read by deltaic, the Parquet files by Spark's own vectorised reader; what that
+    does not read exactly, the data source reads, and `explain` says which way and why.
 
     Args:
-        spark: A classic Spark session, PySpark 4.0 or newer.
+        spark: A Spark session, Classic or Connect, of PySpark 4.0 or newer.
 
     Raises:
         ImportError: PySpark is not installed.
-        UnsupportedFeature: The session is a Spark Connect session.
+        TypeError: It is no Spark session.
 
     Example:
         >>> import deltaic.spark as ds

@@ -67,7 +67,9 @@ class Handed:
 
     def to_json(self) -> str:
         """As text, for a client of Spark Connect."""
-        tables = {name: _packed(getattr(self, name)) for name in ("files", "vectors")}
+        # Of a million files the table is long, and of use where something is joined by it alone.
+        files = self.files if self.joins_files else self.files.slice(0, 0)
+        tables = {"files": _packed(files), "vectors": _packed(self.vectors)}
         return json.dumps({**self.__dict__, **tables})
 
     @staticmethod

@@ -14,6 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from deltaic.exceptions import StorageError
+from deltaic.spark.sink_log import LOG, write_log
 
 __all__ = ["keep"]
 
@@ -28,13 +29,12 @@ def keep(log: bytes) -> str:
     """
     home = _home()
     folder = home / hashlib.sha256(log).hexdigest()
-    kept = folder / "_spark_metadata" / "0.compact"
+    kept = folder / LOG
     # Whoever cleans up temporary files takes them one by one, and without the log Spark finds no files.
     if not kept.is_file() or kept.stat().st_size != len(log):
         _remove(folder)
         fresh = Path(tempfile.mkdtemp(prefix=".", dir=home))
-        (fresh / "_spark_metadata").mkdir()
-        (fresh / "_spark_metadata" / "0.compact").write_bytes(log)
+        write_log(log, fresh)
         try:
             fresh.rename(folder)
         except OSError:  # another one was quicker, with the same content

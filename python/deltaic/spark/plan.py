@@ -16,15 +16,17 @@ from pyspark.sql.types import LongType, NullType, StructField, StructType
 
 from deltaic.exceptions import UnsupportedFeature
 from deltaic.optional import require
+from deltaic.spark.added_columns import MODIFICATION_TIME, ROW_COMMIT_VERSION, ROW_ID
 from deltaic.spark.columns import nests, physical_names, quoted, renamed
 from deltaic.spark.sink_log import sink_log
+from deltaic.spark.tasks import with_fewer_tasks
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
 
     from deltaic.spark.handed import Handed
 
-__all__ = ["NativeScan", "native_scan", "scan_of_folder"]
+__all__ = ["NativeScan", "native_scan", "scan_of_folder", "takes_no_list"]
 
 # Spark's older name of its Parquet format: always the V1 source, whatever spark.sql.sources.useV1SourceList
 # says. The V2 source has no `_metadata`.
@@ -38,12 +40,11 @@ _OPTIONS = {
     "int96RebaseMode": "CORRECTED",
 }
 
+_IGNORES_LOGS = "spark.sql.streaming.fileStreamSink.ignoreMetadata"
+
 # Of a block of rows, as `HandOver.vectors` has them.
 _BITS_OF_A_BLOCK = 12
 _BITS_OF_A_FILE = 28
-
-ROW_ID, ROW_COMMIT_VERSION = "_row_id", "_row_commit_version"
-MODIFICATION_TIME = "_file_modification_time"
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,7 @@ class NativeScan:
 
     frame: DataFrame
     root: str
-    """The folder that Spark takes the files from, as its plans name it; empty with Spark Connect."""
+    """The folder that Spark takes the files from, as its plans name it."""
     notes: list[str] = field(default_factory=list[str])
     """What is attached to the files, and how."""
 
@@ -75,20 +76,26 @@ def native_scan(
     with sink_log(log) as folder:
         files = assembly.load(folder, hadoop_options or {})
         root = _root_of_the_log(files)
-    return NativeScan(assembly.read(files), root, assembly.notes)
+    frame, packed = with_fewer_tasks(spark, assembly.read(files), handed)
+    return NativeScan(frame, root, [*assembly.notes, *([packed] if packed else [])])
 
 
 def scan_of_folder(
     spark: SparkSession, handed: Handed, folder: str, hadoop_options: dict[str, str]
 ) -> DataFrame:
-    """The same with Spark Connect, of a log that lies where the server's driver is, and stays there."""
-    if spark.conf.get("spark.sql.streaming.fileStreamSink.ignoreMetadata", "false") != "false":
-        raise UnsupportedFeature(
-            "this Spark session does not take the list of files of a native scan",
-            hint="set spark.sql.streaming.fileStreamSink.ignoreMetadata to false",
-        )
+    """The same with Spark Connect, of a log that lies where the server's driver is, and stays there.
+
+    The session takes lists of files: `takes_no_list` says so.
+    """
     assembly = _Assembly(spark, handed)
     return assembly.read(assembly.load(folder, hadoop_options))
+
+
+def takes_no_list(spark: SparkSession) -> str | None:
+    """Why a session does not take the list of files of a native scan, as its settings tell."""
+    if str(spark.conf.get(_IGNORES_LOGS, "false")).lower() == "false":
+        return None
+    return f"this Spark session does not take the list of files of a native scan while {_IGNORES_LOGS} is set"
 
 
 class _Assembly:
@@ -229,7 +236,7 @@ def _root_of_the_log(frame: DataFrame) -> str:
     if index != "MetadataLogFileIndex":
         raise UnsupportedFeature(
             f"this Spark session does not take the list of files of a native scan (it made a {index})",
-            hint="set spark.sql.streaming.fileStreamSink.ignoreMetadata to false",
+            hint=f"set {_IGNORES_LOGS} to false",
         )
     return location.rootPaths().mkString(",")
 

@@ -16,7 +16,7 @@ from deltaic.exceptions import UnsupportedFeature
 from deltaic.optional import require
 from deltaic.spark.handed import Handed, hand_over
 from deltaic.spark.kept_logs import keep
-from deltaic.spark.plan import scan_of_folder
+from deltaic.spark.plan import scan_of_folder, takes_no_list
 from deltaic.spark.pruning import pruning
 from deltaic.spark.source import parse_options
 from deltaic.spark.worker_errors import told_plainly
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
 __all__ = ["PlanSource", "planned_on_the_server"]
-
-_TIME = "filemodificationtime"
 
 
 class PlanSource(DataSource):
@@ -73,28 +71,29 @@ class PlanReader(DataSourceReader):
 
 
 def _plan(options: dict[str, str]) -> str:
-    times = [options.pop(name) for name in list(options) if name.lower() == _TIME]
     asked = parse_options(options, streaming=False)
     snapshot = asked.snapshot()
+    # Every query analyses a DataFrame anew: the data source is told the version that is newest now.
+    version = {"path": asked.path, "versionasof": str(snapshot.version)}
+    plan: dict[str, object] = {"by_source": None if asked.modification_time else version}
     predicate, _ = pruning(snapshot, asked.predicate, asked.time_zone)
     try:
         handed, log = hand_over(
             snapshot,
             predicate=predicate,
             row_ids=asked.row_ids,
-            modification_time="true" in times,
+            modification_time=asked.modification_time,
         )
     except UnsupportedFeature as error:
-        # Every query analyses the DataFrame anew: the data source is told the version that is newest now.
-        pinned = {"path": asked.path, "versionasof": str(snapshot.version)}
-        return json.dumps({"refused": error.message, "pinned": pinned})
-    return json.dumps({"folder": keep(log), "handed": handed.to_json()})
+        return json.dumps({**plan, "refused": error.message})
+    return json.dumps({**plan, "folder": keep(log), "handed": handed.to_json()})
 
 
 def planned_on_the_server(spark: SparkSession, options: dict[str, str]) -> DataFrame | dict[str, str]:
     """The DataFrame of a native scan by Spark Connect.
 
-    Where Spark's own reader cannot read the table: options by which the data source reads the same version.
+    Where Spark's own reader cannot read the table, or takes no list of files: options by which the data
+    source reads the same version.
 
     Raises:
         UnsupportedFeature: So it is, and the time of a file is asked for, which the data source has not.
@@ -102,9 +101,9 @@ def planned_on_the_server(spark: SparkSession, options: dict[str, str]) -> DataF
     spark.dataSource.register(PlanSource)
     [row] = spark.read.format(PlanSource.name()).options(**options).load().collect()
     plan: dict[str, Any] = json.loads(row[0])
-    if "refused" in plan:
-        if _TIME in {name.lower() for name in options}:
-            raise UnsupportedFeature(plan["refused"], hint="leave out option fileModificationTime")
-        return plan["pinned"]
+    if why_not := plan.get("refused") or takes_no_list(spark):
+        if plan["by_source"] is None:
+            raise UnsupportedFeature(why_not, hint="leave out option fileModificationTime")
+        return plan["by_source"]
     hadoop_options = {name: value for name, value in options.items() if name.startswith("fs.")}
     return scan_of_folder(spark, Handed.from_json(plan["handed"]), plan["folder"], hadoop_options)

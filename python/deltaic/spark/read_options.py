@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -11,40 +10,14 @@ from typing import Literal
 
 from deltaic.scan import Scan
 from deltaic.snapshot import Snapshot
+from deltaic.spark.option_names import READ_OPTIONS, STREAM_OPTIONS, prove_store_options
+from deltaic.spark.option_values import as_flag, as_text, as_version
 from deltaic.table import Table
 
-__all__ = ["READ_OPTIONS", "STREAM_OPTIONS", "ChangeRange", "Instant", "ReadOptions"]
+__all__ = ["ChangeRange", "Instant", "ReadOptions"]
 
 Instant = Callable[[str, object], datetime]
 """Takes the name and the value of an option and gives the moment that it means; ValueError if it is none."""
-
-READ_OPTIONS = (
-    "path",
-    "versionAsOf",
-    "timestampAsOf",
-    "readChangeFeed",
-    "readChangeData",
-    "startingVersion",
-    "startingTimestamp",
-    "endingVersion",
-    "endingTimestamp",
-    "predicate",
-    "rowIds",
-    "timeZone",
-)
-"""What a read takes besides the options of the table's store."""
-
-STREAM_OPTIONS = (
-    "maxFilesPerTrigger",
-    "maxBytesPerTrigger",
-    "excludeRegex",
-    "ignoreDeletes",
-    "ignoreChanges",
-    "ignoreFileDeletion",
-    "skipChangeCommits",
-    "failOnDataLoss",
-)
-"""What a stream takes besides, and a read does not."""
 
 _PATH_TIME_TRAVEL = re.compile(
     r"(?P<path>.+)@(?:[vV](?P<version>\d+)|(?P<time>\d{17}))", re.ASCII | re.DOTALL
@@ -75,6 +48,8 @@ class ReadOptions:
     changes: ChangeRange | None = None
     predicate: str | None = None
     row_ids: bool = False
+    modification_time: bool = False
+    """Whether the time of each row's file is asked for, which the data source has not."""
     time_zone: str | None = None
     """The zone of times that name none, where the caller says so."""
     storage_options: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
@@ -109,10 +84,10 @@ class ReadOptions:
         path = given.get("path")
         if not isinstance(path, str) or not path:
             raise ValueError("no path was given: write load('data/events') or option('path', 'data/events')")
-        _prove_store_options(path, store)
+        prove_store_options("a read", path, store, READ_OPTIONS, STREAM_OPTIONS)
 
         changes = _changes(given, instant, streaming=streaming)
-        version = None if "versionAsOf" not in given else _version("versionAsOf", given["versionAsOf"])
+        version = as_version("versionAsOf", given["versionAsOf"]) if "versionAsOf" in given else None
         timestamp = instant("timestampAsOf", given["timestampAsOf"]) if "timestampAsOf" in given else None
         if version is not None and timestamp is not None:
             raise ValueError("versionAsOf and timestampAsOf exclude each other: give one")
@@ -128,9 +103,10 @@ class ReadOptions:
             version,
             timestamp,
             changes,
-            predicate=_text("predicate", given.get("predicate")),
-            row_ids=_flag("rowIds", given.get("rowIds", False)),
-            time_zone=_text("timeZone", given.get("timeZone")),
+            predicate=as_text("predicate", given.get("predicate")),
+            row_ids=as_flag("rowIds", given.get("rowIds", False)),
+            modification_time=as_flag("fileModificationTime", given.get("fileModificationTime", False)),
+            time_zone=as_text("timeZone", given.get("timeZone")),
             storage_options=store,
         )
         found._refuse_contradictions()
@@ -146,6 +122,10 @@ class ReadOptions:
             )
         if self.row_ids:
             raise ValueError("readChangeFeed and rowIds exclude each other: a change feed has no row ids")
+        if self.modification_time:
+            raise ValueError(
+                "readChangeFeed and fileModificationTime exclude each other: a change has no file's time"
+            )
         if self.predicate is not None:
             raise ValueError(
                 "readChangeFeed and predicate exclude each other: filter the DataFrame by where(…)"
@@ -192,6 +172,8 @@ class ReadOptions:
                     given[f"{which}Version"] = bound
         if self.row_ids:
             given["rowIds"] = "true"
+        if self.modification_time:
+            given["fileModificationTime"] = "true"
         if predicate is not None:
             given.update(predicate=predicate, timeZone="UTC")
         return {name: str(value) for name, value in given.items()}
@@ -235,25 +217,8 @@ def _refuse_a_streams(others: Mapping[str, object]) -> None:
             raise ValueError(f"option {name!r} is for a stream: spark.readStream.format('deltaic')")
 
 
-def _prove_store_options(path: str, store: Mapping[str, str]) -> None:
-    if not store:
-        return
-    try:
-        Table(path, storage_options=store)
-    except ValueError as error:
-        meant = {name.lower(): name for name in READ_OPTIONS + STREAM_OPTIONS}
-        for name in store:
-            if near := difflib.get_close_matches(name.lower(), meant, n=1, cutoff=0.75):
-                raise ValueError(f"unknown option {name!r}: did you mean {meant[near[0]]!r}?") from None
-        names = ", ".join(READ_OPTIONS)
-        raise ValueError(
-            f"unknown option among {', '.join(map(repr, store))}: a read takes {names}, and the options of "
-            f"the table's store, which says: {error}"
-        ) from None
-
-
 def _changes(given: Mapping[str, object], instant: Instant, *, streaming: bool) -> ChangeRange | None:
-    flags = [_flag(name, given[name]) for name in ("readChangeFeed", "readChangeData") if name in given]
+    flags = [as_flag(name, given[name]) for name in ("readChangeFeed", "readChangeData") if name in given]
     if len(set(flags)) > 1:
         raise ValueError("readChangeFeed and readChangeData are one option, and say two things")
     bounds = [name for name in given if name.startswith(("starting", "ending"))]
@@ -283,32 +248,10 @@ def _bound(
         if streaming:
             return "latest"
         raise ValueError(f"{version} 'latest' is for a stream's start: give a version (0, 1, 2 …)")
-    return _version(version, given[version])
+    return as_version(version, given[version])
 
 
 def _time_travel_of(path: str, store: Mapping[str, str]) -> re.Match[str] | None:
     """The parts of a ``path@v12`` or ``path@20260101000000000``; None for a table of just that name."""
     found = _PATH_TIME_TRAVEL.fullmatch(path)
     return None if found is None or Table.exists(path, store) else found
-
-
-def _version(name: str, value: object) -> int:
-    if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
-        return value
-    if isinstance(value, str) and value.isascii() and value.isdigit():
-        return int(value)
-    raise ValueError(f"{name} must be a version (0, 1, 2 …), not {value!r}")
-
-
-def _flag(name: str, value: object) -> bool:
-    if isinstance(value, bool):
-        return value
-    if isinstance(value, str) and value.lower() in ("true", "false"):
-        return value.lower() == "true"
-    raise ValueError(f"{name} must be true or false, not {value!r}")
-
-
-def _text(name: str, value: object) -> str | None:
-    if value is None or isinstance(value, str):
-        return value
-    raise ValueError(f"{name} must be text, not {value!r}")

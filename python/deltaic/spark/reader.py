@@ -12,6 +12,7 @@ from pyspark.sql import SparkSession
 from deltaic.exceptions import UnsupportedExpression
 from deltaic.predicates import Expression
 from deltaic.spark.instants import path_time
+from deltaic.spark.option_values import as_text
 from deltaic.spark.read_options import ReadOptions
 from deltaic.times import from_millis
 from deltaic.translate import to_sql
@@ -97,10 +98,8 @@ class Reader:
         """
         if self._is_connect:
             return self._on_the_server(os.fspath(path))
-        given = dict(self._options)
-        modification_time = _switch("fileModificationTime", _taken(given, "fileModificationTime"))
         options = ReadOptions.parse(
-            {**given, "path": os.fspath(path)},
+            {**self._options, "path": os.fspath(path)},
             partial(_instant, self._spark),
             path_instant=partial(path_time, time_zone=self._spark.conf.get("spark.sql.session.timeZone")),
         )
@@ -115,7 +114,7 @@ class Reader:
         question = Question(
             predicate=predicate,
             row_ids=options.row_ids,
-            modification_time=modification_time,
+            modification_time=options.modification_time,
             hadoop_options={
                 name: value for name, value in options.storage_options.items() if name.startswith("fs.")
             },
@@ -129,7 +128,7 @@ class Reader:
         from deltaic.spark.registration import register_sources
 
         given = {name.lower(): value for name, value in self._options.items()}
-        predicate = self._predicate(_as_text(given.pop("predicate", None)), None)
+        predicate = self._predicate(as_text("predicate", given.pop("predicate", None)), None)
         zone = str(self._spark.conf.get("spark.sql.session.timeZone"))
         options = {"timezone": zone, "path": path}
         options.update((name, str(value)) for name, value in given.items())
@@ -169,29 +168,6 @@ def _sql(condition: Predicate, schema: Schema | None) -> str | None:
         "with Spark Connect a condition is SQL text or an expression of deltaic.col(…)",
         context={"expression": str(condition)},
     )
-
-
-def _as_text(value: object) -> str | None:
-    if value is None or isinstance(value, str):
-        return value
-    raise ValueError(f"predicate must be text, not {value!r}")
-
-
-def _taken(options: dict[str, object], name: str) -> object:
-    """The value of an option, which is no longer among them."""
-    for key in options:
-        if key.lower() == name.lower():
-            return options.pop(key)
-    return None
-
-
-def _switch(name: str, value: object) -> bool:
-    text = str(value).lower()
-    if value is None or text == "false":
-        return False
-    if text == "true":
-        return True
-    raise ValueError(f"{name} is true or false, not {value!r}")
 
 
 def _instant(spark: SparkSession, name: str, value: object) -> datetime:

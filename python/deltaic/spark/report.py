@@ -85,6 +85,11 @@ def _key_of_relation(leaf: Any) -> str:
     return " ".join(str(options.get(name)) for name in ("path", "versionAsOf", "predicate"))
 
 
+def _is_ours(table: Any) -> bool:
+    # delta-spark's tables have names in the same way.
+    return table.getClass().getSimpleName() == "PythonTable" and table.name().lower() in ("deltaic", "delta")
+
+
 def _report(leaf: Any) -> str | None:
     kind: str = leaf.getClass().getSimpleName()
     if kind == "LogicalRelation" and leaf.relation().getClass().getSimpleName() == "HadoopFsRelation":
@@ -92,7 +97,7 @@ def _report(leaf: Any) -> str | None:
         if location.getClass().getSimpleName() == "MetadataLogFileIndex":
             report = _reports.get(location.rootPaths().mkString(","))
             return None if report is None else str(report)
-    if kind == "DataSourceV2Relation" and leaf.table().name().lower().startswith(("deltaic", "delta")):
+    if kind == "DataSourceV2Relation" and _is_ours(leaf.table()):
         report = _reports.get(_key_of_relation(leaf))
         path: str = leaf.options().get("path")
         return (

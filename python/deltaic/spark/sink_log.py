@@ -11,11 +11,18 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
-__all__ = ["sink_log"]
+__all__ = ["LOG", "sink_log", "write_log"]
 
 # Batch 0 under the name of a compacted batch is found whatever interval of compaction the session has
 # (spark.sql.streaming.fileSink.log.compactInterval); under its plain name it is not when that is 1.
-_BATCH = "0.compact"
+LOG = Path("_spark_metadata") / "0.compact"
+"""Where the log is in its folder."""
+
+
+def write_log(text: bytes, folder: Path) -> None:
+    """Write a log into a folder that has none."""
+    (folder / LOG).parent.mkdir()
+    (folder / LOG).write_bytes(text)
 
 
 @contextmanager
@@ -25,12 +32,11 @@ def sink_log(text: bytes) -> Generator[str]:
     The folder is needed only while Spark makes the DataFrame, and removed afterwards.
 
     Example:
-        >>> with sink_log(snapshot._rust.hand_over().sink_log(ordinals=False)) as folder:  # doctest: +SKIP
-        ...     frame = spark.read.schema("a long").parquet(folder)
+        >>> with sink_log(b"v1") as folder:
+        ...     Path(folder.removeprefix("file://"), LOG).read_bytes()
+        b'v1'
     """
     with tempfile.TemporaryDirectory(prefix="deltaic-") as folder:
-        log = Path(folder) / "_spark_metadata"
-        log.mkdir()
-        (log / _BATCH).write_bytes(text)
+        write_log(text, Path(folder))
         # Hadoop takes the text of a path as it is: it is not percent-decoded.
         yield f"file://{folder}"

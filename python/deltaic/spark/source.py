@@ -15,9 +15,10 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
-from pyspark.sql.types import LongType, StringType, StructField, StructType, TimestampType
+from pyspark.sql.types import StructType
 
-from deltaic.exceptions import DeltaicError, InvalidPredicate
+from deltaic.exceptions import DeltaicError, InvalidPredicate, UnsupportedFeature
+from deltaic.spark.added_columns import CHANGE_COLUMNS, ROW_COMMIT_VERSION, ROW_ID
 from deltaic.spark.arrow_batches import arrow_schema, fitted
 from deltaic.spark.chosen_columns import chosen_columns
 from deltaic.spark.instants import instant, path_time
@@ -36,12 +37,6 @@ if TYPE_CHECKING:
 
 __all__ = ["DeltaSource", "DeltaicSource", "TablePartition", "TableReader", "parse_options"]
 
-_CHANGE_COLUMNS = (
-    StructField("_change_type", StringType()),
-    StructField("_commit_version", LongType()),
-    StructField("_commit_timestamp", TimestampType()),
-)
-_ROW_ID_COLUMNS = ("_row_id", "_row_commit_version")
 # Spark lets a reader have pushFilters only where the session allows it, and then plans with this module.
 _PUSHING_PLANNER = "pyspark.sql.worker.data_source_pushdown_filters"
 
@@ -93,6 +88,12 @@ class DeltaicSource(DataSource):
 
     def _pin(self) -> tuple[ReadOptions, Snapshot]:
         options = self._pinned or parse_options(self.options, streaming=True)
+        if options.modification_time:
+            raise UnsupportedFeature(
+                "the data source does not tell the time of a row's file",
+                context={"feature": "fileModificationTime"},
+                hint="read the table by deltaic.spark.read(spark), or leave out option fileModificationTime",
+            )
         snapshot = options.snapshot()
         self._pinned = options.pinned(snapshot)
         return self._pinned, snapshot
@@ -165,7 +166,7 @@ class TableReader(DataSourceReader):
                 hint="filter the DataFrame by where(…), or say option('timeZone', 'UTC') if it is UTC's",
             )
         predicate = " AND ".join(f"({each}\n)" for each in (asked, *filters) if each)
-        ids = _ROW_ID_COLUMNS if options.row_ids else ()
+        ids = (ROW_ID, ROW_COMMIT_VERSION) if options.row_ids else ()
         columns = [name for name in self._columns if name not in ids]
         return snapshot.scan(columns, predicate or None, row_ids=options.row_ids)
 
@@ -209,7 +210,7 @@ def parse_options(options: Mapping[str, str], *, streaming: bool) -> ReadOptions
 def _whole_schema(options: ReadOptions, snapshot: Snapshot) -> StructType:
     """All columns that the read has."""
     if options.changes is not None:
-        return StructType([*struct_type(snapshot.schema.to_json()).fields, *_CHANGE_COLUMNS])
+        return StructType([*struct_type(snapshot.schema.to_json()).fields, *CHANGE_COLUMNS])
     if options.predicate is None and not options.row_ids:
         return struct_type(snapshot.schema.to_json())
     # The scan proves the predicate, and that there are row ids.

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql.datasource import DataSourceStreamReader, InputPartition
 from pyspark.sql.types import StructType
 
+from deltaic.spark.added_columns import CHANGE_COLUMNS
 from deltaic.spark.arrow_batches import arrow_schema
 from deltaic.spark.chosen_columns import chosen_columns
 from deltaic.spark.partitions import balanced, partition_count
@@ -35,8 +36,6 @@ else:
 
 
 __all__ = ["DeltaStreamReader", "StreamPartition"]
-
-_OF_CHANGES = ("_change_type", "_commit_version", "_commit_timestamp")
 
 
 @dataclass
@@ -153,6 +152,7 @@ def _columns(options: StreamOptions, schema: StructType, snapshot: Snapshot) -> 
     """The names by which the query's columns are read, which Spark was told before the table was opened."""
     fields = schema.fields
     if options.read_change_feed:
-        fields = [field for field in fields if field.name not in _OF_CHANGES]
+        told = {field.name for field in CHANGE_COLUMNS}
+        fields = [field for field in fields if field.name not in told]
     of_table = struct_type(snapshot.schema.to_json())
     return chosen_columns(StructType(fields), of_table, version=snapshot.version)

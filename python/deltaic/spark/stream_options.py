@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -11,7 +10,8 @@ from typing import Final
 
 from deltaic.exceptions import UnsupportedFeature
 from deltaic.spark.instants import instant
-from deltaic.table import Table
+from deltaic.spark.option_names import READ_OPTIONS_OF_STREAMS, STREAM_OPTIONS, prove_store_options
+from deltaic.spark.option_values import as_flag
 
 __all__ = ["LATEST", "Limits", "StreamOptions"]
 
@@ -21,25 +21,8 @@ LATEST: Final = "latest"
 _DEFAULT_MAX_FILES = 1000
 
 # As users know them; Spark hands them over in lower case.
-_NAMES = {
-    name.lower(): name
-    for name in (
-        "path",
-        "startingVersion",
-        "startingTimestamp",
-        "maxFilesPerTrigger",
-        "maxBytesPerTrigger",
-        "ignoreDeletes",
-        "ignoreChanges",
-        "ignoreFileDeletion",
-        "skipChangeCommits",
-        "failOnDataLoss",
-        "readChangeFeed",
-        "readChangeData",
-        "excludeRegex",
-        "timeZone",
-    )
-}
+_TAKES = (*READ_OPTIONS_OF_STREAMS, *STREAM_OPTIONS)
+_NAMES = {name.lower(): name for name in _TAKES}
 _NOT_YET = {
     name.lower(): name
     for name in (
@@ -109,7 +92,7 @@ class StreamOptions:
                 storage_options[key] = value
         if "path" not in found:
             raise ValueError("a stream needs the path of its table: load(path), or option('path', path)")
-        _prove_storage_options(found["path"], storage_options)
+        prove_store_options("a stream", found["path"], storage_options, _TAKES)
         starting_version = _starting_version(found.get("startingVersion"))
         starting_timestamp = _starting_timestamp(found)
         if starting_version is not None and starting_timestamp is not None:
@@ -135,19 +118,6 @@ class StreamOptions:
     def default_limits(self) -> Limits:
         """The limits of a batch where the user asked for none: a thousand files."""
         return self.limits if self.limits != Limits() else Limits(max_files=_DEFAULT_MAX_FILES)
-
-
-def _prove_storage_options(path: str, storage_options: Mapping[str, str]) -> None:
-    try:
-        Table(path, storage_options=storage_options)
-    except ValueError as error:
-        for name in storage_options:
-            if close := difflib.get_close_matches(name.lower(), _NAMES, n=1, cutoff=0.75):
-                raise ValueError(f"unknown option {name!r}: did you mean {_NAMES[close[0]]!r}?") from None
-        raise ValueError(
-            f"unknown option among {', '.join(map(repr, storage_options))}: a stream takes "
-            f"{', '.join(_NAMES.values())}, and the options of the table's store, which says: {error}"
-        ) from None
 
 
 def _starting_version(text: str | None) -> int | str | None:
@@ -201,16 +171,7 @@ def _whole_number(name: str, text: str, wanted: str) -> int:
 
 
 def _flag(found: Mapping[str, str], name: str, *, default: bool = False) -> bool:
-    text = found.get(name)
-    if text is None:
-        return default
-    match text.strip().lower():
-        case "true":
-            return True
-        case "false":
-            return False
-        case _:
-            raise ValueError(f"{name} is true or false, not {text!r}")
+    return as_flag(name, found.get(name, default))
 
 
 def _regex(found: Mapping[str, str]) -> re.Pattern[str] | None:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from deltaic.optional import require
+from deltaic.spark.added_columns import CHANGE_TYPE, COMMIT_TIMESTAMP, COMMIT_VERSION
 from deltaic.spark.arrow_batches import fitted
 from deltaic.spark.stream_commits import StreamFile
 
@@ -29,7 +30,7 @@ def rows(files: Iterable[StreamFile], schema: Any) -> Iterator[Any]:
 def _as_inserts(batches: Any, schema: Any, inserted: tuple[int, int]) -> Iterator[Any]:
     pa = require("pyarrow", "reading a stream")
     version, time = inserted
-    told = {"_change_type": "insert", "_commit_version": version, "_commit_timestamp": time * 1000}
+    told = {CHANGE_TYPE: "insert", COMMIT_VERSION: version, COMMIT_TIMESTAMP: time * 1000}
     of_table = pa.schema([field for field in schema if field.name not in told])
     values = {name: pa.scalar(value) for name, value in told.items()}
     for batch in batches:

@@ -1,0 +1,50 @@
+"""What the value of an option may be, however it was given: as Python has it, or as text."""
+
+from __future__ import annotations
+
+__all__ = ["as_flag", "as_text", "as_version"]
+
+
+def as_flag(name: str, value: object) -> bool:
+    """True or false.
+
+    Raises:
+        ValueError: It is neither.
+
+    Example:
+        >>> as_flag("rowIds", True), as_flag("rowIds", "False")
+        (True, False)
+    """
+    if isinstance(value, bool):
+        return value
+    if isinstance(value, str) and value.strip().lower() in ("true", "false"):
+        return value.strip().lower() == "true"
+    raise ValueError(f"{name} must be true or false, not {value!r}")
+
+
+def as_text(name: str, value: object) -> str | None:
+    """Text, or None where nothing was given.
+
+    Raises:
+        ValueError: It is something else.
+    """
+    if value is None or isinstance(value, str):
+        return value
+    raise ValueError(f"{name} must be text, not {value!r}")
+
+
+def as_version(name: str, value: object) -> int:
+    """A version of a table.
+
+    Raises:
+        ValueError: It is none.
+
+    Example:
+        >>> as_version("versionAsOf", 3), as_version("versionAsOf", "12")
+        (3, 12)
+    """
+    if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
+        return value
+    if isinstance(value, str) and value.isascii() and value.isdigit():
+        return int(value)
+    raise ValueError(f"{name} must be a version (0, 1, 2 …), not {value!r}")
