@@ -12,26 +12,19 @@ import pytest
 
 import deltaic
 import deltaic.spark as ds
-from tests.protocol.handmade_log import HandmadeTable, ids
+from tests.protocol.handmade_log import HandmadeTable
+
+from .timed_versions import NOON, timed_versions
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from .conftest import Settings
 
-NOON = datetime(2026, 11, 1, 12, tzinfo=timezone.utc)
-
 
 @pytest.fixture
 def table(tmp_path: Path) -> Path:
-    """Version 1 of noon UTC holds one row, version 2 of an hour later two."""
-    made = HandmadeTable(tmp_path / "t")
-    made.create()
-    for version in (1, 2):
-        made.commit(made.data(f"{version}.parquet", ids(version)))
-    for version, hours in enumerate((-1, 0, 1)):
-        made.set_time(version, round((NOON + timedelta(hours=hours)).timestamp() * 1000))
-    return made.root
+    return timed_versions(tmp_path / "t")
 
 
 def rows(spark: SparkSession, table: Path, **options: object) -> list[int]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Callable
-from datetime import date, datetime, timedelta, timezone
+from datetime import date, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,12 +20,13 @@ from tests.golden.reference import GOLDEN, reference
 from tests.golden.rows import difference
 from tests.protocol.handmade_log import HandmadeTable, field, ids, metadata, protocol, schema
 
+from .timed_versions import NOON, timed_versions
+
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from .conftest import Settings
 
-NOON = datetime(2026, 11, 1, 12, tzinfo=timezone.utc)
 ROWS = pa.table(
     {
         "id": pa.array([1, 2, 3], pa.int64()),
@@ -50,14 +51,7 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def versions(tmp_path: Path) -> Path:
-    """Version 1 of noon UTC holds one row, version 2 of an hour later two."""
-    made = HandmadeTable(tmp_path / "v")
-    made.create()
-    for version in (1, 2):
-        made.commit(made.data(f"{version}.parquet", ids(version)))
-    for version, hours in enumerate((-1, 0, 1)):
-        made.set_time(version, round((NOON + timedelta(hours=hours)).timestamp() * 1000))
-    return made.root
+    return timed_versions(tmp_path / "v")
 
 
 def load(spark: SparkSession, path: object, schema: str | None = None, **options: object) -> DataFrame:
