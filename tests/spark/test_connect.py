@@ -102,8 +102,10 @@ try:
     timed.load(variants)
 except deltaic.UnsupportedFeature as unsupported:
     found["file times of variants"] = str(unsupported)
+fresh = ds.read(spark).option("versionAsOf", 1).load(table)
 ignores = "spark.sql.streaming.fileStreamSink.ignoreMetadata"
 spark.conf.set(ignores, "true")
+found["told later"] = error(lambda: fresh.where("id > 1").collect())
 unlisted = ds.read(spark).option("versionAsOf", 1).load(table)
 found["unlisted rows"] = rows(unlisted)
 found["unlisted plan"] = plan_of(unlisted)
@@ -259,6 +261,10 @@ def test_what_spark_cannot_read_itself_the_data_source_reads(found: dict[str, An
 def test_a_session_that_takes_no_list_of_files_reads_by_the_data_source(found: dict[str, Any]) -> None:
     assert found["unlisted rows"] == found["native rows"]
     assert "FileScan parquet" not in found["unlisted plan"]
+
+
+def test_a_session_that_is_told_later_to_take_no_list_does_not_lose_rows(found: dict[str, Any]) -> None:
+    assert "not-listed.parquet" in found["told later"]
 
 
 def test_the_times_of_files(found: dict[str, Any]) -> None:

@@ -34,6 +34,8 @@ def test_one_content_has_one_place(scratch: Path) -> None:
     [home] = scratch.iterdir()
     assert home.stat().st_mode & 0o777 == 0o700
     assert len(list(home.iterdir())) == 2
+    # Whoever lists the folder and does not read the log finds no Parquet file, and fails.
+    assert (folder_of(first) / "not-listed.parquet").read_bytes()[:4] != b"PAR1"
 
 
 def test_what_nobody_asked_for_in_a_week_goes() -> None:

@@ -308,6 +308,10 @@ def test_void_inside_a_column_is_left_to_the_data_source(spark: SparkSession, tm
         frame
     )
     assert frame.count() == 0
+    with pytest.raises(deltaic.UnsupportedFeature) as refused:
+        ds.read(spark).option("fileModificationTime", True).load(made.root)
+    assert refused.value.hint == "leave out option fileModificationTime"
+    assert refused.value.context["feature"] == "void"
 
 
 def test_many_files(spark: SparkSession, tmp_path: Path) -> None:

@@ -133,6 +133,7 @@ def test_a_change_feed() -> None:
         ({**FEED, "versionAsOf": 1}, "a change feed has no one version"),
         ({**FEED, "path": "/data/t@v1"}, "a change feed has no one version"),
         ({**FEED, "rowIds": True}, "readChangeFeed and rowIds"),
+        ({**FEED, "fileModificationTime": True}, "readChangeFeed and fileModificationTime"),
         ({**FEED, "predicate": "id > 1"}, "readChangeFeed and predicate"),
         ({"readChangeFeed": "yes"}, "readChangeFeed must be true or false"),
         ({"rowIds": "1"}, "rowIds must be true or false"),

@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 import os
+import re
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pytest
 
+import deltaic
 import deltaic.spark as ds
-from deltaic.spark.tasks import tasks_of
-from tests.protocol.handmade_log import Action, HandmadeTable, field, metadata, protocol, schema
+from tests.protocol.handmade_log import Action, HandmadeTable, add, field, metadata, protocol, schema
 
 from .conftest import Settings
 from .test_native_scan import plan_of
+from .test_native_vectors import with_vector
+
+pytest.importorskip("pyspark", reason="PySpark is not installed")
+
+from deltaic.spark.handed import Handed, hand_over
+from deltaic.spark.tasks import tasks_of, with_fewer_tasks
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -52,31 +60,77 @@ def test_columns_and_filters_go_through(spark: SparkSession, many: Path) -> None
     plan = plan_of(frame)
     assert "Coalesce 32" in plan
     assert "PushedFilters: [IsNotNull(id), GreaterThan(id,2)]" in plan
-    assert "(p#" in plan.partition("PartitionFilters: ")[2]
+    assert re.search(r"PartitionFilters: \[[^]]*\(p#\d+ = 1\)", plan)
     assert "ReadSchema: struct<id:bigint,s:struct<a:bigint>>" in plan
     assert frame.distinct().collect() == [(30,)]
 
 
 @pytest.mark.parametrize(
     ("setting", "value"),
-    [("spark.sql.files.maxPartitionBytes", "1m"), ("spark.sql.files.openCostInBytes", "16m")],
+    [
+        ("spark.sql.files.maxPartitionBytes", "1m"),
+        ("spark.sql.files.openCostInBytes", "16m"),
+        ("spark.sql.files.minPartitionNum", "200"),
+        ("spark.sql.files.maxPartitionNum", "35"),
+        ("spark.sql.leafNodeDefaultParallelism", "200"),
+    ],
 )
 def test_a_session_that_packs_files_itself_is_left_to_it(
     spark: SparkSession, many: Path, settings: Settings, setting: str, value: str
 ) -> None:
     with settings({setting: value}):
         frame = ds.read(spark).load(many)
-        assert frame.rdd.getNumPartitions() > 100
+        assert frame.rdd.getNumPartitions() > 16 * CORES
         assert "packed" not in ds.explain(frame)
+
+
+def test_a_large_file_among_them_is_not_packed(spark: SparkSession, many: Path) -> None:
+    frame, told = with_fewer_tasks(spark, spark.range(10, numPartitions=50), handed_of(many))
+    assert (frame.rdd.getNumPartitions(), told is None) == (32, False)
+    large = replace(handed_of(many), largest_file_in_bytes=17 * MIB)
+    frame, told = with_fewer_tasks(spark, spark.range(10, numPartitions=50), large)
+    assert (frame.rdd.getNumPartitions(), told) == (50, None)
+
+
+def test_files_of_a_store_are_left_to_a_cluster_that_grows() -> None:
+    tasks = [
+        tasks_of(4_000, MIB, cores=2, is_local=is_local, grows=grows)
+        for is_local in (True, False)
+        for grows in (True, False)
+    ]
+    assert tasks == [32, 32, None, 32]
+
+
+def handed_of(table: Path) -> Handed:
+    snapshot = deltaic.Table(table).snapshot()
+    return hand_over(snapshot, predicate=None, row_ids=False, modification_time=False)[0]
+
+
+@pytest.mark.parametrize("times", [False, True])
+def test_deleted_rows_joined_values_and_metadata(spark: SparkSession, tmp_path: Path, times: bool) -> None:
+    """What is attached to each file stays with it where many are read by one task."""
+    made = with_vector(tmp_path / "t", 3, [1])
+    first = made.root / "a.parquet"
+    adds: list[Action] = []
+    for number in range(FILES):
+        os.link(first, made.root / f"{number}.parquet")
+        adds.append(add(f"{number}.parquet", size=first.stat().st_size, modificationTime=1_000 * number))
+    made.commit(*adds)
+    frame = ds.read(spark).option("fileModificationTime", times).load(made.root)
+    assert frame.rdd.getNumPartitions() == 16 * CORES
+    assert len(frame.collect()) == FILES * 3 + 2
+    assert frame.select("_metadata.file_path").distinct().count() == FILES + 1
+    if times:
+        assert frame.select("_file_modification_time").distinct().count() >= FILES
 
 
 @pytest.mark.parametrize(
     ("files", "size", "cores", "is_local", "tasks"),
     [
-        (100_000, 100_000 * MIB, 2, True, None),  # not small
         (100_000, 50_000 * MIB, 2, True, None),  # as many bytes as Spark's own tasks have
-        (100_000, 1_000 * MIB, 2, True, 97),
-        (100_000, 1_000 * MIB, 2, False, 781),
+        (100_000, 10_000 * MIB, 2, True, 625),
+        (100_000, 1_000 * MIB, 2, True, 98),
+        (100_000, 1_000 * MIB, 2, False, 782),
         (100_000, 1_000 * MIB, 400, False, None),  # cores enough for Spark's own tasks
         (1_024, 10 * MIB, 2, True, None),
         (1_025, 10 * MIB, 2, True, 32),

@@ -23,6 +23,10 @@ class HandOver:
         """The files that are handed over, as the log states their sizes."""
 
     @property
+    def largest_file_in_bytes(self) -> int:
+        """The largest of them; 0 where there is none."""
+
+    @property
     def is_in_folders(self) -> bool:
         """Whether Spark reads every file's partition values from its folders, unchanged."""
 

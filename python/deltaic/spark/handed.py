@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from deltaic import _rust
     from deltaic.snapshot import Snapshot
 
-__all__ = ["Handed", "hand_over"]
+__all__ = ["Handed", "hand_over", "without_the_time"]
 
 
 @dataclass(frozen=True)
@@ -39,6 +39,7 @@ class Handed:
     files_of_snapshot: int
     files_after_partitions: int
     size_in_bytes: int
+    largest_file_in_bytes: int
     files: Any
     """As `HandOver.files`; a `pyarrow.Table`, which has no types."""
     vectors: Any
@@ -108,6 +109,7 @@ def hand_over(
         files_of_snapshot=found.files_of_snapshot,
         files_after_partitions=found.files_after_partitions,
         size_in_bytes=found.size_in_bytes,
+        largest_file_in_bytes=found.largest_file_in_bytes,
         files=pa.table(found.files),
         vectors=pa.table(found.vectors),
     )
@@ -131,6 +133,11 @@ def _beyond(snapshot: Snapshot, feature: str, what: str) -> UnsupportedFeature:
         hint="read the table with the data source: deltaic.spark.register(spark), "
         'then spark.read.format("deltaic")',
     )
+
+
+def without_the_time(why_not: str, context: dict[str, Any]) -> UnsupportedFeature:
+    """Where the data source would read the table, but has not the time of a file, which is asked for."""
+    return UnsupportedFeature(why_not, context=context, hint="leave out option fileModificationTime")
 
 
 def _packed(table: Any) -> str:

@@ -20,6 +20,10 @@ __all__ = ["keep"]
 
 _WEEK = 7 * 24 * 3600
 
+# What finds this has listed the folder instead of reading the log, and would else find no rows: it is no
+# Parquet file, so the query fails. A session can be told so after `load` (fileStreamSink.ignoreMetadata).
+_NOT_LISTED = "not-listed.parquet"
+
 
 def keep(log: bytes) -> str:
     """Write a sink log, if it is not there, and give its folder as text for Spark's `load`.
@@ -31,15 +35,17 @@ def keep(log: bytes) -> str:
     folder = home / hashlib.sha256(log).hexdigest()
     kept = folder / LOG
     # Whoever cleans up temporary files takes them one by one, and without the log Spark finds no files.
-    if not kept.is_file() or kept.stat().st_size != len(log):
+    is_whole = kept.is_file() and kept.stat().st_size == len(log) and (folder / _NOT_LISTED).is_file()
+    if not is_whole:
         _remove(folder)
         fresh = Path(tempfile.mkdtemp(prefix=".", dir=home))
         write_log(log, fresh)
+        (fresh / _NOT_LISTED).write_text(f"the files of this folder are those that {LOG} names\n")
         try:
             fresh.rename(folder)
         except OSError:  # another one was quicker, with the same content
             shutil.rmtree(fresh, ignore_errors=True)
-    for touched in (kept, kept.parent, folder):
+    for touched in (kept, kept.parent, folder / _NOT_LISTED, folder):
         os.utime(touched)
     _sweep(home, folder)
     return f"file://{folder}"

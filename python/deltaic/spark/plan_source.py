@@ -14,7 +14,7 @@ from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 
 from deltaic.exceptions import UnsupportedFeature
 from deltaic.optional import require
-from deltaic.spark.handed import Handed, hand_over
+from deltaic.spark.handed import Handed, hand_over, without_the_time
 from deltaic.spark.kept_logs import keep
 from deltaic.spark.plan import scan_of_folder, takes_no_list
 from deltaic.spark.pruning import pruning
@@ -85,7 +85,7 @@ def _plan(options: dict[str, str]) -> str:
             modification_time=asked.modification_time,
         )
     except UnsupportedFeature as error:
-        return json.dumps({**plan, "refused": error.message})
+        return json.dumps({**plan, "refused": error.message, "context": error.context})
     return json.dumps({**plan, "folder": keep(log), "handed": handed.to_json()})
 
 
@@ -103,7 +103,7 @@ def planned_on_the_server(spark: SparkSession, options: dict[str, str]) -> DataF
     plan: dict[str, Any] = json.loads(row[0])
     if why_not := plan.get("refused") or takes_no_list(spark):
         if plan["by_source"] is None:
-            raise UnsupportedFeature(why_not, hint="leave out option fileModificationTime")
+            raise without_the_time(why_not, plan.get("context", {}))
         return plan["by_source"]
     hadoop_options = {name: value for name, value in options.items() if name.startswith("fs.")}
     return scan_of_folder(spark, Handed.from_json(plan["handed"]), plan["folder"], hadoop_options)

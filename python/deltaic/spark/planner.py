@@ -10,7 +10,7 @@ from pyspark.errors import AnalysisException, ParseException
 
 from deltaic.exceptions import InvalidPredicate, UnsupportedFeature
 from deltaic.spark.counted import counted
-from deltaic.spark.handed import hand_over
+from deltaic.spark.handed import hand_over, without_the_time
 from deltaic.spark.plan import native_scan
 from deltaic.spark.pruning import changed_meaning, pruning
 from deltaic.spark.report import Report, remember, remember_relation
@@ -69,7 +69,7 @@ def plan(
         scan = native_scan(spark, handed, log, question.hadoop_options)
     except UnsupportedFeature as error:
         if question.modification_time:
-            raise
+            raise without_the_time(error.message, error.context) from error
         frame = by_source(prunes_by)
         report = Report(
             snapshot.uri, snapshot.version, "data source", error.message, predicate=question.predicate

@@ -12,7 +12,7 @@ from pyspark.sql import SparkSession
 from deltaic.exceptions import UnsupportedExpression
 from deltaic.predicates import Expression
 from deltaic.spark.instants import path_time
-from deltaic.spark.option_values import as_text
+from deltaic.spark.option_values import as_flag, as_text
 from deltaic.spark.read_options import ReadOptions
 from deltaic.times import from_millis
 from deltaic.translate import to_sql
@@ -132,7 +132,9 @@ class Reader:
         zone = str(self._spark.conf.get("spark.sql.session.timeZone"))
         options = {"timezone": zone, "path": path}
         options.update((name, str(value)) for name, value in given.items())
-        if not {"readchangefeed", "readchangedata"} & set(given):
+        if not any(
+            as_flag(name, given.get(name.lower(), False)) for name in ("readChangeFeed", "readChangeData")
+        ):
             # What is asked of the rows is Spark's to judge, in the session's zone and meaning.
             asked = {} if predicate is None or changed_meaning(self._spark) else {"predicate": predicate}
             planned = planned_on_the_server(self._spark, {**options, **asked, "timezone": zone})

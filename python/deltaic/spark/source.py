@@ -68,7 +68,7 @@ class DeltaicSource(DataSource):
         """What plans and reads the columns of `schema`."""
         with told_plainly():
             # Once more, because only now it is known to be no stream.
-            asked = parse_options(self.options, streaming=False)
+            asked = self._asked(streaming=False)
             options = self._pinned or asked
             pushes = _pushes_filters()
             return (PushingReader if pushes else TableReader)(options, schema)
@@ -86,14 +86,18 @@ class DeltaicSource(DataSource):
             self._pin()
         return dict(self.__dict__)
 
-    def _pin(self) -> tuple[ReadOptions, Snapshot]:
-        options = self._pinned or parse_options(self.options, streaming=True)
+    def _asked(self, *, streaming: bool) -> ReadOptions:
+        options = parse_options(self.options, streaming=streaming)
         if options.modification_time:
             raise UnsupportedFeature(
                 "the data source does not tell the time of a row's file",
-                context={"feature": "fileModificationTime"},
+                context={"path": options.path, "feature": "fileModificationTime"},
                 hint="read the table by deltaic.spark.read(spark), or leave out option fileModificationTime",
             )
+        return options
+
+    def _pin(self) -> tuple[ReadOptions, Snapshot]:
+        options = self._pinned or self._asked(streaming=True)
         snapshot = options.snapshot()
         self._pinned = options.pinned(snapshot)
         return self._pinned, snapshot

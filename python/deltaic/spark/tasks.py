@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -11,7 +12,6 @@ if TYPE_CHECKING:
 
 __all__ = ["tasks_of", "with_fewer_tasks"]
 
-_SMALL_FILE = 1 << 20
 _BYTES_OF_A_TASK = 16 << 20
 _TASKS_OF_A_CORE = 16
 # Of files on this machine. Others are waited for, which many tasks do at once.
@@ -24,6 +24,7 @@ _PACKING = (
     "spark.sql.files.openCostInBytes",
     "spark.sql.files.minPartitionNum",
     "spark.sql.files.maxPartitionNum",
+    "spark.sql.leafNodeDefaultParallelism",
 )
 
 
@@ -31,37 +32,43 @@ def with_fewer_tasks(spark: SparkSession, frame: DataFrame, handed: Handed) -> t
     """The DataFrame with its small files in fewer tasks, and what is told of that; else as it is.
 
     Nothing is shuffled, and Spark pushes columns and filters through. A session that says how files are
-    packed is left to it.
+    packed is left to it; so is one whose cores come when they are needed, for files of a store.
 
     Args:
         spark: A classic session.
         frame: What reads the files.
         handed: What is known of them.
     """
-    tasks = tasks_of(
-        handed.num_files,
-        handed.size_in_bytes,
-        cores=spark.sparkContext.defaultParallelism,
-        is_local=handed.uri.startswith("file:"),
-    )
-    if tasks is None or any(spark.conf.get(name, None) is not None for name in _PACKING):
+    is_local = handed.uri.startswith("file:")
+    grows = str(spark.conf.get("spark.dynamicAllocation.enabled", "false")).lower() == "true"
+    # Spark lays large pieces side by side, so that one task would have them all.
+    has_large = handed.largest_file_in_bytes > _BYTES_OF_A_TASK
+    cores = spark.sparkContext.defaultParallelism
+    tasks = tasks_of(handed.num_files, handed.size_in_bytes, cores=cores, is_local=is_local, grows=grows)
+    says_itself = any(spark.conf.get(name, None) is not None for name in _PACKING)
+    if tasks is None or has_large or says_itself:
         return frame, None
     return frame.coalesce(tasks), f"small files are packed into at most {tasks:,} tasks"
 
 
-def tasks_of(files: int, size_in_bytes: int, *, cores: int, is_local: bool) -> int | None:
+def tasks_of(
+    files: int, size_in_bytes: int, *, cores: int, is_local: bool, grows: bool = False
+) -> int | None:
     """In how many tasks small files are read at most; None where Spark makes no more by itself.
 
     Example:
         >>> tasks_of(100_000, 1_000_000_000, cores=2, is_local=True)
-        97
+        98
+        >>> tasks_of(100_000, 1_000_000_000, cores=2, is_local=False, grows=True) is None
+        True
         >>> tasks_of(1_000, 10_000_000, cores=2, is_local=True) is None
         True
     """
+    if grows and not is_local:
+        return None
     tasks = max(
         _TASKS_OF_A_CORE * cores,
-        files // (_FILES_OF_A_TASK if is_local else _REMOTE_FILES_OF_A_TASK),
-        size_in_bytes // _BYTES_OF_A_TASK,
+        math.ceil(files / (_FILES_OF_A_TASK if is_local else _REMOTE_FILES_OF_A_TASK)),
+        math.ceil(size_in_bytes / _BYTES_OF_A_TASK),
     )
-    are_small = size_in_bytes < files * _SMALL_FILE
-    return tasks if are_small and files > tasks * _FILES_OF_SPARKS_TASK else None
+    return tasks if files > tasks * _FILES_OF_SPARKS_TASK else None

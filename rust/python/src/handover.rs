@@ -32,6 +32,11 @@ impl HandOver {
     }
 
     #[getter]
+    fn largest_file_in_bytes(&self) -> i64 {
+        self.0.largest_file_in_bytes()
+    }
+
+    #[getter]
     fn is_in_folders(&self) -> bool {
         self.0.is_in_folders
     }

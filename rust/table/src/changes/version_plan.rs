@@ -148,7 +148,8 @@ pub(super) fn plan_version(
     Ok(VersionPlan { tasks, cancels })
 }
 
-/// What all tasks share that read changes, whatever commit these are of: `context_of` makes it a commit's.
+/// What all tasks share that read changes, whatever commit these are of. The caller sets each commit's version, and
+/// `context_of` how its files are read.
 ///
 /// # Arguments
 /// * `schema` - all columns that the rows have, in the form of `rows`; those of a change feed among them.

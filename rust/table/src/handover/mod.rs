@@ -82,6 +82,16 @@ impl HandOver {
         self.entries.len()
     }
 
+    /// How long the largest of them is; 0 where there is none.
+    #[must_use]
+    pub fn largest_file_in_bytes(&self) -> i64 {
+        self.entries
+            .iter()
+            .map(|entry| entry.length)
+            .max()
+            .unwrap_or_default()
+    }
+
     /// The log of a streaming sink that Spark takes the files from.
     #[must_use]
     pub fn sink_log(&self, times: Times) -> Vec<u8> {
