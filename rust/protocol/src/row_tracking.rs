@@ -132,6 +132,22 @@ pub fn high_water_mark(domain: &DomainMetadata) -> Result<Option<i64>> {
         .ok_or_else(|| corrupt(DOMAIN, format!("the domain {DOMAIN} has no high water mark")))
 }
 
+/// The domain [`DOMAIN`] with a high water mark, spelled as writers spell it.
+///
+/// ```
+/// use deltaic_protocol::row_tracking::{high_water_mark, high_water_mark_domain};
+/// assert_eq!(high_water_mark(&high_water_mark_domain(9))?, Some(9));
+/// # Ok::<(), deltaic_protocol::Error>(())
+/// ```
+#[must_use]
+pub fn high_water_mark_domain(mark: i64) -> DomainMetadata {
+    DomainMetadata {
+        domain: DOMAIN.to_owned(),
+        configuration: format!(r#"{{"rowIdHighWaterMark":{mark},"domainName":"{DOMAIN}"}}"#),
+        removed: false,
+    }
+}
+
 fn corrupt(field: &'static str, message: String) -> Error {
     Error::new(ErrorKind::CorruptLog, message)
         .with("field", field)
