@@ -81,6 +81,22 @@ impl ActionText {
     }
 }
 
+/// Calls `visit` with every line that is not blank of bytes that are at hand, and its number from 1.
+pub(crate) fn for_each_line(
+    bytes: &[u8],
+    max_line_bytes: usize,
+    visit: &mut (dyn FnMut(usize, Line<'_>) + Send),
+) {
+    let mut lines = Splitter {
+        number: 0,
+        longest: max_line_bytes,
+        pending: Vec::new(),
+        overflowed: false,
+    };
+    lines.take(bytes, visit);
+    lines.finish(visit);
+}
+
 struct Splitter {
     number: usize,
     longest: usize,

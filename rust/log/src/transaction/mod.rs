@@ -1,14 +1,32 @@
 //! A change of a table: propose, check what a winner did, propose again.
 
 mod append;
+mod blind_append;
 mod commit_info;
 mod conflict;
 mod create;
+mod isolation;
+#[cfg(test)]
+mod model;
+mod proposal;
+mod read_set;
+mod rebase;
+mod row_level;
+#[cfg(test)]
+mod samples;
+mod winner;
 
 pub use append::{Append, append};
+pub use blind_append::check_blind_append;
 pub use commit_info::{Operation, UserInfo};
-pub use conflict::check_blind_append;
+pub use conflict::{Attempt, Conflict, Gate, Granularity, check};
 pub use create::{IfExists, NewTable, create};
+pub use isolation::{IsolationLevel, is_blind_append};
+pub use proposal::{DecidedBy, Proposal};
+pub use read_set::ReadSet;
+pub use rebase::{Base, hand_out_row_ids, rebase, stamp_in_commit_timestamp};
+pub use row_level::{SharedFile, follow, unite};
+pub use winner::{Winner, WinnerFile};
 
 use deltaic_protocol::Version;
 use deltaic_protocol::log_path::LogPath;

@@ -1,4 +1,4 @@
-//! What a winning commit means for ours.
+//! What a winner means for a blind append of the loop in `append`.
 
 use deltaic_protocol::{Conflict, Error, ErrorKind, Result, Version};
 
