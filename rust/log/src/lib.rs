@@ -7,6 +7,7 @@
 
 pub mod changes;
 pub mod check;
+pub mod checkpoint;
 pub mod clock;
 pub mod committer;
 pub mod decode;

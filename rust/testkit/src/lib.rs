@@ -3,6 +3,7 @@
 //! that every way of committing must keep. Never published.
 
 mod action_parquet;
+pub mod checkpoint_reader;
 pub mod checkpoint_writer;
 pub mod checksum_writer;
 pub mod committer_contract;

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use futures::TryStreamExt;
+use futures::stream::BoxStream;
 use object_store::ObjectStoreExt;
 
 use crate::listing::LogFile;
@@ -54,30 +55,70 @@ impl ActionText {
         &self,
         visit: &mut (dyn FnMut(usize, Line<'_>) + Send),
     ) -> Result<(), object_store::Error> {
-        let mut lines = Splitter {
-            number: 0,
-            longest: self.max_line_bytes,
-            pending: Vec::new(),
-            overflowed: false,
-        };
-        if let Some(bytes) = &self.held {
-            lines.take(bytes, visit);
-        } else {
-            let relative = self.file.relative();
-            let path = self
-                .location
-                .below(&relative)
-                .map_err(|error| object_store::Error::Generic {
-                    store: "table",
-                    source: Box::new(error),
-                })?;
-            let mut pieces = self.location.store().get(&path).await?.into_stream();
-            while let Some(piece) = pieces.try_next().await? {
-                lines.take(&piece, visit);
-            }
-        }
-        lines.finish(visit);
+        let mut pieces = self.pieces().await?;
+        while pieces.next(visit).await? {}
         Ok(())
+    }
+
+    /// The lines piece by piece, for whoever has to put away what they say before more of them come.
+    pub(crate) async fn pieces(&self) -> Result<Pieces, object_store::Error> {
+        let rest = match &self.held {
+            Some(bytes) => Rest::Held(bytes.clone()),
+            None => {
+                let relative = self.file.relative();
+                let path = self
+                    .location
+                    .below(&relative)
+                    .map_err(|error| object_store::Error::Generic {
+                        store: "table",
+                        source: Box::new(error),
+                    })?;
+                Rest::Arriving(self.location.store().get(&path).await?.into_stream())
+            }
+        };
+        Ok(Pieces {
+            lines: Splitter {
+                number: 0,
+                longest: self.max_line_bytes,
+                pending: Vec::new(),
+                overflowed: false,
+            },
+            rest,
+        })
+    }
+}
+
+/// Of a file that is held so many bytes are a piece.
+const PIECE_BYTES: usize = 1 << 20;
+
+/// The lines of a file, of which some were visited.
+pub(crate) struct Pieces {
+    lines: Splitter,
+    rest: Rest,
+}
+
+/// What was not visited yet.
+enum Rest {
+    Held(Bytes),
+    Arriving(BoxStream<'static, Result<Bytes, object_store::Error>>),
+}
+
+impl Pieces {
+    /// Calls `visit` with the lines that end in the next piece; false once there is none.
+    pub(crate) async fn next(
+        &mut self,
+        visit: &mut (dyn FnMut(usize, Line<'_>) + Send),
+    ) -> Result<bool, object_store::Error> {
+        let piece = match &mut self.rest {
+            Rest::Held(bytes) if bytes.is_empty() => None,
+            Rest::Held(bytes) => Some(bytes.split_to(bytes.len().min(PIECE_BYTES))),
+            Rest::Arriving(pieces) => pieces.try_next().await?,
+        };
+        match &piece {
+            Some(piece) => self.lines.take(piece, visit),
+            None => self.lines.finish(visit),
+        }
+        Ok(piece.is_some())
     }
 }
 

@@ -73,6 +73,21 @@ impl Snapshot {
         self.options.max_line_bytes
     }
 
+    /// The adds that stand, where opening left them.
+    pub(crate) fn adds(&self) -> &[Survivors] {
+        &self.adds
+    }
+
+    /// The removes of the commits that stand, where opening left them. Those of the checkpoint were not read.
+    pub(crate) fn removes(&self) -> &[Survivors] {
+        &self.removes
+    }
+
+    /// The checkpoint that the snapshot starts from.
+    pub(crate) fn checkpoint(&self) -> Option<&Arc<Checkpoint>> {
+        self.checkpoint.as_ref()
+    }
+
     /// The files that make the version.
     #[must_use]
     pub fn segment(&self) -> &LogSegment {

@@ -13,5 +13,7 @@ mod tests;
 pub use contradictions::{Contradiction, contradictions};
 pub use new_table::protocol_for;
 pub use page::features_page;
-pub use support::{LogTail, ensure_appendable, ensure_openable, ensure_readable, supports_for_writers};
+pub use support::{
+    LogTail, ensure_appendable, ensure_checkpointable, ensure_openable, ensure_readable, supports_for_writers,
+};
 pub use table::{FEATURES, Feature, Kind, Support, feature};

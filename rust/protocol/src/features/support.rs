@@ -133,7 +133,56 @@ fn binding_readers(protocol: &Protocol) -> Result<Vec<&str>> {
 /// Protocol: *Writer Version Requirements*, *Requirements for Writers*.
 pub fn ensure_appendable(protocol: &Protocol, metadata: &Metadata, schema: &StructType) -> Result<()> {
     ensure_readable(protocol, metadata, schema)?;
-    let needed: Vec<&str> = match protocol.min_writer_version {
+    let refused: Vec<&str> = binding_writers(protocol)?
+        .into_iter()
+        .filter(|name| {
+            !allows(
+                feature(name).map(|feature| feature.append),
+                name,
+                metadata,
+                schema,
+            )
+        })
+        .collect();
+    refuse(&refused, "append to")
+}
+
+/// Proves that deltaic writes a checkpoint of a table of this protocol and metadata rightly: that it knows everything
+/// that may stand in one.
+///
+/// Protocol: *Checkpoints*, *Table Features*, and checkpoint protection, which asks for a writer that supports the
+/// protocol of the version that it writes down.
+///
+/// # Errors
+///
+/// `UnsupportedFeature` names what is not known, or a type that is not.
+pub fn ensure_checkpointable(protocol: &Protocol, metadata: &Metadata, schema: &StructType) -> Result<()> {
+    let mut names = binding_readers(protocol)?;
+    let writers = binding_writers(protocol)?;
+    names.extend(
+        writers
+            .into_iter()
+            .filter(|name| !names.contains(name))
+            .collect::<Vec<_>>(),
+    );
+    let refused: Vec<&str> = names
+        .into_iter()
+        .filter(|name| {
+            !allows(
+                feature(name).map(|feature| feature.checkpoint),
+                name,
+                metadata,
+                schema,
+            )
+        })
+        .collect();
+    refuse(&refused, "write a checkpoint of")?;
+    refuse_unknown_types(schema)
+}
+
+/// The features that bind the writers of a table, as the table spells them.
+fn binding_writers(protocol: &Protocol) -> Result<Vec<&str>> {
+    Ok(match protocol.min_writer_version {
         1..=6 => FEATURES
             .iter()
             .filter(|feature| feature.legacy.1 > 0 && feature.legacy.1 <= protocol.min_writer_version)
@@ -146,19 +195,7 @@ pub fn ensure_appendable(protocol: &Protocol, metadata: &Metadata, schema: &Stru
             .map(String::as_str)
             .collect(),
         other => return Err(unknown_version("writer", other)),
-    };
-    let refused: Vec<&str> = needed
-        .into_iter()
-        .filter(|name| {
-            !allows(
-                feature(name).map(|feature| feature.append),
-                name,
-                metadata,
-                schema,
-            )
-        })
-        .collect();
-    refuse(&refused, "append to")
+    })
 }
 
 /// Whether a table's protocol has a feature for writers: by its name or an alias in the list, or by a version that

@@ -48,6 +48,8 @@ pub struct Feature {
     pub read: Support,
     /// What we can do when appending.
     pub append: Support,
+    /// Whether we can write down the table's state as a checkpoint.
+    pub checkpoint: Support,
     /// Whether a table that supports the feature also uses it.
     pub active: fn(&Metadata, &StructType) -> bool,
 }
@@ -64,6 +66,7 @@ const fn writer(name: &'static str, legacy_writer: i32, append: Support) -> Feat
         open: Support::Full,
         read: Support::Full,
         append,
+        checkpoint: Support::Full,
         active: always,
     }
 }
@@ -80,6 +83,7 @@ const fn both(name: &'static str, read: Support, append: Support) -> Feature {
         open: Support::Full,
         read,
         append,
+        checkpoint: Support::Full,
         active: always,
     }
 }
@@ -105,7 +109,7 @@ pub static FEATURES: &[Feature] = &[
     // Row ids are handed out from the moment the feature is supported, enabled or not.
     Feature { property: Some("delta.enableRowTracking"), requires: &["domainMetadata"], ..writer("rowTracking", 0, NONE) },
     Feature { aliases: &["timestampWithoutTimezone"], ..both("timestampNtz", FULL, FULL) },
-    Feature { aliases: &["timestampNanos-dev"], requires: &["timestampNtz"], ..both("timestampNanos", NONE, NONE) },
+    Feature { checkpoint: NONE, aliases: &["timestampNanos-dev"], requires: &["timestampNtz"], ..both("timestampNanos", NONE, NONE) },
     writer("domainMetadata", 0, FULL),
     // It binds those who write checkpoints; an append writes none.
     both("v2Checkpoint", FULL, FULL),
@@ -127,11 +131,11 @@ pub static FEATURES: &[Feature] = &[
     Feature { property: Some("delta.enableMaterializePartitionColumnsFeature"), ..writer("materializePartitionColumns", 0, NONE) },
     writer("columnMappingUsageTracking", 0, NONE),
     writer("concurrentIdentityColumns", 0, NONE),
-    Feature { open: NONE, aliases: &["adaptiveMetadata-preview"], requires: &["columnMapping", "rowTracking", "deletionVectors", "domainMetadata", "inCommitTimestamp"], excludes: &["v2Checkpoint"], ..both("adaptiveMetadata", NONE, NONE) },
-    Feature { aliases: &["geospatial-dev"], ..both("geospatial", NONE, NONE) },
-    Feature { open: NONE, aliases: &["redirectReaderWriter-preview"], ..both("redirectReaderWriter", NONE, NONE) },
-    Feature { aliases: &["redirectWriterOnly-preview"], ..writer("redirectWriterOnly", 0, NONE) },
-    Feature { aliases: &["coordinatedCommits-preview", "managedCommit-preview"], requires: &["inCommitTimestamp", "vacuumProtocolCheck"], ..writer("coordinatedCommits", 0, NONE) },
+    Feature { open: NONE, checkpoint: NONE, aliases: &["adaptiveMetadata-preview"], requires: &["columnMapping", "rowTracking", "deletionVectors", "domainMetadata", "inCommitTimestamp"], excludes: &["v2Checkpoint"], ..both("adaptiveMetadata", NONE, NONE) },
+    Feature { checkpoint: NONE, aliases: &["geospatial-dev"], ..both("geospatial", NONE, NONE) },
+    Feature { open: NONE, checkpoint: NONE, aliases: &["redirectReaderWriter-preview"], ..both("redirectReaderWriter", NONE, NONE) },
+    Feature { checkpoint: NONE, aliases: &["redirectWriterOnly-preview"], ..writer("redirectWriterOnly", 0, NONE) },
+    Feature { checkpoint: NONE, aliases: &["coordinatedCommits-preview", "managedCommit-preview"], requires: &["inCommitTimestamp", "vacuumProtocolCheck"], ..writer("coordinatedCommits", 0, NONE) },
 ];
 
 /// The row of a feature, by its name or by one that it had before.
