@@ -21,6 +21,9 @@ pub enum HintOutcome {
     Written,
     /// It names this version, which is not older, and stays.
     Stays(Version),
+    /// It was left as it is: it cannot say what it should of a checkpoint of several parts, or of one in JSON, that was
+    /// there before.
+    Left,
     /// It could not be written, or not be told. The checkpoint stands all the same.
     Failed(Error),
 }

@@ -39,7 +39,7 @@ use self::standing_rows::{Retention, standing_files};
 use self::table_rows::{table_rows, top_level_rows};
 use self::upload::Landed;
 use crate::clock::{new_id, now_ms};
-use crate::decode::checkpoint::Checkpoint;
+use crate::decode::checkpoint::{Checkpoint, SIDECARS};
 use crate::reconcile::Survivors;
 use crate::snapshot::Snapshot;
 
@@ -132,10 +132,9 @@ async fn write(snapshot: &Snapshot, options: &CheckpointOptions) -> Result<Check
     ensure_checkpointable(protocol, metadata, snapshot.schema())?;
     let spec = checkpoint_spec(protocol, metadata)?;
     let is_classic = spec == CheckpointSpec::V1 || options.name == CheckpointName::Classic;
-    let now_ms = options.now_ms.unwrap_or_else(now_ms);
     let retention = Retention {
         tombstone_ms: tombstone_retention_ms(metadata)?,
-        now_ms,
+        now_ms: options.now_ms.unwrap_or_else(now_ms),
     };
     let form = AddForm::of(snapshot)?;
     if let Standing::Checkpoint(standing) = look(snapshot, options.name, is_classic).await? {
@@ -172,7 +171,7 @@ async fn write(snapshot: &Snapshot, options: &CheckpointOptions) -> Result<Check
             .unwrap_or_default()
             .to_owned(),
         bytes: made.top.bytes,
-        modification_time: now_ms,
+        modification_time: now_ms(),
     });
     let of_sidecars = |count: fn(&Finished) -> u64| made.sidecars.iter().map(count).sum::<u64>();
     let hinted = Hinted {
@@ -204,7 +203,7 @@ async fn describe(snapshot: &Snapshot, standing: &Checkpoint) -> Result<Checkpoi
     let sidecars: Vec<String> = standing
         .sidecars
         .iter()
-        .map(|sidecar| Ok(format!("{LOG_FOLDER}/_sidecars/{}", sidecar.name()?)))
+        .map(|sidecar| Ok(format!("{LOG_FOLDER}/{SIDECARS}/{}", sidecar.name()?)))
         .collect::<Result<_>>()?;
     let named = &standing.files.files;
     let top_bytes = named.iter().map(|file| file.size).sum::<u64>();
@@ -222,7 +221,6 @@ async fn describe(snapshot: &Snapshot, standing: &Checkpoint) -> Result<Checkpoi
         modification_time: file.modified_ms,
     });
     let hint = match actions {
-        // Of several parts it would have to say how many they are.
         Some(actions) if named.len() == 1 => {
             let hinted = Hinted {
                 version: standing.files.version,
@@ -233,7 +231,7 @@ async fn describe(snapshot: &Snapshot, standing: &Checkpoint) -> Result<Checkpoi
             };
             write_hint(location, &hinted, false).await
         }
-        _ => HintOutcome::Stays(standing.files.version),
+        _ => HintOutcome::Left,
     };
     Ok(CheckpointWritten {
         version: standing.files.version,
