@@ -150,15 +150,21 @@ pub(super) struct FileSchemas {
 
 impl FileSchemas {
     pub(super) fn of(add: &Fields) -> Self {
-        let files = vec![
-            Field::new("add", DataType::Struct(add.clone()), true),
-            Field::new("remove", DataType::Struct(remove_schema().fields().clone()), true),
-        ];
-        let together = |parts: [Vec<Field>; 2]| Arc::new(Schema::new(parts.concat()));
+        let file_columns = |add: Fields| {
+            vec![
+                Field::new("add", DataType::Struct(add), true),
+                Field::new("remove", DataType::Struct(remove_schema().fields().clone()), true),
+            ]
+        };
+        let is_plain = |field: &&FieldRef| !field.name().ends_with("_parsed");
+        let plain: Fields = add.iter().filter(is_plain).cloned().collect();
+        let schema = |parts: &[Vec<Field>]| Arc::new(Schema::new(parts.concat()));
+        let files = file_columns(add.clone());
         Self {
-            flat: together([table_columns(), files.clone()]),
-            top_level: together([table_columns(), v2_columns()]),
-            sidecar: Arc::new(Schema::new(files)),
+            flat: schema(&[table_columns(), files.clone()]),
+            // Nothing stands in them, and there are readers that ask for them.
+            top_level: schema(&[table_columns(), v2_columns(), file_columns(plain)]),
+            sidecar: schema(&[files]),
         }
     }
 }
