@@ -10,6 +10,7 @@ use deltaic_log::last_checkpoint::{Hint, read_last_checkpoint};
 use deltaic_log::log_tail::{LogTail, StagedCommit};
 use deltaic_log::snapshot::LoadOptions;
 use deltaic_log::store_error::store_error;
+use deltaic_protocol::log_path::CheckpointFormat;
 use deltaic_protocol::{Error, ErrorKind, Result, Version};
 use deltaic_testkit::checkpoint_reader::{actions_of, columns_of};
 use deltaic_testkit::checkpoint_writer::{CheckpointForm, Layout};
@@ -401,6 +402,12 @@ async fn columns_become_text_where_text_is_asked_for() -> Result<()> {
     let text = write_checkpoint(&open(&table, None).await?, &CheckpointOptions::default()).await?;
     let adds = actions(&table, &text, "add").await?;
     assert_eq!(names(&adds, "stats"), ["", stats]);
+    // What came from columns is a column again.
+    let parsed = |add: &Value| {
+        add.get("stats_parsed")
+            .map(|parsed| parsed["maxValues"]["id"].clone())
+    };
+    assert_eq!(adds.iter().filter_map(parsed).collect::<Vec<_>>(), [json!(9)]);
     Ok(())
 }
 
@@ -572,6 +579,32 @@ async fn only_a_published_version_has_a_checkpoint() -> Result<()> {
         .await?;
     let written = write_checkpoint(&snapshot, &CheckpointOptions::default()).await?;
     assert_eq!((written.is_new, written.adds), (true, 1));
+    Ok(())
+}
+
+/// A file that comes back is no tombstone, also where its tombstone stands in a top level in JSON.
+///
+/// protocol: action-reconciliation.1
+#[tokio::test]
+async fn what_comes_back_is_no_tombstone() -> Result<()> {
+    for format in [CheckpointFormat::Json, CheckpointFormat::Parquet] {
+        let gone = vec![remove("back", None), remove("gone", None)];
+        let mut table = table_of(&[v2(&json!({})), gone]).await?;
+        let form = CheckpointForm::of(Layout::V2(format, 0));
+        table.upkeep(&Upkeep::Checkpoint(form)).await?;
+        table.upkeep(&Upkeep::CleanUp(LastCommit::Deleted)).await?;
+        table.commit(named(1)).await?;
+        table.commit(vec![add("back", None)]).await?;
+        let written = write_checkpoint(&open(&table, None).await?, &CheckpointOptions::default()).await?;
+        assert_eq!(
+            names(&actions(&table, &written, "add").await?, "path"),
+            ["back", "f0"]
+        );
+        assert_eq!(
+            names(&actions(&table, &written, "remove").await?, "path"),
+            ["gone"]
+        );
+    }
     Ok(())
 }
 

@@ -167,3 +167,36 @@ impl AsyncFileWriter for Upload {
         .boxed()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use object_store::memory::InMemory;
+    use parquet::errors::Result;
+
+    use super::*;
+
+    fn external(error: Error) -> ParquetError {
+        ParquetError::External(Box::new(error))
+    }
+
+    /// What came first stays, whether the file is held or goes in parts.
+    #[tokio::test]
+    async fn a_file_that_is_there_is_not_replaced() -> Result<()> {
+        for most_held in [0, 1 << 20] {
+            let store: Arc<dyn ObjectStore> = Arc::new(InMemory::new());
+            let path = Path::from("a");
+            let content = async || -> Result<Bytes> {
+                let got = store.get(&path).await.map_err(external)?;
+                got.bytes().await.map_err(external)
+            };
+            for (bytes, landed) in [("first", Landed::Ours), ("other", Landed::Another)] {
+                let mut upload = Upload::new(Arc::clone(&store), path.clone(), false, most_held);
+                upload.write(Bytes::from(bytes)).await?;
+                upload.complete().await?;
+                assert_eq!(upload.landed(), Some(landed), "{most_held}");
+                assert_eq!(content().await?, "first", "{most_held}");
+            }
+        }
+        Ok(())
+    }
+}
