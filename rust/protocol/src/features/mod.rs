@@ -3,6 +3,7 @@
 //! Protocol: *Table Features*, *Protocol Evolution*, *Valid Feature Names in Table Features*.
 
 mod contradictions;
+mod maintenance;
 mod new_table;
 mod page;
 mod support;
@@ -11,6 +12,7 @@ mod table;
 mod tests;
 
 pub use contradictions::{Contradiction, contradictions};
+pub use maintenance::{Maintenance, ensure_maintainable};
 pub use new_table::protocol_for;
 pub use page::features_page;
 pub use support::{LogTail, ensure_appendable, ensure_openable, ensure_readable, supports_for_writers};

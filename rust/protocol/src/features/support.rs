@@ -192,7 +192,7 @@ fn allows(support: Option<Support>, name: &str, metadata: &Metadata, schema: &St
     }
 }
 
-fn unknown_version(side: &str, version: i32) -> Error {
+pub(super) fn unknown_version(side: &str, version: i32) -> Error {
     Error::new(
         ErrorKind::UnsupportedFeature,
         format!("the table needs {side} version {version}, which is not known"),
