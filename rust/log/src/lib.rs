@@ -7,6 +7,7 @@
 
 pub mod changes;
 pub mod check;
+pub mod checksum;
 pub mod clock;
 pub mod committer;
 pub mod decode;
@@ -18,6 +19,7 @@ pub mod links;
 pub mod listing;
 pub mod location;
 pub mod log_tail;
+mod new_file;
 pub mod offset_index;
 pub mod page_headers;
 pub mod parquet_file;

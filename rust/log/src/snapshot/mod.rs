@@ -21,6 +21,7 @@ use deltaic_protocol::features;
 use deltaic_protocol::properties::{txn_is_expired, txn_retention_ms};
 use deltaic_protocol::schema::{StructField, StructType};
 
+pub(crate) use checksum::read_checksum;
 pub use files::{Files, FilesBatch};
 pub use load::{LoadOptions, exists};
 pub use prune::{PruneReport, Pruning};
