@@ -10,6 +10,7 @@ pub mod check;
 pub mod checksum;
 pub mod clock;
 pub mod committer;
+pub mod compaction;
 pub mod decode;
 pub mod fault;
 pub mod history;

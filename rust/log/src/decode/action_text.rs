@@ -8,6 +8,7 @@ use object_store::ObjectStoreExt;
 
 use crate::listing::LogFile;
 use crate::location::TableLocation;
+use crate::whole_body::ensure_arrived;
 
 /// Up to this size a file is fetched whole, and ahead of its turn.
 const HELD_BYTES: u64 = 8 << 20;
@@ -71,10 +72,16 @@ impl ActionText {
                     store: "table",
                     source: Box::new(error),
                 })?;
-            let mut pieces = self.location.store().get(&path).await?.into_stream();
+            let got = self.location.store().get(&path).await?;
+            let expected = got.range.end.saturating_sub(got.range.start);
+            let mut pieces = got.into_stream();
+            let mut arrived = 0u64;
             while let Some(piece) = pieces.try_next().await? {
+                arrived = arrived.saturating_add(u64::try_from(piece.len()).unwrap_or(u64::MAX));
                 lines.take(&piece, visit);
             }
+            // Half of a commit can be a commit, and another one.
+            ensure_arrived(arrived, expected, &path)?;
         }
         lines.finish(visit);
         Ok(())
