@@ -8,6 +8,7 @@
 pub mod changes;
 pub mod check;
 pub mod checksum;
+pub mod cleanup;
 pub mod clock;
 pub mod committer;
 pub mod compaction;

@@ -12,6 +12,7 @@ pub mod fault;
 pub mod hostile;
 pub mod listing_form;
 pub mod oracle;
+pub mod reference_logs;
 pub mod remote_table;
 pub mod requests;
 pub mod scripted_network;

@@ -35,7 +35,7 @@ use crate::segment::CheckpointFiles;
 use crate::store_error::store_error;
 
 /// The folder of the sidecars, below the log's.
-const SIDECARS: &str = "_sidecars";
+pub(crate) const SIDECARS: &str = "_sidecars";
 
 /// How many footers are fetched at once.
 const FOOTERS_IN_FLIGHT: usize = 64;
@@ -100,6 +100,16 @@ impl Checkpoint {
     ) -> Result<TableActions> {
         let read = read_whole(location, files, FileActions::Neither, max_line_bytes).await;
         Ok(read.map_err(|error| locate(error, files))?.table)
+    }
+
+    /// Reads which sidecars a checkpoint names, and none of its file actions.
+    pub(crate) async fn read_sidecars(
+        location: &Arc<TableLocation>,
+        files: &CheckpointFiles,
+        max_line_bytes: usize,
+    ) -> Result<Vec<Sidecar>> {
+        let read = read_whole(location, files, FileActions::Neither, max_line_bytes).await;
+        Ok(read.map_err(|error| locate(error, files))?.sidecars)
     }
 
     /// Proves that no row of its files in Parquet holds two actions. Opening does so as far as it reads the actions.
@@ -196,6 +206,7 @@ async fn read_whole(
     judge(&checkpoint, files, !sidecars.is_empty())?;
     ensure_sidecars_once(&sidecars)?;
     if actions == FileActions::Neither {
+        checkpoint.sidecars = sidecars;
         return Ok(checkpoint);
     }
     let opened: Vec<_> = sidecars
