@@ -14,8 +14,8 @@ use crate::{Error, ErrorKind, Result};
 /// The domain that holds the high water mark.
 pub const DOMAIN: &str = "delta.rowTracking";
 
-const ROW_ID_COLUMN: &str = "delta.rowTracking.materializedRowIdColumnName";
-const ROW_COMMIT_VERSION_COLUMN: &str = "delta.rowTracking.materializedRowCommitVersionColumnName";
+pub(crate) const ROW_ID_COLUMN: &str = "delta.rowTracking.materializedRowIdColumnName";
+pub(crate) const ROW_COMMIT_VERSION_COLUMN: &str = "delta.rowTracking.materializedRowCommitVersionColumnName";
 
 /// The columns of data files that hold what was kept of rows that were copied. They are not in the schema.
 #[derive(Clone, Debug, PartialEq, Eq)]
