@@ -97,6 +97,10 @@ fuzz-bounded: need-cargo need-python ## every fuzz target's law on known bytes, 
 properties: need-cargo ## no row is lost by data skipping: TABLES=100000 of a dozen predicates each
 	@PROPTEST_CASES=$(TABLES) cargo test --locked -p deltaic-protocol --lib skipping::tests::never_lost
 
+.PHONY: model
+model: need-cargo ## every history of three concurrent transactions: who is let through is serial
+	@MODEL=all cargo test --locked -p deltaic-log --lib transaction::model
+
 .PHONY: mutants
 mutants: need-cargo ## data skipping and evaluation, changed in one place after the other: does a test notice?
 	@command -v cargo-mutants > /dev/null || { echo "missing: cargo install cargo-mutants --locked" >&2; exit 1; }

@@ -48,9 +48,12 @@ from deltaic.scan import Scan, ScanTask
 from deltaic.schema import Schema
 from deltaic.snapshot import Metadata, Protocol, Snapshot
 from deltaic.table import Table
+from deltaic.upkeep import Checkpoint, CleanUp, LogCompaction
 
 __all__ = [
     "ArrowTable",
+    "Checkpoint",
+    "CleanUp",
     "Commit",
     "CommitConflict",
     "CommitUnknown",
@@ -68,6 +71,7 @@ __all__ = [
     "Finding",
     "InternalError",
     "InvalidPredicate",
+    "LogCompaction",
     "Metadata",
     "MetadataChanged",
     "PathEscape",

@@ -34,6 +34,10 @@ class Commit:
     conflicts_resolved: list[str] = field(default_factory=list[str])
     """Of a writing verb: what won earlier attempts without standing in the way, one text a commit."""
 
+    skipped: bool = False
+    """Of a writing verb: whether nothing was done, because the application is as far already. Then this is
+    the version that says so, with no ``info``."""
+
     @property
     def operation(self) -> str | None:
         """What was done, by the writer's own name: ``"WRITE"``, ``"CREATE TABLE"``, ``"MERGE"``."""
@@ -85,7 +89,29 @@ def from_rust(rust: _rust.Commit) -> Commit:
             context={"version": rust.version, "field": "timestamp"},
             hint="set the time of the commit's file, or ask for fewer commits with limit=",
         ) from error
-    return Commit(rust.version, made, _mapping(info), rust.conflicts_resolved)
+    return Commit(rust.version, made, _mapping(info), rust.conflicts_resolved, rust.skipped)
+
+
+def to_app_transaction(given: tuple[str, int] | None) -> tuple[str, int] | None:
+    """The user's ``app_transaction=``, proved.
+
+    Raises:
+        TypeError: It is not a name and a whole number.
+        ValueError: The name is empty, or the number below 0 or above what 64 bits hold.
+    """
+    if given is None:
+        return None
+    # The type says so already; a caller without a type checker gets the sentence.
+    if not isinstance(given, tuple) or len(given) != 2:  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise TypeError(f"app_transaction is a name and a version, such as ('nightly', 7), not {given!r}")
+    app_id, version = given
+    if not isinstance(app_id, str) or not isinstance(version, int) or isinstance(version, bool):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise TypeError(f"app_transaction is a name and a version, such as ('nightly', 7), not {given!r}")
+    if not app_id:
+        raise ValueError("app_transaction needs a name: it tells your application from others")
+    if not 0 <= version < 1 << 63:
+        raise ValueError(f"app_transaction counts from 0 to 2**63 - 1, and {version} is not there")
+    return app_id, version
 
 
 def to_commit_info(info: Mapping[str, object] | None) -> str | None:

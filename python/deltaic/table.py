@@ -12,10 +12,18 @@ from deltaic.arguments import at_most, options, place, whole_number
 from deltaic.capsule import ArrowArrayExportable, ArrowSchemaExportable, ArrowStreamExportable
 from deltaic.check import Report
 from deltaic.check import from_rust as from_rust_report
-from deltaic.commit import Commit, from_rust, to_commit_info
+from deltaic.commit import Commit, from_rust, to_app_transaction, to_commit_info
 from deltaic.scan import Scan
 from deltaic.snapshot import Snapshot, announced
 from deltaic.times import to_millis
+from deltaic.upkeep import (
+    Checkpoint,
+    CleanUp,
+    LogCompaction,
+    checkpoint_from_rust,
+    clean_up_from_rust,
+    compaction_from_rust,
+)
 
 __all__ = ["Table"]
 
@@ -257,6 +265,73 @@ class Table:
         most = None if limit is None else at_most("limit", limit, least=0)
         return [from_rust(commit) for commit in self._rust.history(most)]
 
+    def checkpoint(self) -> Checkpoint:
+        """Writes a checkpoint of the newest version, so that readers need not start from the first commit.
+
+        Which kind it is, and which statistics stand in it, is the table's to say
+        (``delta.checkpointPolicy``, ``delta.checkpoint.writeStatsAsJson``, ``…writeStatsAsStruct``). One that
+        is there already is left as it is.
+
+        Raises:
+            TableNotFound: There is no table here.
+            UnsupportedFeature: The table has a feature that is not known.
+            StorageError: The store cannot be written.
+
+        >>> import deltaic, pyarrow
+        >>> table = deltaic.Table.create("catamarans", pyarrow.schema([("id", pyarrow.int64())]))
+        >>> commit = table.append(pyarrow.table({"id": [1]}))
+        >>> table.checkpoint().path
+        '_delta_log/00000000000000000001.checkpoint.parquet'
+        """
+        return checkpoint_from_rust(self._rust.checkpoint())
+
+    def compact_log(self, start: int, end: int | None = None) -> LogCompaction | None:
+        """Writes one file that stands for a range of commits; the commits stay.
+
+        Args:
+            start: The first version.
+            end: The last version, which is among them; the newest when None.
+
+        Returns:
+            The file; None where the commits say nothing that a table keeps.
+
+        Raises:
+            ValueError: The range is not one of two versions or more, or reaches past the newest.
+            VersionNotFound: A commit of it is not there any more.
+            UnsupportedFeature: The table has a feature that is not known.
+
+        >>> import deltaic, pyarrow
+        >>> table = deltaic.Table.create("cabs", pyarrow.schema([("id", pyarrow.int64())]))
+        >>> commits = [table.append(pyarrow.table({"id": [n]})) for n in range(3)]
+        >>> table.compact_log(1).path
+        '_delta_log/00000000000000000001.00000000000000000003.compacted.json'
+        """
+        last = None if end is None else at_most("end", end, least=0)
+        compacted = self._rust.compact_log(at_most("start", start, least=0), last)
+        return None if compacted is None else compaction_from_rust(compacted)
+
+    def clean_up(self, *, dry_run: bool = False) -> CleanUp:
+        """Deletes what has expired of the log: never what a version needs that can still be read.
+
+        Commits, checkpoints and checksums go that are older than ``delta.logRetentionDuration`` (30 days) and
+        for which a newer checkpoint stands; sidecars that no checkpoint names; and what stopped writers left.
+        Data files stay.
+
+        Args:
+            dry_run: Whether only to say what would go.
+
+        Raises:
+            UnsupportedFeature: The table's catalog manages it, or it has a feature that is not known.
+            CorruptLog: The log is damaged; nothing of it is deleted.
+            StorageError: The store cannot be asked, or does not delete.
+
+        >>> import deltaic, pyarrow
+        >>> table = deltaic.Table.create("barges", pyarrow.schema([("id", pyarrow.int64())]))
+        >>> print(table.clean_up())
+        nothing to delete: nothing has expired
+        """
+        return clean_up_from_rust(self._rust.clean_up(dry_run=dry_run))
+
     def check(
         self, *, deep: bool = False, progress: Callable[[str, int, int], object] | None = None
     ) -> Report:
@@ -292,6 +367,7 @@ class Table:
         *,
         commit_info: Mapping[str, object] | None = None,
         max_attempts: int = 100,
+        app_transaction: tuple[str, int] | None = None,
     ) -> Commit:
         """Adds rows, in one commit: all of them or none.
 
@@ -305,6 +381,9 @@ class Table:
             commit_info: Your own entries for the commit's provenance; ``operation``, ``txnId`` and the like
                 are deltaic's and are refused.
             max_attempts: How often to try when other writers keep winning.
+            app_transaction: The name of your application, and how far it comes with these rows, such as the
+                number of a batch. Rows of a batch that the table has already, or of one before it, are not
+                appended again, whoever brought them: the commit's ``skipped`` says so.
 
         Raises:
             SchemaMismatch: The data does not fit the table's columns.
@@ -313,6 +392,7 @@ class Table:
             MetadataChanged: Another writer changed the table's metadata meanwhile.
             ProtocolChanged: Another writer changed the table's protocol meanwhile.
             ConcurrentWrite: Other writers won `max_attempts` times.
+            ConcurrentTransaction: Another run of the same application brought an earlier version meanwhile.
             CommitUnknown: The store did not say whether the commit landed.
             StorageError: The store cannot be written.
 
@@ -321,6 +401,10 @@ class Table:
         >>> commit = table.append(pyarrow.table({"id": [1, 2]}))
         >>> commit.version, commit.operation
         (1, 'WRITE')
+        >>> for _ in range(2):
+        ...     commit = table.append(pyarrow.table({"id": [3]}), app_transaction=("nightly", 7))
+        >>> commit.version, commit.skipped
+        (2, True)
         """
         # The type says so already; a caller without a type checker gets the sentence.
         if not isinstance(data, _DATA):  # pyright: ignore[reportUnnecessaryIsInstance]
@@ -331,7 +415,11 @@ class Table:
             )
         attempts = at_most("max_attempts", max_attempts, least=1)
         info = to_commit_info(commit_info)
-        commit = self._rust.append(data, commit_info=info, max_attempts=attempts, known=self._refreshed())
+        app = to_app_transaction(app_transaction)
+        known = self._refreshed()
+        commit = self._rust.append(
+            data, commit_info=info, max_attempts=attempts, app_transaction=app, known=known
+        )
         return from_rust(commit)
 
     def _refreshed(self) -> _rust.Snapshot:

@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import deltaic
-from tests.api.log_files import actions, of_kind, write_commit
+from tests.api.log_files import of_kind, write_commit
 
 SCHEMA = pa.schema([("id", pa.int64()), ("name", pa.string()), ("amount", pa.float64())])
 ROWS = [
@@ -257,7 +257,10 @@ def test_another_schema_or_protocol_meanwhile_is_a_conflict(
     root: Path, change: str, error: type[deltaic.CommitConflict]
 ) -> None:
     table = deltaic.Table.create(root, SCHEMA)
-    [action] = [line for line in actions(root, 0) if change in line]
+    [before] = of_kind(root, 0, change)
+    unknown = {"minReaderVersion": 1, "minWriterVersion": 7, "writerFeatures": ["noSuchFeature"]}
+    after = {"metaData": {**before, "name": "renamed"}, "protocol": unknown}
+    action = {change: after[change]}
     with pytest.raises(error) as caught:
         table.append(interrupted(lambda: write_commit(root, 1, action)))
     assert isinstance(caught.value, deltaic.CommitConflict)

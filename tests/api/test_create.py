@@ -179,3 +179,33 @@ def test_a_partition_column_must_be_of_a_type_with_a_text_form(root: Path) -> No
     with pytest.raises((deltaic.SchemaMismatch, ValueError), match="s"):
         deltaic.Table.create(root, schema, partition_by=["s"])
     assert not root.exists()
+
+
+@pytest.mark.parametrize(
+    ("properties", "features"),
+    [
+        ({"delta.enableRowTracking": "true"}, {"rowTracking", "domainMetadata"}),
+        ({"delta.enableInCommitTimestamps": "true"}, {"inCommitTimestamp"}),
+        ({"delta.enableDeletionVectors": "true"}, {"deletionVectors"}),
+    ],
+    ids=str,
+)
+def test_a_table_with_features_is_appended_to(
+    root: Path, properties: dict[str, str], features: set[str]
+) -> None:
+    """protocol: writer-requirements-for-in-commit-timestamps.1."""
+    table = deltaic.Table.create(root, pa.schema([("id", pa.int64())]), properties=properties)
+    for number in range(2):
+        table.append(pa.table({"id": [2 * number, 2 * number + 1]}))
+    snapshot = deltaic.Table(root).snapshot()
+    assert features <= snapshot.protocol.writer_features
+    rows = snapshot.scan(row_ids="rowTracking" in features).to_arrow().sort_by("id").to_pylist()
+    assert [row["id"] for row in rows] == [0, 1, 2, 3]
+    if "rowTracking" in features:
+        assert [row["_row_id"] for row in rows] == [0, 1, 2, 3]
+        assert [row["_row_commit_version"] for row in rows] == [1, 1, 2, 2]
+    if "inCommitTimestamp" in features:
+        times = [commit.info["inCommitTimestamp"] for commit in table.history()]
+        assert times == sorted(times, reverse=True)
+        assert len(set(times)) == 3
+    assert table.check(deep=True).is_healthy

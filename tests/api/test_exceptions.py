@@ -15,7 +15,7 @@ import pytest
 
 import deltaic
 from deltaic import _rust, exceptions
-from tests.api.log_files import actions, commit_file, of_kind, write_commit
+from tests.api.log_files import commit_file, of_kind, write_commit
 
 SCHEMA = pa.schema([pa.field("id", pa.int64(), nullable=False), ("name", pa.string())])
 DATA = pa.table({"id": [1], "name": ["x"]}, schema=SCHEMA)
@@ -104,14 +104,21 @@ def storage_error(root: Path) -> None:
 
 def metadata_changed(root: Path) -> None:
     table = made(root)
-    [metadata] = [action for action in actions(root, 0) if "metaData" in action]
-    table.append(data_while(lambda: write_commit(root, 2, metadata)))
+    [metadata] = of_kind(root, 0, "metaData")
+    renamed = {"metaData": {**metadata, "name": "renamed"}}
+    table.append(data_while(lambda: write_commit(root, 2, renamed)))
 
 
 def protocol_changed(root: Path) -> None:
     table = made(root)
-    [protocol] = [action for action in actions(root, 0) if "protocol" in action]
-    table.append(data_while(lambda: write_commit(root, 2, protocol)))
+    unknown = {"minReaderVersion": 1, "minWriterVersion": 7, "writerFeatures": ["noSuchFeature"]}
+    table.append(data_while(lambda: write_commit(root, 2, {"protocol": unknown})))
+
+
+def concurrent_transaction(root: Path) -> None:
+    table = made(root)
+    first = data_while(lambda: deltaic.Table(root).append(DATA, app_transaction=("nightly", 1)))
+    table.append(first, app_transaction=("nightly", 2))
 
 
 def concurrent_write(root: Path) -> None:
@@ -139,6 +146,7 @@ EXAMPLES: dict[str, Callable[[Path], None]] = {
     "StorageError": storage_error,
     "MetadataChanged": metadata_changed,
     "ProtocolChanged": protocol_changed,
+    "ConcurrentTransaction": concurrent_transaction,
     "ConcurrentWrite": concurrent_write,
     "InternalError": internal_error,
 }
@@ -149,7 +157,6 @@ NO_WAY_YET = {
     "ConcurrentAppend",
     "ConcurrentDeleteRead",
     "ConcurrentDeleteDelete",
-    "ConcurrentTransaction",
     "CommitUnknown",
 }
 

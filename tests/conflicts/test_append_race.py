@@ -104,7 +104,7 @@ CONFLICTS: dict[str, tuple[list[Action], type[deltaic.CommitConflict]]] = {
     "a property": ([metadata(configuration={"delta.appendOnly": "true"})], deltaic.MetadataChanged),
     "a protocol": ([protocol(1, 7, None, ["fromTheFuture"])], deltaic.ProtocolChanged),
     "a reader feature": ([protocol(3, 7, ["fromTheFuture"], ["fromTheFuture"])], deltaic.ProtocolChanged),
-    "protocol and metadata": ([metadata(name="x"), protocol(1, 3)], deltaic.ProtocolChanged),
+    "protocol and metadata": ([metadata(name="x"), protocol(1, 3)], deltaic.MetadataChanged),
 }
 
 
@@ -121,6 +121,14 @@ def test_a_winner_that_changes_what_the_append_was_checked_against(tmp_path: Pat
     assert error.hint
     assert read_commit(table.root, 1) == actions
     assert not commit_path(table.root, 2).exists()
+
+
+def test_a_protocol_that_we_can_follow_is_followed(tmp_path: Path) -> None:
+    table = made(tmp_path / "t")
+    committed = deltaic.Table(table.root).append(while_reading(lambda: table.commit(protocol(1, 3))))
+    assert committed.version == 2
+    assert deltaic.Table(table.root).snapshot().protocol.min_writer_version == 3
+    assert live(table.root)[-1] == 100
 
 
 def test_a_conflict_behind_a_harmless_winner(tmp_path: Path) -> None:

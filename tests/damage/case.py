@@ -59,8 +59,6 @@ class Survivor:
     rows: int | None = 4
     # What holds of the snapshot besides.
     holds: State | None = None
-    # Whether rows can be added: a table may ask more of writers than of readers.
-    appends: bool = True
 
 
 def log_case(name: str, damage: broken.Damage, *says: str, **context: object) -> Case:

@@ -164,8 +164,8 @@ ESCAPES = [
 
 
 def odd(name: str, damage: broken.Damage, rows: int = 3) -> Survivor:
-    """Deletion vectors that are right, however odd; nobody appends to their tables yet."""
-    return Survivor(f"a vector {name}", damage, rows=rows, appends=False)
+    """Deletion vectors that are right, however odd."""
+    return Survivor(f"a vector {name}", damage, rows=rows)
 
 
 def in_a_file(body: bytes, cardinality: int, *, prefix: str = "") -> broken.Damage:

@@ -18,10 +18,11 @@ from tests.house.example_tables import make_prices, make_rides, make_stock, make
 from tests.house.markdown import TOP, blocks, run_python
 
 DOCUMENTS = sorted([*TOP.glob("*.md"), *TOP.glob("docs/**/*.md"), *TOP.glob("benches/**/*.md")])
+PAGES = ["docs/python.md", "docs/engines.md", "docs/errors.md", "docs/check.md", "docs/upkeep.md"]
 LINK = re.compile(r"\]\(([^)#:]+)(?:#[^)]*)?\)")
 
 
-@pytest.mark.parametrize("document", ["docs/python.md", "docs/engines.md", "docs/errors.md", "docs/check.md"])
+@pytest.mark.parametrize("document", PAGES)
 def test_the_python_examples_run(document: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     run_python(document)

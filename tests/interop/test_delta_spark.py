@@ -19,6 +19,7 @@ import deltaic.spark as ds
 from tests.golden.rows import difference
 
 from . import vectors
+from .upkept import FORMS, upkept
 from .values import every_type
 from .written import DEMO, contents
 
@@ -65,6 +66,15 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
 def theirs(spark: SparkSession, folder: Path, version: int | None = None) -> DataFrame:
     reader = spark.read.format("delta")
     return (reader if version is None else reader.option("versionAsOf", version)).load(str(folder))
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("name", contents())
+def test_what_the_upkeep_wrote(spark: SparkSession, tmp_path: Path, name: str, form: str) -> None:
+    root = upkept(tmp_path, name, form)
+    assert difference(theirs(spark, root).toArrow(), contents()[name].rows) is None
+    spark.sql(f"DELETE FROM delta.`{root}` WHERE false").collect()  # noqa: S608 - our own folder
+    assert difference(deltaic.Table(root).snapshot().scan().to_arrow(), contents()[name].rows) is None
 
 
 @pytest.mark.parametrize("name", contents())

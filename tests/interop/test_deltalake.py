@@ -10,6 +10,7 @@ import pytest
 import deltaic
 from tests.golden.rows import difference
 
+from .upkept import FORMS, upkept
 from .values import every_type
 from .written import DEMO, contents
 
@@ -75,3 +76,11 @@ def test_a_checkpoint_of_theirs(tmp_path: Path) -> None:
     table.append(rows)
     fresh = deltaic.Table(tmp_path / "t").snapshot()
     assert difference(fresh.scan().to_arrow(), pa.concat_tables([rows, rows])) is None
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("name", contents())
+def test_what_the_upkeep_wrote(tmp_path: Path, name: str, form: str) -> None:
+    root = upkept(tmp_path, name, form)
+    assert difference(theirs(root), contents()[name].rows) is None
+    assert difference(deltaic.Table(root).snapshot().scan().to_arrow(), contents()[name].rows) is None

@@ -63,10 +63,7 @@ WRITERS = [
     pytest.param(protocol(1, 7, None, ["fromTheFuture"]), metadata(), "fromTheFuture", id="unknown"),
     pytest.param(protocol(1, 8), metadata(), "8", id="writer version 8"),
     pytest.param(
-        protocol(1, 7, None, ["rowTracking", "domainMetadata"]),
-        metadata(configuration={"delta.enableRowTracking": "true"}),
-        "rowTracking",
-        id="rowTracking",
+        protocol(1, 7, None, ["clustering", "domainMetadata"]), metadata(), "clustering", id="clustering"
     ),
 ]
 

@@ -19,6 +19,9 @@ from .scan import ScanTask as ScanTask
 from .schema import Schema as Schema
 from .snapshot import Snapshot as Snapshot
 from .table import Table as Table
+from .upkeep import CheckpointWritten as CheckpointWritten
+from .upkeep import CleanedUp as CleanedUp
+from .upkeep import Compacted as Compacted
 
 __version__: str
 """The version of the package, as in its wheel."""

@@ -17,3 +17,7 @@ class Commit:
     @property
     def conflicts_resolved(self) -> list[str]:
         """After an append: what lost attempts met, one text for each winning commit."""
+
+    @property
+    def skipped(self) -> bool:
+        """Whether nothing was committed, as it was done already (protocol: Transaction Identifiers)."""

@@ -6,6 +6,7 @@ from .check import Report
 from .commit import Commit
 from .commit_files import CommitFiles
 from .snapshot import Snapshot
+from .upkeep import CheckpointWritten, CleanedUp, Compacted
 
 @final
 class Table:
@@ -139,6 +140,27 @@ class Table:
     def history(self, limit: int | None = None) -> list[Commit]:
         """The commits that the log still holds, newest first (protocol: Commit Provenance Information)."""
 
+    def checkpoint(self) -> CheckpointWritten:
+        """Writes a checkpoint of the newest version (protocol: Checkpoints).
+
+        Raises:
+            TableNotFound, UnsupportedFeature, CorruptLog, VersionNotFound, StorageError.
+        """
+
+    def compact_log(self, start: int, end: int | None = None) -> Compacted | None:
+        """Writes the compaction file of commits, both ends included (protocol: Log Compaction Files).
+
+        Raises:
+            ValueError, VersionNotFound, UnsupportedFeature, CorruptLog, StorageError.
+        """
+
+    def clean_up(self, *, dry_run: bool = False) -> CleanedUp:
+        """Deletes what has expired of the log (protocol: Metadata Cleanup).
+
+        Raises:
+            UnsupportedFeature, CorruptLog, StorageError.
+        """
+
     def check(
         self, *, deep: bool = False, progress: Callable[[str, int, int], object] | None = None
     ) -> Report:
@@ -159,6 +181,7 @@ class Table:
         *,
         commit_info: str | None = None,
         max_attempts: int = 100,
+        app_transaction: tuple[str, int] | None = None,
         known: Snapshot | None = None,
     ) -> Commit:
         """Writes data files and commits them as a blind append (protocol: Add File and Remove File).
@@ -167,6 +190,7 @@ class Table:
             data: Anything with `__arrow_c_stream__` or `__arrow_c_array__`; a stream is read once.
             commit_info: The user's entries as the text of a JSON object.
             max_attempts: How often to try when other writers win.
+            app_transaction: An application, and how far it comes with these rows.
             known: The snapshot to start from; without one the newest is opened.
 
         Raises:

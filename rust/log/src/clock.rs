@@ -27,6 +27,23 @@ pub fn new_id() -> String {
     id.to_string()
 }
 
+/// Waits before something is tried again for the `nth` time that others were quicker: some part of 4 ms at first, of twice as
+/// long each time, of a second at most. Chance keeps apart those who wait.
+pub(crate) async fn pause_by_chance(nth: usize) {
+    let doublings = u32::try_from(nth.saturating_sub(1)).map_or(8, |doublings| doublings.min(8));
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "this is the door that the ban points to"
+    )]
+    let chance = u64::from(uuid::Uuid::new_v4().as_fields().0);
+    let wait = Duration::from_micros(((4_000 << doublings) * (chance & 0xffff)) >> 16);
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "this is the door that the ban points to"
+    )]
+    tokio::time::sleep(wait.min(Duration::from_secs(1))).await;
+}
+
 /// Waits before something is tried again for the `nth` time: 50 ms at first, twice as long each time, a second at most.
 pub(crate) async fn pause(nth: usize) {
     let doublings = u32::try_from(nth.saturating_sub(1)).map_or(5, |doublings| doublings.min(5));

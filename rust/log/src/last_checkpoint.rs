@@ -12,7 +12,7 @@ use object_store::ObjectStoreExt;
 use crate::location::{Refused, TableLocation};
 
 /// How large a hint may be; the largest hold the schema of a wide table.
-const MOST_BYTES: u64 = 1 << 20;
+pub(crate) const MOST_BYTES: u64 = 1 << 20;
 
 /// What the hint says.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -7,8 +7,12 @@
 
 pub mod changes;
 pub mod check;
+pub mod checkpoint;
+pub mod checksum;
+pub mod cleanup;
 pub mod clock;
 pub mod committer;
+pub mod compaction;
 pub mod decode;
 pub mod fault;
 pub mod history;
@@ -18,6 +22,7 @@ pub mod links;
 pub mod listing;
 pub mod location;
 pub mod log_tail;
+mod new_file;
 pub mod offset_index;
 pub mod page_headers;
 pub mod parquet_file;

@@ -4,6 +4,7 @@
 
 use std::sync::Arc;
 
+use deltaic_protocol::in_commit_timestamp::InCommitTimestamps;
 use deltaic_protocol::{Error, ErrorKind, Result, Version};
 
 use crate::history::{
@@ -46,6 +47,20 @@ pub async fn version_since(
     commits.at(location, timestamp_ms.saturating_sub(1)).await?.next()
 }
 
+/// The newest of the commits that a listing shows that was not made after a time; none where all were, or there are none.
+pub(crate) async fn newest_not_after(
+    location: &Arc<TableLocation>,
+    listing: &Listing,
+    enabled: &InCommitTimestamps,
+    timestamp_ms: i64,
+) -> Result<Option<Version>> {
+    if listing.commits().next().is_none() {
+        return Ok(None);
+    }
+    let commits = Commits::among(location, listing, enabled).await?;
+    commits.newest_not_after(location, timestamp_ms).await
+}
+
 /// The commits of a log, as a search for a time needs them.
 struct Commits {
     /// Those whose time is that of their file, with it.
@@ -60,18 +75,29 @@ struct Commits {
 impl Commits {
     async fn of(location: &Arc<TableLocation>, options: LoadOptions) -> Result<Self> {
         let listing = Listing::whole(location).await?;
-        let Some((oldest, newest)) = version_range(&listing) else {
+        let Some((_, newest)) = version_range(&listing) else {
             return Err(not_a_table(&listing, location.uri()));
         };
         let enabled = in_commit_timestamps(location, &listing, newest, options).await?;
+        Self::among(location, &listing, &enabled).await
+    }
+
+    async fn among(
+        location: &Arc<TableLocation>,
+        listing: &Listing,
+        enabled: &InCommitTimestamps,
+    ) -> Result<Self> {
+        let Some((oldest, _)) = version_range(listing) else {
+            return Err(not_a_table(listing, location.uri()));
+        };
         let (mut by_file, mut by_commit): (Vec<Arc<LogFile>>, Vec<Arc<LogFile>>) = listing
             .commits()
             .filter(|file| file.path.version >= oldest)
             .cloned()
-            .partition(|file| !is_in_commit(&enabled, file.path.version));
+            .partition(|file| !is_in_commit(enabled, file.path.version));
         by_file.sort_by_key(|file| file.path.version);
         by_commit.sort_by_key(|file| file.path.version);
-        let times = adjusted_file_times(&listing);
+        let times = adjusted_file_times(listing);
         let by_file: Vec<(Version, i64)> = by_file
             .iter()
             .map(|file| {
@@ -108,6 +134,16 @@ impl Commits {
         if timestamp_ms < self.first.1 || timestamp_ms > self.last.1 {
             return Err(absent());
         }
+        let newest = self.newest_not_after(location, timestamp_ms).await?;
+        newest.ok_or_else(absent)
+    }
+
+    /// The newest commit that is not later; none where all are.
+    async fn newest_not_after(
+        &self,
+        location: &Arc<TableLocation>,
+        timestamp_ms: i64,
+    ) -> Result<Option<Version>> {
         match self.first_in_commit {
             Some((mut found, time)) if time <= timestamp_ms => {
                 // The newest of the commits whose time is not later, by halves; the first is known to be one.
@@ -125,15 +161,13 @@ impl Commits {
                         rest = before;
                     }
                 }
-                Ok(found)
+                Ok(Some(found))
             }
-            _ => self
-                .by_file
-                .iter()
-                .rev()
-                .find(|(_, time)| *time <= timestamp_ms)
-                .map(|(version, _)| *version)
-                .ok_or_else(absent),
+            _ => {
+                let mut by_file = self.by_file.iter().rev();
+                let newest = by_file.find(|(_, time)| *time <= timestamp_ms);
+                Ok(newest.map(|(version, _)| *version))
+            }
         }
     }
 }

@@ -38,10 +38,10 @@ fn an_append(path: &str, max_attempts: usize) -> Append {
             name: "WRITE",
             parameters: Vec::new(),
             metrics: Vec::new(),
-            is_blind_append: true,
         },
         user: UserInfo::default(),
         max_attempts,
+        app_transaction: None,
     }
 }
 
@@ -75,14 +75,16 @@ async fn an_append_goes_behind_winners_that_are_no_conflict() -> Result<()> {
 
 #[tokio::test]
 async fn a_changed_protocol_or_metadata_is_a_conflict() -> Result<()> {
-    for (index, conflict) in [(0, Conflict::ProtocolChanged), (1, Conflict::MetadataChanged)] {
+    let from_the_future = json!({"protocol": {"minReaderVersion": 1, "minWriterVersion": 7,
+        "writerFeatures": ["fromTheFuture"]}});
+    let mut named = TableBuilder::first_actions().swap_remove(1);
+    named["metaData"]["name"] = json!("another name");
+    for (winner, conflict) in [
+        (from_the_future, Conflict::ProtocolChanged),
+        (named, Conflict::MetadataChanged),
+    ] {
         let (mut table, snapshot) = table().await?;
-        let winner: Vec<_> = TableBuilder::first_actions()
-            .into_iter()
-            .skip(index)
-            .take(1)
-            .collect();
-        table.commit(winner).await?;
+        table.commit(vec![winner]).await?;
         let lost = append(&snapshot, &an_append("ours", 10)).await.err();
         assert_eq!(
             lost.as_ref().map(Error::kind),
@@ -119,7 +121,8 @@ async fn the_users_own_keys_stand_beside_ours_and_never_for_them() -> Result<()>
     let mut ours = an_append("ours", 1);
     ours.user = UserInfo::parse(Some(r#"{"userMetadata":"why"}"#))?;
     let committed = append(&snapshot, &ours).await?;
-    let info: serde_json::Value = serde_json::from_str(&committed.commit_info).expect("JSON");
+    let info: serde_json::Value =
+        serde_json::from_str(committed.commit_info.as_deref().expect("it was committed")).expect("JSON");
     assert_eq!(
         (
             &info["userMetadata"],

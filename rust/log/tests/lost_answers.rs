@@ -43,10 +43,10 @@ async fn append_to(snapshot: &Snapshot) -> Result<Committed> {
             name: "WRITE",
             parameters: Vec::new(),
             metrics: Vec::new(),
-            is_blind_append: true,
         },
         user: UserInfo::default(),
         max_attempts: 100,
+        app_transaction: None,
     };
     append(snapshot, &ours).await
 }

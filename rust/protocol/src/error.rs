@@ -48,6 +48,14 @@ pub enum ErrorKind {
 /// Which conflict a [`ErrorKind::CommitConflict`] is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Conflict {
+    /// The winning commit added files that the operation would have had to read.
+    ConcurrentAppend,
+    /// The winning commit removed a file that the operation has read.
+    ConcurrentDeleteRead,
+    /// The winning commit removed a file that the operation removes too.
+    ConcurrentDeleteDelete,
+    /// The winning commit moved the same application or changed the same domain.
+    ConcurrentTransaction,
     /// The winning commit changed the table's metadata.
     MetadataChanged,
     /// The winning commit changed the table's protocol.
@@ -73,6 +81,10 @@ impl ErrorKind {
             Self::SchemaMismatch => "SchemaMismatch",
             Self::ConstraintViolation => "ConstraintViolation",
             Self::StorageError => "StorageError",
+            Self::CommitConflict(Conflict::ConcurrentAppend) => "ConcurrentAppend",
+            Self::CommitConflict(Conflict::ConcurrentDeleteRead) => "ConcurrentDeleteRead",
+            Self::CommitConflict(Conflict::ConcurrentDeleteDelete) => "ConcurrentDeleteDelete",
+            Self::CommitConflict(Conflict::ConcurrentTransaction) => "ConcurrentTransaction",
             Self::CommitConflict(Conflict::MetadataChanged) => "MetadataChanged",
             Self::CommitConflict(Conflict::ProtocolChanged) => "ProtocolChanged",
             Self::CommitConflict(Conflict::ConcurrentWrite) => "ConcurrentWrite",

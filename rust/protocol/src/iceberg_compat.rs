@@ -2,10 +2,12 @@
 //!
 //! Protocol: *Iceberg Compatibility V1*, *Iceberg Compatibility V2*.
 
-use crate::Result;
 use crate::actions::{Metadata, Protocol};
+use crate::column_mapping::ColumnMappingMode;
 use crate::features::supports_for_writers;
 use crate::properties::boolean;
+use crate::schema::{DataType, PrimitiveType, StructType};
+use crate::{Error, ErrorKind, Result};
 
 /// A set of promises.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -39,10 +41,150 @@ impl IcebergCompat {
     }
 }
 
+/// Proves that a table keeps the promises in force, as far as its schema and properties can.
+///
+/// Protocol: *Writer Requirements for IcebergCompatV1*, *Writer Requirements for IcebergCompatV2*.
+///
+/// # Errors
+///
+/// `SchemaMismatch` with the `field` that breaks one.
+pub(crate) fn ensure_kept(protocol: &Protocol, metadata: &Metadata, schema: &StructType) -> Result<()> {
+    let active = IcebergCompat::active(protocol, metadata)?;
+    let broken = |field: &str, message: &str, hint: &str| {
+        Err(Error::new(
+            ErrorKind::SchemaMismatch,
+            format!("the table promises to be readable as Iceberg: {message}"),
+        )
+        .with("field", field)
+        .hint(hint))
+    };
+    let formats = metadata
+        .property("delta.universalFormat.enabledFormats")
+        .unwrap_or_default();
+    if active.is_empty()
+        && formats
+            .split(',')
+            .any(|format| format.trim().eq_ignore_ascii_case("iceberg"))
+    {
+        return broken(
+            "delta.universalFormat.enabledFormats",
+            "nothing says what its writers keep to",
+            "set delta.enableIcebergCompatV2 to true first",
+        );
+    }
+    let Some(first) = active.first() else {
+        return Ok(());
+    };
+    if active.len() > 1 {
+        return broken(
+            "delta.enableIcebergCompatV2",
+            "it cannot keep the promises of two versions",
+            "set the older one to false",
+        );
+    }
+    if !ColumnMappingMode::of(protocol, metadata)?.is_mapped() {
+        return broken(
+            "delta.columnMapping.mode",
+            "its columns have ids for that",
+            "set delta.columnMapping.mode to name first",
+        );
+    }
+    let vectors = supports_for_writers(protocol, "deletionVectors");
+    if *first == IcebergCompat::V1 && vectors
+        || *first == IcebergCompat::V2 && vectors && boolean(metadata, "delta.enableDeletionVectors")?
+    {
+        return broken(
+            "delta.enableDeletionVectors",
+            "no row of a file is deleted by a vector",
+            "do without deletion vectors, or without the promise",
+        );
+    }
+    let mut lacking = None;
+    schema.for_each_part(&mut |path, part| {
+        let has = match part {
+            DataType::Primitive(primitive) => {
+                !matches!(primitive, PrimitiveType::Void | PrimitiveType::Variant)
+            }
+            DataType::Struct(_) => true,
+            DataType::Array(_) | DataType::Map(_) => *first != IcebergCompat::V1,
+            DataType::Unknown(_) => false,
+        };
+        if !has && lacking.is_none() {
+            lacking = Some((path.to_owned(), part.to_string()));
+        }
+    });
+    match lacking {
+        None => Ok(()),
+        Some((path, data_type)) => broken(
+            &path,
+            &format!("{path} is of the type {data_type}, which it has not then"),
+            "leave the column out, or do without the promise",
+        ),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::samples::{metadata, protocol};
+
+    #[test]
+    fn a_promise_rules_out_what_iceberg_has_not() -> Result<()> {
+        let of = |data_type: &str| {
+            StructType::from_json(&format!(
+                r#"{{"type":"struct","fields":[{{"name":"a","type":{data_type},"nullable":true,
+                    "metadata":{{"delta.columnMapping.id":1,"delta.columnMapping.physicalName":"a"}}}}]}}"#
+            ))
+        };
+        let list = r#"{"type":"array","elementType":"long","containsNull":true}"#;
+        let mode = ("delta.columnMapping.mode", "name");
+        let one = ("delta.enableIcebergCompatV1", "true");
+        let two = ("delta.enableIcebergCompatV2", "true");
+        let vectors = ("delta.enableDeletionVectors", "true");
+        let iceberg = ("delta.universalFormat.enabledFormats", "hudi, Iceberg");
+        for (features, properties, data_type, kept) in [
+            (&["icebergCompatV1"][..], &[one, mode][..], r#""long""#, true),
+            (&["icebergCompatV1"], &[one, mode, iceberg], r#""long""#, true),
+            (&["icebergCompatV1"], &[one], r#""long""#, false),
+            (&["icebergCompatV1"], &[one, mode], list, false),
+            (&["icebergCompatV1"], &[one, mode], r#""void""#, false),
+            (
+                &["icebergCompatV1", "deletionVectors"],
+                &[one, mode],
+                r#""long""#,
+                false,
+            ),
+            (&["icebergCompatV2"], &[two, mode], list, true),
+            (&["icebergCompatV2"], &[two, mode], r#""void""#, false),
+            (&["icebergCompatV2"], &[two, mode], r#""variant""#, false),
+            (&["icebergCompatV2"], &[two, mode], r#""quaternion""#, false),
+            (
+                &["icebergCompatV2", "deletionVectors"],
+                &[two, mode],
+                r#""long""#,
+                true,
+            ),
+            (
+                &["icebergCompatV2", "deletionVectors"],
+                &[two, mode, vectors],
+                r#""long""#,
+                false,
+            ),
+            (
+                &["icebergCompatV1", "icebergCompatV2"],
+                &[one, two, mode],
+                r#""long""#,
+                false,
+            ),
+            (&["icebergCompatV2"], &[vectors], r#""void""#, true),
+            (&[], &[iceberg], r#""long""#, false),
+        ] {
+            let names: Vec<&str> = features.iter().copied().chain(["columnMapping"]).collect();
+            let found = ensure_kept(&protocol(3, 7, &names), &metadata(properties), &of(data_type)?);
+            assert_eq!(found.is_ok(), kept, "{features:?} {properties:?} {data_type}");
+        }
+        Ok(())
+    }
 
     #[test]
     fn promises_are_in_force_by_feature_and_property_together() -> Result<()> {

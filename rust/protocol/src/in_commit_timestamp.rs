@@ -7,8 +7,8 @@ use crate::features::supports_for_writers;
 use crate::{Error, ErrorKind, Result, Version};
 
 const ENABLED: &str = "delta.enableInCommitTimestamps";
-const ENABLEMENT_VERSION: &str = "delta.inCommitTimestampEnablementVersion";
-const ENABLEMENT_TIMESTAMP: &str = "delta.inCommitTimestampEnablementTimestamp";
+pub(crate) const ENABLEMENT_VERSION: &str = "delta.inCommitTimestampEnablementVersion";
+pub(crate) const ENABLEMENT_TIMESTAMP: &str = "delta.inCommitTimestampEnablementTimestamp";
 
 /// When a table that had commits before began to write in-commit timestamps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,6 +5,7 @@
 //! calling it.
 
 pub mod actions;
+pub mod change;
 pub mod checksum;
 pub mod clustering;
 pub mod column_mapping;

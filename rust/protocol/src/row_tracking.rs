@@ -14,8 +14,8 @@ use crate::{Error, ErrorKind, Result};
 /// The domain that holds the high water mark.
 pub const DOMAIN: &str = "delta.rowTracking";
 
-const ROW_ID_COLUMN: &str = "delta.rowTracking.materializedRowIdColumnName";
-const ROW_COMMIT_VERSION_COLUMN: &str = "delta.rowTracking.materializedRowCommitVersionColumnName";
+pub(crate) const ROW_ID_COLUMN: &str = "delta.rowTracking.materializedRowIdColumnName";
+pub(crate) const ROW_COMMIT_VERSION_COLUMN: &str = "delta.rowTracking.materializedRowCommitVersionColumnName";
 
 /// The columns of data files that hold what was kept of rows that were copied. They are not in the schema.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -130,6 +130,22 @@ pub fn high_water_mark(domain: &DomainMetadata) -> Result<Option<i64>> {
         .or(parsed.high_water_mark)
         .map(Some)
         .ok_or_else(|| corrupt(DOMAIN, format!("the domain {DOMAIN} has no high water mark")))
+}
+
+/// The domain [`DOMAIN`] with a high water mark, spelled as writers spell it.
+///
+/// ```
+/// use deltaic_protocol::row_tracking::{high_water_mark, high_water_mark_domain};
+/// assert_eq!(high_water_mark(&high_water_mark_domain(9))?, Some(9));
+/// # Ok::<(), deltaic_protocol::Error>(())
+/// ```
+#[must_use]
+pub fn high_water_mark_domain(mark: i64) -> DomainMetadata {
+    DomainMetadata {
+        domain: DOMAIN.to_owned(),
+        configuration: format!(r#"{{"rowIdHighWaterMark":{mark},"domainName":"{DOMAIN}"}}"#),
+        removed: false,
+    }
 }
 
 fn corrupt(field: &'static str, message: String) -> Error {

@@ -10,6 +10,7 @@ pub(crate) struct Commit {
     timestamp_ms: i64,
     commit_info: Option<String>,
     conflicts_resolved: Vec<String>,
+    skipped: bool,
 }
 
 impl From<CommitRecord> for Commit {
@@ -19,6 +20,7 @@ impl From<CommitRecord> for Commit {
             timestamp_ms: record.timestamp_ms,
             commit_info: record.commit_info,
             conflicts_resolved: Vec::new(),
+            skipped: false,
         }
     }
 }
@@ -28,8 +30,9 @@ impl From<Committed> for Commit {
         Self {
             version: committed.version.as_i64(),
             timestamp_ms: committed.timestamp_ms,
-            commit_info: Some(committed.commit_info),
+            commit_info: committed.commit_info,
             conflicts_resolved: committed.conflicts_resolved,
+            skipped: committed.skipped,
         }
     }
 }

@@ -21,6 +21,7 @@ mod schema;
 mod snapshot;
 mod source;
 mod table;
+mod upkeep;
 #[cfg(feature = "witness")]
 mod witness;
 
@@ -51,6 +52,9 @@ fn _rust(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<schema::Schema>()?;
     module.add_class::<snapshot::Snapshot>()?;
     module.add_class::<table::Table>()?;
+    module.add_class::<upkeep::CheckpointWritten>()?;
+    module.add_class::<upkeep::CleanedUp>()?;
+    module.add_class::<upkeep::Compacted>()?;
     #[cfg(feature = "witness")]
     {
         module.add_function(wrap_pyfunction!(witness::witness, module)?)?;

@@ -4,6 +4,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use deltaic_log::TableLocation;
+use deltaic_log::checkpoint::{CheckpointOptions, write_checkpoint};
+use deltaic_log::cleanup::{clean_up, plan_cleanup};
+use deltaic_log::clock::now_ms;
+use deltaic_log::compaction::compact;
 use deltaic_log::history::history;
 use deltaic_log::location::StorageOptions;
 use deltaic_log::snapshot::LoadOptions;
@@ -25,6 +29,7 @@ use crate::fault::guarded;
 use crate::runtime::wait;
 use crate::snapshot::Snapshot;
 use crate::source::wait_reading;
+use crate::upkeep::{CheckpointWritten, CleanedUp, Compacted};
 
 #[pyclass(module = "deltaic._rust", frozen)]
 pub struct Table {
@@ -204,19 +209,58 @@ impl Table {
         check::run(py, &self.location, self.options, depth, progress.as_ref())
     }
 
-    #[pyo3(signature = (data, *, commit_info=None, max_attempts=100, known=None))]
+    fn checkpoint(&self, py: Python<'_>) -> Answer<CheckpointWritten> {
+        let (location, load) = (Arc::clone(&self.location), self.options);
+        let written = wait(py, async move {
+            let snapshot = deltaic_log::Snapshot::load(location, None, load).await?;
+            write_checkpoint(&snapshot, &CheckpointOptions::default()).await
+        })?;
+        Ok(written.into())
+    }
+
+    #[pyo3(signature = (start, end=None))]
+    fn compact_log(&self, py: Python<'_>, start: i64, end: Option<i64>) -> Answer<Option<Compacted>> {
+        let (location, load) = (Arc::clone(&self.location), self.options);
+        let compacted = wait(py, async move {
+            let snapshot = deltaic_log::Snapshot::load(location, None, load).await?;
+            let end = end.map(Version::try_new).transpose()?;
+            compact(
+                &snapshot,
+                Version::try_new(start)?,
+                end.unwrap_or(snapshot.version()),
+            )
+            .await
+        })?;
+        Ok(compacted.map(Compacted::from))
+    }
+
+    #[pyo3(signature = (*, dry_run=false))]
+    fn clean_up(&self, py: Python<'_>, dry_run: bool) -> Answer<CleanedUp> {
+        let (location, load) = (Arc::clone(&self.location), self.options);
+        wait(py, async move {
+            let snapshot = deltaic_log::Snapshot::load(location, None, load).await?;
+            if dry_run {
+                return Ok(plan_cleanup(&snapshot, now_ms()).await?.into());
+            }
+            Ok(clean_up(&snapshot, now_ms()).await?.into())
+        })
+    }
+
+    #[pyo3(signature = (data, *, commit_info=None, max_attempts=100, app_transaction=None, known=None))]
     fn append(
         &self,
         py: Python<'_>,
         data: BatchesIn,
         commit_info: Option<&str>,
         max_attempts: usize,
+        app_transaction: Option<(String, i64)>,
         known: Option<PyRef<'_, Snapshot>>,
     ) -> Answer<Commit> {
         let known = known.map(|known| known.snapshot.clone());
         let options = AppendOptions {
             user: UserInfo::parse(commit_info)?,
             max_attempts,
+            app_transaction,
         };
         let (location, load) = (Arc::clone(&self.location), self.options);
         let committed = wait_reading(py, data.0, |rows| async move {

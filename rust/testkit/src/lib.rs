@@ -3,6 +3,7 @@
 //! that every way of committing must keep. Never published.
 
 mod action_parquet;
+pub mod checkpoint_reader;
 pub mod checkpoint_writer;
 pub mod checksum_writer;
 pub mod committer_contract;
@@ -12,6 +13,7 @@ pub mod fault;
 pub mod hostile;
 pub mod listing_form;
 pub mod oracle;
+pub mod reference_logs;
 pub mod remote_table;
 pub mod requests;
 pub mod scripted_network;

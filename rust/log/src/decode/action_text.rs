@@ -4,10 +4,13 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use futures::TryStreamExt;
+use futures::stream::BoxStream;
 use object_store::ObjectStoreExt;
+use object_store::path::Path;
 
 use crate::listing::LogFile;
 use crate::location::TableLocation;
+use crate::whole_body::ensure_arrived;
 
 /// Up to this size a file is fetched whole, and ahead of its turn.
 const HELD_BYTES: u64 = 8 << 20;
@@ -54,31 +57,119 @@ impl ActionText {
         &self,
         visit: &mut (dyn FnMut(usize, Line<'_>) + Send),
     ) -> Result<(), object_store::Error> {
-        let mut lines = Splitter {
-            number: 0,
-            longest: self.max_line_bytes,
-            pending: Vec::new(),
-            overflowed: false,
-        };
-        if let Some(bytes) = &self.held {
-            lines.take(bytes, visit);
-        } else {
-            let relative = self.file.relative();
-            let path = self
-                .location
-                .below(&relative)
-                .map_err(|error| object_store::Error::Generic {
-                    store: "table",
-                    source: Box::new(error),
-                })?;
-            let mut pieces = self.location.store().get(&path).await?.into_stream();
-            while let Some(piece) = pieces.try_next().await? {
-                lines.take(&piece, visit);
-            }
-        }
-        lines.finish(visit);
+        let mut pieces = self.pieces().await?;
+        while pieces.next(visit).await? {}
         Ok(())
     }
+
+    /// The lines piece by piece, for whoever has to put away what they say before more of them come.
+    pub(crate) async fn pieces(&self) -> Result<Pieces, object_store::Error> {
+        let rest = match &self.held {
+            Some(bytes) => Rest::Held(bytes.clone()),
+            None => {
+                let relative = self.file.relative();
+                let path = self
+                    .location
+                    .below(&relative)
+                    .map_err(|error| object_store::Error::Generic {
+                        store: "table",
+                        source: Box::new(error),
+                    })?;
+                let got = self.location.store().get(&path).await?;
+                let expected = got.range.end.saturating_sub(got.range.start);
+                let pieces = got.into_stream();
+                Rest::Arriving(Arriving {
+                    pieces,
+                    arrived: 0,
+                    expected,
+                    path,
+                })
+            }
+        };
+        Ok(Pieces {
+            lines: Splitter {
+                number: 0,
+                longest: self.max_line_bytes,
+                pending: Vec::new(),
+                overflowed: false,
+            },
+            rest,
+        })
+    }
+}
+
+/// Of a file that is held so many bytes are a piece.
+const PIECE_BYTES: usize = 1 << 20;
+
+/// The lines of a file, of which some were visited.
+pub(crate) struct Pieces {
+    lines: Splitter,
+    rest: Rest,
+}
+
+/// What was not visited yet.
+enum Rest {
+    Held(Bytes),
+    Arriving(Arriving),
+}
+
+/// A file on its way.
+struct Arriving {
+    pieces: BoxStream<'static, Result<Bytes, object_store::Error>>,
+    /// Bytes that came, and bytes that the store has promised.
+    arrived: u64,
+    expected: u64,
+    path: Path,
+}
+
+impl Arriving {
+    async fn next(&mut self) -> Result<Option<Bytes>, object_store::Error> {
+        let piece = self.pieces.try_next().await?;
+        match &piece {
+            Some(piece) => {
+                let bytes = u64::try_from(piece.len()).unwrap_or(u64::MAX);
+                self.arrived = self.arrived.saturating_add(bytes);
+            }
+            // Half of a commit can be a commit, and another one.
+            None => ensure_arrived(self.arrived, self.expected, &self.path)?,
+        }
+        Ok(piece)
+    }
+}
+
+impl Pieces {
+    /// Calls `visit` with the lines that end in the next piece; false once there is none.
+    pub(crate) async fn next(
+        &mut self,
+        visit: &mut (dyn FnMut(usize, Line<'_>) + Send),
+    ) -> Result<bool, object_store::Error> {
+        let piece = match &mut self.rest {
+            Rest::Held(bytes) if bytes.is_empty() => None,
+            Rest::Held(bytes) => Some(bytes.split_to(bytes.len().min(PIECE_BYTES))),
+            Rest::Arriving(arriving) => arriving.next().await?,
+        };
+        match &piece {
+            Some(piece) => self.lines.take(piece, visit),
+            None => self.lines.finish(visit),
+        }
+        Ok(piece.is_some())
+    }
+}
+
+/// Calls `visit` with every line that is not blank of bytes that are at hand, and its number from 1.
+pub(crate) fn for_each_line(
+    bytes: &[u8],
+    max_line_bytes: usize,
+    visit: &mut (dyn FnMut(usize, Line<'_>) + Send),
+) {
+    let mut lines = Splitter {
+        number: 0,
+        longest: max_line_bytes,
+        pending: Vec::new(),
+        overflowed: false,
+    };
+    lines.take(bytes, visit);
+    lines.finish(visit);
 }
 
 struct Splitter {

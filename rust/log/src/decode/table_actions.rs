@@ -30,7 +30,7 @@ pub struct TableActions {
 
 impl TableActions {
     /// Takes an action. Whatever may stand once and stands twice is a `CorruptLog`.
-    pub(super) fn take(&mut self, action: ActionLine<'_>) -> Result<()> {
+    pub(crate) fn take(&mut self, action: ActionLine<'_>) -> Result<()> {
         match action {
             ActionLine::Protocol(protocol) => self.merge(Self {
                 protocol: Some(protocol),
@@ -90,7 +90,7 @@ impl TableActions {
     }
 
     /// Proves that no application and no domain has two words.
-    pub(super) fn judge(&self) -> Result<()> {
+    pub(crate) fn judge(&self) -> Result<()> {
         let mut apps = HashSet::new();
         if let Some(txn) = self.txns.iter().find(|txn| !apps.insert(txn.app_id.as_str())) {
             return Err(twice(&format!("txn ({})", txn.app_id)));

@@ -2,10 +2,12 @@
 //!
 //! Protocol: *Version Checksum File*, *State Validation*.
 
+use std::collections::HashSet;
+
 use deltaic_protocol::Result;
 use deltaic_protocol::actions::columns::AddColumns;
-use deltaic_protocol::actions::{CommitInfo, DomainMetadata, Txn};
-use deltaic_protocol::checksum::{FileSummary, StateSummary, VersionChecksum};
+use deltaic_protocol::actions::{CommitInfo, DomainMetadata, LogicalFileKey, Txn};
+use deltaic_protocol::checksum::{FileCount, FileSummary, StateSummary, VersionChecksum};
 use deltaic_protocol::partition::values_of_row;
 
 use super::Snapshot;
@@ -16,7 +18,7 @@ use crate::location::TableLocation;
 const MOST_BYTES: u64 = 64 << 20;
 
 /// Reads a checksum, where there is one; why it cannot be used is for people.
-pub(super) async fn read_checksum(
+pub(crate) async fn read_checksum(
     location: &TableLocation,
     file: Option<&LogFile>,
 ) -> std::result::Result<Option<VersionChecksum>, String> {
@@ -39,18 +41,26 @@ pub(super) async fn read_checksum(
 }
 
 impl Snapshot {
-    /// Where a version checksum says something else than the log, in words; empty when they agree.
-    pub(super) fn disagreements(&self, checksum: &VersionChecksum) -> Result<Vec<String>> {
-        let info: CommitInfo = self
+    /// What the version's own commit says about itself; nothing where it was not read or has no `commitInfo`.
+    pub(crate) fn own_commit_info(&self) -> CommitInfo {
+        let info = self
             .commit_info()
-            .and_then(|text| serde_json::from_str(text).ok())
-            .unwrap_or_default();
+            .and_then(|text| serde_json::from_str(text).ok());
+        info.unwrap_or_default()
+    }
+
+    /// Hands the version on as far as a checksum speaks of it, with these transactions and this `commitInfo`.
+    pub(crate) fn summarize<T>(
+        &self,
+        txns: &[Txn],
+        info: &CommitInfo,
+        judge: impl FnOnce(&StateSummary<'_>) -> T,
+    ) -> Result<T> {
         let columns = self
             .adds
             .iter()
             .map(|survivors| AddColumns::of(&survivors.files.batch))
             .collect::<Result<Vec<_>>>()?;
-        let txns: Vec<Txn> = self.txns().values().cloned().collect();
         let domains: Vec<DomainMetadata> = self.domains().values().cloned().collect();
         let for_each_file = |visit: &mut dyn FnMut(&FileSummary<'_>)| {
             for (survivors, columns) in self.adds.iter().zip(&columns) {
@@ -65,24 +75,54 @@ impl Snapshot {
                 }
             }
         };
-        let summary = StateSummary {
+        Ok(judge(&StateSummary {
             num_files: i64::try_from(self.num_files()).unwrap_or(i64::MAX),
             size_in_bytes: self.size_in_bytes()?,
             protocol: self.protocol(),
             metadata: self.metadata(),
-            txns: &txns,
+            txns,
             domains: &domains,
             in_commit_timestamp: info.in_commit_timestamp,
             txn_id: info.txn_id.as_deref(),
             for_each_file: &for_each_file,
-        };
-        Ok(checksum
-            .disagreements(&summary)
+        }))
+    }
+
+    /// Where a version checksum says something else than the log, in words; empty when they agree.
+    pub(super) fn disagreements(&self, checksum: &VersionChecksum) -> Result<Vec<String>> {
+        let txns: Vec<Txn> = self.txns().values().cloned().collect();
+        let found = self.summarize(&txns, &self.own_commit_info(), |state| {
+            checksum.disagreements(state)
+        })?;
+        Ok(found
             .iter()
             .map(|disagreement| {
                 let version = self.version();
                 format!("the version checksum of version {version} disagrees with the log: {disagreement}")
             })
             .collect())
+    }
+
+    /// The live files that have a key whose hash is asked for: `visit` is called with the key and what
+    /// checksums count of the file.
+    pub(crate) fn for_live_files(
+        &self,
+        hashes: &HashSet<u32>,
+        visit: &mut dyn FnMut(LogicalFileKey<'_>, FileCount),
+    ) -> Result<()> {
+        for survivors in self.adds.iter() {
+            let columns = AddColumns::of(&survivors.files.batch)?;
+            for row in survivors.live.set_indices() {
+                let hash = survivors.files.hashes.get(row);
+                if hash.is_some_and(|hash| hashes.contains(hash)) {
+                    let file = FileCount {
+                        size: columns.size.value(row),
+                        deleted_records: columns.cardinality(row),
+                    };
+                    visit(survivors.files.keys.key(row), file);
+                }
+            }
+        }
+        Ok(())
     }
 }

@@ -21,6 +21,7 @@ use deltaic_protocol::features;
 use deltaic_protocol::properties::{txn_is_expired, txn_retention_ms};
 use deltaic_protocol::schema::{StructField, StructType};
 
+pub(crate) use checksum::read_checksum;
 pub use files::{Files, FilesBatch};
 pub use load::{LoadOptions, exists};
 pub use prune::{PruneReport, Pruning};
@@ -71,6 +72,21 @@ impl Snapshot {
     /// How long a line of the log may be before it is refused, in bytes.
     pub(crate) fn max_line_bytes(&self) -> usize {
         self.options.max_line_bytes
+    }
+
+    /// The adds that stand, where opening left them.
+    pub(crate) fn adds(&self) -> &[Survivors] {
+        &self.adds
+    }
+
+    /// The removes of the commits that stand, where opening left them. Those of the checkpoint were not read.
+    pub(crate) fn removes(&self) -> &[Survivors] {
+        &self.removes
+    }
+
+    /// The checkpoint that the snapshot starts from.
+    pub(crate) fn checkpoint(&self) -> Option<&Arc<Checkpoint>> {
+        self.checkpoint.as_ref()
     }
 
     /// The files that make the version.

@@ -1,5 +1,7 @@
 //! The tombstones of a snapshot.
 
+use std::sync::Arc;
+
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use deltaic_protocol::actions::columns::remove_schema;
@@ -8,6 +10,7 @@ use deltaic_protocol::{Error, ErrorKind, Result};
 use super::Snapshot;
 use super::files::typed_partitions;
 use super::live::live_rows;
+use crate::decode::checkpoint::Checkpoint;
 use crate::reconcile::{NewerKeys, Survivors};
 
 impl Snapshot {
@@ -18,22 +21,7 @@ impl Snapshot {
     pub async fn tombstones(&self) -> Result<(SchemaRef, Vec<RecordBatch>)> {
         let mut all: Vec<Survivors> = self.removes.to_vec();
         if let Some(checkpoint) = &self.checkpoint {
-            let newer = |survivors: &[Survivors]| -> Vec<_> {
-                let of_commits = survivors
-                    .iter()
-                    .filter(|survivors| !survivors.files.spans.is_empty());
-                of_commits.map(|survivors| survivors.files.clone()).collect()
-            };
-            let adds: Vec<_> = newer(&self.adds)
-                .into_iter()
-                .filter(|files| {
-                    !checkpoint
-                        .adds
-                        .iter()
-                        .any(|held| std::sync::Arc::ptr_eq(held, files))
-                })
-                .collect();
-            let (keys, _, _) = NewerKeys::reconcile(&adds, &newer(&self.removes))?;
+            let keys = self.newer_keys(checkpoint)?;
             let held = checkpoint.read_tombstones().await.map_err(|error| {
                 if error.kind() == ErrorKind::StorageError {
                     error
@@ -57,5 +45,20 @@ impl Snapshot {
         }
         let schema = typed_partitions(&RecordBatch::new_empty(remove_schema()), &fields)?.schema();
         Ok((schema, batches))
+    }
+
+    /// The keys of what is newer than the snapshot's checkpoint.
+    pub(crate) fn newer_keys(&self, checkpoint: &Checkpoint) -> Result<NewerKeys> {
+        let of_commits = |survivors: &[Survivors]| -> Vec<_> {
+            let of_commits = survivors
+                .iter()
+                .filter(|survivors| !survivors.files.spans.is_empty());
+            of_commits.map(|survivors| survivors.files.clone()).collect()
+        };
+        let mut adds = of_commits(&self.adds);
+        // A top level in JSON has lines too.
+        adds.retain(|files| !checkpoint.adds.iter().any(|held| Arc::ptr_eq(held, files)));
+        let (keys, _, _) = NewerKeys::reconcile(&adds, &of_commits(&self.removes))?;
+        Ok(keys)
     }
 }

@@ -5,6 +5,8 @@
 use deltaic_protocol::{Error, ErrorKind, Result, Version};
 use serde_json::{Map, Value, json};
 
+use super::IsolationLevel;
+
 /// Keys that are ours to write.
 const RESERVED: &[&str] = &[
     "timestamp",
@@ -54,19 +56,30 @@ pub struct Operation {
     pub parameters: Vec<(&'static str, String)>,
     /// What it did, in numbers.
     pub metrics: Vec<(&'static str, i64)>,
+}
+
+/// What an attempt says of itself besides.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Provenance<'a> {
+    /// When, in milliseconds since the epoch.
+    pub(super) timestamp_ms: i64,
+    /// The same where it is the commit's own time, and not that of its file.
+    pub(super) in_commit_timestamp: Option<i64>,
+    /// The version that was read, or the last one that was proved to be no conflict.
+    pub(super) read: Option<Version>,
+    /// The isolation level that the commit kept.
+    pub(super) level: IsolationLevel,
     /// Whether it read nothing of the table.
-    pub is_blind_append: bool,
+    pub(super) is_blind_append: bool,
+    /// Whether rows that it copied kept their ids; none for a table whose rows have none.
+    pub(super) keeps_row_ids: Option<bool>,
+    /// What tells this commit from every other.
+    pub(super) txn_id: &'a str,
 }
 
 impl Operation {
     /// The `commitInfo` of an attempt.
-    pub(super) fn to_commit_info(
-        &self,
-        user: &UserInfo,
-        timestamp_ms: i64,
-        read: Option<Version>,
-        txn_id: &str,
-    ) -> Value {
+    pub(super) fn to_commit_info(&self, user: &UserInfo, about: &Provenance<'_>) -> Value {
         let parameters: Map<String, Value> = self
             .parameters
             .iter()
@@ -77,25 +90,32 @@ impl Operation {
             .iter()
             .map(|(key, value)| ((*key).to_owned(), json!(value.to_string())))
             .collect();
-        let mut info = json!({
-            "timestamp": timestamp_ms,
-            "operation": self.name,
-            "operationParameters": parameters,
-        });
-        if let (Some(read), Some(info)) = (read, info.as_object_mut()) {
-            info.insert("readVersion".to_owned(), json!(read.as_i64()));
+        let mut info = Map::new();
+        let mut say = |key: &str, value: Value| info.insert(key.to_owned(), value);
+        if let Some(timestamp_ms) = about.in_commit_timestamp {
+            say("inCommitTimestamp", json!(timestamp_ms));
         }
-        let rest = json!({
-            "isolationLevel": "Serializable",
-            "isBlindAppend": self.is_blind_append,
-            "operationMetrics": metrics,
-            "engineInfo": concat!("deltaic/", env!("CARGO_PKG_VERSION")),
-            "txnId": txn_id,
-        });
-        if let (Value::Object(rest), Some(info)) = (rest, info.as_object_mut()) {
-            info.extend(rest);
-            info.extend(user.0.clone());
+        say("timestamp", json!(about.timestamp_ms));
+        say("operation", json!(self.name));
+        say("operationParameters", json!(parameters));
+        if let Some(read) = about.read {
+            say("readVersion", json!(read.as_i64()));
         }
-        info
+        say("isolationLevel", json!(about.level.name()));
+        say("isBlindAppend", json!(about.is_blind_append));
+        say("operationMetrics", json!(metrics));
+        say(
+            "engineInfo",
+            json!(concat!("deltaic/", env!("CARGO_PKG_VERSION"))),
+        );
+        say("txnId", json!(about.txn_id));
+        if let Some(keeps) = about.keeps_row_ids {
+            say(
+                "tags",
+                json!({ "delta.rowTracking.preserved": keeps.to_string() }),
+            );
+        }
+        info.extend(user.0.clone());
+        Value::Object(info)
     }
 }

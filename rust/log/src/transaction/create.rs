@@ -5,12 +5,14 @@ use std::sync::Arc;
 
 use deltaic_protocol::actions::{Format, Metadata};
 use deltaic_protocol::features::protocol_for;
+use deltaic_protocol::in_commit_timestamp::InCommitTimestamps;
 use deltaic_protocol::log_path::LogPath;
 use deltaic_protocol::schema::{DataType, PrimitiveType, StructType};
 use deltaic_protocol::{Error, ErrorKind, Result, Version};
 use serde_json::json;
 
-use super::{Committed, Operation, UserInfo, time_of};
+use super::commit_info::Provenance;
+use super::{Committed, IsolationLevel, Operation, UserInfo, time_of};
 use crate::clock::{new_id, now_ms};
 use crate::committer::{Outcome, prepare, propose};
 use crate::listing::Listing;
@@ -83,10 +85,20 @@ pub async fn create(location: &Arc<TableLocation>, table: NewTable) -> Result<Op
             ("properties", json!(metadata.configuration).to_string()),
         ],
         metrics: Vec::new(),
-        is_blind_append: true,
     };
     let timestamp_ms = now_ms();
-    let info = operation.to_commit_info(&table.user, timestamp_ms, None, &new_id());
+    let times = InCommitTimestamps::of(&protocol, &metadata)?;
+    let txn_id = new_id();
+    let about = Provenance {
+        timestamp_ms,
+        in_commit_timestamp: (times != InCommitTimestamps::Disabled).then_some(timestamp_ms),
+        read: None,
+        level: IsolationLevel::Serializable,
+        is_blind_append: true,
+        keeps_row_ids: None,
+        txn_id: &txn_id,
+    };
+    let info = operation.to_commit_info(&table.user, &about);
     let lines = [
         json!({ "commitInfo": info }),
         json!({ "protocol": protocol }),
@@ -109,8 +121,9 @@ pub async fn create(location: &Arc<TableLocation>, table: NewTable) -> Result<Op
         Outcome::Committed(version) => Ok(Some(Committed {
             version,
             timestamp_ms: time_of(location, version, timestamp_ms).await,
-            commit_info: info.to_string(),
+            commit_info: Some(info.to_string()),
             conflicts_resolved: Vec::new(),
+            skipped: false,
         })),
         Outcome::Lost(_) => exists(),
         Outcome::Unknown(version) => Err(Error::new(
@@ -170,11 +183,25 @@ fn metadata_of(table: &NewTable) -> Result<Metadata> {
     if table.partition_columns.len() == table.schema.fields.len() {
         return wrong("a table cannot be partitioned by every column: one must hold data".to_owned());
     }
-    let configuration = table
+    let mut configuration: BTreeMap<String, Option<String>> = table
         .properties
         .iter()
         .map(|(key, value)| (key.clone(), Some(value.clone())))
         .collect();
+    let tracks_rows = table.properties.get("delta.enableRowTracking");
+    if tracks_rows.is_some_and(|value| value.trim().eq_ignore_ascii_case("true")) {
+        // Where rows that are copied will keep their ids: under names that no column has.
+        for (property, name) in [
+            ("delta.rowTracking.materializedRowIdColumnName", "_row-id-col"),
+            (
+                "delta.rowTracking.materializedRowCommitVersionColumnName",
+                "_row-commit-version-col",
+            ),
+        ] {
+            let unique = || Some(format!("{name}-{}", new_id()));
+            configuration.entry(property.to_owned()).or_insert_with(unique);
+        }
+    }
     let metadata = Metadata {
         id: new_id(),
         name: table.name.clone(),

@@ -1,14 +1,33 @@
 //! A change of a table: propose, check what a winner did, propose again.
 
 mod append;
+mod attempts;
+mod commit;
 mod commit_info;
 mod conflict;
 mod create;
+mod isolation;
+#[cfg(test)]
+mod model;
+mod proposal;
+mod read_set;
+mod rebase;
+mod row_level;
+#[cfg(test)]
+mod samples;
+mod winner;
 
 pub use append::{Append, append};
+pub use commit::{Transaction, United, Vectors, already_done};
 pub use commit_info::{Operation, UserInfo};
-pub use conflict::check_blind_append;
+pub use conflict::{Attempt, Conflict, Gate, Granularity, check};
 pub use create::{IfExists, NewTable, create};
+pub use isolation::{IsolationLevel, is_blind_append};
+pub use proposal::{DecidedBy, Proposal};
+pub use read_set::ReadSet;
+pub use rebase::{Base, hand_out_row_ids, rebase, stamp_in_commit_timestamp};
+pub use row_level::{SharedFile, follow, unite};
+pub use winner::{Winner, WinnerFile};
 
 use deltaic_protocol::Version;
 use deltaic_protocol::log_path::LogPath;
@@ -23,10 +42,25 @@ pub struct Committed {
     pub version: Version,
     /// When, in milliseconds since the epoch: the time of the commit's file.
     pub timestamp_ms: i64,
-    /// Its `commitInfo` as JSON text.
-    pub commit_info: String,
+    /// Its `commitInfo` as JSON text; none where nothing was committed.
+    pub commit_info: Option<String>,
     /// What a retry met on the way, for people.
     pub conflicts_resolved: Vec<String>,
+    /// Whether nothing was committed, because the version says already that it is done.
+    pub skipped: bool,
+}
+
+impl Committed {
+    /// Nothing was done: a version tells that it is done already.
+    fn skipped(version: Version, timestamp_ms: i64) -> Self {
+        Self {
+            version,
+            timestamp_ms,
+            commit_info: None,
+            conflicts_resolved: Vec::new(),
+            skipped: true,
+        }
+    }
 }
 
 /// The time of a commit that was just made. It is made whatever the store answers now, so a failure leaves the time

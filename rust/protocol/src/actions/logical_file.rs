@@ -38,6 +38,12 @@ impl<'a> LogicalFileKey<'a> {
     pub fn path(&self) -> &str {
         &self.path
     }
+
+    /// The deletion vector's storage type, text and offset, where there is one.
+    #[must_use]
+    pub fn deletion_vector(&self) -> Option<(&'a str, &'a str, Option<i32>)> {
+        self.deletion_vector
+    }
 }
 
 fn canonical(path: &str) -> Cow<'_, str> {

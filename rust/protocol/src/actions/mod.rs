@@ -26,7 +26,7 @@ pub use json::{ActionLine, parse_line};
 pub use logical_file::LogicalFileKey;
 pub use metadata::{Format, Metadata};
 pub use protocol::Protocol;
-pub use remove::RemoveLine;
+pub use remove::{Remove, RemoveLine};
 pub use sidecar::{CheckpointMetadata, Sidecar};
 pub use text::{PartitionText, Text};
 pub use txn::Txn;

@@ -1,11 +1,13 @@
 //! The `remove` action. Protocol: *Add File and Remove File*.
 
-use serde::Deserialize;
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::object::optional_object;
-use super::{PartitionText, Text};
-use crate::deletion_vector::DescriptorText;
+use super::{Add, LogicalFileKey, PartitionText, Text};
+use crate::deletion_vector::{Descriptor, DescriptorText};
 
 /// A `remove` as a line of a commit holds it: borrowed, with the statistics not looked at.
 #[derive(Debug, Deserialize)]
@@ -38,4 +40,129 @@ pub struct RemoveLine<'a> {
     pub base_row_id: Option<i64>,
     /// The version that brought the file.
     pub default_row_commit_version: Option<i64>,
+}
+
+/// A `remove` on its own, in full: what we write.
+///
+/// ```
+/// use deltaic_protocol::actions::{Add, Remove};
+/// let add = Add { path: "a.parquet".to_owned(), size: 3, data_change: true, ..Add::default() };
+/// let text = r#"{"path":"a.parquet","deletionTimestamp":7,"dataChange":true,"extendedFileMetadata":true,"partitionValues":{},"size":3}"#;
+/// assert_eq!(serde_json::to_string(&Remove::of(&add, 7))?, text);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Remove {
+    /// Where the data file is, URI-encoded.
+    pub path: String,
+    /// Milliseconds since the epoch.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deletion_timestamp: Option<i64>,
+    /// Whether the commit changes the table's rows by this.
+    pub data_change: bool,
+    /// Whether the partition values, the size and the tags are there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub extended_file_metadata: Option<bool>,
+    /// The partition values; an absent text is NULL.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub partition_values: Option<BTreeMap<String, Option<String>>>,
+    /// Bytes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub size: Option<i64>,
+    /// Statistics as JSON text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stats: Option<String>,
+    /// What the writer noted about the file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tags: Option<BTreeMap<String, Option<String>>>,
+    /// The rows that were deleted before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deletion_vector: Option<Descriptor>,
+    /// The row id of the first row.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub base_row_id: Option<i64>,
+    /// The version that brought the file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub default_row_commit_version: Option<i64>,
+}
+
+impl Remove {
+    /// The action that takes a file out of the table, at a time in milliseconds since the epoch. It changes the table's
+    /// rows unless the caller says otherwise.
+    #[must_use]
+    pub fn of(add: &Add, deletion_timestamp: i64) -> Self {
+        Self {
+            path: add.path.clone(),
+            deletion_timestamp: Some(deletion_timestamp),
+            data_change: true,
+            extended_file_metadata: Some(true),
+            partition_values: Some(add.partition_values.clone()),
+            size: Some(add.size),
+            stats: add.stats.clone(),
+            tags: add.tags.clone(),
+            deletion_vector: add.deletion_vector.clone(),
+            base_row_id: add.base_row_id,
+            default_row_commit_version: add.default_row_commit_version,
+        }
+    }
+
+    /// What tells the logical file from others.
+    #[must_use]
+    pub fn key(&self) -> LogicalFileKey<'_> {
+        LogicalFileKey::new(&self.path, self.deletion_vector.as_ref().map(Descriptor::key))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::actions::{ActionLine, parse_line};
+    use crate::{Error, ErrorKind, Result};
+
+    /// protocol: writer-requirements-for-row-tracking.4, writer-requirements-for-row-tracking.12
+    #[test]
+    fn what_is_written_is_read_with_all_that_the_add_said() -> Result<()> {
+        let vector = Descriptor {
+            storage_type: "u".to_owned(),
+            path_or_inline_dv: "ab^-aqEH.-t@S}K{vb[*k^".to_owned(),
+            offset: Some(4),
+            size_in_bytes: 40,
+            cardinality: 6,
+        };
+        let add = Add {
+            path: "p=1/a%20b.parquet".to_owned(),
+            partition_values: BTreeMap::from([
+                ("p".to_owned(), Some("1".to_owned())),
+                ("q".to_owned(), None),
+            ]),
+            size: 3,
+            modification_time: 5,
+            data_change: true,
+            stats: Some(r#"{"numRecords":9}"#.to_owned()),
+            tags: Some(BTreeMap::from([("k".to_owned(), Some("v".to_owned()))])),
+            deletion_vector: Some(vector.clone()),
+            base_row_id: Some(70),
+            default_row_commit_version: Some(2),
+            clustering_provider: None,
+        };
+        let remove = Remove::of(&add, 11);
+        assert_eq!(remove.key(), add.key());
+        let failed = |error: serde_json::Error| Error::new(ErrorKind::Internal, error.to_string());
+        let line = serde_json::to_string(&serde_json::json!({ "remove": remove })).map_err(failed)?;
+        let ActionLine::Remove(read) = parse_line(line.as_bytes())? else {
+            return Err(Error::new(ErrorKind::Internal, "it is read as another action"));
+        };
+        assert_eq!((&*read.path, read.data_change), ("p=1/a%20b.parquet", true));
+        assert_eq!((read.deletion_timestamp, read.size), (Some(11), Some(3)));
+        assert_eq!(read.extended_file_metadata, Some(true));
+        assert_eq!(read.partition_values.map(|values| values.0.len()), Some(2));
+        assert_eq!(read.deletion_vector.as_ref().map(Descriptor::from), Some(vector));
+        assert_eq!(
+            (read.base_row_id, read.default_row_commit_version),
+            (Some(70), Some(2))
+        );
+        assert!(read.stats.is_some() && read.tags.is_some());
+        Ok(())
+    }
 }

@@ -19,7 +19,54 @@ pub struct FileSizeHistogram {
     pub total_bytes: Vec<i64>,
 }
 
+/// Where the bins start of the histograms that we write, as ranges of mebibytes and the step between two starts: the bins
+/// that the reference writer has, which goes on counting in those that it finds.
+const RUNS: [(i64, i64, i64); 7] = [
+    (8, 40, 4),
+    (40, 120, 8),
+    (120, 144, 4),
+    (144, 576, 16),
+    (576, 1408, 64),
+    (1408, 2048, 128),
+    (2048, 4096, 256),
+];
+
+/// Where the last bin starts, in mebibytes.
+const LAST_BIN: i64 = 256 * 1024;
+
+fn boundaries() -> Vec<i64> {
+    const KIB: i64 = 1 << 10;
+    const MIB: i64 = 1 << 20;
+    let doubled = |from: i64, until: i64| {
+        std::iter::successors(Some(from), |start| start.checked_mul(2))
+            .take_while(move |start| *start < until)
+    };
+    let mut starts = vec![0];
+    starts.extend(doubled(8 * KIB, 8 * MIB));
+    for (from, until, step) in RUNS {
+        let of_run = std::iter::successors(Some(from), move |start| start.checked_add(step));
+        starts.extend(
+            of_run
+                .take_while(move |start| *start < until)
+                .map(|start| start * MIB),
+        );
+    }
+    starts.extend(doubled(4 * KIB * MIB, (LAST_BIN + 1) * MIB));
+    starts
+}
+
 impl FileSizeHistogram {
+    /// No files, in the bins that we write.
+    #[must_use]
+    pub fn empty() -> Self {
+        let starts = boundaries();
+        Self {
+            file_counts: vec![0; starts.len()],
+            total_bytes: vec![0; starts.len()],
+            sorted_bin_boundaries: starts,
+        }
+    }
+
     /// The same bins with no files in them.
     #[must_use]
     pub fn emptied(&self) -> Self {
@@ -43,6 +90,25 @@ impl FileSizeHistogram {
         if let Some(bytes) = self.total_bytes.get_mut(bin) {
             *bytes = bytes.saturating_add(size);
         }
+    }
+
+    /// Takes a file of so many bytes away again; false, and nothing is changed, where its bin does not hold it.
+    pub(super) fn remove(&mut self, size: i64) -> bool {
+        let bin = self
+            .sorted_bin_boundaries
+            .partition_point(|start| *start <= size)
+            .checked_sub(1);
+        let Some(bin) = bin else { return false };
+        let (Some(count), Some(bytes)) = (self.file_counts.get_mut(bin), self.total_bytes.get_mut(bin))
+        else {
+            return false;
+        };
+        if *count < 1 || *bytes < size {
+            return false;
+        }
+        *count -= 1;
+        *bytes -= size;
+        true
     }
 
     pub(super) fn validate(&self) -> Result<()> {
@@ -110,6 +176,28 @@ impl DeletedRecordCountsHistogram {
         let bin = BINS.partition_point(|start| *start <= deleted).checked_sub(1);
         if let Some(count) = bin.and_then(|bin| self.deleted_record_counts.get_mut(bin)) {
             *count = count.saturating_add(1);
+        }
+    }
+
+    /// So many files of which no row is deleted.
+    pub(super) fn of_whole_files(files: i64) -> Self {
+        let mut histogram = Self::empty();
+        if let Some(count) = histogram.deleted_record_counts.first_mut() {
+            *count = files;
+        }
+        histogram
+    }
+
+    /// Takes a file of which so many rows are deleted away again; false, and nothing is changed, where its bin does not
+    /// hold it.
+    pub(super) fn remove(&mut self, deleted: i64) -> bool {
+        let bin = BINS.partition_point(|start| *start <= deleted).checked_sub(1);
+        match bin.and_then(|bin| self.deleted_record_counts.get_mut(bin)) {
+            Some(count) if *count > 0 => {
+                *count -= 1;
+                true
+            }
+            _ => false,
         }
     }
 

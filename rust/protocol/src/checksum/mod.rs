@@ -3,12 +3,17 @@
 //! Protocol: *Version Checksum File*, *Version Checksum File Schema*, *State Validation*. The file is a help: a
 //! table without one, or with one that cannot be used, is the same table.
 
+mod commit;
 mod histogram;
 mod state;
+mod tally;
+mod text;
 mod validation;
+mod whole;
 
 use serde::Deserialize;
 
+pub use commit::{Before, CommitSummary, FileChange, FileCount};
 pub use histogram::{DeletedRecordCountsHistogram, FileSizeHistogram};
 pub use state::{FileSummary, ForEachFile, StateSummary};
 pub use validation::Disagreement;

@@ -165,6 +165,26 @@ impl Bitmap {
         Self::new(&self.buckets - &other.buckets)
     }
 
+    /// The rows that both delete.
+    #[must_use]
+    pub fn intersection(&self, other: &Self) -> Self {
+        Self::new(&self.buckets & &other.buckets)
+    }
+
+    /// Whether `other` deletes every row that this deletes.
+    ///
+    /// ```
+    /// use deltaic_protocol::deletion_vector::Bitmap;
+    /// let (few, many) = (Bitmap::from_positions([3])?, Bitmap::from_positions([3, 4])?);
+    /// assert!(few.is_subset(&many) && few.is_subset(&few) && !many.is_subset(&few));
+    /// assert_eq!(few.intersection(&many), few);
+    /// # Ok::<(), deltaic_protocol::Error>(())
+    /// ```
+    #[must_use]
+    pub fn is_subset(&self, other: &Self) -> bool {
+        self.buckets.is_subset(&other.buckets)
+    }
+
     pub(super) fn buckets(&self) -> &RoaringTreemap {
         &self.buckets
     }

@@ -7,6 +7,7 @@ mod arithmetic;
 mod bind;
 mod bound;
 mod coercion;
+mod columns;
 mod convert;
 mod decimals;
 mod display;

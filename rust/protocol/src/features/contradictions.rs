@@ -92,7 +92,7 @@ fn is(listed: &str, name: &str) -> bool {
 }
 
 /// Whether the protocol has a feature for all that it binds.
-fn has(protocol: &Protocol, name: &str) -> bool {
+pub(super) fn has(protocol: &Protocol, name: &str) -> bool {
     let listed = |features: &Option<Vec<String>>| features.iter().flatten().any(|listed| is(listed, name));
     let Some(known) = feature(name) else { return false };
     let for_writers = match protocol.min_writer_version {

@@ -3,15 +3,24 @@
 //! Protocol: *Table Features*, *Protocol Evolution*, *Valid Feature Names in Table Features*.
 
 mod contradictions;
+mod drop;
+mod maintenance;
 mod new_table;
 mod page;
 mod support;
 mod table;
 #[cfg(test)]
 mod tests;
+mod upgrade;
 
 pub use contradictions::{Contradiction, contradictions};
+pub use drop::{Traces, drop_feature};
+pub use maintenance::{Maintenance, ensure_maintainable};
 pub use new_table::protocol_for;
 pub use page::features_page;
-pub use support::{LogTail, ensure_appendable, ensure_openable, ensure_readable, supports_for_writers};
+pub use support::{
+    LogTail, ensure_appendable, ensure_changeable, ensure_checkpointable, ensure_openable, ensure_readable,
+    supports_for_writers,
+};
 pub use table::{FEATURES, Feature, Kind, Support, feature};
+pub use upgrade::{needed_features, upgraded, with_features};

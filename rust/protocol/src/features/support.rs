@@ -133,21 +133,7 @@ fn binding_readers(protocol: &Protocol) -> Result<Vec<&str>> {
 /// Protocol: *Writer Version Requirements*, *Requirements for Writers*.
 pub fn ensure_appendable(protocol: &Protocol, metadata: &Metadata, schema: &StructType) -> Result<()> {
     ensure_readable(protocol, metadata, schema)?;
-    let needed: Vec<&str> = match protocol.min_writer_version {
-        1..=6 => FEATURES
-            .iter()
-            .filter(|feature| feature.legacy.1 > 0 && feature.legacy.1 <= protocol.min_writer_version)
-            .map(|feature| feature.name)
-            .collect(),
-        7 => protocol
-            .writer_features
-            .iter()
-            .flatten()
-            .map(String::as_str)
-            .collect(),
-        other => return Err(unknown_version("writer", other)),
-    };
-    let refused: Vec<&str> = needed
+    let refused: Vec<&str> = binding_writers(protocol)?
         .into_iter()
         .filter(|name| {
             !allows(
@@ -159,6 +145,85 @@ pub fn ensure_appendable(protocol: &Protocol, metadata: &Metadata, schema: &Stru
         })
         .collect();
     refuse(&refused, "append to")
+}
+
+/// Proves that deltaic writes a checkpoint of a table of this protocol and metadata rightly: that it knows everything
+/// that may stand in one.
+///
+/// Protocol: *Checkpoints*, *Table Features*, and checkpoint protection, which asks for a writer that supports the
+/// protocol of the version that it writes down.
+///
+/// # Errors
+///
+/// `UnsupportedFeature` names what is not known, or a type that is not.
+pub fn ensure_checkpointable(protocol: &Protocol, metadata: &Metadata, schema: &StructType) -> Result<()> {
+    let mut names = binding_readers(protocol)?;
+    let writers = binding_writers(protocol)?;
+    names.extend(
+        writers
+            .into_iter()
+            .filter(|name| !names.contains(name))
+            .collect::<Vec<_>>(),
+    );
+    let refused: Vec<&str> = names
+        .into_iter()
+        .filter(|name| {
+            !allows(
+                feature(name).map(|feature| feature.checkpoint),
+                name,
+                metadata,
+                schema,
+            )
+        })
+        .collect();
+    refuse(&refused, "write a checkpoint of")?;
+    refuse_unknown_types(schema)
+}
+
+/// Proves that deltaic may change the protocol, the metadata and the domains of such a table: it keeps what each of
+/// its features asks of them. Rows are not touched; a table without columns may be given some.
+///
+/// Protocol: *Writer Version Requirements*, *Table Features*.
+///
+/// # Errors
+///
+/// `UnsupportedFeature` names what is not kept, as the table spells it; else as [`ensure_readable`].
+pub fn ensure_changeable(protocol: &Protocol, metadata: &Metadata, schema: &StructType) -> Result<()> {
+    if metadata.schema_string.is_empty() {
+        binding_readers(protocol)?;
+    } else {
+        ensure_readable(protocol, metadata, schema)?;
+    }
+    let refused: Vec<&str> = binding_writers(protocol)?
+        .into_iter()
+        .filter(|name| {
+            !allows(
+                feature(name).map(|feature| feature.change),
+                name,
+                metadata,
+                schema,
+            )
+        })
+        .collect();
+    refuse(&refused, "change")
+}
+
+/// The features that bind the writers of a table, as the table spells them.
+fn binding_writers(protocol: &Protocol) -> Result<Vec<&str>> {
+    match protocol.min_writer_version {
+        1..=6 => Ok(FEATURES
+            .iter()
+            .filter(|feature| feature.legacy.1 > 0 && feature.legacy.1 <= protocol.min_writer_version)
+            .map(|feature| feature.name)
+            .collect()),
+        7 => Ok(protocol
+            .writer_features
+            .iter()
+            .flatten()
+            .map(String::as_str)
+            .collect()),
+        other => Err(unknown_version("writer", other)),
+    }
 }
 
 /// Whether a table's protocol has a feature for writers: by its name or an alias in the list, or by a version that
@@ -192,7 +257,7 @@ fn allows(support: Option<Support>, name: &str, metadata: &Metadata, schema: &St
     }
 }
 
-fn unknown_version(side: &str, version: i32) -> Error {
+pub(super) fn unknown_version(side: &str, version: i32) -> Error {
     Error::new(
         ErrorKind::UnsupportedFeature,
         format!("the table needs {side} version {version}, which is not known"),

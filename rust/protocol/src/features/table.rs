@@ -48,6 +48,10 @@ pub struct Feature {
     pub read: Support,
     /// What we can do when appending.
     pub append: Support,
+    /// Whether we can write down the table's state as a checkpoint.
+    pub checkpoint: Support,
+    /// What we can do when changing the table's protocol, metadata and domains.
+    pub change: Support,
     /// Whether a table that supports the feature also uses it.
     pub active: fn(&Metadata, &StructType) -> bool,
 }
@@ -64,6 +68,8 @@ const fn writer(name: &'static str, legacy_writer: i32, append: Support) -> Feat
         open: Support::Full,
         read: Support::Full,
         append,
+        checkpoint: Support::Full,
+        change: Support::Full,
         active: always,
     }
 }
@@ -80,6 +86,8 @@ const fn both(name: &'static str, read: Support, append: Support) -> Feature {
         open: Support::Full,
         read,
         append,
+        checkpoint: Support::Full,
+        change: Support::Full,
         active: always,
     }
 }
@@ -101,37 +109,37 @@ pub static FEATURES: &[Feature] = &[
     Feature { legacy: (2, 5), property: Some("delta.columnMapping.mode"), active: maps_columns, ..both("columnMapping", FULL, WHILE_INACTIVE) },
     Feature { active: has_identity_columns, ..writer("identityColumns", 6, WHILE_INACTIVE) },
     Feature { active: has_default_columns, ..writer("allowColumnDefaults", 0, WHILE_INACTIVE) },
-    Feature { property: Some("delta.enableDeletionVectors"), ..both("deletionVectors", FULL, NONE) },
+    Feature { property: Some("delta.enableDeletionVectors"), ..both("deletionVectors", FULL, FULL) },
     // Row ids are handed out from the moment the feature is supported, enabled or not.
-    Feature { property: Some("delta.enableRowTracking"), requires: &["domainMetadata"], ..writer("rowTracking", 0, NONE) },
+    Feature { property: Some("delta.enableRowTracking"), requires: &["domainMetadata"], ..writer("rowTracking", 0, FULL) },
     Feature { aliases: &["timestampWithoutTimezone"], ..both("timestampNtz", FULL, FULL) },
-    Feature { aliases: &["timestampNanos-dev"], requires: &["timestampNtz"], ..both("timestampNanos", NONE, NONE) },
+    Feature { change: NONE, checkpoint: NONE, aliases: &["timestampNanos-dev"], requires: &["timestampNtz"], ..both("timestampNanos", NONE, NONE) },
     writer("domainMetadata", 0, FULL),
     // It binds those who write checkpoints; an append writes none.
     both("v2Checkpoint", FULL, FULL),
     Feature { property: Some("delta.enableIcebergCompatV1"), requires: &["columnMapping"], excludes: &["deletionVectors"], ..writer("icebergCompatV1", 0, NONE) },
     Feature { property: Some("delta.enableIcebergCompatV2"), requires: &["columnMapping"], ..writer("icebergCompatV2", 0, NONE) },
-    Feature { property: Some("delta.enableIcebergCompatV3"), requires: &["columnMapping", "rowTracking"], ..writer("icebergCompatV3", 0, NONE) },
-    Feature { property: Some("delta.enableIcebergWriterCompatV1"), requires: &["icebergCompatV2"], ..writer("icebergWriterCompatV1", 0, NONE) },
-    Feature { property: Some("delta.enableIcebergWriterCompatV3"), requires: &["icebergCompatV3"], ..writer("icebergWriterCompatV3", 0, NONE) },
+    Feature { change: NONE, property: Some("delta.enableIcebergCompatV3"), requires: &["columnMapping", "rowTracking"], ..writer("icebergCompatV3", 0, NONE) },
+    Feature { change: NONE, property: Some("delta.enableIcebergWriterCompatV1"), requires: &["icebergCompatV2"], ..writer("icebergWriterCompatV1", 0, NONE) },
+    Feature { change: NONE, property: Some("delta.enableIcebergWriterCompatV3"), requires: &["icebergCompatV3"], ..writer("icebergWriterCompatV3", 0, NONE) },
     Feature { requires: &["domainMetadata"], ..writer("clustering", 0, NONE) },
     both("vacuumProtocolCheck", FULL, FULL),
-    Feature { aliases: &["inCommitTimestamps", "inCommitTimestamp-preview"], property: Some("delta.enableInCommitTimestamps"), active: has_in_commit_timestamps, ..writer("inCommitTimestamp", 0, WHILE_INACTIVE) },
+    Feature { aliases: &["inCommitTimestamps", "inCommitTimestamp-preview"], property: Some("delta.enableInCommitTimestamps"), ..writer("inCommitTimestamp", 0, FULL) },
     Feature { aliases: &["typeWidening-preview"], property: Some("delta.enableTypeWidening"), ..both("typeWidening", FULL, NONE) },
     Feature { aliases: &["variantType-preview"], ..both("variantType", FULL, NONE) },
     Feature { aliases: &["variantShredding-preview"], property: Some("delta.enableVariantShredding"), requires: &["variantType"], ..both("variantShredding", FULL, NONE) },
-    Feature { open: WITH_TAIL, aliases: &["catalogOwned-preview"], requires: &["inCommitTimestamp", "vacuumProtocolCheck"], ..both("catalogManaged", NONE, NONE) },
+    Feature { change: NONE, open: WITH_TAIL, aliases: &["catalogOwned-preview"], requires: &["inCommitTimestamp", "vacuumProtocolCheck"], ..both("catalogManaged", NONE, NONE) },
     // It binds checkpoints and cleanup, which an append does not touch.
     writer("checkpointProtection", 0, FULL),
     Feature { aliases: &["collations-preview"], requires: &["domainMetadata"], ..writer("collations", 0, NONE) },
-    Feature { property: Some("delta.enableMaterializePartitionColumnsFeature"), ..writer("materializePartitionColumns", 0, NONE) },
-    writer("columnMappingUsageTracking", 0, NONE),
-    writer("concurrentIdentityColumns", 0, NONE),
-    Feature { open: NONE, aliases: &["adaptiveMetadata-preview"], requires: &["columnMapping", "rowTracking", "deletionVectors", "domainMetadata", "inCommitTimestamp"], excludes: &["v2Checkpoint"], ..both("adaptiveMetadata", NONE, NONE) },
-    Feature { aliases: &["geospatial-dev"], ..both("geospatial", NONE, NONE) },
-    Feature { open: NONE, aliases: &["redirectReaderWriter-preview"], ..both("redirectReaderWriter", NONE, NONE) },
-    Feature { aliases: &["redirectWriterOnly-preview"], ..writer("redirectWriterOnly", 0, NONE) },
-    Feature { aliases: &["coordinatedCommits-preview", "managedCommit-preview"], requires: &["inCommitTimestamp", "vacuumProtocolCheck"], ..writer("coordinatedCommits", 0, NONE) },
+    Feature { change: NONE, property: Some("delta.enableMaterializePartitionColumnsFeature"), ..writer("materializePartitionColumns", 0, NONE) },
+    Feature { change: NONE, ..writer("columnMappingUsageTracking", 0, NONE) },
+    Feature { change: NONE, ..writer("concurrentIdentityColumns", 0, NONE) },
+    Feature { change: NONE, checkpoint: NONE, open: NONE, aliases: &["adaptiveMetadata-preview"], requires: &["columnMapping", "rowTracking", "deletionVectors", "domainMetadata", "inCommitTimestamp"], excludes: &["v2Checkpoint"], ..both("adaptiveMetadata", NONE, NONE) },
+    Feature { change: NONE, checkpoint: NONE, aliases: &["geospatial-dev"], ..both("geospatial", NONE, NONE) },
+    Feature { change: NONE, checkpoint: NONE, open: NONE, aliases: &["redirectReaderWriter-preview"], ..both("redirectReaderWriter", NONE, NONE) },
+    Feature { change: NONE, checkpoint: NONE, aliases: &["redirectWriterOnly-preview"], ..writer("redirectWriterOnly", 0, NONE) },
+    Feature { change: NONE, checkpoint: NONE, aliases: &["coordinatedCommits-preview", "managedCommit-preview"], requires: &["inCommitTimestamp", "vacuumProtocolCheck"], ..writer("coordinatedCommits", 0, NONE) },
 ];
 
 /// The row of a feature, by its name or by one that it had before.
@@ -146,14 +154,10 @@ fn always(_: &Metadata, _: &StructType) -> bool {
     true
 }
 
-fn is_true(metadata: &Metadata, key: &str) -> bool {
+pub(super) fn is_true(metadata: &Metadata, key: &str) -> bool {
     metadata
         .property(key)
-        .is_some_and(|value| value.eq_ignore_ascii_case("true"))
-}
-
-fn has_in_commit_timestamps(metadata: &Metadata, _: &StructType) -> bool {
-    is_true(metadata, "delta.enableInCommitTimestamps")
+        .is_some_and(|value| value.trim().eq_ignore_ascii_case("true"))
 }
 
 fn maps_columns(metadata: &Metadata, _: &StructType) -> bool {
@@ -192,7 +196,7 @@ fn has_default_columns(_: &Metadata, schema: &StructType) -> bool {
     any_field(schema, &|field| field.metadata.contains_key("CURRENT_DEFAULT"))
 }
 
-fn any_field(schema: &StructType, test: &dyn Fn(&StructField) -> bool) -> bool {
+pub(super) fn any_field(schema: &StructType, test: &dyn Fn(&StructField) -> bool) -> bool {
     let mut found = schema.fields.iter().any(test);
     schema.for_each_part(&mut |_, data_type| {
         if let crate::schema::DataType::Struct(fields) = data_type {

@@ -2,7 +2,10 @@
 
 use serde_json::json;
 
-use super::{FEATURES, LogTail, Support, ensure_appendable, ensure_openable, ensure_readable, protocol_for};
+use super::{
+    FEATURES, LogTail, Support, ensure_appendable, ensure_checkpointable, ensure_openable, ensure_readable,
+    protocol_for,
+};
 use crate::actions::{Metadata, Protocol};
 use crate::samples::{self, protocol};
 use crate::schema::StructType;
@@ -94,6 +97,37 @@ fn a_log_is_followed_for_more_features_than_rows_are_read() -> Result<()> {
         Some("redirectReaderWriter-preview")
     );
     assert_eq!(open(&protocol(4, 7, &[])).as_deref(), Some("reader version 4"));
+    Ok(())
+}
+
+/// A checkpoint needs the log and no rows; what may change its meaning is refused by name.
+///
+/// protocol: beyond:checkpoint-protection.1
+#[test]
+fn a_checkpoint_is_written_of_what_is_known() -> Result<()> {
+    let (plain, schema) = metadata(PLAIN, &[])?;
+    let write = |protocol: &Protocol| refused(ensure_checkpointable(protocol, &plain, &schema));
+    for row in FEATURES {
+        let expected = (row.checkpoint != Support::Full).then(|| row.name.to_owned());
+        assert_eq!(write(&protocol(3, 7, &[row.name])), expected, "{}", row.name);
+    }
+    for (writer_only, expected) in [
+        ("rowTracking", None),
+        ("fromTheFuture", Some("fromTheFuture")),
+        ("redirectWriterOnly-preview", Some("redirectWriterOnly-preview")),
+        ("coordinatedCommits-preview", Some("coordinatedCommits-preview")),
+    ] {
+        assert_eq!(write(&protocol(1, 7, &[writer_only])).as_deref(), expected);
+    }
+    for (reader, writer) in [(1, 1), (1, 6), (2, 5)] {
+        assert_eq!(write(&protocol(reader, writer, &[])), None);
+    }
+    assert_eq!(write(&protocol(1, 8, &[])).as_deref(), Some("writer version 8"));
+    let (unknown, schema) = metadata(&PLAIN.replace("long", "quaternion"), &[])?;
+    assert_eq!(
+        refused(ensure_checkpointable(&protocol(1, 2, &[]), &unknown, &schema)).as_deref(),
+        Some("quaternion")
+    );
     Ok(())
 }
 
@@ -235,8 +269,8 @@ fn an_append_needs_every_active_writer_feature() -> Result<()> {
         None
     );
     assert_eq!(
-        append(&protocol(1, 7, &["rowTracking"])).as_deref(),
-        Some("rowTracking")
+        append(&protocol(1, 7, &["clustering", "domainMetadata"])).as_deref(),
+        Some("clustering")
     );
     assert_eq!(
         append(&protocol(1, 7, &["fromTheFuture"])).as_deref(),
@@ -293,9 +327,8 @@ fn a_new_table_asks_for_no_more_than_it_needs() -> Result<()> {
     assert_eq!((made.min_reader_version, made.min_writer_version), (3, 7));
     assert_eq!(made.reader_features, Some(vec!["timestampNtz".to_owned()]));
     for property in [
-        ("delta.enableDeletionVectors", "true"),
         ("delta.columnMapping.mode", "name"),
-        ("delta.feature.rowTracking", "supported"),
+        ("delta.feature.clustering", "supported"),
         ("delta.constraints.c", "a > 0"),
     ] {
         let (metadata, schema) = metadata(PLAIN, &[property])?;

@@ -19,6 +19,19 @@ pub enum PropertyType {
     Text,
 }
 
+/// Who gives a property its value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SetBy {
+    /// Users do.
+    Users,
+    /// Writers do, when something else changes: users cannot.
+    Writers,
+    /// Users ask by it for something that the protocol action holds; it is not kept.
+    Protocol,
+    /// Users do, with clients that have what it turns on; deltaic refuses what is not its default.
+    Others,
+}
+
 /// A documented property.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Property {
@@ -28,6 +41,12 @@ pub struct Property {
     pub property_type: PropertyType,
     /// What holds where it is not set; none where nothing does.
     pub default: Option<&'static str>,
+    /// Who gives it its value.
+    pub set_by: SetBy,
+}
+
+const fn by(set_by: SetBy, property: Property) -> Property {
+    Property { set_by, ..property }
 }
 
 const fn boolean_of(name: &'static str, default: Option<&'static str>) -> Property {
@@ -35,6 +54,7 @@ const fn boolean_of(name: &'static str, default: Option<&'static str>) -> Proper
         name,
         property_type: PropertyType::Boolean,
         default,
+        set_by: SetBy::Users,
     }
 }
 
@@ -43,6 +63,7 @@ const fn integer_from(name: &'static str, least: i64, default: Option<&'static s
         name,
         property_type: PropertyType::Integer(least),
         default,
+        set_by: SetBy::Users,
     }
 }
 
@@ -51,6 +72,7 @@ const fn interval(name: &'static str, default: Option<&'static str>) -> Property
         name,
         property_type: PropertyType::Interval,
         default,
+        set_by: SetBy::Users,
     }
 }
 
@@ -63,6 +85,7 @@ const fn choice(
         name,
         property_type: PropertyType::Choice(choices),
         default,
+        set_by: SetBy::Users,
     }
 }
 
@@ -71,9 +94,13 @@ const fn text_of(name: &'static str, default: Option<&'static str>) -> Property 
         name,
         property_type: PropertyType::Text,
         default,
+        set_by: SetBy::Users,
     }
 }
 
+const WRITERS: SetBy = SetBy::Writers;
+const PROTOCOL: SetBy = SetBy::Protocol;
+const OTHERS: SetBy = SetBy::Others;
 const FALSE: Option<&str> = Some("false");
 const TRUE: Option<&str> = Some("true");
 
@@ -81,9 +108,9 @@ const TRUE: Option<&str> = Some("true");
 /// (`delta.constraints.<name>`) and features (`delta.feature.<name>`) have names of the user's.
 #[rustfmt::skip] // a table: one row a line
 pub static PROPERTIES: &[Property] = &[
-    integer_from("delta.minReaderVersion", 1, Some("1")),
-    integer_from("delta.minWriterVersion", 1, Some("2")),
-    boolean_of("delta.ignoreProtocolDefaults", FALSE),
+    by(PROTOCOL, integer_from("delta.minReaderVersion", 1, Some("1"))),
+    by(PROTOCOL, integer_from("delta.minWriterVersion", 1, Some("2"))),
+    by(PROTOCOL, boolean_of("delta.ignoreProtocolDefaults", FALSE)),
     interval("delta.logRetentionDuration", Some("interval 30 days")),
     interval("delta.sampleRetentionDuration", Some("interval 7 days")),
     interval("delta.checkpointRetentionDuration", Some("interval 2 days")),
@@ -111,36 +138,36 @@ pub static PROPERTIES: &[Property] = &[
     boolean_of("delta.checkpoint.writeStatsAsStruct", TRUE),
     choice("delta.checkpointPolicy", &["classic", "v2"], Some("classic")),
     boolean_of("delta.enableChangeDataFeed", FALSE),
-    boolean_of("delta.enableChangeDataCapture", FALSE),
+    by(OTHERS, boolean_of("delta.enableChangeDataCapture", FALSE)),
     choice("delta.columnMapping.mode", &["none", "id", "name"], Some("none")),
-    integer_from("delta.columnMapping.maxColumnId", 0, Some("0")),
-    boolean_of("delta.columnMapping.hasDroppedOrRenamed", FALSE),
+    by(WRITERS, integer_from("delta.columnMapping.maxColumnId", 0, Some("0"))),
+    by(WRITERS, boolean_of("delta.columnMapping.hasDroppedOrRenamed", FALSE)),
     choice("delta.isolationLevel", &["Serializable", "WriteSerializable", "SnapshotIsolation"], Some("Serializable")),
     boolean_of("delta.enableRowTracking", FALSE),
     boolean_of("delta.rowTrackingSuspended", FALSE),
-    text_of("delta.rowTracking.materializedRowIdColumnName", None),
-    text_of("delta.rowTracking.materializedRowCommitVersionColumnName", None),
+    by(WRITERS, text_of("delta.rowTracking.materializedRowIdColumnName", None)),
+    by(WRITERS, text_of("delta.rowTracking.materializedRowCommitVersionColumnName", None)),
     text_of("delta.universalFormat.enabledFormats", Some("")),
-    boolean_of("delta.universalFormat.iceberg.atomicConversion.supported", FALSE),
+    by(OTHERS, boolean_of("delta.universalFormat.iceberg.atomicConversion.supported", FALSE)),
     boolean_of("delta.enableIcebergCompatV1", None),
     boolean_of("delta.enableIcebergCompatV2", None),
-    boolean_of("delta.enableIcebergCompatV3", None),
-    boolean_of("delta.enableIcebergWriterCompatV1", None),
-    boolean_of("delta.enableIcebergWriterCompatV3", None),
+    by(OTHERS, boolean_of("delta.enableIcebergCompatV3", None)),
+    by(OTHERS, boolean_of("delta.enableIcebergWriterCompatV1", None)),
+    by(OTHERS, boolean_of("delta.enableIcebergWriterCompatV3", None)),
     boolean_of("delta.castIcebergTimeType", FALSE),
     boolean_of("delta.ignoreIcebergBucketPartition", FALSE),
     boolean_of("delta.enableTypeWidening", FALSE),
-    text_of("delta.coordinatedCommits.commitCoordinator-preview", None),
-    text_of("delta.coordinatedCommits.commitCoordinatorConf-preview", None),
-    text_of("delta.coordinatedCommits.tableConf-preview", None),
+    by(OTHERS, text_of("delta.coordinatedCommits.commitCoordinator-preview", None)),
+    by(OTHERS, text_of("delta.coordinatedCommits.commitCoordinatorConf-preview", None)),
+    by(OTHERS, text_of("delta.coordinatedCommits.tableConf-preview", None)),
     boolean_of("delta.enableInCommitTimestamps", FALSE),
-    integer_from("delta.inCommitTimestampEnablementVersion", 0, None),
-    integer_from("delta.inCommitTimestampEnablementTimestamp", 0, None),
-    integer_from("delta.requireCheckpointProtectionBeforeVersion", 0, Some("0")),
-    boolean_of("delta.enableMaterializePartitionColumnsFeature", None),
+    by(WRITERS, integer_from("delta.inCommitTimestampEnablementVersion", 0, None)),
+    by(WRITERS, integer_from("delta.inCommitTimestampEnablementTimestamp", 0, None)),
+    by(WRITERS, integer_from("delta.requireCheckpointProtectionBeforeVersion", 0, Some("0"))),
+    by(OTHERS, boolean_of("delta.enableMaterializePartitionColumnsFeature", None)),
     boolean_of("delta.writePartitionColumnsToParquet", None),
-    text_of("delta.redirectReaderWriter-preview", None),
-    text_of("delta.redirectWriterOnly-preview", None),
+    by(OTHERS, text_of("delta.redirectReaderWriter-preview", None)),
+    by(OTHERS, text_of("delta.redirectWriterOnly-preview", None)),
     text_of("delta.targetFileSize", None),
     boolean_of("delta.tuneFileSizesForRewrites", None),
 ];
@@ -214,75 +241,4 @@ pub fn integer(metadata: &Metadata, name: &str) -> Result<Option<i64>> {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::collections::HashSet;
-
-    use super::*;
-    use crate::samples::metadata;
-
-    #[test]
-    fn every_default_is_of_its_own_type() {
-        let mut names = HashSet::new();
-        for property in PROPERTIES {
-            assert!(
-                names.insert(property.name.to_ascii_lowercase()),
-                "{} stands twice",
-                property.name
-            );
-            assert!(
-                property
-                    .default
-                    .is_none_or(|value| property.property_type.accepts(value)),
-                "{}",
-                property.name
-            );
-        }
-    }
-
-    /// What turns a feature on is a property that is documented.
-    #[test]
-    fn every_feature_has_a_documented_property() {
-        for feature in crate::features::FEATURES {
-            if let Some(property) = feature.property {
-                assert!(documented(property).is_some(), "{property}");
-            }
-        }
-    }
-
-    #[test]
-    fn values_are_read_by_their_type_or_refused_by_name() -> Result<()> {
-        let set = metadata(&[
-            ("delta.appendOnly", "TRUE"),
-            ("delta.checkpointInterval", "7"),
-            ("delta.enableRowTracking", "yes"),
-            ("delta.dataSkippingNumIndexedCols", "-2"),
-            ("delta.checkpointPolicy", "V2"),
-            ("delta.isolationLevel", "none at all"),
-            ("mine", "7"),
-        ]);
-        assert!(boolean(&set, "delta.appendOnly")?);
-        assert!(!boolean(&set, "delta.enableDeletionVectors")?);
-        assert!(boolean(&set, "delta.enableExpiredLogCleanup")?);
-        assert_eq!(integer(&set, "delta.checkpointInterval")?, Some(7));
-        assert_eq!(integer(&metadata(&[]), "delta.checkpointInterval")?, Some(10));
-        assert_eq!(integer(&set, "delta.inCommitTimestampEnablementVersion")?, None);
-        assert_eq!(text(&set, "delta.checkpointPolicy")?, Some("V2"));
-        assert_eq!(text(&set, "mine")?, Some("7"));
-        assert_eq!(text(&set, "yours")?, None);
-        for name in [
-            "delta.enableRowTracking",
-            "delta.dataSkippingNumIndexedCols",
-            "delta.isolationLevel",
-        ] {
-            let error = text(&set, name).err();
-            assert!(
-                error
-                    .as_ref()
-                    .is_some_and(|error| error.context().contains(&("field", name.into()))),
-                "{name}: {error:?}"
-            );
-        }
-        assert!(boolean(&set, "mine").is_err());
-        Ok(())
-    }
-}
+mod tests;

@@ -2,18 +2,25 @@
 //!
 //! A value that does not parse leaves the table readable; the operation that needs the property says so.
 
+mod consequences;
 mod documented;
 mod indexed_columns;
 mod interval;
 mod retention;
+mod set;
+mod values;
 
-pub use documented::{PROPERTIES, Property, PropertyType, boolean, documented, integer, text};
+pub(crate) use consequences::follow;
+pub use documented::{PROPERTIES, Property, PropertyType, SetBy, boolean, documented, integer, text};
+pub(crate) use indexed_columns::follow_column;
 pub use indexed_columns::{IndexedColumns, indexed_columns};
 pub use interval::interval_ms;
 pub use retention::{
     checkpoint_retention_ms, log_retention_ms, tombstone_is_expired, tombstone_retention_ms, txn_is_expired,
     txn_retention_ms,
 };
+
+pub(crate) use set::{add_feature, set, unset};
 
 use crate::{Error, ErrorKind};
 

@@ -5,6 +5,7 @@
 mod arrow;
 mod column_metadata;
 mod column_name;
+pub mod evolution;
 mod json;
 mod tree;
 mod type_changes;

@@ -8,7 +8,7 @@ use super::json::parse_primitive;
 use super::{DataType, PrimitiveType, StructField, StructType};
 use crate::{Error, ErrorKind, Result};
 
-const KEY: &str = "delta.typeChanges";
+pub(super) const KEY: &str = "delta.typeChanges";
 
 /// One change of a column's type, or of the type of its elements, keys or values.
 #[derive(Clone, Debug, PartialEq, Eq)]

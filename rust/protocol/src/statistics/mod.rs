@@ -3,6 +3,7 @@
 //! Protocol: *Per-file Statistics*. They are a help and never the truth: text that does not parse, and a value that
 //! cannot be, are as good as absent.
 
+mod as_text;
 mod bounds;
 mod builder;
 mod column_builder;

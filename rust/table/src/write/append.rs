@@ -2,7 +2,7 @@
 
 use arrow_array::{RecordBatch, RecordBatchReader};
 use deltaic_log::Snapshot;
-use deltaic_log::transaction::{Append, Committed, Operation, UserInfo, append};
+use deltaic_log::transaction::{Append, Committed, Operation, UserInfo, already_done, append};
 use deltaic_protocol::{Error, ErrorKind, Result};
 
 use super::table_writer::{TableWriter, Written};
@@ -14,6 +14,8 @@ pub struct AppendOptions {
     pub user: UserInfo,
     /// How many versions are tried.
     pub max_attempts: usize,
+    /// An application, and how far it comes with this append: nothing is appended where it is as far already.
+    pub app_transaction: Option<(String, i64)>,
 }
 
 /// Appends all batches of a stream in one commit. Where it fails, the table is as it was, and the data files that
@@ -25,12 +27,18 @@ pub async fn append_stream(
     batches: Box<dyn RecordBatchReader + Send>,
     options: AppendOptions,
 ) -> Result<Committed> {
+    if let Some(app) = &options.app_transaction
+        && let Some(done) = already_done(snapshot, app)
+    {
+        return Ok(done); // and the stream is not read
+    }
     let mut writer = TableWriter::try_new(snapshot, &batches.schema())?;
     let committed = write_and_commit(snapshot, &mut writer, batches, options).await;
-    if committed
-        .as_ref()
-        .is_err_and(|error| error.kind() != ErrorKind::CommitUnknown)
-    {
+    let is_nothing_of_it_there = match &committed {
+        Ok(committed) => committed.skipped,
+        Err(error) => error.kind() != ErrorKind::CommitUnknown,
+    };
+    if is_nothing_of_it_there {
         writer.abort().await;
     }
     committed
@@ -73,12 +81,12 @@ fn describe(snapshot: &Snapshot, written: Written, options: AppendOptions) -> Ap
             ("numOutputRows", i64::try_from(written.rows).unwrap_or(i64::MAX)),
             ("numOutputBytes", bytes),
         ],
-        is_blind_append: true,
     };
     Append {
         adds: written.adds,
         operation,
         user: options.user,
         max_attempts: options.max_attempts,
+        app_transaction: options.app_transaction,
     }
 }

@@ -12,6 +12,7 @@ use deltaic_log::TableLocation;
 use deltaic_log::decode::commits::{Cut, DecodedCommit, decode_commit, read_commit_in_pieces};
 use deltaic_log::decode::{FileBatch, StatisticsSource};
 use deltaic_log::listing::LogFile;
+use deltaic_log::transaction::Winner;
 use deltaic_protocol::actions::{ActionLine, PartitionText, parse_line};
 use deltaic_protocol::deletion_vector::DescriptorText;
 use deltaic_protocol::error::ContextValue;
@@ -46,8 +47,13 @@ pub(super) fn law(bytes: &[u8]) {
     let general = decode_commit(&spaced, &FILE, MAX_LINE_BYTES + 1);
     // It takes longer than the rest, and where it is cut depends on the number of the bytes.
     let is_read_in_pieces = bytes.len().is_multiple_of(3);
+    // Whoever loses against such a commit looks at it in a way of their own.
+    let winner = bounded(BOUND, bytes.len(), || {
+        Winner::decode(Version::ZERO, 0, bytes, MAX_LINE_BYTES)
+    });
     match (&quick, &general) {
         (Ok(quick), Ok(general)) => {
+            ensure_same(quick, &winner.expect("what is read can have won"));
             let (ours, theirs) = (said(quick, bytes), said(general, &spaced));
             assert_eq!(ours, theirs);
             assert_eq!(ours, read_line_by_line(bytes));
@@ -73,6 +79,21 @@ pub(super) fn law(bytes: &[u8]) {
         }
         _ => panic!("the two ways differ: {quick:?} | {general:?}"),
     }
+}
+
+/// What a loser sees of a commit is what replay sees.
+fn ensure_same(commit: &DecodedCommit, winner: &Winner) {
+    let rows = |batches: &[Arc<FileBatch>]| batches.iter().map(|batch| batch.len()).sum::<usize>();
+    let counts = (winner.adds.len(), winner.removes.len());
+    assert_eq!(counts, (rows(&commit.adds), rows(&commit.removes)));
+    assert_eq!(
+        (&winner.protocol, &winner.metadata),
+        (&commit.table.protocol, &commit.table.metadata)
+    );
+    assert_eq!(
+        (&winner.txns, &winner.domains),
+        (&commit.table.txns, &commit.table.domains)
+    );
 }
 
 /// The same in pieces, whose sizes follow from the bytes' number.

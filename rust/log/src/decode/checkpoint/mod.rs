@@ -2,6 +2,7 @@
 //!
 //! Protocol: *Checkpoints*, *V1 Spec*, *V2 Spec*, *Sidecar Files*. This room alone knows what a checkpoint is made of.
 
+mod action_rows;
 mod allowance;
 mod columns;
 mod fetched_group;
@@ -17,6 +18,7 @@ use deltaic_protocol::actions::Sidecar;
 use deltaic_protocol::log_path::{CheckpointFormat, LOG_FOLDER, LogFileKind};
 use deltaic_protocol::{Error, ErrorKind, Result};
 
+pub(crate) use self::action_rows::conformed;
 pub use self::parquet::{ActionsFile, RowGroupPlace};
 
 use self::allowance::Allowance;
@@ -35,7 +37,7 @@ use crate::segment::CheckpointFiles;
 use crate::store_error::store_error;
 
 /// The folder of the sidecars, below the log's.
-const SIDECARS: &str = "_sidecars";
+pub(crate) const SIDECARS: &str = "_sidecars";
 
 /// How many footers are fetched at once.
 const FOOTERS_IN_FLIGHT: usize = 64;
@@ -102,6 +104,16 @@ impl Checkpoint {
         Ok(read.map_err(|error| locate(error, files))?.table)
     }
 
+    /// Reads which sidecars a checkpoint names, and none of its file actions.
+    pub(crate) async fn read_sidecars(
+        location: &Arc<TableLocation>,
+        files: &CheckpointFiles,
+        max_line_bytes: usize,
+    ) -> Result<Vec<Sidecar>> {
+        let read = read_whole(location, files, FileActions::Neither, max_line_bytes).await;
+        Ok(read.map_err(|error| locate(error, files))?.sidecars)
+    }
+
     /// Proves that no row of its files in Parquet holds two actions. Opening does so as far as it reads the actions.
     pub(crate) async fn ensure_one_action_a_row(&self) -> Result<()> {
         let allowance = allowance_of(&self.parquet);
@@ -123,6 +135,21 @@ impl Checkpoint {
                     .fold(0, usize::saturating_add),
             ),
         }
+    }
+
+    /// Its files in Parquet, each with the number of each of its row groups.
+    pub(crate) fn row_groups(&self) -> impl Iterator<Item = (Arc<ActionsFile>, usize)> + '_ {
+        groups_of(&self.parquet)
+    }
+
+    /// The tombstones of a top level in JSON.
+    pub(crate) fn tombstones_of_lines(&self) -> &[Arc<FileBatch>] {
+        &self.removes
+    }
+
+    /// The same error, saying which checkpoint it is about.
+    pub(crate) fn locate(&self, error: Error) -> Error {
+        locate(error, &self.files)
     }
 
     /// The tombstones, which are read now: a table's files can be told without them.
@@ -196,6 +223,7 @@ async fn read_whole(
     judge(&checkpoint, files, !sidecars.is_empty())?;
     ensure_sidecars_once(&sidecars)?;
     if actions == FileActions::Neither {
+        checkpoint.sidecars = sidecars;
         return Ok(checkpoint);
     }
     let opened: Vec<_> = sidecars

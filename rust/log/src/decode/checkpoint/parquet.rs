@@ -28,7 +28,7 @@ use crate::parquet_file::ParquetFile;
 use crate::store_error::store_error;
 
 /// Rows a batch: large, since a log is read from end to end.
-const BATCH_ROWS: usize = 65_536;
+pub(super) const BATCH_ROWS: usize = 65_536;
 
 /// Which file actions are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,7 +85,7 @@ const REMOVE_COLUMNS: [&str; 4] = [
 pub struct ActionsFile {
     reader: ParquetFile,
     metadata: ArrowReaderMetadata,
-    relative: String,
+    pub(super) relative: String,
 }
 
 /// A batch's place in a file of actions, to come back to it for other columns of the same rows.
@@ -146,6 +146,15 @@ impl ActionsFile {
     /// How many rows the footer says there are.
     pub(super) fn rows(&self) -> usize {
         usize::try_from(self.metadata.metadata().file_metadata().num_rows()).unwrap_or(0)
+    }
+
+    /// How many of a row group's values of a column are NULL; none where its footer does not say, or has no such column.
+    pub(super) fn nulls(&self, group: usize, path: &str) -> Option<u64> {
+        let columns = self.metadata.metadata().row_group(group).columns();
+        let column = columns
+            .iter()
+            .find(|column| column.column_path().string() == path)?;
+        column.statistics()?.null_count_opt()
     }
 
     pub(super) fn row_groups(&self) -> usize {
@@ -304,7 +313,7 @@ impl ActionsFile {
     }
 
     /// The columns of a row group, so many rows at a time, within an allowance.
-    async fn batches(
+    pub(super) async fn batches(
         &self,
         group: usize,
         mask: ProjectionMask,
@@ -326,7 +335,7 @@ impl ActionsFile {
     }
 
     /// The wanted columns of a row group, without the actions of which it holds none; none where nothing is left.
-    fn mask(&self, group: usize, wanted: &[&str]) -> Option<ProjectionMask> {
+    pub(super) fn mask(&self, group: usize, wanted: &[&str]) -> Option<ProjectionMask> {
         let chunks = self.metadata.metadata().row_group(group).columns();
         let is_there = |unit: &str| {
             chunks
@@ -364,14 +373,14 @@ impl ActionsFile {
 }
 
 /// Rows of a row group. Where few of them are laid out at once, they are put together again.
-struct Batches {
+pub(super) struct Batches {
     stream: ParquetRecordBatchStream<FetchedGroup>,
     batch_rows: usize,
     allowance: Arc<Allowance>,
 }
 
 impl Batches {
-    async fn next(&mut self) -> std::result::Result<Option<RecordBatch>, ParquetError> {
+    pub(super) async fn next(&mut self) -> std::result::Result<Option<RecordBatch>, ParquetError> {
         let mut parts = Vec::new();
         let mut rows = 0usize;
         while rows < self.batch_rows {
@@ -391,7 +400,7 @@ impl Batches {
     }
 }
 
-const NO_SENSE: &str = "its bytes make no sense";
+pub(super) const NO_SENSE: &str = "its bytes make no sense";
 
 fn is_at_or_below(path: &str, wanted: &str) -> bool {
     path.strip_prefix(wanted)

@@ -73,6 +73,9 @@ proptest! {
         prop_assert_eq!(bitmap.union(&of(&right)), of(&left.union(&right).copied().collect()));
         prop_assert_eq!(bitmap.difference(&of(&right)), of(&left.difference(&right).copied().collect()));
         prop_assert!(bitmap.difference(&bitmap).is_empty());
+        prop_assert_eq!(bitmap.intersection(&of(&right)), of(&left.intersection(&right).copied().collect()));
+        prop_assert_eq!(bitmap.is_subset(&of(&right)), left.is_subset(&right));
+        prop_assert!(bitmap.intersection(&of(&right)).is_subset(&bitmap));
     }
 
     #[test]
@@ -86,6 +89,8 @@ proptest! {
         prop_assert!(one.union(&other).iter().eq(left.union(&right).copied()));
         prop_assert!(one.difference(&other).iter().eq(left.difference(&right).copied()));
         prop_assert_eq!(one.difference(&other).union(&other), one.union(&other));
+        prop_assert!(one.intersection(&other).iter().eq(left.intersection(&right).copied()));
+        prop_assert_eq!(one.is_subset(&other), left.is_subset(&right));
     }
 }
 

@@ -2,6 +2,7 @@
 //! refused, each time with its place in the text.
 
 mod comparisons;
+mod constants;
 mod lists;
 mod names;
 #[cfg(test)]

@@ -2,6 +2,10 @@
 //!
 //! Protocol: *CHECK Constraints*, *Column Invariants*.
 
+mod change;
+
+pub(crate) use change::{add, drop};
+
 use crate::Result;
 use crate::actions::Metadata;
 use crate::schema::{ColumnName, DataType, StructType};

@@ -2,6 +2,10 @@
 //!
 //! Protocol: *Clustered Table*.
 
+mod change;
+
+pub(crate) use change::{ensure_sound, set};
+
 use serde::Deserialize;
 
 use crate::actions::DomainMetadata;

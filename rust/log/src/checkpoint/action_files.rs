@@ -1,0 +1,247 @@
+//! Where file actions are written to: one flat file, or sidecars of bounded size.
+//!
+//! Protocol: *V1 Spec*, *V2 Spec*, *Sidecar Files*.
+
+use std::sync::Arc;
+
+use arrow_array::{Array, BooleanArray, RecordBatch, StructArray};
+use arrow_buffer::BooleanBuffer;
+use deltaic_protocol::Result;
+use deltaic_protocol::actions::Sidecar;
+use deltaic_protocol::log_path::LOG_FOLDER;
+use object_store::ObjectStoreExt;
+
+use super::add_form::AddForm;
+use super::columns::{FileSchemas, failed, rows_of};
+use super::parquet_out::{Finished, ParquetOut};
+use crate::clock::{new_id, now_ms};
+use crate::decode::checkpoint::SIDECARS;
+use crate::location::TableLocation;
+
+/// How many tombstones wait until they are written: a row group of their own, which those who look for files alone pass
+/// over.
+const TOMBSTONES_TOGETHER: usize = 1 << 16;
+
+/// How many tombstones are laid out at once, since every column of the adds is there beside them.
+const ROWS_TOGETHER: usize = 4096;
+
+/// The files.
+pub(super) struct ActionFiles<'a> {
+    location: &'a Arc<TableLocation>,
+    form: &'a AddForm,
+    schemas: &'a FileSchemas,
+    target: Target,
+    most_held: usize,
+    waiting: Vec<RecordBatch>,
+    waiting_rows: usize,
+    adds: u64,
+}
+
+/// What the actions go into.
+enum Target {
+    Flat(ParquetOut),
+    Sidecars {
+        /// How many actions one holds at most.
+        most: u64,
+        open: Option<ParquetOut>,
+        done: Vec<Finished>,
+    },
+}
+
+/// What was written.
+pub(super) struct WrittenActions {
+    /// The flat file, which is still to be finished; none where there are sidecars.
+    pub(super) flat: Option<ParquetOut>,
+    /// The sidecars.
+    pub(super) sidecars: Vec<Finished>,
+    /// How many adds there are.
+    pub(super) adds: u64,
+}
+
+impl<'a> ActionFiles<'a> {
+    /// File actions follow in a flat file.
+    pub(super) fn flat(
+        location: &'a Arc<TableLocation>,
+        form: &'a AddForm,
+        schemas: &'a FileSchemas,
+        file: ParquetOut,
+    ) -> Self {
+        Self::into_target(location, form, schemas, Target::Flat(file), 0)
+    }
+
+    /// File actions go into sidecars of at most so many actions, of which up to so many bytes are held.
+    pub(super) fn sidecars(
+        location: &'a Arc<TableLocation>,
+        form: &'a AddForm,
+        schemas: &'a FileSchemas,
+        most: usize,
+        most_held: usize,
+    ) -> Self {
+        let target = Target::Sidecars {
+            most: u64::try_from(most.max(1)).unwrap_or(u64::MAX),
+            open: None,
+            done: Vec::new(),
+        };
+        Self::into_target(location, form, schemas, target, most_held)
+    }
+
+    fn into_target(
+        location: &'a Arc<TableLocation>,
+        form: &'a AddForm,
+        schemas: &'a FileSchemas,
+        target: Target,
+        most_held: usize,
+    ) -> Self {
+        Self {
+            location,
+            form,
+            schemas,
+            target,
+            most_held,
+            waiting: Vec::new(),
+            waiting_rows: 0,
+            adds: 0,
+        }
+    }
+
+    /// Writes adds of [`super::columns::add_schema`], with the `stats_parsed` that they have where they come from.
+    pub(super) async fn adds(&mut self, adds: &RecordBatch, parsed: Option<&StructArray>) -> Result<()> {
+        let together = self.form.rows_together();
+        let mut first = 0usize;
+        while first < adds.num_rows() {
+            let rows = together.min(adds.num_rows() - first);
+            let parsed = parsed.map(|parsed| parsed.slice(first, rows));
+            let finished = self.form.finish(&adds.slice(first, rows), parsed.as_ref())?;
+            self.write("add", finished).await?;
+            first += rows;
+        }
+        self.adds += u64::try_from(adds.num_rows()).unwrap_or(0);
+        Ok(())
+    }
+
+    /// Takes tombstones of [`super::columns::remove_schema`].
+    pub(super) async fn removes(&mut self, removes: RecordBatch) -> Result<()> {
+        self.waiting_rows += removes.num_rows();
+        self.waiting.push(removes);
+        if self.waiting_rows >= TOMBSTONES_TOGETHER {
+            self.write_waiting().await?;
+        }
+        Ok(())
+    }
+
+    /// Writes what still waits, and finishes the last sidecar.
+    pub(super) async fn finish(&mut self) -> Result<()> {
+        self.write_waiting().await?;
+        if let Target::Sidecars { open, done, .. } = &mut self.target
+            && let Some(last) = open.take()
+        {
+            done.push(last.finish().await?);
+        }
+        Ok(())
+    }
+
+    /// What was written, once that is finished.
+    pub(super) fn into_written(self) -> WrittenActions {
+        let (flat, sidecars) = match self.target {
+            Target::Flat(file) => (Some(file), Vec::new()),
+            Target::Sidecars { done, .. } => (None, done),
+        };
+        WrittenActions {
+            flat,
+            sidecars,
+            adds: self.adds,
+        }
+    }
+
+    /// Gives everything up: what stands on the store so far goes, as far as it can.
+    pub(super) async fn abort(self) {
+        match self.target {
+            Target::Flat(file) => file.abort().await,
+            Target::Sidecars { open, done, .. } => {
+                if let Some(open) = open {
+                    open.abort().await;
+                }
+                for sidecar in done {
+                    if let Ok(path) = self.location.below(&sidecar.relative) {
+                        let _ = self.location.store().delete(&path).await;
+                    }
+                }
+            }
+        }
+    }
+
+    async fn write_waiting(&mut self) -> Result<()> {
+        if self.waiting.is_empty() {
+            return Ok(());
+        }
+        self.waiting_rows = 0;
+        self.end_group().await?;
+        for removes in std::mem::take(&mut self.waiting) {
+            let mut first = 0usize;
+            while first < removes.num_rows() {
+                let rows = ROWS_TOGETHER.min(removes.num_rows() - first);
+                let removes = unchanging(StructArray::from(removes.slice(first, rows)))?;
+                self.write("remove", removes).await?;
+                first += rows;
+            }
+        }
+        self.end_group().await
+    }
+
+    async fn end_group(&mut self) -> Result<()> {
+        match &mut self.target {
+            Target::Flat(file) | Target::Sidecars { open: Some(file), .. } => file.end_group().await,
+            Target::Sidecars { open: None, .. } => Ok(()),
+        }
+    }
+
+    async fn write(&mut self, action: &str, actions: StructArray) -> Result<()> {
+        let (most, open, done) = match &mut self.target {
+            Target::Flat(file) => return file.write(&rows_of(&self.schemas.flat, action, actions)?).await,
+            Target::Sidecars { most, open, done } => (*most, open, done),
+        };
+        let mut first = 0usize;
+        while first < actions.len() {
+            let mut file = match open.take() {
+                Some(file) => file,
+                None => {
+                    let relative = format!("{LOG_FOLDER}/{SIDECARS}/{}.parquet", new_id());
+                    ParquetOut::begin(self.location, relative, &self.schemas.sidecar, self.most_held)?
+                }
+            };
+            let room = usize::try_from(most.saturating_sub(file.rows())).unwrap_or(usize::MAX);
+            let rows = room.min(actions.len() - first);
+            let part = rows_of(&self.schemas.sidecar, action, actions.slice(first, rows))?;
+            let written = file.write(&part).await;
+            first += rows;
+            if written.is_ok() && file.rows() >= most {
+                done.push(file.finish().await?);
+            } else {
+                *open = Some(file);
+            }
+            written?;
+        }
+        Ok(())
+    }
+}
+
+/// Tombstones of a checkpoint, which changes nothing.
+fn unchanging(removes: StructArray) -> Result<StructArray> {
+    let rows = removes.len();
+    let (fields, mut columns, nulls) = removes.into_parts();
+    let place = fields.iter().position(|field| field.name() == "dataChange");
+    if let Some(column) = place.and_then(|place| columns.get_mut(place)) {
+        *column = Arc::new(BooleanArray::new(BooleanBuffer::new_unset(rows), None));
+    }
+    StructArray::try_new(fields, columns, nulls).map_err(failed)
+}
+
+/// The action that names a sidecar.
+pub(super) fn sidecar_action(sidecar: &Finished) -> Sidecar {
+    let name = sidecar.relative.rsplit('/').next().unwrap_or_default();
+    Sidecar {
+        path: name.to_owned(),
+        size_in_bytes: i64::try_from(sidecar.bytes).unwrap_or(i64::MAX),
+        modification_time: now_ms(),
+    }
+}

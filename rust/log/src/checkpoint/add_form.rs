@@ -1,0 +1,287 @@
+//! What the adds of a table's checkpoints hold besides the log's own fields: statistics and partition values, as text and
+//! as columns.
+//!
+//! Protocol: *Checkpoints* (`delta.checkpoint.writeStatsAsJson`, `delta.checkpoint.writeStatsAsStruct`), *Checkpoint
+//! Schema*: names are physical where columns are mapped.
+
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_array::{Array, ArrayRef, BooleanArray, RecordBatch, StringArray, StructArray};
+use arrow_buffer::{BooleanBuffer, NullBuffer};
+use arrow_schema::{DataType as ArrowType, Field, FieldRef, Fields};
+use deltaic_protocol::Result;
+use deltaic_protocol::column_mapping::{ColumnMappingMode, name_in_log, physical_schema};
+use deltaic_protocol::partition::parse_texts;
+use deltaic_protocol::properties::{IndexedColumns, boolean, indexed_columns};
+use deltaic_protocol::schema::{ColumnName, DataType, StructField, StructType};
+use deltaic_protocol::statistics::{StatisticsBuilder, StatisticsColumns, StatisticsSchema, StatisticsText};
+
+use super::columns::{add_schema, failed};
+use crate::snapshot::Snapshot;
+
+/// Values of statistics that are laid out at once, about: a table of thousands of columns takes fewer rows at a time.
+const VALUES_TOGETHER: usize = 1 << 20;
+
+/// Rows that are laid out at once: at least and at most.
+const ROWS_TOGETHER: (usize, usize) = (64, 4096);
+
+/// What the adds of a table's checkpoints hold.
+#[derive(Debug)]
+pub(super) struct AddForm {
+    has_text: bool,
+    /// What `stats_parsed` holds, where it is written.
+    columns: Option<StatisticsSchema>,
+    /// What statistics of another checkpoint may hold that has them as columns alone.
+    all: StatisticsSchema,
+    /// The partition columns under the log's names, where they are written as columns.
+    partitions: Vec<StructField>,
+    fields: Fields,
+}
+
+impl AddForm {
+    /// The form that the table's properties ask for.
+    ///
+    /// Errors: `CorruptLog` for a property that is neither true nor false.
+    pub(super) fn of(snapshot: &Snapshot) -> Result<Self> {
+        let (metadata, mode) = (snapshot.metadata(), snapshot.column_mapping());
+        let has_text = boolean(metadata, "delta.checkpoint.writeStatsAsJson")?;
+        let has_columns = boolean(metadata, "delta.checkpoint.writeStatsAsStruct")?;
+        let is_partition = |field: &&StructField| metadata.partition_columns.contains(&field.name);
+        let with_data = StructType {
+            fields: snapshot
+                .schema()
+                .fields
+                .iter()
+                .filter(|field| !is_partition(field))
+                .cloned()
+                .collect(),
+        };
+        let physical = physical_schema(&with_data, mode);
+        let same = |field: &StructField| field.name.clone();
+        let all = StatisticsSchema::all(&physical, &same);
+        // Beside the text, which says everything, the columns that writers index are enough; alone they have to say all.
+        let indexed = indexed_columns(metadata).unwrap_or(IndexedColumns::All);
+        let columns = match (has_columns, has_text) {
+            (false, _) => None,
+            (true, false) => Some(all.clone()),
+            (true, true) => {
+                let paths = indexed_paths(&with_data, &indexed, mode);
+                Some(StatisticsSchema::of_columns(&physical, &same, &paths))
+            }
+        };
+        let in_log = |field: &StructField| StructField {
+            name: name_in_log(field, mode).to_owned(),
+            ..field.clone()
+        };
+        let partitions = match has_columns {
+            true => snapshot.partition_fields().into_iter().map(in_log).collect(),
+            false => Vec::new(),
+        };
+        let mut form = Self {
+            has_text,
+            columns,
+            all,
+            partitions,
+            fields: Fields::empty(),
+        };
+        let none = RecordBatch::new_empty(add_schema());
+        form.fields = form.finish(&none, None)?.fields().clone();
+        Ok(form)
+    }
+
+    /// The fields of an add.
+    pub(super) fn fields(&self) -> &Fields {
+        &self.fields
+    }
+
+    /// How many adds are finished at once.
+    pub(super) fn rows_together(&self) -> usize {
+        let columns = self
+            .columns
+            .as_ref()
+            .map_or(1, |columns| columns.struct_leaves().len());
+        let (least, most) = ROWS_TOGETHER;
+        (VALUES_TOGETHER / columns.max(1)).clamp(least, most)
+    }
+
+    /// Adds of [`add_schema`] as the checkpoint holds them. `parsed` is the `stats_parsed` that they have where they come
+    /// from, and counts where there is no text.
+    pub(super) fn finish(&self, adds: &RecordBatch, parsed: Option<&StructArray>) -> Result<StructArray> {
+        let rows = adds.num_rows();
+        let mut fields: Vec<FieldRef> = Vec::new();
+        let mut columns: Vec<ArrayRef> = Vec::new();
+        let mut push = |name: &str, column: ArrayRef| {
+            fields.push(Arc::new(Field::new(name, column.data_type().clone(), true)));
+            columns.push(column);
+        };
+        let mut texts = StringArray::new_null(rows);
+        for (field, column) in adds.schema_ref().fields().iter().zip(adds.columns()) {
+            match field.name().as_str() {
+                "stats" => texts = column.as_string_opt::<i32>().cloned().unwrap_or(texts),
+                // A checkpoint changes nothing.
+                "dataChange" => push(
+                    "dataChange",
+                    Arc::new(BooleanArray::new(BooleanBuffer::new_unset(rows), None)),
+                ),
+                name => push(name, Arc::clone(column)),
+            }
+        }
+        if self.has_text {
+            push("stats", Arc::new(self.texts(&texts, parsed)?));
+        }
+        if let Some(wanted) = &self.columns {
+            push("stats_parsed", Arc::new(statistics_of(wanted, &texts, parsed)?));
+        }
+        if let Some(values) = self.partition_values(adds)? {
+            push("partitionValues_parsed", Arc::new(values));
+        }
+        StructArray::try_new(Fields::from(fields), columns, None).map_err(failed)
+    }
+
+    /// The text of each add's statistics: its own, else what the columns say.
+    fn texts(&self, texts: &StringArray, parsed: Option<&StructArray>) -> Result<StringArray> {
+        let Some(parsed) = parsed.filter(|_| texts.null_count() > 0) else {
+            return Ok(texts.clone());
+        };
+        let present: BooleanArray = (0..texts.len())
+            .map(|row| Some(texts.is_null(row) && parsed.is_valid(row)))
+            .collect();
+        let spelled = StatisticsColumns::from_struct(parsed, &self.all)?.to_texts(&present);
+        Ok(texts
+            .iter()
+            .zip(&spelled)
+            .map(|(text, spelled)| text.or(spelled))
+            .collect())
+    }
+
+    /// The partition values typed; none where they are not wanted.
+    fn partition_values(&self, adds: &RecordBatch) -> Result<Option<StructArray>> {
+        let Some(texts) = adds
+            .column_by_name("partitionValues")
+            .and_then(|column| column.as_map_opt())
+        else {
+            return Ok(None);
+        };
+        let mut columns: Vec<(FieldRef, ArrayRef)> = Vec::new();
+        for field in &self.partitions {
+            let column = parse_texts(field, texts)?;
+            // A column that holds nothing but NULL has no type in Parquet.
+            if *column.data_type() != ArrowType::Null {
+                let name = Field::new(&field.name, column.data_type().clone(), true);
+                columns.push((Arc::new(name), column));
+            }
+        }
+        Ok((!columns.is_empty()).then(|| StructArray::from(columns)))
+    }
+}
+
+/// `stats_parsed`: NULL where a file has no statistics.
+fn statistics_of(
+    wanted: &StatisticsSchema,
+    texts: &StringArray,
+    parsed: Option<&StructArray>,
+) -> Result<StructArray> {
+    let mut builder = StatisticsBuilder::with_capacity(wanted, texts.len());
+    for text in texts {
+        builder.push(text.map_or(StatisticsText::Absent, |text| {
+            StatisticsText::Plain(text.as_bytes())
+        }));
+    }
+    let mut statistics = builder.finish()?;
+    let has_text: BooleanArray = (0..texts.len()).map(|row| Some(texts.is_valid(row))).collect();
+    let mut present = has_text.values().clone();
+    if let Some(parsed) = parsed.filter(|_| texts.null_count() > 0) {
+        let columns = StatisticsColumns::from_struct(parsed, wanted)?;
+        statistics = statistics.or_else(&has_text, &columns)?;
+        present = (0..texts.len())
+            .map(|row| texts.is_valid(row) || parsed.is_valid(row))
+            .collect();
+    }
+    let parts = [
+        ("numRecords", Some(statistics.num_records)),
+        // Bounds that are not exact stay so whatever the table's features are.
+        ("tightBounds", Some(statistics.tight_bounds)),
+        ("minValues", without_empty(&statistics.min)?),
+        ("maxValues", without_empty(&statistics.max)?),
+        ("nullCount", without_empty(&statistics.null_count)?),
+    ];
+    let (mut fields, mut columns): (Vec<FieldRef>, Vec<ArrayRef>) = (Vec::new(), Vec::new());
+    for (name, column) in parts {
+        if let Some(column) = column {
+            fields.push(Arc::new(Field::new(name, column.data_type().clone(), true)));
+            columns.push(column);
+        }
+    }
+    StructArray::try_new(Fields::from(fields), columns, Some(NullBuffer::new(present))).map_err(failed)
+}
+
+/// A column without structs that hold no column, which Parquet does not have; none where nothing is left.
+fn without_empty(column: &ArrayRef) -> Result<Option<ArrayRef>> {
+    let Some(rows) = column.as_struct_opt() else {
+        return Ok(Some(Arc::clone(column)));
+    };
+    let (mut fields, mut columns): (Vec<FieldRef>, Vec<ArrayRef>) = (Vec::new(), Vec::new());
+    for (field, column) in rows.fields().iter().zip(rows.columns()) {
+        if let Some(column) = without_empty(column)? {
+            let kept = field.as_ref().clone().with_data_type(column.data_type().clone());
+            fields.push(Arc::new(kept));
+            columns.push(column);
+        }
+    }
+    if fields.is_empty() {
+        return Ok(None);
+    }
+    let kept = StructArray::try_new(Fields::from(fields), columns, rows.nulls().cloned()).map_err(failed)?;
+    Ok(Some(Arc::new(kept)))
+}
+
+/// The paths of the columns that writers gather statistics of, in the log's names.
+fn indexed_paths(schema: &StructType, indexed: &IndexedColumns, mode: ColumnMappingMode) -> Vec<Vec<String>> {
+    let mut walk = Walk {
+        named: match indexed {
+            IndexedColumns::Named(names) => Some(names),
+            _ => None,
+        },
+        left: match indexed {
+            IndexedColumns::First(count) => *count,
+            IndexedColumns::All | IndexedColumns::Named(_) => usize::MAX,
+        },
+        mode,
+        found: Vec::new(),
+    };
+    walk.go(schema, &mut Vec::new(), &mut Vec::new());
+    walk.found
+}
+
+struct Walk<'a> {
+    named: Option<&'a Vec<ColumnName>>,
+    left: usize,
+    mode: ColumnMappingMode,
+    found: Vec<Vec<String>>,
+}
+
+impl Walk<'_> {
+    fn go(&mut self, schema: &StructType, path: &mut Vec<String>, in_log: &mut Vec<String>) {
+        for field in &schema.fields {
+            if self.left == 0 {
+                return;
+            }
+            path.push(field.name.clone());
+            in_log.push(name_in_log(field, self.mode).to_owned());
+            match &field.data_type {
+                DataType::Struct(inner) => self.go(inner, path, in_log),
+                _ if self
+                    .named
+                    .is_none_or(|names| names.iter().any(|name| path.starts_with(name.parts()))) =>
+                {
+                    self.left -= 1;
+                    self.found.push(in_log.clone());
+                }
+                _ => {}
+            }
+            path.pop();
+            in_log.pop();
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! What stands of an older checkpoint in Parquet, read again with every field, a few thousand actions at a time.
+
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_array::{Array, BooleanArray, StructArray};
+use arrow_buffer::BooleanBuffer;
+use arrow_schema::SchemaRef;
+use arrow_select::filter::filter;
+use deltaic_protocol::actions::columns;
+use deltaic_protocol::{Error, ErrorKind, Result};
+
+use super::action_files::ActionFiles;
+use super::columns::{add_schema, failed, remove_schema};
+use super::standing_rows::Retention;
+use crate::decode::checkpoint::{ActionsFile, Checkpoint, conformed};
+use crate::decode::{FileBatch, StatisticsSource};
+use crate::reconcile::{NewerKeys, Survivors};
+
+/// A row group, and the batches of its adds of which something stands, each with its place among all of them.
+struct StandingGroup {
+    file: Arc<ActionsFile>,
+    group: usize,
+    batches: Vec<(usize, Survivors)>,
+}
+
+/// Writes the adds that stand in row groups of a checkpoint.
+pub(super) async fn write_adds(adds: &[Survivors], out: &mut ActionFiles<'_>) -> Result<()> {
+    for standing in groups_of(adds) {
+        let mut paths = paths("add", &add_schema());
+        if standing.file.may_lack_text(standing.group) {
+            paths.push("add.stats_parsed".to_owned());
+        }
+        let rows = standing.file.action_rows(standing.group, "add", &paths).await?;
+        let mut rows = rows.ok_or_else(changed)?;
+        let mut here = (0usize, 0usize);
+        let mut met = 0usize;
+        while let Some(batch) = rows.next().await? {
+            if batch.ordinal != here.0 {
+                here = (batch.ordinal, 0);
+            }
+            let Some(actions) = batch.actions else {
+                continue;
+            };
+            let first = here.1;
+            here.1 += actions.len();
+            let mut batches = standing.batches.iter();
+            let Some((_, survivors)) = batches.find(|(ordinal, _)| *ordinal == batch.ordinal) else {
+                continue;
+            };
+            if here.1 > survivors.live.len() {
+                return Err(changed());
+            }
+            met += actions.len();
+            let Some(kept) = kept(&actions, survivors.live.slice(first, actions.len()))? else {
+                continue;
+            };
+            let parsed = kept
+                .column_by_name("stats_parsed")
+                .and_then(|parsed| parsed.as_struct_opt());
+            out.adds(&conformed(&kept, &add_schema())?, parsed).await?;
+        }
+        let expected: usize = standing.batches.iter().map(|(_, files)| files.live.len()).sum();
+        if met != expected {
+            return Err(changed());
+        }
+    }
+    Ok(())
+}
+
+/// Writes the tombstones of a checkpoint on whose files there is no newer word and that have not expired.
+pub(super) async fn write_tombstones(
+    checkpoint: &Checkpoint,
+    newer: &NewerKeys,
+    retention: Retention,
+    out: &mut ActionFiles<'_>,
+) -> Result<()> {
+    let paths = paths("remove", &remove_schema());
+    for (file, group) in checkpoint.row_groups() {
+        let Some(mut rows) = file.action_rows(group, "remove", &paths).await? else {
+            continue;
+        };
+        while let Some(batch) = rows.next().await? {
+            let Some(actions) = batch.actions else {
+                continue;
+            };
+            let keyed = conformed(&actions, &columns::remove_schema())?;
+            let files = Arc::new(FileBatch::try_new(keyed, Vec::new(), StatisticsSource::None)?);
+            let stand = retention.keep(&newer.probe(&Survivors::all(files)));
+            if let Some(kept) = kept(&actions, stand.live)? {
+                out.removes(conformed(&kept, &remove_schema())?).await?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The row groups of which something stands, in their order.
+fn groups_of(adds: &[Survivors]) -> Vec<StandingGroup> {
+    let mut groups: Vec<StandingGroup> = Vec::new();
+    for survivors in adds {
+        let StatisticsSource::RowGroup(place) = &survivors.files.statistics else {
+            continue;
+        };
+        if survivors.live.count_set_bits() == 0 {
+            continue;
+        }
+        let batch = (place.ordinal, survivors.clone());
+        match groups.last_mut() {
+            Some(last) if Arc::ptr_eq(&last.file, &place.file) && last.group == place.group => {
+                last.batches.push(batch);
+            }
+            _ => groups.push(StandingGroup {
+                file: Arc::clone(&place.file),
+                group: place.group,
+                batches: vec![batch],
+            }),
+        }
+    }
+    groups
+}
+
+/// The paths of the fields of an action.
+fn paths(action: &str, schema: &SchemaRef) -> Vec<String> {
+    let fields = schema.fields().iter();
+    fields.map(|field| format!("{action}.{}", field.name())).collect()
+}
+
+/// The actions that are marked; none where none is.
+fn kept(actions: &StructArray, live: BooleanBuffer) -> Result<Option<StructArray>> {
+    let count = live.count_set_bits();
+    if count == 0 {
+        return Ok(None);
+    }
+    if count == actions.len() {
+        return Ok(Some(actions.clone()));
+    }
+    let kept = filter(actions, &BooleanArray::new(live, None)).map_err(failed)?;
+    Ok(kept.as_struct_opt().cloned())
+}
+
+fn changed() -> Error {
+    Error::new(
+        ErrorKind::CorruptLog,
+        "a checkpoint is not what it was when the table was opened",
+    )
+    .hint("open the table again; no checkpoint was written")
+}

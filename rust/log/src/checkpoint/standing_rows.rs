@@ -1,0 +1,134 @@
+//! Which rows of a log file stand, met one after the other while the file is read again.
+
+use std::collections::HashMap;
+use std::ops::Range;
+use std::sync::Arc;
+
+use arrow_array::Array;
+use arrow_array::cast::AsArray;
+use arrow_array::types::Int64Type;
+use arrow_buffer::BooleanBuffer;
+use deltaic_protocol::actions::LogicalFileKey;
+use deltaic_protocol::properties::tombstone_is_expired;
+
+use crate::decode::FileBatch;
+use crate::listing::LogFile;
+use crate::reconcile::Survivors;
+
+/// How long tombstones stay.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Retention {
+    /// Milliseconds.
+    pub(super) tombstone_ms: i64,
+    /// Milliseconds since the epoch.
+    pub(super) now_ms: i64,
+}
+
+impl Retention {
+    /// Tombstones without those that have expired. Protocol: *Checkpoints*, *Add File and Remove File*.
+    pub(super) fn keep(self, tombstones: &Survivors) -> Survivors {
+        let times = tombstones.files.batch.column_by_name("deletion_timestamp");
+        let times = times.and_then(|times| times.as_primitive_opt::<Int64Type>());
+        let is_kept = |row: usize| {
+            let time = times
+                .filter(|times| times.is_valid(row))
+                .map(|times| times.value(row));
+            !tombstone_is_expired(time, self.tombstone_ms, self.now_ms)
+        };
+        let rows = 0..tombstones.live.len();
+        Survivors {
+            files: Arc::clone(&tombstones.files),
+            live: rows
+                .map(|row| tombstones.live.value(row) && is_kept(row))
+                .collect(),
+        }
+    }
+}
+
+/// The actions of one kind that a log file holds, in its order, and which of them stand. Batches of which nothing stood
+/// may have been let go.
+#[derive(Debug, Default)]
+pub(super) struct StandingRows {
+    parts: Vec<(Arc<FileBatch>, Range<usize>, BooleanBuffer)>,
+    part: usize,
+    row: usize,
+}
+
+impl StandingRows {
+    /// Whether any row stands.
+    fn any(&self) -> bool {
+        let mut parts = self.parts.iter();
+        parts.any(|(_, rows, live)| live.slice(rows.start, rows.len()).count_set_bits() > 0)
+    }
+
+    /// Meets the next action of the file; whether it stands.
+    pub(super) fn meet(&mut self, key: &LogicalFileKey<'_>) -> bool {
+        while let Some((files, rows, live)) = self.parts.get(self.part) {
+            let row = rows.start + self.row;
+            if row >= rows.end {
+                self.part += 1;
+                self.row = 0;
+                continue;
+            }
+            // Keys stand once in a file, so this is one of a batch that was let go.
+            if files.keys.key(row) != *key {
+                return false;
+            }
+            self.row += 1;
+            return live.value(row);
+        }
+        false
+    }
+
+    /// Whether all actions were met: the file is what it was when the table was opened.
+    pub(super) fn is_met(&self) -> bool {
+        let rest = self.parts.get(self.part..).unwrap_or_default();
+        let left = rest.iter().map(|(_, rows, _)| rows.len()).sum::<usize>();
+        left == self.row
+    }
+}
+
+/// A log file of lines of which something stands.
+#[derive(Debug)]
+pub(super) struct StandingFile {
+    pub(super) file: Arc<LogFile>,
+    pub(super) adds: StandingRows,
+    pub(super) removes: StandingRows,
+}
+
+/// The files of lines that hold what stands, in the order in which they come first. What comes from Parquet is left out.
+pub(super) fn standing_files(adds: &[Survivors], removes: &[Survivors]) -> Vec<StandingFile> {
+    let mut files: Vec<StandingFile> = Vec::new();
+    let mut places: HashMap<String, usize> = HashMap::new();
+    for (survivors, are_adds) in adds
+        .iter()
+        .map(|survivors| (survivors, true))
+        .chain(removes.iter().map(|survivors| (survivors, false)))
+    {
+        for span in &survivors.files.spans {
+            let place = *places.entry(span.file.name.clone()).or_insert_with(|| {
+                files.push(StandingFile {
+                    file: Arc::clone(&span.file),
+                    adds: StandingRows::default(),
+                    removes: StandingRows::default(),
+                });
+                files.len() - 1
+            });
+            let Some(file) = files.get_mut(place) else {
+                continue;
+            };
+            let rows = if are_adds {
+                &mut file.adds
+            } else {
+                &mut file.removes
+            };
+            rows.parts.push((
+                Arc::clone(&survivors.files),
+                span.rows.clone(),
+                survivors.live.clone(),
+            ));
+        }
+    }
+    files.retain(|file| file.adds.any() || file.removes.any());
+    files
+}

@@ -1,0 +1,202 @@
+//! A file on its way to the store: whole under its final name, or not there at all.
+//!
+//! A file that is small enough is held and put if absent. A larger one goes in parts, which no store takes under a
+//! condition: it is looked whether another stands there before the parts become a file. Of two checkpoints of one version
+//! that are written at once the later may then take the other's place, which the protocol allows since both say the same.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use object_store::path::Path;
+use object_store::{
+    Error, ObjectStore, ObjectStoreExt, PutMode, PutOptions, PutPayload, PutResult, Result, WriteMultipart,
+};
+use parquet::arrow::async_writer::AsyncFileWriter;
+use parquet::errors::ParquetError;
+
+use crate::store_error::Cause;
+
+/// Bytes of a part.
+const PART_BYTES: usize = 8 << 20;
+
+/// How many parts are sent at once.
+const PARTS_IN_FLIGHT: usize = 4;
+
+/// Whose file stands at the place in the end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Landed {
+    /// Ours.
+    Ours,
+    /// One that was there before, or ours whose acknowledgement was lost.
+    Another,
+}
+
+/// The file.
+#[derive(Debug)]
+pub(super) struct Upload {
+    store: Arc<dyn ObjectStore>,
+    path: Path,
+    is_local: bool,
+    most_held: usize,
+    held: Vec<Bytes>,
+    held_bytes: usize,
+    sending: Option<WriteMultipart>,
+    landed: Option<Landed>,
+}
+
+impl Upload {
+    /// A file of which up to so many bytes are held.
+    pub(super) fn new(store: Arc<dyn ObjectStore>, path: Path, is_local: bool, most_held: usize) -> Self {
+        Self {
+            store,
+            path,
+            is_local,
+            most_held,
+            held: Vec::new(),
+            held_bytes: 0,
+            sending: None,
+            landed: None,
+        }
+    }
+
+    /// Whose file stands there, once it is complete.
+    pub(super) fn landed(&self) -> Option<Landed> {
+        self.landed
+    }
+
+    /// Gives it up: what the store holds of it so far goes.
+    pub(super) async fn abort(self) {
+        if let Some(parts) = self.sending {
+            let _ = parts.abort().await;
+        }
+    }
+
+    async fn take(&mut self, bytes: Bytes) -> Result<()> {
+        self.held_bytes += bytes.len();
+        self.held.push(bytes);
+        if self.held_bytes > self.most_held && self.sending.is_none() {
+            let upload = self.store.put_multipart(&self.path).await?;
+            self.sending = Some(WriteMultipart::new_with_chunk_size(upload, PART_BYTES));
+        }
+        if let Some(parts) = &mut self.sending {
+            for bytes in self.held.drain(..) {
+                parts.wait_for_capacity(PARTS_IN_FLIGHT).await?;
+                parts.put(bytes);
+            }
+        }
+        Ok(())
+    }
+
+    async fn land(&mut self) -> Result<Landed> {
+        let sent = match self.sending.take() {
+            Some(parts) => {
+                if is_there(&self.store, &self.path).await? {
+                    let _ = parts.abort().await;
+                    return Ok(Landed::Another);
+                }
+                parts.finish().await
+            }
+            None => {
+                let payload: PutPayload = std::mem::take(&mut self.held).into_iter().collect();
+                put(&self.store, &self.path, self.is_local, payload).await
+            }
+        };
+        match sent {
+            Ok(_) => Ok(Landed::Ours),
+            Err(error @ Error::AlreadyExists { .. }) if !Cause::of(&error).is_undecided() => {
+                Ok(Landed::Another)
+            }
+            // No answer tells; a file that stands there is whole, whoever wrote it.
+            Err(error) => match is_there(&self.store, &self.path).await {
+                Ok(true) => Ok(Landed::Another),
+                _ => Err(error),
+            },
+        }
+    }
+}
+
+async fn put(
+    store: &Arc<dyn ObjectStore>,
+    path: &Path,
+    is_local: bool,
+    payload: PutPayload,
+) -> Result<PutResult> {
+    let put = |mode: PutMode, payload: PutPayload| {
+        let options = PutOptions {
+            mode,
+            ..PutOptions::default()
+        };
+        store.put_opts(path, payload, options)
+    };
+    match put(PutMode::Create, payload.clone()).await {
+        // A file system without hard links has no such put.
+        Err(error) if is_local && !matches!(error, Error::AlreadyExists { .. }) => {
+            match is_there(store, path).await {
+                Ok(false) => put(PutMode::Overwrite, payload).await,
+                _ => Err(error),
+            }
+        }
+        done => done,
+    }
+}
+
+async fn is_there(store: &Arc<dyn ObjectStore>, path: &Path) -> Result<bool> {
+    match store.head(path).await {
+        Ok(_) => Ok(true),
+        Err(Error::NotFound { .. }) => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+impl AsyncFileWriter for Upload {
+    fn write(&mut self, bytes: Bytes) -> BoxFuture<'_, parquet::errors::Result<()>> {
+        let taken = self.take(bytes);
+        taken
+            .map(|taken| taken.map_err(|error| ParquetError::External(Box::new(error))))
+            .boxed()
+    }
+
+    fn complete(&mut self) -> BoxFuture<'_, parquet::errors::Result<()>> {
+        async move {
+            let landed = self.land().await;
+            self.landed = Some(landed.map_err(|error| ParquetError::External(Box::new(error)))?);
+            Ok(())
+        }
+        .boxed()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use object_store::memory::InMemory;
+    use parquet::errors::Result;
+
+    use super::*;
+
+    fn external(error: Error) -> ParquetError {
+        ParquetError::External(Box::new(error))
+    }
+
+    /// What came first stays, whether the file is held or goes in parts.
+    #[tokio::test]
+    async fn a_file_that_is_there_is_not_replaced() -> Result<()> {
+        for most_held in [0, 1 << 20] {
+            let store: Arc<dyn ObjectStore> = Arc::new(InMemory::new());
+            let path = Path::from("a");
+            let content = async || -> Result<Bytes> {
+                let got = store.get(&path).await.map_err(external)?;
+                got.bytes().await.map_err(external)
+            };
+            for (bytes, landed) in [("first", Landed::Ours), ("other", Landed::Another)] {
+                let mut upload = Upload::new(Arc::clone(&store), path.clone(), false, most_held);
+                upload.write(Bytes::from(bytes)).await?;
+                upload.complete().await?;
+                assert_eq!(upload.landed(), Some(landed), "{most_held}");
+                assert_eq!(content().await?, "first", "{most_held}");
+            }
+        }
+        Ok(())
+    }
+}

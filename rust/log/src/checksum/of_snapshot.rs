@@ -1,0 +1,67 @@
+//! The checksum of a snapshot, counted anew, and the one that stands beside it.
+
+use deltaic_protocol::actions::{CommitInfo, Txn};
+use deltaic_protocol::checksum::VersionChecksum;
+use deltaic_protocol::features::{Maintenance, ensure_maintainable};
+use deltaic_protocol::{Error, Result};
+
+use crate::history::read_commit_info;
+use crate::listing::LogFile;
+use crate::snapshot::{Snapshot, read_checksum};
+
+/// The version checksum of a snapshot, every field counted anew. `now_ms` is the time in milliseconds since the epoch by
+/// which transaction identifiers expire.
+///
+/// The commit of the version is read where the snapshot stands on a checkpoint or a compaction file and has not read it:
+/// the checksum names it by its `txnId`.
+///
+/// # Errors
+///
+/// `UnsupportedFeature` where the table has a feature that is not known; `CorruptLog` where the version's numbers cannot
+/// be added up; `StorageError`.
+pub async fn checksum_of(snapshot: &Snapshot, now_ms: i64) -> Result<VersionChecksum> {
+    let located = |error: Error| {
+        error
+            .with("table", snapshot.location().uri())
+            .with("version", snapshot.version())
+    };
+    let judged = ensure_maintainable(
+        snapshot.protocol(),
+        snapshot.metadata(),
+        snapshot.schema(),
+        Maintenance::VersionChecksum,
+    );
+    judged.map_err(located)?;
+    let txns: Vec<Txn> = snapshot.current_txns(now_ms).into_iter().cloned().collect();
+    let info = commit_info_of(snapshot).await;
+    snapshot
+        .summarize(&txns, &info, VersionChecksum::of)?
+        .map_err(located)
+}
+
+/// What the commit of a snapshot's version says about itself; nothing where it is gone or has nothing to say.
+async fn commit_info_of(snapshot: &Snapshot) -> CommitInfo {
+    if snapshot.commit_info().is_some() {
+        return snapshot.own_commit_info();
+    }
+    let version = snapshot.version();
+    let of_segment = snapshot.segment().commits.last();
+    let commit = of_segment.filter(|file| file.path.version == version).cloned();
+    let commit = commit.unwrap_or_else(|| LogFile::commit(version).into());
+    let text = read_commit_info(snapshot.location(), &commit).await;
+    let text = text.ok().flatten();
+    text.and_then(|text| serde_json::from_str(&text).ok())
+        .unwrap_or_default()
+}
+
+/// The checksum that stands beside a snapshot's version, where it names that version's commit and agrees with the
+/// snapshot; it can be gone on from.
+pub async fn sound_checksum_of(snapshot: &Snapshot) -> Option<VersionChecksum> {
+    let file = snapshot.segment().checksum.as_deref();
+    let checksum = read_checksum(snapshot.location(), file).await.ok()??;
+    let info = commit_info_of(snapshot).await;
+    let is_its = checksum.txn_id.is_some() && checksum.txn_id == info.txn_id;
+    let txns: Vec<Txn> = snapshot.txns().values().cloned().collect();
+    let disagreements = snapshot.summarize(&txns, &info, |state| checksum.disagreements(state));
+    (is_its && disagreements.is_ok_and(|found| found.is_empty())).then_some(checksum)
+}

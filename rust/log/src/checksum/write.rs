@@ -1,0 +1,41 @@
+//! A checksum put under its version's name.
+
+use deltaic_protocol::checksum::VersionChecksum;
+use deltaic_protocol::log_path::LOG_FOLDER;
+use deltaic_protocol::{Error, Result, Version};
+
+use super::checksum_of;
+use crate::location::TableLocation;
+use crate::new_file::{Made, make};
+use crate::snapshot::Snapshot;
+
+/// Writes the checksum of a version whose commit is made; one that is there already stays as it is.
+///
+/// # Errors
+///
+/// `InvalidArgument` where the checksum lacks what the text requires; `StorageError`. Neither harms the table.
+pub async fn write_checksum(
+    location: &TableLocation,
+    version: Version,
+    checksum: &VersionChecksum,
+) -> Result<Made> {
+    let located = |error: Error| error.with("table", location.uri()).with("version", version);
+    let text = checksum.to_text().map_err(located)?;
+    let relative = format!("{LOG_FOLDER}/{}.crc", version.file_stem());
+    make(location, &relative, text.into_bytes())
+        .await
+        .map_err(located)
+}
+
+/// Sees to it that a snapshot's version has a checksum: where the log's listing showed none, it is counted and written.
+///
+/// # Errors
+///
+/// As of [`checksum_of`] and [`write_checksum`].
+pub async fn keep_checksum(snapshot: &Snapshot, now_ms: i64) -> Result<Made> {
+    if snapshot.segment().checksum.is_some() {
+        return Ok(Made::Before);
+    }
+    let checksum = checksum_of(snapshot, now_ms).await?;
+    write_checksum(snapshot.location(), snapshot.version(), &checksum).await
+}

@@ -1,0 +1,115 @@
+//! What a writer leaves in the log's folder that was stopped: the temporary file of a commit, the object of a trial.
+
+use std::collections::HashSet;
+
+use deltaic_protocol::log_path::{LOG_FOLDER, LogPath};
+use object_store::ObjectMeta;
+
+use super::plan::{Deletion, Expired};
+
+/// Those of the files of the log's folder that were left behind before a time, in milliseconds since the epoch; `gone`
+/// are names that a plan deletes.
+pub(super) fn left_behind(objects: &[ObjectMeta], gone: &HashSet<&str>, before_ms: i64) -> Vec<Deletion> {
+    let names = objects.iter().filter_map(|object| object.location.filename());
+    let names: HashSet<&str> = names.filter(|name| !gone.contains(name)).collect();
+    let of_object = |object: &ObjectMeta| {
+        let name = object.location.filename()?;
+        let is_old = object.last_modified.timestamp_millis() < before_ms;
+        let is_spent = is_temporary(name) || file_beside(name).is_some_and(|file| !names.contains(file));
+        (is_old && is_spent).then(|| Deletion {
+            path: format!("{LOG_FOLDER}/{name}"),
+            bytes: object.size,
+            why: Expired::LeftBehind,
+        })
+    };
+    objects.iter().filter_map(of_object).collect()
+}
+
+/// The file of the log that a hidden file stands beside: some file systems keep a checksum of `x` in `.x.crc`.
+fn file_beside(name: &str) -> Option<&str> {
+    let file = name.strip_prefix('.')?.strip_suffix(".crc")?;
+    LogPath::parse(file).map(|_| file)
+}
+
+/// Whether a name is one that a committer gives what it takes away again: `.n.json.u.tmp`, with n the version and u a
+/// unique id, or `_probe-u`. No name that only looks similar is meant.
+fn is_temporary(name: &str) -> bool {
+    let is_id = |text: &str| text.len() == 36 && uuid::Uuid::try_parse(text).is_ok();
+    if let Some(id) = name.strip_prefix("_probe-") {
+        return is_id(id);
+    }
+    let staged = name.strip_prefix('.').and_then(|rest| rest.strip_suffix(".tmp"));
+    let parts = staged.and_then(|rest| rest.split_once(".json."));
+    parts.is_some_and(|(stem, id)| {
+        stem.len() == 20 && stem.bytes().all(|byte| byte.is_ascii_digit()) && is_id(id)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use object_store::path::Path;
+
+    use super::*;
+
+    const ID: &str = "3a0d65cd-4056-49b8-937b-95f9e3ee90e5";
+
+    #[test]
+    fn only_what_a_committer_leaves_is_taken_for_it() {
+        assert!(is_temporary(&format!(".00000000000000000007.json.{ID}.tmp")));
+        assert!(is_temporary(&format!("_probe-{ID}")));
+        for name in [
+            "00000000000000000007.json".to_owned(),
+            format!("00000000000000000007.json.{ID}.tmp"),
+            format!(".00000000000000000007.json.{ID}"),
+            format!(".7.json.{ID}.tmp"),
+            format!(".0000000000000000000a.json.{ID}.tmp"),
+            ".00000000000000000007.json.mine.tmp".to_owned(),
+            ".00000000000000000007.json.crc".to_owned(),
+            "_last_checkpoint".to_owned(),
+            "_probe-mine".to_owned(),
+            format!("_staged-{ID}"),
+        ] {
+            assert!(!is_temporary(&name), "{name}");
+        }
+    }
+
+    fn object(name: &str, ms: i64) -> ObjectMeta {
+        ObjectMeta {
+            location: Path::from(format!("t/_delta_log/{name}")),
+            last_modified: chrono_time(ms),
+            size: 5,
+            e_tag: None,
+            version: None,
+        }
+    }
+
+    fn names(objects: &[ObjectMeta], gone: &[&str]) -> Vec<String> {
+        let found = left_behind(objects, &gone.iter().copied().collect(), 1_000);
+        let name = |deletion: &Deletion| deletion.path.trim_start_matches("_delta_log/").to_owned();
+        found.iter().map(name).collect()
+    }
+
+    #[test]
+    fn what_may_still_be_written_is_left_alone() {
+        let name = format!("_probe-{ID}");
+        assert_eq!(names(&[object(&name, 999)], &[]), [name.as_str()]);
+        assert!(names(&[object(&name, 1_000)], &[]).is_empty());
+    }
+
+    /// A checksum that a file system keeps goes with its file, and no other hidden file does.
+    #[test]
+    fn what_stands_beside_a_file_goes_with_it() {
+        let (commit, beside) = ("00000000000000000007.json", ".00000000000000000007.json.crc");
+        let others = [object("._last_checkpoint.crc", 1), object(".hidden.crc", 1)];
+        let all = [&others[..], &[object(commit, 1), object(beside, 1)]].concat();
+        assert!(names(&all, &[]).is_empty());
+        assert_eq!(names(&all, &[commit]), [beside]);
+        assert_eq!(names(&[object(beside, 999)], &[]), [beside]);
+        assert!(names(&[object(beside, 1_000)], &[]).is_empty());
+    }
+
+    fn chrono_time<T: From<std::time::SystemTime>>(ms: i64) -> T {
+        let since = std::time::Duration::from_millis(u64::try_from(ms).unwrap_or(0));
+        T::from(std::time::UNIX_EPOCH + since)
+    }
+}

@@ -1,0 +1,328 @@
+//! What a plan deletes, and that any part of it leaves a log that can be read.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use deltaic_protocol::ErrorKind;
+use deltaic_protocol::log_path::LogPath;
+use proptest::collection::vec;
+use proptest::prelude::*;
+
+use super::*;
+use crate::listing::LogFile;
+use crate::segment::version_range;
+
+const ID: &str = "3a0d65cd-4056-49b8-937b-95f9e3ee90e5";
+
+const RULES: CleanupRules = CleanupRules {
+    is_enabled: true,
+    log_retention_ms: 0,
+    protected_before: None,
+};
+
+fn listing(names: impl IntoIterator<Item = String>) -> Listing {
+    let mut files: Vec<Arc<LogFile>> = names
+        .into_iter()
+        .filter_map(|name| {
+            Some(Arc::new(LogFile {
+                path: LogPath::parse(&name)?,
+                name,
+                size: 1,
+                modified_ms: 0,
+                e_tag: None,
+            }))
+        })
+        .collect();
+    files.sort_by(|left, right| left.path.cmp(&right.path));
+    Listing { files, any: true }
+}
+
+fn version(number: i64) -> Version {
+    Version::try_new(number).expect("a version")
+}
+
+fn at(number: i64) -> Cutoff {
+    Cutoff {
+        timestamp_ms: 0,
+        commit: Some(version(number)),
+    }
+}
+
+fn commit(number: i64) -> String {
+    format!("{number:020}.json")
+}
+
+fn classic(number: i64) -> String {
+    format!("{number:020}.checkpoint.parquet")
+}
+
+fn part(number: i64, part: i64, parts: i64) -> String {
+    format!("{number:020}.checkpoint.{part:010}.{parts:010}.parquet")
+}
+
+fn compacted(from: i64, to: i64) -> String {
+    format!("{from:020}.{to:020}.compacted.json")
+}
+
+/// Ten commits with their checksums, and what else is given.
+fn ten(more: impl IntoIterator<Item = String>) -> Listing {
+    let checksums = (0..10).map(|number| format!("{number:020}.crc"));
+    listing((0..10).map(commit).chain(checksums).chain(more))
+}
+
+fn names(plan: &CleanupPlan) -> BTreeSet<String> {
+    let name = |deletion: &Deletion| deletion.path.trim_start_matches("_delta_log/").to_owned();
+    plan.deletions().map(name).collect()
+}
+
+/// Everything before the newest checkpoint that is old enough goes, and nothing from it on; with it go compaction files
+/// whose range begins at it or before.
+///
+/// protocol: metadata-cleanup.1, checkpoints.3
+#[test]
+fn what_is_before_the_checkpoint_at_the_cutoff_goes() -> Result<()> {
+    let uuid = format!("{:020}.checkpoint.{ID}.json", 2);
+    let listing = ten([
+        uuid.clone(),
+        part(3, 1, 2),
+        part(3, 2, 2),
+        part(4, 1, 2),
+        classic(5),
+        classic(8),
+        compacted(0, 3),
+        compacted(5, 7),
+        compacted(6, 9),
+    ]);
+    let plan = plan(&listing, at(7), &RULES, Known::default())?;
+    assert_eq!(plan.oldest_kept(), Some(version(5)));
+    let mut expected: BTreeSet<String> = (0..5).map(commit).collect();
+    expected.extend((0..5).map(|number| format!("{number:020}.crc")));
+    expected.extend([uuid, part(3, 1, 2), part(3, 2, 2), part(4, 1, 2)]);
+    expected.extend([compacted(0, 3), compacted(5, 7)]);
+    assert_eq!(names(&plan), expected);
+    let said = plan.to_string();
+    assert!(said.contains("the log is kept from version 5"), "{said}");
+    assert_eq!(said.lines().count(), expected.len() + 1);
+    Ok(())
+}
+
+/// A checkpoint at the cutoff is ideal, an older one will do, a newer one will not.
+///
+/// protocol: metadata-cleanup.1
+#[test]
+fn no_commit_from_the_cutoff_on_goes() -> Result<()> {
+    let listing = ten([classic(2), classic(6)]);
+    for (cutoff, kept) in [
+        (9, Some(6)),
+        (6, Some(6)),
+        (5, Some(2)),
+        (2, Some(2)),
+        (1, None),
+        (0, None),
+    ] {
+        let plan = plan(&listing, at(cutoff), &RULES, Known::default())?;
+        assert_eq!(plan.oldest_kept().map(Version::as_i64), kept, "{cutoff}");
+        let reason = kept.is_none().then_some(Kept::NoCheckpoint);
+        assert_eq!(plan.kept, reason, "{cutoff}");
+        assert_eq!(plan.waves.is_empty(), kept.is_none());
+    }
+    let none = Cutoff {
+        timestamp_ms: 0,
+        commit: None,
+    };
+    assert_eq!(
+        plan(&listing, none, &RULES, Known::default())?.kept,
+        Some(Kept::NothingExpired)
+    );
+    Ok(())
+}
+
+#[test]
+fn a_table_that_keeps_its_log_is_left_alone() -> Result<()> {
+    let rules = CleanupRules {
+        is_enabled: false,
+        ..RULES
+    };
+    let plan = plan(&ten([classic(6)]), at(9), &rules, Known::default())?;
+    assert_eq!((plan.kept, plan.waves.len()), (Some(Kept::Disabled), 0));
+    Ok(())
+}
+
+/// protocol: beyond:checkpoint-protection.1
+#[test]
+fn protected_checkpoints_go_all_at_once_or_not_at_all() -> Result<()> {
+    let listing = ten([classic(2), classic(6)]);
+    for (protected, cutoff, kept) in [
+        (6, 9, Some(6)),
+        (7, 9, None),
+        (6, 5, None),
+        (3, 5, None),
+        (2, 5, Some(2)),
+        (1, 9, Some(6)),
+    ] {
+        let rules = CleanupRules {
+            protected_before: Some(version(protected)),
+            ..RULES
+        };
+        let plan = plan(&listing, at(cutoff), &rules, Known::default())?;
+        assert_eq!(
+            plan.oldest_kept().map(Version::as_i64),
+            kept,
+            "{protected} {cutoff}"
+        );
+        let reason = kept.is_none().then_some(Kept::Protected(version(protected)));
+        assert_eq!(plan.kept, reason);
+    }
+    Ok(())
+}
+
+/// Where commits behind the checkpoint are missing the log is damaged, and nothing of it is lost besides.
+#[test]
+fn nothing_of_a_damaged_log_goes() {
+    let names = (0..10).filter(|number| *number != 7).map(commit);
+    let listing = listing(names.chain([classic(5)]));
+    let planned = plan(&listing, at(9), &RULES, Known::default());
+    assert_eq!(
+        planned.err().map(|error| error.kind()),
+        Some(ErrorKind::CorruptLog)
+    );
+}
+
+#[test]
+fn a_checkpoint_that_cannot_be_read_stands_for_nothing() -> Result<()> {
+    let listing = ten([classic(2), classic(6), part(6, 1, 2), part(6, 2, 2)]);
+    let all = complete_checkpoints(&listing, None);
+    for (unreadable, kept) in [(0, Some(6)), (1, Some(6)), (2, Some(2)), (3, None)] {
+        let known = Known {
+            unreadable: &all[..unreadable],
+            ..Known::default()
+        };
+        let plan = plan(&listing, at(9), &RULES, known)?;
+        assert_eq!(plan.oldest_kept().map(Version::as_i64), kept, "{unreadable}");
+    }
+    Ok(())
+}
+
+/// Readers that go by the hint would miss the checkpoint that it names.
+#[test]
+fn the_checkpoint_that_the_hint_names_stays() -> Result<()> {
+    let listing = ten([classic(2), classic(4), classic(6)]);
+    for (hint, kept) in [
+        (None, 6),
+        (Some(6), 6),
+        (Some(4), 4),
+        (Some(3), 6),
+        (Some(9), 6),
+        (Some(2), 2),
+    ] {
+        let known = Known {
+            hint: hint.map(version),
+            ..Known::default()
+        };
+        let plan = plan(&listing, at(7), &RULES, known)?;
+        assert_eq!(plan.oldest_kept(), Some(version(kept)), "{hint:?}");
+    }
+    Ok(())
+}
+
+#[test]
+fn a_log_that_is_clean_is_left_alone() -> Result<()> {
+    let listing = listing((6..10).map(commit).chain([classic(6), compacted(7, 9)]));
+    let plan = plan(&listing, at(9), &RULES, Known::default())?;
+    assert_eq!((plan.kept, plan.checkpoint), (Some(Kept::NothingExpired), None));
+    Ok(())
+}
+
+/// What a generated log has at a version.
+#[derive(Clone, Copy, Debug)]
+enum Extra {
+    Classic,
+    Parts(i64),
+    Incomplete(i64),
+    Uuid,
+    Checksum,
+    Compaction(i64),
+}
+
+fn extra() -> impl Strategy<Value = Extra> {
+    prop_oneof![
+        Just(Extra::Classic),
+        (2i64..4).prop_map(Extra::Parts),
+        (2i64..4).prop_map(Extra::Incomplete),
+        Just(Extra::Uuid),
+        Just(Extra::Checksum),
+        (1i64..4).prop_map(Extra::Compaction),
+    ]
+}
+
+fn names_of(extra: Extra, number: i64) -> Vec<String> {
+    match extra {
+        Extra::Classic => vec![classic(number)],
+        Extra::Parts(parts) => (1..=parts).map(|which| part(number, which, parts)).collect(),
+        Extra::Incomplete(parts) => (1..parts).map(|which| part(number, which, parts + 5)).collect(),
+        Extra::Uuid => vec![format!("{number:020}.checkpoint.{ID}.parquet")],
+        Extra::Checksum => vec![format!("{number:020}.crc")],
+        Extra::Compaction(more) => vec![compacted(number, number + more)],
+    }
+}
+
+/// Whether every version that a listing shows can be made of its files.
+fn all_can_be_read(listing: &Listing) -> bool {
+    let Some((oldest, newest)) = version_range(listing) else {
+        return false;
+    };
+    (oldest.as_i64()..=newest.as_i64()).all(|number| {
+        let checkpoint = complete_checkpoints(listing, Some(version(number)))
+            .into_iter()
+            .next();
+        LogSegment::try_new(listing, checkpoint, version(number)).is_ok()
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 1_000, ..ProptestConfig::default() })]
+
+    /// Stopped in any wave, with any part of it done, a cleanup leaves a log whose versions can all be read, those from the
+    /// checkpoint on among them; done, it leaves nothing that is older.
+    ///
+    /// protocol: checkpoints.3, metadata-cleanup.1
+    #[test]
+    fn any_part_of_a_plan_leaves_versions_that_can_be_read(
+        first in 0i64..4, length in 1i64..12, extras in vec((0i64..12, extra()), 0..12),
+        cutoff in 0i64..16, stop in any::<prop::sample::Index>(), mask in vec(any::<bool>(), 64),
+    ) {
+        let newest = first + length;
+        // A log that begins later begins at a checkpoint.
+        let start = (first > 0).then(|| classic(first));
+        let extras = extras.iter().filter(|(at, _)| first + at <= newest);
+        let extras = extras.flat_map(|(at, extra)| names_of(*extra, first + at));
+        let names: BTreeSet<String> = (first..=newest).map(commit).chain(start).chain(extras).collect();
+        let before = listing(names.iter().cloned());
+        prop_assert!(all_can_be_read(&before));
+        let plan = plan(&before, at(cutoff.min(newest)), &RULES, Known::default()).expect("the log is whole");
+        let Some(kept) = plan.oldest_kept() else {
+            prop_assert!(plan.waves.is_empty());
+            return Ok(());
+        };
+        prop_assert!(kept.as_i64() <= cutoff);
+        let stop = stop.index(plan.waves.len() + 1);
+        let mut left = names.clone();
+        for (number, wave) in plan.waves.iter().enumerate().take(stop + 1) {
+            for (deletion, is_done) in wave.iter().zip(mask.iter().cycle()) {
+                if number < stop || *is_done {
+                    prop_assert!(left.remove(deletion.path.trim_start_matches("_delta_log/")));
+                }
+            }
+        }
+        let after = listing(left.iter().cloned());
+        prop_assert!(all_can_be_read(&after), "{left:?}");
+        let (oldest, now_newest) = version_range(&after).expect("there is a version");
+        prop_assert!(oldest <= kept && now_newest.as_i64() == newest);
+        if stop == plan.waves.len() {
+            prop_assert_eq!(oldest, kept);
+            prop_assert!(after.files.iter().all(|file| file.path.version >= kept), "{left:?}");
+            let again = super::plan(&after, at(cutoff.min(newest)), &RULES, Known::default()).expect("it is whole");
+            prop_assert!(again.waves.is_empty(), "nothing is left to do");
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! Sidecars that no checkpoint names.
+//!
+//! Protocol: *Metadata Cleanup*, steps 4 and 5; *Sidecar Files*.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use deltaic_protocol::log_path::{LOG_FOLDER, LogFileKind};
+use deltaic_protocol::{Result, Version};
+use object_store::ObjectMeta;
+
+use super::plan::{Deletion, Expired};
+use crate::decode::checkpoint::{Checkpoint, SIDECARS};
+use crate::in_parallel::in_parallel;
+use crate::listing::Listing;
+use crate::location::TableLocation;
+use crate::segment::complete_checkpoints;
+use crate::store_error::{is_not_a_folder, store_error};
+
+/// How many checkpoints are asked at once which sidecars they name.
+const CHECKPOINTS_IN_FLIGHT: usize = 8;
+
+/// The sidecars from before a time, in milliseconds since the epoch, that none of the checkpoints from a version on names.
+///
+/// The sidecars are listed before the checkpoints are: whoever writes a checkpoint writes its sidecars first.
+///
+/// # Errors
+///
+/// Where a checkpoint does not tell which sidecars it names, nobody knows which are not named.
+pub(super) async fn unreferenced(
+    location: &Arc<TableLocation>,
+    kept_from: Version,
+    before_ms: i64,
+    max_line_bytes: usize,
+) -> Result<Vec<Deletion>> {
+    let old = old_sidecars(location, before_ms).await?;
+    if old.is_empty() {
+        return Ok(old);
+    }
+    let listing = Listing::whole(location).await?;
+    let named = named_by_checkpoints(location, &listing, kept_from, max_line_bytes).await?;
+    let is_named = |deletion: &Deletion| {
+        let name = deletion.path.rsplit('/').next();
+        name.is_some_and(|name| named.contains(name))
+    };
+    Ok(old.into_iter().filter(|sidecar| !is_named(sidecar)).collect())
+}
+
+async fn old_sidecars(location: &TableLocation, before_ms: i64) -> Result<Vec<Deletion>> {
+    let relative = format!("{LOG_FOLDER}/{SIDECARS}");
+    let folder = location.below(&relative)?;
+    let listed = match location.store().list_with_delimiter(Some(&folder)).await {
+        Ok(listed) => listed.objects,
+        Err(object_store::Error::NotFound { .. }) => return Ok(Vec::new()),
+        Err(error) if is_not_a_folder(&error) => return Ok(Vec::new()),
+        Err(error) => return Err(store_error(&error, &relative)),
+    };
+    let old = |object: &ObjectMeta| {
+        let name = object.location.filename()?;
+        // What is no sidecar by its name is nobody's business.
+        let is_sidecar = name.ends_with(".parquet") && !name.starts_with('.');
+        let is_old = object.last_modified.timestamp_millis() < before_ms;
+        (is_sidecar && is_old).then(|| Deletion {
+            path: format!("{relative}/{name}"),
+            bytes: object.size,
+            why: Expired::Sidecar,
+        })
+    };
+    Ok(listed.iter().filter_map(old).collect())
+}
+
+/// The names of the sidecars that the checkpoints of a listing name. One of many parts names none.
+async fn named_by_checkpoints(
+    location: &Arc<TableLocation>,
+    listing: &Listing,
+    kept_from: Version,
+    max_line_bytes: usize,
+) -> Result<HashSet<String>> {
+    let checkpoints = complete_checkpoints(listing, None)
+        .into_iter()
+        .filter(|checkpoint| {
+            let is_in_parts = |file: &Arc<_>| is_part(file);
+            checkpoint.version >= kept_from && !checkpoint.files.iter().any(is_in_parts)
+        });
+    let asked = checkpoints.map(|checkpoint| {
+        let location = Arc::clone(location);
+        async move { Checkpoint::read_sidecars(&location, &checkpoint, max_line_bytes).await }
+    });
+    let mut named = HashSet::new();
+    for sidecars in in_parallel(asked, CHECKPOINTS_IN_FLIGHT).await? {
+        for sidecar in sidecars {
+            named.insert(sidecar.name()?);
+        }
+    }
+    Ok(named)
+}
+
+fn is_part(file: &crate::listing::LogFile) -> bool {
+    matches!(file.path.kind, LogFileKind::MultiPartCheckpoint { .. })
+}

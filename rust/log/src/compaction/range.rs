@@ -1,0 +1,196 @@
+//! A range of commits read, newest first, and what survives of it written under the range's name.
+
+use std::sync::Arc;
+
+use deltaic_protocol::actions::Protocol;
+use deltaic_protocol::features::{Maintenance, ensure_maintainable};
+use deltaic_protocol::log_path::{LOG_FOLDER, LogPath};
+use deltaic_protocol::{Error, ErrorKind, Result, Version};
+use futures::{StreamExt, TryStreamExt};
+
+use super::reconciled::Reconciled;
+use crate::decode::action_text::{ActionText, Line};
+use crate::listing::{Listing, LogFile};
+use crate::location::TableLocation;
+use crate::new_file::{Made, make};
+use crate::snapshot::Snapshot;
+use crate::store_error::store_error;
+
+/// How many bytes a compaction file may have. It is made in memory, as every reader decodes it; a range that says more is
+/// better served by a checkpoint.
+const MOST_BYTES: usize = 128 << 20;
+
+/// How many commits are fetched at once.
+const COMMITS_IN_FLIGHT: usize = 8;
+
+/// What became of a range of commits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Compacted {
+    /// The compaction file below the table's root.
+    pub path: String,
+    /// How many actions it holds; 0 where it was there before.
+    pub actions: usize,
+    /// How many bytes it has; 0 where it was there before.
+    pub bytes: usize,
+    /// Whether it was made now or before.
+    pub made: Made,
+}
+
+/// Writes the compaction file of the commits `from` to `to`, both included. None where these commits say nothing that a
+/// table keeps: an empty file would be damage.
+///
+/// The commits are the log's own files, so those of a catalog-managed table that are not published yet are missing.
+///
+/// # Errors
+///
+/// `InvalidArgument` where the range is not one of two commits or more, reaches past the snapshot or says too much;
+/// `VersionNotFound` where a commit of it is not there; `UnsupportedFeature`, `CorruptLog`, `StorageError`.
+pub async fn compact(snapshot: &Snapshot, from: Version, to: Version) -> Result<Option<Compacted>> {
+    let location = snapshot.location();
+    let written = compact_range(snapshot, from, to).await;
+    written.map_err(|error| error.with("table", location.uri()))
+}
+
+async fn compact_range(snapshot: &Snapshot, from: Version, to: Version) -> Result<Option<Compacted>> {
+    if from >= to || to > snapshot.version() {
+        let message = format!("the commits {from} to {to} are no range that can be compacted");
+        return Err(Error::new(ErrorKind::InvalidArgument, message).hint(format!(
+            "a compaction file stands for two commits or more, up to version {}",
+            snapshot.version()
+        )));
+    }
+    let judge = |protocol: &Protocol| {
+        let (metadata, schema) = (snapshot.metadata(), snapshot.schema());
+        ensure_maintainable(protocol, metadata, schema, Maintenance::LogCompaction)
+    };
+    judge(snapshot.protocol()).map_err(|error| error.with("version", snapshot.version()))?;
+    let location = snapshot.location();
+    let listing = Listing::whole(location).await?;
+    let path = format!(
+        "{LOG_FOLDER}/{}.{}.compacted.json",
+        from.file_stem(),
+        to.file_stem()
+    );
+    if listing.files.iter().any(|file| file.relative() == path) {
+        return Ok(Some(Compacted {
+            path,
+            actions: 0,
+            bytes: 0,
+            made: Made::Before,
+        }));
+    }
+    let commits = commits_of(&listing, from, to)?;
+    ensure_published(snapshot, &commits)?;
+    let reconciled = reconcile(location, commits, snapshot.max_line_bytes()).await?;
+    reconciled.protocols().iter().try_for_each(judge)?;
+    let actions = reconciled.actions();
+    if actions == 0 {
+        return Ok(None);
+    }
+    let lines = reconciled.into_lines();
+    let bytes = lines.len();
+    let made = make(location, &path, lines).await?;
+    Ok(Some(Compacted {
+        path,
+        actions,
+        bytes,
+        made,
+    }))
+}
+
+/// The commits of a range, newest first.
+fn commits_of(listing: &Listing, from: Version, to: Version) -> Result<Vec<Arc<LogFile>>> {
+    let mut commits: Vec<Arc<LogFile>> = Vec::new();
+    let mut next = from;
+    for file in listing
+        .commits()
+        .filter(|file| (from..=to).contains(&file.path.version))
+    {
+        if file.path.version != next {
+            break;
+        }
+        commits.push(Arc::clone(file));
+        if next == to {
+            commits.reverse();
+            return Ok(commits);
+        }
+        next = next.next()?;
+    }
+    Err(Error::new(
+        ErrorKind::VersionNotFound,
+        format!("commit {next} is not in the log, and the range from {from} to {to} needs it"),
+    )
+    .with("path", LogPath::commit(next))
+    .with("version", next)
+    .hint("compact commits that are all published and not cleaned up"))
+}
+
+/// Proves that these files are the commits that the snapshot was made of: of a version that its catalog has ratified the
+/// catalog's commit counts, whatever is published under its name.
+fn ensure_published(snapshot: &Snapshot, commits: &[Arc<LogFile>]) -> Result<()> {
+    let of_segment = &snapshot.segment().commits;
+    let is_other = |commit: &&Arc<LogFile>| {
+        let same_version = |known: &&Arc<LogFile>| known.path.version == commit.path.version;
+        let mut known = of_segment.iter().filter(same_version);
+        known.any(|known| known.name != commit.name)
+    };
+    match commits.iter().find(is_other) {
+        None => Ok(()),
+        Some(commit) => Err(Error::new(
+            ErrorKind::VersionNotFound,
+            format!("commit {} is not published yet", commit.path.version),
+        )
+        .with("version", commit.path.version)
+        .hint("compact the range once its catalog has published it")),
+    }
+}
+
+async fn reconcile(
+    location: &Arc<TableLocation>,
+    commits: Vec<Arc<LogFile>>,
+    max_line_bytes: usize,
+) -> Result<Reconciled> {
+    let fetched = commits.into_iter().map(|file| {
+        let location = Arc::clone(location);
+        async move {
+            let fetched = ActionText::fetch(location, Arc::clone(&file), max_line_bytes).await;
+            fetched.map_err(|error| store_error(&error, &file.relative()).with("version", file.path.version))
+        }
+    });
+    let fetched: Vec<_> = fetched.collect();
+    let mut fetched = futures::stream::iter(fetched).buffered(COMMITS_IN_FLIGHT);
+    let mut reconciled = Reconciled::at_most(MOST_BYTES);
+    while let Some(text) = fetched.try_next().await? {
+        let version = text.file.path.version;
+        let relative = text.file.relative();
+        let mut failed: Option<Error> = None;
+        let mut any = false;
+        let read = text
+            .for_each_line(&mut |number, line| {
+                any = true;
+                let taken = match line {
+                    Line::Text(line) if failed.is_none() => reconciled.take(line),
+                    Line::Text(_) => Ok(()),
+                    Line::TooLong => Err(Error::new(
+                        ErrorKind::CorruptLog,
+                        "a line is longer than max_line_bytes allows",
+                    )),
+                };
+                if let Err(error) = taken {
+                    let line = i64::try_from(number).unwrap_or(i64::MAX);
+                    failed.get_or_insert(error.with("line", line));
+                }
+            })
+            .await;
+        read.map_err(|error| store_error(&error, &relative).with("version", version))?;
+        if !any {
+            failed.get_or_insert(Error::new(ErrorKind::CorruptLog, "the commit is empty"));
+        }
+        if let Some(error) = failed {
+            let error = error.with("path", relative).with("version", version);
+            return Err(error.or_hint("the commit is damaged: restore it from a backup of the table"));
+        }
+        reconciled.end_commit();
+    }
+    Ok(reconciled)
+}

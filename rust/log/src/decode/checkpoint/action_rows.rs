@@ -1,0 +1,103 @@
+//! The file actions of a row group with all that they say, asked for one batch after the other.
+//!
+//! A row group of another writer may be of any size, so whoever writes its actions again never holds all of them.
+
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+
+use arrow_array::{RecordBatch, StructArray};
+use arrow_schema::SchemaRef;
+use deltaic_protocol::{Error, Result};
+use futures::FutureExt;
+
+use super::allowance::Allowance;
+use super::columns::{damaged, file_actions, parquet_failed, rows_of};
+use super::parquet::{ActionsFile, BATCH_ROWS, Batches, NO_SENSE};
+use crate::fault::caught_over_bytes;
+
+/// Batches of this share of the rows that replay uses are read: statistics are large.
+const SHARE: usize = 16;
+
+/// The actions of one kind in a row group.
+pub(crate) struct ActionRows {
+    batches: Batches,
+    action: &'static str,
+    first: usize,
+    relative: String,
+}
+
+/// Some of them.
+pub(crate) struct ActionsBatch {
+    /// Which of the batches that replay uses they belong to, from 0.
+    pub(crate) ordinal: usize,
+    /// The actions, without nulls among them; none where no row of the batch holds one.
+    pub(crate) actions: Option<StructArray>,
+}
+
+impl ActionsFile {
+    /// Begins to read the actions of one kind, `add` or `remove`, of a row group: the columns at or below the dotted
+    /// paths, those left out that hold nothing. None where there is no such action.
+    pub(crate) async fn action_rows(
+        &self,
+        group: usize,
+        action: &'static str,
+        paths: &[String],
+    ) -> Result<Option<ActionRows>> {
+        let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
+        let Some(mask) = self.mask(group, &paths) else {
+            return Ok(None);
+        };
+        let read = async {
+            let allowance = Arc::new(Allowance::of(self.size()));
+            let batches = self.batches(group, mask, BATCH_ROWS / SHARE, allowance).await;
+            batches.map_err(|error| parquet_failed(error, &self.relative))
+        };
+        let read = AssertUnwindSafe(read).catch_unwind().await;
+        let batches = read
+            .unwrap_or_else(|_| Err(caught_over_bytes(damaged(NO_SENSE))))
+            .map_err(|error: Error| error.with("path", self.relative.as_str()))?;
+        Ok(Some(ActionRows {
+            batches,
+            action,
+            first: 0,
+            relative: self.relative.clone(),
+        }))
+    }
+
+    /// Whether some adds of a row group have statistics as columns and none as text.
+    pub(crate) fn may_lack_text(&self, group: usize) -> bool {
+        if !self.has_column("add.stats_parsed") {
+            return false;
+        }
+        let nulls = |path: &str| self.nulls(group, path);
+        !self.has_column("add.stats")
+            || nulls("add.stats").is_none()
+            || nulls("add.stats") != nulls("add.path")
+    }
+}
+
+impl ActionRows {
+    /// The next batch; none at the end.
+    pub(crate) async fn next(&mut self) -> Result<Option<ActionsBatch>> {
+        let read = async {
+            let batch = self.batches.next().await;
+            let Some(batch) = batch.map_err(|error| parquet_failed(error, &self.relative))? else {
+                return Ok(None);
+            };
+            let ordinal = self.first / BATCH_ROWS;
+            self.first += batch.num_rows();
+            Ok(Some(ActionsBatch {
+                ordinal,
+                actions: rows_of(&batch, self.action)?,
+            }))
+        };
+        let read = AssertUnwindSafe(read).catch_unwind().await;
+        read.unwrap_or_else(|_| Err(caught_over_bytes(damaged(NO_SENSE))))
+            .map_err(|error: Error| error.with("path", self.relative.as_str()))
+    }
+}
+
+/// File actions under the names and types of a schema, whichever of them are there.
+pub(crate) fn conformed(actions: &StructArray, schema: &SchemaRef) -> Result<RecordBatch> {
+    file_actions(actions, schema)
+}

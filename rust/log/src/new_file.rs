@@ -1,0 +1,52 @@
+//! A file of the log that is made whole and under its own name, or not at all, and never in the place of another.
+
+use std::sync::atomic::Ordering;
+
+use deltaic_protocol::Result;
+use object_store::{ObjectStore, ObjectStoreExt, PutMode, PutOptions, PutPayload};
+
+use crate::location::TableLocation;
+use crate::store_error::store_error;
+
+/// What became of a file that was to be made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Made {
+    /// It was made.
+    Now,
+    /// There was one already, which stays as it is.
+    Before,
+}
+
+/// Makes a file below the table's root, unless there is one.
+///
+/// # Errors
+///
+/// `StorageError` where the store fails; whether the file was made is not known then.
+pub(crate) async fn make(location: &TableLocation, relative: &str, bytes: Vec<u8>) -> Result<Made> {
+    let failed = |error: object_store::Error| store_error(&error, relative);
+    let path = location.below(relative)?;
+    // A store that has not shown that it keeps the condition is asked first: it may overwrite.
+    let is_doubted = location
+        .proven()
+        .is_some_and(|proven| !proven.load(Ordering::Relaxed));
+    if is_doubted {
+        match location.store().head(&path).await {
+            Ok(_) => return Ok(Made::Before),
+            Err(object_store::Error::NotFound { .. }) => {}
+            Err(error) => return Err(failed(error)),
+        }
+    }
+    let options = PutOptions {
+        mode: PutMode::Create,
+        ..PutOptions::default()
+    };
+    match location
+        .store()
+        .put_opts(&path, PutPayload::from(bytes), options)
+        .await
+    {
+        Ok(_) => Ok(Made::Now),
+        Err(object_store::Error::AlreadyExists { .. }) => Ok(Made::Before),
+        Err(error) => Err(failed(error)),
+    }
+}

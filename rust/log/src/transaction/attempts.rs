@@ -1,0 +1,284 @@
+//! The one loop of every commit: propose, and behind a winner that is no conflict propose again.
+
+use deltaic_protocol::log_path::LogPath;
+use deltaic_protocol::row_tracking::RowTracking;
+use deltaic_protocol::{Conflict as Kind, Error, ErrorKind, Result, Version};
+
+use super::commit_info::Provenance;
+use super::{
+    Attempt, Base, Committed, IsolationLevel, Proposal, Transaction, Winner, check, follow, is_blind_append,
+    rebase, stamp_in_commit_timestamp, time_of,
+};
+use crate::clock::{new_id, now_ms, pause, pause_by_chance};
+use crate::committer::{Outcome, propose};
+use crate::store_error::store_error;
+
+/// How often a version is proposed to which no answer comes that tells; the store's client has asked again each time.
+/// `max_attempts` counts winners, and many of them are no sign that anything is out of order.
+const MOST_UNANSWERED: usize = 10;
+
+/// Behind so many winners in a row the next proposal waits a little, so that not all who lost meet again.
+const AT_ONCE: usize = 2;
+
+/// The attempts of one transaction.
+pub(super) struct Attempts<'a> {
+    transaction: &'a Transaction<'a>,
+    mine: Proposal,
+    base: Base,
+    txn_id: String,
+    /// A version that was proposed without an answer and not seen since: the proposal may still land.
+    open: Option<Version>,
+    conflicts_resolved: Vec<String>,
+}
+
+/// What a version that we did not win means for the transaction.
+enum Judged {
+    /// It is our own commit.
+    Ours,
+    /// It says that what we were about to do is done.
+    Done,
+    /// It is another's, and the proposal is rebased over it.
+    Rebased,
+}
+
+impl<'a> Attempts<'a> {
+    pub(super) fn new(transaction: &'a Transaction<'a>, mine: Proposal, base: Base) -> Self {
+        Self {
+            transaction,
+            mine,
+            base,
+            txn_id: new_id(),
+            open: None,
+            conflicts_resolved: Vec::new(),
+        }
+    }
+
+    /// Commits, or says why not. An error other than `CommitUnknown` means that nothing was committed and nothing will be.
+    pub(super) async fn run(mut self) -> Result<Committed> {
+        let ended = self.attempt().await;
+        match (ended, self.open) {
+            (Err(error), Some(version)) => Err(Error::new(
+                ErrorKind::CommitUnknown,
+                format!("whether version {version} will hold this commit could not be learnt: {error}"),
+            )
+            .with("table", self.transaction.snapshot.location().uri())
+            .with("version", version)
+            .hint("look at the table's history before you run the operation again")),
+            (ended, _) => ended,
+        }
+    }
+
+    async fn attempt(&mut self) -> Result<Committed> {
+        let location = self.transaction.snapshot.location();
+        let (mut won, mut unanswered) = (0, 0);
+        while won < self.transaction.max_attempts.max(1) {
+            let version = self.base.version.next()?;
+            let attempted_ms = now_ms();
+            let (info, timestamp_ms) = self.provenance(attempted_ms)?;
+            let outcome = propose(location, version, self.mine.to_bytes(&info)?).await?;
+            let before = self.open;
+            let winner = if let Outcome::Committed(_) = outcome {
+                None
+            } else {
+                // Until the version has been seen, what took it may be this very commit: a store can lose an answer.
+                self.open = Some(version);
+                let seen = self.read_winner(version).await.inspect_err(|error| {
+                    // A commit of ours is seen whole, so what cannot be decoded is another's.
+                    if error.kind() == ErrorKind::CorruptLog {
+                        self.open = None;
+                    }
+                })?;
+                match seen {
+                    Some(winner) => Some(winner),
+                    // Nothing is there yet, so the version is proposed again: whichever proposal lands is ours.
+                    None if outcome == Outcome::Unknown(version) || before == Some(version) => {
+                        unanswered += 1;
+                        if unanswered == MOST_UNANSWERED {
+                            return Err(no_answer(version));
+                        }
+                        pause(unanswered).await;
+                        continue;
+                    }
+                    None => {
+                        self.open = before;
+                        return Err(no_commit(version));
+                    }
+                }
+            };
+            // The version is taken, so no earlier proposal of it can land any more.
+            self.open = None;
+            unanswered = 0;
+            let judged = match &winner {
+                None => Judged::Ours,
+                Some(winner) => self
+                    .judge(winner)
+                    .await
+                    .map_err(|error| error.with("table", location.uri()))?,
+            };
+            match judged {
+                Judged::Ours => {
+                    // With in-commit timestamps the commit itself says when.
+                    let timestamp_ms = match timestamp_ms {
+                        Some(timestamp_ms) => timestamp_ms,
+                        None => time_of(location, version, attempted_ms).await,
+                    };
+                    return Ok(Committed {
+                        version,
+                        timestamp_ms,
+                        commit_info: Some(info.to_string()),
+                        conflicts_resolved: std::mem::take(&mut self.conflicts_resolved),
+                        skipped: false,
+                    });
+                }
+                Judged::Done => {
+                    let timestamp_ms = time_of(location, version, attempted_ms).await;
+                    return Ok(Committed {
+                        conflicts_resolved: std::mem::take(&mut self.conflicts_resolved),
+                        ..Committed::skipped(version, timestamp_ms)
+                    });
+                }
+                Judged::Rebased => {
+                    won += 1;
+                    if won > AT_ONCE {
+                        pause_by_chance(won - AT_ONCE).await;
+                    }
+                }
+            }
+        }
+        Err(Error::new(
+            ErrorKind::CommitConflict(Kind::ConcurrentWrite),
+            format!(
+                "other writers won {} versions in a row",
+                self.transaction.max_attempts
+            ),
+        )
+        .with("table", location.uri())
+        .with("version", self.base.version)
+        .hint("run the operation again, or raise max_attempts"))
+    }
+
+    /// The `commitInfo` of the next attempt, and its in-commit timestamp where the table has them.
+    fn provenance(&mut self, attempted_ms: i64) -> Result<(serde_json::Value, Option<i64>)> {
+        let in_commit_timestamp = stamp_in_commit_timestamp(&mut self.mine, &self.base, attempted_ms)?;
+        let transaction = self.transaction;
+        let info = transaction.operation.to_commit_info(
+            &transaction.user,
+            &Provenance {
+                timestamp_ms: in_commit_timestamp.unwrap_or(attempted_ms),
+                in_commit_timestamp,
+                read: Some(self.base.version),
+                level: self.level()?,
+                is_blind_append: is_blind_append(&self.mine, &transaction.read),
+                keeps_row_ids: self.keeps_row_ids()?,
+                txn_id: &self.txn_id,
+            },
+        );
+        Ok((info, in_commit_timestamp))
+    }
+
+    /// Whether the rows that are copied keep their ids; none where rows have none.
+    fn keeps_row_ids(&self) -> Result<Option<bool>> {
+        let form = &self.base.form;
+        let protocol = self.mine.protocol.as_ref().unwrap_or(&form.protocol);
+        let metadata = self.mine.metadata.as_ref().unwrap_or(&form.metadata);
+        let rows = RowTracking::of(protocol, metadata)?;
+        Ok(matches!(rows, RowTracking::Enabled(_)).then_some(!self.base.lost_row_ids))
+    }
+
+    /// What this commit needs of the table's isolation level, or of the one that was asked for.
+    fn level(&self) -> Result<IsolationLevel> {
+        let level = match self.transaction.isolation {
+            Some(level) => level,
+            None => IsolationLevel::of(&self.base.form.metadata)?,
+        };
+        Ok(level.of_commit(&self.mine))
+    }
+
+    /// Whether a winner is our own commit, makes ours needless, or is one that ours fits behind; else the conflict.
+    async fn judge(&mut self, winner: &Winner) -> Result<Judged> {
+        if winner.txn_id.as_deref() == Some(self.txn_id.as_str()) {
+            return Ok(Judged::Ours);
+        }
+        let app = self.transaction.app_transaction.as_ref();
+        if app.is_some_and(|(app_id, version)| {
+            let theirs = winner.txns.iter().find(|txn| txn.app_id == *app_id);
+            theirs.is_some_and(|txn| txn.version >= *version)
+        }) {
+            return Ok(Judged::Done);
+        }
+        let shared = check(
+            &Attempt {
+                mine: &self.mine,
+                read: &self.transaction.read,
+                base: &self.base,
+                level: self.level()?,
+                granularity: self.transaction.granularity(),
+                gate: self.transaction.gate,
+            },
+            winner,
+        )?;
+        let mut united = Vec::with_capacity(shared.len());
+        for file in shared {
+            // A transaction without vectors judges by files, and shares none.
+            let Some(vectors) = self.transaction.vectors else {
+                return Err(file.otherwise.into());
+            };
+            match vectors.unite(&file).await? {
+                Some(descriptor) => united.push((file, descriptor)),
+                None => return Err(file.otherwise.into()),
+            }
+        }
+        follow(&mut self.mine, &united)?;
+        rebase(&mut self.mine, &mut self.base, winner)?;
+        self.conflicts_resolved.push(describe(winner, united.len()));
+        Ok(Judged::Rebased)
+    }
+
+    async fn read_winner(&self, version: Version) -> Result<Option<Winner>> {
+        let snapshot = self.transaction.snapshot;
+        let relative = LogPath::commit(version);
+        match snapshot.location().read(&relative).await {
+            Ok(bytes) => {
+                let mut winner = Winner::decode(version, now_ms(), &bytes, snapshot.max_line_bytes())?;
+                // Only who brings times into a table looks at those of files.
+                if winner.in_commit_timestamp.is_none() && self.mine.metadata.is_some() {
+                    winner.modified_ms = time_of(snapshot.location(), version, winner.modified_ms).await;
+                }
+                Ok(Some(winner))
+            }
+            Err(object_store::Error::NotFound { .. }) => Ok(None),
+            Err(error) => Err(store_error(&error, &relative).with("version", version)),
+        }
+    }
+}
+
+fn no_answer(version: Version) -> Error {
+    Error::new(
+        ErrorKind::StorageError,
+        format!("the store did not say what became of it, {MOST_UNANSWERED} times"),
+    )
+    .with("path", LogPath::commit(version))
+    .with("version", version)
+    .hint("see whether the store takes writes, and run the operation again")
+}
+
+fn no_commit(version: Version) -> Error {
+    Error::new(
+        ErrorKind::CorruptLog,
+        "something that is no commit stands where the next one should be",
+    )
+    .with("path", LogPath::commit(version))
+    .with("version", version)
+    .hint("move it away; a folder or a dangling link has no place there")
+}
+
+/// What a winner did, and how it was got along with.
+fn describe(winner: &Winner, united: usize) -> String {
+    let operation = winner.operation.as_deref().unwrap_or("a commit");
+    let version = winner.version;
+    match united {
+        0 => format!("version {version}: {operation}"),
+        1 => format!("version {version}: {operation}; it deleted other rows of one file"),
+        files => format!("version {version}: {operation}; it deleted other rows of {files} files"),
+    }
+}

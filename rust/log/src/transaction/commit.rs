@@ -1,0 +1,160 @@
+//! A transaction: what was read of a version, what is to become of it, and the way to commit it.
+//!
+//! Protocol: *Requirements for Writers*, *Creation of New Log Entries*, *Transaction Identifiers*.
+
+use std::future::Future;
+use std::pin::Pin;
+
+use deltaic_protocol::actions::Txn;
+use deltaic_protocol::deletion_vector::Descriptor;
+use deltaic_protocol::in_commit_timestamp::InCommitTimestamps;
+use deltaic_protocol::row_tracking::{self, high_water_mark};
+use deltaic_protocol::{Error, Result};
+
+use super::attempts::Attempts;
+use super::{
+    Base, Committed, Gate, Granularity, IsolationLevel, Operation, Proposal, ReadSet, SharedFile, UserInfo,
+    hand_out_row_ids,
+};
+use crate::changes::TableForm;
+use crate::clock::now_ms;
+use crate::history::timestamp_of;
+use crate::snapshot::Snapshot;
+
+/// The new vector of a file that two commits share, or that there can be none.
+pub type United<'a> = Pin<Box<dyn Future<Output = Result<Option<Option<Descriptor>>>> + Send + 'a>>;
+
+/// Reads and writes the deletion vectors of files of which two commits deleted rows.
+pub trait Vectors: Send + Sync {
+    /// The descriptor of a vector with the rows of both, which is written by then; within it none where our commit leaves
+    /// the file alone. None where the rows are not disjoint.
+    fn unite<'a>(&'a self, file: &'a SharedFile) -> United<'a>;
+}
+
+/// A change of a table, made against one version of it.
+pub struct Transaction<'a> {
+    /// The version that was read.
+    pub snapshot: &'a Snapshot,
+    /// What was read of it.
+    pub read: ReadSet,
+    /// What is to be done.
+    pub proposal: Proposal,
+    /// What the commit says about itself.
+    pub operation: Operation,
+    /// What the user adds to that.
+    pub user: UserInfo,
+    /// How many versions are tried: how many winners there may be.
+    pub max_attempts: usize,
+    /// The isolation level instead of the table's.
+    pub isolation: Option<IsolationLevel>,
+    /// An application, and how far it comes with this commit: nothing is done where it is as far already.
+    pub app_transaction: Option<(String, i64)>,
+    /// What must hold of the table for the operation.
+    pub gate: Gate,
+    /// What unites deletion vectors; without it two commits must not touch one file.
+    pub vectors: Option<&'a dyn Vectors>,
+}
+
+impl<'a> Transaction<'a> {
+    /// One that has read nothing yet and does nothing.
+    ///
+    /// Errors: `CorruptLog` where the table's metadata contradict themselves.
+    pub fn try_new(snapshot: &'a Snapshot, operation: Operation, gate: Gate) -> Result<Self> {
+        Ok(Self {
+            snapshot,
+            read: ReadSet::try_new(snapshot.protocol(), snapshot.metadata())?,
+            proposal: Proposal {
+                operation: operation.name.to_owned(),
+                ..Proposal::default()
+            },
+            operation,
+            user: UserInfo::default(),
+            max_attempts: usize::MAX,
+            isolation: None,
+            app_transaction: None,
+            gate,
+            vectors: None,
+        })
+    }
+
+    /// Commits to the version after the snapshot's, or after those of winners that are no conflict. Behind each winner the
+    /// actions are made to fit: row ids, versions and times are the next commit's.
+    ///
+    /// Errors: `CommitConflict` of a class that says with what; `CommitUnknown` where the outcome could not be learnt.
+    /// Any other error means that nothing was committed and nothing will be.
+    pub async fn commit(mut self) -> Result<Committed> {
+        let snapshot = self.snapshot;
+        let located = |error: Error| {
+            error
+                .with("table", snapshot.location().uri())
+                .with("version", snapshot.version())
+        };
+        if let Some(app) = &self.app_transaction
+            && let Some(done) = already_done(snapshot, app)
+        {
+            return Ok(done);
+        }
+        self.stage_app_transaction();
+        (self.gate)(snapshot.protocol(), snapshot.metadata(), snapshot.schema()).map_err(located)?;
+        let base = self.base().await.map_err(located)?;
+        let mut mine = self.proposal.clone();
+        hand_out_row_ids(&mut mine, &base).map_err(located)?;
+        mine.validate().map_err(located)?;
+        Attempts::new(&self, mine, base).run().await
+    }
+
+    /// What two commits must not both touch.
+    pub(super) fn granularity(&self) -> Granularity {
+        if self.vectors.is_some() {
+            Granularity::Rows
+        } else {
+            Granularity::Files
+        }
+    }
+
+    /// The commit says how far the application comes, and that this was asked.
+    fn stage_app_transaction(&mut self) {
+        if let Some((app_id, version)) = self.app_transaction.clone() {
+            self.read.read_app_id(&app_id);
+            self.proposal.txns.push(Txn {
+                app_id,
+                version,
+                last_updated: Some(now_ms()),
+            });
+        }
+    }
+
+    async fn base(&self) -> Result<Base> {
+        let snapshot = self.snapshot;
+        let rows = snapshot.domains().get(row_tracking::DOMAIN);
+        let protocol = self.proposal.protocol.as_ref().unwrap_or(snapshot.protocol());
+        let metadata = self.proposal.metadata.as_ref().unwrap_or(snapshot.metadata());
+        let times = InCommitTimestamps::of(protocol, metadata);
+        // A table without times of its own is not asked for that of a file.
+        let timestamp_ms = match times {
+            Ok(InCommitTimestamps::Disabled) => 0,
+            _ => timestamp_of(snapshot).await?,
+        };
+        Ok(Base {
+            version: snapshot.version(),
+            form: TableForm::from(snapshot),
+            high_water_mark: rows.map(high_water_mark).transpose()?.flatten(),
+            timestamp_ms,
+            lost_row_ids: false,
+        })
+    }
+}
+
+/// What a commit that brings an application to a version comes to where it is as far already: nothing. None where it is
+/// not, so that there is something to do.
+///
+/// Protocol: *Transaction Identifiers*.
+#[must_use]
+pub fn already_done(snapshot: &Snapshot, (app_id, version): &(String, i64)) -> Option<Committed> {
+    let now = now_ms();
+    let known = snapshot.current_txns(now);
+    let is_there = known
+        .into_iter()
+        .any(|txn| txn.app_id == *app_id && txn.version >= *version);
+    is_there.then(|| Committed::skipped(snapshot.version(), snapshot.file_time_ms().unwrap_or(now)))
+}

@@ -1,0 +1,147 @@
+//! Files that come and go, and which check goes first.
+
+use super::{APPEND, Loser, META, OK, PROTOCOL, READ, TWICE, TXN, blind, losers, moved, other, removing};
+use crate::transaction::IsolationLevel::{Serializable, SnapshotIsolation, WriteSerializable};
+use crate::transaction::conflict::{Granularity, Rule};
+use crate::transaction::samples::{domain, file, metadata, protocol, remove, txn, vector, winner};
+
+/// The matrix of file actions. The columns are the levels.
+#[test]
+fn files_at_every_level() {
+    let [blind_append, delete, with_metadata, backfill] = losers();
+    let columns = [Serializable, WriteSerializable, SnapshotIsolation];
+    for (loser, winner_did, winner, outcomes) in [
+        (&blind_append, "blind append", blind("1a"), [OK, OK, OK]),
+        (&blind_append, "other add", other("1a"), [OK, OK, OK]),
+        (&blind_append, "moved rows", moved("1a"), [OK, OK, OK]),
+        (&blind_append, "a remove", removing("1r", true), [OK, OK, OK]),
+        (&delete, "blind append", blind("1a"), [APPEND, OK, OK]),
+        (&delete, "other add", other("1a"), [APPEND, APPEND, OK]),
+        (&delete, "moved rows", moved("1a"), [APPEND, APPEND, OK]),
+        (&delete, "blind append elsewhere", blind("2a"), [OK, OK, OK]),
+        (&delete, "other add elsewhere", other("2a"), [OK, OK, OK]),
+        (
+            &delete,
+            "remove of what was read",
+            removing("1r", true),
+            [READ, READ, READ],
+        ),
+        (
+            &delete,
+            "remove by OPTIMIZE",
+            removing("1r", false),
+            [READ, READ, READ],
+        ),
+        (
+            &delete,
+            "remove of what is removed and was read",
+            removing("1d", true),
+            [READ, READ, READ],
+        ),
+        (
+            &delete,
+            "remove of another file",
+            removing("1z", true),
+            [OK, OK, OK],
+        ),
+        (&with_metadata, "blind append", blind("1a"), [APPEND, APPEND, OK]),
+        (&with_metadata, "other add", other("1a"), [APPEND, APPEND, OK]),
+        (
+            &with_metadata,
+            "blind append elsewhere",
+            blind("2a"),
+            [OK, OK, OK],
+        ),
+        (
+            &with_metadata,
+            "remove of what was read",
+            removing("1r", true),
+            [READ, READ, READ],
+        ),
+        (&backfill, "blind append", blind("1a"), [OK, OK, OK]),
+        (&backfill, "other add", other("1a"), [OK, OK, OK]),
+        (
+            &backfill,
+            "remove of what was read",
+            removing("1r", true),
+            [OK, OK, OK],
+        ),
+    ] {
+        let found = columns.map(|level| loser.meeting(level, Granularity::Files, &winner, &[]));
+        assert_eq!(found, outcomes, "{} meets {winner_did}", loser.mine.operation);
+    }
+}
+
+/// What the columns of the matrix say beside one another: which check goes first, and what a rule is there for.
+#[test]
+fn each_rule_alone_finds_its_conflict_and_the_first_is_named() {
+    let removal = |files: &[&str]| {
+        Loser::of(&["p"], "DELETE")
+            .reading("p = 1", files)
+            .proposing(|mine| mine.removes.push(remove("1d")))
+    };
+    let unread = removal(&[]);
+    let whole = {
+        let mut whole = Loser::of(&["p"], "WRITE");
+        whole.read.read_whole_table();
+        whole.proposing(|mine| mine.removes.push(remove("1d")))
+    };
+    let everything = winner("MERGE", |w| {
+        w.protocol = Some(protocol(&["unheard"]));
+        w.metadata = Some(metadata(&[], &[]));
+        w.domains.push(domain("d"));
+        w.txns.push(txn("app", 7));
+        w.adds.push(file("1a"));
+        w.removes.extend([file("1d"), file("1r")]);
+    });
+    let mut all = removal(&["1r"]).proposing(|mine| mine.domains.push(domain("d")));
+    all.read.read_app_id("app");
+    // Taking the first away shows the next, to the last.
+    let mut without = Vec::new();
+    for (rule, outcome) in [
+        (Rule::Protocol, PROTOCOL),
+        (Rule::Metadata, META),
+        (Rule::Domains, TXN),
+        (Rule::Applications, TXN),
+        (Rule::AddedFiles, APPEND),
+        (Rule::RemovedAndRead, READ),
+        (Rule::RemovedTwice, TWICE),
+    ] {
+        let found = all.meeting(Serializable, Granularity::Files, &everything, &without);
+        assert_eq!(found, outcome, "without {without:?}");
+        without.push(rule);
+    }
+    assert_eq!(
+        all.meeting(Serializable, Granularity::Files, &everything, &without),
+        OK
+    );
+
+    let files = Granularity::Files;
+    for (name, loser, winner, outcome) in [
+        ("removed twice and not read", &unread, removing("1d", true), TWICE),
+        ("the whole table was read", &whole, removing("2z", false), READ),
+        ("the whole table was read", &whole, other("2z"), APPEND),
+        ("a winner that does nothing", &whole, winner("WRITE", |_| ()), OK),
+    ] {
+        assert_eq!(
+            loser.meeting(Serializable, files, &winner, &[]),
+            outcome,
+            "{name}"
+        );
+    }
+    // A file counts by its path, whatever its vector.
+    let mut cut = removing("1d", true);
+    cut.removes
+        .iter_mut()
+        .for_each(|file| file.deletion_vector = Some(vector("a")));
+    assert_eq!(unread.meeting(SnapshotIsolation, files, &cut, &[]), TWICE);
+    // Without partitions every file would have been read, by whatever predicate.
+    let flat = Loser::of(&[], "DELETE").reading("x = 7", &["a"]);
+    assert_eq!(flat.meeting(Serializable, files, &other("b"), &[]), APPEND);
+    assert_eq!(flat.meeting(WriteSerializable, files, &blind("b"), &[]), OK);
+    let optimise = flat.clone().proposing(|mine| mine.removes.push(remove("a")));
+    assert_eq!(
+        optimise.meeting(SnapshotIsolation, files, &removing("a", true), &[]),
+        READ
+    );
+}

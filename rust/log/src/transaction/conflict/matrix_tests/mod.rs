@@ -1,0 +1,156 @@
+//! The conflict matrix as a table: each row is a cell, what the loser did, what the winner did, and what comes of it.
+
+mod files;
+mod metadata;
+mod rows;
+mod table;
+
+use deltaic_protocol::actions::{Metadata, Protocol};
+use deltaic_protocol::schema::StructType;
+use deltaic_protocol::{Conflict as Kind, Error, ErrorKind, Result};
+
+use super::{Attempt, Granularity, Rule, check, check_without};
+use crate::transaction::samples::{add, base, file, metadata, predicate, protocol, remove, winner};
+use crate::transaction::{Base, IsolationLevel, Proposal, ReadSet, Winner};
+
+/// A proposal with what was read for it.
+#[derive(Clone)]
+struct Loser {
+    mine: Proposal,
+    read: ReadSet,
+    base: Base,
+}
+
+fn gate(protocol: &Protocol, _: &Metadata, _: &StructType) -> Result<()> {
+    let mut names = protocol.writer_features.iter().flatten();
+    match names.find(|name| name.starts_with("unheard")) {
+        Some(name) => Err(Error::new(
+            ErrorKind::UnsupportedFeature,
+            format!("{name} is not implemented"),
+        )),
+        None => Ok(()),
+    }
+}
+
+impl Loser {
+    /// A table that is partitioned by `p`, or not at all.
+    fn of(partition_columns: &[&str], operation: &str) -> Self {
+        Self::with_features(partition_columns, &[], operation)
+    }
+
+    fn with_features(partition_columns: &[&str], features: &[&str], operation: &str) -> Self {
+        let base = base(protocol(features), metadata(partition_columns, &[]));
+        Self {
+            mine: Proposal {
+                operation: operation.to_owned(),
+                ..Proposal::default()
+            },
+            read: ReadSet::try_new(&base.form.protocol, &base.form.metadata).expect("they go together"),
+            base,
+        }
+    }
+
+    fn proposing(mut self, change: impl FnOnce(&mut Proposal)) -> Self {
+        change(&mut self.mine);
+        self
+    }
+
+    fn reading(mut self, text: &str, files: &[&str]) -> Self {
+        let bound = predicate(text, &self.base.form.metadata);
+        self.read.read_where(Some(&bound));
+        self.read.read_files(files.iter().copied());
+        self
+    }
+
+    fn meeting(
+        &self,
+        level: IsolationLevel,
+        granularity: Granularity,
+        winner: &Winner,
+        without: &[Rule],
+    ) -> Outcome {
+        let attempt = Attempt {
+            mine: &self.mine,
+            read: &self.read,
+            base: &self.base,
+            level,
+            granularity,
+            gate,
+        };
+        let found = check_without(without, &attempt, winner);
+        if without.is_empty() {
+            assert_eq!(found, check(&attempt, winner));
+        }
+        match found {
+            Ok(shared) if shared.is_empty() => Outcome::Fits,
+            Ok(_) => Outcome::ByRows,
+            Err(conflict) => {
+                assert_eq!(conflict.version(), winner.version);
+                Outcome::Fails(conflict.kind())
+            }
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Outcome {
+    Fits,
+    /// The rows decide.
+    ByRows,
+    Fails(Kind),
+}
+
+use Outcome::Fits as OK;
+
+const APPEND: Outcome = Outcome::Fails(Kind::ConcurrentAppend);
+const READ: Outcome = Outcome::Fails(Kind::ConcurrentDeleteRead);
+const TWICE: Outcome = Outcome::Fails(Kind::ConcurrentDeleteDelete);
+const TXN: Outcome = Outcome::Fails(Kind::ConcurrentTransaction);
+const META: Outcome = Outcome::Fails(Kind::MetadataChanged);
+const PROTOCOL: Outcome = Outcome::Fails(Kind::ProtocolChanged);
+const WRITE: Outcome = Outcome::Fails(Kind::ConcurrentWrite);
+
+fn blind(path: &str) -> Winner {
+    winner("WRITE", |w| {
+        w.adds.push(file(path));
+        w.is_blind_append = true;
+    })
+}
+
+fn other(path: &str) -> Winner {
+    winner("WRITE", |w| w.adds.push(file(path)))
+}
+
+/// What OPTIMIZE brings: rows that were there.
+fn moved(path: &str) -> Winner {
+    let mut winner = other(path);
+    winner.adds.iter_mut().for_each(|file| file.data_change = false);
+    winner
+}
+
+fn removing(path: &str, data_change: bool) -> Winner {
+    winner("DELETE", |w| {
+        w.removes.push(file(path));
+        w.removes
+            .iter_mut()
+            .for_each(|file| file.data_change = data_change);
+    })
+}
+
+/// The losers of the file matrix, all of the partition `p = 1`: a blind append; one that read `1r` and `1d` and removed
+/// `1d`; the same with metadata; one that gives row ids.
+fn losers() -> [Loser; 4] {
+    let partitioned = |operation| Loser::of(&["p"], operation);
+    let delete = |loser: Loser| {
+        loser.reading("p = 1", &["1r", "1d"]).proposing(|mine| {
+            mine.removes.push(remove("1d"));
+            mine.adds.push(add("1new"));
+        })
+    };
+    [
+        partitioned("WRITE").proposing(|mine| mine.adds.push(add("1new"))),
+        delete(partitioned("DELETE")),
+        delete(partitioned("WRITE")).proposing(|mine| mine.metadata = Some(metadata(&["p"], &[]))),
+        delete(partitioned("ROW TRACKING BACKFILL")).proposing(|mine| mine.removes.clear()),
+    ]
+}

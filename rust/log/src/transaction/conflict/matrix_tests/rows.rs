@@ -1,0 +1,165 @@
+//! Two commits that delete rows of one file by vectors.
+
+use super::{APPEND, Loser, OK, Outcome, READ};
+use crate::transaction::IsolationLevel::Serializable;
+use crate::transaction::conflict::Granularity;
+use crate::transaction::samples::{add, file, remove, vector, winner};
+use crate::transaction::{DecidedBy, Winner};
+
+/// Two commits that delete rows of one file by vectors.
+#[test]
+fn rows_of_one_file() {
+    let cutting = |winner: &mut Winner, path: &str, from: Option<&str>, to: Option<&str>| {
+        winner.removes.push(file(path));
+        winner.adds.push(file(path));
+        winner
+            .removes
+            .iter_mut()
+            .for_each(|file| file.deletion_vector = from.map(vector));
+        winner
+            .adds
+            .iter_mut()
+            .for_each(|file| file.deletion_vector = to.map(vector));
+    };
+    let cut = |from, to| winner("DELETE", |w| cutting(w, "1f", from, to));
+    let deleting = |decided_by, from: Option<&str>, to: Option<&str>| {
+        Loser::of(&["p"], "DELETE")
+            .reading("p = 1", &["1f"])
+            .proposing(|mine| {
+                mine.decided_by = decided_by;
+                let (mut gone, mut again) = (remove("1f"), add("1f"));
+                gone.deletion_vector = from.map(vector);
+                again.deletion_vector = to.map(vector);
+                mine.removes.push(gone);
+                mine.adds.push(again);
+            })
+    };
+    let row = || deleting(DecidedBy::Row, None, Some("mine"));
+    let rewriting = row().proposing(|mine| mine.adds = vec![add("1g")]);
+    let dropping = row().proposing(|mine| mine.adds.clear());
+    let looking = |decided_by, files: &[&str]| {
+        let loser = Loser::of(&["p"], "DELETE").reading("p = 1", files);
+        loser.proposing(|mine| {
+            mine.decided_by = decided_by;
+            mine.adds.push(add("1new"));
+        })
+    };
+    let updated = winner("UPDATE", |w| {
+        cutting(w, "1f", None, Some("theirs"));
+        w.adds.push(file("1new rows"));
+    });
+    let updated_elsewhere = winner("UPDATE", |w| {
+        cutting(w, "1f", None, Some("theirs"));
+        w.adds.push(file("2new rows"));
+    });
+    let mut whole = row();
+    whole.read.read_whole_table();
+    const ROWS: Outcome = Outcome::ByRows;
+    for (name, loser, winner, by_files, by_rows) in [
+        ("both delete rows", row(), cut(None, Some("theirs")), APPEND, ROWS),
+        (
+            "both delete more rows",
+            deleting(DecidedBy::Row, Some("old"), Some("mine")),
+            cut(Some("old"), Some("theirs")),
+            APPEND,
+            ROWS,
+        ),
+        (
+            "from different versions",
+            row(),
+            cut(Some("old"), Some("theirs")),
+            APPEND,
+            APPEND,
+        ),
+        (
+            "other rows decide, too",
+            deleting(DecidedBy::Table, None, Some("mine")),
+            cut(None, Some("theirs")),
+            APPEND,
+            APPEND,
+        ),
+        (
+            "we write the rest anew",
+            rewriting,
+            cut(None, Some("theirs")),
+            APPEND,
+            APPEND,
+        ),
+        (
+            "we take the whole file",
+            dropping,
+            cut(None, Some("theirs")),
+            APPEND,
+            APPEND,
+        ),
+        (
+            "the winner writes the rest anew",
+            row(),
+            winner("DELETE", |w| w.removes.push(file("1f"))),
+            READ,
+            READ,
+        ),
+        (
+            "the winner brings rows back",
+            row(),
+            cut(Some("old"), None),
+            APPEND,
+            APPEND,
+        ),
+        (
+            "we bring the file again and take none",
+            row().proposing(|mine| mine.removes.clear()),
+            cut(None, Some("theirs")),
+            APPEND,
+            APPEND,
+        ),
+        ("the winner's other new files", row(), updated, APPEND, APPEND),
+        (
+            "the winner's new files elsewhere",
+            row(),
+            updated_elsewhere,
+            APPEND,
+            ROWS,
+        ),
+        (
+            "a file that we looked at",
+            looking(DecidedBy::Row, &["1f"]),
+            cut(None, Some("theirs")),
+            APPEND,
+            ROWS,
+        ),
+        (
+            "a file that a merge looked at",
+            looking(DecidedBy::Table, &["1f"]),
+            cut(None, Some("theirs")),
+            APPEND,
+            APPEND,
+        ),
+        (
+            "a file that a merge had no need of",
+            looking(DecidedBy::Table, &[]),
+            cut(None, Some("theirs")),
+            APPEND,
+            ROWS,
+        ),
+        ("the whole table", whole, cut(None, Some("theirs")), APPEND, READ),
+        (
+            "nothing of ours",
+            Loser::of(&["p"], "WRITE").proposing(|mine| mine.adds.push(add("1a"))),
+            cut(None, Some("theirs")),
+            OK,
+            OK,
+        ),
+    ] {
+        assert_eq!(
+            loser.meeting(Serializable, Granularity::Files, &winner, &[]),
+            by_files,
+            "{name}"
+        );
+        assert_eq!(
+            loser.meeting(Serializable, Granularity::Rows, &winner, &[]),
+            by_rows,
+            "{name}"
+        );
+    }
+}

@@ -1,0 +1,179 @@
+//! Row ids, domains, applications and the protocol.
+
+use super::{Loser, OK, PROTOCOL, TXN, WRITE, gate, losers, other, removing};
+use crate::transaction::IsolationLevel::Serializable;
+use crate::transaction::conflict::{Attempt, Conflict, Granularity, Rule, check};
+use crate::transaction::samples::{add, domain, file, protocol, txn, version, winner};
+
+/// Row ids come and go beside everything else that leaves their files alone.
+#[test]
+fn row_ids_come_and_go_beside_others() {
+    let [_, delete, ..] = losers();
+    let give = |path: &str| winner("ROW TRACKING BACKFILL", |w| w.adds.push(file(path)));
+    let take = |path: &str| winner("ROW TRACKING UNBACKFILL", |w| w.adds.push(file(path)));
+    let taking = Loser::of(&["p"], "ROW TRACKING UNBACKFILL")
+        .reading("p = 1", &["1r"])
+        .proposing(|mine| mine.adds.push(add("1r")));
+    let mut with_ids = other("1a");
+    with_ids
+        .adds
+        .iter_mut()
+        .for_each(|file| file.base_row_id = Some(7));
+    for (name, loser, winner, outcome) in [
+        ("a delete after ids were given", &delete, give("1r"), OK),
+        ("a delete after ids were taken", &delete, take("1r"), OK),
+        ("taking beside an append", &taking, other("1a"), OK),
+        ("taking beside a delete", &taking, removing("1r", true), OK),
+        ("taking while they are given", &taking, give("1r"), WRITE),
+        ("taking beside an append with ids", &taking, with_ids, WRITE),
+    ] {
+        assert_eq!(
+            loser.meeting(Serializable, Granularity::Files, &winner, &[]),
+            outcome,
+            "{name}"
+        );
+    }
+}
+
+/// Domains and applications.
+#[test]
+fn domains_and_applications() {
+    let setting = |names: &[&str]| {
+        Loser::of(&[], "SET").proposing(|mine| mine.domains.extend(names.iter().map(|name| domain(name))))
+    };
+    let mut reading = setting(&[]);
+    reading.read.read_domain("d");
+    let mut counting = Loser::of(&[], "STREAMING UPDATE").proposing(|mine| mine.txns.push(txn("app", 5)));
+    counting.read.read_app_id("app");
+    let writing = Loser::of(&[], "WRITE").proposing(|mine| mine.txns.push(txn("app", 5)));
+    let moved = |name: &str| winner("SET", |w| w.domains.push(domain(name)));
+    let removed = |name: &str| {
+        let mut winner = moved(name);
+        winner.domains.iter_mut().for_each(|domain| domain.removed = true);
+        winner
+    };
+    let reached = |app: &str, number: i64| winner("STREAMING UPDATE", |w| w.txns.push(txn(app, number)));
+    for (name, loser, winner, outcome) in [
+        ("the same domain", setting(&["c", "d"]), moved("d"), TXN),
+        ("the same domain, removed", setting(&["d"]), removed("d"), TXN),
+        ("a domain that was read", reading.clone(), moved("d"), TXN),
+        ("other domains", setting(&["c"]), moved("d"), OK),
+        ("other domains", reading, moved("c"), OK),
+        (
+            "row ids of both",
+            setting(&["delta.rowTracking"]),
+            moved("delta.rowTracking"),
+            OK,
+        ),
+        (
+            "an application, further",
+            counting.clone(),
+            reached("app", 6),
+            TXN,
+        ),
+        (
+            "an application, not so far",
+            counting.clone(),
+            reached("app", 4),
+            TXN,
+        ),
+        ("another application", counting, reached("other", 6), OK),
+        (
+            "an application that was not asked for",
+            writing,
+            reached("app", 6),
+            OK,
+        ),
+    ] {
+        assert_eq!(
+            loser.meeting(Serializable, Granularity::Files, &winner, &[]),
+            outcome,
+            "{name}"
+        );
+    }
+}
+
+/// What an application has come to is told, so that a caller can see that its own work is done.
+#[test]
+fn a_conflict_tells_how_far_an_application_has_come() {
+    let mut loser = Loser::of(&[], "WRITE");
+    loser.read.read_app_id("app");
+    let attempt = Attempt {
+        mine: &loser.mine,
+        read: &loser.read,
+        base: &loser.base,
+        level: Serializable,
+        granularity: Granularity::Files,
+        gate,
+    };
+    let found = check(&attempt, &winner("WRITE", |w| w.txns.push(txn("app", 6))));
+    let expected = Conflict::Application {
+        version: version(5),
+        app_id: "app".to_owned(),
+        reached: 6,
+    };
+    assert_eq!(found, Err(expected));
+}
+
+/// The protocol.
+#[test]
+fn protocols() {
+    let having = |features: &[&str]| Loser::with_features(&[], features, "WRITE");
+    let upgrading =
+        |from: &[&str], to: &[&str]| having(from).proposing(|mine| mine.protocol = Some(protocol(to)));
+    let proved = |loser: Loser, at: i64| loser.proposing(|mine| mine.drop_proved_at = Some(version(at)));
+    let changing = |features: &[&str]| winner("UPGRADE PROTOCOL", |w| w.protocol = Some(protocol(features)));
+    for (name, loser, winner, outcome) in [
+        (
+            "both change it",
+            upgrading(&["a"], &["a", "b"]),
+            changing(&["a", "c"]),
+            PROTOCOL,
+        ),
+        ("a feature goes", having(&["a", "b"]), changing(&["a"]), PROTOCOL),
+        ("a feature comes", having(&["a"]), changing(&["a", "b"]), OK),
+        (
+            "a feature comes that we lack",
+            having(&["a"]),
+            changing(&["a", "unheard of"]),
+            PROTOCOL,
+        ),
+        ("we upgrade", upgrading(&["a"], &["a", "b"]), other("a"), OK),
+        (
+            "we drop, proved at what we read",
+            proved(upgrading(&["a", "b"], &["a"]), 4),
+            other("a"),
+            PROTOCOL,
+        ),
+        (
+            "we drop, and nothing is proved",
+            upgrading(&["a", "b"], &["a"]),
+            winner("WRITE", |_| ()),
+            PROTOCOL,
+        ),
+        (
+            "we drop, proved at the winner",
+            proved(upgrading(&["a", "b"], &["a"]), 5),
+            other("a"),
+            OK,
+        ),
+        (
+            "both drop",
+            proved(upgrading(&["a", "b"], &["a"]), 5),
+            changing(&["b"]),
+            PROTOCOL,
+        ),
+    ] {
+        assert_eq!(
+            loser.meeting(Serializable, Granularity::Files, &winner, &[]),
+            outcome,
+            "{name}"
+        );
+    }
+    let unproved = upgrading(&["a", "b"], &["a"]);
+    let without = [Rule::FeatureDrop];
+    assert_eq!(
+        unproved.meeting(Serializable, Granularity::Files, &other("a"), &without),
+        OK
+    );
+}

@@ -1,0 +1,93 @@
+//! Conflicts as errors.
+
+use super::*;
+
+/// Every conflict as an error: its class, and where it was found.
+#[test]
+fn a_conflict_becomes_an_error_of_its_class_that_says_where() {
+    let version = Version::ZERO;
+    let (path, text) = (|| "a b".to_owned(), |text: &str| text.to_owned());
+    let partition =
+        || PartitionValues::from([("p".to_owned(), Some("1".to_owned())), ("q".to_owned(), None)]);
+    for (conflict, class, context) in [
+        (
+            Conflict::ProtocolChanged {
+                version,
+                why: text("why"),
+            },
+            "ProtocolChanged",
+            &[][..],
+        ),
+        (Conflict::DropUnproved { version }, "ProtocolChanged", &[]),
+        (
+            Conflict::MetadataChanged {
+                version,
+                field: text("f"),
+            },
+            "MetadataChanged",
+            &[("field", "f")],
+        ),
+        (
+            Conflict::Domain {
+                version,
+                domain: text("d"),
+            },
+            "ConcurrentTransaction",
+            &[("domain", "d")],
+        ),
+        (
+            Conflict::Application {
+                version,
+                app_id: text("x"),
+                reached: 3,
+            },
+            "ConcurrentTransaction",
+            &[("app_id", "x")],
+        ),
+        (Conflict::RowIdsGiven { version }, "ConcurrentWrite", &[]),
+        (
+            Conflict::Append {
+                version,
+                path: path(),
+                partition_values: partition(),
+            },
+            "ConcurrentAppend",
+            &[("path", "a b"), ("partition", "p=1/q=NULL")],
+        ),
+        (
+            Conflict::Append {
+                version,
+                path: path(),
+                partition_values: PartitionValues::new(),
+            },
+            "ConcurrentAppend",
+            &[("path", "a b")],
+        ),
+        (
+            Conflict::DeleteRead {
+                version,
+                path: path(),
+            },
+            "ConcurrentDeleteRead",
+            &[("path", "a b")],
+        ),
+        (
+            Conflict::DeleteDelete {
+                version,
+                path: path(),
+            },
+            "ConcurrentDeleteDelete",
+            &[("path", "a b")],
+        ),
+    ] {
+        let error = Error::from(conflict);
+        assert_eq!(error.kind().class_name(), class);
+        let mut expected = vec![("version", version.into())];
+        expected.extend(context.iter().map(|(key, value)| (*key, (*value).into())));
+        assert_eq!(error.context(), expected, "{class}");
+        assert!(
+            error.hint_text().is_some() && error.what().contains("version 0"),
+            "{error}"
+        );
+    }
+}

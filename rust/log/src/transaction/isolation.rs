@@ -1,0 +1,282 @@
+//! Isolation levels: what a table promises its writers, and what a single commit needs.
+
+use std::fmt;
+
+use deltaic_protocol::actions::Metadata;
+use deltaic_protocol::row_tracking;
+use deltaic_protocol::{Error, ErrorKind, Result};
+
+use super::{Proposal, ReadSet};
+
+const PROPERTY: &str = "delta.isolationLevel";
+
+/// What may come between what a transaction read and what it commits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IsolationLevel {
+    /// Nothing that it would have read: the order of versions is a serial order.
+    Serializable,
+    /// Blind appends: some serial order of the writes explains the table.
+    WriteSerializable,
+    /// Anything but the end of a file that it has read or removes. No table promises so little; a commit that changes no
+    /// row needs no more.
+    SnapshotIsolation,
+}
+
+impl IsolationLevel {
+    /// What a table promises: `Serializable` unless its properties say otherwise.
+    ///
+    /// Errors: `CorruptLog` with the property as `field`, for a level that no table can have.
+    pub fn of(metadata: &Metadata) -> Result<Self> {
+        let Some(text) = metadata.property(PROPERTY) else {
+            return Ok(Self::Serializable);
+        };
+        [Self::Serializable, Self::WriteSerializable]
+            .into_iter()
+            .find(|level| level.name().eq_ignore_ascii_case(text.trim()))
+            .ok_or_else(|| {
+                let what = format!("the table property {PROPERTY} is {text:?}, which no table can promise");
+                Error::new(ErrorKind::CorruptLog, what)
+                    .with("field", PROPERTY)
+                    .hint("set it to Serializable or WriteSerializable; the table itself is readable")
+            })
+    }
+
+    /// The name as properties and `commitInfo` spell it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Serializable => "Serializable",
+            Self::WriteSerializable => "WriteSerializable",
+            Self::SnapshotIsolation => "SnapshotIsolation",
+        }
+    }
+
+    /// What a commit to a table of this level needs: snapshot isolation where it changes no row and nothing but files,
+    /// and, where the table promises less than `Serializable`, where it is of no operation that changes rows either.
+    #[must_use]
+    pub fn of_commit(self, mine: &Proposal) -> Self {
+        let only_files = mine.protocol.is_none()
+            && mine.metadata.is_none()
+            && mine.txns.is_empty()
+            && mine
+                .domains
+                .iter()
+                .all(|domain| domain.domain == row_tracking::DOMAIN);
+        let allowed = match self {
+            Self::Serializable => true,
+            Self::WriteSerializable => !mine.changes_data(),
+            Self::SnapshotIsolation => return self,
+        };
+        if only_files && allowed && !mine.changes_rows() {
+            Self::SnapshotIsolation
+        } else {
+            self
+        }
+    }
+}
+
+impl fmt::Display for IsolationLevel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// Whether a transaction only adds files and has read none, so that it fits behind any files that come or go. It is
+/// computed and never declared.
+#[must_use]
+pub fn is_blind_append(mine: &Proposal, read: &ReadSet) -> bool {
+    mine.removes.is_empty() && mine.cdc.is_empty() && !read.depends_on_files()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use deltaic_protocol::actions::{Add, Cdc, DomainMetadata, Protocol, Remove, Txn};
+    use serde_json::json;
+
+    use super::IsolationLevel::{Serializable, SnapshotIsolation, WriteSerializable};
+    use super::*;
+
+    fn metadata(level: Option<&str>) -> Metadata {
+        let mut metadata: Metadata = serde_json::from_value(json!({
+            "id": "t", "format": {"provider": "parquet"}, "partitionColumns": [],
+            "schemaString": r#"{"type":"struct","fields":[]}"#,
+        }))
+        .expect("these are metadata");
+        metadata
+            .configuration
+            .extend(level.map(|level| (PROPERTY.to_owned(), Some(level.to_owned()))));
+        metadata
+    }
+
+    fn protocol() -> Protocol {
+        Protocol {
+            min_reader_version: 1,
+            min_writer_version: 2,
+            reader_features: None,
+            writer_features: None,
+        }
+    }
+
+    #[test]
+    fn a_table_promises_what_its_property_says_in_any_case() -> Result<()> {
+        assert_eq!(IsolationLevel::of(&metadata(None))?, Serializable);
+        for (text, level) in [
+            ("Serializable", Serializable),
+            ("serializable", Serializable),
+            ("writeSerializable", WriteSerializable),
+            (" WriteSerializable ", WriteSerializable),
+        ] {
+            assert_eq!(IsolationLevel::of(&metadata(Some(text)))?, level, "{text}");
+        }
+        for text in ["SnapshotIsolation", "", "none"] {
+            let error = IsolationLevel::of(&metadata(Some(text))).err();
+            assert!(
+                error.is_some_and(|error| error.context().contains(&("field", PROPERTY.into()))),
+                "{text}"
+            );
+        }
+        Ok(())
+    }
+
+    fn file(data_change: bool) -> Add {
+        Add {
+            path: "a".to_owned(),
+            data_change,
+            ..Add::default()
+        }
+    }
+
+    fn proposal(operation: &str, change: impl FnOnce(&mut Proposal)) -> Proposal {
+        let mut proposal = Proposal {
+            operation: operation.to_owned(),
+            ..Proposal::default()
+        };
+        change(&mut proposal);
+        proposal
+    }
+
+    /// The table of levels: what the commit holds, and what it needs on a table of either level.
+    #[test]
+    fn a_commit_that_changes_no_row_needs_snapshot_isolation() {
+        let domain = |name: &str| DomainMetadata {
+            domain: name.to_owned(),
+            configuration: String::new(),
+            removed: false,
+        };
+        let txn = Txn {
+            app_id: "x".to_owned(),
+            version: 1,
+            last_updated: None,
+        };
+        let mut still = Remove::of(&file(false), 1);
+        still.data_change = false;
+        for (name, mine, serializable, write_serializable) in [
+            (
+                "compaction",
+                proposal("OPTIMIZE", |p| p.adds.push(file(false))),
+                SnapshotIsolation,
+                SnapshotIsolation,
+            ),
+            (
+                "an empty delete",
+                proposal("DELETE", |_| ()),
+                SnapshotIsolation,
+                WriteSerializable,
+            ),
+            (
+                "an empty write",
+                proposal("WRITE", |_| ()),
+                SnapshotIsolation,
+                WriteSerializable,
+            ),
+            (
+                "an append",
+                proposal("WRITE", |p| p.adds.push(file(true))),
+                Serializable,
+                WriteSerializable,
+            ),
+            (
+                "a delete",
+                proposal("DELETE", |p| p.removes.push(Remove::of(&file(true), 1))),
+                Serializable,
+                WriteSerializable,
+            ),
+            (
+                "moved rows",
+                proposal("OPTIMIZE", |p| p.removes.push(still.clone())),
+                SnapshotIsolation,
+                SnapshotIsolation,
+            ),
+            (
+                "with row ids",
+                proposal("OPTIMIZE", |p| p.domains.push(domain("delta.rowTracking"))),
+                SnapshotIsolation,
+                SnapshotIsolation,
+            ),
+            (
+                "with a domain",
+                proposal("OPTIMIZE", |p| p.domains.push(domain("mine"))),
+                Serializable,
+                WriteSerializable,
+            ),
+            (
+                "with an application",
+                proposal("OPTIMIZE", |p| p.txns.push(txn.clone())),
+                Serializable,
+                WriteSerializable,
+            ),
+            (
+                "with metadata",
+                proposal("OPTIMIZE", |p| p.metadata = Some(metadata(None))),
+                Serializable,
+                WriteSerializable,
+            ),
+            (
+                "with a protocol",
+                proposal("OPTIMIZE", |p| p.protocol = Some(protocol())),
+                Serializable,
+                WriteSerializable,
+            ),
+        ] {
+            assert_eq!(Serializable.of_commit(&mine), serializable, "{name}");
+            assert_eq!(WriteSerializable.of_commit(&mine), write_serializable, "{name}");
+            assert_eq!(SnapshotIsolation.of_commit(&mine), SnapshotIsolation, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_blind_append_adds_and_has_read_nothing() -> Result<()> {
+        let none = ReadSet::try_new(&protocol(), &metadata(None))?;
+        let append = proposal("WRITE", |p| p.adds.push(file(true)));
+        assert!(is_blind_append(&append, &none));
+        assert!(is_blind_append(&proposal("SET TBLPROPERTIES", |_| ()), &none));
+        let cdc = Cdc {
+            path: "_change_data/c".to_owned(),
+            partition_values: BTreeMap::new(),
+            size: 1,
+            data_change: false,
+            tags: None,
+        };
+        for more in [
+            proposal("WRITE", |p| p.removes.push(Remove::of(&file(true), 1))),
+            proposal("WRITE", |p| p.cdc.push(cdc)),
+        ] {
+            assert!(!is_blind_append(&more, &none));
+        }
+        let mut asked = none.clone();
+        asked.read_app_id("x");
+        assert!(is_blind_append(&append, &asked));
+        for read in [
+            &(|read: &mut ReadSet| read.read_where(None)) as &dyn Fn(&mut ReadSet),
+            &|read: &mut ReadSet| read.read_whole_table(),
+            &|read: &mut ReadSet| read.read_files(["a"]),
+        ] {
+            let mut some = none.clone();
+            read(&mut some);
+            assert!(!is_blind_append(&append, &some));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,256 @@
+//! Runs a history of the model through the checks: each transaction plans on the version that it has read, is checked
+//! against every winner since, is rebased over it and commits.
+
+use std::collections::HashMap;
+
+use deltaic_protocol::deletion_vector::Descriptor;
+use deltaic_protocol::expr::BoundPredicate;
+
+use super::actions::{add_of, bitmap, came, descriptor, mask, remove_of, went};
+use super::operations::{Effect, Operation};
+use super::table::{File, Table};
+use crate::transaction::conflict::{Attempt, Granularity, Rule, check_without};
+use crate::transaction::samples::{base, metadata, predicate, protocol, version};
+use crate::transaction::{
+    Base, DecidedBy, IsolationLevel, Proposal, ReadSet, SharedFile, Winner, follow, is_blind_append, rebase,
+    unite,
+};
+
+/// Under which rules a history runs. All but the level and the granularity are there to be broken.
+#[derive(Clone, Debug)]
+pub(super) struct Rules {
+    pub(super) level: IsolationLevel,
+    pub(super) granularity: Granularity,
+    pub(super) without: Vec<Rule>,
+    /// Whether it is proved that rows are disjoint.
+    pub(super) proves_rows: bool,
+    /// Whether everybody claims to look at rows alone.
+    pub(super) decided_by_row: bool,
+}
+
+impl Rules {
+    /// Whether they are to let something through.
+    pub(super) fn are_broken(&self) -> bool {
+        !self.without.is_empty() || !self.proves_rows || self.decided_by_row
+    }
+}
+
+/// What became of a transaction.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Fate {
+    Lost,
+    /// There was nothing to commit.
+    Empty,
+    Committed(Effect),
+}
+
+/// What came of a history.
+#[derive(Clone, Debug)]
+pub(super) enum History {
+    Ended(End),
+    /// A commit removed a file that is not there, or cut one that is another by now: no reader could follow.
+    Torn,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct End {
+    pub(super) fates: Vec<Fate>,
+    pub(super) table: Table,
+}
+
+pub(super) struct Engine {
+    base: Base,
+    unread: ReadSet,
+    of_partition: [BoundPredicate; 2],
+}
+
+impl Engine {
+    pub(super) fn new() -> Self {
+        let base = Base {
+            version: version(0),
+            ..base(protocol(&[]), metadata(&["p"], &[]))
+        };
+        let of_partition = ["p = 0", "p = 1"].map(|text| predicate(text, &base.form.metadata));
+        let unread = ReadSet::try_new(&base.form.protocol, &base.form.metadata).expect("they go together");
+        Self {
+            base,
+            unread,
+            of_partition,
+        }
+    }
+
+    pub(super) fn run(
+        &self,
+        start: &Table,
+        operations: &[Operation],
+        reads: &[usize],
+        rules: &Rules,
+    ) -> History {
+        // What the table was at each version, and what made each version after the first.
+        let mut tables = vec![start.clone()];
+        let mut winners: Vec<Winner> = Vec::new();
+        let mut fates = Vec::new();
+        for (number, (operation, read_at)) in operations.iter().zip(reads).enumerate() {
+            // Who did not commit left no version to read.
+            let read_at = (*read_at).min(winners.len());
+            let seen = &tables[read_at];
+            let effect = operation.effect(number, &seen.rows());
+            let mut transaction = self.plan(*operation, number, seen, read_at, rules);
+            let level = rules.level.of_commit(&transaction.mine);
+            if transaction.mine.is_empty() && level == IsolationLevel::SnapshotIsolation {
+                fates.push(Fate::Empty);
+                continue;
+            }
+            let since = winners.iter().skip(read_at);
+            if !since
+                .into_iter()
+                .all(|winner| transaction.passes(winner, level, rules))
+            {
+                fates.push(Fate::Lost);
+                continue;
+            }
+            let Some(table) = transaction.commit(tables.last().expect("there is a first")) else {
+                return History::Torn;
+            };
+            tables.push(table);
+            winners.push(transaction.into_winner(winners.len() + 1));
+            fates.push(Fate::Committed(effect));
+        }
+        let table = tables.pop().expect("there is a first");
+        History::Ended(End { fates, table })
+    }
+
+    fn plan(
+        &self,
+        operation: Operation,
+        number: usize,
+        seen: &Table,
+        read_at: usize,
+        rules: &Rules,
+    ) -> Transaction {
+        let changes = operation.changes(number, seen);
+        let data_change = !changes.only_moves;
+        let mut mine = Proposal {
+            operation: operation.name().to_owned(),
+            decided_by: if rules.decided_by_row {
+                DecidedBy::Row
+            } else {
+                operation.decided_by()
+            },
+            ..Proposal::default()
+        };
+        for file in &changes.removed {
+            mine.removes.push(remove_of(file, data_change));
+        }
+        for file in &changes.added {
+            mine.adds.push(add_of(file, data_change));
+        }
+        for (file, deleted) in &changes.cut {
+            mine.removes.push(remove_of(file, data_change));
+            let mut add = add_of(file, data_change);
+            add.deletion_vector = descriptor(*deleted);
+            mine.adds.push(add);
+        }
+        mine.validate().expect("a plan says one thing of each file");
+        let mut read = self.unread.clone();
+        for partition in operation.reads() {
+            read.read_where(Some(&self.of_partition[usize::from(partition)]));
+            read.read_files(seen.of_partition(partition).map(|file| file.path.as_str()));
+        }
+        Transaction {
+            is_blind: is_blind_append(&mine, &read),
+            mine,
+            read,
+            base: Base {
+                version: version(i64::try_from(read_at).expect("it is small")),
+                ..self.base.clone()
+            },
+            new_files: changes.added,
+        }
+    }
+}
+
+struct Transaction {
+    mine: Proposal,
+    read: ReadSet,
+    base: Base,
+    is_blind: bool,
+    new_files: Vec<File>,
+}
+
+impl Transaction {
+    /// Whether it fits behind a winner, and is rebased over it.
+    fn passes(&mut self, winner: &Winner, level: IsolationLevel, rules: &Rules) -> bool {
+        let attempt = Attempt {
+            mine: &self.mine,
+            read: &self.read,
+            base: &self.base,
+            level,
+            granularity: rules.granularity,
+            gate: |_, _, _| Ok(()),
+        };
+        let Ok(shared) = check_without(&rules.without, &attempt, winner) else {
+            return false;
+        };
+        let united: Option<Vec<_>> = shared.into_iter().map(|file| united(file, rules)).collect();
+        let Some(united) = united else {
+            return false;
+        };
+        follow(&mut self.mine, &united).expect("it was checked");
+        let rebased = rebase(&mut self.mine, &mut self.base, winner);
+        // Rows that nobody looked at may leave the winner's own vector, which is no change.
+        assert!(rebased.is_ok() || !rules.proves_rows, "{rebased:?}");
+        rebased.is_ok()
+    }
+
+    /// The table behind the commit; none where the commit speaks of files that are not there.
+    fn commit(&self, before: &Table) -> Option<Table> {
+        let mut files: HashMap<String, File> = before
+            .files
+            .iter()
+            .map(|file| (file.path.clone(), file.clone()))
+            .collect();
+        let mut removed: HashMap<&str, File> = HashMap::new();
+        for remove in &self.mine.removes {
+            let gone = files.remove(&remove.path)?;
+            if descriptor(gone.deleted) != remove.deletion_vector {
+                return None;
+            }
+            removed.insert(&remove.path, gone);
+        }
+        for add in &self.mine.adds {
+            let known = removed.get(add.path.as_str());
+            let mut file = known
+                .or_else(|| self.new_files.iter().find(|file| file.path == add.path))?
+                .clone();
+            file.deleted = mask(add.deletion_vector.as_ref());
+            files.insert(add.path.clone(), file);
+        }
+        let mut files: Vec<File> = files.into_values().collect();
+        files.sort_by(|one, other| one.path.cmp(&other.path));
+        Some(Table { files })
+    }
+
+    fn into_winner(self, number: usize) -> Winner {
+        let mut winner = Winner::silent(version(i64::try_from(number).expect("it is small")), 0);
+        winner.is_blind_append = self.is_blind;
+        winner.operation = Some(self.mine.operation);
+        winner.adds = self.mine.adds.into_iter().map(came).collect();
+        winner.removes = self.mine.removes.into_iter().map(went).collect();
+        winner
+    }
+}
+
+/// A shared file with the vector of both; none where the rows are not disjoint.
+fn united(file: SharedFile, rules: &Rules) -> Option<(SharedFile, Option<Descriptor>)> {
+    let base = bitmap(file.base.as_ref());
+    let mine = file.mine.as_ref().map(|mine| bitmap(Some(mine)));
+    let winner = bitmap(Some(&file.winner));
+    let united = if rules.proves_rows {
+        unite(&base, mine.as_ref(), &winner)?
+    } else {
+        winner.union(mine.as_ref().unwrap_or(&base))
+    };
+    let mask = united.iter().fold(0, |mask, at| mask | 1 << at);
+    Some((file, descriptor(mask)))
+}

@@ -1,0 +1,177 @@
+//! Which histories there are, and the tally of what came of them.
+
+use std::num::NonZero;
+use std::thread;
+
+use super::engine::{Engine, Fate, History, Rules};
+use super::operations::{Operation, all_operations, base_operations};
+use super::table::{FURTHER_STATES, START_STATES, Table, start_state};
+use super::truth::is_serial;
+
+/// What came of many histories.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Tally {
+    pub(super) histories: usize,
+    /// Histories that no serial order explains.
+    pub(super) unsound: usize,
+    /// Transactions that were let through and changed something.
+    pub(super) committed: usize,
+    /// Transactions that were in conflict.
+    pub(super) lost: usize,
+}
+
+impl Tally {
+    fn add(self, other: Self) -> Self {
+        Self {
+            histories: self.histories + other.histories,
+            unsound: self.unsound + other.unsound,
+            committed: self.committed + other.committed,
+            lost: self.lost + other.lost,
+        }
+    }
+}
+
+/// Runs a history and looks for its serial order.
+fn judge(engine: &Engine, start: &Table, operations: &[Operation], reads: &[usize], rules: &Rules) -> Tally {
+    let history = engine.run(start, operations, reads, rules);
+    let sound = matches!(&history, History::Ended(end) if is_serial(start, operations, end, rules.level));
+    assert!(
+        sound || rules.are_broken(),
+        "{rules:?} let a history through that is not serial: {operations:#?} read {reads:?} of {start:?}: {history:#?}"
+    );
+    let fates: &[Fate] = match &history {
+        History::Ended(end) => &end.fates,
+        History::Torn => &[],
+    };
+    let count = |is_meant: fn(&Fate) -> bool| fates.iter().filter(|fate| is_meant(fate)).count();
+    Tally {
+        histories: 1,
+        unsound: usize::from(!sound),
+        committed: count(|fate| matches!(fate, Fate::Committed(effect) if !effect.is_empty())),
+        lost: count(|fate| matches!(fate, Fate::Lost)),
+    }
+}
+
+/// What may happen, and where it begins.
+pub(super) struct World {
+    operations: Vec<Operation>,
+    starts: Vec<Table>,
+}
+
+impl World {
+    /// Operations without vectors, each in its partition, from the twelve states.
+    pub(super) fn plain() -> Self {
+        Self {
+            operations: base_operations(),
+            starts: START_STATES.map(start_state).into(),
+        }
+    }
+
+    /// Operations of every kind, from larger files besides.
+    pub(super) fn whole() -> Self {
+        Self {
+            operations: all_operations(),
+            starts: START_STATES
+                .into_iter()
+                .chain(FURTHER_STATES)
+                .map(start_state)
+                .collect(),
+        }
+    }
+
+    /// The tallies of every pair of operations from every state, one after the other; both have read it.
+    fn pairs<'a>(&'a self, rules: &'a Rules) -> impl Iterator<Item = Tally> + 'a {
+        let engine = Engine::new();
+        let count = self.operations.len();
+        (0..self.starts.len() * count * count).map(move |number| {
+            let pair = [number % count, number / count % count].map(|at| self.operations[at]);
+            let start = &self.starts[number / (count * count)];
+            judge(&engine, start, &pair, &[0, 0], rules)
+        })
+    }
+
+    /// All pairs together.
+    pub(super) fn every_two(&self, rules: &Rules) -> Tally {
+        self.pairs(rules).fold(Tally::default(), Tally::add)
+    }
+
+    /// Whether a pair comes through that is not serial.
+    pub(super) fn has_hole(&self, rules: &Rules) -> bool {
+        self.pairs(rules).any(|tally| tally.unsound > 0)
+    }
+
+    /// Histories of three: all of them, or so many that are drawn by chance.
+    pub(super) fn three(&self, reads: &[[usize; 3]], rules: &Rules, share: Share) -> Tally {
+        let count = self.operations.len();
+        let all = self.starts.len() * reads.len() * count.pow(3);
+        let numbers = match share {
+            Share::All => all,
+            Share::Of(drawn) => drawn,
+        };
+        let cores = thread::available_parallelism().map_or(1, NonZero::get);
+        let work = |core: usize| {
+            let engine = Engine::new();
+            let histories = (core..numbers).step_by(cores).map(|number| {
+                let mut at = match share {
+                    Share::All => number,
+                    Share::Of(_) => drawn(number, all),
+                };
+                let mut pick = |of: usize| {
+                    let picked = at % of;
+                    at /= of;
+                    picked
+                };
+                let three = [(); 3].map(|()| self.operations[pick(count)]);
+                let reads = reads[pick(reads.len())];
+                judge(
+                    &engine,
+                    &self.starts[pick(self.starts.len())],
+                    &three,
+                    &reads,
+                    rules,
+                )
+            });
+            histories.fold(Tally::default(), Tally::add)
+        };
+        thread::scope(|scope| {
+            let running: Vec<_> = (0..cores).map(|core| scope.spawn(move || work(core))).collect();
+            let ended = running
+                .into_iter()
+                .map(|core| core.join().expect("a core of the model ends"));
+            ended.fold(Tally::default(), Tally::add)
+        })
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Share {
+    All,
+    Of(usize),
+}
+
+impl Share {
+    /// All where the environment asks for it, else so many.
+    pub(super) fn of(few: usize) -> Self {
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "a test is asked for more through the environment"
+        )]
+        let asked = std::env::var("MODEL");
+        if asked.as_deref() == Ok("all") {
+            Self::All
+        } else {
+            Self::Of(few)
+        }
+    }
+}
+
+/// A number below a bound that looks like chance and is the same in every run.
+fn drawn(number: usize, bound: usize) -> usize {
+    let mut mixed = (number as u64)
+        .wrapping_add(1)
+        .wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    for (shift, factor) in [(30, 0xbf58_476d_1ce4_e5b9), (27, 0x94d0_49bb_1331_11eb)] {
+        mixed = (mixed ^ (mixed >> shift)).wrapping_mul(factor);
+    }
+    usize::try_from((mixed ^ (mixed >> 31)) % (bound as u64)).expect("it is below a usize")
+}

@@ -1,0 +1,203 @@
+//! What a transaction wants to commit: its actions as values, and the few facts that conflicts hang on.
+//!
+//! Protocol: *Actions*, *Add File and Remove File*, *Domain Metadata*, *Transaction Identifiers*.
+
+use std::collections::HashSet;
+
+use deltaic_protocol::actions::{Add, Cdc, DomainMetadata, LogicalFileKey, Metadata, Protocol, Remove, Txn};
+use deltaic_protocol::{Error, ErrorKind, Result, Version};
+use serde::Serialize;
+use serde_json::{Value, json};
+
+/// Operations that change a table's rows by their nature, whatever a single commit of them does.
+const CHANGE_DATA: &[&str] = &[
+    "WRITE",
+    "STREAMING UPDATE",
+    "DELETE",
+    "TRUNCATE",
+    "CONVERT",
+    "MERGE",
+    "UPDATE",
+    "CREATE TABLE AS SELECT",
+    "REPLACE TABLE",
+    "REPLACE TABLE AS SELECT",
+    "CREATE OR REPLACE TABLE",
+    "CREATE OR REPLACE TABLE AS SELECT",
+    "RESTORE",
+    "CLONE",
+];
+
+/// Operations that put a new table in the place of one.
+const REPLACE_TABLE: &[&str] = &[
+    "REPLACE TABLE",
+    "REPLACE TABLE AS SELECT",
+    "CREATE OR REPLACE TABLE",
+    "CREATE OR REPLACE TABLE AS SELECT",
+];
+
+/// Gives every file its row ids.
+pub(super) const BACKFILL: &str = "ROW TRACKING BACKFILL";
+
+/// Takes the row ids from every file.
+pub(super) const UNBACKFILL: &str = "ROW TRACKING UNBACKFILL";
+
+/// What decides over a row of the table.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum DecidedBy {
+    /// The row alone: a DELETE or an UPDATE whose predicate and new values look at no other row.
+    Row,
+    /// Other rows, too, or their absence: a MERGE that inserts what it does not find, an overwrite, anything unknown.
+    #[default]
+    Table,
+}
+
+/// The staged actions of one transaction.
+#[derive(Clone, Debug, Default)]
+pub struct Proposal {
+    /// The operation's name as `commitInfo` has it: `WRITE`, `DELETE` …
+    pub operation: String,
+    /// What decides over a row.
+    pub decided_by: DecidedBy,
+    /// The protocol, where it changes.
+    pub protocol: Option<Protocol>,
+    /// The metadata, where they change.
+    pub metadata: Option<Metadata>,
+    /// Files that come.
+    pub adds: Vec<Add>,
+    /// Files that go.
+    pub removes: Vec<Remove>,
+    /// Files of changed rows.
+    pub cdc: Vec<Cdc>,
+    /// How far applications come.
+    pub txns: Vec<Txn>,
+    /// Domains that change.
+    pub domains: Vec<DomainMetadata>,
+    /// Where the new protocol has fewer features: the version against which it was last proved that the table does
+    /// without them.
+    pub drop_proved_at: Option<Version>,
+}
+
+impl Proposal {
+    /// Whether the operation is one that changes rows.
+    #[must_use]
+    pub fn changes_data(&self) -> bool {
+        CHANGE_DATA.contains(&self.operation.as_str())
+    }
+
+    /// Whether the operation puts a new table in the place of one.
+    #[must_use]
+    pub fn replaces_table(&self) -> bool {
+        REPLACE_TABLE.contains(&self.operation.as_str())
+    }
+
+    /// Whether there is nothing to commit.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.protocol.is_none()
+            && self.metadata.is_none()
+            && self.adds.is_empty()
+            && self.removes.is_empty()
+            && self.cdc.is_empty()
+            && self.txns.is_empty()
+            && self.domains.is_empty()
+    }
+
+    /// Whether any file action says that the table's rows change by it.
+    #[must_use]
+    pub fn changes_rows(&self) -> bool {
+        self.adds.iter().any(|add| add.data_change) || self.removes.iter().any(|remove| remove.data_change)
+    }
+
+    pub(super) fn is_backfill(&self) -> bool {
+        self.operation == BACKFILL
+    }
+
+    pub(super) fn is_unbackfill(&self) -> bool {
+        self.operation == UNBACKFILL
+    }
+
+    /// Proves that no two actions speak of one thing: one add and one remove a path, no add and remove of one logical
+    /// file, one word for an application and for a domain.
+    ///
+    /// Errors: `ValueError` with the `path`, `app_id` or `domain`.
+    pub fn validate(&self) -> Result<()> {
+        let twice =
+            |what: &str| Error::new(ErrorKind::InvalidArgument, format!("a commit would hold {what}"));
+        let mut added = HashSet::with_capacity(self.adds.len());
+        for add in &self.adds {
+            if !added.insert(key_of(&add.path)) {
+                return Err(twice("two adds of one file").with("path", add.path.as_str()));
+            }
+        }
+        let mut removed = HashSet::with_capacity(self.removes.len());
+        for remove in &self.removes {
+            if !removed.insert(key_of(&remove.path)) {
+                return Err(twice("two removes of one file").with("path", remove.path.as_str()));
+            }
+        }
+        let keys: HashSet<LogicalFileKey<'_>> = self.adds.iter().map(Add::key).collect();
+        if let Some(remove) = self.removes.iter().find(|remove| keys.contains(&remove.key())) {
+            return Err(twice("an add and a remove of one logical file").with("path", remove.path.as_str()));
+        }
+        let mut apps = HashSet::new();
+        if let Some(txn) = self.txns.iter().find(|txn| !apps.insert(txn.app_id.as_str())) {
+            return Err(twice("two versions of one application").with("app_id", txn.app_id.as_str()));
+        }
+        let mut domains = HashSet::new();
+        let mut names = self.domains.iter().map(|domain| domain.domain.as_str());
+        match names.find(|name| !domains.insert(*name)) {
+            Some(name) => Err(twice("two words for one domain").with("domain", name)),
+            None => Ok(()),
+        }
+    }
+
+    /// The bytes of the commit: `commitInfo` first, then what says something about the table, then its files.
+    ///
+    /// Protocol: *Delta Log Entries*, *Writer Requirements for In-Commit Timestamps*.
+    ///
+    /// Errors: `SchemaMismatch` for an action that is no JSON.
+    pub fn to_bytes(&self, commit_info: &Value) -> Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        push(&mut bytes, "commitInfo", commit_info)?;
+        if let Some(protocol) = &self.protocol {
+            push(&mut bytes, "protocol", protocol)?;
+        }
+        if let Some(metadata) = &self.metadata {
+            push(&mut bytes, "metaData", metadata)?;
+        }
+        for domain in &self.domains {
+            push(&mut bytes, "domainMetadata", domain)?;
+        }
+        for txn in &self.txns {
+            push(&mut bytes, "txn", txn)?;
+        }
+        for remove in &self.removes {
+            push(&mut bytes, "remove", remove)?;
+        }
+        for add in &self.adds {
+            push(&mut bytes, "add", add)?;
+        }
+        for cdc in &self.cdc {
+            push(&mut bytes, "cdc", cdc)?;
+        }
+        Ok(bytes)
+    }
+}
+
+fn push(bytes: &mut Vec<u8>, name: &str, action: &impl Serialize) -> Result<()> {
+    let unwritten = |error: serde_json::Error| {
+        let what = format!("a {name} action cannot be written: {error}");
+        Error::new(ErrorKind::SchemaMismatch, what)
+    };
+    serde_json::to_writer(&mut *bytes, &json!({ name: action })).map_err(unwritten)?;
+    bytes.push(b'\n');
+    Ok(())
+}
+
+/// A path in its shortest spelling, in which paths of one file are equal.
+pub(super) fn key_of(path: &str) -> String {
+    LogicalFileKey::new(path, None).path().to_owned()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,135 @@
+//! What was read, by partitions, files, applications and domains.
+
+use deltaic_protocol::expr::parse_predicate;
+use serde_json::json;
+
+use super::*;
+
+const MAPPED: &str = "delta.columnMapping.physicalName";
+
+fn read_set(partitioned: bool, physical: Option<&str>) -> Result<(ReadSet, Metadata)> {
+    let column = |name: &str, data_type: &str, metadata: serde_json::Value| json!({"name": name, "type": data_type, "nullable": true, "metadata": metadata});
+    let named = physical.map_or_else(|| json!({}), |name| json!({ MAPPED: name }));
+    let schema = json!({"type": "struct", "fields": [
+        column("p", "integer", named), column("q", "string", json!({})), column("x", "long", json!({})),
+    ]});
+    let metadata: Metadata = serde_json::from_value(json!({
+        "id": "t", "format": {"provider": "parquet"}, "schemaString": schema.to_string(),
+        "partitionColumns": if partitioned { json!(["p", "q"]) } else { json!([]) },
+        "configuration": if physical.is_some() { json!({"delta.columnMapping.mode": "name"}) } else { json!({}) },
+    }))
+    .expect("these are metadata");
+    let protocol = Protocol {
+        min_reader_version: if physical.is_some() { 2 } else { 1 },
+        min_writer_version: 5,
+        reader_features: None,
+        writer_features: None,
+    };
+    Ok((ReadSet::try_new(&protocol, &metadata)?, metadata))
+}
+
+fn values(pairs: &[(&str, Option<&str>)]) -> PartitionValues {
+    let owned = |(name, value): &(&str, Option<&str>)| ((*name).to_owned(), value.map(str::to_owned));
+    pairs.iter().map(owned).collect()
+}
+
+fn read(predicates: &[&str], partitioned: bool) -> Result<ReadSet> {
+    let (mut read, metadata) = read_set(partitioned, None)?;
+    for predicate in predicates {
+        let bound = parse_predicate(predicate)?.bind(&metadata.schema()?)?;
+        read.read_where(Some(&bound));
+    }
+    Ok(read)
+}
+
+#[test]
+fn partition_predicates_tell_what_was_read() -> Result<()> {
+    let file = |p: Option<&str>, q: Option<&str>| values(&[("p", p), ("q", q)]);
+    for (predicates, partition, expected) in [
+        (&["p = 1"][..], file(Some("1"), Some("a")), true),
+        (&["p = 1"], file(Some("01"), Some("a")), true),
+        (&["p = 1"], file(Some("2"), Some("a")), false),
+        (&["p = 1"], file(None, Some("a")), false),
+        (&["p IS NULL"], file(None, Some("a")), true),
+        (&["p IS NULL"], file(Some(""), Some("a")), true),
+        // Predicates of two reads: either may have read it.
+        (&["p = 1", "q = 'b'"], file(Some("2"), Some("b")), true),
+        (&["p = 1", "q = 'b'"], file(Some("2"), Some("a")), false),
+        (&["p = 1 AND q = 'b'"], file(Some("1"), Some("a")), false),
+        // Columns of data narrow nothing.
+        (&["x = 7"], file(Some("2"), Some("a")), true),
+        (&["p = 1 AND x = 7"], file(Some("2"), Some("a")), false),
+        (&["p = 1 AND x = 7"], file(Some("1"), Some("a")), true),
+        (&["p = 1 OR x = 7"], file(Some("2"), Some("a")), true),
+        // What cannot be read was read.
+        (&["p = 1"], file(Some("one"), Some("a")), true),
+        (&["p = 1"], values(&[("q", Some("a"))]), true),
+        // Nothing was asked.
+        (&[], file(Some("1"), Some("a")), false),
+    ] {
+        assert_eq!(
+            read(predicates, true)?.matches(&partition),
+            expected,
+            "{predicates:?} {partition:?}"
+        );
+    }
+    Ok(())
+}
+
+#[test]
+fn a_table_without_partitions_is_read_whole() -> Result<()> {
+    for predicates in [&["x = 7"][..], &[]] {
+        assert!(read(predicates, false)?.matches(&values(&[])));
+    }
+    Ok(())
+}
+
+#[test]
+fn a_read_without_a_predicate_is_of_every_partition() -> Result<()> {
+    let file = values(&[("p", Some("1")), ("q", None)]);
+    let (mut read, _) = read_set(true, None)?;
+    assert!(!read.depends_on_files() && !read.matches(&file));
+    read.read_where(None);
+    assert!(read.depends_on_files() && read.matches(&file) && !read.is_of_whole_table());
+    let (mut read, _) = read_set(true, None)?;
+    read.read_whole_table();
+    assert!(read.depends_on_files() && read.matches(&file) && read.is_of_whole_table());
+    Ok(())
+}
+
+#[test]
+fn the_first_of_many_is_found() -> Result<()> {
+    let files: Vec<_> = ["5", "2", "1", "2"]
+        .map(|p| values(&[("p", Some(p)), ("q", None)]))
+        .into();
+    let files: Vec<_> = files.iter().collect();
+    assert_eq!(read(&["p = 1"], true)?.first_match(&files), Some(2));
+    assert_eq!(read(&["p = 1", "p = 2"], true)?.first_match(&files), Some(1));
+    assert_eq!(read(&["p = 7"], true)?.first_match(&files), None);
+    assert_eq!(read(&["p = 7"], false)?.first_match(&[]), None);
+    Ok(())
+}
+
+/// A mapped table's log has the physical name of a partition column, its predicates the name.
+#[test]
+fn partition_values_are_found_by_their_physical_names() -> Result<()> {
+    let (mut read, metadata) = read_set(true, Some("col-9"))?;
+    let bound = parse_predicate("p = 1")?.bind(&metadata.schema()?)?;
+    read.read_where(Some(&bound));
+    let file = |p: &str| values(&[("col-9", Some(p)), ("q", None)]);
+    assert!(read.matches(&file("1")) && !read.matches(&file("2")));
+    Ok(())
+}
+
+#[test]
+fn files_are_known_in_any_spelling() -> Result<()> {
+    let (mut read, _) = read_set(true, None)?;
+    read.read_files(["/a/b", "c"]);
+    read.read_app_id("app");
+    read.read_domain("domain");
+    assert!(read.depends_on_files());
+    assert!(read.has_file("file:///a/b") && read.has_file("c") && !read.has_file("a/b"));
+    assert!(read.has_app_id("app") && !read.has_app_id("domain"));
+    assert!(read.has_domain("domain") && !read.has_domain("app"));
+    Ok(())
+}

@@ -1,0 +1,113 @@
+//! Row ids and row commit versions of files that come.
+//!
+//! Protocol: *Row IDs*, *Row Commit Versions*, *Writer Requirements for Row Tracking*.
+
+use std::collections::{HashMap, HashSet};
+
+use deltaic_protocol::actions::{Add, Metadata, Protocol};
+use deltaic_protocol::row_tracking::{self, RowTracking, high_water_mark_domain};
+use deltaic_protocol::statistics::num_records;
+use deltaic_protocol::{Error, ErrorKind, Result};
+
+use super::Base;
+use crate::transaction::proposal::key_of;
+use crate::transaction::winner::WinnerFile;
+use crate::transaction::{Proposal, Winner};
+
+/// Whether writers hand out row ids: as soon as the feature is supported, and until they are suspended.
+pub(super) fn are_handed_out(protocol: &Protocol, metadata: &Metadata) -> Result<bool> {
+    let rows = RowTracking::of(protocol, metadata)?;
+    Ok(matches!(rows, RowTracking::Supported | RowTracking::Enabled(_)))
+}
+
+/// Gives every file without row ids its own, and the version that brings it, as of the version after the base's. Does
+/// nothing to a table whose rows have no ids.
+///
+/// ```text
+/// mark 9, files of 3 and 2 rows: base row ids 10 and 13, mark 14
+/// ```
+///
+/// Errors: `InvalidArgument` with the `path` of a file whose statistics have no `numRecords`.
+pub fn hand_out_row_ids(mine: &mut Proposal, base: &Base) -> Result<()> {
+    if !are_handed_out(base.protocol(mine), base.metadata(mine))? {
+        return Ok(());
+    }
+    assign(mine, base.high_water_mark, |add| add.base_row_id.is_none())?;
+    let version = base.version.next()?.as_i64();
+    for add in &mut mine.adds {
+        add.default_row_commit_version.get_or_insert(version);
+    }
+    Ok(())
+}
+
+/// Makes the row ids of a proposal those of the version after the winner's. `read_mark` is the mark of the base before.
+pub(super) fn hand_out_again(
+    mine: &mut Proposal,
+    base: &Base,
+    read_mark: Option<i64>,
+    winner: &Winner,
+) -> Result<()> {
+    let given = take_over(mine, winner);
+    let is_given = |add: &Add| !given.is_empty() && given.contains(&key_of(&add.path));
+    // A file that is brought again keeps the ids that it had; those above the mark that was read are ours.
+    assign(mine, base.high_water_mark, |add| match add.base_row_id {
+        Some(id) => Some(id) > read_mark && !is_given(add),
+        None => true,
+    })?;
+    let (lost, next) = (winner.version.as_i64(), winner.version.next()?.as_i64());
+    for add in &mut mine.adds {
+        let is_ours = add.default_row_commit_version == Some(lost) && !is_given(add);
+        if is_ours || add.default_row_commit_version.is_none() {
+            add.default_row_commit_version = Some(next);
+        }
+    }
+    Ok(())
+}
+
+/// The ids that the winner gives a file go for our actions on the same file: it gives all files theirs, or deleted other
+/// rows of one that had none. Tells the paths of these files.
+fn take_over(mine: &mut Proposal, winner: &Winner) -> HashSet<String> {
+    let has_ids =
+        |file: &&WinnerFile| file.base_row_id.is_some() && file.default_row_commit_version.is_some();
+    let files = winner.adds.iter().filter(has_ids);
+    let given: HashMap<String, &WinnerFile> = files.map(|file| (key_of(&file.path), file)).collect();
+    if given.is_empty() {
+        return HashSet::new();
+    }
+    for add in &mut mine.adds {
+        if let Some(file) = given.get(&key_of(&add.path)) {
+            add.base_row_id = file.base_row_id;
+            add.default_row_commit_version = file.default_row_commit_version;
+        }
+    }
+    for remove in &mut mine.removes {
+        if let Some(file) = given.get(&key_of(&remove.path)) {
+            remove.base_row_id = file.base_row_id;
+            remove.default_row_commit_version = file.default_row_commit_version;
+        }
+    }
+    given.into_keys().collect()
+}
+
+/// Gives fresh ids to some files, from above a mark on, and says how far it went: once, before all other domains.
+fn assign(mine: &mut Proposal, mark: Option<i64>, is_fresh: impl Fn(&Add) -> bool) -> Result<()> {
+    let mut mark = mark.unwrap_or(-1);
+    let mut any = false;
+    for add in mine.adds.iter_mut().filter(|add| is_fresh(add)) {
+        let wrong = |what: &str| Error::new(ErrorKind::InvalidArgument, what).with("path", add.path.as_str());
+        let rows = add.stats.as_deref().and_then(num_records);
+        let rows =
+            rows.ok_or_else(|| wrong("a file without numRecords in its statistics can be given no row ids"))?;
+        let end = mark.checked_add(rows).filter(|end| *end < i64::MAX);
+        let end = end.ok_or_else(|| wrong("the table has no row ids left"))?;
+        add.base_row_id = Some(mark + 1);
+        (mark, any) = (end, true);
+    }
+    let before = mine.domains.len();
+    mine.domains
+        .retain(|domain| domain.domain != row_tracking::DOMAIN);
+    if any || mine.domains.len() < before {
+        mine.domains.insert(0, high_water_mark_domain(mark));
+    }
+    Ok(())
+}

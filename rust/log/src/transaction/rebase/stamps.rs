@@ -1,0 +1,134 @@
+//! Versions and times that a commit's metadata hold of the commit itself.
+
+use deltaic_protocol::actions::{Metadata, Protocol};
+use deltaic_protocol::features::supports_for_writers;
+use deltaic_protocol::in_commit_timestamp::InCommitTimestamps;
+use deltaic_protocol::{Error, ErrorKind, Result, Version};
+use serde_json::{Value, json};
+
+use super::Base;
+use crate::transaction::Proposal;
+use crate::transaction::conflict::dropped_feature;
+
+const ENABLEMENT_VERSION: &str = "delta.inCommitTimestampEnablementVersion";
+const ENABLEMENT_TIMESTAMP: &str = "delta.inCommitTimestampEnablementTimestamp";
+const CHECKPOINT_PROTECTION: &str = "delta.requireCheckpointProtectionBeforeVersion";
+const TYPE_CHANGES: &str = "delta.typeChanges";
+
+/// The in-commit timestamp of the next attempt in milliseconds since the epoch: our own time, or a millisecond more than
+/// the base's where that is later. None where the commit leaves the table without them. Where the commit enables them,
+/// its metadata say with which version and time.
+///
+/// Protocol: *Writer Requirements for In-Commit Timestamps*.
+///
+/// Errors: `CorruptLog` where the base's time is the last there can be.
+pub fn stamp_in_commit_timestamp(mine: &mut Proposal, base: &Base, own_ms: i64) -> Result<Option<i64>> {
+    let is_on = |protocol: &Protocol, metadata: &Metadata| {
+        InCommitTimestamps::of(protocol, metadata).map(|times| times != InCommitTimestamps::Disabled)
+    };
+    let was_on = is_on(&base.form.protocol, &base.form.metadata)?;
+    if !is_on(base.protocol(mine), base.metadata(mine))? {
+        return Ok(None);
+    }
+    let least = base.timestamp_ms.checked_add(1).ok_or_else(|| {
+        let what = "the time of the version before is the last there can be";
+        Error::new(ErrorKind::CorruptLog, what).with("version", base.version)
+    })?;
+    let timestamp_ms = own_ms.max(least);
+    if !was_on && let Some(metadata) = &mut mine.metadata {
+        let version = base.version.next()?;
+        let stamps = [
+            (ENABLEMENT_VERSION, version.to_string()),
+            (ENABLEMENT_TIMESTAMP, timestamp_ms.to_string()),
+        ];
+        let owned = stamps.map(|(key, value)| (key.to_owned(), Some(value)));
+        metadata.configuration.extend(owned);
+    }
+    Ok(Some(timestamp_ms))
+}
+
+/// Who drops a feature protects the checkpoints before its own version.
+pub(super) fn restamp_checkpoint_protection(
+    mine: &mut Proposal,
+    before: &Protocol,
+    lost: Version,
+) -> Result<()> {
+    let protects = mine.protocol.as_ref().is_some_and(|protocol| {
+        dropped_feature(before, protocol).is_some() && supports_for_writers(protocol, "checkpointProtection")
+    });
+    if let Some(metadata) = mine.metadata.as_mut().filter(|_| protects)
+        && metadata.property(CHECKPOINT_PROTECTION) == Some(lost.to_string().as_str())
+    {
+        let next = lost.next()?.to_string();
+        metadata
+            .configuration
+            .insert(CHECKPOINT_PROTECTION.to_owned(), Some(next));
+    }
+    Ok(())
+}
+
+/// A change of type that was stamped with the version of the attempt that the winner beat.
+pub(super) fn restamp_type_changes(mine: &mut Proposal, lost: Version) -> Result<()> {
+    let Some(metadata) = mine.metadata.as_mut() else {
+        return Ok(());
+    };
+    // Few schemas have any, and what is not read stays as it is spelled.
+    if !metadata.schema_string.contains(TYPE_CHANGES) {
+        return Ok(());
+    }
+    let damaged = |error: serde_json::Error| {
+        let what = format!("the schema is not valid JSON: {error}");
+        Error::new(ErrorKind::InvalidArgument, what).with("field", "schemaString")
+    };
+    let mut schema: Value = serde_json::from_str(&metadata.schema_string).map_err(damaged)?;
+    let mut moved = Moved {
+        from: lost.as_i64(),
+        to: lost.next()?.as_i64(),
+        any: false,
+    };
+    moved.in_type(&mut schema);
+    if moved.any {
+        metadata.schema_string = schema.to_string();
+    }
+    Ok(())
+}
+
+/// A version that takes the place of another wherever a change of type has it.
+struct Moved {
+    from: i64,
+    to: i64,
+    any: bool,
+}
+
+impl Moved {
+    /// A type as the schema spells it; a name has no parts.
+    fn in_type(&mut self, data_type: &mut Value) {
+        if let Some(Value::Array(fields)) = data_type.get_mut("fields") {
+            for field in fields {
+                let changes = field
+                    .get_mut("metadata")
+                    .and_then(|metadata| metadata.get_mut(TYPE_CHANGES));
+                for change in changes.and_then(Value::as_array_mut).into_iter().flatten() {
+                    self.in_change(change);
+                }
+                if let Some(inner) = field.get_mut("type") {
+                    self.in_type(inner);
+                }
+            }
+        }
+        for part in ["elementType", "keyType", "valueType"] {
+            if let Some(inner) = data_type.get_mut(part) {
+                self.in_type(inner);
+            }
+        }
+    }
+
+    fn in_change(&mut self, change: &mut Value) {
+        if let Some(version) = change.get_mut("tableVersion")
+            && version.as_i64() == Some(self.from)
+        {
+            *version = json!(self.to);
+            self.any = true;
+        }
+    }
+}

@@ -1,0 +1,222 @@
+//! Two commits that delete different rows of one file by vectors both win: which files may be judged so, when their rows
+//! are disjoint, and what becomes of our actions. Vectors are read and written by the caller.
+//!
+//! Protocol: *Deletion Vectors*, *Add File and Remove File*.
+
+use std::collections::HashMap;
+
+use deltaic_protocol::actions::{Add, Remove};
+use deltaic_protocol::deletion_vector::{Bitmap, Descriptor};
+use deltaic_protocol::{Error, ErrorKind, Result};
+
+use super::Proposal;
+use super::conflict::{Case, Conflict, Granularity};
+use super::proposal::{DecidedBy, key_of};
+use super::winner::WinnerFile;
+
+/// A file of which the winner deleted rows by a vector while we changed or read it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SharedFile {
+    /// The file, as the winner has it.
+    pub path: String,
+    /// The vector that it had before either; none where every row was there.
+    pub base: Option<Descriptor>,
+    /// Its vector after the winner.
+    pub winner: Descriptor,
+    /// The vector that we give it; none where we leave it alone.
+    pub mine: Option<Descriptor>,
+    /// What stands against our commit if the rows are not disjoint.
+    pub otherwise: Conflict,
+}
+
+/// The rows that are deleted once both commits have deleted theirs; none where both deleted one row, or where the winner
+/// brought rows back. Without a vector of ours, we deleted none.
+///
+/// ```
+/// use deltaic_log::transaction::unite;
+/// use deltaic_protocol::deletion_vector::Bitmap;
+/// let rows = |rows: &[u64]| Bitmap::from_positions(rows.iter().copied());
+/// let (base, mine) = (rows(&[1])?, rows(&[1, 2])?);
+/// assert_eq!(unite(&base, Some(&mine), &rows(&[1, 3])?), Some(rows(&[1, 2, 3])?));
+/// assert_eq!(unite(&base, Some(&mine), &rows(&[1, 2])?), None);
+/// assert_eq!(unite(&base, Some(&mine), &rows(&[3])?), None);
+/// # Ok::<(), deltaic_protocol::Error>(())
+/// ```
+#[must_use]
+pub fn unite(base: &Bitmap, mine: Option<&Bitmap>, winner: &Bitmap) -> Option<Bitmap> {
+    let mine = mine.unwrap_or(base);
+    let only_delete = base.is_subset(winner) && base.is_subset(mine);
+    let are_disjoint = winner.intersection(mine).is_subset(base);
+    (only_delete && are_disjoint).then(|| winner.union(mine))
+}
+
+/// Makes our actions on shared files follow the winner's: each file comes with the vector of both, whose descriptor is
+/// given with it, and the version of it that goes is the winner's. A file that we leave alone needs none.
+///
+/// Errors: `InternalError` where the proposal is not the one that was checked, or a descriptor is missing.
+pub fn follow(mine: &mut Proposal, files: &[(SharedFile, Option<Descriptor>)]) -> Result<()> {
+    let places = |paths: Vec<&str>| -> HashMap<String, usize> {
+        let keys = paths.into_iter().map(key_of);
+        keys.enumerate().map(|(at, key)| (key, at)).collect()
+    };
+    let added = places(mine.adds.iter().map(|add| add.path.as_str()).collect());
+    let removed = places(mine.removes.iter().map(|remove| remove.path.as_str()).collect());
+    for (file, united) in files.iter().filter(|(file, _)| file.mine.is_some()) {
+        let key = key_of(&file.path);
+        let add = added.get(&key).and_then(|at| mine.adds.get_mut(*at));
+        let remove = removed.get(&key).and_then(|at| mine.removes.get_mut(*at));
+        let (Some(add), Some(remove), Some(united)) = (add, remove, united) else {
+            let what = "a proposal is not the one whose shared files these are";
+            return Err(Error::new(ErrorKind::Internal, what).with("path", file.path.as_str()));
+        };
+        add.deletion_vector = Some(united.clone());
+        remove.deletion_vector = Some(file.winner.clone());
+    }
+    Ok(())
+}
+
+/// The files whose rows are to be looked at, because the file by itself would be a conflict.
+pub(super) fn shared_files(case: &Case<'_>) -> Vec<SharedFile> {
+    if case.attempt.granularity == Granularity::Files {
+        return Vec::new();
+    }
+    let mine = case.attempt.mine;
+    let went = case.winner.removes.iter().map(|file| (key_of(&file.path), file));
+    let removes = mine.removes.iter().map(|remove| (key_of(&remove.path), remove));
+    let adds = mine.adds.iter().map(|add| (key_of(&add.path), add));
+    let (went, removes, adds): (HashMap<_, _>, HashMap<_, _>, HashMap<_, _>) =
+        (went.collect(), removes.collect(), adds.collect());
+    let shared = case.winner.adds.iter().filter_map(|came| {
+        let key = key_of(&came.path);
+        let ours = (removes.get(&key).copied(), adds.get(&key).copied());
+        shared_file(case, (went.get(&key)?, came), ours)
+    });
+    shared.collect()
+}
+
+/// The file that a winner took and brought again with a vector, where it may be judged by its rows.
+fn shared_file(
+    case: &Case<'_>,
+    (went, came): (&WinnerFile, &WinnerFile),
+    ours: (Option<&Remove>, Option<&Add>),
+) -> Option<SharedFile> {
+    let path = came.path.as_str();
+    let winner = came.deletion_vector.clone()?;
+    let base = went.deletion_vector.clone();
+    let mine = match ours {
+        (None, None) => None,
+        // What we take must be what the winner took, and come back with a vector.
+        (Some(remove), Some(add)) if key(remove.deletion_vector.as_ref()) == key(base.as_ref()) => {
+            Some(add.deletion_vector.clone()?)
+        }
+        _ => return None,
+    };
+    let removed = match (case.was_read(path), &mine) {
+        (true, _) => Some(case.removed_and_read(path)),
+        (false, Some(_)) => Some(case.removed_twice(path)),
+        (false, None) => None,
+    };
+    let otherwise = match (removed, case.attempt.mine.decided_by) {
+        (Some(conflict), DecidedBy::Row) => conflict,
+        // A row that went may have decided over another one.
+        (Some(_), DecidedBy::Table) => return None,
+        (None, _) if case.counts_added_files() && case.attempt.read.matches(&came.partition_values) => {
+            case.appended(came)
+        }
+        (None, _) => return None,
+    };
+    Some(SharedFile {
+        path: path.to_owned(),
+        base,
+        winner,
+        mine,
+        otherwise,
+    })
+}
+
+fn key(vector: Option<&Descriptor>) -> Option<(&str, &str, Option<i32>)> {
+    vector.map(Descriptor::key)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::collection::btree_set;
+    use proptest::prelude::{prop_assert, prop_assert_eq, proptest};
+
+    use super::*;
+    use crate::transaction::samples::{add, remove, vector, version};
+
+    fn shared(path: &str, mine: Option<&str>) -> SharedFile {
+        SharedFile {
+            path: path.to_owned(),
+            base: None,
+            winner: vector("theirs"),
+            mine: mine.map(vector),
+            otherwise: Conflict::DeleteRead {
+                version: version(5),
+                path: path.to_owned(),
+            },
+        }
+    }
+
+    #[test]
+    fn our_actions_follow_the_winners_file_by_file() -> Result<()> {
+        let mut mine = Proposal {
+            adds: vec![add("new"), add("a"), add("b")],
+            removes: vec![remove("b"), remove("a")],
+            ..Proposal::default()
+        };
+        let files = [
+            (shared("a", Some("ours")), Some(vector("both"))),
+            (shared("c", None), None),
+        ];
+        follow(&mut mine, &files)?;
+        let vectors = |mine: &Proposal| -> Vec<Option<String>> {
+            let adds = mine.adds.iter().map(|add| add.deletion_vector.as_ref());
+            let removes = mine.removes.iter().map(|remove| remove.deletion_vector.as_ref());
+            let texts = adds.chain(removes);
+            texts
+                .map(|vector| Some(vector?.path_or_inline_dv.clone()))
+                .collect()
+        };
+        let both = Some("both".to_owned());
+        assert_eq!(
+            vectors(&mine),
+            [None, both, None, None, Some("theirs".to_owned())]
+        );
+        for (file, united) in [
+            (shared("a", Some("ours")), None),
+            (shared("new", Some("ours")), Some(vector("both"))),
+            (shared("c", Some("ours")), Some(vector("both"))),
+        ] {
+            let error = follow(&mut mine.clone(), &[(file, united)]).err();
+            assert!(error.is_some_and(|error| error.kind() == ErrorKind::Internal));
+        }
+        Ok(())
+    }
+
+    proptest! {
+        /// Against sets, row by row: what each commit deleted beyond the base.
+        #[test]
+        fn rows_unite_exactly_where_each_was_deleted_once(
+            base in btree_set(0u64..12, 0..4), mine in btree_set(0u64..12, 0..4), winner in btree_set(0u64..12, 0..4),
+            mine_keeps in proptest::bool::weighted(0.9), winner_keeps in proptest::bool::weighted(0.9),
+        ) {
+            let of = |set: &std::collections::BTreeSet<u64>| Bitmap::from_positions(set.iter().copied()).unwrap();
+            let whole = |set: &std::collections::BTreeSet<u64>, keeps: bool| {
+                if keeps { set.union(&base).copied().collect() } else { set.clone() }
+            };
+            let (mine, winner) = (whole(&mine, mine_keeps), whole(&winner, winner_keeps));
+            let twice = mine.iter().any(|row| winner.contains(row) && !base.contains(row));
+            let back = base.iter().any(|row| !mine.contains(row) || !winner.contains(row));
+            let united = unite(&of(&base), Some(&of(&mine)), &of(&winner));
+            prop_assert_eq!(united.is_some(), !twice && !back);
+            if let Some(united) = united {
+                prop_assert!(united.iter().eq(mine.union(&winner).copied()));
+            }
+            let alone = unite(&of(&base), None, &of(&winner));
+            let only_deleted = base.iter().all(|row| winner.contains(row));
+            prop_assert_eq!(alone, only_deleted.then(|| of(&winner)));
+        }
+    }
+}

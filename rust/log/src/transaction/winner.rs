@@ -1,0 +1,216 @@
+//! What a commit that won a version did, as far as it can matter to others.
+
+use deltaic_protocol::actions::{
+    ActionLine, AddLine, CommitInfo, DomainMetadata, Metadata, PartitionText, Protocol, RemoveLine, Text,
+    Txn, parse_line,
+};
+use deltaic_protocol::deletion_vector::Descriptor;
+use deltaic_protocol::log_path::LogPath;
+use deltaic_protocol::row_tracking;
+use deltaic_protocol::{Error, ErrorKind, Result, Version};
+use serde_json::Value;
+
+use super::proposal::{BACKFILL, UNBACKFILL};
+use crate::changes::PartitionValues;
+use crate::decode::TableActions;
+use crate::decode::action_text::{Line, for_each_line};
+
+/// The mark of a commit whose metadata move the high water marks of identity columns and nothing else.
+const IDENTITY_ONLY: &str = "delta.identity.schemaUpdate";
+
+/// A file that a commit brought or took.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct WinnerFile {
+    /// As the log has it.
+    pub path: String,
+    /// The partition values; of a file that went only where the writer kept them.
+    pub partition_values: PartitionValues,
+    /// Whether the commit says that the table's rows changed by it.
+    pub data_change: bool,
+    /// The rows that the file has no more.
+    pub deletion_vector: Option<Descriptor>,
+    /// The row id of its first row.
+    pub base_row_id: Option<i64>,
+    /// The version that brought it.
+    pub default_row_commit_version: Option<i64>,
+}
+
+/// A commit that won its version.
+#[derive(Clone, Debug)]
+pub struct Winner {
+    /// The version.
+    pub version: Version,
+    /// When its file was written, in milliseconds since the epoch.
+    pub modified_ms: i64,
+    /// The protocol, where it changed.
+    pub protocol: Option<Protocol>,
+    /// The metadata, where they changed.
+    pub metadata: Option<Metadata>,
+    /// Whether the metadata move identity columns' high water marks and nothing else.
+    pub is_identity_only: bool,
+    /// Files that came.
+    pub adds: Vec<WinnerFile>,
+    /// Files that went.
+    pub removes: Vec<WinnerFile>,
+    /// How far applications came.
+    pub txns: Vec<Txn>,
+    /// Domains that changed.
+    pub domains: Vec<DomainMetadata>,
+    /// Whether it says that it only added files and had read none; a commit that does not say has read.
+    pub is_blind_append: bool,
+    /// The unique id of the attempt that made it.
+    pub txn_id: Option<String>,
+    /// Milliseconds since the epoch, where in-commit timestamps are enabled.
+    pub in_commit_timestamp: Option<i64>,
+    /// The operation's name.
+    pub operation: Option<String>,
+}
+
+impl Winner {
+    /// A commit that did nothing, written at a time in milliseconds since the epoch.
+    #[must_use]
+    pub fn silent(version: Version, modified_ms: i64) -> Self {
+        Self {
+            version,
+            modified_ms,
+            protocol: None,
+            metadata: None,
+            is_identity_only: false,
+            adds: Vec::new(),
+            removes: Vec::new(),
+            txns: Vec::new(),
+            domains: Vec::new(),
+            is_blind_append: false,
+            txn_id: None,
+            in_commit_timestamp: None,
+            operation: None,
+        }
+    }
+
+    /// What the bytes of a commit say; its file was written at `modified_ms`.
+    ///
+    /// Errors: `CorruptLog` with the `path`, the `version` and the `line`.
+    pub fn decode(version: Version, modified_ms: i64, bytes: &[u8], max_line_bytes: usize) -> Result<Self> {
+        let located = |error: Error| {
+            let located = error
+                .with("path", LogPath::commit(version))
+                .with("version", version);
+            located.or_hint("the commit is damaged: restore it from a backup of the table")
+        };
+        let mut winner = Self::silent(version, modified_ms);
+        let mut table = TableActions::default();
+        let (mut lines, mut outcome) = (0, Ok(()));
+        for_each_line(bytes, max_line_bytes, &mut |number, line| {
+            if outcome.is_ok() {
+                let number = i64::try_from(number).unwrap_or(i64::MAX);
+                lines = number;
+                outcome = winner
+                    .take(&mut table, &line)
+                    .map_err(|error| error.with("line", number));
+            }
+        });
+        outcome.and_then(|()| table.judge()).map_err(located)?;
+        if lines == 0 {
+            return Err(located(Error::new(
+                ErrorKind::CorruptLog,
+                "the commit holds no action",
+            )));
+        }
+        winner.protocol = table.protocol;
+        winner.metadata = table.metadata;
+        winner.txns = table.txns;
+        winner.domains = table.domains;
+        let info = table
+            .commit_info
+            .and_then(|text| serde_json::from_str::<CommitInfo>(&text).ok())
+            .unwrap_or_default();
+        winner.is_blind_append = info.is_blind_append == Some(true);
+        winner.txn_id = info.txn_id;
+        winner.in_commit_timestamp = info.in_commit_timestamp;
+        winner.operation = info.operation;
+        winner.is_identity_only = info.tags.is_some_and(|tags| is_true(tags.get(IDENTITY_ONLY)));
+        Ok(winner)
+    }
+
+    fn take(&mut self, table: &mut TableActions, line: &Line<'_>) -> Result<()> {
+        let Line::Text(line) = line else {
+            let what = "a line is longer than max_line_bytes allows";
+            return Err(
+                Error::new(ErrorKind::CorruptLog, what).hint("raise max_line_bytes if the table is yours")
+            );
+        };
+        match parse_line(line)? {
+            ActionLine::Add(add) => self.adds.push(came(&add)),
+            ActionLine::Remove(remove) => self.removes.push(went(&remove)),
+            other => table.take(other)?,
+        }
+        Ok(())
+    }
+
+    /// Whether it gave files their row ids and did nothing else.
+    #[must_use]
+    pub fn is_backfill(&self) -> bool {
+        self.operation.as_deref() == Some(BACKFILL)
+    }
+
+    /// Whether it took the row ids from files and did nothing else.
+    #[must_use]
+    pub fn is_unbackfill(&self) -> bool {
+        self.operation.as_deref() == Some(UNBACKFILL)
+    }
+
+    /// The highest row id that was handed out when it was made; none where it handed out none.
+    ///
+    /// Errors: `CorruptLog` where the domain cannot be read.
+    pub fn high_water_mark(&self) -> Result<Option<i64>> {
+        let mut domains = self.domains.iter();
+        let domain = domains.find(|domain| domain.domain == row_tracking::DOMAIN);
+        Ok(domain
+            .map(row_tracking::high_water_mark)
+            .transpose()
+            .map_err(|error| error.with("version", self.version))?
+            .flatten())
+    }
+}
+
+/// A tag is text by the protocol; some writers have a boolean.
+fn is_true(tag: Option<&Value>) -> bool {
+    match tag {
+        Some(Value::String(text)) => text.eq_ignore_ascii_case("true"),
+        Some(Value::Bool(value)) => *value,
+        _ => false,
+    }
+}
+
+fn came(add: &AddLine<'_>) -> WinnerFile {
+    WinnerFile {
+        path: add.path.0.clone().into_owned(),
+        partition_values: owned(&add.partition_values),
+        data_change: add.data_change,
+        deletion_vector: add.deletion_vector.as_ref().map(Descriptor::from),
+        base_row_id: add.base_row_id,
+        default_row_commit_version: add.default_row_commit_version,
+    }
+}
+
+fn went(remove: &RemoveLine<'_>) -> WinnerFile {
+    WinnerFile {
+        path: remove.path.0.clone().into_owned(),
+        partition_values: remove.partition_values.as_ref().map(owned).unwrap_or_default(),
+        data_change: remove.data_change,
+        deletion_vector: remove.deletion_vector.as_ref().map(Descriptor::from),
+        base_row_id: remove.base_row_id,
+        default_row_commit_version: remove.default_row_commit_version,
+    }
+}
+
+fn owned(values: &PartitionText<'_>) -> PartitionValues {
+    let text = |text: &Text<'_>| text.0.clone().into_owned();
+    let pairs = values.0.iter();
+    pairs
+        .map(|(name, value)| (text(name), value.as_ref().map(text)))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,147 @@
+//! A winner's bytes and what is made of them.
+
+use serde_json::json;
+
+use super::*;
+use crate::transaction::Proposal;
+use crate::transaction::samples::{add, domain, file, metadata, protocol, remove, txn, vector, version};
+
+fn decode(text: &str) -> Result<Winner> {
+    Winner::decode(Version::try_new(7)?, 99, text.as_bytes(), 1 << 20)
+}
+
+const LINES: &str = r#"{"commitInfo":{"operation":"DELETE","isBlindAppend":false,"txnId":"t","inCommitTimestamp":5,"tags":{"delta.identity.schemaUpdate":"true"}}}
+{"add":{"path":"a","partitionValues":{"p":"1","q":null},"size":1,"modificationTime":2,"dataChange":true,"baseRowId":4,"defaultRowCommitVersion":3,"deletionVector":{"storageType":"u","pathOrInlineDv":"ab","offset":1,"sizeInBytes":36,"cardinality":2}}}
+{"remove":{"path":"a","dataChange":false}}
+
+{"txn":{"appId":"x","version":4}}
+{"domainMetadata":{"domain":"delta.rowTracking","configuration":"{\"rowIdHighWaterMark\":9}","removed":false}}
+{"fromTheFuture":{}}
+"#;
+
+#[test]
+fn a_commit_is_read_as_far_as_it_matters() -> Result<()> {
+    let winner = decode(LINES)?;
+    let expected = WinnerFile {
+        path: "a".to_owned(),
+        partition_values: [("p".to_owned(), Some("1".to_owned())), ("q".to_owned(), None)].into(),
+        data_change: true,
+        deletion_vector: Some(Descriptor {
+            storage_type: "u".to_owned(),
+            path_or_inline_dv: "ab".to_owned(),
+            offset: Some(1),
+            size_in_bytes: 36,
+            cardinality: 2,
+        }),
+        base_row_id: Some(4),
+        default_row_commit_version: Some(3),
+    };
+    assert_eq!(winner.adds, [expected]);
+    assert_eq!(winner.removes.len(), 1);
+    assert!(
+        winner
+            .removes
+            .iter()
+            .all(|remove| remove.path == "a" && !remove.data_change)
+    );
+    assert_eq!((winner.version.as_i64(), winner.modified_ms), (7, 99));
+    assert_eq!(winner.txns.first().map(|txn| txn.version), Some(4));
+    assert_eq!(winner.high_water_mark()?, Some(9));
+    assert_eq!(winner.operation.as_deref(), Some("DELETE"));
+    assert_eq!(
+        (winner.txn_id.as_deref(), winner.in_commit_timestamp),
+        (Some("t"), Some(5))
+    );
+    assert!(winner.is_identity_only && !winner.is_blind_append && !winner.is_backfill());
+    Ok(())
+}
+
+/// Whoever does not say that a commit is blind may have read.
+#[test]
+fn only_a_commit_that_says_so_is_blind() -> Result<()> {
+    for (info, blind) in [
+        (r#"{"isBlindAppend":true}"#, true),
+        (r#"{"isBlindAppend":false}"#, false),
+        (r#"{"isBlindAppend":"true"}"#, false),
+        ("{}", false),
+        ("7", false),
+    ] {
+        let winner = decode(&format!(r#"{{"commitInfo":{info}}}"#))?;
+        assert_eq!(winner.is_blind_append, blind, "{info}");
+    }
+    assert!(!decode(r#"{"txn":{"appId":"x","version":4}}"#)?.is_blind_append);
+    Ok(())
+}
+
+#[test]
+fn damage_names_the_version() {
+    let txn = r#"{"txn":{"appId":"a","version":1}}"#;
+    for text in ["", "\n \n", "{", "{\"add\":{}}", &format!("{txn}\n{txn}")] {
+        let error = decode(text).err();
+        assert_eq!(
+            error.as_ref().map(Error::kind),
+            Some(ErrorKind::CorruptLog),
+            "{text}"
+        );
+        assert!(
+            error.is_some_and(|error| error.to_string().contains("version: 7")),
+            "{text}"
+        );
+    }
+    let version = Version::ZERO;
+    assert!(Winner::decode(version, 0, LINES.as_bytes(), 20).is_err());
+}
+
+/// What we write is what a loser sees.
+#[test]
+fn a_proposal_is_read_as_it_was_written() -> Result<()> {
+    let (mut again, gone) = (add("1b"), remove("1c"));
+    again.deletion_vector = Some(vector("v"));
+    (again.base_row_id, again.default_row_commit_version) = (Some(3), Some(2));
+    let mine = Proposal {
+        protocol: Some(protocol(&["a"])),
+        metadata: Some(metadata(&["p"], &[("a", "b")])),
+        adds: vec![add("1a"), again],
+        removes: vec![gone],
+        txns: vec![txn("app", 4)],
+        domains: vec![domain("d")],
+        ..Proposal::default()
+    };
+    let info = json!({"operation": "WRITE", "isBlindAppend": true, "txnId": "t"});
+    let bytes = mine.to_bytes(&info)?;
+    let winner = Winner::decode(version(7), 99, &bytes, 1 << 20)?;
+    let mut second = file("1b");
+    second.deletion_vector = Some(vector("v"));
+    (second.base_row_id, second.default_row_commit_version) = (Some(3), Some(2));
+    assert_eq!(winner.adds, [file("1a"), second]);
+    assert_eq!(winner.removes, [file("1c")]);
+    assert_eq!((winner.protocol, winner.metadata), (mine.protocol, mine.metadata));
+    assert_eq!((winner.txns, winner.domains), (mine.txns, mine.domains));
+    assert!(winner.is_blind_append);
+    Ok(())
+}
+
+#[test]
+fn a_mark_of_identity_columns_is_text_or_a_boolean() -> Result<()> {
+    for (tag, is_mark) in [
+        (json!("true"), true),
+        (json!("TRUE"), true),
+        (json!(true), true),
+        (json!("false"), false),
+        (json!(false), false),
+        (json!(1), false),
+    ] {
+        let line = json!({"commitInfo": {"tags": {"delta.identity.schemaUpdate": tag}}});
+        assert_eq!(decode(&line.to_string())?.is_identity_only, is_mark, "{line}");
+    }
+    assert!(!decode(r#"{"commitInfo":{}}"#)?.is_identity_only);
+    for (operation, given, taken) in [
+        ("ROW TRACKING BACKFILL", true, false),
+        ("ROW TRACKING UNBACKFILL", false, true),
+        ("WRITE", false, false),
+    ] {
+        let winner = decode(&json!({"commitInfo": {"operation": operation}}).to_string())?;
+        assert_eq!((winner.is_backfill(), winner.is_unbackfill()), (given, taken));
+    }
+    Ok(())
+}

@@ -1,0 +1,307 @@
+//! Checkpoints of tables that others wrote: each says every field that the log says, and stands for it.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use arrow_array::RecordBatch;
+use arrow_json::LineDelimitedWriter;
+use deltaic_log::check::{OlderNames, Progress, check_log};
+use deltaic_log::checkpoint::{CheckpointName, CheckpointOptions, CheckpointWritten, write_checkpoint};
+use deltaic_log::snapshot::{LoadOptions, Pruning, WithStatistics};
+use deltaic_log::store_error::store_error;
+use deltaic_log::{Snapshot, TableLocation};
+use deltaic_protocol::properties::boolean;
+use deltaic_protocol::{Error, ErrorKind, Result};
+use deltaic_testkit::checkpoint_reader::actions_of;
+use deltaic_testkit::oracle::replay;
+use object_store::ObjectStoreExt;
+use serde_json::Value;
+
+fn golden() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/golden")
+}
+
+/// Folders below one that hold a log, in order.
+fn tables_below(folder: &Path, found: &mut Vec<PathBuf>) {
+    if folder.join("_delta_log").is_dir() {
+        found.push(folder.to_owned());
+        return;
+    }
+    let mut entries: Vec<PathBuf> = folder
+        .read_dir()
+        .into_iter()
+        .flatten()
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .filter(|entry| entry.is_dir())
+        .collect();
+    entries.sort();
+    entries.iter().for_each(|entry| tables_below(entry, found));
+}
+
+/// A copy of a table's log in memory, which others may look into as if it were a table.
+async fn copied(table: &Path, number: usize) -> Result<Arc<TableLocation>> {
+    let location = TableLocation::parse(&format!("memory://golden/checkpoint/{number}"), Vec::new())?;
+    let mut folders = vec![table.join("_delta_log")];
+    while let Some(folder) = folders.pop() {
+        for entry in folder.read_dir().into_iter().flatten().flatten() {
+            let path = entry.path();
+            if path.is_dir() {
+                folders.push(path);
+                continue;
+            }
+            let relative = path
+                .strip_prefix(table)
+                .unwrap_or(&path)
+                .to_string_lossy()
+                .into_owned();
+            let bytes = read(&path);
+            let put = location
+                .store()
+                .put(&location.below(&relative)?, bytes.into())
+                .await;
+            put.map_err(|error| store_error(&error, &relative))?;
+        }
+    }
+    Ok(Arc::new(location))
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the tables that others wrote lie beside the checkout"
+)]
+fn read(path: &Path) -> Vec<u8> {
+    std::fs::read(path).unwrap_or_default()
+}
+
+/// Whether two openings say the same: the rows of each list, as texts, in order.
+async fn told(snapshot: &Snapshot, statistics: WithStatistics) -> Result<[Vec<String>; 3]> {
+    let pruning = Pruning {
+        predicate: None,
+        statistics,
+    };
+    let (files, _) = snapshot.prune(pruning).await?;
+    let (_, tombstones) = snapshot.tombstones().await?;
+    let spell = |value: serde_json::Result<String>| value.unwrap_or_default();
+    let mut table = vec![
+        spell(serde_json::to_string(snapshot.protocol())),
+        spell(serde_json::to_string(snapshot.metadata())),
+    ];
+    table.extend(
+        snapshot
+            .txns()
+            .values()
+            .map(|txn| spell(serde_json::to_string(txn))),
+    );
+    table.extend(
+        snapshot
+            .domains()
+            .values()
+            .map(|domain| spell(serde_json::to_string(domain))),
+    );
+    Ok([table, texts(&files.to_batches()?)?, texts(&tombstones)?])
+}
+
+fn texts(batches: &[RecordBatch]) -> Result<Vec<String>> {
+    let wrong = |error: &dyn std::fmt::Display| Error::new(ErrorKind::CorruptLog, error.to_string());
+    let mut lines = Vec::new();
+    for batch in batches {
+        let mut text = Vec::new();
+        let mut writer = LineDelimitedWriter::new(&mut text);
+        writer.write(batch).map_err(|error| wrong(&error))?;
+        writer.finish().map_err(|error| wrong(&error))?;
+        let text = String::from_utf8(text).map_err(|error| wrong(&error))?;
+        lines.extend(text.lines().map(str::to_owned));
+    }
+    lines.sort();
+    Ok(lines)
+}
+
+/// The commits from the first one on, where the log still has them all.
+async fn commits_of(snapshot: &Snapshot) -> Option<Vec<Vec<Value>>> {
+    let mut commits = Vec::new();
+    for version in 0..=snapshot.version().as_i64() {
+        let relative = format!("_delta_log/{version:020}.json");
+        let bytes = snapshot.location().read(&relative).await.ok()?;
+        let text = String::from_utf8(bytes.to_vec()).ok()?;
+        let lines = text.lines().filter(|line| !line.trim().is_empty());
+        commits.push(lines.map(serde_json::from_str).collect::<Result<_, _>>().ok()?);
+    }
+    Some(commits)
+}
+
+/// Everything that a checkpoint's files say besides statistics and partition values as columns, sorted.
+async fn said(location: &TableLocation, written: &CheckpointWritten) -> Result<Vec<String>> {
+    let mut actions = Vec::new();
+    for relative in std::iter::once(&written.path).chain(&written.sidecars) {
+        let bytes = location.read(relative).await;
+        for mut action in actions_of(&bytes.map_err(|error| store_error(&error, relative))?)? {
+            if let Some(add) = action.get_mut("add").and_then(Value::as_object_mut) {
+                add.retain(|name, _| !["stats_parsed", "partitionValues_parsed"].contains(&name.as_str()));
+            }
+            if action.get("sidecar").is_none() && action.get("checkpointMetadata").is_none() {
+                actions.push(action.to_string());
+            }
+        }
+    }
+    actions.sort();
+    Ok(actions)
+}
+
+/// What a check says is damage.
+async fn codes(location: &Arc<TableLocation>) -> Result<BTreeSet<&'static str>> {
+    let progress = Progress::default();
+    let checked = check_log(location, LoadOptions::default(), OlderNames::Dropped, &progress).await?;
+    Ok(checked.findings.counts().keys().copied().collect())
+}
+
+/// What became of a table.
+#[derive(Debug, PartialEq, Eq)]
+enum Tried {
+    NotOpened,
+    Refused,
+    Compared { by_oracle: bool },
+}
+
+fn ensure(holds: bool, said: impl Fn() -> String) -> Result<()> {
+    match holds {
+        true => Ok(()),
+        false => Err(Error::new(ErrorKind::Internal, said())),
+    }
+}
+
+fn ensure_same(said: &[String], expected: &[String]) -> Result<()> {
+    let differ = said
+        .iter()
+        .zip(expected)
+        .find(|(said, expected)| said != expected);
+    ensure(differ.is_none(), || format!("{differ:#?}"))?;
+    ensure(said.len() == expected.len(), || {
+        format!("{} and not {}", said.len(), expected.len())
+    })
+}
+
+async fn try_table(table: &Path, number: usize, options: &CheckpointOptions) -> Result<Tried> {
+    let location = copied(table, number).await?;
+    let Ok(snapshot) = Snapshot::load(Arc::clone(&location), None, LoadOptions::default()).await else {
+        return Ok(Tried::NotOpened);
+    };
+    let commits = commits_of(&snapshot).await;
+    // Where the newest version has a checkpoint already and the commits say the same, it goes.
+    let stem = snapshot.version().file_stem();
+    let own = snapshot
+        .segment()
+        .checkpoint
+        .as_ref()
+        .filter(|held| held.version == snapshot.version());
+    let snapshot = match (&commits, own) {
+        (Some(_), Some(own)) => {
+            for file in &own.files {
+                let path = location.below(&file.relative())?;
+                let _ = location.store().delete(&path).await;
+            }
+            Snapshot::load(Arc::clone(&location), None, LoadOptions::default()).await?
+        }
+        _ => snapshot,
+    };
+    let known = codes(&location).await?;
+    let says = |name: &str| boolean(snapshot.metadata(), name);
+    let has_text = says("delta.checkpoint.writeStatsAsJson")?;
+    let statistics = match has_text || says("delta.checkpoint.writeStatsAsStruct")? {
+        true => WithStatistics::All,
+        false => WithStatistics::None,
+    };
+    let before = told(&snapshot, statistics).await;
+    let written = match write_checkpoint(&snapshot, options).await {
+        Err(error) if error.kind() == ErrorKind::UnsupportedFeature => return Ok(Tried::Refused),
+        // One of the tables has a checkpoint that is made to be damaged.
+        Err(error) if error.to_string().contains("that cannot be read stands") => return Ok(Tried::Refused),
+        written => written?,
+    };
+    let found = codes(&location).await?;
+    let fresh: Vec<_> = found.difference(&known).collect();
+    ensure(fresh.is_empty(), || {
+        format!("a check finds {fresh:?}, before {known:?}")
+    })?;
+    if let Some(commits) = &commits {
+        let mut expected = Vec::new();
+        for mut action in replay(commits).checkpointed() {
+            if let (Some(add), false) = (action.get_mut("add").and_then(Value::as_object_mut), has_text) {
+                add.remove("stats");
+            }
+            expected.push(action.to_string());
+        }
+        expected.sort();
+        let mut said = said(&location, &written).await?;
+        if snapshot.segment().checkpoint.is_some() {
+            // Its writer has left out tombstones that had expired by then.
+            let is_remove = |action: &String| action.starts_with("{\"remove\":");
+            said.retain(|action| !is_remove(action) || expected.contains(action));
+            expected.retain(|action| !is_remove(action) || said.contains(action));
+        }
+        ensure_same(&said, &expected)?;
+    }
+    // By the checkpoint alone.
+    for version in 0..=snapshot.version().as_i64() {
+        let path = location.below(&format!("_delta_log/{version:020}.json"))?;
+        let _ = location.store().delete(&path).await;
+    }
+    let alone = Snapshot::load(Arc::clone(&location), None, LoadOptions::default()).await?;
+    let base = alone.segment().checkpoint.as_ref();
+    ensure(base.map(|base| base.version.file_stem()) == Some(stem), || {
+        "it is not read".to_owned()
+    })?;
+    // Files that cannot be listed before are not compared.
+    if let Ok(before) = before {
+        let after = told(&alone, statistics).await?;
+        for (before, after) in before.iter().zip(&after) {
+            ensure_same(after, before)?;
+        }
+    }
+    Ok(Tried::Compared {
+        by_oracle: commits.is_some(),
+    })
+}
+
+/// Every table of every implementation, by its newest version: of the log's own fields nothing is lost, a check finds
+/// nothing that it did not find before, and the checkpoint alone tells the same.
+///
+/// protocol: checkpoints.10, checkpoints.12, checkpoints.14, checkpoints.17
+/// protocol: writer-requirements-for-row-tracking.4, writer-requirements-for-row-tracking.12
+#[tokio::test]
+async fn a_checkpoint_of_any_table_says_what_its_log_says() -> Result<()> {
+    let mut tables = Vec::new();
+    tables_below(&golden(), &mut tables);
+    if tables.is_empty() {
+        return Ok(()); // the reference tables are not beside this checkout
+    }
+    let (mut compared, mut by_oracle) = (0, 0);
+    let mut wrong = Vec::new();
+    for (number, table) in tables.iter().enumerate() {
+        // At the beginning of time nothing has expired, so that everything must be there.
+        let options = CheckpointOptions {
+            now_ms: Some(0),
+            sidecar_actions: 3,
+            name: match number % 2 {
+                0 => CheckpointName::BySpec,
+                _ => CheckpointName::Classic,
+            },
+            ..CheckpointOptions::default()
+        };
+        match try_table(table, number, &options).await {
+            Ok(Tried::Compared { by_oracle: whole }) => {
+                compared += 1;
+                by_oracle += usize::from(whole);
+            }
+            Ok(Tried::NotOpened | Tried::Refused) => {}
+            Err(error) => wrong.push(format!("{}: {error}", table.display())),
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(
+        compared >= 100 && by_oracle >= 80,
+        "of {} tables {compared} were compared, {by_oracle} of them by the oracle",
+        tables.len()
+    );
+    Ok(())
+}

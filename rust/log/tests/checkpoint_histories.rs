@@ -1,0 +1,243 @@
+//! Checkpoints of generated histories: each says what the oracle says, every field of every action, and stands for the
+//! commits before it.
+
+use std::collections::BTreeSet;
+
+use deltaic_log::Snapshot;
+use deltaic_log::check::{OlderNames, Progress, check_log};
+use deltaic_log::checkpoint::{CheckpointName, CheckpointOptions, CheckpointWritten, write_checkpoint};
+use deltaic_log::snapshot::LoadOptions;
+use deltaic_log::store_error::store_error;
+use deltaic_protocol::{Error, Result, Version};
+use deltaic_testkit::checkpoint_reader::actions_of;
+use deltaic_testkit::facts::{facts, statistics_facts};
+use deltaic_testkit::oracle::replay;
+use deltaic_testkit::strategies::{checkpoint_form, history, history_with_upkeep};
+use deltaic_testkit::table_builder::TableBuilder;
+use deltaic_testkit::upkeep::{LastCommit, Upkeep};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+fn run(test: impl Future<Output = Result<()>>) -> Result<(), TestCaseError> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(|error| TestCaseError::fail(error.to_string()))?;
+    runtime.block_on(test).map_err(|error: Error| {
+        TestCaseError::fail(format!("{error}; {}", error.hint_text().unwrap_or_default()))
+    })
+}
+
+async fn open(table: &TableBuilder, version: Option<usize>) -> Result<Snapshot> {
+    let version = version.map(|version| Version::try_new(i64::try_from(version).unwrap_or(i64::MAX)));
+    Snapshot::load(table.location(), version.transpose()?, LoadOptions::default()).await
+}
+
+/// At the beginning of time nothing has expired, so that everything must be there.
+fn options() -> CheckpointOptions {
+    CheckpointOptions {
+        now_ms: Some(0),
+        ..CheckpointOptions::default()
+    }
+}
+
+/// How the adds say their statistics is left out, and what only the V2 spec has.
+fn plain(mut action: Value) -> Option<Value> {
+    if let Some(add) = action.get_mut("add").and_then(Value::as_object_mut) {
+        add.retain(|name, _| !["stats_parsed", "partitionValues_parsed"].contains(&name.as_str()));
+    }
+    let is_of_v2 = action.get("sidecar").is_some() || action.get("checkpointMetadata").is_some();
+    (!is_of_v2).then_some(action)
+}
+
+/// Everything that a checkpoint's files say, sorted.
+async fn said(table: &TableBuilder, written: &CheckpointWritten) -> Result<Vec<Value>> {
+    let mut actions = Vec::new();
+    for relative in std::iter::once(&written.path).chain(&written.sidecars) {
+        let bytes = table.location().read(relative).await;
+        let bytes = bytes.map_err(|error| store_error(&error, relative))?;
+        actions.extend(actions_of(&bytes)?.into_iter().filter_map(plain));
+    }
+    Ok(sorted(actions))
+}
+
+fn sorted(mut actions: Vec<Value>) -> Vec<Value> {
+    actions.sort_by_key(ToString::to_string);
+    actions
+}
+
+fn without_statistics(mut actions: Vec<Value>) -> Vec<Value> {
+    for action in &mut actions {
+        if let Some(add) = action.get_mut("add").and_then(Value::as_object_mut) {
+            add.remove("stats");
+        }
+    }
+    sorted(actions)
+}
+
+/// What a check finds.
+async fn codes(table: &TableBuilder) -> Result<BTreeSet<&'static str>> {
+    let (location, progress) = (table.location(), Progress::default());
+    let checked = check_log(&location, LoadOptions::default(), OlderNames::Dropped, &progress).await?;
+    Ok(checked.findings.counts().keys().copied().collect())
+}
+
+/// The commits up to a version go, so that only its checkpoint tells it.
+async fn delete_commits(table: &TableBuilder, up_to: usize) -> Result<()> {
+    for version in 0..=up_to {
+        table.delete(&format!("_delta_log/{version:020}.json")).await?;
+    }
+    Ok(())
+}
+
+/// The same history, of a table whose policy is V2.
+fn with_policy_v2(commits: &mut [Vec<Value>]) {
+    for metadata in commits
+        .iter_mut()
+        .flatten()
+        .filter_map(|action| action.get_mut("metaData"))
+    {
+        metadata["configuration"]["delta.checkpointPolicy"] = json!("v2");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 120, ..ProptestConfig::default() })]
+
+    /// At any version, by either spec, in sidecars of any size, from a snapshot that was opened or refreshed: what is
+    /// written is what the oracle says, a check finds nothing wrong with it, and without the commits it tells the same.
+    ///
+    /// protocol: checkpoints.3, checkpoints.5, checkpoints.7, checkpoints.10, checkpoints.12, checkpoints.17
+    /// protocol: v2-spec.1, v2-spec.2, v2-spec.3, uuid-named-checkpoint.1, classic-checkpoint.2, checkpoint-metadata.2
+    /// protocol: multi-part-checkpoint.1, problems-with-multi-part-checkpoints.4
+    /// protocol: writer-requirements-for-row-tracking.4, writer-requirements-for-row-tracking.12
+    #[test]
+    fn a_checkpoint_says_what_the_oracle_says(
+        mut commits in history(), at in any::<prop::sample::Index>(), policy_is_v2 in any::<bool>(),
+        sidecar_actions in 1usize..6, is_classic in any::<bool>(), is_refreshed in any::<bool>(),
+    ) {
+        if policy_is_v2 {
+            with_policy_v2(&mut commits);
+        }
+        run(async {
+            let at = at.index(commits.len());
+            let mut table = TableBuilder::new();
+            let mut snapshot = None;
+            for (version, actions) in commits.iter().enumerate() {
+                table.commit(actions.clone()).await?;
+                if version == at / 2 {
+                    snapshot = Some(open(&table, None).await?);
+                }
+                if version == at && let (Some(older), true) = (&snapshot, is_refreshed) {
+                    snapshot = Some(older.refresh().await?);
+                }
+            }
+            let snapshot = match snapshot.filter(|_| is_refreshed) {
+                Some(refreshed) => refreshed,
+                None => open(&table, Some(at)).await?,
+            };
+            let options = CheckpointOptions {
+                sidecar_actions,
+                name: if is_classic { CheckpointName::Classic } else { CheckpointName::BySpec },
+                ..options()
+            };
+            let known = codes(&table).await?;
+            let written = write_checkpoint(&snapshot, &options).await?;
+            let state = replay(&commits[..=at]);
+            assert!(written.is_new);
+            assert_eq!(said(&table, &written).await?, sorted(state.checkpointed()), "{written:?}");
+            let files = state.files.len() + state.tombstones.len();
+            assert_eq!(written.adds, state.files.len() as u64);
+            let follows_v2 = policy_is_v2 && snapshot.protocol().reader_features.iter().flatten()
+                .any(|name| name == "v2Checkpoint");
+            assert_eq!(written.sidecars.len(), if follows_v2 { files.div_ceil(sidecar_actions) } else { 0 });
+            assert_eq!(written.path.len() > "_delta_log/00000000000000000000.checkpoint.parquet".len(),
+                follows_v2 && !is_classic, "{}", written.path);
+            let found = codes(&table).await?;
+            assert!(found.is_subset(&known), "{found:?}, and before {known:?}");
+            let again = write_checkpoint(&snapshot, &options).await?;
+            assert_eq!((again.is_new, &again.path), (false, &written.path));
+            assert_eq!((again.adds, again.actions, again.bytes), (written.adds, written.actions, written.bytes));
+            // By the checkpoint alone.
+            delete_commits(&table, at).await?;
+            let alone = open(&table, Some(at)).await?;
+            assert_eq!(facts(&alone).await?, state.facts(), "warnings: {:?}", alone.warnings());
+            assert_eq!(statistics_facts(&alone).await?, state.statistics_facts());
+            let newest = open(&table, None).await?;
+            assert_eq!(facts(&newest).await?, replay(&commits).facts());
+            assert_eq!(newest.warnings(), [""; 0]);
+            let found = codes(&table).await?;
+            assert!(found.is_subset(&known), "{found:?}, and before {known:?}");
+            Ok(())
+        })?;
+    }
+
+    /// A checkpoint of a log that starts at a checkpoint of any form says the same as that one and the commits after it.
+    ///
+    /// protocol: checkpoints.10, checkpoints.11
+    #[test]
+    fn a_checkpoint_follows_a_checkpoint_of_any_form(
+        mut commits in history(), form in checkpoint_form(), at in any::<prop::sample::Index>(),
+        are_deleted in any::<bool>(), policy_is_v2 in any::<bool>(), sidecar_actions in 1usize..6,
+    ) {
+        if policy_is_v2 {
+            with_policy_v2(&mut commits);
+        }
+        run(async {
+            let at = at.index(commits.len());
+            let newest = commits.len() - 1;
+            let mut table = TableBuilder::new();
+            for (version, actions) in commits.iter().enumerate() {
+                table.commit(actions.clone()).await?;
+                if version == at {
+                    table.upkeep(&Upkeep::Checkpoint(form)).await?;
+                }
+            }
+            if are_deleted && at < newest {
+                table.upkeep(&Upkeep::CleanUp(LastCommit::Deleted)).await?;
+            }
+            let snapshot = open(&table, None).await?;
+            let options = CheckpointOptions { sidecar_actions, ..options() };
+            let written = write_checkpoint(&snapshot, &options).await?;
+            assert_eq!(written.is_new, at < newest);
+            let state = replay(&commits);
+            if written.is_new {
+                // What the older checkpoint has lost of the statistics is lost.
+                let (is, should) = (said(&table, &written).await?, state.checkpointed());
+                assert_eq!(without_statistics(is), without_statistics(should), "{written:?}");
+            }
+            let before = statistics_facts(&snapshot).await?;
+            delete_commits(&table, newest).await?;
+            let alone = open(&table, None).await?;
+            assert_eq!(facts(&alone).await?, state.facts(), "warnings: {:?}", alone.warnings());
+            assert_eq!(statistics_facts(&alone).await?, before);
+            Ok(())
+        })?;
+    }
+
+    /// Whatever befalls the log between the commits, checkpoints may be written of it at each version that it tells.
+    ///
+    /// protocol: checkpoints.3, checkpoints.9
+    #[test]
+    fn a_checkpoint_may_be_written_of_every_version_that_the_log_tells(history in history_with_upkeep()) {
+        run(async {
+            let mut table = TableBuilder::new();
+            let mut commits = Vec::new();
+            for (actions, upkeep) in &history {
+                table.commit(actions.clone()).await?;
+                commits.push(actions.clone());
+                for step in upkeep {
+                    table.upkeep(step).await?;
+                }
+                let snapshot = open(&table, None).await?;
+                let written = write_checkpoint(&snapshot, &options()).await;
+                if let Err(error) = written {
+                    // A torn checkpoint that stands in the way is not written over.
+                    assert!(error.to_string().contains("that cannot be read stands"), "{error}");
+                    continue;
+                }
+                let opened = open(&table, None).await?;
+                assert_eq!(facts(&opened).await?, replay(&commits).facts());
+            }
+            Ok(())
+        })?;
+    }
+}

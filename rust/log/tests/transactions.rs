@@ -1,0 +1,213 @@
+//! Transactions behind winners: what is done already is not done again, and row ids and times are the next commit's.
+
+use deltaic_log::Snapshot;
+use deltaic_log::snapshot::LoadOptions;
+use deltaic_log::store_error::store_error;
+use deltaic_log::transaction::{Append, Committed, Operation, UserInfo, append};
+use deltaic_protocol::actions::Add;
+use deltaic_protocol::{Conflict, ErrorKind, Result, Version};
+use deltaic_testkit::table_builder::{TableBuilder, add};
+use serde_json::{Value, json};
+
+/// A table with writer features and properties, and the snapshot that is read.
+async fn table(features: &[&str], properties: Value) -> Result<(TableBuilder, Snapshot)> {
+    let mut table = TableBuilder::new();
+    let mut actions = TableBuilder::first_actions();
+    for action in &mut actions {
+        if action.get("metaData").is_some() {
+            action["metaData"]["configuration"] = properties.clone();
+        } else if !features.is_empty() {
+            action["protocol"] =
+                json!({"minReaderVersion": 1, "minWriterVersion": 7, "writerFeatures": features});
+        }
+    }
+    actions.insert(
+        0,
+        json!({"commitInfo": {"inCommitTimestamp": 1_000, "operation": "CREATE TABLE"}}),
+    );
+    table.commit(actions).await?;
+    let snapshot = open(&table).await?;
+    Ok((table, snapshot))
+}
+
+async fn open(table: &TableBuilder) -> Result<Snapshot> {
+    Snapshot::load(table.location(), None, LoadOptions::default()).await
+}
+
+fn an_append(paths: &[(&str, i64)], app_transaction: Option<(&str, i64)>) -> Append {
+    let adds = paths.iter().map(|(path, rows)| Add {
+        path: (*path).to_owned(),
+        size: 1,
+        data_change: true,
+        stats: Some(format!(r#"{{"numRecords":{rows}}}"#)),
+        ..Add::default()
+    });
+    Append {
+        adds: adds.collect(),
+        operation: Operation {
+            name: "WRITE",
+            parameters: Vec::new(),
+            metrics: Vec::new(),
+        },
+        user: UserInfo::default(),
+        max_attempts: 100,
+        app_transaction: app_transaction.map(|(app_id, version)| (app_id.to_owned(), version)),
+    }
+}
+
+/// The actions of a version, as they stand in the log.
+async fn actions_of(table: &TableBuilder, version: i64) -> Result<Vec<Value>> {
+    let path = deltaic_protocol::log_path::LogPath::commit(Version::try_new(version)?);
+    let bytes = table.location().read(&path).await;
+    let bytes = bytes.map_err(|error| store_error(&error, &path))?;
+    let lines = bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
+    // A line that is no JSON is NULL, which no test looks for.
+    Ok(lines
+        .map(|line| serde_json::from_slice(line).unwrap_or_default())
+        .collect())
+}
+
+fn txn(version: i64) -> Value {
+    json!({"txn": {"appId": "app", "version": version, "lastUpdated": 1}})
+}
+
+/// protocol: transaction-identifiers.1, transaction-identifiers.2, transaction-identifiers.3
+#[tokio::test]
+async fn what_an_application_has_done_is_not_done_again() -> Result<()> {
+    let (table, snapshot) = table(&[], json!({})).await?;
+    let first = append(&snapshot, &an_append(&[("a", 1)], Some(("app", 7)))).await?;
+    assert!(!first.skipped);
+    let actions = actions_of(&table, 1).await?;
+    let staged = actions
+        .iter()
+        .find_map(|action| action.get("txn"))
+        .expect("a txn");
+    assert_eq!((&staged["appId"], &staged["version"]), (&json!("app"), &json!(7)));
+    let snapshot = open(&table).await?;
+    for version in [7, 6, 0] {
+        let again = append(&snapshot, &an_append(&[("b", 1)], Some(("app", version)))).await?;
+        assert!(again.skipped && again.version == snapshot.version() && again.commit_info.is_none());
+    }
+    for app in [("app", 8), ("other", 1)] {
+        assert!(
+            !append(&open(&table).await?, &an_append(&[("c", 1)], Some(app)))
+                .await?
+                .skipped
+        );
+    }
+    assert_eq!(open(&table).await?.version().as_i64(), 3);
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_winner_of_the_same_application_has_done_it_or_is_a_conflict() -> Result<()> {
+    for (theirs, outcome) in [
+        (7, Ok(true)),
+        (9, Ok(true)),
+        (6, Err(Conflict::ConcurrentTransaction)),
+    ] {
+        let (mut table, snapshot) = table(&[], json!({})).await?;
+        table.commit(vec![add("before", None)]).await?;
+        table.commit(vec![add("theirs", None), txn(theirs)]).await?;
+        let ended = append(&snapshot, &an_append(&[("ours", 1)], Some(("app", 7)))).await;
+        let told = ended.map(|committed: Committed| committed.skipped && committed.version.as_i64() == 2);
+        let kinds = outcome.map_err(ErrorKind::CommitConflict);
+        assert_eq!(told.map_err(|error| error.kind()), kinds, "{theirs}");
+        assert_eq!(open(&table).await?.num_files(), 2);
+    }
+    Ok(())
+}
+
+/// protocol: writer-requirements-for-in-commit-timestamps.1, writer-requirements-for-in-commit-timestamps.2,
+/// writer-requirements-for-in-commit-timestamps.3
+#[tokio::test]
+async fn in_commit_timestamps_go_on_behind_winners() -> Result<()> {
+    const FAR: i64 = 9_000_000_000_000;
+    let (table, snapshot) = table(
+        &["inCommitTimestamp"],
+        json!({"delta.enableInCommitTimestamps": "true"}),
+    )
+    .await?;
+    let committed = append(&snapshot, &an_append(&[("a", 1)], None)).await?;
+    let first = &actions_of(&table, 1).await?[0]["commitInfo"];
+    assert_eq!(first["inCommitTimestamp"], json!(committed.timestamp_ms));
+    assert!(committed.timestamp_ms > 1_000 && committed.timestamp_ms < FAR);
+    // A clock that is ahead of ours has won.
+    let snapshot = open(&table).await?;
+    let theirs = json!({"commitInfo": {"inCommitTimestamp": FAR, "operation": "WRITE"}});
+    table
+        .put(
+            "_delta_log/00000000000000000002.json",
+            format!("{theirs}\n{}\n", add("b", None)).into_bytes(),
+        )
+        .await?;
+    let committed = append(&snapshot, &an_append(&[("c", 1)], None)).await?;
+    assert_eq!((committed.version.as_i64(), committed.timestamp_ms), (3, FAR + 1));
+    let info = &actions_of(&table, 3).await?[0]["commitInfo"];
+    assert_eq!(
+        (&info["inCommitTimestamp"], &info["timestamp"]),
+        (&json!(FAR + 1), &json!(FAR + 1))
+    );
+    let after = append(&open(&table).await?, &an_append(&[("d", 1)], None)).await?;
+    assert_eq!(after.timestamp_ms, FAR + 2);
+    Ok(())
+}
+
+/// protocol: writer-requirements-for-row-tracking.1, writer-requirements-for-row-tracking.2,
+/// writer-requirements-for-row-tracking.3, writer-requirements-for-row-tracking.5,
+/// writer-requirements-for-row-tracking.7, writer-requirements-for-row-tracking.8,
+/// writer-requirements-for-row-tracking.9, writer-requirements-for-row-tracking.10,
+/// writer-requirements-for-row-tracking.11, writer-requirements-for-row-tracking.31
+#[tokio::test]
+async fn row_ids_are_fresh_behind_winners() -> Result<()> {
+    let properties = json!({
+        "delta.enableRowTracking": "true",
+        "delta.rowTracking.materializedRowIdColumnName": "_row-id",
+        "delta.rowTracking.materializedRowCommitVersionColumnName": "_row-version",
+    });
+    let (table, read) = table(&["rowTracking", "domainMetadata"], properties).await?;
+    // Both have read version 0: the second one loses version 1, and its ids.
+    append(&read, &an_append(&[("a", 10), ("b", 5)], None)).await?;
+    let committed = append(&read, &an_append(&[("c", 3), ("d", 1)], None)).await?;
+    assert_eq!(
+        (committed.version.as_i64(), committed.conflicts_resolved.len()),
+        (2, 1)
+    );
+    let mut given = Vec::new();
+    for version in [1, 2] {
+        let actions = actions_of(&table, version).await?;
+        for add in actions.iter().filter_map(|action| action.get("add")) {
+            assert_eq!(add["defaultRowCommitVersion"], json!(version));
+            given.push(add["baseRowId"].as_i64());
+        }
+        let marks: Vec<&Value> = actions
+            .iter()
+            .filter_map(|action| action.get("domainMetadata"))
+            .collect();
+        assert_eq!(marks.len(), 1);
+        let mark: Value =
+            serde_json::from_str(marks[0]["configuration"].as_str().unwrap_or("")).expect("JSON");
+        assert_eq!(
+            mark["rowIdHighWaterMark"],
+            json!(if version == 1 { 14 } else { 18 })
+        );
+        assert_eq!(
+            actions[0]["commitInfo"]["tags"]["delta.rowTracking.preserved"],
+            json!("true")
+        );
+    }
+    assert_eq!(given, [Some(0), Some(10), Some(15), Some(18)]);
+    Ok(())
+}
+
+/// A file without a number of rows can be given no row ids, and nothing is committed.
+#[tokio::test]
+async fn rows_that_are_not_counted_get_no_ids() -> Result<()> {
+    let (table, read) = table(&["rowTracking", "domainMetadata"], json!({})).await?;
+    let mut ours = an_append(&[("a", 1)], None);
+    ours.adds[0].stats = None;
+    let error = append(&read, &ours).await.expect_err("it has no numRecords");
+    assert!(error.to_string().contains("numRecords"), "{error}");
+    assert_eq!(open(&table).await?.version(), Version::ZERO);
+    Ok(())
+}

@@ -1,0 +1,246 @@
+//! Changes of columns, with all in a table that hangs on them.
+//!
+//! Protocol: *Column Mapping*, *Type Widening*, *Schema Serialization Format*.
+
+use super::depends::{Change, ensure_free};
+use super::{Form, Moment};
+use crate::column_mapping::{ColumnMappingMode, MAX_COLUMN_ID, Names, assign};
+use crate::iceberg_compat::IcebergCompat;
+use crate::properties::boolean;
+use crate::schema::evolution::{
+    Found, Place, Widening, ensure_iceberg_has, ensure_new_field, fields_mut, find, insert,
+    rename as renamed, widen,
+};
+use crate::schema::{ColumnName, DataType, PrimitiveType, StructField, StructType};
+use crate::{Error, ErrorKind, Result, properties};
+
+/// A change of the schema alone.
+pub(super) fn edit(form: &mut Form, edit: impl FnOnce(&mut StructType) -> Result<()>) -> Result<()> {
+    let mut schema = form.schema()?;
+    edit(&mut schema)?;
+    form.set_schema(&schema)
+}
+
+/// Adds a column, or a field to the struct at `within`.
+pub(super) fn add(
+    form: &mut Form,
+    field: &StructField,
+    within: Option<&ColumnName>,
+    place: &Place,
+    moment: &mut Moment<'_>,
+) -> Result<()> {
+    let mut schema = form.schema()?;
+    let mode = form.mapping()?;
+    let parents = match within {
+        None => Vec::new(),
+        Some(column) => {
+            let found = find(&schema, column)?;
+            if !matches!(found.data_type, DataType::Struct(_)) {
+                return Err(Error::new(
+                    ErrorKind::InvalidArgument,
+                    format!("{column} is of the type {} and takes no fields", found.data_type),
+                )
+                .with("field", column.to_string())
+                .hint("write column.element for the structs of an array, column.value for those of a map"));
+            }
+            found.path()
+        }
+    };
+    let fields = fields_mut(&mut schema, &parents)
+        .ok_or_else(|| Error::new(ErrorKind::Internal, "a struct was found and is not there"))?;
+    ensure_new_field(field, fields, mode)?;
+    insert(fields, field.clone(), place)?;
+    store(form, schema, mode, moment)
+}
+
+/// Takes in a schema that has what the table's has and more.
+pub(super) fn take_in(form: &mut Form, merged: StructType, moment: &mut Moment<'_>) -> Result<()> {
+    let mode = form.mapping()?;
+    let before = form.schema()?;
+    ensure_new_ones(&before, &merged, mode)?;
+    ensure_unasked(form, &before, &merged)?;
+    store(form, merged, mode, moment)
+}
+
+/// Proves that each field that one schema has and the other has not can be added.
+fn ensure_new_ones(before: &StructType, after: &StructType, mode: ColumnMappingMode) -> Result<()> {
+    for field in &after.fields {
+        match before.field(&field.name) {
+            None => ensure_new_field(field, &before.fields, mode)?,
+            Some(known) => ensure_new_parts(&known.data_type, &field.data_type, mode)?,
+        }
+    }
+    Ok(())
+}
+
+fn ensure_new_parts(before: &DataType, after: &DataType, mode: ColumnMappingMode) -> Result<()> {
+    match (before, after) {
+        (DataType::Struct(before), DataType::Struct(after)) => ensure_new_ones(before, after, mode),
+        (DataType::Array(before), DataType::Array(after)) => {
+            ensure_new_parts(&before.element_type, &after.element_type, mode)
+        }
+        (DataType::Map(before), DataType::Map(after)) => {
+            ensure_new_parts(&before.key_type, &after.key_type, mode)?;
+            ensure_new_parts(&before.value_type, &after.value_type, mode)
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Proves that nothing hangs on the columns whose type changes.
+fn ensure_unasked(form: &Form, before: &StructType, after: &StructType) -> Result<()> {
+    let (mut old, mut new) = (Vec::new(), Vec::new());
+    before.for_each_part(&mut |path, part| old.push((path.to_owned(), part.as_primitive())));
+    after.for_each_part(&mut |path, part| new.push((path.to_owned(), part.as_primitive())));
+    for (path, was) in old.iter().filter(|(_, was)| was.is_some()) {
+        if new.iter().any(|(other, is)| other == path && is != was) {
+            // The dots of a path that is told cannot be told from those of a name: the column stands for all in it.
+            let column = before.names().find(|name| {
+                path.strip_prefix(*name)
+                    .is_some_and(|below| below.is_empty() || below.starts_with('.'))
+            });
+            if let Some(column) = column {
+                ensure_free(form, before, &[column.to_owned()], Change::Type)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Gives the table a schema with new columns, which get ids and names where columns are mapped.
+fn store(
+    form: &mut Form,
+    mut schema: StructType,
+    mode: ColumnMappingMode,
+    moment: &mut Moment<'_>,
+) -> Result<()> {
+    if mode.is_mapped() {
+        let mut highest = form.highest_column_id(&form.schema()?);
+        let nested = IcebergCompat::active(&form.protocol, &form.metadata)?.contains(&IcebergCompat::V2);
+        assign(
+            &mut schema,
+            &mut highest,
+            &mut Names::New(&mut *moment.new_id),
+            nested,
+        );
+        form.set_property(MAX_COLUMN_ID, highest.to_string());
+    }
+    form.set_schema(&schema)
+}
+
+/// Gives a column or field another name. The physical name stays: no file changes.
+pub(super) fn rename(form: &mut Form, column: &ColumnName, to: &str) -> Result<()> {
+    let mut schema = form.schema()?;
+    let found = find(&schema, column)?;
+    let mode = ensure_mapped(form, &found, "renamed")?;
+    if found.field.last().is_some_and(|name| name == to) {
+        return Ok(());
+    }
+    ensure_free(form, &schema, &found.field, Change::Name)?;
+    renamed(&mut schema, &found, to, mode)?;
+    if let [name] = found.field.as_slice() {
+        for partition in form
+            .metadata
+            .partition_columns
+            .iter_mut()
+            .filter(|column| *column == name)
+        {
+            to.clone_into(partition);
+        }
+    }
+    let mut path = found.field.clone();
+    if let Some(last) = path.last_mut() {
+        to.clone_into(last);
+    }
+    properties::follow_column(&mut form.metadata, &found.field, Some(&path))?;
+    form.set_schema(&schema)
+}
+
+/// Drops a column or field. Its values stay in the files, under a name that no column gets again.
+pub(super) fn drop(form: &mut Form, column: &ColumnName) -> Result<()> {
+    let mut schema = form.schema()?;
+    let found = find(&schema, column)?;
+    ensure_mapped(form, &found, "dropped")?;
+    ensure_free(form, &schema, &found.field, Change::Drop)?;
+    let (name, parents) = found.split()?;
+    let partitions = form.metadata.partition_columns.len();
+    let fields = fields_mut(&mut schema, parents)
+        .ok_or_else(|| Error::new(ErrorKind::Internal, "a struct was found and is not there"))?;
+    let needed = if parents.is_empty() { partitions + 1 } else { 1 };
+    if fields.len() <= needed {
+        let holder = if parents.is_empty() {
+            "the table".to_owned()
+        } else {
+            parents.join(".")
+        };
+        return Err(Error::new(
+            ErrorKind::SchemaMismatch,
+            format!("{column} is the last column of {holder} that holds data"),
+        )
+        .with("field", column.to_string())
+        .hint("add another first, or drop what holds it"));
+    }
+    fields.retain(|field| field.name != name);
+    // The highest id stays: what was dropped is never handed out again.
+    let highest = form.highest_column_id(&form.schema()?);
+    form.set_property(MAX_COLUMN_ID, highest.to_string());
+    properties::follow_column(&mut form.metadata, &found.field, None)?;
+    form.set_schema(&schema)
+}
+
+/// Gives a part of the schema a wider type.
+pub(super) fn change_type(form: &mut Form, column: &ColumnName, to: PrimitiveType) -> Result<()> {
+    let mut schema = form.schema()?;
+    let found = find(&schema, column)?;
+    let from = found.data_type.as_primitive();
+    if from == Some(to) {
+        return Ok(());
+    }
+    ensure_free(form, &schema, &found.path(), Change::Type)?;
+    widen(&mut schema, &found, to)?;
+    let path = found.path().join(".");
+    if let Some(from) = from.filter(|from| *from != PrimitiveType::Void) {
+        match widening_of(form)? {
+            Widening::Allowed => {}
+            Widening::AsIceberg => ensure_iceberg_has(&path, from, to)?,
+            Widening::Forbidden => {
+                return Err(Error::new(
+                    ErrorKind::SchemaMismatch,
+                    format!("the type of {path} cannot change: the table does not let types become wider"),
+                )
+                .with("field", path)
+                .hint("set the property delta.enableTypeWidening to true first"));
+            }
+        }
+    }
+    form.set_schema(&schema)
+}
+
+/// Whether the types of a table may become wider.
+pub(super) fn widening_of(form: &Form) -> Result<Widening> {
+    if !boolean(&form.metadata, "delta.enableTypeWidening")? {
+        return Ok(Widening::Forbidden);
+    }
+    let promises = IcebergCompat::active(&form.protocol, &form.metadata)?;
+    Ok(if promises.is_empty() {
+        Widening::Allowed
+    } else {
+        Widening::AsIceberg
+    })
+}
+
+/// Proves that names of columns are not those of files.
+fn ensure_mapped(form: &Form, found: &Found, verb: &str) -> Result<ColumnMappingMode> {
+    found.ensure_field(verb)?;
+    let mode = form.mapping()?;
+    if mode.is_mapped() {
+        return Ok(mode);
+    }
+    let column = ColumnName::from_parts(found.field.clone()).to_string();
+    Err(Error::new(
+        ErrorKind::SchemaMismatch,
+        format!("{column} cannot be {verb}: the files of the table know it by this name"),
+    )
+    .with("field", column)
+    .hint("set the property delta.columnMapping.mode to name first"))
+}

@@ -1,0 +1,149 @@
+//! The form of a table that does not exist yet.
+//!
+//! Protocol: *Change Metadata*, *Table Features for New and Existing Tables*.
+
+use std::collections::BTreeMap;
+
+use super::sound::ensure_sound;
+use super::{Form, Moment};
+use crate::actions::{Metadata, Protocol};
+use crate::features::needed_features;
+use crate::schema::evolution::ensure_names;
+use crate::{Error, ErrorKind, Result, properties};
+
+/// The form of a new table that has these metadata and is given these properties: the least protocol for them, column
+/// names and ids, materialised columns. What the metadata's configuration holds already is kept as it is.
+///
+/// Whether its rows can be written is not asked here.
+///
+/// # Errors
+///
+/// As [`super::change`], and `InvalidArgument` for columns whose names cannot be written.
+///
+/// ```
+/// use deltaic_protocol::Version;
+/// use deltaic_protocol::change::{Moment, created};
+/// let metadata = serde_json::from_str(
+///     r#"{"id":"t","format":{"provider":"parquet"},"partitionColumns":[],"configuration":{},
+///         "schemaString":"{\"type\":\"struct\",\"fields\":[{\"name\":\"my id\",\"type\":\"long\",\"nullable\":true,\"metadata\":{}}]}"}"#,
+/// )?;
+/// let mapped = [("delta.columnMapping.mode".to_owned(), "id".to_owned())].into();
+/// let mut moment = Moment { version: Version::ZERO, timestamp_ms: 0, new_id: &mut || "1".to_owned() };
+/// let form = created(metadata, &mapped, &mut moment)?;
+/// assert!(form.metadata.schema_string.contains("col-1"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn created(
+    metadata: Metadata,
+    properties: &BTreeMap<String, String>,
+    moment: &mut Moment<'_>,
+) -> Result<Form> {
+    let empty = Form {
+        protocol: Protocol {
+            min_reader_version: 1,
+            min_writer_version: 2,
+            reader_features: None,
+            writer_features: None,
+        },
+        metadata,
+        domains: Vec::new(),
+    };
+    if moment.version != crate::Version::ZERO {
+        return Err(
+            Error::new(ErrorKind::InvalidArgument, "a table begins with version 0")
+                .with("version", moment.version),
+        );
+    }
+    let mut form = empty.clone();
+    properties::set(&mut form, properties)?;
+    form.require(&needed_features(&form.metadata, &form.schema()?))?;
+    // Nothing is there whose order could be kept.
+    for list in [
+        &mut form.protocol.reader_features,
+        &mut form.protocol.writer_features,
+    ] {
+        list.iter_mut().for_each(|names| names.sort_unstable());
+    }
+    properties::follow(&empty, &mut form, moment)?;
+    ensure_names(&form.schema()?, form.mapping()?)?;
+    ensure_sound(&form, &empty)?;
+    Ok(form)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Version;
+    use crate::column_mapping::{MAX_COLUMN_ID, physical_name};
+    use crate::in_commit_timestamp::InCommitTimestamps;
+    use crate::samples::{metadata, protocol};
+
+    fn make(field: &str, pairs: &[(&str, &str)]) -> Result<Form> {
+        let mut metadata = metadata(&[]);
+        metadata.schema_string = format!(r#"{{"type":"struct","fields":[{field}]}}"#);
+        let pairs = pairs
+            .iter()
+            .map(|(key, value)| ((*key).to_owned(), (*value).to_owned()));
+        let mut moment = Moment {
+            version: Version::ZERO,
+            timestamp_ms: 7,
+            new_id: &mut || "u".to_owned(),
+        };
+        created(metadata, &pairs.collect(), &mut moment)
+    }
+
+    const LONG: &str = r#"{"name":"a","type":"long","nullable":false,"metadata":{}}"#;
+
+    /// protocol: change-metadata.2, table-features-for-new-and-existing-tables.2,
+    /// table-features-for-new-and-existing-tables.3, table-features-for-new-and-existing-tables.4
+    #[test]
+    fn a_new_table_has_what_it_asks_for_from_the_start() -> Result<()> {
+        assert_eq!(make(LONG, &[])?.protocol, protocol(1, 2, &[]));
+        for mode in ["name", "id"] {
+            let form = make(LONG, &[("delta.columnMapping.mode", mode)])?;
+            assert_eq!(
+                form.schema()?.fields.first().and_then(physical_name),
+                Some("col-u")
+            );
+            assert_eq!(form.metadata.property(MAX_COLUMN_ID), Some("1"));
+            assert_eq!(
+                (form.protocol.min_reader_version, form.protocol.min_writer_version),
+                (2, 7)
+            );
+        }
+        let timed = make(LONG, &[("delta.enableInCommitTimestamps", "true")])?;
+        let times = InCommitTimestamps::of(&timed.protocol, &timed.metadata)?;
+        assert_eq!(times, InCommitTimestamps::FromTheStart);
+        let ntz = make(
+            &LONG.replace("long", "timestamp_ntz"),
+            &[("delta.feature.v2Checkpoint", "supported")],
+        )?;
+        let readers = ["timestampNtz", "v2Checkpoint"].map(str::to_owned).to_vec();
+        assert_eq!(ntz.protocol.reader_features, Some(readers));
+        assert!(ntz.metadata.configuration.is_empty());
+        Ok(())
+    }
+
+    #[test]
+    fn names_that_files_cannot_hold_need_a_mapping() -> Result<()> {
+        let spaced = LONG.replace(r#""a""#, r#""a b""#);
+        assert!(make(&spaced, &[]).is_err());
+        make(&spaced, &[("delta.columnMapping.mode", "name")])?;
+        let nested = format!(
+            r#"{{"name":"l","nullable":true,"metadata":{{}},"type":{{"type":"array","containsNull":true,"elementType":{{"type":"struct","fields":[{spaced}]}}}}}}"#
+        );
+        assert!(make(&nested, &[]).is_err());
+        make(&nested, &[("delta.columnMapping.mode", "name")])?;
+        assert!(
+            make(
+                LONG,
+                &[
+                    ("delta.enableRowTracking", "true"),
+                    ("delta.rowTrackingSuspended", "true")
+                ]
+            )
+            .is_err()
+        );
+        Ok(())
+    }
+}

@@ -1,0 +1,111 @@
+//! The domains of users. Those of the protocol change with what they belong to.
+//!
+//! Protocol: *Domain Metadata*, *Writer Requirements for Domain Metadata*.
+
+use super::Form;
+use crate::actions::DomainMetadata;
+use crate::error::nearest;
+use crate::{Error, ErrorKind, Result};
+
+/// Sets a domain's configuration; the table gets the feature where it has none.
+pub(super) fn set(form: &mut Form, domain: &str, configuration: &str) -> Result<()> {
+    ensure_of_users(domain)?;
+    form.require(&["domainMetadata"])?;
+    form.put_domain(domain, configuration.to_owned());
+    Ok(())
+}
+
+/// Removes a domain.
+pub(super) fn remove(form: &mut Form, domain: &str) -> Result<()> {
+    ensure_of_users(domain)?;
+    if form.domain(domain).is_none() {
+        let names = form.domains.iter().map(|domain| domain.domain.as_str());
+        let near = nearest(domain, names).map(|near| format!("did you mean {near}?"));
+        return Err(Error::new(
+            ErrorKind::InvalidArgument,
+            format!("the table has no domain {domain:?}"),
+        )
+        .hint(near.unwrap_or_else(|| "snapshot.domains tells which there are".to_owned())));
+    }
+    form.remove_domain(domain);
+    Ok(())
+}
+
+fn ensure_of_users(name: &str) -> Result<()> {
+    let domain = DomainMetadata {
+        domain: name.to_owned(),
+        configuration: String::new(),
+        removed: false,
+    };
+    let wrong = |message: String, hint: &str| Err(Error::new(ErrorKind::InvalidArgument, message).hint(hint));
+    if domain.is_system() {
+        return wrong(
+            format!("the domain {name} is the protocol's; it changes with the feature that it belongs to"),
+            "choose a name that does not start with \"delta.\", for example com.example.notes",
+        );
+    }
+    if name.is_empty() || name.chars().any(char::is_control) {
+        return wrong(
+            format!("{name:?} cannot be the name of a domain"),
+            "choose a name of letters and dots, for example com.example.notes",
+        );
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::samples::{metadata, protocol};
+
+    fn plain() -> Form {
+        Form {
+            protocol: protocol(1, 2, &[]),
+            metadata: metadata(&[]),
+            domains: Vec::new(),
+        }
+    }
+
+    /// protocol: domain-metadata.1, domain-metadata.2, writer-requirements-for-domain-metadata.2,
+    /// writer-requirements-for-domain-metadata.3
+    #[test]
+    fn the_protocols_own_domains_are_not_for_users() {
+        for name in [
+            "delta.clustering",
+            "delta.rowTracking",
+            "delta.",
+            "delta.fromTheFuture",
+            "",
+            "a\nb",
+        ] {
+            let mut form = plain();
+            let error = set(&mut form, name, "{}").err().map(|error| error.kind());
+            assert_eq!(error, Some(ErrorKind::InvalidArgument), "{name}");
+            assert!(remove(&mut form, name).is_err(), "{name}");
+            assert_eq!(form, plain());
+        }
+    }
+
+    /// protocol: domain-metadata.4, domain-metadata.5
+    #[test]
+    fn a_domain_is_set_and_removed_and_the_table_has_the_feature() -> Result<()> {
+        let mut form = plain();
+        set(&mut form, "deltaic.notes", "one")?;
+        set(&mut form, "deltaic.notes", "two")?;
+        assert_eq!(
+            form.protocol,
+            protocol(1, 7, &["appendOnly", "domainMetadata", "invariants"])
+        );
+        assert_eq!(
+            form.domain("deltaic.notes")
+                .map(|domain| domain.configuration.as_str()),
+            Some("two")
+        );
+        assert_eq!(form.domains.len(), 1);
+        let near = remove(&mut form, "deltaic.note").err();
+        assert!(near.is_some_and(|error| error.hint_text() == Some("did you mean deltaic.notes?")));
+        remove(&mut form, "deltaic.notes")?;
+        assert!(form.domains.is_empty());
+        Ok(())
+    }
+}

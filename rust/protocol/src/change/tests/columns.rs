@@ -1,0 +1,351 @@
+//! Columns, and what hangs on them.
+
+use serde_json::json;
+
+use super::{add, changed, column, constraint, drop, mapped, new, plain, rename, set, widen};
+use crate::actions::DomainMetadata;
+use crate::change::{Form, IfAbsent, TableChange};
+use crate::column_mapping::{MAX_COLUMN_ID, field_id, physical_name};
+use crate::error::ContextValue;
+use crate::features::supports_for_writers;
+use crate::schema::evolution::{Place, find};
+use crate::schema::{DataType, PrimitiveType, StructType};
+use crate::{ErrorKind, Result};
+
+/// A field's name with its physical name and id.
+type Identity = (String, Option<String>, Option<i32>);
+
+fn names(form: &Form) -> Result<Vec<Identity>> {
+    let schema = form.schema()?;
+    let mut found = Vec::new();
+    let mut take = |fields: &StructType| {
+        found.extend(fields.fields.iter().map(|field| {
+            (
+                field.name.clone(),
+                physical_name(field).map(str::to_owned),
+                field_id(field),
+            )
+        }));
+    };
+    take(&schema);
+    schema.for_each_part(&mut |_, part| {
+        if let DataType::Struct(fields) = part {
+            take(fields);
+        }
+    });
+    Ok(found)
+}
+
+/// protocol: column-mapping.1, writer-requirements-for-column-mapping.3
+#[test]
+fn an_old_table_is_mapped_under_the_names_that_its_files_have() -> Result<()> {
+    let form = mapped()?;
+    assert_eq!(form.metadata.property(MAX_COLUMN_ID), Some("7"));
+    for (name, physical, id) in names(&form)? {
+        assert_eq!(physical.as_deref(), Some(name.as_str()));
+        assert!(id.is_some());
+    }
+    assert_eq!(
+        (form.protocol.min_reader_version, form.protocol.min_writer_version),
+        (2, 7)
+    );
+    assert!(supports_for_writers(&form.protocol, "columnMapping"));
+    // At writer version 5 or 6 the protocol has it already.
+    let mut old = plain();
+    old.protocol = crate::samples::protocol(2, 6, &[]);
+    let form = changed(&old, &[set(&[("delta.columnMapping.mode", "name")])])?;
+    assert_eq!(form.protocol, old.protocol);
+    // It goes back as long as no name and no column has come or gone.
+    let back = changed(
+        &mapped()?,
+        &[TableChange::UnsetProperties(
+            vec!["delta.columnMapping.mode".to_owned()],
+            IfAbsent::Error,
+        )],
+    )?;
+    assert_eq!(
+        (back.schema()?, &back.metadata.configuration),
+        (plain().schema()?, &plain().metadata.configuration)
+    );
+    for other in [rename("id", "key"), drop("id"), add("n", PrimitiveType::Long)] {
+        let form = changed(&mapped()?, &[other])?;
+        for mode in ["none", "id"] {
+            let error = changed(&form, &[set(&[("delta.columnMapping.mode", mode)])]).err();
+            assert_eq!(error.map(|error| error.kind()), Some(ErrorKind::SchemaMismatch));
+        }
+    }
+    Ok(())
+}
+
+/// protocol: writer-requirements-for-column-mapping.3
+#[test]
+fn a_new_column_of_a_mapped_table_has_a_name_and_an_id_that_nobody_had() -> Result<()> {
+    let inner = DataType::Struct(StructType {
+        fields: vec![new("i", PrimitiveType::Long)],
+    });
+    let form = changed(
+        &mapped()?,
+        &[
+            add("n", inner),
+            TableChange::AddColumn {
+                field: new("w", PrimitiveType::String),
+                within: Some(column("L.element")),
+                place: Place::First,
+            },
+            drop("n"),
+            add("n", PrimitiveType::Long),
+            add("a column; with {all} of it=", PrimitiveType::Long),
+        ],
+    )?;
+    let mut new: Vec<_> = names(&form)?
+        .into_iter()
+        .filter(|(.., id)| *id > Some(7))
+        .collect();
+    new.sort_by_key(|(.., id)| *id);
+    let told: Vec<(&str, &str, i32)> = new
+        .iter()
+        .map(|(name, physical, id)| {
+            (
+                name.as_str(),
+                physical.as_deref().unwrap_or_default(),
+                id.unwrap_or_default(),
+            )
+        })
+        .collect();
+    assert_eq!(
+        told,
+        [
+            ("w", "col-u3", 10),
+            ("n", "col-u4", 11),
+            ("a column; with {all} of it=", "col-u5", 12)
+        ]
+    );
+    assert_eq!(form.metadata.property(MAX_COLUMN_ID), Some("12"));
+    let element = find(&form.schema()?, &column("l.element"))?;
+    assert_eq!(element.data_type.to_string(), "struct<w: string, z: byte>");
+    Ok(())
+}
+
+#[test]
+fn a_renamed_column_is_followed_by_all_that_names_it() -> Result<()> {
+    let form = changed(
+        &mapped()?,
+        &[
+            set(&[("delta.dataSkippingStatsColumns", "id,s.x")]),
+            rename("P", "part"),
+            rename("s.x", "my x"),
+            rename("id", "ID"),
+        ],
+    )?;
+    assert_eq!(form.metadata.partition_columns, ["part"]);
+    assert_eq!(
+        form.metadata.property("delta.dataSkippingStatsColumns"),
+        Some("ID,s.`my x`")
+    );
+    let names = names(&form)?;
+    for (name, physical) in [("part", "p"), ("my x", "x"), ("ID", "id")] {
+        assert!(
+            names
+                .iter()
+                .any(|(n, p, _)| n == name && p.as_deref() == Some(physical)),
+            "{name}"
+        );
+    }
+    Ok(())
+}
+
+/// What a table must be like, what is done to it, and the column that the refusal names.
+///
+/// protocol: generated-columns.3
+#[test]
+fn what_hangs_on_a_column_stands_in_the_way() -> Result<()> {
+    let widening = set(&[("delta.enableTypeWidening", "true")]);
+    let generated = |form: &Form, expression: &str| {
+        let mut form = form.clone();
+        form.metadata.schema_string = form.metadata.schema_string.replacen(
+            r#""name":"s","#,
+            &format!(r#""name":"g","type":"integer","nullable":true,"metadata":{{"delta.generationExpression":"{expression}","delta.columnMapping.id":77,"delta.columnMapping.physicalName":"g"}}}},{{"name":"s","#),
+            1,
+        );
+        form.set_property(MAX_COLUMN_ID, "77");
+        form.require(&["generatedColumns"]).map(|()| form)
+    };
+    let mapped = mapped()?;
+    let checked = changed(&mapped, &[constraint("id > 0 AND s.x > 1"), widening.clone()])?;
+    let made = generated(&changed(&mapped, std::slice::from_ref(&widening))?, "year(s.y)")?;
+    let mut clustered = mapped.clone();
+    clustered.metadata.partition_columns.clear();
+    let clustered = changed(
+        &clustered,
+        &[TableChange::SetClustering(vec![column("s.x"), column("p")])],
+    )?;
+    for (form, one, field) in [
+        (&checked, rename("id", "key"), "id"),
+        (&checked, drop("id"), "id"),
+        (&checked, widen("id", PrimitiveType::Long), "id"),
+        (&checked, drop("s"), "s"),
+        (&checked, rename("s.x", "w"), "s.x"),
+        (&checked, widen("s.x", PrimitiveType::Double), "s.x"),
+        (&made, rename("s.y", "w"), "s.y"),
+        (&made, drop("s"), "s"),
+        (&made, widen("s.y", PrimitiveType::TimestampNtz), "s.y"),
+        (&made, widen("g", PrimitiveType::Long), "g"),
+        (&mapped, drop("p"), "p"),
+        (&checked, widen("p", PrimitiveType::Long), "p"),
+        (&clustered, drop("s.x"), "s.x"),
+        (&clustered, drop("S"), "s"),
+        (&clustered, drop("p"), "p"),
+        (&plain(), rename("id", "key"), "id"),
+        (&plain(), drop("id"), "id"),
+        (&mapped, widen("id", PrimitiveType::Long), "id"),
+        (&checked, widen("s.y", PrimitiveType::Timestamp), "s.y"),
+    ] {
+        let error = changed(form, std::slice::from_ref(&one)).err();
+        assert_eq!(
+            error.as_ref().map(|error| error.kind()),
+            Some(ErrorKind::SchemaMismatch),
+            "{one:?}"
+        );
+        let named = error.as_ref().is_some_and(|error| {
+            error.hint_text().is_some() && error.context().contains(&("field", ContextValue::from(field)))
+        });
+        assert!(named, "{one:?}: {error:?}");
+    }
+    for (form, one) in [
+        (&checked, rename("s.y", "w")),
+        (&checked, drop("s.y")),
+        (&checked, drop("l")),
+        (&checked, widen("l.element.z", PrimitiveType::Long)),
+        (&made, drop("g")),
+        (&made, rename("g", "h")),
+        (&clustered, rename("s.x", "w")),
+        (&clustered, drop("s.y")),
+    ] {
+        changed(form, std::slice::from_ref(&one))?;
+    }
+    // The clustering follows, for it knows the columns as the files do.
+    let renamed = changed(&clustered, &[rename("s.x", "w")])?;
+    let domain = renamed.domain(crate::clustering::DOMAIN).cloned();
+    let columns =
+        domain.map(|domain| crate::clustering::columns(&domain, &renamed.schema()?, renamed.mapping()?));
+    assert_eq!(columns.transpose()?, Some(vec![column("s.w"), column("p")]));
+    Ok(())
+}
+
+#[test]
+fn the_last_column_that_holds_data_stays() -> Result<()> {
+    let form = changed(&mapped()?, &[drop("l"), drop("s.x")])?;
+    assert!(changed(&form, &[drop("s.y")]).is_err());
+    let form = changed(&form, &[drop("s")])?;
+    assert_eq!(form.schema()?.names().collect::<Vec<_>>(), ["id", "p"]);
+    assert!(changed(&form, &[drop("id")]).is_err());
+    Ok(())
+}
+
+/// protocol: default-columns.1, default-columns.2
+#[test]
+fn a_default_comes_after_its_column_and_with_its_feature() -> Result<()> {
+    let default = |text: &str| TableChange::SetDefault(column("n"), Some(text.to_owned()));
+    let mut with_default = new("n", PrimitiveType::Long);
+    with_default
+        .metadata
+        .insert("CURRENT_DEFAULT".to_owned(), json!("7"));
+    let at_once = TableChange::AddColumn {
+        field: with_default,
+        within: None,
+        place: Place::Last,
+    };
+    assert!(changed(&plain(), &[at_once]).is_err());
+    let form = changed(&plain(), &[add("n", PrimitiveType::Long), default("7")])?;
+    assert!(supports_for_writers(&form.protocol, "allowColumnDefaults"));
+    assert_eq!(form.protocol.min_writer_version, 7);
+    let without = changed(&form, &[TableChange::SetDefault(column("n"), None)])?;
+    assert_eq!(
+        without.metadata,
+        changed(&plain(), &[add("n", PrimitiveType::Long)])?.metadata
+    );
+    assert_eq!(without.protocol, form.protocol);
+    Ok(())
+}
+
+/// protocol: writer-requirements-for-clustered-table.8, writer-requirements-for-domain-metadata.1
+#[test]
+fn domains_that_are_not_understood_stay() -> Result<()> {
+    let mut form = plain();
+    form.require(&["domainMetadata"])?;
+    let odd = DomainMetadata {
+        domain: "delta.fromTheFuture".to_owned(),
+        configuration: "?".to_owned(),
+        removed: false,
+    };
+    form.domains.push(odd.clone());
+    let after = changed(
+        &form,
+        &[
+            add("n", PrimitiveType::Long),
+            set(&[("delta.appendOnly", "true")]),
+        ],
+    )?;
+    assert_eq!(after.domains, [odd]);
+    let clustered = changed(&form, &[TableChange::SetClustering(vec![column("id")])]).err();
+    assert_eq!(
+        clustered.map(|error| error.kind()),
+        Some(ErrorKind::SchemaMismatch)
+    );
+    Ok(())
+}
+
+/// protocol: identity-columns.4, identity-columns.6, identity-columns.8
+#[test]
+fn how_the_values_of_an_identity_column_are_handed_out_never_changes() -> Result<()> {
+    let mut form = mapped()?;
+    let keys =
+        r#""delta.identity.start":7,"delta.identity.step":2,"delta.identity.allowExplicitInsert":false"#;
+    form.metadata.schema_string = form.metadata.schema_string.replacen(
+        r#"{"name":"p","#,
+        &format!(r#"{{"name":"i","type":"long","nullable":true,"metadata":{{{keys},"delta.columnMapping.id":99,"delta.columnMapping.physicalName":"i"}}}},{{"name":"p","#),
+        1,
+    );
+    form.set_property(MAX_COLUMN_ID, "99");
+    form.require(&["identityColumns"])?;
+    let after = changed(
+        &form,
+        &[
+            rename("i", "number"),
+            TableChange::MoveColumn(column("number"), Place::First),
+            TableChange::SetComment(column("number"), Some("of the row".to_owned())),
+            TableChange::MergeSchema(StructType {
+                fields: vec![
+                    new("number", PrimitiveType::Integer),
+                    new("n", PrimitiveType::Long),
+                ],
+            }),
+            set(&[("delta.enableTypeWidening", "true")]),
+        ],
+    )?;
+    assert!(after.metadata.schema_string.contains(keys));
+    let identity = |form: &Form, name: &str| {
+        form.schema()?
+            .field(name)
+            .map(|field| field.identity())
+            .transpose()
+    };
+    assert_eq!(identity(&after, "number")?, identity(&form, "i")?);
+    for refused in [
+        widen(
+            "number",
+            PrimitiveType::Decimal {
+                precision: 20,
+                scale: 0,
+            },
+        ),
+        TableChange::SetDefault(column("number"), Some("7".to_owned())),
+        add("NUMBER", PrimitiveType::Long),
+    ] {
+        assert!(
+            changed(&after, std::slice::from_ref(&refused)).is_err(),
+            "{refused:?}"
+        );
+    }
+    Ok(())
+}

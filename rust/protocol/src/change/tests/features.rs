@@ -1,0 +1,256 @@
+//! Features, and what follows from turning them on.
+
+use super::{changed, column, plain, set};
+use crate::change::{Duty, IfAbsent, TableChange, change, duties};
+use crate::change::{Form, Moment};
+use crate::error::ContextValue;
+use crate::features::{Traces, supports_for_writers};
+use crate::in_commit_timestamp::{Enablement, InCommitTimestamps};
+use crate::row_tracking::{MaterializedColumns, RowTracking};
+use crate::samples::protocol;
+use crate::{ErrorKind, Result, Version};
+
+fn unset(name: &str) -> TableChange {
+    TableChange::UnsetProperties(vec![name.to_owned()], IfAbsent::Error)
+}
+
+/// protocol: row-tracking.3, row-tracking.4, row-tracking.5, row-tracking.6, row-ids.4, row-ids.5,
+/// writer-requirements-for-row-tracking.13, writer-requirements-for-row-tracking.14,
+/// writer-requirements-for-row-tracking.15, writer-requirements-for-row-tracking.16
+#[test]
+fn row_tracking_names_its_columns_once_and_asks_for_row_ids() -> Result<()> {
+    let on = set(&[("delta.enableRowTracking", "true")]);
+    let form = changed(&plain(), std::slice::from_ref(&on))?;
+    assert_eq!(
+        form.protocol,
+        protocol(
+            1,
+            7,
+            &["appendOnly", "domainMetadata", "invariants", "rowTracking"]
+        )
+    );
+    let names = MaterializedColumns {
+        row_id: "_row-id-col-u1".to_owned(),
+        row_commit_version: "_row-commit-version-col-u2".to_owned(),
+    };
+    let enabled = RowTracking::Enabled(names);
+    assert_eq!(RowTracking::of(&form.protocol, &form.metadata)?, enabled);
+    assert_eq!(duties(&plain(), &form)?, [Duty::FilesHaveRowIds]);
+    let again = changed(&form, &[set(&[("delta.enableRowTracking", "false")]), on.clone()])?;
+    assert_eq!(RowTracking::of(&again.protocol, &again.metadata)?, enabled);
+    assert_eq!(duties(&form, &again)?, []);
+    let taken = TableChange::MergeSchema(crate::schema::StructType {
+        fields: vec![crate::schema::StructField::new(
+            "_row-id-col-u1",
+            crate::schema::PrimitiveType::Long.into(),
+            true,
+        )],
+    });
+    assert!(changed(&form, &[taken]).is_err());
+    let both = changed(&form, &[set(&[("delta.rowTrackingSuspended", "true")])]).err();
+    assert_eq!(both.map(|error| error.kind()), Some(ErrorKind::SchemaMismatch));
+    let suspended = set(&[
+        ("delta.rowTrackingSuspended", "true"),
+        ("delta.enableRowTracking", "false"),
+    ]);
+    let form = changed(&form, &[suspended])?;
+    assert_eq!(
+        RowTracking::of(&form.protocol, &form.metadata)?,
+        RowTracking::Suspended
+    );
+    Ok(())
+}
+
+/// protocol: in-commit-timestamps.1, in-commit-timestamps.2, in-commit-timestamps.3,
+/// writer-requirements-for-in-commit-timestamps.4, writer-requirements-for-in-commit-timestamps.5,
+/// writer-requirements-for-in-commit-timestamps.6
+#[test]
+fn in_commit_timestamps_tell_since_when() -> Result<()> {
+    let of = |form: &Form| InCommitTimestamps::of(&form.protocol, &form.metadata);
+    let on = set(&[("delta.enableInCommitTimestamps", "true")]);
+    let form = changed(
+        &plain(),
+        &[set(&[("mine", "1")]), on.clone(), set(&[("mine", "2")])],
+    )?;
+    let since = |version, timestamp_ms| -> Result<InCommitTimestamps> {
+        Ok(InCommitTimestamps::Since(Enablement {
+            version: Version::try_new(version)?,
+            timestamp_ms,
+        }))
+    };
+    assert_eq!(of(&form)?, since(6, 1_006)?);
+    for off in [
+        set(&[("delta.enableInCommitTimestamps", "false")]),
+        unset("delta.enableInCommitTimestamps"),
+    ] {
+        let off = changed(&form, &[off])?;
+        assert_eq!(of(&off)?, InCommitTimestamps::Disabled);
+        assert!(
+            off.metadata
+                .configuration
+                .keys()
+                .all(|key| !key.contains("Enablement"))
+        );
+        assert_eq!(of(&changed(&off, std::slice::from_ref(&on))?)?, since(5, 1_005)?);
+    }
+    // A table that begins with them needs no such word.
+    let mut moment = Moment {
+        version: Version::ZERO,
+        timestamp_ms: 7,
+        new_id: &mut String::new,
+    };
+    assert_eq!(
+        of(&change(&plain(), &on, &mut moment)?)?,
+        InCommitTimestamps::FromTheStart
+    );
+    // Turned on without its feature, it begins with the feature.
+    let mut odd = plain();
+    odd.set_property("delta.enableInCommitTimestamps", "true");
+    let form = changed(
+        &odd,
+        &[
+            set(&[("mine", "1")]),
+            TableChange::AddFeature("inCommitTimestamp".to_owned()),
+        ],
+    )?;
+    assert_eq!(of(&form)?, since(6, 1_006)?);
+    Ok(())
+}
+
+/// protocol: check-constraints.9, writer-requirements-for-clustered-table.4, beyond:type-widening.7
+#[test]
+fn a_change_tells_what_it_asks_of_files() -> Result<()> {
+    let mut start = plain();
+    start.metadata.partition_columns.clear();
+    let check = TableChange::AddConstraint {
+        name: "C".to_owned(),
+        expression: "id > 0".to_owned(),
+    };
+    let clustered =
+        |names: &[&str]| TableChange::SetClustering(names.iter().map(|name| column(name)).collect());
+    let mapped = changed(&start, &[set(&[("delta.columnMapping.mode", "name")])])?;
+    for (before, one, expected) in [
+        (
+            &start,
+            check,
+            vec![Duty::RowsSatisfy {
+                name: "c".to_owned(),
+                expression: "id > 0".to_owned(),
+            }],
+        ),
+        (
+            &start,
+            clustered(&["s.x", "id"]),
+            vec![Duty::FilesHaveStatistics(vec![column("s.x"), column("id")])],
+        ),
+        (
+            &changed(&start, &[clustered(&["id"])])?,
+            clustered(&["s.x", "id"]),
+            vec![Duty::FilesHaveStatistics(vec![column("s.x")])],
+        ),
+        (&changed(&start, &[clustered(&["id"])])?, clustered(&[]), vec![]),
+        (
+            &mapped,
+            set(&[("delta.enableIcebergCompatV2", "true")]),
+            vec![Duty::FilesAreReadAsIceberg],
+        ),
+        (
+            &changed(&start, &[TableChange::AddFeature("typeWidening".to_owned())])?,
+            TableChange::DropFeature("typeWidening".to_owned(), Traces::InHistory),
+            vec![Duty::NothingUses("typeWidening"), Duty::CheckpointsStandBefore],
+        ),
+        (&start, TableChange::SetName(Some("n".to_owned())), vec![]),
+    ] {
+        let after = changed(before, std::slice::from_ref(&one))?;
+        assert_eq!(duties(before, &after)?, expected, "{one:?}");
+    }
+    Ok(())
+}
+
+#[test]
+fn columns_of_the_change_feed_are_the_feeds() -> Result<()> {
+    let on = set(&[("delta.enableChangeDataFeed", "true")]);
+    let add = |name: &str| TableChange::AddColumn {
+        field: crate::schema::StructField::new(name, crate::schema::PrimitiveType::Long.into(), true),
+        within: None,
+        place: crate::schema::evolution::Place::Last,
+    };
+    for name in ["_change_type", "_COMMIT_VERSION", "_commit_timestamp"] {
+        for order in [[add(name), on.clone()], [on.clone(), add(name)]] {
+            let error = changed(&plain(), &order).err();
+            assert_eq!(
+                error.map(|error| error.kind()),
+                Some(ErrorKind::SchemaMismatch),
+                "{name}"
+            );
+        }
+    }
+    changed(&plain(), &[on, add("_change")])?;
+    Ok(())
+}
+
+/// protocol: table-features.3, table-features.5, beyond:unknown.1
+#[test]
+fn a_table_that_asks_for_more_than_is_known_is_left_alone() -> Result<()> {
+    for name in [
+        "fromTheFuture",
+        "icebergCompatV3",
+        "coordinatedCommits-preview",
+        "catalogManaged",
+    ] {
+        let mut form = plain();
+        form.protocol = protocol(1, 7, &[name]);
+        let error = changed(&form, &[TableChange::SetName(None)]).err();
+        assert_eq!(
+            error.as_ref().map(|error| error.kind()),
+            Some(ErrorKind::UnsupportedFeature),
+            "{name}"
+        );
+        assert!(error.is_some_and(|error| error.context().contains(&("feature", ContextValue::from(name)))));
+    }
+    // What appends still lack is no matter here.
+    for name in ["clustering", "rowTracking"] {
+        let mut form = plain();
+        form.protocol = protocol(1, 7, &[name, "domainMetadata"]);
+        let after = changed(&form, &[set(&[("delta.appendOnly", "true")])])?;
+        assert!(supports_for_writers(&after.protocol, "appendOnly"));
+    }
+    Ok(())
+}
+
+#[test]
+fn a_change_that_changes_nothing_is_no_change() -> Result<()> {
+    for nothing in [
+        TableChange::SetName(None),
+        TableChange::SetDescription(None),
+        set(&[]),
+        TableChange::UnsetProperties(vec!["mine".to_owned()], IfAbsent::Ignore),
+        TableChange::Upgrade(1, 2),
+        TableChange::AddFeature("invariants".to_owned()),
+        TableChange::ChangeType(column("id"), crate::schema::PrimitiveType::Integer),
+        TableChange::DropNotNull(column("p")),
+        TableChange::SetComment(column("p"), None),
+        TableChange::SetDefault(column("p"), None),
+        TableChange::DropConstraint("c".to_owned(), IfAbsent::Ignore),
+        TableChange::SetClustering(Vec::new()),
+    ] {
+        let after = changed(&plain(), std::slice::from_ref(&nothing))?;
+        assert!(after.actions_since(&plain()).is_empty(), "{nothing:?}");
+    }
+    Ok(())
+}
+
+#[test]
+fn a_table_without_columns_is_given_some() -> Result<()> {
+    let mut empty = plain();
+    empty.metadata.schema_string.clear();
+    empty.metadata.partition_columns.clear();
+    let id = crate::schema::StructField::new("id", crate::schema::PrimitiveType::Long.into(), true);
+    let data = crate::schema::StructType { fields: vec![id] };
+    let form = changed(
+        &empty,
+        &[set(&[("mine", "1")]), TableChange::MergeSchema(data.clone())],
+    )?;
+    assert_eq!(form.schema()?, data);
+    Ok(())
+}

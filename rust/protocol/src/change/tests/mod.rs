@@ -1,0 +1,100 @@
+//! The laws of changes.
+
+mod chains;
+mod columns;
+mod features;
+mod types;
+
+use super::{Form, Moment, TableChange, change};
+use crate::samples::{metadata, protocol};
+use crate::schema::evolution::Place;
+use crate::schema::{ColumnName, DataType, PrimitiveType, StructField};
+use crate::{Result, Version};
+
+const SCHEMA: &str = r#"{"type":"struct","fields":[
+    {"name":"id","type":"integer","nullable":false,"metadata":{}},
+    {"name":"p","type":"integer","nullable":true,"metadata":{}},
+    {"name":"s","nullable":true,"metadata":{},"type":{"type":"struct","fields":[
+        {"name":"x","type":"float","nullable":true,"metadata":{}},
+        {"name":"y","type":"date","nullable":true,"metadata":{}}]}},
+    {"name":"l","nullable":true,"metadata":{},"type":{"type":"array","containsNull":true,"elementType":
+        {"type":"struct","fields":[{"name":"z","type":"byte","nullable":true,"metadata":{}}]}}}]}"#;
+
+/// A table of protocol (1, 2) that is partitioned by p.
+fn plain() -> Form {
+    let mut form = Form {
+        protocol: protocol(1, 2, &[]),
+        metadata: metadata(&[]),
+        domains: Vec::new(),
+    };
+    form.metadata.schema_string = SCHEMA.to_owned();
+    form.metadata.partition_columns = vec!["p".to_owned()];
+    form
+}
+
+fn set(pairs: &[(&str, &str)]) -> TableChange {
+    TableChange::SetProperties(
+        pairs
+            .iter()
+            .map(|(key, value)| ((*key).to_owned(), (*value).to_owned()))
+            .collect(),
+    )
+}
+
+/// The changes one after the other, from version 5 on.
+fn changed(form: &Form, changes: &[TableChange]) -> Result<Form> {
+    let mut ids = 0;
+    let mut new_id = || {
+        ids += 1;
+        format!("u{ids}")
+    };
+    let mut form = form.clone();
+    for (index, one) in (5..).zip(changes) {
+        let mut moment = Moment {
+            version: Version::try_new(index)?,
+            timestamp_ms: 1_000 + index,
+            new_id: &mut new_id,
+        };
+        form = change(&form, one, &mut moment)?;
+    }
+    Ok(form)
+}
+
+fn mapped() -> Result<Form> {
+    changed(&plain(), &[set(&[("delta.columnMapping.mode", "name")])])
+}
+
+fn column(name: &str) -> ColumnName {
+    ColumnName::parse(name).unwrap()
+}
+
+fn new(name: &str, data_type: impl Into<DataType>) -> StructField {
+    StructField::new(name, data_type.into(), true)
+}
+
+fn add(name: &str, data_type: impl Into<DataType>) -> TableChange {
+    TableChange::AddColumn {
+        field: new(name, data_type),
+        within: None,
+        place: Place::Last,
+    }
+}
+
+fn rename(name: &str, to: &str) -> TableChange {
+    TableChange::RenameColumn(column(name), to.to_owned())
+}
+
+fn drop(name: &str) -> TableChange {
+    TableChange::DropColumn(column(name))
+}
+
+fn widen(name: &str, to: PrimitiveType) -> TableChange {
+    TableChange::ChangeType(column(name), to)
+}
+
+fn constraint(expression: &str) -> TableChange {
+    TableChange::AddConstraint {
+        name: "c".to_owned(),
+        expression: expression.to_owned(),
+    }
+}

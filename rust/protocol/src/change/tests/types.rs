@@ -1,0 +1,176 @@
+//! Types, the features that they need, and the promises that rule some out.
+
+use super::{add, changed, column, constraint, drop, mapped, new, plain, rename, set, widen};
+use crate::change::TableChange;
+use crate::column_mapping::MAX_COLUMN_ID;
+use crate::features::supports_for_writers;
+use crate::schema::evolution::{Place, find};
+use crate::schema::{ArrayType, DataType, PrimitiveType, StructField, StructType};
+use crate::{ErrorKind, Result};
+
+/// protocol: beyond:type-widening.4, beyond:type-widening.5
+#[test]
+fn types_become_wider_only_where_the_table_says_so() -> Result<()> {
+    let widening = set(&[("delta.enableTypeWidening", "true")]);
+    let form = changed(
+        &plain(),
+        &[
+            widening,
+            widen("id", PrimitiveType::Long),
+            widen("l.element.z", PrimitiveType::Short),
+            widen("id", PrimitiveType::Long),
+        ],
+    )?;
+    let id = find(&form.schema()?, &column("id"))?;
+    assert_eq!(id.data_type, PrimitiveType::Long.into());
+    let changes = form.metadata.schema_string.matches("delta.typeChanges").count();
+    assert_eq!(changes, 2);
+    assert_eq!(
+        form.protocol.reader_features,
+        Some(vec!["typeWidening".to_owned()])
+    );
+    // The record stays on later changes, and when no more may be made.
+    let later = changed(
+        &form,
+        &[
+            set(&[
+                ("delta.columnMapping.mode", "name"),
+                ("delta.enableTypeWidening", "false"),
+            ]),
+            rename("id", "key"),
+            TableChange::MoveColumn(column("key"), Place::Last),
+            TableChange::SetComment(column("key"), Some("of the row".to_owned())),
+        ],
+    )?;
+    assert_eq!(
+        later.metadata.schema_string.matches("delta.typeChanges").count(),
+        2
+    );
+    assert!(changed(&later, &[widen("key", PrimitiveType::Double)]).is_err());
+    // A column without a type needs no leave.
+    let void = changed(
+        &plain(),
+        &[add("v", PrimitiveType::Void), widen("v", PrimitiveType::String)],
+    )?;
+    assert_eq!(void.protocol, plain().protocol);
+    Ok(())
+}
+
+/// protocol: beyond:type-widening.6
+#[test]
+fn a_table_for_iceberg_stays_one() -> Result<()> {
+    let mut start = mapped()?;
+    start.metadata.partition_columns.clear();
+    let start = changed(&start, &[drop("l"), set(&[("delta.enableTypeWidening", "true")])])?;
+    let list = DataType::Array(Box::new(ArrayType {
+        element_type: PrimitiveType::Long.into(),
+        contains_null: true,
+    }));
+    for promise in ["delta.enableIcebergCompatV1", "delta.enableIcebergCompatV2"] {
+        let form = changed(&start, &[set(&[(promise, "true")])])?;
+        for refused in [
+            add("v", PrimitiveType::Void),
+            widen("id", PrimitiveType::Double),
+            widen("s.y", PrimitiveType::TimestampNtz),
+            set(&[("delta.columnMapping.mode", "none")]),
+            set(&[("delta.enableDeletionVectors", "true")]),
+            set(&[
+                ("delta.enableIcebergCompatV1", "true"),
+                ("delta.enableIcebergCompatV2", "true"),
+            ]),
+            TableChange::MergeSchema(StructType {
+                fields: vec![new("v", PrimitiveType::Variant)],
+            }),
+        ] {
+            let error = changed(&form, std::slice::from_ref(&refused)).err();
+            assert_eq!(
+                error.map(|error| error.kind()),
+                Some(ErrorKind::SchemaMismatch),
+                "{promise} {refused:?}"
+            );
+        }
+        changed(
+            &form,
+            &[
+                widen("id", PrimitiveType::Long),
+                widen("s.x", PrimitiveType::Double),
+            ],
+        )?;
+        let listed = changed(&form, &[add("n", list.clone())]);
+        assert_eq!(listed.is_ok(), promise.ends_with("V2"));
+        if let Ok(listed) = listed {
+            assert!(
+                listed
+                    .metadata
+                    .schema_string
+                    .contains(r#""parquet.field.nested.ids":{"col-u1.element":9}"#)
+            );
+            assert_eq!(listed.metadata.property(MAX_COLUMN_ID), Some("9"));
+        }
+    }
+    Ok(())
+}
+
+/// protocol: timestamp-without-timezone-timestampntz.1, timestamp-without-timezone-timestampntz.2
+#[test]
+fn data_brings_its_columns_and_they_their_features() -> Result<()> {
+    let data = |fields: Vec<StructField>| TableChange::MergeSchema(StructType { fields });
+    let form = changed(
+        &mapped()?,
+        &[data(vec![
+            new("ID", PrimitiveType::Short),
+            new("t", PrimitiveType::TimestampNtz),
+        ])],
+    )?;
+    assert!(supports_for_writers(&form.protocol, "timestampNtz"));
+    assert_eq!(form.protocol.reader_features.as_ref().map(Vec::len), Some(2));
+    assert_eq!(
+        form.schema()?.names().collect::<Vec<_>>(),
+        ["id", "p", "s", "l", "t"]
+    );
+    assert_eq!(form.metadata.property(MAX_COLUMN_ID), Some("8"));
+    let same = changed(&form, &[data(vec![new("t", PrimitiveType::TimestampNtz)])])?;
+    assert_eq!(same, form);
+    let widening = changed(
+        &plain(),
+        &[set(&[("delta.enableTypeWidening", "true")]), constraint("id > 0")],
+    )?;
+    let p = vec![new("p", PrimitiveType::Long)];
+    let id = vec![new("id", PrimitiveType::Long)];
+    let s = |data_type| {
+        vec![new(
+            "s",
+            DataType::Struct(StructType {
+                fields: vec![new("x", data_type)],
+            }),
+        )]
+    };
+    for (form, fields, fits) in [
+        (&plain(), s(PrimitiveType::Float), true),
+        (&plain(), s(PrimitiveType::Double), false),
+        (&widening, s(PrimitiveType::Double), true),
+        (&widening, p, false),
+        (&widening, id, false),
+        (&plain(), vec![new("a b", PrimitiveType::Long)], false),
+        (&mapped()?, vec![new("a b", PrimitiveType::Long)], true),
+    ] {
+        assert_eq!(changed(form, &[data(fields.clone())]).is_ok(), fits, "{fields:?}");
+    }
+    Ok(())
+}
+
+#[test]
+fn a_spelling_that_would_be_lost_is_left_to_its_writer() -> Result<()> {
+    let mut odd = plain();
+    odd.metadata.schema_string = odd
+        .metadata
+        .schema_string
+        .replace(r#""float""#, r#""string collate UTF8_LCASE""#);
+    let error = changed(&odd, &[add("n", PrimitiveType::Long)]).err();
+    assert_eq!(
+        error.map(|error| error.kind()),
+        Some(ErrorKind::UnsupportedFeature)
+    );
+    changed(&odd, &[set(&[("mine", "1")])])?;
+    Ok(())
+}

@@ -1,0 +1,159 @@
+//! Adding and dropping CHECK constraints.
+//!
+//! Protocol: *CHECK Constraints*. That every row of the table satisfies a new one is for the caller to prove.
+
+use super::{PREFIX, check_constraints};
+use crate::change::{Form, IfAbsent};
+use crate::error::nearest;
+use crate::expr::parse_predicate;
+use crate::schema::StructType;
+use crate::{Error, ErrorKind, Result};
+
+/// Adds a constraint. Its name is kept in lower case, by which other writers look for it.
+///
+/// # Errors
+///
+/// `InvalidArgument` for a name that cannot be or that is taken; `InvalidPredicate` for an expression that is no
+/// condition on the table's columns, `UnsupportedExpression` for SQL that is not implemented: what cannot be checked
+/// is not promised.
+pub(crate) fn add(form: &mut Form, schema: &StructType, name: &str, expression: &str) -> Result<()> {
+    let wrong = |message: String, hint: &str| Err(Error::new(ErrorKind::InvalidArgument, message).hint(hint));
+    let key = name.trim().to_lowercase();
+    if key.is_empty() || key.chars().any(char::is_control) {
+        return wrong(
+            format!("{name:?} cannot be the name of a constraint"),
+            "choose a name such as amount_is_positive",
+        );
+    }
+    if let Some(known) = check_constraints(&form.metadata).find(|check| check.name.to_lowercase() == key) {
+        return wrong(
+            format!(
+                "there is a constraint {} already: {}",
+                known.name, known.expression
+            ),
+            "drop it first, or choose another name",
+        );
+    }
+    let expression = expression.trim();
+    parse_predicate(expression)?.bind(schema)?;
+    form.require(&["checkConstraints"])?;
+    form.set_property(&format!("{PREFIX}{key}"), expression);
+    Ok(())
+}
+
+/// Drops a constraint; case does not count.
+///
+/// # Errors
+///
+/// `InvalidArgument` with the nearest name where there is none, unless that is to be ignored.
+pub(crate) fn drop(form: &mut Form, name: &str, if_absent: IfAbsent) -> Result<()> {
+    let wanted = name.trim().to_lowercase();
+    let names: Vec<String> = check_constraints(&form.metadata)
+        .map(|check| check.name.to_owned())
+        .collect();
+    match names.iter().find(|known| known.to_lowercase() == wanted) {
+        Some(known) => {
+            form.metadata.configuration.remove(&format!("{PREFIX}{known}"));
+            Ok(())
+        }
+        None if if_absent == IfAbsent::Ignore => Ok(()),
+        None => {
+            let near = nearest(name, names.iter().map(String::as_str));
+            let hint = match near {
+                Some(near) => format!("did you mean {near}?"),
+                None if names.is_empty() => "the table has no constraints".to_owned(),
+                None => format!("its constraints are: {}", names.join(", ")),
+            };
+            Err(Error::new(
+                ErrorKind::InvalidArgument,
+                format!("the table has no constraint {name:?}"),
+            )
+            .hint(hint))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::samples::{metadata, protocol};
+
+    fn form(writer: i32) -> Result<(Form, StructType)> {
+        let mut form = Form {
+            protocol: protocol(1, writer, &["appendOnly"]),
+            metadata: metadata(&[]),
+            domains: Vec::new(),
+        };
+        form.metadata.schema_string =
+            r#"{"type":"struct","fields":[{"name":"Id","type":"long","nullable":true,"metadata":{}},
+                {"name":"birthDate","type":"date","nullable":true,"metadata":{}}]}"#
+                .to_owned();
+        let schema = form.schema()?;
+        Ok((form, schema))
+    }
+
+    /// protocol: check-constraints.1, check-constraints.2, check-constraints.6, check-constraints.8
+    #[test]
+    fn a_constraint_is_a_property_and_the_table_has_the_feature() -> Result<()> {
+        for (writer, expected) in [
+            (2, protocol(1, 3, &[])),
+            (3, protocol(1, 3, &[])),
+            (6, protocol(1, 6, &[])),
+            (7, protocol(1, 7, &["appendOnly", "checkConstraints"])),
+        ] {
+            let (mut form, schema) = form(writer)?;
+            add(
+                &mut form,
+                &schema,
+                " birthDateCheck",
+                " birthDate > '1900-01-01' ",
+            )?;
+            assert_eq!(form.protocol, expected);
+            let checks: Vec<(&str, &str)> = check_constraints(&form.metadata)
+                .map(|check| (check.name, check.expression))
+                .collect();
+            assert_eq!(checks, [("birthdatecheck", "birthDate > '1900-01-01'")]);
+        }
+        Ok(())
+    }
+
+    /// protocol: check-constraints.3
+    #[test]
+    fn what_cannot_be_checked_is_not_promised() -> Result<()> {
+        let (mut form, schema) = form(3)?;
+        add(&mut form, &schema, "taken", "id > 0")?;
+        let before = form.clone();
+        for (name, expression, kind) in [
+            ("", "id > 0", ErrorKind::InvalidArgument),
+            ("  ", "id > 0", ErrorKind::InvalidArgument),
+            ("a\nb", "id > 0", ErrorKind::InvalidArgument),
+            ("TAKEN", "id > 1", ErrorKind::InvalidArgument),
+            ("c", "nothing > 0", ErrorKind::InvalidPredicate),
+            ("c", "id", ErrorKind::InvalidPredicate),
+            ("c", "id + 1", ErrorKind::UnsupportedExpression),
+            ("c", "id >", ErrorKind::InvalidPredicate),
+            ("c", "", ErrorKind::InvalidPredicate),
+            ("c", "length(id) > 0", ErrorKind::UnsupportedExpression),
+        ] {
+            let found = add(&mut form, &schema, name, expression)
+                .err()
+                .map(|error| error.kind());
+            assert_eq!(found, Some(kind), "{name} {expression}");
+            assert_eq!(form, before);
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn a_constraint_is_dropped_whatever_the_case_of_its_name() -> Result<()> {
+        let (mut form, _) = form(3)?;
+        form.set_property("delta.constraints.isPositive", "id > 0");
+        let near = drop(&mut form, "isPositiv", IfAbsent::Error).err();
+        assert!(near.is_some_and(|error| error.hint_text() == Some("did you mean isPositive?")));
+        drop(&mut form, "isPositiv", IfAbsent::Ignore)?;
+        drop(&mut form, "ISPOSITIVE", IfAbsent::Error)?;
+        assert!(check_constraints(&form.metadata).next().is_none());
+        assert!(drop(&mut form, "isPositive", IfAbsent::Error).is_err());
+        Ok(())
+    }
+}

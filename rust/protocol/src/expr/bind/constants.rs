@@ -1,0 +1,102 @@
+//! The value of a text in which no column stands.
+
+use super::{Binder, BoundPredicate, Predicate, Source, Value};
+use crate::expr::Scalar;
+use crate::expr::arithmetic::Known;
+use crate::expr::predicate::Expr;
+use crate::schema::{PrimitiveType, StructType};
+use crate::{Error, Result};
+
+impl Predicate {
+    /// The value of a text in which no column stands, in a type; none where it is NULL.
+    ///
+    /// # Errors
+    ///
+    /// `InvalidPredicate` where a column stands in it, or where it has no value of the type; `UnsupportedExpression`
+    /// where it is SQL that is not implemented. Both have the place as `line` and `column`.
+    ///
+    /// ```
+    /// use deltaic_protocol::expr::{Scalar, parse_predicate};
+    /// use deltaic_protocol::schema::PrimitiveType;
+    /// let seven = parse_predicate("3 + 4")?.constant(PrimitiveType::Long)?;
+    /// assert_eq!(seven, Some(Scalar::Long(7)));
+    /// assert!(parse_predicate("a")?.constant(PrimitiveType::Long).is_err());
+    /// # Ok::<(), deltaic_protocol::Error>(())
+    /// ```
+    pub fn constant(&self, to: PrimitiveType) -> Result<Option<Scalar>> {
+        let nothing = StructType::default();
+        let binder = Binder {
+            schema: &nothing,
+            source: Source(&self.text),
+        };
+        if let Some(column) = self.columns().first() {
+            let message = format!(
+                "the column {} stands where a constant is expected",
+                column.join(".")
+            );
+            return binder.source.invalid(
+                self.root.at,
+                message,
+                "write a value without columns, for example 'new' or 0",
+            );
+        }
+        let known = binder.known(&self.root)?;
+        known
+            .cast(to)
+            .map(|known| known.value)
+            .map_err(binder.failed(self.root.at))
+    }
+}
+
+impl Binder<'_> {
+    fn known(&self, expr: &Expr) -> Result<Known> {
+        match self.value(expr)? {
+            Value::Known(known) => Ok(known),
+            Value::Condition(BoundPredicate::Constant(value)) => Ok(Known::computed(
+                value.map(Scalar::Boolean),
+                PrimitiveType::Boolean,
+            )),
+            Value::Condition(_) | Value::Interval(_) | Value::Column(_) => {
+                let message = format!("{} is no constant", self.source.text(expr.at));
+                let error: Result<Known, Error> = self.source.unsupported(expr.at, message, "");
+                error
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ErrorKind;
+    use crate::expr::parse_predicate;
+
+    #[test]
+    fn a_constant_is_computed_in_the_type_that_is_asked_for() -> Result<()> {
+        let text = |text: &str, to: PrimitiveType| parse_predicate(text)?.constant(to);
+        assert_eq!(text("7", PrimitiveType::Long)?, Some(Scalar::Long(7)));
+        assert_eq!(text("-7", PrimitiveType::Integer)?, Some(Scalar::Integer(-7)));
+        assert_eq!(
+            text("1 = 1", PrimitiveType::Boolean)?,
+            Some(Scalar::Boolean(true))
+        );
+        assert_eq!(text("true", PrimitiveType::Boolean)?, Some(Scalar::Boolean(true)));
+        assert_eq!(text("NULL", PrimitiveType::String)?, None);
+        assert_eq!(
+            text("DATE '1970-01-02'", PrimitiveType::Date)?,
+            Some(Scalar::Date(1))
+        );
+        for (wrong, to, kind) in [
+            ("a", PrimitiveType::Long, ErrorKind::InvalidPredicate),
+            ("a > 1", PrimitiveType::Boolean, ErrorKind::InvalidPredicate),
+            ("'x'", PrimitiveType::Long, ErrorKind::InvalidPredicate),
+            ("300", PrimitiveType::Byte, ErrorKind::InvalidPredicate),
+            ("1) OR (1", PrimitiveType::Long, ErrorKind::InvalidPredicate),
+            ("uuid()", PrimitiveType::String, ErrorKind::UnsupportedExpression),
+        ] {
+            let found = text(wrong, to).err().map(|error| error.kind());
+            assert_eq!(found, Some(kind), "{wrong}");
+        }
+        Ok(())
+    }
+}

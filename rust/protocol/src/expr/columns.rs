@@ -1,0 +1,86 @@
+//! Which columns a predicate asks about.
+
+use super::Predicate;
+use super::predicate::{Expr, ExprKind};
+
+impl Predicate {
+    /// The columns that it names, as it spells them, each as its parts; one that is named twice stands twice.
+    ///
+    /// ```
+    /// use deltaic_protocol::expr::parse_predicate;
+    /// let predicate = parse_predicate("a > 1 AND s.`x.y` IS NULL")?;
+    /// assert_eq!(predicate.columns(), [vec!["a"], vec!["s", "x.y"]]);
+    /// # Ok::<(), deltaic_protocol::Error>(())
+    /// ```
+    #[must_use]
+    pub fn columns(&self) -> Vec<Vec<&str>> {
+        let mut found = Vec::new();
+        collect(&self.root, &mut found);
+        found
+    }
+}
+
+fn collect<'a>(expr: &'a Expr, found: &mut Vec<Vec<&'a str>>) {
+    match &expr.kind {
+        ExprKind::Column(parts) => found.push(parts.iter().map(String::as_str).collect()),
+        ExprKind::Literal(_) | ExprKind::Interval(_) => {}
+        ExprKind::And(parts) | ExprKind::Or(parts) => parts.iter().for_each(|part| collect(part, found)),
+        ExprKind::Not(inner)
+        | ExprKind::Negate(inner)
+        | ExprKind::Cast { inner, .. }
+        | ExprKind::IsNull(inner)
+        | ExprKind::Is(inner, _)
+        | ExprKind::IsNan(inner) => collect(inner, found),
+        ExprKind::Compare(_, left, right)
+        | ExprKind::Arithmetic(_, left, right)
+        | ExprKind::TextTest(_, left, right) => {
+            collect(left, found);
+            collect(right, found);
+        }
+        ExprKind::In(inner, list) => {
+            collect(inner, found);
+            list.iter().for_each(|part| collect(part, found));
+        }
+        ExprKind::Between(inner, low, high) => {
+            [inner, low, high].iter().for_each(|part| collect(part, found))
+        }
+        ExprKind::Like { inner, pattern, .. } => {
+            collect(inner, found);
+            collect(pattern, found);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::Result;
+    use crate::expr::parse_predicate;
+
+    #[test]
+    fn columns_are_found_in_every_part() -> Result<()> {
+        for text in [
+            "c = 1",
+            "1 < c",
+            "NOT (c IS NULL)",
+            "c IS TRUE",
+            "c IN (1, 2)",
+            "1 IN (2, c)",
+            "c BETWEEN 1 AND 2",
+            "1 BETWEEN c AND 2",
+            "1 BETWEEN 0 AND c",
+            "c LIKE 'a%'",
+            "'a' LIKE c",
+            "isnan(c)",
+            "startswith(c, 'a')",
+            "startswith('a', c)",
+            "-c > 1",
+            "1 + c > 1",
+            "CAST(c AS INT) = 1",
+            "1 = 1 AND (2 = 2 OR c)",
+        ] {
+            assert_eq!(parse_predicate(text)?.columns(), [["c"]], "{text}");
+        }
+        assert!(parse_predicate("1 = 1")?.columns().is_empty());
+        Ok(())
+    }
+}

@@ -1,0 +1,292 @@
+//! The least protocol for what a table needs: versions as long as they say exactly that, else lists of features.
+//!
+//! Protocol: *Protocol Evolution*, *Table Features for New and Existing Tables*, *Supported Features*.
+
+use std::collections::BTreeSet;
+
+use super::contradictions::has;
+use super::table::{FEATURES, Feature, Kind, any_field, feature, is_true};
+use crate::actions::{Metadata, Protocol};
+use crate::error::nearest;
+use crate::schema::{PrimitiveType, StructType};
+use crate::{Error, ErrorKind, Result};
+
+/// What a schema or a property can use without being a property that is `true`.
+const BY_USE: &[&str] = &[
+    "invariants",
+    "checkConstraints",
+    "generatedColumns",
+    "identityColumns",
+    "allowColumnDefaults",
+    "columnMapping",
+];
+
+/// The features that a table of such metadata uses, and that its protocol must have.
+///
+/// ```
+/// use deltaic_protocol::actions::Metadata;
+/// use deltaic_protocol::features::needed_features;
+/// let metadata: Metadata = serde_json::from_str(
+///     r#"{"id":"t","format":{"provider":"parquet"},"partitionColumns":[],
+///         "configuration":{"delta.checkpointPolicy":"v2","delta.constraints.positive":"id > 0"}}"#,
+/// )?;
+/// assert_eq!(needed_features(&metadata, &metadata.schema()?), ["checkConstraints", "v2Checkpoint"]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[must_use]
+pub fn needed_features(metadata: &Metadata, schema: &StructType) -> Vec<&'static str> {
+    let has_type = |wanted: PrimitiveType| {
+        let mut found = false;
+        schema.for_each_part(&mut |_, part| found = found || part.as_primitive() == Some(wanted));
+        found
+    };
+    let has_key = |key: &str| any_field(schema, &|field| field.metadata.contains_key(key));
+    FEATURES
+        .iter()
+        .filter(|row| {
+            let by_property = row.property.is_some_and(|key| is_true(metadata, key));
+            let by_use = BY_USE.contains(&row.name) && (row.active)(metadata, schema);
+            by_property
+                || by_use
+                || match row.name {
+                    "timestampNtz" => has_type(PrimitiveType::TimestampNtz),
+                    "variantType" => has_type(PrimitiveType::Variant),
+                    "typeWidening" => has_key("delta.typeChanges"),
+                    "collations" => has_key("__COLLATIONS"),
+                    "v2Checkpoint" => metadata
+                        .property("delta.checkpointPolicy")
+                        .is_some_and(|policy| policy.eq_ignore_ascii_case("v2")),
+                    _ => false,
+                }
+        })
+        .map(|row| row.name)
+        .collect()
+}
+
+/// A protocol with these features too, and with those that they need in turn.
+///
+/// Versions stay versions where some stand for exactly the features that are wanted. Else features are listed, and all
+/// that the versions stood for with them: any of them may have been used in the table's history. What is there stays.
+///
+/// # Errors
+///
+/// `InvalidArgument` for a name that is not known; `SchemaMismatch` with the `feature`, where two exclude each other.
+///
+/// ```
+/// use deltaic_protocol::actions::Protocol;
+/// use deltaic_protocol::features::with_features;
+/// let old: Protocol = serde_json::from_str(r#"{"minReaderVersion":1,"minWriterVersion":2}"#)?;
+/// assert_eq!(with_features(&old, &["checkConstraints"])?.min_writer_version, 3);
+/// let listed = with_features(&old, &["changeDataFeed"])?;
+/// assert_eq!(listed.min_writer_version, 7);
+/// assert_eq!(listed.writer_features.unwrap_or_default(), ["appendOnly", "changeDataFeed", "invariants"]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn with_features(protocol: &Protocol, names: &[&str]) -> Result<Protocol> {
+    protocol.validate()?;
+    let mut new: Vec<&'static Feature> = Vec::new();
+    let mut asked: Vec<&str> = names.to_vec();
+    while let Some(name) = asked.pop() {
+        let row = known(name)?;
+        if !has(protocol, row.name) && !new.iter().any(|other| other.name == row.name) {
+            new.push(row);
+        }
+        asked.extend(
+            row.requires
+                .iter()
+                .filter(|needed| !has(protocol, needed) && !new.iter().any(|other| other.name == **needed)),
+        );
+    }
+    if new.is_empty() {
+        return Ok(protocol.clone());
+    }
+    let mut all = names_in(protocol);
+    refuse_pairs(&new, &all)?;
+    if protocol.min_writer_version < 7 {
+        all.extend(new.iter().map(|row| row.name.to_owned()));
+        return Ok(versions_for(&all, protocol).unwrap_or_else(|| listed(&all, protocol.min_reader_version)));
+    }
+    let mut made = protocol.clone();
+    new.sort_unstable_by_key(|row| row.name);
+    for row in &new {
+        enter(made.writer_features.get_or_insert_default(), row);
+        all.insert(row.name.to_owned());
+    }
+    let binding = |row: &&&Feature| row.kind == Kind::ReaderWriter;
+    match made.min_reader_version {
+        3 => {
+            for row in new.iter().filter(binding) {
+                enter(made.reader_features.get_or_insert_default(), row);
+            }
+        }
+        _ if new.iter().any(|row| row.kind == Kind::ReaderWriter) => {
+            let writers = made.writer_features.take();
+            made = Protocol {
+                writer_features: writers,
+                ..listed(&all, made.min_reader_version)
+            };
+        }
+        _ => {}
+    }
+    Ok(made)
+}
+
+/// A protocol of at least these versions. Where the writer's becomes 7, all that the versions before stood for is
+/// listed; lists that are there gain what lower versions stand for.
+///
+/// # Errors
+///
+/// `InvalidArgument` for versions that do not exist or do not go together, or that are lower than the table's.
+pub fn upgraded(protocol: &Protocol, reader: i32, writer: i32) -> Result<Protocol> {
+    protocol.validate()?;
+    let wrong = |message: String, hint: &str| Err(Error::new(ErrorKind::InvalidArgument, message).hint(hint));
+    if !(1..=3).contains(&reader) || !(1..=7).contains(&writer) {
+        return wrong(
+            format!("there is no protocol of reader version {reader} and writer version {writer}"),
+            "reader versions go from 1 to 3, writer versions from 1 to 7",
+        );
+    }
+    if reader == 3 && writer != 7 {
+        return wrong(
+            format!("reader version 3 needs writer version 7, not {writer}"),
+            "ask for (3, 7), or for a feature by its name",
+        );
+    }
+    let (old_reader, old_writer) = (protocol.min_reader_version, protocol.min_writer_version);
+    if old_writer < 7 {
+        if reader < old_reader || writer < old_writer {
+            return wrong(
+                format!("the table is at ({old_reader}, {old_writer}), and ({reader}, {writer}) is lower"),
+                "a protocol is lowered by dropping a feature",
+            );
+        }
+        if writer < 7 {
+            return Ok(Protocol {
+                min_reader_version: reader,
+                min_writer_version: writer,
+                ..protocol.clone()
+            });
+        }
+        return Ok(listed(&names_in(protocol), reader));
+    }
+    let wanted: Vec<&str> = if writer < 7 {
+        implied(reader, writer).map(|row| row.name).collect()
+    } else {
+        Vec::new()
+    };
+    let made = with_features(protocol, &wanted)?;
+    if reader == 3 && made.min_reader_version < 3 {
+        let writers = made.writer_features.clone();
+        return Ok(Protocol {
+            writer_features: writers,
+            ..listed(&names_in(&made), 3)
+        });
+    }
+    Ok(made)
+}
+
+/// The row of a feature that somebody asked for.
+pub(super) fn known(name: &str) -> Result<&'static Feature> {
+    feature(name).ok_or_else(|| {
+        let near = nearest(name, FEATURES.iter().map(|row| row.name));
+        Error::new(
+            ErrorKind::InvalidArgument,
+            format!("there is no feature {name:?}"),
+        )
+        .with("feature", name)
+        .hint(near.map_or_else(
+            || "docs/features.md lists them".to_owned(),
+            |near| format!("did you mean {near}?"),
+        ))
+    })
+}
+
+/// The features that versions without lists stand for. Column mapping is one where readers know of it, too.
+fn implied(reader: i32, writer: i32) -> impl Iterator<Item = &'static Feature> {
+    FEATURES
+        .iter()
+        .filter(move |row| (1..=writer).contains(&row.legacy.1) && row.legacy.0 <= reader)
+}
+
+/// All features that a protocol lists or stands for, as it spells them.
+pub(super) fn names_in(protocol: &Protocol) -> BTreeSet<String> {
+    let lists = [&protocol.reader_features, &protocol.writer_features];
+    let listed = lists.into_iter().flatten().flatten().cloned();
+    let versions = (protocol.min_reader_version, protocol.min_writer_version);
+    match versions {
+        (_, 7) => listed.collect(),
+        (reader, writer) => listed
+            .chain(implied(reader, writer).map(|row| row.name.to_owned()))
+            .collect(),
+    }
+}
+
+/// The lowest versions that stand for exactly these features, not below those that are there; none where none do.
+pub(super) fn versions_for(all: &BTreeSet<String>, least: &Protocol) -> Option<Protocol> {
+    let names: BTreeSet<&str> = all.iter().map(String::as_str).collect();
+    (least.min_writer_version..=6)
+        .flat_map(|writer| (least.min_reader_version..=2).map(move |reader| (reader, writer)))
+        .find(|(reader, writer)| {
+            implied(*reader, *writer)
+                .map(|row| row.name)
+                .collect::<BTreeSet<_>>()
+                == names
+        })
+        .map(|(reader, writer)| Protocol {
+            min_reader_version: reader,
+            min_writer_version: writer,
+            reader_features: None,
+            writer_features: None,
+        })
+}
+
+/// These features as lists, with the lowest reader version that can be, but not below one.
+pub(super) fn listed(all: &BTreeSet<String>, least_reader: i32) -> Protocol {
+    let binds = |name: &str| feature(name).is_some_and(|row| row.kind == Kind::ReaderWriter);
+    let readers: Vec<String> = all.iter().filter(|name| binds(name)).cloned().collect();
+    // Reader version 2 is column mapping without a list.
+    let reader = match readers.as_slice() {
+        [] => least_reader,
+        [only] if only == "columnMapping" => least_reader.max(2),
+        _ => 3,
+    };
+    Protocol {
+        min_reader_version: reader,
+        min_writer_version: 7,
+        reader_features: (reader == 3).then_some(readers),
+        writer_features: Some(all.iter().cloned().collect()),
+    }
+}
+
+/// Lists a feature that is not listed by any of its names.
+fn enter(list: &mut Vec<String>, row: &Feature) {
+    if !list
+        .iter()
+        .any(|name| feature(name).is_some_and(|listed| listed.name == row.name))
+    {
+        list.push(row.name.to_owned());
+    }
+}
+
+/// Proves that no new feature excludes another or is excluded by one.
+fn refuse_pairs(new: &[&'static Feature], old: &BTreeSet<String>) -> Result<()> {
+    let old = old.iter().filter_map(|name| feature(name));
+    let all: Vec<&Feature> = old.chain(new.iter().copied()).collect();
+    for one in &all {
+        if let Some(other) = all.iter().find(|other| one.excludes.contains(&other.name)) {
+            return Err(Error::new(
+                ErrorKind::SchemaMismatch,
+                format!(
+                    "a table cannot have the features {} and {} together",
+                    one.name, other.name
+                ),
+            )
+            .with("feature", one.name)
+            .hint(format!("drop the feature {} first", other.name)));
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,127 @@
+//! What follows from a property that gets or loses a value: names and ids, provenance, features that go with it.
+//!
+//! Protocol: *Column Mapping*, *Row Tracking*, *In-Commit Timestamps*, *Iceberg Compatibility V2*.
+
+use super::boolean;
+use crate::change::{Form, Moment};
+use crate::column_mapping::{ColumnMappingMode, MAX_COLUMN_ID, MODE, Names, assign, is_unused, strip};
+use crate::iceberg_compat::IcebergCompat;
+use crate::in_commit_timestamp::{ENABLEMENT_TIMESTAMP, ENABLEMENT_VERSION, InCommitTimestamps};
+use crate::row_tracking::{ROW_COMMIT_VERSION_COLUMN, ROW_ID_COLUMN};
+use crate::{Error, ErrorKind, Result, Version};
+
+/// Makes of a form whose properties and features were changed one that agrees with them.
+///
+/// # Errors
+///
+/// `SchemaMismatch` with the property as `field`, where a value cannot follow the one that is there.
+pub(crate) fn follow(before: &Form, after: &mut Form, moment: &mut Moment<'_>) -> Result<()> {
+    map_columns(before, after, moment)?;
+    name_row_tracking(after, moment)?;
+    date_timestamps(before, after, moment)?;
+    number_nested(before, after, moment)
+}
+
+fn map_columns(before: &Form, after: &mut Form, moment: &mut Moment<'_>) -> Result<()> {
+    let refused = |message: &str, hint: &str| {
+        Err(Error::new(ErrorKind::SchemaMismatch, message)
+            .with("field", MODE)
+            .hint(hint))
+    };
+    match (before.mapping()?, after.mapping()?) {
+        (old, new) if old == new => Ok(()),
+        (ColumnMappingMode::None, new) => {
+            if new == ColumnMappingMode::Id && moment.version > Version::ZERO {
+                return refused(
+                    "the files of the table have no ids to find columns by",
+                    "set it to name: ids are given to the columns then, too",
+                );
+            }
+            let mut schema = after.schema()?;
+            let mut highest = after.highest_column_id(&schema);
+            // The files that are there know the columns by their names. A new table has none.
+            let mut names = if moment.version > Version::ZERO {
+                Names::Logical
+            } else {
+                Names::New(&mut *moment.new_id)
+            };
+            let nested = boolean(&after.metadata, "delta.enableIcebergCompatV2")?;
+            assign(&mut schema, &mut highest, &mut names, nested);
+            after.set_property(MAX_COLUMN_ID, highest.to_string());
+            after.set_schema(&schema)
+        }
+        (_, ColumnMappingMode::None) => {
+            let mut schema = after.schema()?;
+            if !is_unused(&schema, after.highest_column_id(&schema)) {
+                return refused(
+                    "columns of the table were added, renamed or dropped, and its files know them by other names",
+                    "write the table's rows into a new table that is not mapped",
+                );
+            }
+            strip(&mut schema);
+            after.metadata.configuration.remove(MAX_COLUMN_ID);
+            after.set_schema(&schema)
+        }
+        _ => refused(
+            "a table goes on finding its columns as it began to: by name or by id",
+            "leave the mode as it is",
+        ),
+    }
+}
+
+/// Names the columns that keep row ids and versions of rows that are copied. Once there are names, they stay.
+fn name_row_tracking(after: &mut Form, moment: &mut Moment<'_>) -> Result<()> {
+    if !boolean(&after.metadata, "delta.enableRowTracking")? {
+        return Ok(());
+    }
+    for (key, prefix) in [
+        (ROW_ID_COLUMN, "_row-id-col"),
+        (ROW_COMMIT_VERSION_COLUMN, "_row-commit-version-col"),
+    ] {
+        if after.metadata.property(key).is_none_or(str::is_empty) {
+            let name = format!("{prefix}-{}", (moment.new_id)());
+            after.set_property(key, name);
+        }
+    }
+    Ok(())
+}
+
+/// Says from which version on commits have their own time, where earlier ones have not.
+fn date_timestamps(before: &Form, after: &mut Form, moment: &Moment<'_>) -> Result<()> {
+    let enabled = |form: &Form| {
+        Ok(InCommitTimestamps::of(&form.protocol, &form.metadata)? != InCommitTimestamps::Disabled)
+    };
+    match (enabled(before)?, enabled(after)?) {
+        (false, true) if moment.version > Version::ZERO => {
+            after.set_property(ENABLEMENT_VERSION, moment.version.as_i64().to_string());
+            after.set_property(ENABLEMENT_TIMESTAMP, moment.timestamp_ms.to_string());
+        }
+        (_, false) => {
+            for key in [ENABLEMENT_VERSION, ENABLEMENT_TIMESTAMP] {
+                after.metadata.configuration.remove(key);
+            }
+        }
+        _ => {}
+    }
+    Ok(())
+}
+
+/// Gives elements, keys and values ids, where Iceberg shall find them by these.
+fn number_nested(before: &Form, after: &mut Form, moment: &mut Moment<'_>) -> Result<()> {
+    let active = |form: &Form| -> Result<bool> {
+        Ok(IcebergCompat::active(&form.protocol, &form.metadata)?.contains(&IcebergCompat::V2))
+    };
+    if active(before)? || !active(after)? || !after.mapping()?.is_mapped() {
+        return Ok(());
+    }
+    let mut schema = after.schema()?;
+    let mut highest = after.highest_column_id(&schema);
+    assign(
+        &mut schema,
+        &mut highest,
+        &mut Names::New(&mut *moment.new_id),
+        true,
+    );
+    after.set_property(MAX_COLUMN_ID, highest.to_string());
+    after.set_schema(&schema)
+}

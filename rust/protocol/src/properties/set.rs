@@ -1,0 +1,194 @@
+//! Setting and unsetting properties: names and values are checked.
+//!
+//! Protocol: *Change Metadata* (`configuration`). What follows from a value stands in `consequences`.
+
+use std::collections::BTreeMap;
+
+use super::documented;
+use super::documented::{PROPERTIES, Property, PropertyType, SetBy};
+use super::values::{canonical, check};
+use crate::change::{Form, IfAbsent};
+use crate::error::nearest;
+use crate::features::{FEATURES, Support, feature, upgraded};
+use crate::{Error, ErrorKind, Result};
+
+const RESERVED: &str = "delta.";
+const FEATURE: &str = "delta.feature.";
+const CONSTRAINT: &str = "delta.constraints.";
+
+/// Gives properties values, all at once.
+///
+/// # Errors
+///
+/// `InvalidArgument` with the property as `field`: a reserved name that is not known (with the nearest one), a value
+/// that is none, a property that is not for users; `UnsupportedFeature` for one that turns on what is not implemented.
+pub(crate) fn set(form: &mut Form, values: &BTreeMap<String, String>) -> Result<()> {
+    let (mut reader, mut writer) = (None, None);
+    for (key, value) in values {
+        if let Some(name) = strip_reserved(key, FEATURE) {
+            if !["supported", "enabled"].contains(&value.as_str()) {
+                return Err(wrong(
+                    key,
+                    format!("{key} is {value:?}, and can only be supported"),
+                    "",
+                ));
+            }
+            add_feature(form, name)?;
+            continue;
+        }
+        let Some(property) = settable(key)? else {
+            form.set_property(key, value.as_str());
+            continue;
+        };
+        let canonical = canonical(property, value)?;
+        match property.set_by {
+            SetBy::Users => {
+                check(form, property, &canonical)?;
+                form.set_property(property.name, canonical);
+            }
+            SetBy::Others if property.property_type == PropertyType::Boolean && canonical == "false" => {
+                form.set_property(property.name, canonical);
+            }
+            SetBy::Others => return Err(of_others(property)),
+            SetBy::Protocol => match property.name {
+                "delta.minReaderVersion" => reader = canonical.parse().ok(),
+                "delta.minWriterVersion" => writer = canonical.parse().ok(),
+                _ => {}
+            },
+            SetBy::Writers => return Err(of_writers(property)),
+        }
+    }
+    if reader.is_some() || writer.is_some() {
+        let protocol = &form.protocol;
+        let (reader, writer) = (
+            reader.unwrap_or(protocol.min_reader_version),
+            writer.unwrap_or(protocol.min_writer_version),
+        );
+        form.protocol = upgraded(protocol, reader, writer)?;
+    }
+    Ok(())
+}
+
+/// Takes properties away, all at once.
+///
+/// # Errors
+///
+/// As [`set`]; and `InvalidArgument` for a property that is not set, unless that is to be ignored.
+pub(crate) fn unset(form: &mut Form, names: &[String], if_absent: IfAbsent) -> Result<()> {
+    let before = form.metadata.configuration.clone();
+    for name in names {
+        if let Some(feature) = strip_reserved(name, FEATURE) {
+            let hint = format!("drop the feature {feature}");
+            return Err(wrong(
+                name,
+                format!("{name} asks for a feature and is no property"),
+                &hint,
+            ));
+        }
+        refuse_constraint(name)?;
+        let known = documented(name);
+        if let Some(property) = known.filter(|property| property.set_by == SetBy::Writers) {
+            return Err(of_writers(property));
+        }
+        let key = known.map_or(name.as_str(), |property| property.name);
+        // A name that is not known may be one of another writer's; who set it may also want to be rid of it.
+        if before.contains_key(key) {
+            form.metadata.configuration.remove(key);
+        } else if if_absent == IfAbsent::Error {
+            let set = before.keys().map(String::as_str);
+            let near = nearest(name, set).map(|near| format!("did you mean {near}?"));
+            let hint = near.unwrap_or_else(|| "it need not be unset: its default holds".to_owned());
+            return Err(wrong(name, format!("the property {name} is not set"), &hint));
+        }
+    }
+    Ok(())
+}
+
+/// Adds a feature, and those that it needs.
+pub(crate) fn add_feature(form: &mut Form, name: &str) -> Result<()> {
+    if let Some(row) = feature(name).filter(|row| row.change != Support::Full) {
+        return Err(Error::new(
+            ErrorKind::UnsupportedFeature,
+            format!("the feature {} is not implemented", row.name),
+        )
+        .with("feature", row.name)
+        .hint("add it with a client that has it, or with a newer deltaic"));
+    }
+    form.require(&[name])
+}
+
+/// The documented property that users mean by a name; none for a name of their own.
+fn settable(key: &str) -> Result<Option<&'static Property>> {
+    refuse_constraint(key)?;
+    if let Some(property) = documented(key) {
+        return Ok(Some(property));
+    }
+    if strip_reserved(key, RESERVED).is_some() {
+        let names = PROPERTIES.iter().map(|property| property.name);
+        let hint = nearest(key, names).map_or_else(
+            || "a property of your own has a name that does not start with \"delta.\"".to_owned(),
+            |near| format!("did you mean {near}?"),
+        );
+        return Err(wrong(key, format!("there is no property {key}"), &hint));
+    }
+    if key.trim().is_empty() || key.chars().any(char::is_control) {
+        return Err(wrong(
+            key,
+            format!("{key:?} cannot be the name of a property"),
+            "",
+        ));
+    }
+    Ok(None)
+}
+
+fn refuse_constraint(key: &str) -> Result<()> {
+    match strip_reserved(key, CONSTRAINT) {
+        None => Ok(()),
+        Some(name) => Err(wrong(
+            key,
+            format!("{key} is a constraint, which is no property to be set or unset"),
+            &format!("add or drop the constraint {name}: the rows that are there are looked at then"),
+        )),
+    }
+}
+
+/// What follows a prefix, ignoring case.
+fn strip_reserved<'a>(key: &'a str, prefix: &str) -> Option<&'a str> {
+    let (start, rest) = key.split_at_checked(prefix.len())?;
+    start.eq_ignore_ascii_case(prefix).then_some(rest)
+}
+
+fn of_writers(property: &Property) -> Error {
+    wrong(
+        property.name,
+        format!(
+            "the property {} is not for users: it follows from other changes",
+            property.name
+        ),
+        "leave it to the table",
+    )
+}
+
+fn of_others(property: &Property) -> Error {
+    let row = FEATURES.iter().find(|row| row.property == Some(property.name));
+    let hint = if property.name == "delta.enableChangeDataCapture" {
+        "set delta.enableChangeDataFeed, its name of today"
+    } else {
+        "set it with a client that has what it turns on"
+    };
+    Error::new(
+        ErrorKind::UnsupportedFeature,
+        format!("what the property {} turns on is not implemented", property.name),
+    )
+    .with("feature", row.map_or(property.name, |row| row.name))
+    .with("field", property.name)
+    .hint(hint)
+}
+
+pub(super) fn wrong(key: &str, message: String, hint: &str) -> Error {
+    let error = Error::new(ErrorKind::InvalidArgument, message).with("field", key);
+    if hint.is_empty() { error } else { error.hint(hint) }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,122 @@
+//! What a user's text for a property becomes: the value as every reader understands it, or a refusal that says what it
+//! can be.
+
+use super::documented::{Property, PropertyType};
+use super::interval_ms;
+use super::set::wrong;
+use crate::Result;
+use crate::change::Form;
+use crate::schema::ColumnName;
+use crate::schema::evolution::find;
+
+/// Codecs that a table can ask its writers for.
+const CODECS: &[&str] = &[
+    "uncompressed",
+    "none",
+    "snappy",
+    "gzip",
+    "lzo",
+    "brotli",
+    "lz4",
+    "lz4_raw",
+    "zstd",
+];
+
+/// A value as every reader understands it.
+pub(super) fn canonical(property: &Property, value: &str) -> Result<String> {
+    if !property.property_type.accepts(value) {
+        let hint = match property.property_type {
+            PropertyType::Boolean => "it can be true or false".to_owned(),
+            PropertyType::Integer(least) => format!("it can be a whole number from {least} on"),
+            PropertyType::Interval => {
+                "it can be a length of time such as \"interval 7 days\", without months and years".to_owned()
+            }
+            PropertyType::Choice(choices) => format!("it can be {}", choices.join(", ")),
+            PropertyType::Text => String::new(),
+        };
+        let message = format!("the property {} cannot be {value:?}", property.name);
+        return Err(wrong(property.name, message, &hint));
+    }
+    let value = value.trim();
+    Ok(match property.property_type {
+        PropertyType::Boolean => value.to_ascii_lowercase(),
+        PropertyType::Integer(_) => value
+            .parse::<i64>()
+            .map_or_else(|_| value.to_owned(), |number| number.to_string()),
+        // Other writers do not read the ISO form.
+        PropertyType::Interval if value.starts_with(['p', 'P']) => {
+            let ms = interval_ms(value).unwrap_or_default();
+            format!("interval {ms} milliseconds")
+        }
+        PropertyType::Choice(choices) => choices
+            .iter()
+            .find(|choice| choice.eq_ignore_ascii_case(value))
+            .map_or_else(|| value.to_owned(), ToString::to_string),
+        PropertyType::Interval | PropertyType::Text => value.to_owned(),
+    })
+}
+
+/// What a text must be beyond a text.
+pub(super) fn check(form: &Form, property: &Property, value: &str) -> Result<()> {
+    let name = property.name;
+    match name {
+        "delta.parquet.format.version" => {
+            let mut parts = value.split('.');
+            let numbers = value.split('.').all(|part| part.parse::<u32>().is_ok());
+            let major = parts.next();
+            if value == "1.0.0" || (numbers && major == Some("2") && parts.count() == 2) {
+                return Ok(());
+            }
+            let message = format!("the property {name} cannot be {value:?}");
+            Err(wrong(
+                name,
+                message,
+                "it can be 1.0.0, or 2.MINOR.PATCH such as 2.12.0",
+            ))
+        }
+        "delta.parquet.compression.codec" if !CODECS.contains(&value.to_ascii_lowercase().as_str()) => {
+            let message = format!("the property {name} cannot be {value:?}");
+            Err(wrong(name, message, &format!("it can be {}", CODECS.join(", "))))
+        }
+        "delta.dataSkippingStatsColumns" => {
+            let schema = form.schema()?;
+            for text in value.split(',').map(str::trim).filter(|text| !text.is_empty()) {
+                let column = ColumnName::parse(text)?;
+                let found = find(&schema, &column)
+                    .map_err(|error| error.renamed("field", "column").with("field", name))?;
+                if form
+                    .metadata
+                    .partition_columns
+                    .iter()
+                    .any(|partition| found.field.first() == Some(partition))
+                {
+                    let message = format!("the table is partitioned by {column}, which needs no statistics");
+                    return Err(wrong(name, message, "leave it out of the list"));
+                }
+                if !found.part.is_empty() {
+                    let message = format!("{column} lies in an array or a map, which have no statistics");
+                    return Err(wrong(name, message, "leave it out of the list"));
+                }
+            }
+            Ok(())
+        }
+        "delta.universalFormat.enabledFormats" => {
+            for format in value
+                .split(',')
+                .map(str::trim)
+                .filter(|format| !format.is_empty())
+            {
+                if !["iceberg", "hudi"].contains(&format.to_ascii_lowercase().as_str()) {
+                    let message = format!("there is no format {format:?} to offer the table in");
+                    return Err(wrong(
+                        name,
+                        message,
+                        "it can be iceberg, hudi, or both with a comma between",
+                    ));
+                }
+            }
+            Ok(())
+        }
+        _ => Ok(()),
+    }
+}
