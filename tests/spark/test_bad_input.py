@@ -128,12 +128,36 @@ def test_a_file_deleted_between_load_and_query(load: Load, table: Path) -> None:
     frame = load(table)
     assert frame.count() == 2
     (table / "2.parquet").unlink()
-    for ask in (frame.collect, frame.count, frame.toArrow, frame.select("id").distinct().collect):
-        with pytest.raises(Exception, match=r"2\.parquet"):
+    derived = frame.select("id").distinct()
+    for ask in (
+        frame.collect,
+        frame.toArrow,
+        frame.toPandas,
+        derived.collect,
+        derived.count,
+        frame.write.format("noop").mode("overwrite").save,
+    ):
+        with pytest.raises(Exception, match=r"2\.parquet") as caught:
             ask()
-    if load.__name__ == "source":
-        with pytest.raises(Exception, match="hint: restore the file"):
-            frame.collect()
+        text = str(caught.value)
+        assert "a data file is missing: the log names it, and it is not there" in text
+        assert "\nhint: restore the file" in text
+        assert "Py4J" not in text
+        if load.__name__ != "source":
+            assert type(caught.value) is deltaic.CorruptData
+            assert caught.value.context["version"] == deltaic.Table(table).snapshot().version
+
+
+def test_a_file_of_somebody_else_is_spark_s_to_tell(spark: SparkSession, load: Load, table: Path) -> None:
+    load(table)
+    other = table.parent / "other"
+    spark.range(2).write.parquet(str(other))
+    frame = spark.read.parquet(str(other))
+    for file in other.glob("*.parquet"):
+        file.unlink()
+    with pytest.raises(Exception, match="FILE_NOT_EXIST") as caught:
+        frame.collect()
+    assert not isinstance(caught.value, deltaic.DeltaicError)
 
 
 def test_a_file_that_is_cut_off_between_load_and_query(load: Load, table: Path) -> None:

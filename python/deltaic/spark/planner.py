@@ -11,6 +11,7 @@ from pyspark.errors import AnalysisException, ParseException
 from deltaic.exceptions import InvalidPredicate, UnsupportedFeature
 from deltaic.spark.counted import counted
 from deltaic.spark.handed import hand_over, without_the_time
+from deltaic.spark.missing_files import tell_missing_files
 from deltaic.spark.plan import native_scan
 from deltaic.spark.pruning import changed_meaning, pruning
 from deltaic.spark.report import Report, remember, remember_relation
@@ -89,6 +90,7 @@ def plan(
         notes=[*([why_not] if why_not else []), *scan.notes],
     )
     remember(scan.root, report)
+    tell_missing_files()
     return _filtered(scan.frame, snapshot, question.predicate)
 
 

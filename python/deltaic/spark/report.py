@@ -6,13 +6,14 @@ from collections import OrderedDict
 from dataclasses import dataclass, field
 from threading import Lock
 from typing import TYPE_CHECKING, Any, cast
+from urllib.parse import unquote
 
 from deltaic.sizes import readable_size
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-__all__ = ["Report", "explain_frame", "remember"]
+__all__ = ["Report", "explain_frame", "remember", "remember_relation", "report_of_file"]
 
 # So many loads are remembered; each is a few hundred bytes.
 _MOST = 10_000
@@ -62,6 +63,21 @@ def remember(root: str, report: Report) -> None:
 def remember_relation(frame: DataFrame, report: Report) -> None:
     """Keep a report for a read by the data source."""
     remember(_key_of_relation(_leaves(frame)[0]), report)
+
+
+def report_of_file(path: str) -> Report | None:
+    """The newest load of a table that a file lies in, as a decoded URI; the scheme may differ (s3, s3a)."""
+    place = _without_scheme(path)
+    with _lock:
+        reports = list(_reports.values())
+    for report in reversed(reports):
+        if place.startswith(_without_scheme(unquote(report.table))):
+            return report
+    return None
+
+
+def _without_scheme(uri: str) -> str:
+    return uri.partition(":")[2].lstrip("/")
 
 
 def explain_frame(frame: DataFrame) -> str:
