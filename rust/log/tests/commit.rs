@@ -1,30 +1,13 @@
-//! Commits: the contract on each store, and the loop of an append against winners.
-
-use std::sync::Arc;
+//! Commits: the loop of an append against winners.
 
 use deltaic_log::Snapshot;
-use deltaic_log::TableLocation;
 use deltaic_log::snapshot::LoadOptions;
 use deltaic_log::transaction::{Append, Operation, UserInfo, append};
 use deltaic_protocol::actions::Add;
 use deltaic_protocol::{Conflict, Error, ErrorKind, Result};
-use deltaic_testkit::committer_contract::keeps_the_contract;
 use deltaic_testkit::fault::Fault;
 use deltaic_testkit::table_builder::{TableBuilder, add};
 use serde_json::json;
-
-/// protocol: creation-of-new-log-entries.1, creation-of-new-log-entries.2
-#[tokio::test(flavor = "multi_thread")]
-async fn a_local_file_system_keeps_the_contract() -> Result<()> {
-    let folder = tempfile::tempdir().expect("a temporary folder can be made");
-    let uri = folder.path().join("some table").display().to_string();
-    keeps_the_contract(Arc::new(TableLocation::parse(&uri, Vec::new())?)).await
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn memory_keeps_the_contract() -> Result<()> {
-    keeps_the_contract(TableBuilder::new().location()).await
-}
 
 fn an_append(path: &str, max_attempts: usize) -> Append {
     Append {

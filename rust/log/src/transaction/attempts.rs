@@ -10,8 +10,7 @@ use super::{
     rebase, stamp_in_commit_timestamp, time_of,
 };
 use crate::clock::{new_id, now_ms, pause, pause_by_chance};
-use crate::committer::{Outcome, propose};
-use crate::store_error::store_error;
+use crate::committer::Outcome;
 
 /// How often a version is proposed to which no answer comes that tells; the store's client has asked again each time.
 /// `max_attempts` counts winners, and many of them are no sign that anything is out of order.
@@ -75,7 +74,8 @@ impl<'a> Attempts<'a> {
             let version = self.base.version.next()?;
             let attempted_ms = now_ms();
             let (info, timestamp_ms) = self.provenance(attempted_ms)?;
-            let outcome = propose(location, version, self.mine.to_bytes(&info)?).await?;
+            let commit = self.mine.to_bytes(&info)?;
+            let outcome = self.transaction.committer.propose(version, commit).await?;
             let before = self.open;
             let winner = if let Outcome::Committed(_) = outcome {
                 None
@@ -236,19 +236,15 @@ impl<'a> Attempts<'a> {
 
     async fn read_winner(&self, version: Version) -> Result<Option<Winner>> {
         let snapshot = self.transaction.snapshot;
-        let relative = LogPath::commit(version);
-        match snapshot.location().read(&relative).await {
-            Ok(bytes) => {
-                let mut winner = Winner::decode(version, now_ms(), &bytes, snapshot.max_line_bytes())?;
-                // Only who brings times into a table looks at those of files.
-                if winner.in_commit_timestamp.is_none() && self.mine.metadata.is_some() {
-                    winner.modified_ms = time_of(snapshot.location(), version, winner.modified_ms).await;
-                }
-                Ok(Some(winner))
-            }
-            Err(object_store::Error::NotFound { .. }) => Ok(None),
-            Err(error) => Err(store_error(&error, &relative).with("version", version)),
+        let Some(bytes) = self.transaction.committer.read_commit(version).await? else {
+            return Ok(None);
+        };
+        let mut winner = Winner::decode(version, now_ms(), &bytes, snapshot.max_line_bytes())?;
+        // Only who brings times into a table looks at those of files.
+        if winner.in_commit_timestamp.is_none() && self.mine.metadata.is_some() {
+            winner.modified_ms = time_of(snapshot.location(), version, winner.modified_ms).await;
         }
+        Ok(Some(winner))
     }
 }
 
