@@ -95,7 +95,7 @@ def moto(server: Path, folder: Path) -> Iterator[int]:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]
     with (folder / "moto.log").open("wb") as log:
-        command = [str(server), "--host", "127.0.0.1", "--port", str(port)]
+        command = [str(server.resolve()), "--host", "127.0.0.1", "--port", str(port)]
         process = subprocess.Popen(command, stdout=log, stderr=log, cwd=folder)
     try:
         for _ in range(600):
