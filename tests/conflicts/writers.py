@@ -7,6 +7,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -60,7 +61,21 @@ class Writer:
     def acknowledged(self) -> Told:
         """Waits for the end; what was printed: version -> (writer, number)."""
         text, _ = self.process.communicate(timeout=3600)
-        lines = [line.split() for line in text.splitlines() if line.endswith(tuple("0123456789"))]
+        return self._told(text)
+
+    def killed_behind(self, commits: int, seconds: float) -> Told:
+        """Kills it so long after it has told of so many commits; all that it has told."""
+        assert self.process.stdout is not None
+        heard = "".join(self.process.stdout.readline() for _ in range(commits))
+        time.sleep(seconds)
+        self.process.kill()
+        heard += self.process.stdout.read()
+        self.acknowledged()
+        return self._told(heard)
+
+    def _told(self, text: str) -> Told:
+        # Who is killed may have begun a line.
+        lines = [line.split() for line in text.splitlines(keepends=True) if line.endswith("\n")]
         return {int(version): (self.writer, int(number)) for version, number in lines}
 
 
