@@ -22,6 +22,13 @@ ONLY ?=
 SECONDS_EACH ?= 60
 EXECUTIONS ?= 100000
 
+# Races: processes, commits of each on a disk and on S3, writers that are killed; and the turns of the race beside a peer.
+WRITERS ?= 8
+COMMITS ?= 500
+STORE_COMMITS ?= 100
+KILLS ?= 150
+TURNS ?= 5
+
 VENV := .venv
 BIN := $(VENV)/bin
 # Properties of data skipping: how many tables there are, of a dozen predicates each.
@@ -101,6 +108,17 @@ properties: need-cargo ## no row is lost by data skipping: TABLES=100000 of a do
 model: need-cargo ## every history of three concurrent transactions: who is let through is serial
 	@MODEL=all cargo test --locked -p deltaic-log --lib transaction::model
 
+.PHONY: races
+races: develop .envs/stores/.packages ## WRITERS=8 processes of COMMITS=500 each on a disk and STORE_COMMITS=100 on S3, KILLS=150, 128 lost answers
+	@RACE_WRITERS=$(WRITERS) RACE_COMMITS=$(COMMITS) RACE_STORE_COMMITS=$(STORE_COMMITS) RACE_KILLS=$(KILLS) \
+		$(BIN)/python -m pytest -v -s --durations=0 tests/conflicts/test_many_writers.py tests/conflicts/test_kill.py \
+		tests/conflicts/test_lost_answers.py tests/stores/test_races.py
+
+.PHONY: bench-races
+bench-races: .envs/bench/.ready .envs/stores/.packages ## concurrent commits beside deltalake's, on a disk and on S3 (WRITERS=8 COMMITS=500 STORE_COMMITS=100 TURNS=5)
+	@.envs/bench/bin/python benches/python/races.py --writers $(WRITERS) --commits $(COMMITS) \
+		--s3-commits $(STORE_COMMITS) --turns $(TURNS) --s3 .envs/stores/bin/moto_server --markdown docs/benchmarks.md
+
 .PHONY: mutants
 mutants: need-cargo ## data skipping and evaluation, changed in one place after the other: does a test notice?
 	@command -v cargo-mutants > /dev/null || { echo "missing: cargo install cargo-mutants --locked" >&2; exit 1; }
@@ -134,6 +152,11 @@ clean: ## remove everything that is built or installed here
 dist/.wheel: $(WHEEL_SOURCES) | need-cargo venv
 	@rm -rf dist
 	@$(BIN)/maturin build --release --locked --out dist
+	@touch $@
+
+# The stores that tests start: moto and Azurite.
+.envs/stores/.packages: envs/stores.txt envs/stores-npm.json | venv
+	@envs/make_env.sh stores
 	@touch $@
 
 # The benchmarks' environment has the release wheel and the peers, and never the development build.

@@ -1,12 +1,14 @@
 """A writer of its own process: appends one row a commit and says so after each.
 
-`python appender.py TABLE WRITER COMMITS` prints ``ready``, waits for a line, then prints ``<version>
-<number>`` after each append has returned. With -1 commits it goes on until it is killed.
+`python appender.py TABLE WRITER COMMITS [OPTIONS]` prints ``ready``, waits for a line, then prints
+``<version> <number>`` after each append has returned. With -1 commits it goes on until it is killed. The
+options are those of the table's store, as JSON.
 """
 
 from __future__ import annotations
 
 import itertools
+import json
 import sys
 
 import pyarrow as pa
@@ -16,8 +18,8 @@ import deltaic
 SCHEMA = pa.schema([pa.field("writer", pa.int32()), pa.field("number", pa.int32())])
 
 
-def main(uri: str, writer: int, commits: int) -> None:
-    table = deltaic.Table(uri)
+def main(uri: str, writer: int, commits: int, options: dict[str, str]) -> None:
+    table = deltaic.Table(uri, storage_options=options)
     print("ready", flush=True)
     sys.stdin.readline()
     numbers = itertools.count() if commits < 0 else range(commits)
@@ -28,4 +30,4 @@ def main(uri: str, writer: int, commits: int) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]))
+    main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), json.loads((sys.argv[4:] or ["{}"])[0]))

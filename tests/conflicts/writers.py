@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import io
 import json
+import os
 import subprocess
 import sys
+import time
+from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,17 +17,36 @@ import pyarrow.parquet as pq
 
 APPENDER = Path(__file__).with_name("appender.py")
 
+Told = dict[int, tuple[int, int]]
+"""What a writer was told: the version of each of its commits, and the row in it."""
+
+Reader = Callable[[str], "bytes | None"]
+"""The bytes of a table's file by its path below the root; None where there is no such file."""
+
+
+def asked_for(name: str, usual: int) -> int:
+    """How much of something: `make races` asks for more than `make test`, by the environment."""
+    return int(os.environ.get(name) or usual)
+
 
 class Writer:
     """A child process that appends; `go` lets it begin."""
 
-    def __init__(self, root: Path, writer: int, commits: int) -> None:
+    def __init__(
+        self,
+        root: Path | str,
+        writer: int,
+        commits: int,
+        options: dict[str, str] | None = None,
+        environment: dict[str, str] | None = None,
+    ) -> None:
         self.writer = writer
         self.process = subprocess.Popen(
-            [sys.executable, str(APPENDER), str(root), str(writer), str(commits)],
+            [sys.executable, str(APPENDER), str(root), str(writer), str(commits), json.dumps(options or {})],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
+            env={**os.environ, **(environment or {})},
         )
 
     def wait_until_ready(self) -> None:
@@ -34,11 +58,66 @@ class Writer:
         self.process.stdin.write("go\n")
         self.process.stdin.flush()
 
-    def acknowledged(self) -> dict[int, tuple[int, int]]:
+    def acknowledged(self) -> Told:
         """Waits for the end; what was printed: version -> (writer, number)."""
-        text, _ = self.process.communicate(timeout=300)
-        lines = [line.split() for line in text.splitlines() if line.endswith(tuple("0123456789"))]
+        text, _ = self.process.communicate(timeout=3600)
+        return self._told(text)
+
+    def killed_behind(self, commits: int, seconds: float) -> Told:
+        """Kills it so long after it has told of so many commits; all that it has told."""
+        assert self.process.stdout is not None
+        heard = "".join(self.process.stdout.readline() for _ in range(commits))
+        time.sleep(seconds)
+        self.process.kill()
+        heard += self.process.stdout.read()
+        self.acknowledged()
+        return self._told(heard)
+
+    def _told(self, text: str) -> Told:
+        # Who is killed may have begun a line.
+        lines = [line.split() for line in text.splitlines(keepends=True) if line.endswith("\n")]
         return {int(version): (self.writer, int(number)) for version, number in lines}
+
+
+def race(
+    root: Path | str,
+    writers: int,
+    commits: int,
+    options: dict[str, str] | None = None,
+    environment: dict[str, str] | None = None,
+) -> list[Told]:
+    """Lets writers append at once, each so often; what each was told. None of them may fail."""
+    racing = [Writer(root, number, commits, options, environment) for number in range(writers)]
+    for writer in racing:
+        writer.wait_until_ready()
+    for writer in racing:
+        writer.go()
+    told = [writer.acknowledged() for writer in racing]
+    assert [writer.process.returncode for writer in racing] == [0] * writers
+    return told
+
+
+def landed_once(told: list[Told], commits: int, read: Reader) -> None:
+    """Each commit of a race is a version, and the only one with its row: none is lost, none doubled."""
+    total = len(told) * commits
+    versions = Counter(version for answers in told for version in answers)
+    assert versions == Counter(range(1, total + 1))
+    assert read(commit_path(total + 1)) is None
+    for answers in told:
+        for version, row in answers.items():
+            assert rows_of_commit(read, version) == [row]
+    rows = Counter(row for answers in told for row in answers.values())
+    assert rows == Counter((writer, number) for writer in range(len(told)) for number in range(commits))
+
+
+def commit_path(version: int) -> str:
+    """Where a version's commit lies below the table's root."""
+    return f"_delta_log/{version:020}.json"
+
+
+def on_disk(root: Path) -> Reader:
+    """Reads a table in a folder."""
+    return lambda path: (root / path).read_bytes() if (root / path).exists() else None
 
 
 def commits_on_disk(root: Path) -> list[int]:
@@ -49,13 +128,16 @@ def commits_on_disk(root: Path) -> list[int]:
     )
 
 
-def rows_of_commit(root: Path, version: int) -> list[tuple[int, int]]:
+def rows_of_commit(read: Reader, version: int) -> list[tuple[int, int]]:
     """The rows of the files that a commit added."""
-    lines = (root / "_delta_log" / f"{version:020}.json").read_bytes().splitlines()
-    actions: list[dict[str, Any]] = [json.loads(line) for line in lines]
+    commit = read(commit_path(version))
+    assert commit is not None, version
+    actions: list[dict[str, Any]] = [json.loads(line) for line in commit.splitlines()]
     rows: list[tuple[int, int]] = []
     for action in actions:
         if "add" in action:
-            table = pq.read_table(root / action["add"]["path"])
+            file = read(action["add"]["path"])
+            assert file is not None, action
+            table = pq.read_table(io.BytesIO(file))
             rows += [(row["writer"], row["number"]) for row in table.to_pylist()]
     return rows

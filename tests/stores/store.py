@@ -17,6 +17,11 @@ from dataclasses import dataclass, field
 from .emulators import AZURE_ACCOUNT, AZURE_KEY
 
 BUCKET = "tables"
+S3_SIGNATURE = (
+    "AWS4-HMAC-SHA256 Credential=planted-key-id/20261121/us-east-1/s3/aws4_request, "
+    "SignedHeaders=host, Signature=none"
+)
+"""moto wants requests to be signed and does not look at the signature."""
 _numbers = itertools.count()
 
 
@@ -47,6 +52,17 @@ class Store:
         query = f"?restype=container&{self.query}" if self.name == "azure" else ""
         with contextlib.closing(http.client.HTTPConnection("127.0.0.1", self.port)) as connection:
             _ask(connection, "PUT", self.prefix + query, b"", self.headers)
+
+    def get(self, key: str) -> bytes | None:
+        """The bytes under a key; None where there are none."""
+        with contextlib.closing(http.client.HTTPConnection("127.0.0.1", self.port)) as connection:
+            path = f"{self.prefix}/{urllib.parse.quote(key)}"
+            path += f"?{self.query}" if self.query else ""
+            connection.request("GET", path, headers=self.headers)
+            answer = connection.getresponse()
+            said = answer.read()
+        assert answer.status in {200, 404}, (key, answer.status, said)
+        return said if answer.status == 200 else None
 
     def put_all(self, objects: Iterable[tuple[str, bytes]], threads: int = 8) -> None:
         """Puts bytes under keys, over connections that are kept."""
@@ -86,7 +102,7 @@ def s3(port: int) -> Store:
         "allow_http": "true",
         "max_retries": "2",
     }
-    return Store("s3", "s3", port, options)
+    return Store("s3", "s3", port, options, headers={"Authorization": S3_SIGNATURE})
 
 
 def azure(port: int) -> Store:

@@ -28,9 +28,10 @@ pub fn new_id() -> String {
 }
 
 /// Waits before something is tried again for the `nth` time that others were quicker: some part of 4 ms at first, of twice as
-/// long each time, of a second at most. Chance keeps apart those who wait.
+/// long each time, of 128 ms at most: who waits for many times as long as a commit takes loses to all who do not wait.
+/// Chance keeps apart those who wait.
 pub(crate) async fn pause_by_chance(nth: usize) {
-    let doublings = u32::try_from(nth.saturating_sub(1)).map_or(8, |doublings| doublings.min(8));
+    let doublings = u32::try_from(nth.saturating_sub(1)).map_or(5, |doublings| doublings.min(5));
     #[expect(
         clippy::disallowed_methods,
         reason = "this is the door that the ban points to"
@@ -41,7 +42,7 @@ pub(crate) async fn pause_by_chance(nth: usize) {
         clippy::disallowed_methods,
         reason = "this is the door that the ban points to"
     )]
-    tokio::time::sleep(wait.min(Duration::from_secs(1))).await;
+    tokio::time::sleep(wait).await;
 }
 
 /// Waits before something is tried again for the `nth` time: 50 ms at first, twice as long each time, a second at most.

@@ -1,30 +1,14 @@
-//! Commits: the contract on each store, and the loop of an append against winners.
-
-use std::sync::Arc;
+//! Commits: the loop of an append against winners.
 
 use deltaic_log::Snapshot;
-use deltaic_log::TableLocation;
 use deltaic_log::snapshot::LoadOptions;
 use deltaic_log::transaction::{Append, Operation, UserInfo, append};
 use deltaic_protocol::actions::Add;
 use deltaic_protocol::{Conflict, Error, ErrorKind, Result};
-use deltaic_testkit::committer_contract::keeps_the_contract;
 use deltaic_testkit::fault::Fault;
+use deltaic_testkit::requests::RequestKind;
 use deltaic_testkit::table_builder::{TableBuilder, add};
 use serde_json::json;
-
-/// protocol: creation-of-new-log-entries.1, creation-of-new-log-entries.2
-#[tokio::test(flavor = "multi_thread")]
-async fn a_local_file_system_keeps_the_contract() -> Result<()> {
-    let folder = tempfile::tempdir().expect("a temporary folder can be made");
-    let uri = folder.path().join("some table").display().to_string();
-    keeps_the_contract(Arc::new(TableLocation::parse(&uri, Vec::new())?)).await
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn memory_keeps_the_contract() -> Result<()> {
-    keeps_the_contract(TableBuilder::new().location()).await
-}
 
 fn an_append(path: &str, max_attempts: usize) -> Append {
     Append {
@@ -70,6 +54,28 @@ async fn an_append_goes_behind_winners_that_are_no_conflict() -> Result<()> {
             .num_files(),
         2
     );
+    Ok(())
+}
+
+/// Who is far behind, because many others write, reads on to the newest version before it proposes again: to propose each
+/// version and to pause behind each winner is to fall further behind, for as long as others write.
+#[tokio::test(start_paused = true)]
+async fn who_is_far_behind_catches_up_before_the_next_proposal() -> Result<()> {
+    const WINNERS: i64 = 100;
+    let (mut table, snapshot) = table().await?;
+    for number in 0..WINNERS {
+        table.commit(vec![add(&number.to_string(), None)]).await?;
+    }
+    table.scripted().forget();
+    let begun = tokio::time::Instant::now();
+    let committed = append(&snapshot, &an_append("ours", 1_000)).await?;
+    assert_eq!(committed.version.as_i64(), WINNERS + 1);
+    assert_eq!(committed.conflicts_resolved.len(), 100);
+    let proposals = table.scripted().report().count(RequestKind::Put);
+    assert!(proposals <= 4, "{proposals} proposals");
+    // The clock stands still but for pauses: there was one.
+    let paused = begun.elapsed();
+    assert!(paused.as_millis() < 10, "{paused:?}");
     Ok(())
 }
 

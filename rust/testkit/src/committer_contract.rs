@@ -1,41 +1,43 @@
-//! What every way of committing must keep, whatever the store: run by the tests of each.
+//! What every committer must keep, whoever decides behind it: run by the tests of each.
 
 use std::sync::Arc;
 
 use deltaic_log::TableLocation;
-use deltaic_log::committer::{Outcome, prepare, propose};
+use deltaic_log::committer::{Committer, Outcome};
 use deltaic_log::listing::Listing;
-use deltaic_protocol::log_path::LogPath;
-use deltaic_protocol::{Result, Version};
+use deltaic_protocol::{Error, Result, Version};
 
-/// Proposes, proposes again, and lets many propose at once. Panics where the contract is broken.
+/// How many writers propose one version at once.
+const WRITERS: usize = 8;
+
+/// How many versions of a new table the contract makes.
+pub const VERSIONS: i64 = 6;
+
+/// Proposes, proposes again, and lets many propose at once, in a table that is not there yet. Panics where the contract is
+/// broken.
 ///
-/// Protocol: *Delta Log Entries*; a commit is seen whole or not at all, one proposer wins, and a listing shows it.
+/// Protocol: *Delta Log Entries*; a commit is seen whole or not at all, and one proposer wins.
 #[expect(clippy::panic, reason = "a broken contract fails the test that runs it")]
-pub async fn keeps_the_contract(location: Arc<TableLocation>) -> Result<()> {
-    prepare(&location).await?;
+pub async fn keeps_the_contract(committer: Arc<dyn Committer>) -> Result<()> {
+    committer.prepare().await?;
+    committer.prepare().await?;
     let first = Version::ZERO;
+    assert_eq!(read(&committer, first).await?, None, "a version before the first");
+    let outcome = committer.propose(first, b"one\n".to_vec()).await?;
+    assert_eq!(outcome, Outcome::Committed(first));
+    let outcome = committer.propose(first, b"two\n".to_vec()).await?;
+    assert_eq!(outcome, Outcome::Lost(first));
     assert_eq!(
-        propose(&location, first, b"one\n".to_vec()).await?,
-        Outcome::Committed(first)
-    );
-    assert_eq!(
-        propose(&location, first, b"two\n".to_vec()).await?,
-        Outcome::Lost(first)
-    );
-    assert_eq!(
-        read(&location, first).await,
-        "one\n",
+        read(&committer, first).await?.as_deref(),
+        Some("one\n"),
         "a loser changed the winner's commit"
     );
-    for number in 1..6 {
+    for number in 1..VERSIONS {
         let version = Version::try_new(number)?;
-        let proposals: Vec<_> = (0..8)
+        let proposals: Vec<_> = (0..WRITERS)
             .map(|writer| {
-                let location = Arc::clone(&location);
-                tokio::spawn(
-                    async move { propose(&location, version, format!("{writer}\n").into_bytes()).await },
-                )
+                let committer = Arc::clone(&committer);
+                tokio::spawn(async move { committer.propose(version, body(writer)).await })
             })
             .collect();
         let mut winners = Vec::new();
@@ -50,19 +52,74 @@ pub async fn keeps_the_contract(location: Arc<TableLocation>) -> Result<()> {
             }
         }
         assert_eq!(winners.len(), 1, "version {number} has the winners {winners:?}");
-        assert_eq!(read(&location, version).await, format!("{}\n", winners[0]));
+        let winner = body(winners[0]);
+        let found = read(&committer, version).await?;
+        assert_eq!(found.as_ref().map(String::as_bytes), Some(winner.as_slice()));
     }
-    let listing = Listing::whole(&location).await?;
-    assert_eq!(listing.commits().count(), 6);
+    assert_eq!(read(&committer, Version::try_new(VERSIONS)?).await?, None);
+    Ok(())
+}
+
+/// The log that the contract has made, as its folder lists it: the versions, and nothing that would be taken for more.
+/// Panics where it is another.
+///
+/// Protocol: *Delta Log Entries*.
+pub async fn is_listed(table: &TableLocation) -> Result<()> {
+    let listing = Listing::whole(table).await?;
+    let versions: Vec<i64> = listing
+        .commits()
+        .map(|commit| commit.path.version.as_i64())
+        .collect();
+    assert_eq!(versions, (0..VERSIONS).collect::<Vec<_>>());
+    let files = listing.files.len();
     assert_eq!(
-        listing.files.len(),
-        6,
-        "something else is taken for a file of the log: {listing:?}"
+        files,
+        versions.len(),
+        "something else is a file of the log: {listing:?}"
     );
     Ok(())
 }
 
-async fn read(location: &TableLocation, version: Version) -> String {
-    let bytes = location.read(&LogPath::commit(version)).await.unwrap_or_default();
-    String::from_utf8_lossy(&bytes).into_owned()
+/// What a store or a catalog did before it failed its client.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Failed {
+    /// It took the proposal, and the answer was lost.
+    Behind,
+    /// The proposal was lost, and nothing was done.
+    Before,
+}
+
+/// Proposes a version that nobody else proposes, to a committer that fails as said. Panics where it says that nothing was
+/// committed and something was, or where nobody could find out what was.
+pub async fn is_honest(
+    committer: &dyn Committer,
+    version: Version,
+    failed: Failed,
+    how: &str,
+) -> Result<Outcome, Error> {
+    let proposed = committer.propose(version, b"ours\n".to_vec()).await;
+    let found = committer.read_commit(version).await?;
+    if let Some(found) = &found {
+        assert_eq!(found.as_ref(), b"ours\n", "{how}: not whole, or another's");
+    }
+    match (&proposed, failed) {
+        (Err(error), _) => assert!(found.is_none(), "{how}: it was committed, in spite of {error}"),
+        (Ok(Outcome::Committed(_)), _) => assert!(found.is_some(), "{how}: nothing was committed"),
+        // The name was taken already by this very proposal; who reads the version finds it.
+        (Ok(Outcome::Lost(_)), _) => assert!(found.is_some(), "{how}: lost to nobody"),
+        (Ok(Outcome::Unknown(_)), Failed::Behind) => assert!(found.is_some(), "{how}: it was taken"),
+        (Ok(Outcome::Unknown(_)), Failed::Before) => {}
+    }
+    proposed
+}
+
+fn body(writer: usize) -> Vec<u8> {
+    // Long enough to be seen in part, were that possible.
+    let line = format!("{writer}\n");
+    line.repeat(50_000).into_bytes()
+}
+
+async fn read(committer: &Arc<dyn Committer>, version: Version) -> Result<Option<String>> {
+    let bytes = committer.read_commit(version).await?;
+    Ok(bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
 }

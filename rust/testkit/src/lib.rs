@@ -3,6 +3,7 @@
 //! that every way of committing must keep. Never published.
 
 mod action_parquet;
+pub mod catalog;
 pub mod checkpoint_reader;
 pub mod checkpoint_writer;
 pub mod checksum_writer;
@@ -13,6 +14,7 @@ pub mod fault;
 pub mod hostile;
 pub mod listing_form;
 pub mod oracle;
+pub mod recorded_files;
 pub mod reference_logs;
 pub mod remote_table;
 pub mod requests;

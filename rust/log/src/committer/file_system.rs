@@ -1,131 +1,188 @@
 //! Commits on a local file system: temporary file, fsync, `link`, fsync of the folder.
 //!
 //! `link` fails where the name exists, so one writer wins; the temporary file is whole and on disk before it gets
-//! its name, so no reader sees a part and no power cut loses what was acknowledged.
-#![expect(
-    clippy::disallowed_methods,
-    reason = "this is the door to the file system that the bans point to"
-)]
+//! its name, so no reader sees a part and no power cut loses what was acknowledged. A file system without links has a
+//! rename that does not replace, or takes no commits.
 
-use std::fs::{self, File, OpenOptions};
-use std::io::{ErrorKind as IoKind, Write};
-use std::path::{Path, PathBuf};
+use std::io::{Error as IoError, ErrorKind as IoKind};
+use std::path::Path;
+use std::sync::Arc;
 
+use bytes::Bytes;
 use deltaic_protocol::log_path::{LOG_FOLDER, LogPath};
 use deltaic_protocol::{Result, Version};
 
-use super::Outcome;
+use super::disk::missing;
+use super::{Answer, Committer, Files, Outcome};
 use crate::clock::new_id;
 use crate::in_parallel::compute;
+use crate::location::TableLocation;
 use crate::store_error::io_error;
 
+/// The committer of a local table, over files of the caller's: what a test writes down and lets fail.
+#[derive(Clone, Debug)]
+pub struct FileSystem {
+    location: TableLocation,
+    files: Arc<dyn Files>,
+}
+
+impl FileSystem {
+    /// A local table's committer; none of a table elsewhere.
+    #[must_use]
+    pub fn over(location: &TableLocation, files: Arc<dyn Files>) -> Option<Self> {
+        location.file_system()?;
+        let location = location.clone();
+        Some(Self { location, files })
+    }
+
+    fn root(&self) -> &Path {
+        self.location.file_system().unwrap_or(Path::new(""))
+    }
+}
+
+impl Committer for FileSystem {
+    fn prepare(&self) -> Answer<'_, ()> {
+        Box::pin(prepare(self.root(), Arc::clone(&self.files)))
+    }
+
+    fn propose(&self, version: Version, commit: Vec<u8>) -> Answer<'_, Outcome> {
+        Box::pin(propose(self.root(), Arc::clone(&self.files), version, commit))
+    }
+
+    fn read_commit(&self, version: Version) -> Answer<'_, Option<Bytes>> {
+        self.location.read_commit(version)
+    }
+}
+
 /// Proposes a commit.
-pub(super) async fn propose(root: &Path, version: Version, commit: Vec<u8>) -> Result<Outcome> {
+pub(super) async fn propose(
+    root: &Path,
+    files: Arc<dyn Files>,
+    version: Version,
+    commit: Vec<u8>,
+) -> Result<Outcome> {
     let root = root.to_owned();
-    let proposed = tokio::task::spawn_blocking(move || write_and_link(&root, version, &commit)).await;
+    let proposed =
+        tokio::task::spawn_blocking(move || write_and_link(files.as_ref(), &root, version, &commit)).await;
     // Work that was cut off may have come as far as the link.
     proposed.unwrap_or(Ok(Outcome::Unknown(version)))
 }
 
 /// Makes `_delta_log` of a new table, on disk before anything is put into it.
-pub(super) async fn prepare(root: &Path) -> Result<()> {
+pub(super) async fn prepare(root: &Path, files: Arc<dyn Files>) -> Result<()> {
     let folder = root.join(LOG_FOLDER);
     compute(move || {
         let missing = missing(&folder);
-        fs::create_dir_all(&folder).map_err(|error| io_error(&error, &folder.display().to_string()))?;
+        let made = files.make_folders(&folder);
+        made.map_err(|error| io_error(&error, &folder.display().to_string()))?;
         for made in missing.iter().filter_map(|made| made.parent()) {
-            sync_folder(made);
+            let _ = files.sync_folder(made);
         }
         Ok(())
     })
     .await
 }
 
-/// A folder and those above it that are not there, the deepest first.
-pub(super) fn missing(folder: &Path) -> Vec<PathBuf> {
-    let above = folder.ancestors();
-    let missing = above.take_while(|ancestor| !ancestor.exists());
-    missing.map(Path::to_owned).collect()
-}
-
-/// Removes folders that are empty, the deepest first; one that is not stays, and so do those above it.
-pub(super) fn remove_empty(folders: &[PathBuf]) {
-    for folder in folders {
-        if fs::remove_dir(folder).is_err() && folder.exists() {
-            return;
-        }
-    }
-}
-
-fn write_and_link(root: &Path, version: Version, commit: &[u8]) -> Result<Outcome> {
+fn write_and_link(files: &dyn Files, root: &Path, version: Version, commit: &[u8]) -> Result<Outcome> {
     let relative = LogPath::commit(version);
     let target = root.join(&relative);
     let folder = root.join(LOG_FOLDER);
-    if target.exists() {
+    if files.exists(&target) {
         return Ok(Outcome::Lost(version));
     }
     // A hidden name that is no file of the log: should it be left behind, every reader passes it over.
     let staged = folder.join(format!(".{}.json.{}.tmp", version.file_stem(), new_id()));
-    let failed = |error: &std::io::Error| io_error(error, &relative).with("version", version);
-    let written = write_whole(&staged, commit);
-    if let Err(error) = written {
-        let _ = fs::remove_file(&staged);
-        return Err(failed(&error));
+    if let Err(error) = write_whole(files, &staged, commit) {
+        let _ = files.remove(&staged);
+        return Err(io_error(&error, &relative).with("version", version));
     }
-    let outcome = match fs::hard_link(&staged, &target) {
-        Ok(()) => Ok(Outcome::Committed(version)),
-        // NFS can answer that the name exists to the very link that made it: then the staged file has two names.
-        Err(error) if error.kind() == IoKind::AlreadyExists => Ok(if has_two_names(&staged) {
-            Outcome::Committed(version)
-        } else {
-            Outcome::Lost(version)
-        }),
-        Err(error) => match rename_without_replacing(&staged, &target) {
-            Some(Ok(())) => Ok(Outcome::Committed(version)),
-            Some(Err(IoKind::AlreadyExists)) => Ok(Outcome::Lost(version)),
-            _ => Err(failed(&error)
-                .hint("the file system has neither hard links nor a rename that does not replace")),
-        },
-    };
+    let landed = land(files, &staged, &target);
     // Past this point nothing may turn a commit into an error: what is left behind is harmless.
-    let _ = fs::remove_file(&staged);
-    if matches!(outcome, Ok(Outcome::Committed(_))) {
-        sync_folder(&folder);
+    let _ = files.remove(&staged);
+    match landed {
+        Landed::Won => {
+            let _ = files.sync_folder(&folder);
+            Ok(Outcome::Committed(version))
+        }
+        Landed::Taken => Ok(Outcome::Lost(version)),
+        Landed::Unclear => Ok(Outcome::Unknown(version)),
+        Landed::Refused(error) => {
+            let refused = io_error(&error, &relative).with("version", version);
+            Err(if error.kind() == IoKind::Unsupported {
+                refused.hint("the file system has neither hard links nor a rename that does not replace")
+            } else {
+                refused
+            })
+        }
     }
-    outcome
 }
 
-fn write_whole(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
-    let mut file = OpenOptions::new().write(true).create_new(true).open(path)?;
-    file.write_all(bytes)?;
-    file.sync_all()
+fn write_whole(files: &dyn Files, path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+    let mut file = files.create(path)?;
+    files.write(&mut file, bytes)?;
+    files.sync(&file)
 }
 
-fn sync_folder(folder: &Path) {
-    if let Ok(folder) = File::open(folder) {
-        let _ = folder.sync_all();
+/// What became of a staged file that was to get a version's name.
+enum Landed {
+    Won,
+    /// Something has the name already.
+    Taken,
+    /// The file system could not say.
+    Unclear,
+    /// It has not got it, and this is why.
+    Refused(IoError),
+}
+
+/// Gives a staged file a version's name, where nothing has that.
+///
+/// A network's file system can lose an answer: then it says of the very link or rename that it did that the name exists,
+/// or that it failed. So what it says is checked against the names that the staged file has.
+fn land(files: &dyn Files, staged: &Path, target: &Path) -> Landed {
+    let Err(unlinked) = files.link(staged, target) else {
+        return Landed::Won;
+    };
+    match files.names(staged) {
+        Ok(2..) => return Landed::Won,
+        _ if unlinked.kind() == IoKind::AlreadyExists => return Landed::Taken,
+        _ => {}
+    }
+    let Err(unmoved) = files.rename(staged, target) else {
+        return Landed::Won;
+    };
+    match (files.names(staged), unmoved.kind()) {
+        (Ok(2..), _) => Landed::Won,
+        (Ok(_), IoKind::AlreadyExists) => Landed::Taken,
+        // Where there is no such rename, only the link's failure says why; unless there are no links either.
+        (Ok(_), IoKind::Unsupported) if is_refusal(&unlinked) && !knows_no_links(&unlinked) => {
+            Landed::Refused(unlinked)
+        }
+        (Ok(_), _) if is_refusal(&unlinked) && is_refusal(&unmoved) => Landed::Refused(unmoved),
+        _ => Landed::Unclear,
     }
 }
 
-#[cfg(unix)]
-fn has_two_names(path: &Path) -> bool {
-    use std::os::unix::fs::MetadataExt;
-    fs::metadata(path).is_ok_and(|metadata| metadata.nlink() == 2)
+/// Whether a failure says why nothing was done, and not that the answer was lost.
+fn is_refusal(error: &IoError) -> bool {
+    matches!(
+        error.kind(),
+        IoKind::CrossesDevices
+            | IoKind::InvalidInput
+            | IoKind::NotADirectory
+            | IoKind::NotFound
+            | IoKind::PermissionDenied
+            | IoKind::QuotaExceeded
+            | IoKind::ReadOnlyFilesystem
+            | IoKind::StorageFull
+            | IoKind::TooManyLinks
+            | IoKind::Unsupported
+    )
 }
 
-#[cfg(not(unix))]
-fn has_two_names(_: &Path) -> bool {
-    false
-}
-
-#[cfg(target_os = "linux")]
-fn rename_without_replacing(from: &Path, to: &Path) -> Option<std::result::Result<(), IoKind>> {
-    use rustix::fs::{CWD, RenameFlags, renameat_with};
-    let renamed = renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE);
-    Some(renamed.map_err(|errno| std::io::Error::from(errno).kind()))
-}
-
-#[cfg(not(target_os = "linux"))]
-fn rename_without_replacing(_: &Path, _: &Path) -> Option<std::result::Result<(), IoKind>> {
-    None
+/// Whether a failure may be that of a file system without links: not all of them say so in the same words.
+fn knows_no_links(error: &IoError) -> bool {
+    matches!(
+        error.kind(),
+        IoKind::PermissionDenied | IoKind::Unsupported | IoKind::InvalidInput
+    )
 }

@@ -15,7 +15,7 @@ use crate::store_error::{Cause, store_error};
 /// How many answers to a trial may be lost.
 const MOST_LOST: usize = 2;
 
-/// Proposes a commit. An answer that is lost or unclear is `Unknown`: the put may have landed.
+/// Proposes a commit by a conditional put. An answer that is lost or unclear is `Unknown`: the put may have landed.
 pub(super) async fn propose(location: &TableLocation, version: Version, commit: Vec<u8>) -> Result<Outcome> {
     let relative = LogPath::commit(version);
     let path = location.below(&relative)?;

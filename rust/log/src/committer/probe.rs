@@ -6,7 +6,8 @@ use futures::future::try_join_all;
 use futures::{StreamExt, TryStreamExt};
 use object_store::{ObjectStore, ObjectStoreExt};
 
-use super::{Outcome, file_system, prepare, propose};
+use super::disk::{missing, remove_empty};
+use super::{Committer, Outcome};
 use crate::clock::new_id;
 use crate::listing::Listing;
 use crate::location::TableLocation;
@@ -23,22 +24,19 @@ const VERSIONS: i64 = 5;
 /// Protocol: *Creation of New Log Entries*.
 pub async fn probe(location: &TableLocation) -> Result<()> {
     let folder = location.folder(&format!("_probe-{}", new_id()))?;
-    let made = location
-        .file_system()
-        .map(file_system::missing)
-        .unwrap_or_default();
+    let made = location.file_system().map(missing).unwrap_or_default();
     let outcome = keeps_its_promises(&folder).await;
     let _ = remove(&folder).await;
-    file_system::remove_empty(&made);
+    remove_empty(&made);
     outcome
 }
 
 async fn keeps_its_promises(location: &TableLocation) -> Result<()> {
-    prepare(location).await?;
+    location.prepare().await?;
     let first = Version::ZERO;
     let outcomes = [
-        propose(location, first, b"first\n".to_vec()).await?,
-        propose(location, first, b"second\n".to_vec()).await?,
+        location.propose(first, b"first\n".to_vec()).await?,
+        location.propose(first, b"second\n".to_vec()).await?,
     ];
     if outcomes != [Outcome::Committed(first), Outcome::Lost(first)] {
         return Err(broken("once", "a version that was there could be made once more"));
@@ -46,7 +44,7 @@ async fn keeps_its_promises(location: &TableLocation) -> Result<()> {
     is_there(location, first, b"first\n").await?;
     for number in 1..=VERSIONS {
         let version = Version::try_new(number)?;
-        let proposals = (0..WRITERS).map(|writer| propose(location, version, body(writer)));
+        let proposals = (0..WRITERS).map(|writer| location.propose(version, body(writer)));
         let outcomes = try_join_all(proposals).await?;
         let mut winners = outcomes
             .iter()

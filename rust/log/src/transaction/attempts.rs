@@ -10,14 +10,13 @@ use super::{
     rebase, stamp_in_commit_timestamp, time_of,
 };
 use crate::clock::{new_id, now_ms, pause, pause_by_chance};
-use crate::committer::{Outcome, propose};
-use crate::store_error::store_error;
+use crate::committer::Outcome;
 
 /// How often a version is proposed to which no answer comes that tells; the store's client has asked again each time.
 /// `max_attempts` counts winners, and many of them are no sign that anything is out of order.
 const MOST_UNANSWERED: usize = 10;
 
-/// Behind so many winners in a row the next proposal waits a little, so that not all who lost meet again.
+/// Behind more winners in a row than these the next proposal waits a little, so that not all who lost meet again.
 const AT_ONCE: usize = 2;
 
 /// The attempts of one transaction.
@@ -70,19 +69,38 @@ impl<'a> Attempts<'a> {
 
     async fn attempt(&mut self) -> Result<Committed> {
         let location = self.transaction.snapshot.location();
-        let (mut won, mut unanswered) = (0, 0);
+        let (mut won, mut lost, mut unanswered) = (0, 0, 0);
         while won < self.transaction.max_attempts.max(1) {
             let version = self.base.version.next()?;
+            let mut known = None;
+            if won > AT_ONCE && self.open.is_none() {
+                // Who is far behind reads on: a proposal would be lost, and during a pause for each winner others would
+                // win still more.
+                known = self.read_winner(version).await?;
+                if known.is_none() {
+                    lost += 1;
+                    pause_by_chance(lost).await;
+                }
+            }
             let attempted_ms = now_ms();
             let (info, timestamp_ms) = self.provenance(attempted_ms)?;
-            let outcome = propose(location, version, self.mine.to_bytes(&info)?).await?;
+            let outcome = if known.is_some() {
+                Outcome::Lost(version)
+            } else {
+                let commit = self.mine.to_bytes(&info)?;
+                self.transaction.committer.propose(version, commit).await?
+            };
             let before = self.open;
             let winner = if let Outcome::Committed(_) = outcome {
                 None
             } else {
                 // Until the version has been seen, what took it may be this very commit: a store can lose an answer.
                 self.open = Some(version);
-                let seen = self.read_winner(version).await.inspect_err(|error| {
+                let seen = match known {
+                    Some(winner) => Ok(Some(winner)),
+                    None => self.read_winner(version).await,
+                };
+                let seen = seen.inspect_err(|error| {
                     // A commit of ours is seen whole, so what cannot be decoded is another's.
                     if error.kind() == ErrorKind::CorruptLog {
                         self.open = None;
@@ -137,12 +155,7 @@ impl<'a> Attempts<'a> {
                         ..Committed::skipped(version, timestamp_ms)
                     });
                 }
-                Judged::Rebased => {
-                    won += 1;
-                    if won > AT_ONCE {
-                        pause_by_chance(won - AT_ONCE).await;
-                    }
-                }
+                Judged::Rebased => won += 1,
             }
         }
         Err(Error::new(
@@ -236,19 +249,15 @@ impl<'a> Attempts<'a> {
 
     async fn read_winner(&self, version: Version) -> Result<Option<Winner>> {
         let snapshot = self.transaction.snapshot;
-        let relative = LogPath::commit(version);
-        match snapshot.location().read(&relative).await {
-            Ok(bytes) => {
-                let mut winner = Winner::decode(version, now_ms(), &bytes, snapshot.max_line_bytes())?;
-                // Only who brings times into a table looks at those of files.
-                if winner.in_commit_timestamp.is_none() && self.mine.metadata.is_some() {
-                    winner.modified_ms = time_of(snapshot.location(), version, winner.modified_ms).await;
-                }
-                Ok(Some(winner))
-            }
-            Err(object_store::Error::NotFound { .. }) => Ok(None),
-            Err(error) => Err(store_error(&error, &relative).with("version", version)),
+        let Some(bytes) = self.transaction.committer.read_commit(version).await? else {
+            return Ok(None);
+        };
+        let mut winner = Winner::decode(version, now_ms(), &bytes, snapshot.max_line_bytes())?;
+        // Only who brings times into a table looks at those of files.
+        if winner.in_commit_timestamp.is_none() && self.mine.metadata.is_some() {
+            winner.modified_ms = time_of(snapshot.location(), version, winner.modified_ms).await;
         }
+        Ok(Some(winner))
     }
 }
 

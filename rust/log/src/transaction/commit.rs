@@ -18,6 +18,7 @@ use super::{
 };
 use crate::changes::TableForm;
 use crate::clock::now_ms;
+use crate::committer::Committer;
 use crate::history::timestamp_of;
 use crate::snapshot::Snapshot;
 
@@ -53,6 +54,8 @@ pub struct Transaction<'a> {
     pub gate: Gate,
     /// What unites deletion vectors; without it two commits must not touch one file.
     pub vectors: Option<&'a dyn Vectors>,
+    /// Who decides which proposal is a version: the table's store, or the catalog that is put in its place.
+    pub committer: &'a dyn Committer,
 }
 
 impl<'a> Transaction<'a> {
@@ -74,6 +77,7 @@ impl<'a> Transaction<'a> {
             app_transaction: None,
             gate,
             vectors: None,
+            committer: snapshot.location().as_ref(),
         })
     }
 

@@ -6,7 +6,6 @@ use std::sync::Arc;
 use deltaic_protocol::actions::{Format, Metadata};
 use deltaic_protocol::features::protocol_for;
 use deltaic_protocol::in_commit_timestamp::InCommitTimestamps;
-use deltaic_protocol::log_path::LogPath;
 use deltaic_protocol::schema::{DataType, PrimitiveType, StructType};
 use deltaic_protocol::{Error, ErrorKind, Result, Version};
 use serde_json::json;
@@ -14,7 +13,7 @@ use serde_json::json;
 use super::commit_info::Provenance;
 use super::{Committed, IsolationLevel, Operation, UserInfo, time_of};
 use crate::clock::{new_id, now_ms};
-use crate::committer::{Outcome, prepare, propose};
+use crate::committer::{Committer, Outcome};
 use crate::listing::Listing;
 use crate::location::TableLocation;
 use crate::segment::newest_version;
@@ -105,16 +104,18 @@ pub async fn create(location: &Arc<TableLocation>, table: NewTable) -> Result<Op
         json!({ "metaData": metadata }),
     ];
     let commit: String = lines.iter().map(|line| line.to_string() + "\n").collect();
-    prepare(location).await?;
-    let mut outcome = propose(location, Version::ZERO, commit.clone().into_bytes()).await?;
+    location.prepare().await?;
+    let mut outcome = location
+        .propose(Version::ZERO, commit.clone().into_bytes())
+        .await?;
     if !matches!(outcome, Outcome::Committed(_)) {
         // A store can lose an answer and be asked again: what stands there may be this very commit.
-        outcome = match location.read(&LogPath::commit(Version::ZERO)).await {
-            Ok(found) if found == commit.as_bytes() => Outcome::Committed(Version::ZERO),
-            Ok(_) => Outcome::Lost(Version::ZERO),
+        outcome = match location.read_commit(Version::ZERO).await {
+            Ok(Some(found)) if found == commit.as_bytes() => Outcome::Committed(Version::ZERO),
+            Ok(Some(_)) => Outcome::Lost(Version::ZERO),
             // That the name was taken may be the answer to this very commit, asked again.
-            Err(_) if table.if_exists == IfExists::Error => Outcome::Unknown(Version::ZERO),
-            Err(_) => outcome,
+            _ if table.if_exists == IfExists::Error => Outcome::Unknown(Version::ZERO),
+            _ => outcome,
         };
     }
     match outcome {

@@ -1,0 +1,110 @@
+"""Where a race takes place: a folder, or S3 as moto has it; and how its files are read past every peer."""
+
+from __future__ import annotations
+
+import contextlib
+import http.client
+import socket
+import subprocess
+import time
+import urllib.parse
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Protocol
+
+BUCKET = "tables"
+SIGNED = (
+    "AWS4-HMAC-SHA256 Credential=planted/20261121/us-east-1/s3/aws4_request, "
+    "SignedHeaders=host, Signature=none"
+)
+"""moto wants a signature and does not look at it."""
+
+
+class Place(Protocol):
+    """Somewhere that tables can be."""
+
+    name: str
+    options: dict[str, str]
+
+    def fresh(self, name: str) -> str:
+        """The URI of a table that is not there yet."""
+        ...
+
+    def read(self, uri: str, path: str) -> bytes | None:
+        """A file of a table; None where it is not there."""
+        ...
+
+
+class OnDisk:
+    """A folder of this machine."""
+
+    def __init__(self, folder: Path) -> None:
+        self.name, self.folder = "on the local disk", folder
+        self.options: dict[str, str] = {}
+
+    def fresh(self, name: str) -> str:
+        """The folder of a table."""
+        return str(self.folder / name)
+
+    def read(self, uri: str, path: str) -> bytes | None:
+        """A file in it."""
+        file = Path(uri) / path
+        return file.read_bytes() if file.exists() else None
+
+
+class OnS3:
+    """A bucket behind a port of this machine."""
+
+    def __init__(self, port: int) -> None:
+        self.name, self.port = "on S3 (moto)", port
+        self.options = {
+            "aws_access_key_id": "planted",
+            "aws_secret_access_key": "planted",
+            "aws_region": "us-east-1",
+            "aws_endpoint": f"http://127.0.0.1:{port}",
+            "allow_http": "true",
+            "aws_conditional_put": "etag",
+        }
+        self._ask("PUT", f"/{BUCKET}")
+
+    def fresh(self, name: str) -> str:
+        """A table in the bucket."""
+        return f"s3://{BUCKET}/{name}"
+
+    def read(self, uri: str, path: str) -> bytes | None:
+        """An object of it."""
+        key = urllib.parse.quote(f"{uri.removeprefix('s3:/')}/{path}")
+        return self._ask("GET", key)
+
+    def _ask(self, method: str, path: str) -> bytes | None:
+        with contextlib.closing(http.client.HTTPConnection("127.0.0.1", self.port)) as connection:
+            connection.request(method, path, headers={"Authorization": SIGNED})
+            answer = connection.getresponse()
+            said = answer.read()
+        if answer.status == 404:
+            return None
+        if answer.status >= 300:
+            raise RuntimeError(f"{method} {path}: {answer.status} {said!r}")
+        return said
+
+
+@contextlib.contextmanager
+def moto(server: Path, folder: Path) -> Iterator[int]:
+    """The server while it runs; gives its port."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+    with (folder / "moto.log").open("wb") as log:
+        command = [str(server.resolve()), "--host", "127.0.0.1", "--port", str(port)]
+        process = subprocess.Popen(command, stdout=log, stderr=log, cwd=folder)
+    try:
+        for _ in range(600):
+            with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
+                break
+            time.sleep(0.1)
+        else:
+            raise RuntimeError("moto did not start")
+        yield port
+    finally:
+        process.terminate()
+        process.wait()

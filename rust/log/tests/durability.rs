@@ -1,0 +1,123 @@
+//! What is acknowledged is on the disk: the steps of one commit, in their order.
+
+use std::io::ErrorKind as IoKind;
+use std::sync::Arc;
+
+use deltaic_log::TableLocation;
+use deltaic_log::committer::{Committer, FileSystem, Outcome};
+use deltaic_protocol::{ErrorKind, Result, Version};
+use deltaic_testkit::recorded_files::{Mishap, RecordedFiles, Step};
+use futures::StreamExt;
+use tempfile::TempDir;
+
+#[expect(clippy::expect_used, reason = "a test states what it expects by failing")]
+async fn table(files: &RecordedFiles) -> Result<(TempDir, TableLocation, FileSystem)> {
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
+    let location = TableLocation::parse(&folder.path().display().to_string(), Vec::new())?;
+    let committer = FileSystem::over(&location, Arc::new(files.clone())).expect("the table is a local one");
+    committer.prepare().await?;
+    Ok((folder, location, committer))
+}
+
+fn order(files: &RecordedFiles) -> Vec<Step> {
+    files.take_steps().into_iter().map(|(step, _)| step).collect()
+}
+
+/// The bytes are on the disk before they get the version's name, and the name is before anybody is told.
+///
+/// protocol: creation-of-new-log-entries.1
+#[tokio::test]
+async fn a_file_is_synced_before_its_link_and_the_folder_behind_it() -> Result<()> {
+    use Step::{Create, Link, Remove, Sync, SyncFolder, Write};
+    let files = RecordedFiles::default();
+    let (_folder, _, committer) = table(&files).await?;
+    files.forget();
+    let first = Version::ZERO;
+    let outcome = committer.propose(first, b"one\n".to_vec()).await?;
+    assert_eq!(outcome, Outcome::Committed(first));
+    let steps = files.take_steps();
+    let order: Vec<Step> = steps.iter().map(|(step, _)| *step).collect();
+    assert_eq!(order, [Create, Write, Sync, Link, Remove, SyncFolder]);
+    let name = |step: Step| {
+        let found = steps.iter().find(|(one, _)| *one == step);
+        found.map(|(_, name)| name.as_str()).unwrap_or_default()
+    };
+    assert_eq!(name(Link), "00000000000000000000.json");
+    assert_eq!(name(SyncFolder), "_delta_log");
+    assert!(name(Create).starts_with(".00000000000000000000.json."));
+    assert_eq!(name(Create), name(Remove));
+    Ok(())
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn a_file_is_synced_before_its_rename_and_the_folder_behind_it() -> Result<()> {
+    use Step::{Create, Remove, Rename, Sync, SyncFolder, Write};
+    let files = RecordedFiles::without_links();
+    let (_folder, _, committer) = table(&files).await?;
+    files.forget();
+    committer.propose(Version::ZERO, b"one\n".to_vec()).await?;
+    // The name that is taken away is gone already.
+    assert_eq!(order(&files), [Create, Write, Sync, Rename, Remove, SyncFolder]);
+    Ok(())
+}
+
+/// The folders of a new table are on the disk before a commit is put into them.
+#[tokio::test]
+async fn new_folders_are_synced_from_above() -> Result<()> {
+    let files = RecordedFiles::default();
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
+    let uri = folder.path().join("a/b").display().to_string();
+    let location = TableLocation::parse(&uri, Vec::new())?;
+    let committer = FileSystem::over(&location, Arc::new(files.clone())).expect("the table is a local one");
+    committer.prepare().await?;
+    let above = folder
+        .path()
+        .file_name()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .into_owned();
+    let synced: Vec<String> = files.take_steps().into_iter().map(|(_, name)| name).collect();
+    assert_eq!(synced, ["b", "a", above.as_str()]);
+    committer.prepare().await?;
+    assert_eq!(files.take_steps(), [], "nothing is new");
+    Ok(())
+}
+
+/// A disk that cannot promise the bytes takes no commit, and no file stays.
+#[tokio::test]
+async fn what_cannot_be_synced_is_not_committed() -> Result<()> {
+    for step in [Step::Create, Step::Write, Step::Sync] {
+        for kind in [IoKind::Other, IoKind::StorageFull] {
+            let files = RecordedFiles::default();
+            let (_folder, location, committer) = table(&files).await?;
+            files.forget();
+            files.meets(step, Mishap::Refused(kind));
+            let error = committer.propose(Version::ZERO, b"one\n".to_vec()).await.err();
+            let error = error.expect("it fails");
+            assert_eq!(error.kind(), ErrorKind::StorageError);
+            assert!(!order(&files).contains(&Step::Link), "{step:?}");
+            assert_eq!(committer.read_commit(Version::ZERO).await?, None, "{step:?}");
+            let log = location.below("_delta_log")?;
+            assert_eq!(location.store().list(Some(&log)).count().await, 0, "{step:?}");
+            // Nothing stands in the way of the next attempt.
+            let again = committer.propose(Version::ZERO, b"two\n".to_vec()).await?;
+            assert_eq!(again, Outcome::Committed(Version::ZERO), "{step:?}");
+        }
+    }
+    Ok(())
+}
+
+/// Past the link it is the version: whatever fails then, nobody is told that it is not.
+#[tokio::test]
+async fn what_is_linked_is_committed() -> Result<()> {
+    for step in [Step::Remove, Step::SyncFolder] {
+        let files = RecordedFiles::default();
+        let (_folder, _, committer) = table(&files).await?;
+        files.forget();
+        files.meets(step, Mishap::Refused(IoKind::Other));
+        let outcome = committer.propose(Version::ZERO, b"one\n".to_vec()).await?;
+        assert_eq!(outcome, Outcome::Committed(Version::ZERO), "{step:?}");
+    }
+    Ok(())
+}

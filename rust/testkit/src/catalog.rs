@@ -1,0 +1,194 @@
+//! A catalog that manages one table, as far as commits go: proposals are staged beside the log, it ratifies one a version,
+//! in memory and under a lock, and publishes them in order.
+//!
+//! Protocol: *Commit Protocol*, *Publishing Commits* of catalog-managed tables.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use bytes::Bytes;
+use deltaic_log::TableLocation;
+use deltaic_log::clock::new_id;
+use deltaic_log::committer::{Answer, Committer, Outcome};
+use deltaic_log::store_error::store_error;
+use deltaic_protocol::log_path::{LOG_FOLDER, LogPath, STAGED_COMMITS};
+use deltaic_protocol::{Error, ErrorKind, Result, Version};
+use object_store::{ObjectStore, PutMode, PutOptions};
+
+use crate::fault::Fault;
+
+/// When a ratified commit gets its place in the log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Publishing {
+    /// As soon as it is ratified.
+    AtOnce,
+    /// When [`Catalog::publish`] is called.
+    Later,
+}
+
+/// The catalog of one table, and the client that talks to it. Clones are one catalog.
+#[derive(Clone, Debug)]
+pub struct Catalog {
+    table: Arc<TableLocation>,
+    publishing: Publishing,
+    state: Arc<Mutex<State>>,
+    /// Held by who publishes: version after version.
+    publisher: Arc<tokio::sync::Mutex<()>>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// Where the commits lie that are ratified, version by version.
+    ratified: Vec<String>,
+    published: usize,
+    faults: Vec<(usize, Fault)>,
+}
+
+impl Catalog {
+    /// A catalog that has just taken over a table, whose log has so many versions.
+    #[must_use]
+    pub fn over(table: &Arc<TableLocation>, versions: i64, publishing: Publishing) -> Self {
+        let versions = (0..versions).filter_map(|number| Version::try_new(number).ok());
+        let ratified: Vec<String> = versions.map(LogPath::commit).collect();
+        let published = ratified.len();
+        let state = State {
+            ratified,
+            published,
+            faults: Vec::new(),
+        };
+        Self {
+            table: Arc::clone(table),
+            publishing,
+            state: Arc::new(Mutex::new(state)),
+            publisher: Arc::default(),
+        }
+    }
+
+    /// What the next requests to ratify this version meet, in order.
+    pub fn meets(&self, version: usize, faults: &[Fault]) {
+        let mut state = self.state();
+        state.faults.extend(faults.iter().map(|fault| (version, *fault)));
+    }
+
+    /// Where the ratified commits lie, version by version.
+    #[must_use]
+    pub fn ratified(&self) -> Vec<String> {
+        self.state().ratified.clone()
+    }
+
+    /// Publishes what is ratified: each version behind the one before.
+    ///
+    /// # Errors
+    ///
+    /// `StorageError` where the store fails; what is ratified stays so.
+    pub async fn publish(&self) -> Result<()> {
+        let _one_at_a_time = self.publisher.lock().await;
+        loop {
+            let next = {
+                let state = self.state();
+                let staged = state.ratified.get(state.published).cloned();
+                staged.map(|staged| (state.published, staged))
+            };
+            let Some((number, staged)) = next else {
+                return Ok(());
+            };
+            let version = Version::try_new(i64::try_from(number).unwrap_or(i64::MAX))?;
+            let bytes = self.table.read(&staged).await;
+            let bytes = bytes.map_err(|error| store_error(&error, &staged))?;
+            match self.put(&LogPath::commit(version), bytes).await {
+                // Others may publish too: it is the same commit.
+                Ok(()) | Err(object_store::Error::AlreadyExists { .. }) => {
+                    self.state().published = number + 1
+                }
+                Err(error) => return Err(store_error(&error, &LogPath::commit(version))),
+            }
+        }
+    }
+
+    async fn put(&self, relative: &str, bytes: Bytes) -> Result<(), object_store::Error> {
+        let path = self.table.below(relative);
+        let path = path.map_err(|error| object_store::Error::Generic {
+            store: "catalog",
+            source: Box::new(error),
+        })?;
+        let options = PutOptions {
+            mode: PutMode::Create,
+            ..PutOptions::default()
+        };
+        let put = self.table.store().put_opts(&path, bytes.into(), options);
+        put.await.map(|_| ())
+    }
+
+    /// Ratifies a staged commit: a version once, and behind the one before.
+    fn ratify(&self, version: Version, staged: &str) -> Result<Outcome> {
+        let mut state = self.state();
+        let asked = usize::try_from(version.as_i64()).unwrap_or(usize::MAX);
+        let met = state.faults.iter().position(|(meant, _)| *meant == asked);
+        let fault = met.map(|place| state.faults.remove(place).1);
+        if fault == Some(Fault::RequestLost) {
+            return Ok(Outcome::Unknown(version));
+        }
+        let next = i64::try_from(state.ratified.len()).unwrap_or(i64::MAX);
+        let outcome = match version.as_i64().cmp(&next) {
+            std::cmp::Ordering::Less => Outcome::Lost(version),
+            std::cmp::Ordering::Equal => {
+                state.ratified.push(staged.to_owned());
+                Outcome::Committed(version)
+            }
+            std::cmp::Ordering::Greater => {
+                let why = format!("the catalog has ratified {next} versions and waits for the next");
+                return Err(Error::new(ErrorKind::StorageError, why)
+                    .with("version", version)
+                    .hint("propose the version that follows the newest one"));
+            }
+        };
+        Ok(if fault == Some(Fault::AnswerLost) {
+            Outcome::Unknown(version)
+        } else {
+            outcome
+        })
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    async fn stage_and_ratify(&self, version: Version, commit: Vec<u8>) -> Result<Outcome> {
+        // Each attempt has a file of its own: what is staged is never used for another.
+        let stem = version.file_stem();
+        let staged = format!("{LOG_FOLDER}/{STAGED_COMMITS}/{stem}.{}.json", new_id());
+        let put = self.put(&staged, commit.into()).await;
+        put.map_err(|error| store_error(&error, &staged).with("version", version))?;
+        let outcome = self.ratify(version, &staged)?;
+        if self.publishing == Publishing::AtOnce {
+            // It is ratified whatever becomes of this; who publishes next does it again.
+            let _ = self.publish().await;
+        }
+        Ok(outcome)
+    }
+
+    async fn ratified_commit(&self, version: Version) -> Result<Option<Bytes>> {
+        let place = usize::try_from(version.as_i64()).unwrap_or(usize::MAX);
+        let staged = self.state().ratified.get(place).cloned();
+        let Some(staged) = staged else {
+            return Ok(None);
+        };
+        let bytes = self.table.read(&staged).await;
+        bytes
+            .map(Some)
+            .map_err(|error| store_error(&error, &staged).with("version", version))
+    }
+}
+
+impl Committer for Catalog {
+    fn prepare(&self) -> Answer<'_, ()> {
+        self.table.prepare()
+    }
+
+    fn propose(&self, version: Version, commit: Vec<u8>) -> Answer<'_, Outcome> {
+        Box::pin(self.stage_and_ratify(version, commit))
+    }
+
+    fn read_commit(&self, version: Version) -> Answer<'_, Option<Bytes>> {
+        Box::pin(self.ratified_commit(version))
+    }
+}

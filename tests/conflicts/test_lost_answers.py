@@ -1,0 +1,42 @@
+"""A file system that links each commit and says that it failed: every commit lands once, and nobody fails."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import deltaic
+
+from .appender import SCHEMA
+from .writers import landed_once, on_disk, race
+
+SOURCE = Path(__file__).with_name("unheard_link.c")
+WRITERS, COMMITS = 8, 8
+
+
+@pytest.fixture(scope="module")
+def preloaded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The library that stands before the C library's own link."""
+    compiler = shutil.which("cc")
+    if compiler is None or not sys.platform.startswith("linux"):
+        pytest.skip("a C compiler (cc) on Linux is needed to put something before the file system")
+    library = tmp_path_factory.mktemp("unheard") / "unheard_link.so"
+    command = [compiler, "-shared", "-fPIC", "-O1", "-o", str(library), str(SOURCE), "-ldl"]
+    subprocess.run(command, check=True)
+    return library
+
+
+def test_a_link_that_is_made_unheard_is_one_commit(tmp_path: Path, preloaded: Path) -> None:
+    root, record = tmp_path / "t", tmp_path / "lost"
+    deltaic.Table.create(root, SCHEMA)
+    environment = {"LD_PRELOAD": str(preloaded), "UNHEARD_LINKS": str(record)}
+    told = race(root, WRITERS, COMMITS, environment=environment)
+    landed_once(told, COMMITS, on_disk(root))
+    # Every commit that landed did so unheard.
+    assert record.stat().st_size == WRITERS * COMMITS
+    left = [path.name for path in (root / "_delta_log").iterdir() if path.name.endswith(".tmp")]
+    assert left == []

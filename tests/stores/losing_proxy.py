@@ -1,0 +1,86 @@
+"""A proxy before a store that loses the answer to every commit's put that the store has taken."""
+
+from __future__ import annotations
+
+import contextlib
+import http.client
+import re
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+COMMIT = re.compile(r"/_delta_log/\d{20}\.json$")
+INSTEAD = (500, 503, None, 429, 502)
+"""What the client hears in the answer's place, by turns: a status, or a connection that is closed."""
+
+
+@dataclass
+class LosingProxy:
+    """Where the store is, and what has been lost so far."""
+
+    behind: int
+    port: int = 0
+    lost: list[str] = field(default_factory=list)
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+    proxy: LosingProxy
+
+    def log_message(self, *_: object) -> None:
+        """Nothing is printed."""
+
+    def _handle(self) -> None:
+        body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        headers = {name: value for name, value in self.headers.items() if name.lower() != "connection"}
+        with contextlib.closing(http.client.HTTPConnection("127.0.0.1", self.proxy.behind)) as store:
+            store.request(self.command, self.path, body, headers)
+            answer = store.getresponse()
+            said = answer.read()
+        if self.command == "PUT" and COMMIT.search(self.path) and answer.status == 200:
+            with self.proxy.lock:
+                instead = INSTEAD[len(self.proxy.lost) % len(INSTEAD)]
+                self.proxy.lost.append(self.path)
+            if instead is None:
+                self.close_connection = True
+            else:
+                self._send(instead, b"", [])
+            return
+        self._send(answer.status, said, answer.getheaders())
+
+    do_GET = do_PUT = do_HEAD = do_DELETE = do_POST = _handle  # noqa: N815 (the names are the library's)
+
+    def _send(self, status: int, body: bytes, headers: list[tuple[str, str]]) -> None:
+        with contextlib.suppress(OSError):
+            self.send_response_only(status)
+            length = str(len(body))
+            for name, value in headers:
+                if name.lower() == "content-length":
+                    length = value  # that of a HEAD tells of a body which is not sent
+                elif name.lower() not in ("transfer-encoding", "connection"):
+                    self.send_header(name, value)
+            self.send_header("Content-Length", length)
+            self.end_headers()
+            if self.command != "HEAD":
+                self.wfile.write(body)
+
+
+@contextlib.contextmanager
+def losing_proxy(behind: int) -> Iterator[LosingProxy]:
+    """A proxy before the store on a port, on a free port of this machine."""
+    proxy = LosingProxy(behind)
+    handler = type("Handler", (_Handler,), {"proxy": proxy})
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    server.daemon_threads = True
+    proxy.port = server.server_address[1]
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
+    thread.start()
+    try:
+        yield proxy
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
