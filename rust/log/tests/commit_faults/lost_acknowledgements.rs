@@ -15,7 +15,7 @@ use super::table::{commit, found, open, table, win};
 const RUNS: u64 = 128;
 
 /// How many operations each run makes.
-const OPERATIONS: i64 = 5;
+const OPERATIONS: i64 = 3;
 
 /// Every answer to a put may be lost, done or not, and others win in between: every operation ends well, at the first try,
 /// and is there once.
@@ -52,7 +52,7 @@ async fn a_store_that_loses_answers_doubles_nothing_and_fails_nothing() -> Resul
         }
     }
     assert_eq!((doubled, failed), (0, 0), "{lost} answers were lost");
-    assert!(lost > 512, "only {lost} answers were lost");
+    assert!(lost > 256, "only {lost} answers were lost");
     Ok(())
 }
 
@@ -97,17 +97,22 @@ async fn writers_that_are_lost_on_a_file_system_double_nothing_and_fail_nothing(
         for number in 1..=OPERATIONS {
             let how = format!("run {run}, operation {number}");
             let mut read = open(&location).await?;
+            let mut is_lost = false;
             for _ in 0..chance.below(4) {
                 let cut = [Cut::Done, Cut::UnderWay][chance.below(2)];
-                let ended = cut_off(commit(&read, number, None), chance.below(6), cut).await;
+                let ended = cut_off(commit(&read, number, None), chance.below(3), cut).await;
+                is_lost = ended.is_none();
+                lost += usize::from(is_lost);
                 failed += usize::from(matches!(ended, Some(Err(_))));
-                lost += usize::from(ended.is_none());
+                if !is_lost {
+                    break;
+                }
                 if chance.below(2) == 0 {
                     read = open(&location).await?;
                 }
             }
             match commit(&read, number, None).await {
-                Ok(committed) => done += usize::from(committed.skipped),
+                Ok(committed) => done += usize::from(is_lost && committed.skipped),
                 Err(_) => failed += 1,
             }
             let times = found(&location, number, None, &how).await?.len();
@@ -116,7 +121,7 @@ async fn writers_that_are_lost_on_a_file_system_double_nothing_and_fail_nothing(
     }
     assert_eq!((doubled, failed), (0, 0), "{lost} writers were lost");
     assert!(
-        lost > 256 && done > 128,
+        lost > 100 && done > 20,
         "{lost} writers were lost, {done} of them had committed"
     );
     Ok(())

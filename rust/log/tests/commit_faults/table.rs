@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 const ROWS: (i64, i64, [i64; 2]) = (10, 5, [3, 4]);
 
 /// The last version before any winner.
-pub const READ: i64 = 1;
+const READ: i64 = 1;
 
 fn file(path: &str, rows: i64, first_row: i64, version: i64) -> Value {
     json!({"add": {"path": path, "partitionValues": {}, "size": 1, "modificationTime": 0, "dataChange": true,
@@ -34,7 +34,7 @@ fn mark(mark: i64) -> Value {
 }
 
 /// A table with row ids and times of its own, of two files.
-pub async fn table() -> Result<TableBuilder> {
+pub(crate) async fn table() -> Result<TableBuilder> {
     let mut first = TableBuilder::first_actions();
     let features = ["inCommitTimestamp", "rowTracking", "domainMetadata"];
     first[0] =
@@ -56,7 +56,7 @@ pub async fn table() -> Result<TableBuilder> {
 }
 
 /// Lets others win versions.
-pub async fn win(table: &mut TableBuilder, winners: i64) -> Result<()> {
+pub(crate) async fn win(table: &mut TableBuilder, winners: i64) -> Result<()> {
     for number in 0..winners {
         let (version, first_row) = (READ + 1 + number, 2 * ROWS.0 + number * ROWS.1);
         let add = file(&format!("theirs{number}"), ROWS.1, first_row, version);
@@ -67,17 +67,17 @@ pub async fn win(table: &mut TableBuilder, winners: i64) -> Result<()> {
     Ok(())
 }
 
-pub async fn open(location: &Arc<TableLocation>) -> Result<Snapshot> {
+pub(crate) async fn open(location: &Arc<TableLocation>) -> Result<Snapshot> {
     Snapshot::load(Arc::clone(location), None, LoadOptions::default()).await
 }
 
 /// The files of a commit of ours, by its number.
-pub fn names(number: i64) -> [String; 2] {
+pub(crate) fn names(number: i64) -> [String; 2] {
     [format!("ours{number}a"), format!("ours{number}b")]
 }
 
 /// Takes a file away and brings two, in the name of an application that thereby comes to `number`.
-pub async fn commit(snapshot: &Snapshot, number: i64, takes: Option<&str>) -> Result<Committed> {
+pub(crate) async fn commit(snapshot: &Snapshot, number: i64, takes: Option<&str>) -> Result<Committed> {
     let operation = Operation {
         name: "UPDATE",
         parameters: Vec::new(),
@@ -109,7 +109,7 @@ fn gone(path: &str) -> Add {
 }
 
 /// Each version's actions; every version up to the newest is there.
-pub async fn history(location: &Arc<TableLocation>) -> Result<Vec<Vec<Value>>> {
+async fn history(location: &Arc<TableLocation>) -> Result<Vec<Vec<Value>>> {
     let newest = open(location).await?.version().as_i64();
     let mut all = Vec::new();
     for version in 0..=newest {
@@ -130,8 +130,13 @@ fn of<'a>(actions: &'a [Value], name: &'a str) -> Vec<&'a Value> {
     actions.iter().filter_map(|action| action.get(name)).collect()
 }
 
+fn mark_of(domain: &Value) -> Option<i64> {
+    let configuration: Value = serde_json::from_str(domain["configuration"].as_str()?).ok()?;
+    configuration["rowIdHighWaterMark"].as_i64()
+}
+
 /// The versions whose commits hold anything of ours; each holds all of it, numbered and timed behind the version before.
-pub async fn found(
+pub(crate) async fn found(
     location: &Arc<TableLocation>,
     number: i64,
     takes: Option<&str>,
@@ -144,15 +149,8 @@ pub async fn found(
             .filter_map(|add| add["path"].as_str())
             .collect();
         let marks: Vec<i64> = of(actions, "domainMetadata")
-            .iter()
-            .filter_map(|domain| {
-                domain["configuration"]
-                    .as_str()?
-                    .split([':', '}'])
-                    .nth(1)?
-                    .parse()
-                    .ok()
-            })
+            .into_iter()
+            .filter_map(mark_of)
             .collect();
         let time = of(actions, "commitInfo")[0]["inCommitTimestamp"].as_i64();
         assert!(time > Some(last_time), "{how}: the time of version {version}");
