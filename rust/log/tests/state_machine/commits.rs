@@ -170,7 +170,7 @@ impl Machine {
 fn told(wish: &Wish) -> String {
     let mut told = wish.name.to_owned();
     for (path, file) in &wish.adds {
-        told += &format!(" +{path}({})", file.rows);
+        told += &format!(" +{path}({})", file.rows.unwrap_or(0));
     }
     for path in &wish.removes {
         told += &format!(" -{path}");

@@ -8,7 +8,8 @@ use deltaic_protocol::change::TableChange;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct File {
     pub(crate) size: i64,
-    pub(crate) rows: u64,
+    /// How many rows it has, deleted ones too; none where that cannot be read any more.
+    pub(crate) rows: Option<u64>,
     /// The value of the partition column, where the table has one.
     pub(crate) partition: Option<String>,
     /// The rows that its vector deletes.
@@ -97,7 +98,7 @@ impl State {
             let mut file = file.clone();
             if numbers_rows {
                 let first = after.mark.unwrap_or(-1) + 1;
-                after.mark = Some(first + i64::try_from(file.rows).unwrap_or(0) - 1);
+                after.mark = Some(first + i64::try_from(file.rows.unwrap_or(0)).unwrap_or(0) - 1);
                 file.numbered = Some((first, i64::try_from(version).unwrap_or(0)));
             }
             assert!(
@@ -206,9 +207,10 @@ impl History {
     pub(crate) fn commit(&mut self, wish: Wish, time_ms: Option<i64>) {
         let version = self.versions.len();
         let state = self.last().after(&wish, version, self.numbers_rows);
+        let last_ms = self.versions[version - 1].time_ms;
         assert!(
-            time_ms.is_none() || time_ms > self.versions[version - 1].time_ms,
-            "time stands still"
+            time_ms.is_none() || time_ms > last_ms,
+            "time stands still: {last_ms:?}, {time_ms:?}"
         );
         assert!(state.mark >= self.last().mark, "the mark of row ids falls");
         self.versions.push(Version { wish, state, time_ms });

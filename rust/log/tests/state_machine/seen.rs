@@ -67,14 +67,14 @@ pub(crate) async fn seen(snapshot: &Snapshot) -> Result<State> {
 fn file(batch: &FilesBatch, row: usize) -> Result<File> {
     let adds = &batch.adds;
     let records = batch.statistics.as_ref();
-    let records = records.and_then(|known| known.num_records.as_any().downcast_ref::<Int64Array>().cloned());
-    let rows = records.map_or(-1, |records| records.value(row));
+    let records = records.and_then(|known| known.num_records.as_any().downcast_ref::<Int64Array>());
+    let rows = records.and_then(|records| records.is_valid(row).then(|| records.value(row)));
     let vector = adds.descriptor(row);
     let texts = values_of_row(&adds.partition_values, row);
     let value = texts.into_iter().find(|(name, _)| *name == PARTITION);
     Ok(File {
         size: adds.size.value(row),
-        rows: u64::try_from(rows).unwrap_or(u64::MAX),
+        rows: rows.map(|rows| u64::try_from(rows).unwrap_or(u64::MAX)),
         partition: value.and_then(|(_, value)| value.map(Into::into)),
         deleted: rows_of(vector.as_ref())?,
         numbered: adds.base_row_id(row).zip(adds.default_row_commit_version(row)),

@@ -5,7 +5,7 @@ use deltaic_log::checksum::keep_checksum;
 use deltaic_log::cleanup::clean_up;
 use deltaic_log::clock::now_ms;
 use deltaic_log::compaction::compact;
-use deltaic_protocol::Result;
+use deltaic_protocol::{ErrorKind, Result};
 
 use super::machine::{Machine, WRITERS, number_of};
 use super::place::{Ended, Mishap, to_version};
@@ -44,7 +44,16 @@ impl Machine {
             .await;
         self.trace
             .end(&ended, |said| format!("{}, {:?}", said.path, said.hint));
-        self.ends_well(&ended);
+        if self.has_outlived(&snapshot)
+            && let Some(Err(error)) = &ended.said
+        {
+            // What stands is read again where it lies, and there it lies no more: the table has to be opened again.
+            let known = [ErrorKind::CorruptLog, ErrorKind::VersionNotFound];
+            assert!(ended.was_met || known.contains(&error.kind()), "{error}");
+            self.held[writer] = None;
+        } else {
+            self.ends_well(&ended);
+        }
         if let Some(Ok(said)) = &ended.said {
             assert_eq!(said.version, to_version(version));
             assert!(ended.was_met || !matches!(said.hint, HintOutcome::Failed(_)));

@@ -108,7 +108,7 @@ fn to_add(path: &str, file: &File, wish: &Wish) -> Result<Add> {
         size: file.size,
         modification_time: 1,
         data_change: wish.changes_rows,
-        stats: Some(format!(r#"{{"numRecords":{}}}"#, file.rows)),
+        stats: file.rows.map(|rows| format!(r#"{{"numRecords":{rows}}}"#)),
         deletion_vector: to_vector(&file.deleted)?,
         base_row_id: file.numbered.map(|(first, _)| first),
         default_row_commit_version: file.numbered.map(|(_, version)| version),

@@ -57,7 +57,7 @@ impl Machine {
             let partition = self.chance.below(3);
             let file = File {
                 size: i64::try_from(1 + self.chance.below(1000)).unwrap_or(1),
-                rows: u64::try_from(1 + self.chance.below(20)).unwrap_or(1),
+                rows: u64::try_from(1 + self.chance.below(20)).ok(),
                 partition: self.form.is_partitioned.then(|| format!("p{partition}")),
                 ..File::default()
             };
@@ -105,7 +105,9 @@ impl Machine {
         let mut deletes = Vec::new();
         for path in self.some_files(read, 2) {
             let file = &read.files[&path];
-            let mut left: Vec<u64> = (0..file.rows).filter(|row| !file.deleted.contains(row)).collect();
+            let mut left: Vec<u64> = (0..file.rows.unwrap_or(0))
+                .filter(|row| !file.deleted.contains(row))
+                .collect();
             let mut rows = BTreeSet::new();
             for _ in 0..=self.chance.below(3) {
                 // One row stays: a file without rows would be removed.
