@@ -40,13 +40,13 @@ impl Machine {
             self.tally.mishaps += 1;
         }
         // Whoever was cut off is gone; others go on with what they hold, or look again.
-        if ended.said.is_none() || self.chance.below(4) == 0 {
+        if ended.said.is_none() || self.chance.below(10) == 0 {
             self.held[writer] = None;
             self.compare_newest().await?;
         } else if self.chance.below(3) > 0 {
             let fresh = snapshot.refresh().await?;
             assert_eq!(number_of(&fresh), self.history.newest(), "a refresh is behind");
-            self.compare(&fresh).await?;
+            self.glance(&fresh).await?;
             self.held[writer] = Some(fresh);
         }
         Ok(())

@@ -13,7 +13,7 @@ use deltaic_testkit::hostile::mutation::Chance;
 
 use super::model::{History, Version, Wish};
 use super::place::{Medium, Mishap, Place, to_version};
-use super::seen::seen;
+use super::seen::{Look, seen};
 use super::tally::Tally;
 use super::trace::Trace;
 use super::wish::PARTITION;
@@ -150,7 +150,7 @@ impl Machine {
             mishap = Mishap::None;
         };
         let first = self.load(None).await?;
-        let state = seen(&first).await?;
+        let state = seen(&first, Look::Whole).await?;
         for (key, value) in &self.form.properties {
             assert_eq!(state.properties.get(key), Some(value), "a property is missing");
         }
@@ -175,10 +175,24 @@ impl Machine {
         Snapshot::load(location, version.map(to_version), LoadOptions::default()).await
     }
 
+    /// A snapshot is the model at its version as far as is known once it is opened.
+    pub(crate) async fn glance(&self, snapshot: &Snapshot) -> Result<()> {
+        let version = number_of(snapshot);
+        let mut expected = self.history.state(version).clone();
+        expected.gone.clear();
+        for file in expected.files.values_mut() {
+            file.rows = None;
+        }
+        let seen = seen(snapshot, Look::Short).await?;
+        assert_eq!(seen, expected, "version {version} is not what it should be");
+        assert_eq!(snapshot.warnings(), [""; 0], "version {version}");
+        Ok(())
+    }
+
     /// A snapshot is the model at its version, and nothing had to be passed over for it.
     pub(crate) async fn compare(&self, snapshot: &Snapshot) -> Result<()> {
         let version = number_of(snapshot);
-        let mut seen = seen(snapshot).await?;
+        let mut seen = seen(snapshot, Look::Whole).await?;
         let expected = self.history.state(version);
         if self.has_outlived(snapshot) {
             // Statistics are read where they lie when they are asked for, and there they lie no more.
@@ -231,7 +245,10 @@ impl Machine {
     /// The snapshot of a writer, who opens the table where it holds none.
     pub(crate) async fn hold(&mut self, writer: usize) -> Result<Snapshot> {
         if self.held[writer].is_none() {
-            self.held[writer] = Some(self.compare_newest().await?);
+            let newest = self.load(None).await?;
+            assert_eq!(number_of(&newest), self.history.newest(), "the newest version");
+            self.glance(&newest).await?;
+            self.held[writer] = Some(newest);
         }
         Ok(self.held[writer].clone().expect("it was just opened"))
     }

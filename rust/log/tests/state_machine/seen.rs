@@ -15,10 +15,23 @@ use deltaic_protocol::row_tracking;
 use super::model::{File, State};
 use super::wish::PARTITION;
 
+/// How closely a snapshot is looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Look {
+    /// What is known once it is opened.
+    Short,
+    /// Besides what it leaves where it lies until it is asked: how many rows files have, and what is gone.
+    Whole,
+}
+
 /// The table that a snapshot tells of.
-pub(crate) async fn seen(snapshot: &Snapshot) -> Result<State> {
+pub(crate) async fn seen(snapshot: &Snapshot, look: Look) -> Result<State> {
+    let statistics = match look {
+        Look::Short => WithStatistics::None,
+        Look::Whole => WithStatistics::NumRecords,
+    };
     let pruning = Pruning {
-        statistics: WithStatistics::NumRecords,
+        statistics,
         predicate: None,
     };
     let (found, _) = snapshot.prune(pruning).await?;
@@ -34,7 +47,11 @@ pub(crate) async fn seen(snapshot: &Snapshot) -> Result<State> {
     }
     assert_eq!(snapshot.num_files(), files.len());
     let mut gone = BTreeSet::new();
-    for batch in &snapshot.tombstones().await?.1 {
+    let tombstones = match look {
+        Look::Short => Vec::new(),
+        Look::Whole => snapshot.tombstones().await?.1,
+    };
+    for batch in &tombstones {
         for row in 0..batch.num_rows() {
             assert!(gone.insert(tombstone(batch, row)?), "a file is gone twice");
         }
