@@ -2,6 +2,8 @@
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use tokio::time::Instant;
+
 /// Milliseconds since the epoch, now.
 #[must_use]
 pub fn now_ms() -> i64 {
@@ -14,6 +16,32 @@ pub fn now_ms() -> i64 {
         .ok()
         .and_then(|since| i64::try_from(since.as_millis()).ok())
         .unwrap_or(0)
+}
+
+/// A point in time after which nothing new is begun. It goes by a clock that nobody sets.
+#[derive(Clone, Copy, Debug)]
+pub struct Deadline(Option<Instant>);
+
+impl Deadline {
+    /// So long from now; one that is too far for the clock never comes.
+    #[must_use]
+    pub fn after(duration: Duration) -> Self {
+        Self(instant().checked_add(duration))
+    }
+
+    /// Whether it has come.
+    #[must_use]
+    pub fn has_passed(self) -> bool {
+        self.0.is_some_and(|end| instant() >= end)
+    }
+}
+
+fn instant() -> Instant {
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "this is the door that the ban points to"
+    )]
+    Instant::now()
 }
 
 /// A random UUID in its usual spelling.
