@@ -33,9 +33,8 @@ def to_options(
         TypeError: One is of another type.
         ValueError: One makes no sense.
 
-    >>> to_options(
-    ...     commit_info=None, app_transaction=None, max_attempts=3, deadline=1.5, isolation=None, row_level=True
-    ... )["deadline_ms"]
+    >>> given = {"commit_info": None, "app_transaction": None, "isolation": None, "row_level": True}
+    >>> to_options(max_attempts=3, deadline=1.5, **given)["deadline_ms"]
     1500
     """
     # The type says so already; a caller without a type checker gets the sentence.

@@ -451,8 +451,8 @@ class Table:
             app_transaction: The name of your application and how far it comes, as for `append`.
             isolation: What others may do between what is read and the commit, instead of what the table's
                 ``delta.isolationLevel`` says. ``"Serializable"``: nothing that would have been read.
-                ``"WriteSerializable"``: blind appends. ``"SnapshotIsolation"``: anything but the end of a file
-                that is read or removed.
+                ``"WriteSerializable"``: blind appends. ``"SnapshotIsolation"``: anything but the end of a
+                file that is read or removed.
             row_level: Whether two commits that delete different rows of one file by deletion vectors both
                 win. When False a file is what they may not share, as with delta-spark.
             deadline: Seconds from now, or a timedelta, after which no further version is tried.

@@ -60,8 +60,10 @@ class Transaction:
 
     @property
     def is_done(self) -> bool:
-        """Whether the application of ``app_transaction`` is as far already: then nothing is staged, data is not
-        read, and the block commits nothing."""
+        """Whether the application of ``app_transaction`` is as far already.
+
+        Then nothing is staged, data is not read, and the block commits nothing.
+        """
         return self._rust.is_done
 
     def read(self, predicate: Predicate | None = None, columns: Sequence[str] | None = None) -> Scan:
@@ -81,14 +83,23 @@ class Transaction:
         return scan
 
     def files(self, predicate: Predicate | None = None, *, stats: bool = False) -> ArrowTable:
-        """The live files that may hold a row of the predicate, as `Snapshot.files` has them, noted as read."""
+        """The live files that may hold a row of the predicate, noted as read.
+
+        Args:
+            predicate: As for `read`.
+            stats: Add the files' statistics.
+
+        Returns:
+            The columns of `Snapshot.files`.
+        """
         self._ensure_open()
         sql = to_sql(predicate, self._snapshot.schema)
         return ArrowTable(self._rust.files(predicate=sql, stats=stats))
 
     def read_app(self, app_id: str) -> int | None:
-        """How far an application has come, noted as read: another run of it that comes further before the commit
-        is a `ConcurrentTransaction`. None where it has brought nothing.
+        """How far an application has come, noted as read; None where it has brought nothing.
+
+        Where another run of it comes further before the commit, the commit is a `ConcurrentTransaction`.
         """
         self._ensure_open()
         return self._rust.read_app(app_id)
@@ -124,13 +135,16 @@ class Transaction:
         self._rust.remove(list(paths))
 
     def delete_rows(self, rows: Mapping[str, Iterable[int]]) -> int:
-        """Stages that single rows go: their files stay and get deletion vectors. How many of them were still there.
+        """Stages that single rows go: their files stay and get deletion vectors.
 
         Two transactions that delete different rows of one file both win, unless ``row_level=False`` was asked
         for, or rows were read through the transaction, since other rows may have decided then.
 
         Args:
             rows: For each path as the log has it, the positions of the rows in the file, counted from 0.
+
+        Returns:
+            How many of the rows were still there.
 
         Raises:
             UnsupportedFeature: The table's files get no deletion vectors (``delta.enableDeletionVectors``).
@@ -186,5 +200,7 @@ def _positions(path: str, positions: Iterable[int]) -> list[int]:
     found = [whole_number("a position", position) for position in positions]
     lowest = min(found, default=0)
     if lowest < 0 or max(found, default=0) >= 1 << 63:
-        raise ValueError(f"positions count from 0, and {path!r} is given {lowest if lowest < 0 else max(found)}")
+        raise ValueError(
+            f"positions count from 0, and {path!r} is given {lowest if lowest < 0 else max(found)}"
+        )
     return found

@@ -1,16 +1,17 @@
 //! Rows that come: they are written into data files at once, and staged as adds.
 
 use arrow_array::RecordBatchReader;
+use deltaic_log::TableLocation;
 use deltaic_protocol::Result;
 
 use super::TableTransaction;
-use crate::write::{TableWriter, Written, write_stream};
+use crate::write::{TableWriter, Written, give_up, write_stream};
 
 /// What was written for a transaction.
 #[derive(Default)]
 pub(super) struct Appended {
-    /// What can remove the files again.
-    writers: Vec<TableWriter>,
+    /// The files below the table's root.
+    written: Vec<String>,
     /// How many files there are.
     pub(super) files: usize,
     /// How many rows there are.
@@ -21,10 +22,8 @@ pub(super) struct Appended {
 
 impl Appended {
     /// Removes what was written, once it is proved that no commit names it.
-    pub(super) async fn abort(&mut self) {
-        for mut writer in std::mem::take(&mut self.writers) {
-            writer.abort().await;
-        }
+    pub(super) async fn abort(&mut self, location: &TableLocation) {
+        give_up(location, std::mem::take(&mut self.written)).await;
     }
 
     fn count(&mut self, written: &Written) {
@@ -36,7 +35,7 @@ impl Appended {
 
     /// Leaves what was written where it is.
     pub(super) fn keep(&mut self) {
-        self.writers.clear();
+        self.written.clear();
     }
 }
 
@@ -55,7 +54,7 @@ impl TableTransaction {
                 let rows = written.rows;
                 self.appended.count(&written);
                 self.proposal.adds.extend(written.adds);
-                self.appended.writers.push(writer);
+                self.appended.written.extend(writer.into_begun());
                 Ok(rows)
             }
             Err(error) => {

@@ -36,7 +36,7 @@ impl TableTransaction {
 
     /// Gives the transaction up: nothing was committed, and what was written is removed.
     pub async fn abandon(&mut self) {
-        self.appended.abort().await;
+        self.appended.abort(self.snapshot.location()).await;
         self.vectors.abort().await;
     }
 

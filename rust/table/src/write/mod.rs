@@ -3,6 +3,7 @@
 mod append;
 mod check;
 mod data_file;
+mod give_up;
 mod partition;
 mod statistics;
 mod table_writer;
@@ -12,5 +13,6 @@ mod vector_file;
 pub use append::append_stream;
 pub(crate) use append::write_stream;
 pub use check::Incoming;
+pub(crate) use give_up::give_up;
 pub use table_writer::{TableWriter, Written};
 pub(crate) use united_vectors::UnitedVectors;

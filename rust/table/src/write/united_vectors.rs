@@ -10,8 +10,8 @@ use deltaic_log::fault::caught;
 use deltaic_log::transaction::{SharedFile, United, Vectors, unite};
 use deltaic_protocol::Result;
 use deltaic_protocol::deletion_vector::{Bitmap, Descriptor};
-use object_store::ObjectStoreExt;
 
+use super::give_up::give_up;
 use super::vector_file::{VectorsWritten, write_vectors};
 use crate::read::{VectorOf, read_vectors};
 
@@ -60,27 +60,18 @@ impl UnitedVectors {
     pub(crate) async fn settle(&self) {
         let all = self.with(std::mem::take);
         let superseded = all.0.into_iter().filter(|(_, paths)| paths.is_empty());
-        self.delete(superseded.map(|(relative, _)| relative)).await;
+        give_up(&self.location, superseded.map(|(relative, _)| relative)).await;
     }
 
     /// Removes every file, once it is proved that no commit names one.
     pub(crate) async fn abort(&self) {
         let all = self.with(std::mem::take);
-        self.delete(all.0.into_keys()).await;
+        give_up(&self.location, all.0.into_keys()).await;
     }
 
     /// Leaves the files where they are, since a commit may name them.
     pub(crate) fn keep(&self) {
         drop(self.with(std::mem::take));
-    }
-
-    /// What cannot be removed is no part of the table and harms nothing.
-    async fn delete(&self, files: impl Iterator<Item = String>) {
-        for relative in files {
-            if let Ok(path) = self.location.below(&relative) {
-                let _ = self.location.store().delete(&path).await;
-            }
-        }
     }
 
     fn with<T>(&self, change: impl FnOnce(&mut Written) -> T) -> T {
