@@ -26,22 +26,14 @@ impl Deadline {
     /// So long from now; one that is too far for the clock never comes.
     #[must_use]
     pub fn after(duration: Duration) -> Self {
-        Self(instant().checked_add(duration))
+        Self(Instant::now().checked_add(duration))
     }
 
     /// Whether it has come.
     #[must_use]
     pub fn has_passed(self) -> bool {
-        self.0.is_some_and(|end| instant() >= end)
+        self.0.is_some_and(|end| Instant::now() >= end)
     }
-}
-
-fn instant() -> Instant {
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "this is the door that the ban points to"
-    )]
-    Instant::now()
 }
 
 /// A random UUID in its usual spelling.
