@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+import time
+from collections.abc import Iterator, Mapping
 from datetime import timedelta
 from typing import Literal
 
 from deltaic.arguments import at_most
 from deltaic.commit import to_app_transaction, to_commit_info
 
-__all__ = ["Isolation", "to_options"]
+__all__ = ["Isolation", "time_left", "to_options"]
 
 Isolation = Literal["Serializable", "WriteSerializable", "SnapshotIsolation"]
 """What may come between what a transaction read and what it commits."""
@@ -52,11 +53,26 @@ def to_options(
     }
 
 
-def _to_millis(deadline: float | timedelta) -> int:
-    """A deadline, in seconds from now or as a timedelta, in whole milliseconds."""
+def time_left(deadline: float | timedelta | None) -> Iterator[float | None]:
+    """How many seconds are left of a deadline whenever it is asked, without end; None where there is none.
+
+    >>> next(time_left(None)) is None, next(time_left(0))
+    (True, 0.0)
+    """
+    ends = None if deadline is None else time.monotonic() + _to_seconds(deadline)
+    while True:
+        yield None if ends is None else max(0.0, ends - time.monotonic())
+
+
+def _to_seconds(deadline: float | timedelta) -> float:
+    """A deadline, given in seconds or as a timedelta, in seconds."""
     seconds: object = deadline.total_seconds() if isinstance(deadline, timedelta) else deadline
     if isinstance(seconds, bool) or not isinstance(seconds, (int, float)):
         raise TypeError(f"deadline is a number of seconds or a timedelta, not {type(deadline).__name__}")
     if math.isnan(seconds) or seconds < 0:
         raise ValueError(f"deadline counts from now, and {deadline} lies before it")
-    return _MOST_MILLIS if seconds >= _MOST_MILLIS / 1000 else int(seconds * 1000)
+    return min(float(seconds), _MOST_MILLIS / 1000)
+
+
+def _to_millis(deadline: float | timedelta) -> int:
+    return min(int(_to_seconds(deadline) * 1000), _MOST_MILLIS)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Literal
 
@@ -18,7 +19,8 @@ from deltaic.capsule import (
 from deltaic.check import Report
 from deltaic.check import from_rust as from_rust_report
 from deltaic.commit import Commit, from_rust, to_commit_info
-from deltaic.commit_options import Isolation, to_options
+from deltaic.commit_options import Isolation, time_left, to_options
+from deltaic.exceptions import CommitConflict
 from deltaic.scan import Scan
 from deltaic.snapshot import Snapshot, announced
 from deltaic.times import to_millis
@@ -482,6 +484,79 @@ class Table:
         )
         rust = self._rust.transaction(self._refreshed(), operation=operation, options=options)
         return Transaction(rust, operation)
+
+    def run_transaction(
+        self,
+        function: Callable[[Transaction], object],
+        *,
+        max_runs: int = 10,
+        operation: str = "WRITE",
+        commit_info: Mapping[str, object] | None = None,
+        max_attempts: int = 100,
+        app_transaction: tuple[str, int] | None = None,
+        isolation: Isolation | None = None,
+        row_level: bool = True,
+        deadline: float | timedelta | None = None,
+    ) -> Commit | None:
+        """Runs a function in a transaction, and again in a fresh one where the commit met a conflict.
+
+        The function must decide by what it reads of its transaction: each run sees the table as it is by
+        then. What an earlier run wrote is removed before the next.
+
+        Args:
+            function: Called with the transaction; what it returns does not matter. What it raises ends all.
+            max_runs: How often it is run.
+            operation: As for `transaction`.
+            commit_info: As for `transaction`.
+            max_attempts: How often each run's commit is tried.
+            app_transaction: As for `transaction`.
+            isolation: As for `transaction`.
+            row_level: As for `transaction`.
+            deadline: Seconds from now, or a timedelta, for all runs together.
+
+        Returns:
+            The commit; its ``conflicts_resolved`` tells why there were more runs than one. None where the
+            last run staged nothing.
+
+        Raises:
+            CommitConflict: The last run's, when there may be no further one.
+            CommitUnknown: The store did not say whether a commit landed: it is not run again.
+
+        >>> import deltaic, pyarrow
+        >>> table = deltaic.Table.create("tally", pyarrow.schema([("count", pyarrow.int64())]))
+        >>> def add_one(tx):
+        ...     counted = tx.read().to_arrow()["count"].to_pylist()
+        ...     tx.remove(tx.files().to_arrow()["path"].to_pylist())
+        ...     tx.append(pyarrow.table({"count": [sum(counted) + 1]}))
+        >>> for _ in range(3):
+        ...     commit = table.run_transaction(add_one)
+        >>> table.snapshot().scan().to_arrow()["count"].to_pylist()
+        [3]
+        """
+        runs = at_most("max_runs", max_runs, least=1)
+        met: list[str] = []
+        for run, left in enumerate(time_left(deadline), start=1):
+            tx = self.transaction(
+                operation=operation,
+                commit_info=commit_info,
+                max_attempts=max_attempts,
+                app_transaction=app_transaction,
+                isolation=isolation,
+                row_level=row_level,
+                deadline=left,
+            )
+            try:
+                with tx:
+                    function(tx)
+            except CommitConflict as error:
+                if run >= runs or left == 0 or not tx.is_lost:
+                    raise
+                met.append(f"{error.message}; run again")
+                self._rust.pause(run)
+                continue
+            commit = tx.committed
+            return commit and replace(commit, conflicts_resolved=met + commit.conflicts_resolved)
+        raise AssertionError("a run has an end")
 
     def _refreshed(self) -> _rust.Snapshot:
         # What the handle knows already is not read again: many appends stay as quick as the first.

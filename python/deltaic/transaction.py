@@ -10,6 +10,8 @@ from deltaic.arguments import whole_number
 from deltaic.arrow_table import ArrowTable
 from deltaic.capsule import ArrowArrayExportable, ArrowStreamExportable, proved_data
 from deltaic.commit import Commit, from_rust
+from deltaic.exceptions import CommitConflict
+from deltaic.given_files import files_to_json
 from deltaic.scan import Scan
 from deltaic.snapshot import Snapshot
 from deltaic.translate import Predicate, to_sql
@@ -57,6 +59,11 @@ class Transaction:
     def committed(self) -> Commit | None:
         """After the block: its commit; None where it staged nothing or failed."""
         return self._committed
+
+    @property
+    def is_lost(self) -> bool:
+        """After the block: whether its commit met another writer's that it cannot follow."""
+        return self._state == "lost"
 
     @property
     def is_done(self) -> bool:
@@ -119,6 +126,29 @@ class Transaction:
         self._ensure_open()
         return self._rust.append(proved_data(data))
 
+    def add(self, files: ArrowStreamExportable | Iterable[Mapping[str, object]]) -> None:
+        """Stages data files that another engine has written into the table's place, Spark's executors say.
+
+        Each file is looked at: it must be there with its size. What is in it is not read, so its columns, its
+        NOT NULL columns and its statistics are for its writer to get right. It is not removed if the
+        transaction fails.
+
+        Args:
+            files: One mapping a file, or an Arrow table (with pyarrow) with a row for each: ``path``
+                (relative to the table, URI-encoded), ``size`` in bytes, ``modification_time`` (int, ms since
+                the epoch), ``partition_values`` (a mapping by column; text as the log has it, or an int, a
+                bool or a date), ``stats`` (the text of a JSON object, as in the log) and ``data_change``
+                (True unless told).
+
+        Raises:
+            ValueError: A file is live or staged already, is not there, has another size, or its partition
+                values or statistics cannot be. Nothing of the call is staged.
+            PathEscape: A path leads out of the table.
+            UnsupportedFeature: The table asks of its writers what is not implemented.
+        """
+        self._ensure_open()
+        self._rust.add(files_to_json(files))
+
     def remove(self, paths: Iterable[str]) -> None:
         """Stages that live files go, with all of their rows.
 
@@ -170,7 +200,11 @@ class Transaction:
         if kind is not None:
             self._rust.abandon()
             return
-        commit = self._rust.commit()
+        try:
+            commit = self._rust.commit()
+        except CommitConflict:
+            self._state = "lost"
+            raise
         self._state = "ended"
         self._committed = None if commit is None else from_rust(commit)
 
@@ -190,7 +224,7 @@ class Transaction:
         if self._committed is not None:
             word = "skipped, done by" if self._committed.skipped else "committed as"
             return f"{word} version {self._committed.version}"
-        if self._state in ("ended", "failed"):
+        if self._state in ("ended", "failed", "lost"):
             return "nothing committed"
         added, removed = self._rust.staged
         return f"{added:,} files to add, {removed:,} to remove"

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import deltaic
@@ -266,3 +267,126 @@ def test_what_is_no_option(root: Path, options: dict[str, Any], error: type[Exce
     if "operation" not in options:
         with pytest.raises(error):
             table.append(ROWS, **options)
+
+
+def counted(table: deltaic.Table) -> int:
+    [count] = table.snapshot().scan().to_arrow()["id"].to_pylist()
+    return count
+
+
+def test_a_function_is_run_again_behind_a_conflict(root: Path) -> None:
+    table = deltaic.Table.create(root, ROWS.schema)
+    table.append(pa.table({"id": [0]}))
+    others = [deltaic.Table(root), deltaic.Table(root)]
+
+    def add_one(tx: deltaic.Transaction) -> None:
+        [count] = tx.read().to_arrow()["id"].to_pylist()
+        tx.remove(paths(tx.files()))
+        tx.append(pa.table({"id": [count + 1]}))
+        if others:
+            others.pop().run_transaction(add_one_alone)
+
+    def add_one_alone(tx: deltaic.Transaction) -> None:
+        tx.remove(paths(tx.files()))
+        tx.append(pa.table({"id": [counted(table) + 1]}))
+
+    commit = table.run_transaction(add_one)
+    assert commit is not None
+    assert (commit.version, counted(table)) == (4, 3)
+    assert [text.endswith("run again") for text in commit.conflicts_resolved] == [True, True]
+    assert len(data_files(root)) == 4, "what lost is gone"
+
+
+def test_a_function_is_run_no_more_often_than_it_may(root: Path) -> None:
+    table = deltaic.Table.create(root, ROWS.schema)
+    runs = 0
+
+    def late(tx: deltaic.Transaction) -> None:
+        nonlocal runs
+        runs += 1
+        tx.append(pa.table({"id": [tx.read().count()]}))
+        deltaic.Table(root).append(ROWS)
+
+    for max_runs in (1, 3):
+        runs = 0
+        with pytest.raises(deltaic.ConcurrentAppend):
+            table.run_transaction(late, max_runs=max_runs)
+        assert runs == max_runs
+    runs = 0
+    with pytest.raises(deltaic.CommitConflict):
+        table.run_transaction(late, deadline=0)
+    assert runs == 1
+    with pytest.raises(ValueError, match="max_runs"):
+        table.run_transaction(late, max_runs=0)
+
+
+def test_what_a_function_raises_ends_all(root: Path) -> None:
+    table = deltaic.Table.create(root, ROWS.schema)
+    runs = 0
+
+    def fails(tx: deltaic.Transaction) -> None:
+        nonlocal runs
+        runs += 1
+        tx.append(ROWS)
+        raise deltaic.ConcurrentAppend("of another table, not of this transaction")
+
+    with pytest.raises(deltaic.ConcurrentAppend):
+        table.run_transaction(fails)
+    assert (runs, table.snapshot().version, data_files(root)) == (1, 0, [])
+    assert table.run_transaction(lambda tx: tx.read()) is None
+
+
+def given(root: Path, path: str, **more: Any) -> dict[str, Any]:
+    """A data file as another engine writes it."""
+    file = root / path
+    file.parent.mkdir(parents=True, exist_ok=True)
+    pq.write_table(pa.table({"id": [7, 8]}), file)
+    about: dict[str, Any] = {"path": path, "size": file.stat().st_size, "modification_time": 5}
+    return {**about, "stats": '{"numRecords":2}', **more}
+
+
+def test_files_of_another_engine(root: Path) -> None:
+    table = deltaic.Table.create(root, DAYS.schema, partition_by=["day"])
+    files = [
+        given(root, "day=1/a.parquet", partition_values={"day": 1}),
+        given(root, "day=2/b.parquet", partition_values={"day": "2"}, data_change=False),
+    ]
+    with table.transaction() as tx:
+        tx.add(files[:1])
+        tx.add(pa.Table.from_pylist(files[1:]))
+    assert tx.committed is not None
+    assert tx.committed.metrics["numOutputRows"] == 4
+    rows = table.snapshot().scan().to_arrow().sort_by([("day", "ascending"), ("id", "ascending")])
+    assert rows.to_pylist() == [{"day": day, "id": id_} for day in (1, 2) for id_ in (7, 8)]
+    first, second = of_kind(root, 1, "add")
+    assert (first["dataChange"], second["dataChange"]) == (True, False)
+    assert (first["modificationTime"], first["partitionValues"]) == (5, {"day": "1"})
+
+
+@pytest.mark.parametrize(
+    ("more", "error", "match"),
+    [
+        ({"size": 1}, ValueError, "bytes, not 1"),
+        ({"path": "day=1/nowhere.parquet"}, ValueError, "not there"),
+        ({"path": "../out.parquet"}, deltaic.PathEscape, None),
+        ({"partition_values": {}}, ValueError, "no value for the partition column 'day'|column \"day\""),
+        ({"partition_values": {"day": "x"}}, ValueError, "cannot be added"),
+        ({"partition_values": {"day": "1", "id": "2"}}, ValueError, "no partition column"),
+        ({"partition_values": {"day": 1.5}}, TypeError, "as text"),
+        ({"stats": "3"}, ValueError, "JSON object"),
+        ({"stats": '{"numRecords":-1}'}, ValueError, "number of rows"),
+        ({"siez": 1}, ValueError, "siez"),
+    ],
+)
+def test_files_that_do_not_fit(root: Path, more: dict[str, Any], error: Any, match: str | None) -> None:
+    table = deltaic.Table.create(root, DAYS.schema, partition_by=["day"])
+    file = given(root, "day=1/a.parquet", partition_values={"day": 1})
+    with table.transaction() as tx:
+        with pytest.raises(error, match=match):
+            tx.add([{**file, **more}])
+        tx.add([file])
+        with pytest.raises(ValueError, match="staged already"):
+            tx.add([file])
+    assert table.snapshot().num_files == 1
+    with table.transaction() as tx, pytest.raises(ValueError, match="live file"):
+        tx.add([file])

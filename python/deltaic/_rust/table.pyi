@@ -190,6 +190,9 @@ class Table:
             ValueError, CorruptLog.
         """
 
+    def pause(self, nth: int) -> None:
+        """Waits, by chance, before something is tried again for the nth time that others were quicker."""
+
     def append(self, data: object, *, options: dict[str, object], known: Snapshot | None = None) -> Commit:
         """Writes data files and commits them as a blind append (protocol: Add File and Remove File).
 

@@ -44,6 +44,18 @@ class Transaction:
             SchemaMismatch, ConstraintViolation, UnsupportedFeature, StorageError.
         """
 
+    def add(self, files: str) -> None:
+        """Stages files that another engine wrote (protocol: Add File and Remove File).
+
+        Args:
+            files: The text of a JSON array of objects: `path`, `size` in bytes, `partition_values` (texts by
+                column), `modification_time` (milliseconds since the epoch), `stats` (JSON text),
+                `data_change`.
+
+        Raises:
+            ValueError, PathEscape, UnsupportedFeature, StorageError.
+        """
+
     def remove(self, paths: list[str]) -> None:
         """Stages that live files go (protocol: Add File and Remove File).
 

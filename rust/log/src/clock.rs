@@ -49,7 +49,7 @@ pub fn new_id() -> String {
 
 /// Waits before something is tried again for the `nth` time that others were quicker: some part of 4 ms at first, of twice as
 /// long each time, of a second at most. Chance keeps apart those who wait.
-pub(crate) async fn pause_by_chance(nth: usize) {
+pub async fn pause_by_chance(nth: usize) {
     let doublings = u32::try_from(nth.saturating_sub(1)).map_or(8, |doublings| doublings.min(8));
     #[expect(
         clippy::disallowed_methods,

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use deltaic_log::TableLocation;
 use deltaic_log::checkpoint::{CheckpointOptions, write_checkpoint};
 use deltaic_log::cleanup::{clean_up, plan_cleanup};
-use deltaic_log::clock::now_ms;
+use deltaic_log::clock::{now_ms, pause_by_chance};
 use deltaic_log::compaction::compact;
 use deltaic_log::history::history;
 use deltaic_log::location::StorageOptions;
@@ -260,6 +260,17 @@ impl Table {
         options: CommitOptions,
     ) -> Answer<Transaction> {
         guarded(|| Ok(Transaction::try_new(&known, operation, options)?))
+    }
+
+    #[expect(
+        clippy::unused_self,
+        reason = "a verb of a table for which others were quicker"
+    )]
+    fn pause(&self, py: Python<'_>, nth: usize) -> Answer<()> {
+        wait(py, async move {
+            pause_by_chance(nth).await;
+            Ok(())
+        })
     }
 
     #[pyo3(signature = (data, *, options, known=None))]

@@ -94,6 +94,11 @@ impl Transaction {
         })
     }
 
+    fn add(&self, py: Python<'_>, files: String) -> Answer<()> {
+        let staged = Arc::clone(&self.staged);
+        wait(py, async move { staged.lock().await.add(&files).await })
+    }
+
     fn remove(&self, py: Python<'_>, paths: Vec<String>) -> Answer<()> {
         let staged = Arc::clone(&self.staged);
         wait(py, async move { staged.lock().await.remove(&paths).await })

@@ -5,11 +5,13 @@
 mod append;
 mod commit;
 mod delete_rows;
+mod given_files;
 mod live_files;
 mod options;
 mod reads;
 mod remove;
 
+pub use given_files::GivenFile;
 pub use options::TransactionOptions;
 
 use deltaic_log::Snapshot;
