@@ -535,7 +535,9 @@ class Table:
         """
         runs = at_most("max_runs", max_runs, least=1)
         met: list[str] = []
-        for run, left in enumerate(time_left(deadline), start=1):
+        times = time_left(deadline)
+        left = next(times)
+        while True:
             tx = self.transaction(
                 operation=operation,
                 commit_info=commit_info,
@@ -549,14 +551,14 @@ class Table:
                 with tx:
                     function(tx)
             except CommitConflict as error:
-                if run >= runs or left == 0 or not tx.is_lost:
-                    raise
                 met.append(f"{error.message}; run again")
-                self._rust.pause(run)
+                left = next(times)
+                if len(met) >= runs or left == 0 or not tx.is_lost:
+                    raise
+                self._rust.pause(len(met))
                 continue
             commit = tx.committed
             return commit and replace(commit, conflicts_resolved=met + commit.conflicts_resolved)
-        raise AssertionError("a run has an end")
 
     def _refreshed(self) -> _rust.Snapshot:
         # What the handle knows already is not read again: many appends stay as quick as the first.
