@@ -48,6 +48,7 @@ from deltaic.scan import Scan, ScanTask
 from deltaic.schema import Schema
 from deltaic.snapshot import Metadata, Protocol, Snapshot
 from deltaic.table import Table
+from deltaic.transaction import Transaction
 from deltaic.upkeep import Checkpoint, CleanUp, LogCompaction
 
 __all__ = [
@@ -87,6 +88,7 @@ __all__ = [
     "Table",
     "TableExists",
     "TableNotFound",
+    "Transaction",
     "UnsupportedExpression",
     "UnsupportedFeature",
     "VersionNotFound",

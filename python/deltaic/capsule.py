@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Protocol, runtime_checkable
 
-__all__ = ["ArrowArrayExportable", "ArrowSchemaExportable", "ArrowStreamExportable"]
+__all__ = ["ArrowArrayExportable", "ArrowSchemaExportable", "ArrowStreamExportable", "proved_data"]
 
 
 @runtime_checkable
@@ -30,3 +30,19 @@ class ArrowStreamExportable(Protocol):
     """Something that yields Arrow record batches, such as a `pyarrow.Table` or a data frame."""
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
+
+
+def proved_data(data: ArrowStreamExportable | ArrowArrayExportable) -> object:
+    """Rows that a caller hands over.
+
+    Raises:
+        TypeError: It is nothing Arrow.
+    """
+    # The type says so already; a caller without a type checker gets the sentence.
+    if not isinstance(data, (ArrowStreamExportable, ArrowArrayExportable)):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise TypeError(
+            "data is anything with __arrow_c_stream__ or __arrow_c_array__, such as a pyarrow.Table or a "
+            f"polars or pandas data frame, not {type(data).__name__}: plain Python values become one by "
+            "pyarrow.table(…)"
+        )
+    return data

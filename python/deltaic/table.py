@@ -4,18 +4,27 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from datetime import datetime
+from dataclasses import replace
+from datetime import datetime, timedelta
 from typing import Literal
 
 from deltaic import _rust
 from deltaic.arguments import at_most, options, place, whole_number
-from deltaic.capsule import ArrowArrayExportable, ArrowSchemaExportable, ArrowStreamExportable
+from deltaic.capsule import (
+    ArrowArrayExportable,
+    ArrowSchemaExportable,
+    ArrowStreamExportable,
+    proved_data,
+)
 from deltaic.check import Report
 from deltaic.check import from_rust as from_rust_report
-from deltaic.commit import Commit, from_rust, to_app_transaction, to_commit_info
+from deltaic.commit import Commit, from_rust, to_commit_info
+from deltaic.commit_options import Isolation, time_left, to_options
+from deltaic.exceptions import CommitConflict
 from deltaic.scan import Scan
 from deltaic.snapshot import Snapshot, announced
 from deltaic.times import to_millis
+from deltaic.transaction import Transaction
 from deltaic.upkeep import (
     Checkpoint,
     CleanUp,
@@ -29,7 +38,6 @@ __all__ = ["Table"]
 
 _MAX_LINE_BYTES = 1 << 28
 _MOST_VERSION = (1 << 63) - 1
-_DATA = (ArrowStreamExportable, ArrowArrayExportable)
 
 
 class Table:
@@ -368,6 +376,9 @@ class Table:
         commit_info: Mapping[str, object] | None = None,
         max_attempts: int = 100,
         app_transaction: tuple[str, int] | None = None,
+        isolation: Isolation | None = None,
+        row_level: bool = True,
+        deadline: float | timedelta | None = None,
     ) -> Commit:
         """Adds rows, in one commit: all of them or none.
 
@@ -384,6 +395,10 @@ class Table:
             app_transaction: The name of your application, and how far it comes with these rows, such as the
                 number of a batch. Rows of a batch that the table has already, or of one before it, are not
                 appended again, whoever brought them: the commit's ``skipped`` says so.
+            isolation: The isolation level instead of the table's, as for `transaction`. An append reads
+                nothing, so all are alike to it.
+            row_level: As for `transaction`. An append deletes nothing, so both are alike to it.
+            deadline: Seconds from now, or a timedelta, after which nothing more is tried.
 
         Raises:
             SchemaMismatch: The data does not fit the table's columns.
@@ -391,7 +406,7 @@ class Table:
             UnsupportedFeature: The table asks of its writers what is not implemented; nothing was written.
             MetadataChanged: Another writer changed the table's metadata meanwhile.
             ProtocolChanged: Another writer changed the table's protocol meanwhile.
-            ConcurrentWrite: Other writers won `max_attempts` times.
+            ConcurrentWrite: Other writers won `max_attempts` times, or the deadline passed.
             ConcurrentTransaction: Another run of the same application brought an earlier version meanwhile.
             CommitUnknown: The store did not say whether the commit landed.
             StorageError: The store cannot be written.
@@ -406,21 +421,144 @@ class Table:
         >>> commit.version, commit.skipped
         (2, True)
         """
-        # The type says so already; a caller without a type checker gets the sentence.
-        if not isinstance(data, _DATA):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise TypeError(
-                "data is anything with __arrow_c_stream__ or __arrow_c_array__, such as a pyarrow.Table or a "
-                f"polars or pandas data frame, not {type(data).__name__}: plain Python values become one by "
-                "pyarrow.table(…)"
-            )
-        attempts = at_most("max_attempts", max_attempts, least=1)
-        info = to_commit_info(commit_info)
-        app = to_app_transaction(app_transaction)
-        known = self._refreshed()
-        commit = self._rust.append(
-            data, commit_info=info, max_attempts=attempts, app_transaction=app, known=known
+        options = to_options(
+            commit_info=commit_info,
+            app_transaction=app_transaction,
+            max_attempts=max_attempts,
+            deadline=deadline,
+            isolation=isolation,
+            row_level=row_level,
         )
-        return from_rust(commit)
+        rows = proved_data(data)
+        return from_rust(self._rust.append(rows, options=options, known=self._refreshed()))
+
+    def transaction(
+        self,
+        *,
+        operation: str = "WRITE",
+        commit_info: Mapping[str, object] | None = None,
+        max_attempts: int = 100,
+        app_transaction: tuple[str, int] | None = None,
+        isolation: Isolation | None = None,
+        row_level: bool = True,
+        deadline: float | timedelta | None = None,
+    ) -> Transaction:
+        """Several changes in one commit: all of them or none. Use it in a ``with`` block.
+
+        Args:
+            operation: What the commit calls itself: ``"WRITE"``, ``"STREAMING UPDATE"``, ``"DELETE"``,
+                ``"UPDATE"``, ``"MERGE"``, ``"TRUNCATE"``, ``"OPTIMIZE"`` or ``"RESTORE"``.
+            commit_info: Your own entries for the commit's provenance, as for `append`.
+            max_attempts: How often to try when other writers keep winning.
+            app_transaction: The name of your application and how far it comes, as for `append`.
+            isolation: What others may do between what is read and the commit, instead of what the table's
+                ``delta.isolationLevel`` says. ``"Serializable"``: nothing that would have been read.
+                ``"WriteSerializable"``: blind appends. ``"SnapshotIsolation"``: anything but the end of a
+                file that is read or removed.
+            row_level: Whether two commits that delete different rows of one file by deletion vectors both
+                win. When False a file is what they may not share, as with delta-spark.
+            deadline: Seconds from now, or a timedelta, after which no further version is tried.
+
+        Raises:
+            TableNotFound: There is no table here.
+            ValueError: An argument makes no sense.
+            CommitConflict: Of the block's end: another writer did what this commit cannot follow; the class
+                says what. Nothing was committed.
+            CommitUnknown: Of the block's end: the store did not say whether the commit landed.
+
+        >>> import deltaic, pyarrow
+        >>> rows = pyarrow.table({"id": [1, 2]})
+        >>> table = deltaic.Table.create("rafts", rows.schema)
+        >>> with table.transaction(app_transaction=("nightly", 7)) as tx:
+        ...     count = tx.append(rows) + tx.append(rows)
+        >>> count, tx.committed.version
+        (4, 1)
+        """
+        options = to_options(
+            commit_info=commit_info,
+            app_transaction=app_transaction,
+            max_attempts=max_attempts,
+            deadline=deadline,
+            isolation=isolation,
+            row_level=row_level,
+        )
+        rust = self._rust.transaction(self._refreshed(), operation=operation, options=options)
+        return Transaction(rust, operation)
+
+    def run_transaction(
+        self,
+        function: Callable[[Transaction], object],
+        *,
+        max_runs: int = 10,
+        operation: str = "WRITE",
+        commit_info: Mapping[str, object] | None = None,
+        max_attempts: int = 100,
+        app_transaction: tuple[str, int] | None = None,
+        isolation: Isolation | None = None,
+        row_level: bool = True,
+        deadline: float | timedelta | None = None,
+    ) -> Commit | None:
+        """Runs a function in a transaction, and again in a fresh one where the commit met a conflict.
+
+        The function must decide by what it reads of its transaction: each run sees the table as it is by
+        then. What an earlier run wrote is removed before the next.
+
+        Args:
+            function: Called with the transaction; what it returns does not matter. What it raises ends all.
+            max_runs: How often it is run.
+            operation: As for `transaction`.
+            commit_info: As for `transaction`.
+            max_attempts: How often each run's commit is tried.
+            app_transaction: As for `transaction`.
+            isolation: As for `transaction`.
+            row_level: As for `transaction`.
+            deadline: Seconds from now, or a timedelta, for all runs together.
+
+        Returns:
+            The commit; its ``conflicts_resolved`` tells why there were more runs than one. None where the
+            last run staged nothing.
+
+        Raises:
+            CommitConflict: The last run's, when there may be no further one.
+            CommitUnknown: The store did not say whether a commit landed: it is not run again.
+
+        >>> import deltaic, pyarrow
+        >>> table = deltaic.Table.create("tally", pyarrow.schema([("count", pyarrow.int64())]))
+        >>> def add_one(tx):
+        ...     counted = tx.read().to_arrow()["count"].to_pylist()
+        ...     tx.remove(tx.files().to_arrow()["path"].to_pylist())
+        ...     tx.append(pyarrow.table({"count": [sum(counted) + 1]}))
+        >>> for _ in range(3):
+        ...     commit = table.run_transaction(add_one)
+        >>> table.snapshot().scan().to_arrow()["count"].to_pylist()
+        [3]
+        """
+        runs = at_most("max_runs", max_runs, least=1)
+        met: list[str] = []
+        times = time_left(deadline)
+        left = next(times)
+        while True:
+            tx = self.transaction(
+                operation=operation,
+                commit_info=commit_info,
+                max_attempts=max_attempts,
+                app_transaction=app_transaction,
+                isolation=isolation,
+                row_level=row_level,
+                deadline=left,
+            )
+            try:
+                with tx:
+                    function(tx)
+            except CommitConflict as error:
+                met.append(f"{error.message}; run again")
+                left = next(times)
+                if len(met) >= runs or left == 0 or not tx.is_lost:
+                    raise
+                self._rust.pause(len(met))
+                continue
+            commit = tx.committed
+            return commit and replace(commit, conflicts_resolved=met + commit.conflicts_resolved)
 
     def _refreshed(self) -> _rust.Snapshot:
         # What the handle knows already is not read again: many appends stay as quick as the first.

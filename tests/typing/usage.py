@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import polars as pl
@@ -48,11 +48,27 @@ def write(place: Path, frame: pl.DataFrame, names: Sequence[str]) -> None:
     assert_type(table.append(table.snapshot().scan()).metrics, dict[str, int | str])
     assert_type([commit.operation for commit in table.history(limit=3)], list[str | None])
     deltaic.Table.create(place, table.snapshot().schema)
+    table.append(frame, isolation="WriteSerializable", row_level=False, deadline=timedelta(minutes=1))
+
+
+def change(table: deltaic.Table, frame: pl.DataFrame) -> None:
+    with table.transaction(operation="DELETE", isolation="Serializable", deadline=1.5) as tx:
+        assert_type(tx, deltaic.Transaction)
+        assert_type(tx.read(col("a") > 1, columns=["a"]), deltaic.Scan)
+        assert_type(tx.files("a > 1", stats=True), deltaic.ArrowTable)
+        assert_type(tx.read_app("nightly"), int | None)
+        assert_type(tx.append(frame), int)
+        assert_type(tx.delete_rows({"a.parquet": range(3)}), int)
+        tx.remove(["a.parquet"])
+        tx.add([{"path": "a.parquet", "size": 1}])
+    assert_type(tx.committed, deltaic.Commit | None)
+    assert_type(table.run_transaction(lambda tx: tx.append(frame), max_runs=3), deltaic.Commit | None)
 
 
 def wrong(table: deltaic.Table) -> None:
     """Each of these is an error to the checker; pyright complains about an ignore that ignores nothing."""
     table.append([{"a": 1}])  # pyright: ignore[reportArgumentType]
+    table.transaction(isolation="ReadCommitted")  # pyright: ignore[reportArgumentType]
     table.snapshot(timestamp=3)  # pyright: ignore[reportArgumentType]
     table.snapshot().scan(limit="3")  # pyright: ignore[reportArgumentType]
     table.snapshot().version = 3  # pyright: ignore[reportAttributeAccessIssue]

@@ -19,6 +19,7 @@ from .scan import ScanTask as ScanTask
 from .schema import Schema as Schema
 from .snapshot import Snapshot as Snapshot
 from .table import Table as Table
+from .transaction import Transaction as Transaction
 from .upkeep import CheckpointWritten as CheckpointWritten
 from .upkeep import CleanedUp as CleanedUp
 from .upkeep import Compacted as Compacted

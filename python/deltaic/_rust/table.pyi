@@ -6,6 +6,7 @@ from .check import Report
 from .commit import Commit
 from .commit_files import CommitFiles
 from .snapshot import Snapshot
+from .transaction import Transaction
 from .upkeep import CheckpointWritten, CleanedUp, Compacted
 
 @final
@@ -175,22 +176,29 @@ class Table:
             TableNotFound, StorageError.
         """
 
-    def append(
-        self,
-        data: object,
-        *,
-        commit_info: str | None = None,
-        max_attempts: int = 100,
-        app_transaction: tuple[str, int] | None = None,
-        known: Snapshot | None = None,
-    ) -> Commit:
+    def transaction(self, known: Snapshot, *, operation: str, options: dict[str, object]) -> Transaction:
+        """A transaction against a snapshot (protocol: Requirements for Writers).
+
+        Args:
+            known: The snapshot.
+            operation: What it calls itself in the log: `WRITE`, `DELETE` …
+            options: Those of every writing verb: `commit_info` (the text of a JSON object or None),
+                `app_transaction` (a name and a version, or None), `max_attempts`, `deadline_ms` (milliseconds
+                from now, or None), `isolation` (a level's name or None) and `row_level`.
+
+        Raises:
+            ValueError, CorruptLog.
+        """
+
+    def pause(self, nth: int) -> None:
+        """Waits, by chance, before something is tried again for the nth time that others were quicker."""
+
+    def append(self, data: object, *, options: dict[str, object], known: Snapshot | None = None) -> Commit:
         """Writes data files and commits them as a blind append (protocol: Add File and Remove File).
 
         Args:
             data: Anything with `__arrow_c_stream__` or `__arrow_c_array__`; a stream is read once.
-            commit_info: The user's entries as the text of a JSON object.
-            max_attempts: How often to try when other writers win.
-            app_transaction: An application, and how far it comes with these rows.
+            options: As for `transaction`.
             known: The snapshot to start from; without one the newest is opened.
 
         Raises:

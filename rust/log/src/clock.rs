@@ -2,6 +2,8 @@
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use tokio::time::Instant;
+
 /// Milliseconds since the epoch, now.
 #[must_use]
 pub fn now_ms() -> i64 {
@@ -14,6 +16,24 @@ pub fn now_ms() -> i64 {
         .ok()
         .and_then(|since| i64::try_from(since.as_millis()).ok())
         .unwrap_or(0)
+}
+
+/// A point in time after which nothing new is begun. It goes by a clock that nobody sets.
+#[derive(Clone, Copy, Debug)]
+pub struct Deadline(Option<Instant>);
+
+impl Deadline {
+    /// So long from now; one that is too far for the clock never comes.
+    #[must_use]
+    pub fn after(duration: Duration) -> Self {
+        Self(Instant::now().checked_add(duration))
+    }
+
+    /// Whether it has come.
+    #[must_use]
+    pub fn has_passed(self) -> bool {
+        self.0.is_some_and(|end| Instant::now() >= end)
+    }
 }
 
 /// A random UUID in its usual spelling.
@@ -30,7 +50,7 @@ pub fn new_id() -> String {
 /// Waits before something is tried again for the `nth` time that others were quicker: some part of 4 ms at first, of twice as
 /// long each time, of 128 ms at most: who waits for many times as long as a commit takes loses to all who do not wait.
 /// Chance keeps apart those who wait.
-pub(crate) async fn pause_by_chance(nth: usize) {
+pub async fn pause_by_chance(nth: usize) {
     let doublings = u32::try_from(nth.saturating_sub(1)).map_or(5, |doublings| doublings.min(5));
     #[expect(
         clippy::disallowed_methods,

@@ -10,6 +10,7 @@ mod changes;
 mod check;
 mod commit;
 mod commit_files;
+mod commit_options;
 mod error;
 mod fault;
 mod handover;
@@ -21,6 +22,7 @@ mod schema;
 mod snapshot;
 mod source;
 mod table;
+mod transaction;
 mod upkeep;
 #[cfg(feature = "witness")]
 mod witness;
@@ -52,6 +54,7 @@ fn _rust(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<schema::Schema>()?;
     module.add_class::<snapshot::Snapshot>()?;
     module.add_class::<table::Table>()?;
+    module.add_class::<transaction::Transaction>()?;
     module.add_class::<upkeep::CheckpointWritten>()?;
     module.add_class::<upkeep::CleanedUp>()?;
     module.add_class::<upkeep::Compacted>()?;

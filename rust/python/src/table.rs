@@ -6,7 +6,7 @@ use std::sync::Arc;
 use deltaic_log::TableLocation;
 use deltaic_log::checkpoint::{CheckpointOptions, write_checkpoint};
 use deltaic_log::cleanup::{clean_up, plan_cleanup};
-use deltaic_log::clock::now_ms;
+use deltaic_log::clock::{now_ms, pause_by_chance};
 use deltaic_log::compaction::compact;
 use deltaic_log::history::history;
 use deltaic_log::location::StorageOptions;
@@ -16,7 +16,7 @@ use deltaic_log::transaction::{IfExists, NewTable, UserInfo, create};
 use deltaic_protocol::schema::schema_from_arrow;
 use deltaic_protocol::{Error, ErrorKind, Version};
 use deltaic_table::check::Depth;
-use deltaic_table::write::{AppendOptions, append_stream};
+use deltaic_table::write::append_stream;
 use pyo3::prelude::*;
 
 use crate::capsule::{BatchesIn, SchemaIn};
@@ -24,11 +24,13 @@ use crate::changes::{Changes, End, Question, plan};
 use crate::check::{self, Report};
 use crate::commit::Commit;
 use crate::commit_files::{self, CommitFiles};
+use crate::commit_options::CommitOptions;
 use crate::error::Answer;
 use crate::fault::guarded;
 use crate::runtime::wait;
 use crate::snapshot::Snapshot;
 use crate::source::wait_reading;
+use crate::transaction::Transaction;
 use crate::upkeep::{CheckpointWritten, CleanedUp, Compacted};
 
 #[pyclass(module = "deltaic._rust", frozen)]
@@ -246,22 +248,41 @@ impl Table {
         })
     }
 
-    #[pyo3(signature = (data, *, commit_info=None, max_attempts=100, app_transaction=None, known=None))]
+    #[pyo3(signature = (known, *, operation, options))]
+    #[expect(
+        clippy::unused_self,
+        reason = "a verb of a table, whose newest snapshot its face keeps"
+    )]
+    fn transaction(
+        &self,
+        known: PyRef<'_, Snapshot>,
+        operation: &str,
+        options: CommitOptions,
+    ) -> Answer<Transaction> {
+        guarded(|| Ok(Transaction::try_new(&known, operation, options)?))
+    }
+
+    #[expect(
+        clippy::unused_self,
+        reason = "a verb of a table for which others were quicker"
+    )]
+    fn pause(&self, py: Python<'_>, nth: usize) -> Answer<()> {
+        wait(py, async move {
+            pause_by_chance(nth).await;
+            Ok(())
+        })
+    }
+
+    #[pyo3(signature = (data, *, options, known=None))]
     fn append(
         &self,
         py: Python<'_>,
         data: BatchesIn,
-        commit_info: Option<&str>,
-        max_attempts: usize,
-        app_transaction: Option<(String, i64)>,
+        options: CommitOptions,
         known: Option<PyRef<'_, Snapshot>>,
     ) -> Answer<Commit> {
         let known = known.map(|known| known.snapshot.clone());
-        let options = AppendOptions {
-            user: UserInfo::parse(commit_info)?,
-            max_attempts,
-            app_transaction,
-        };
+        let options = options.parse("WRITE")?;
         let (location, load) = (Arc::clone(&self.location), self.options);
         let committed = wait_reading(py, data.0, |rows| async move {
             let snapshot = match known {

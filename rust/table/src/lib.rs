@@ -2,6 +2,7 @@
 //!
 //! Reading: a [`scan::Scan`] plans [`scan::ScanTask`]s from a snapshot, and `read` turns each into record batches.
 //! Writing: a [`write::TableWriter`] turns record batches into data files and the `add` actions that name them.
+//! A change in the making: a [`transaction::TableTransaction`] stages what comes and goes, and commits it once.
 //! The change feed: [`changes::Changes`] plans tasks from what the versions of a range say.
 //! Checking: [`check::check`] tells what is wrong with a table.
 
@@ -10,4 +11,5 @@ pub mod check;
 pub mod handover;
 pub mod read;
 pub mod scan;
+pub mod transaction;
 pub mod write;

@@ -14,6 +14,7 @@ use object_store::ObjectStoreExt;
 use super::add_form::AddForm;
 use super::columns::{FileSchemas, failed, rows_of};
 use super::parquet_out::{Finished, ParquetOut};
+use super::take_actions::TakeActions;
 use crate::clock::{new_id, now_ms};
 use crate::decode::checkpoint::SIDECARS;
 use crate::location::TableLocation;
@@ -102,31 +103,6 @@ impl<'a> ActionFiles<'a> {
             waiting_rows: 0,
             adds: 0,
         }
-    }
-
-    /// Writes adds of [`super::columns::add_schema`], with the `stats_parsed` that they have where they come from.
-    pub(super) async fn adds(&mut self, adds: &RecordBatch, parsed: Option<&StructArray>) -> Result<()> {
-        let together = self.form.rows_together();
-        let mut first = 0usize;
-        while first < adds.num_rows() {
-            let rows = together.min(adds.num_rows() - first);
-            let parsed = parsed.map(|parsed| parsed.slice(first, rows));
-            let finished = self.form.finish(&adds.slice(first, rows), parsed.as_ref())?;
-            self.write("add", finished).await?;
-            first += rows;
-        }
-        self.adds += u64::try_from(adds.num_rows()).unwrap_or(0);
-        Ok(())
-    }
-
-    /// Takes tombstones of [`super::columns::remove_schema`].
-    pub(super) async fn removes(&mut self, removes: RecordBatch) -> Result<()> {
-        self.waiting_rows += removes.num_rows();
-        self.waiting.push(removes);
-        if self.waiting_rows >= TOMBSTONES_TOGETHER {
-            self.write_waiting().await?;
-        }
-        Ok(())
     }
 
     /// Writes what still waits, and finishes the last sidecar.
@@ -220,6 +196,31 @@ impl<'a> ActionFiles<'a> {
                 *open = Some(file);
             }
             written?;
+        }
+        Ok(())
+    }
+}
+
+impl TakeActions for ActionFiles<'_> {
+    async fn adds(&mut self, adds: &RecordBatch, parsed: Option<&StructArray>) -> Result<()> {
+        let together = self.form.rows_together();
+        let mut first = 0usize;
+        while first < adds.num_rows() {
+            let rows = together.min(adds.num_rows() - first);
+            let parsed = parsed.map(|parsed| parsed.slice(first, rows));
+            let finished = self.form.finish(&adds.slice(first, rows), parsed.as_ref())?;
+            self.write("add", finished).await?;
+            first += rows;
+        }
+        self.adds += u64::try_from(adds.num_rows()).unwrap_or(0);
+        Ok(())
+    }
+
+    async fn removes(&mut self, removes: RecordBatch) -> Result<()> {
+        self.waiting_rows += removes.num_rows();
+        self.waiting.push(removes);
+        if self.waiting_rows >= TOMBSTONES_TOGETHER {
+            self.write_waiting().await?;
         }
         Ok(())
     }

@@ -140,7 +140,7 @@ impl AddForm {
     }
 
     /// The text of each add's statistics: its own, else what the columns say.
-    fn texts(&self, texts: &StringArray, parsed: Option<&StructArray>) -> Result<StringArray> {
+    pub(super) fn texts(&self, texts: &StringArray, parsed: Option<&StructArray>) -> Result<StringArray> {
         let Some(parsed) = parsed.filter(|_| texts.null_count() > 0) else {
             return Ok(texts.clone());
         };

@@ -10,9 +10,9 @@ use arrow_select::filter::filter;
 use deltaic_protocol::actions::columns;
 use deltaic_protocol::{Error, ErrorKind, Result};
 
-use super::action_files::ActionFiles;
 use super::columns::{add_schema, failed, remove_schema};
 use super::standing_rows::Retention;
+use super::take_actions::TakeActions;
 use crate::decode::checkpoint::{ActionsFile, Checkpoint, conformed};
 use crate::decode::{FileBatch, StatisticsSource};
 use crate::reconcile::{NewerKeys, Survivors};
@@ -25,7 +25,7 @@ struct StandingGroup {
 }
 
 /// Writes the adds that stand in row groups of a checkpoint.
-pub(super) async fn write_adds(adds: &[Survivors], out: &mut ActionFiles<'_>) -> Result<()> {
+pub(super) async fn write_adds(adds: &[Survivors], out: &mut impl TakeActions) -> Result<()> {
     for standing in groups_of(adds) {
         let mut paths = paths("add", &add_schema());
         if standing.file.may_lack_text(standing.group) {
@@ -73,7 +73,7 @@ pub(super) async fn write_tombstones(
     checkpoint: &Checkpoint,
     newer: &NewerKeys,
     retention: Retention,
-    out: &mut ActionFiles<'_>,
+    out: &mut impl TakeActions,
 ) -> Result<()> {
     let paths = paths("remove", &remove_schema());
     for (file, group) in checkpoint.row_groups() {

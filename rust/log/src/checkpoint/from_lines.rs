@@ -17,9 +17,9 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::action_files::ActionFiles;
 use super::columns::{add_schema, failed, remove_schema};
 use super::standing_rows::StandingFile;
+use super::take_actions::TakeActions;
 use crate::decode::action_text::{ActionText, Line};
 use crate::listing::LogFile;
 use crate::location::TableLocation;
@@ -36,7 +36,7 @@ pub(super) async fn write_lines(
     location: &Arc<TableLocation>,
     files: Vec<StandingFile>,
     max_line_bytes: usize,
-    out: &mut ActionFiles<'_>,
+    out: &mut impl TakeActions,
 ) -> Result<()> {
     let fetched: Vec<_> = files
         .into_iter()
@@ -112,7 +112,7 @@ impl Gathered {
     }
 
     /// Writes what was gathered, once it is that much.
-    async fn write(&mut self, least: usize, out: &mut ActionFiles<'_>) -> Result<()> {
+    async fn write(&mut self, least: usize, out: &mut impl TakeActions) -> Result<()> {
         let flush = |decoder: &mut Decoder| -> Result<Option<RecordBatch>> {
             match decoder.len() >= least {
                 true => decoder.flush().map_err(failed),

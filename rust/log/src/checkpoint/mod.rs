@@ -17,7 +17,9 @@ mod policy;
 mod standing_checkpoint;
 mod standing_rows;
 mod table_rows;
+mod take_actions;
 mod upload;
+mod whole_adds;
 
 use deltaic_protocol::actions::Sidecar;
 use deltaic_protocol::features::ensure_checkpointable;
@@ -27,6 +29,7 @@ use deltaic_protocol::{Result, Version};
 
 pub use self::hint::HintOutcome;
 pub use self::policy::{CheckpointSpec, checkpoint_is_due, checkpoint_spec};
+pub use self::whole_adds::whole_adds;
 
 use self::add_form::AddForm;
 use self::attempt::Attempt;

@@ -9,7 +9,7 @@ use super::{
     Attempt, Base, Committed, IsolationLevel, Proposal, Transaction, Winner, check, follow, is_blind_append,
     rebase, stamp_in_commit_timestamp, time_of,
 };
-use crate::clock::{new_id, now_ms, pause, pause_by_chance};
+use crate::clock::{Deadline, new_id, now_ms, pause, pause_by_chance};
 use crate::committer::Outcome;
 
 /// How often a version is proposed to which no answer comes that tells; the store's client has asked again each time.
@@ -71,6 +71,9 @@ impl<'a> Attempts<'a> {
         let location = self.transaction.snapshot.location();
         let (mut won, mut lost, mut unanswered) = (0, 0, 0);
         while won < self.transaction.max_attempts.max(1) {
+            if self.transaction.deadline.is_some_and(Deadline::has_passed) {
+                return Err(self.out_of_time(won));
+            }
             let version = self.base.version.next()?;
             let mut known = None;
             if won > AT_ONCE && self.open.is_none() {
@@ -168,6 +171,18 @@ impl<'a> Attempts<'a> {
         .with("table", location.uri())
         .with("version", self.base.version)
         .hint("run the operation again, or raise max_attempts"))
+    }
+
+    fn out_of_time(&self, won: usize) -> Error {
+        let what = match won {
+            0 => "the deadline passed before the commit was proposed".to_owned(),
+            1 => "the deadline passed, and another writer had won a version".to_owned(),
+            won => format!("the deadline passed, and other writers had won {won} versions in a row"),
+        };
+        Error::new(ErrorKind::CommitConflict(Kind::ConcurrentWrite), what)
+            .with("table", self.transaction.snapshot.location().uri())
+            .with("version", self.base.version)
+            .hint("run the operation again, or give it more time")
     }
 
     /// The `commitInfo` of the next attempt, and its in-commit timestamp where the table has them.

@@ -17,7 +17,7 @@ use super::{
     hand_out_row_ids,
 };
 use crate::changes::TableForm;
-use crate::clock::now_ms;
+use crate::clock::{Deadline, now_ms};
 use crate::committer::Committer;
 use crate::history::timestamp_of;
 use crate::snapshot::Snapshot;
@@ -46,6 +46,8 @@ pub struct Transaction<'a> {
     pub user: UserInfo,
     /// How many versions are tried: how many winners there may be.
     pub max_attempts: usize,
+    /// When no further version is tried; never without.
+    pub deadline: Option<Deadline>,
     /// The isolation level instead of the table's.
     pub isolation: Option<IsolationLevel>,
     /// An application, and how far it comes with this commit: nothing is done where it is as far already.
@@ -73,6 +75,7 @@ impl<'a> Transaction<'a> {
             operation,
             user: UserInfo::default(),
             max_attempts: usize::MAX,
+            deadline: None,
             isolation: None,
             app_transaction: None,
             gate,

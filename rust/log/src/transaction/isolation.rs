@@ -41,6 +41,24 @@ impl IsolationLevel {
             })
     }
 
+    /// The level of a name, upper and lower case alike.
+    ///
+    /// Errors: `ValueError` for a name that no level has.
+    pub fn parse(name: &str) -> Result<Self> {
+        let levels = [
+            Self::Serializable,
+            Self::WriteSerializable,
+            Self::SnapshotIsolation,
+        ];
+        let mut levels = levels.into_iter();
+        let found = levels.find(|level| level.name().eq_ignore_ascii_case(name));
+        found.ok_or_else(|| {
+            let what = format!("isolation may not be {name:?}");
+            Error::new(ErrorKind::InvalidArgument, what)
+                .hint("give Serializable, WriteSerializable or SnapshotIsolation")
+        })
+    }
+
     /// The name as properties and `commitInfo` spell it.
     #[must_use]
     pub fn name(self) -> &'static str {
@@ -244,6 +262,19 @@ mod tests {
             assert_eq!(WriteSerializable.of_commit(&mine), write_serializable, "{name}");
             assert_eq!(SnapshotIsolation.of_commit(&mine), SnapshotIsolation, "{name}");
         }
+    }
+
+    #[test]
+    fn levels_are_parsed_by_their_names() {
+        for level in [Serializable, WriteSerializable, SnapshotIsolation] {
+            assert_eq!(IsolationLevel::parse(level.name()).ok(), Some(level));
+            assert_eq!(
+                IsolationLevel::parse(&level.name().to_lowercase()).ok(),
+                Some(level)
+            );
+        }
+        let error = IsolationLevel::parse("ReadCommitted").expect_err("no level has it");
+        assert_eq!(error.kind(), ErrorKind::InvalidArgument);
     }
 
     #[test]

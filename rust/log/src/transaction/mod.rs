@@ -12,6 +12,7 @@ mod model;
 mod proposal;
 mod read_set;
 mod rebase;
+mod rerun;
 mod row_level;
 #[cfg(test)]
 mod samples;
@@ -26,6 +27,7 @@ pub use isolation::{IsolationLevel, is_blind_append};
 pub use proposal::{DecidedBy, Proposal};
 pub use read_set::ReadSet;
 pub use rebase::{Base, hand_out_row_ids, rebase, stamp_in_commit_timestamp};
+pub use rerun::{Earlier, Output, Planned, RerunPolicy, Rerunnable, rerun};
 pub use row_level::{SharedFile, follow, unite};
 pub use winner::{Winner, WinnerFile};
 

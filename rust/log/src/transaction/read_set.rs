@@ -90,6 +90,11 @@ impl ReadSet {
         self.domains.insert(domain.to_owned());
     }
 
+    /// The files that were looked at, each path in its shortest spelling.
+    pub(super) fn files(&self) -> impl Iterator<Item = &str> {
+        self.files.iter().map(String::as_str)
+    }
+
     /// Whether any file, found or not, could have mattered.
     #[must_use]
     pub fn depends_on_files(&self) -> bool {

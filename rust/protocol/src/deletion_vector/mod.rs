@@ -17,7 +17,7 @@ pub mod z85;
 pub use bitmap::Bitmap;
 pub use descriptor::{Descriptor, DescriptorText};
 pub use file::{VectorFile, check_version, parse_frame, unframe};
-pub use place::Place;
+pub use place::{Place, name_of_file};
 
 #[cfg(test)]
 mod tests;

@@ -62,6 +62,30 @@ impl<'a> Place<'a> {
     }
 }
 
+/// The name of a new file of vectors in the table's root, by the UUID that makes it unique, and the text by which
+/// descriptors of storage type `u` name it.
+///
+/// Protocol: *Deletion Vector Descriptor Schema*, *Deletion Vector File Storage Format*.
+///
+/// Errors: `ValueError` for a text that is no UUID.
+///
+/// ```
+/// use deltaic_protocol::deletion_vector::name_of_file;
+/// let (name, text) = name_of_file("d2c639aa-8816-431a-aaf6-d3fe2512ff61")?;
+/// assert_eq!(name, "deletion_vector_d2c639aa-8816-431a-aaf6-d3fe2512ff61.bin");
+/// assert_eq!(text, "^-aqEH.-t@S}K{vb[*k^");
+/// # Ok::<(), deltaic_protocol::Error>(())
+/// ```
+pub fn name_of_file(id: &str) -> Result<(String, String)> {
+    let id = Uuid::try_parse(id)
+        .map_err(|error| Error::new(ErrorKind::InvalidArgument, format!("{id:?} is no UUID: {error}")))?;
+    Ok((file_name(&id), z85::encode(id.as_bytes())))
+}
+
+fn file_name(id: &Uuid) -> String {
+    format!("deletion_vector_{}.bin", id.hyphenated())
+}
+
 /// A path that starts at a root, or a URI.
 fn is_absolute(path: &str) -> bool {
     path.starts_with('/')
@@ -82,7 +106,7 @@ fn relative(descriptor: &Descriptor, text: &str) -> Result<String> {
     };
     let id = z85::decode(name).map_err(|what| descriptor.wrong(FIELD, what))?;
     let id = Uuid::from_slice(&id).map_err(|error| descriptor.wrong(FIELD, error))?;
-    let file = format!("deletion_vector_{}.bin", id.hyphenated());
+    let file = file_name(&id);
     if prefix.is_empty() {
         return Ok(file);
     }

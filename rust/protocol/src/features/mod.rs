@@ -7,6 +7,7 @@ mod drop;
 mod maintenance;
 mod new_table;
 mod page;
+mod removal;
 mod support;
 mod table;
 #[cfg(test)]
@@ -18,6 +19,7 @@ pub use drop::{Traces, drop_feature};
 pub use maintenance::{Maintenance, ensure_maintainable};
 pub use new_table::protocol_for;
 pub use page::features_page;
+pub use removal::{ensure_removable, ensure_vectors_writable};
 pub use support::{
     LogTail, ensure_appendable, ensure_changeable, ensure_checkpointable, ensure_openable, ensure_readable,
     supports_for_writers,

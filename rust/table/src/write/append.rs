@@ -2,21 +2,12 @@
 
 use arrow_array::{RecordBatch, RecordBatchReader};
 use deltaic_log::Snapshot;
-use deltaic_log::transaction::{Append, Committed, Operation, UserInfo, already_done, append};
+use deltaic_log::transaction::{Committed, Operation, Transaction, already_done};
+use deltaic_protocol::features::ensure_appendable;
 use deltaic_protocol::{Error, ErrorKind, Result};
 
 use super::table_writer::{TableWriter, Written};
-
-/// How an append behaves.
-#[derive(Clone, Debug)]
-pub struct AppendOptions {
-    /// What the user adds to the `commitInfo`.
-    pub user: UserInfo,
-    /// How many versions are tried.
-    pub max_attempts: usize,
-    /// An application, and how far it comes with this append: nothing is appended where it is as far already.
-    pub app_transaction: Option<(String, i64)>,
-}
+use crate::transaction::TransactionOptions;
 
 /// Appends all batches of a stream in one commit. Where it fails, the table is as it was, and the data files that
 /// were written are removed again; only where the outcome is unknown they stay, since they may be in the table.
@@ -25,7 +16,7 @@ pub struct AppendOptions {
 pub async fn append_stream(
     snapshot: &Snapshot,
     batches: Box<dyn RecordBatchReader + Send>,
-    options: AppendOptions,
+    options: TransactionOptions,
 ) -> Result<Committed> {
     if let Some(app) = &options.app_transaction
         && let Some(done) = already_done(snapshot, app)
@@ -47,9 +38,26 @@ pub async fn append_stream(
 async fn write_and_commit(
     snapshot: &Snapshot,
     writer: &mut TableWriter,
-    mut batches: Box<dyn RecordBatchReader + Send>,
-    options: AppendOptions,
+    batches: Box<dyn RecordBatchReader + Send>,
+    options: TransactionOptions,
 ) -> Result<Committed> {
+    let written = write_stream(writer, batches).await?;
+    let operation = describe(snapshot, &written);
+    let mut transaction = Transaction::try_new(snapshot, operation, ensure_appendable)?;
+    transaction.proposal.adds = written.adds;
+    transaction.user = options.user;
+    transaction.max_attempts = options.max_attempts;
+    transaction.deadline = options.deadline;
+    transaction.isolation = options.isolation;
+    transaction.app_transaction = options.app_transaction;
+    transaction.commit().await
+}
+
+/// Writes the rows of a stream; the files wait to be committed.
+pub(crate) async fn write_stream(
+    writer: &mut TableWriter,
+    mut batches: Box<dyn RecordBatchReader + Send>,
+) -> Result<Written> {
     // The source may block, and may itself wait for this runtime: another table's scan does.
     while let Some(batch) = tokio::task::block_in_place(|| batches.next()) {
         let batch: RecordBatch = batch.map_err(|error| {
@@ -60,17 +68,16 @@ async fn write_and_commit(
         })?;
         writer.write(&batch).await?;
     }
-    let written = writer.finish().await?;
-    append(snapshot, &describe(snapshot, written, options)).await
+    writer.finish().await
 }
 
-fn describe(snapshot: &Snapshot, written: Written, options: AppendOptions) -> Append {
+fn describe(snapshot: &Snapshot, written: &Written) -> Operation {
     let bytes = written
         .adds
         .iter()
         .fold(0i64, |total, add| total.saturating_add(add.size));
     let partition_columns = serde_json::Value::from(snapshot.metadata().partition_columns.clone());
-    let operation = Operation {
+    Operation {
         name: "WRITE",
         parameters: vec![
             ("mode", "Append".to_owned()),
@@ -81,12 +88,5 @@ fn describe(snapshot: &Snapshot, written: Written, options: AppendOptions) -> Ap
             ("numOutputRows", i64::try_from(written.rows).unwrap_or(i64::MAX)),
             ("numOutputBytes", bytes),
         ],
-    };
-    Append {
-        adds: written.adds,
-        operation,
-        user: options.user,
-        max_attempts: options.max_attempts,
-        app_transaction: options.app_transaction,
     }
 }

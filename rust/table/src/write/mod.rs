@@ -3,10 +3,16 @@
 mod append;
 mod check;
 mod data_file;
+mod give_up;
 mod partition;
 mod statistics;
 mod table_writer;
+mod united_vectors;
+mod vector_file;
 
-pub use append::{AppendOptions, append_stream};
+pub use append::append_stream;
+pub(crate) use append::write_stream;
 pub use check::Incoming;
+pub(crate) use give_up::give_up;
 pub use table_writer::{TableWriter, Written};
+pub(crate) use united_vectors::UnitedVectors;

@@ -12,10 +12,10 @@ use deltaic_protocol::features::ensure_appendable;
 use deltaic_protocol::properties::{IndexedColumns, indexed_columns};
 use deltaic_protocol::schema::StructType;
 use futures::StreamExt;
-use object_store::ObjectStoreExt;
 
 use super::check::Incoming;
 use super::data_file::DataFile;
+use super::give_up::give_up;
 use super::partition::{PartitionValues, Splitter};
 use super::statistics::FileStatistics;
 
@@ -154,10 +154,11 @@ impl TableWriter {
         while let Some((_, file)) = self.open.pop_first() {
             file.abort().await;
         }
-        for relative in std::mem::take(&mut self.begun) {
-            if let Ok(path) = self.location.below(&relative) {
-                let _ = self.location.store().delete(&path).await;
-            }
-        }
+        give_up(&self.location, std::mem::take(&mut self.begun)).await;
+    }
+
+    /// The files that were begun, below the table's root, for who lets go of the writer and may have to remove them.
+    pub(crate) fn into_begun(self) -> Vec<String> {
+        self.begun
     }
 }

@@ -1,0 +1,240 @@
+"""A transaction: several changes of a table, one commit, all or nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from types import TracebackType
+
+from deltaic import _rust
+from deltaic.arguments import whole_number
+from deltaic.arrow_table import ArrowTable
+from deltaic.capsule import ArrowArrayExportable, ArrowStreamExportable, proved_data
+from deltaic.commit import Commit, from_rust
+from deltaic.exceptions import CommitConflict
+from deltaic.given_files import files_to_json
+from deltaic.scan import Scan
+from deltaic.snapshot import Snapshot
+from deltaic.translate import Predicate, to_sql
+
+__all__ = ["Transaction"]
+
+
+class Transaction:
+    """What is to become of a table, made by `Table.transaction` and used in a ``with`` block.
+
+    Its verbs stage changes; the end of the block commits all of them at once. A block that ends by an
+    exception commits nothing, and removes what it wrote. A block that staged nothing commits nothing.
+
+    What is read through the transaction (`read`, `files`, `read_app`) is noted: where another writer changes
+    it before the commit, the commit is a `CommitConflict`. What is read through `snapshot` is not.
+
+    >>> import deltaic, pyarrow
+    >>> orders = pyarrow.table({"id": [1, 2], "paid": [True, False]})
+    >>> table = deltaic.Table.create("orders", orders.schema)
+    >>> commit = table.append(orders)
+    >>> with table.transaction() as tx:
+    ...     unpaid = tx.read("NOT paid").to_arrow()
+    ...     tx.remove(tx.files().to_arrow()["path"].to_pylist())
+    ...     tx.append(unpaid)
+    1
+    >>> tx.committed.version, table.snapshot().num_rows
+    (2, 1)
+    """
+
+    __slots__ = ("_committed", "_operation", "_rust", "_snapshot", "_state")
+
+    def __init__(self, rust: _rust.Transaction, operation: str) -> None:
+        self._rust = rust
+        self._operation = operation
+        self._snapshot = Snapshot(rust.snapshot)
+        self._state = "new"
+        self._committed: Commit | None = None
+
+    @property
+    def snapshot(self) -> Snapshot:
+        """The version that the transaction starts from. What is read of it is not noted."""
+        return self._snapshot
+
+    @property
+    def committed(self) -> Commit | None:
+        """After the block: its commit; None where it staged nothing or failed."""
+        return self._committed
+
+    @property
+    def is_lost(self) -> bool:
+        """After the block: whether its commit met another writer's that it cannot follow."""
+        return self._state == "lost"
+
+    @property
+    def is_done(self) -> bool:
+        """Whether the application of ``app_transaction`` is as far already.
+
+        Then nothing is staged, data is not read, and the block commits nothing.
+        """
+        return self._rust.is_done
+
+    def read(self, predicate: Predicate | None = None, columns: Sequence[str] | None = None) -> Scan:
+        """Rows of the snapshot, noted as read.
+
+        Args:
+            predicate: The rows; all when None. What it says of partition columns alone, and the files that
+                may hold a matching row, narrow what other writers may not change meanwhile.
+            columns: The columns to read; all when None.
+
+        Raises:
+            InvalidPredicate: The predicate does not parse or names an unknown column.
+        """
+        self._ensure_open()
+        scan = self._snapshot.scan(columns, predicate)
+        self._rust.read(predicate=to_sql(predicate, self._snapshot.schema))
+        return scan
+
+    def files(self, predicate: Predicate | None = None, *, stats: bool = False) -> ArrowTable:
+        """The live files that may hold a row of the predicate, noted as read.
+
+        Args:
+            predicate: As for `read`.
+            stats: Add the files' statistics.
+
+        Returns:
+            The columns of `Snapshot.files`.
+        """
+        self._ensure_open()
+        sql = to_sql(predicate, self._snapshot.schema)
+        return ArrowTable(self._rust.files(predicate=sql, stats=stats))
+
+    def read_app(self, app_id: str) -> int | None:
+        """How far an application has come, noted as read; None where it has brought nothing.
+
+        Where another run of it comes further before the commit, the commit is a `ConcurrentTransaction`.
+        """
+        self._ensure_open()
+        return self._rust.read_app(app_id)
+
+    def append(self, data: ArrowStreamExportable | ArrowArrayExportable) -> int:
+        """Writes rows into data files now, and stages them; how many rows they are.
+
+        Args:
+            data: Anything Arrow, as for `Table.append`.
+
+        Raises:
+            SchemaMismatch: The data does not fit the table's columns.
+            ConstraintViolation: A row has NULL where the table forbids it.
+            UnsupportedFeature: The table asks of its writers what is not implemented.
+            StorageError: The store cannot be written.
+        """
+        self._ensure_open()
+        return self._rust.append(proved_data(data))
+
+    def add(self, files: ArrowStreamExportable | Iterable[Mapping[str, object]]) -> None:
+        """Stages data files that another engine has written into the table's place, Spark's executors say.
+
+        Each file is looked at: it must be there with its size. What is in it is not read, so its columns, its
+        NOT NULL columns and its statistics are for its writer to get right. It is not removed if the
+        transaction fails.
+
+        Args:
+            files: One mapping a file, or an Arrow table (with pyarrow) with a row for each: ``path``
+                (relative to the table, URI-encoded), ``size`` in bytes, ``modification_time`` (int, ms since
+                the epoch), ``partition_values`` (a mapping by column; text as the log has it, or an int, a
+                bool or a date), ``stats`` (the text of a JSON object, as in the log) and ``data_change``
+                (True unless told).
+
+        Raises:
+            ValueError: A file is live or staged already, is not there, has another size, or its partition
+                values or statistics cannot be. Nothing of the call is staged.
+            PathEscape: A path leads out of the table.
+            UnsupportedFeature: The table asks of its writers what is not implemented.
+        """
+        self._ensure_open()
+        self._rust.add(files_to_json(files))
+
+    def remove(self, paths: Iterable[str]) -> None:
+        """Stages that live files go, with all of their rows.
+
+        Args:
+            paths: As the log has them: the column ``path`` of `files`.
+
+        Raises:
+            ValueError: A path is no live file, or is staged already; nothing of the call is staged.
+            ConstraintViolation: The table is append-only.
+        """
+        self._ensure_open()
+        if isinstance(paths, str):
+            raise TypeError(f"paths is a list of paths: write remove([{paths!r}])")
+        self._rust.remove(list(paths))
+
+    def delete_rows(self, rows: Mapping[str, Iterable[int]]) -> int:
+        """Stages that single rows go: their files stay and get deletion vectors.
+
+        Two transactions that delete different rows of one file both win, unless ``row_level=False`` was asked
+        for, or rows were read through the transaction, since other rows may have decided then.
+
+        Args:
+            rows: For each path as the log has it, the positions of the rows in the file, counted from 0.
+
+        Returns:
+            How many of the rows were still there.
+
+        Raises:
+            UnsupportedFeature: The table's files get no deletion vectors (``delta.enableDeletionVectors``).
+            ValueError: A path is no live file or is staged already, or its file has no such row; nothing of
+                the call is staged.
+            ConstraintViolation: The table is append-only.
+            CorruptData: A deletion vector that the file has is damaged.
+        """
+        self._ensure_open()
+        named = {path: _positions(path, positions) for path, positions in rows.items()}
+        return self._rust.delete_rows(named)
+
+    def __enter__(self) -> Transaction:
+        if self._state != "new":
+            raise ValueError("a transaction is used once: ask table.transaction() for another")
+        self._state = "open"
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self._state = "failed"
+        if kind is not None:
+            self._rust.abandon()
+            return
+        try:
+            commit = self._rust.commit()
+        except CommitConflict:
+            self._state = "lost"
+            raise
+        self._state = "ended"
+        self._committed = None if commit is None else from_rust(commit)
+
+    def _ensure_open(self) -> None:
+        if self._state == "new":
+            raise ValueError("a transaction is used in a block: with table.transaction() as tx")
+        if self._state != "open":
+            raise ValueError("the transaction has ended: ask table.transaction() for another")
+
+    def __repr__(self) -> str:
+        return (
+            f"<deltaic.Transaction {self._operation} on {self._rust.snapshot.uri} "
+            f"at version {self._snapshot.version}: {self._shown_state()}>"
+        )
+
+    def _shown_state(self) -> str:
+        if self._committed is not None:
+            word = "skipped, done by" if self._committed.skipped else "committed as"
+            return f"{word} version {self._committed.version}"
+        if self._state in ("ended", "failed", "lost"):
+            return "nothing committed"
+        added, removed = self._rust.staged
+        return f"{added:,} files to add, {removed:,} to remove"
+
+
+def _positions(path: str, positions: Iterable[int]) -> list[int]:
+    found = [whole_number("a position", position) for position in positions]
+    lowest = min(found, default=0)
+    if lowest < 0 or max(found, default=0) >= 1 << 63:
+        raise ValueError(
+            f"positions count from 0, and {path!r} is given {lowest if lowest < 0 else max(found)}"
+        )
+    return found

@@ -1,0 +1,109 @@
+//! The adds of some live files with all that the log says of them, as those need who write them into the log again.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_array::{RecordBatch, StringArray, StructArray};
+use arrow_buffer::BooleanBuffer;
+use arrow_json::WriterBuilder;
+use arrow_json::writer::LineDelimited;
+use deltaic_protocol::actions::{Add, LogicalFileKey};
+use deltaic_protocol::{Error, ErrorKind, Result};
+use serde_json::Value;
+
+use super::add_form::AddForm;
+use super::columns::failed;
+use super::standing_rows::standing_files;
+use super::take_actions::TakeActions;
+use super::{from_checkpoint, from_lines};
+use crate::reconcile::Survivors;
+use crate::snapshot::Snapshot;
+
+/// The adds of the live files of paths, in no order; a path that no live file has is passed over. Every field is as the
+/// log has it; statistics that a checkpoint has as columns alone become text. Must be called inside a runtime.
+///
+/// Only files of the log that name one of them are read.
+///
+/// # Errors
+///
+/// `CorruptLog` where the log is not what it was when the snapshot was opened; the store's.
+pub async fn whole_adds(snapshot: &Snapshot, paths: &[String]) -> Result<Vec<Add>> {
+    let form = AddForm::of(snapshot)?;
+    let wanted: HashSet<LogicalFileKey<'_>> =
+        paths.iter().map(|path| LogicalFileKey::new(path, None)).collect();
+    let chosen = |survivors: &Survivors| {
+        let keys = &survivors.files.keys;
+        let mut live = vec![false; survivors.live.len()];
+        for row in survivors.live.set_indices() {
+            if let Some(live) = live.get_mut(row) {
+                *live = wanted.contains(&LogicalFileKey::new(keys.path(row), None));
+            }
+        }
+        Survivors {
+            files: Arc::clone(&survivors.files),
+            live: BooleanBuffer::from(live),
+        }
+    };
+    let adds: Vec<Survivors> = snapshot.adds().iter().map(chosen).collect();
+    let mut found = Found {
+        form: &form,
+        adds: Vec::new(),
+    };
+    from_checkpoint::write_adds(&adds, &mut found).await?;
+    let files = standing_files(&adds, &[]);
+    from_lines::write_lines(snapshot.location(), files, snapshot.max_line_bytes(), &mut found).await?;
+    Ok(found.adds)
+}
+
+/// Adds that were found.
+struct Found<'a> {
+    form: &'a AddForm,
+    adds: Vec<Add>,
+}
+
+impl TakeActions for Found<'_> {
+    async fn adds(&mut self, adds: &RecordBatch, parsed: Option<&StructArray>) -> Result<()> {
+        let texts = adds
+            .column_by_name("stats")
+            .and_then(|stats| stats.as_string_opt());
+        let none = StringArray::new_null(adds.num_rows());
+        let texts: StringArray = self.form.texts(texts.unwrap_or(&none), parsed)?;
+        for (add, stats) in values_of(adds)?.into_iter().zip(&texts) {
+            let mut add: Add = serde_json::from_value(add).map_err(unread)?;
+            add.stats = stats.map(str::to_owned);
+            self.adds.push(add);
+        }
+        Ok(())
+    }
+
+    async fn removes(&mut self, _: RecordBatch) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// The rows as JSON objects of the log.
+fn values_of(adds: &RecordBatch) -> Result<Vec<Value>> {
+    let mut writer = WriterBuilder::new()
+        .with_explicit_nulls(true)
+        .build::<_, LineDelimited>(Vec::new());
+    writer
+        .write(adds)
+        .and_then(|()| writer.finish())
+        .map_err(failed)?;
+    let mut values = Vec::with_capacity(adds.num_rows());
+    for value in serde_json::Deserializer::from_slice(&writer.into_inner()).into_iter::<Value>() {
+        let mut value = value.map_err(unread)?;
+        // What stands changes nothing; whoever writes it again says what it changes.
+        value["dataChange"] = Value::Bool(false);
+        values.push(value);
+    }
+    Ok(values)
+}
+
+fn unread(error: serde_json::Error) -> Error {
+    Error::new(
+        ErrorKind::CorruptLog,
+        format!("an add of the log cannot be written again: {error}"),
+    )
+}

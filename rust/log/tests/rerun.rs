@@ -1,0 +1,271 @@
+//! Operations that are run again behind conflicts: what they wrote from files that nobody changed is used again.
+
+use std::collections::BTreeMap;
+
+use deltaic_log::Snapshot;
+use deltaic_log::clock::Deadline;
+use deltaic_log::snapshot::{FilesBatch, LoadOptions};
+use deltaic_log::transaction::{
+    Committed, Earlier, Operation, Output, Planned, RerunPolicy, Rerunnable, Transaction, rerun,
+};
+use deltaic_protocol::actions::{Add, Remove};
+use deltaic_protocol::deletion_vector::Descriptor;
+use deltaic_protocol::features::ensure_removable;
+use deltaic_protocol::{Conflict, ErrorKind, Result};
+use deltaic_testkit::table_builder::{TableBuilder, add, remove};
+use serde_json::Value;
+
+/// A copy-on-write delete: every file is written anew without the rows that go.
+struct Delete<'a> {
+    table: &'a mut TableBuilder,
+    /// What others commit after each plan.
+    winners: Vec<Vec<Value>>,
+    /// How often each file was written anew.
+    written: BTreeMap<String, usize>,
+    /// What each run heard of the one before.
+    heard: Vec<Option<ErrorKind>>,
+    outdated: Vec<String>,
+}
+
+impl<'a> Delete<'a> {
+    fn new(table: &'a mut TableBuilder, winners: Vec<Vec<Value>>) -> Self {
+        Self {
+            table,
+            winners,
+            written: BTreeMap::new(),
+            heard: Vec::new(),
+            outdated: Vec::new(),
+        }
+    }
+
+    fn rewrite(&mut self, path: &str) -> Add {
+        *self.written.entry(path.to_owned()).or_default() += 1;
+        Add {
+            path: format!("{path}-without"),
+            size: 1,
+            data_change: true,
+            ..Add::default()
+        }
+    }
+}
+
+impl Rerunnable for Delete<'_> {
+    async fn plan<'a>(
+        &mut self,
+        snapshot: &'a Snapshot,
+        earlier: Option<&Earlier>,
+    ) -> Result<Option<Planned<'a>>> {
+        self.heard.push(earlier.map(|earlier| earlier.conflict().kind()));
+        self.outdated.extend(
+            earlier
+                .into_iter()
+                .flat_map(Earlier::outdated)
+                .flat_map(|output| output.inputs.clone()),
+        );
+        let operation = Operation {
+            name: "DELETE",
+            parameters: Vec::new(),
+            metrics: Vec::new(),
+        };
+        let mut transaction = Transaction::try_new(snapshot, operation, ensure_removable)?;
+        let mut outputs = Vec::new();
+        transaction.read.read_whole_table();
+        for (path, deletion_vector) in live(snapshot).await? {
+            if path.ends_with("-without") {
+                continue;
+            }
+            transaction.read.read_files([path.as_str()]);
+            let inputs = vec![path.clone()];
+            let known = earlier.and_then(|earlier| earlier.reusable().find(|output| output.inputs == inputs));
+            let output = match known {
+                Some(output) => output.clone(),
+                None => Output {
+                    adds: vec![self.rewrite(&path)],
+                    inputs,
+                },
+            };
+            let gone = Add {
+                path,
+                size: 1,
+                deletion_vector,
+                ..Add::default()
+            };
+            transaction.proposal.removes.push(Remove::of(&gone, 1));
+            transaction.proposal.adds.extend(output.adds.clone());
+            outputs.push(output);
+        }
+        if !self.winners.is_empty() {
+            self.table.commit(self.winners.remove(0)).await?;
+        }
+        let something = !transaction.proposal.is_empty();
+        Ok(something.then_some(Planned { transaction, outputs }))
+    }
+}
+
+/// The live files, with their vectors.
+async fn live(snapshot: &Snapshot) -> Result<BTreeMap<String, Option<Descriptor>>> {
+    let (files, _) = snapshot.files(None).await?;
+    let of_batch = |batch: &FilesBatch| -> Vec<(String, Option<Descriptor>)> {
+        let rows = 0..batch.len();
+        rows.map(|row| (batch.adds.path.value(row).to_owned(), batch.adds.descriptor(row)))
+            .collect()
+    };
+    Ok(files.batches.iter().flat_map(of_batch).collect())
+}
+
+async fn open(table: &TableBuilder) -> Result<Snapshot> {
+    Snapshot::load(table.location(), None, LoadOptions::default()).await
+}
+
+/// A table of files, and its snapshot.
+async fn made(paths: &[&str]) -> Result<(TableBuilder, Snapshot)> {
+    let mut table = TableBuilder::new();
+    table.commit(TableBuilder::first_actions_with_vectors()).await?;
+    if !paths.is_empty() {
+        let adds = paths.iter().map(|path| add(path, None));
+        table.commit(adds.collect()).await?;
+    }
+    let snapshot = open(&table).await?;
+    Ok((table, snapshot))
+}
+
+const TWICE: RerunPolicy = RerunPolicy {
+    max_runs: 2,
+    deadline: None,
+};
+
+async fn run(snapshot: Snapshot, policy: RerunPolicy, delete: &mut Delete<'_>) -> Result<Option<Committed>> {
+    rerun(snapshot, policy, None, delete).await
+}
+
+#[tokio::test]
+async fn behind_a_conflict_only_what_changed_is_written_again() -> Result<()> {
+    for (winner, changed, left) in [
+        // Another writer rewrote a file, or gave it a vector, or took it, or brought one.
+        (
+            vec![remove("b", None), add("b2", None)],
+            "b2",
+            vec!["a-without", "b2-without", "c-without"],
+        ),
+        (
+            vec![remove("b", None), add("b", Some("vector"))],
+            "b",
+            vec!["a-without", "b-without", "c-without"],
+        ),
+        (vec![remove("b", None)], "", vec!["a-without", "c-without"]),
+        (
+            vec![add("d", None)],
+            "d",
+            vec!["a-without", "b-without", "c-without", "d-without"],
+        ),
+    ] {
+        let (mut table, snapshot) = made(&["a", "b", "c"]).await?;
+        let took_b = winner.iter().any(|action| action.get("remove").is_some());
+        let mut delete = Delete::new(&mut table, vec![winner.clone()]);
+        let committed = run(snapshot, TWICE, &mut delete)
+            .await?
+            .expect("it did something");
+        let (written, heard, outdated) = (delete.written, delete.heard, delete.outdated);
+        let mut expected = BTreeMap::from([("a", 1), ("b", 1), ("c", 1)]);
+        if !changed.is_empty() {
+            *expected.entry(changed).or_default() += 1;
+        }
+        assert!(
+            written
+                .iter()
+                .map(|(path, count)| (path.as_str(), *count))
+                .eq(expected)
+        );
+        assert_eq!(heard.len(), 2);
+        assert!(matches!(heard.last(), Some(Some(ErrorKind::CommitConflict(_)))));
+        assert_eq!(outdated, if took_b { vec!["b"] } else { Vec::new() });
+        assert_eq!(
+            (committed.version.as_i64(), committed.conflicts_resolved.len()),
+            (3, 1)
+        );
+        assert!(
+            committed
+                .conflicts_resolved
+                .iter()
+                .all(|text| text.ends_with("run again at version 2"))
+        );
+        let paths = live(&open(&table).await?).await?;
+        assert!(paths.keys().map(String::as_str).eq(left), "{paths:?}");
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn it_is_run_as_often_as_the_policy_allows() -> Result<()> {
+    let rewrites = |table: &TableBuilder| {
+        assert!(table.commits().len() >= 2);
+        vec![
+            vec![remove("a", None), add("a1", None)],
+            vec![remove("a1", None), add("a2", None)],
+        ]
+    };
+    for (max_runs, deadline, runs) in [
+        (1, None, 1),
+        (2, None, 2),
+        (3, Some(Deadline::after(std::time::Duration::from_secs(3_600))), 3),
+    ] {
+        let (mut table, snapshot) = made(&["a"]).await?;
+        let winners = rewrites(&table);
+        let mut delete = Delete::new(&mut table, winners);
+        let ended = run(snapshot, RerunPolicy { max_runs, deadline }, &mut delete).await;
+        assert_eq!(delete.heard.len(), runs);
+        match ended {
+            Ok(committed) => {
+                assert_eq!(runs, 3);
+                assert_eq!(
+                    committed.map(|committed| committed.conflicts_resolved.len()),
+                    Some(2)
+                );
+            }
+            Err(error) => {
+                assert!(runs < 3);
+                assert!(matches!(error.kind(), ErrorKind::CommitConflict(_)), "{error}");
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Behind its deadline nothing is proposed, and nothing is run again.
+#[tokio::test]
+async fn a_deadline_ends_it() -> Result<()> {
+    let (mut table, snapshot) = made(&["a"]).await?;
+    let policy = RerunPolicy {
+        max_runs: 9,
+        deadline: Some(Deadline::after(std::time::Duration::ZERO)),
+    };
+    let mut delete = Delete::new(&mut table, Vec::new());
+    let error = run(snapshot, policy, &mut delete)
+        .await
+        .expect_err("there is no time");
+    assert_eq!(error.kind(), ErrorKind::CommitConflict(Conflict::ConcurrentWrite));
+    assert!(error.to_string().contains("the deadline passed"), "{error}");
+    assert_eq!(delete.heard.len(), 1);
+    assert_eq!(open(&table).await?.version().as_i64(), 1);
+    Ok(())
+}
+
+/// What is done already, or was never to be done, is no commit; other errors come out at once.
+#[tokio::test]
+async fn nothing_to_do_and_failures_end_it() -> Result<()> {
+    let (mut table, snapshot) = made(&[]).await?;
+    let mut delete = Delete::new(&mut table, Vec::new());
+    assert!(run(snapshot, TWICE, &mut delete).await?.is_none());
+    let (mut table, _) = made(&["a"]).await?;
+    let mut form = TableBuilder::first_actions();
+    form[1]["metaData"]["configuration"] = serde_json::json!({"delta.appendOnly": "true"});
+    table.commit(form).await?;
+    let snapshot = open(&table).await?;
+    let mut delete = Delete::new(&mut table, Vec::new());
+    let error = run(snapshot, TWICE, &mut delete)
+        .await
+        .expect_err("it is append-only");
+    assert_eq!(error.kind(), ErrorKind::ConstraintViolation);
+    assert_eq!(delete.heard.len(), 1);
+    Ok(())
+}

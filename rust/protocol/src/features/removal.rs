@@ -1,0 +1,140 @@
+//! The gates of those who take rows out of a table: whole files, or single rows by deletion vectors.
+
+use super::support::{ensure_appendable, supports_for_writers};
+use crate::actions::{Metadata, Protocol};
+use crate::properties::boolean;
+use crate::schema::StructType;
+use crate::{Error, ErrorKind, Result};
+
+const APPEND_ONLY: &str = "delta.appendOnly";
+const ENABLE_VECTORS: &str = "delta.enableDeletionVectors";
+
+/// Proves that rows may be taken out of a table: that deltaic may write to it, and that it is not append-only.
+///
+/// Protocol: *Append-only Tables*.
+///
+/// # Errors
+///
+/// `ConstraintViolation` where the table is append-only; else as [`ensure_appendable`].
+pub fn ensure_removable(protocol: &Protocol, metadata: &Metadata, schema: &StructType) -> Result<()> {
+    ensure_appendable(protocol, metadata, schema)?;
+    if !boolean(metadata, APPEND_ONLY)? {
+        return Ok(());
+    }
+    Err(Error::new(
+        ErrorKind::ConstraintViolation,
+        "the table is append-only: no row of it may be removed or changed",
+    )
+    .with("field", APPEND_ONLY)
+    .hint("set delta.appendOnly to false first, if rows are to go"))
+}
+
+/// Proves that rows may be taken out of a table's files by deletion vectors.
+///
+/// Protocol: *Deletion Vectors*, *Writer Requirements for Deletion Vectors*.
+///
+/// # Errors
+///
+/// `UnsupportedFeature` where the table has no deletion vectors, or is not to get any; else as [`ensure_removable`].
+pub fn ensure_vectors_writable(protocol: &Protocol, metadata: &Metadata, schema: &StructType) -> Result<()> {
+    ensure_removable(protocol, metadata, schema)?;
+    if supports_for_writers(protocol, "deletionVectors") && boolean(metadata, ENABLE_VECTORS)? {
+        return Ok(());
+    }
+    Err(Error::new(
+        ErrorKind::UnsupportedFeature,
+        "the table's files get no deletion vectors, so single rows cannot be taken out of them",
+    )
+    .with("feature", "deletionVectors")
+    .hint("set delta.enableDeletionVectors to true, or write the files anew without the rows"))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn metadata(properties: serde_json::Value) -> Metadata {
+        let schema =
+            r#"{"type":"struct","fields":[{"name":"a","type":"long","nullable":true,"metadata":{}}]}"#;
+        serde_json::from_value(json!({
+            "id": "t", "format": {"provider": "parquet"}, "partitionColumns": [],
+            "schemaString": schema, "configuration": properties,
+        }))
+        .expect("these are metadata")
+    }
+
+    fn protocol(features: &[&str]) -> Protocol {
+        Protocol {
+            min_reader_version: 3,
+            min_writer_version: 7,
+            reader_features: Some(features.iter().map(|name| (*name).to_owned()).collect()),
+            writer_features: Some(features.iter().map(|name| (*name).to_owned()).collect()),
+        }
+    }
+
+    fn plain() -> Protocol {
+        Protocol {
+            min_reader_version: 1,
+            min_writer_version: 2,
+            reader_features: None,
+            writer_features: None,
+        }
+    }
+
+    /// protocol: append-only-tables.3, append-only-tables.4
+    #[test]
+    fn no_row_goes_from_a_table_that_is_append_only() -> Result<()> {
+        for (properties, refused) in [
+            (json!({}), None),
+            (json!({"delta.appendOnly": "false"}), None),
+            (
+                json!({"delta.appendOnly": "true"}),
+                Some(ErrorKind::ConstraintViolation),
+            ),
+            (
+                json!({"delta.appendOnly": "perhaps"}),
+                Some(ErrorKind::CorruptLog),
+            ),
+        ] {
+            let metadata = metadata(properties);
+            let judged = ensure_removable(&plain(), &metadata, &metadata.schema()?);
+            assert_eq!(
+                judged.map_err(|error| error.kind()).err(),
+                refused,
+                "{metadata:?}"
+            );
+        }
+        Ok(())
+    }
+
+    /// protocol: deletion-vectors.1, deletion-vectors.2, deletion-vectors.3
+    #[test]
+    fn vectors_are_written_where_the_table_has_them_and_wants_them() -> Result<()> {
+        let on = json!({"delta.enableDeletionVectors": "true"});
+        for (protocol, properties, refused) in [
+            (protocol(&["deletionVectors"]), on.clone(), None),
+            (
+                protocol(&["deletionVectors"]),
+                json!({}),
+                Some(ErrorKind::UnsupportedFeature),
+            ),
+            (plain(), on, Some(ErrorKind::UnsupportedFeature)),
+            (
+                protocol(&["deletionVectors"]),
+                json!({"delta.enableDeletionVectors": "true", "delta.appendOnly": "true"}),
+                Some(ErrorKind::ConstraintViolation),
+            ),
+        ] {
+            let metadata = metadata(properties);
+            let judged = ensure_vectors_writable(&protocol, &metadata, &metadata.schema()?);
+            assert_eq!(
+                judged.map_err(|error| error.kind()).err(),
+                refused,
+                "{metadata:?}"
+            );
+        }
+        Ok(())
+    }
+}

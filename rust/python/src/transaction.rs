@@ -1,0 +1,125 @@
+//! `deltaic._rust.Transaction`
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use deltaic_log::snapshot::WithStatistics;
+use deltaic_protocol::Result;
+use deltaic_table::transaction::TableTransaction;
+use pyo3::prelude::*;
+use tokio::sync::Mutex;
+
+use crate::arrow_table::ArrowTable;
+use crate::capsule::BatchesIn;
+use crate::commit::Commit;
+use crate::commit_options::CommitOptions;
+use crate::error::Answer;
+use crate::runtime::wait;
+use crate::snapshot::Snapshot;
+use crate::source::wait_reading;
+
+#[pyclass(module = "deltaic._rust", frozen)]
+pub(crate) struct Transaction {
+    staged: Arc<Mutex<TableTransaction>>,
+    snapshot: deltaic_log::Snapshot,
+    allowed_roots: Vec<String>,
+}
+
+impl Transaction {
+    pub(crate) fn try_new(known: &Snapshot, operation: &str, options: CommitOptions) -> Result<Self> {
+        let snapshot = known.snapshot.clone();
+        let staged = TableTransaction::try_new(snapshot.clone(), options.parse(operation)?)?;
+        Ok(Self {
+            staged: Arc::new(Mutex::new(staged)),
+            snapshot,
+            allowed_roots: known.allowed_roots.clone(),
+        })
+    }
+}
+
+#[pymethods]
+impl Transaction {
+    #[getter]
+    fn snapshot(&self) -> Snapshot {
+        Snapshot {
+            snapshot: self.snapshot.clone(),
+            allowed_roots: self.allowed_roots.clone(),
+        }
+    }
+
+    #[getter]
+    fn is_done(&self, py: Python<'_>) -> Answer<bool> {
+        let staged = Arc::clone(&self.staged);
+        wait(py, async move { Ok(staged.lock().await.is_done()) })
+    }
+
+    #[getter]
+    fn staged(&self, py: Python<'_>) -> Answer<(usize, usize)> {
+        let staged = Arc::clone(&self.staged);
+        wait(py, async move { Ok(staged.lock().await.staged()) })
+    }
+
+    #[pyo3(signature = (*, predicate=None))]
+    fn read(&self, py: Python<'_>, predicate: Option<String>) -> Answer<()> {
+        let staged = Arc::clone(&self.staged);
+        wait(
+            py,
+            async move { staged.lock().await.read(predicate.as_deref()).await },
+        )
+    }
+
+    #[pyo3(signature = (*, predicate=None, stats=false))]
+    fn files(&self, py: Python<'_>, predicate: Option<String>, stats: bool) -> Answer<ArrowTable> {
+        let staged = Arc::clone(&self.staged);
+        let statistics = match stats {
+            true => WithStatistics::All,
+            false => WithStatistics::None,
+        };
+        let (schema, batches) = wait(py, async move {
+            let mut staged = staged.lock().await;
+            staged.files(predicate.as_deref(), statistics).await
+        })?;
+        Ok(ArrowTable { schema, batches })
+    }
+
+    fn read_app(&self, py: Python<'_>, app_id: String) -> Answer<Option<i64>> {
+        let staged = Arc::clone(&self.staged);
+        wait(py, async move { Ok(staged.lock().await.read_app(&app_id)) })
+    }
+
+    fn append(&self, py: Python<'_>, data: BatchesIn) -> Answer<u64> {
+        let staged = Arc::clone(&self.staged);
+        wait_reading(py, data.0, |rows| async move {
+            staged.lock().await.append(rows).await
+        })
+    }
+
+    fn add(&self, py: Python<'_>, files: String) -> Answer<()> {
+        let staged = Arc::clone(&self.staged);
+        wait(py, async move { staged.lock().await.add(&files).await })
+    }
+
+    fn remove(&self, py: Python<'_>, paths: Vec<String>) -> Answer<()> {
+        let staged = Arc::clone(&self.staged);
+        wait(py, async move { staged.lock().await.remove(&paths).await })
+    }
+
+    fn delete_rows(&self, py: Python<'_>, rows: BTreeMap<String, Vec<u64>>) -> Answer<u64> {
+        let staged = Arc::clone(&self.staged);
+        wait(py, async move { staged.lock().await.delete_rows(rows).await })
+    }
+
+    fn commit(&self, py: Python<'_>) -> Answer<Option<Commit>> {
+        let staged = Arc::clone(&self.staged);
+        let committed = wait(py, async move { staged.lock().await.commit().await })?;
+        Ok(committed.map(Commit::from))
+    }
+
+    fn abandon(&self, py: Python<'_>) -> Answer<()> {
+        let staged = Arc::clone(&self.staged);
+        wait(py, async move {
+            staged.lock().await.abandon().await;
+            Ok(())
+        })
+    }
+}

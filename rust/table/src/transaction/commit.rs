@@ -1,0 +1,115 @@
+//! The end of a transaction: one commit of all that is staged, or nothing.
+
+use deltaic_log::transaction::{Committed, DecidedBy, Gate, Operation, Transaction};
+use deltaic_protocol::features::{ensure_appendable, ensure_removable, ensure_vectors_writable};
+use deltaic_protocol::{ErrorKind, Result};
+
+use super::TableTransaction;
+
+impl TableTransaction {
+    /// Commits what is staged, once; none where nothing is. Where it fails the table is as it was, and what was written
+    /// is removed again; only where the outcome is unknown it stays, since it may be in the table.
+    ///
+    /// Errors: those of [`Transaction::commit`].
+    pub async fn commit(&mut self) -> Result<Option<Committed>> {
+        if let Some(done) = self.done.take() {
+            self.abandon().await;
+            return Ok(Some(done));
+        }
+        if self.proposal.is_empty() && self.options.app_transaction.is_none() {
+            return Ok(None);
+        }
+        let committed = self.attempt().await;
+        match &committed {
+            Ok(committed) if !committed.skipped => {
+                self.appended.keep();
+                self.vectors.settle().await;
+            }
+            Err(error) if error.kind() == ErrorKind::CommitUnknown => {
+                self.appended.keep();
+                self.vectors.keep();
+            }
+            _ => self.abandon().await,
+        }
+        committed.map(Some)
+    }
+
+    /// Gives the transaction up: nothing was committed, and what was written is removed.
+    pub async fn abandon(&mut self) {
+        self.appended.abort(self.snapshot.location()).await;
+        self.vectors.abort().await;
+    }
+
+    async fn attempt(&mut self) -> Result<Committed> {
+        let snapshot = self.snapshot.clone();
+        let mut transaction = Transaction::try_new(&snapshot, self.operation(), self.gate())?;
+        transaction.read = self.read.clone();
+        transaction.proposal = std::mem::take(&mut self.proposal);
+        transaction.proposal.decided_by = self.decided_by();
+        transaction.user = self.options.user.clone();
+        transaction.max_attempts = self.options.max_attempts;
+        transaction.deadline = self.options.deadline;
+        transaction.isolation = self.options.isolation;
+        transaction
+            .app_transaction
+            .clone_from(&self.options.app_transaction);
+        if self.options.row_level {
+            transaction.vectors = Some(&self.vectors);
+        }
+        transaction.commit().await
+    }
+
+    /// What must hold of the table for what is staged.
+    fn gate(&self) -> Gate {
+        let mut removes = self.proposal.removes.iter();
+        if self.vectors_added > 0 {
+            ensure_vectors_writable
+        } else if removes.any(|remove| remove.data_change) {
+            ensure_removable
+        } else {
+            ensure_appendable
+        }
+    }
+
+    /// Whether a row that goes was judged by itself: who has read others may have judged by them.
+    fn decided_by(&self) -> DecidedBy {
+        if self.has_read_rows {
+            DecidedBy::Table
+        } else {
+            DecidedBy::Row
+        }
+    }
+
+    fn operation(&self) -> Operation {
+        let count = |number: usize| i64::try_from(number).unwrap_or(i64::MAX);
+        let long = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
+        let (appended, removes) = (&self.appended, &self.proposal.removes);
+        let mut metrics = vec![
+            ("numFiles", count(appended.files)),
+            ("numOutputRows", long(appended.rows)),
+            ("numOutputBytes", appended.bytes),
+        ];
+        let vectors = usize::try_from(self.vectors_added).unwrap_or(usize::MAX);
+        if !removes.is_empty() {
+            metrics.push(("numRemovedFiles", count(removes.len().saturating_sub(vectors))));
+        }
+        if self.deleted_rows > 0 {
+            metrics.push(("numDeletedRows", long(self.deleted_rows)));
+            metrics.push(("numDeletionVectorsAdded", long(self.vectors_added)));
+        }
+        let partition_columns = serde_json::Value::from(self.snapshot.metadata().partition_columns.clone());
+        let parameters = match (self.options.operation, removes.is_empty()) {
+            ("WRITE", true) => vec![
+                ("mode", "Append".to_owned()),
+                ("partitionBy", partition_columns.to_string()),
+            ],
+            ("WRITE", false) => vec![("partitionBy", partition_columns.to_string())],
+            _ => Vec::new(),
+        };
+        Operation {
+            name: self.options.operation,
+            parameters,
+            metrics,
+        }
+    }
+}

@@ -1,0 +1,173 @@
+//! Single rows that go: their file stays and gets a deletion vector.
+//!
+//! Protocol: *Deletion Vectors*, *Writer Requirement for Deletion Vectors*, *Per-file Statistics*.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use deltaic_log::checkpoint::whole_adds;
+use deltaic_log::clock::now_ms;
+use deltaic_log::fault::caught;
+use deltaic_protocol::actions::{Add, LogicalFileKey, Remove};
+use deltaic_protocol::deletion_vector::Bitmap;
+use deltaic_protocol::features::ensure_vectors_writable;
+use deltaic_protocol::{Error, ErrorKind, Result};
+use serde_json::value::RawValue;
+
+use super::TableTransaction;
+use super::live_files::unknown;
+use crate::read::{VectorOf, read_vectors};
+
+impl TableTransaction {
+    /// Stages that rows of live files go, by their positions in the file, counted from 0; how many of them are still
+    /// there. A file of which every row goes, goes itself. Where one cannot be changed, none is.
+    ///
+    /// Errors: `UnsupportedFeature` where the table's files get no deletion vectors; `ConstraintViolation` where it is
+    /// append-only; `ValueError` with the `path` that no live file has, that is staged already, that has no such row, or
+    /// of which the log does not say how many rows it has; `CorruptData` for a damaged vector.
+    pub async fn delete_rows(&mut self, rows: BTreeMap<String, Vec<u64>>) -> Result<u64> {
+        let snapshot = self.snapshot.clone();
+        ensure_vectors_writable(snapshot.protocol(), snapshot.metadata(), snapshot.schema())
+            .map_err(|error| self.located(error))?;
+        if self.is_done() || rows.is_empty() {
+            return Ok(0);
+        }
+        let paths: Vec<String> = rows.keys().cloned().collect();
+        let adds = whole_adds(&snapshot, &paths).await?;
+        let mut adds: HashMap<String, Add> = adds.into_iter().map(|add| (key(&add.path), add)).collect();
+        let mut files = Vec::with_capacity(rows.len());
+        for (path, positions) in rows {
+            let add = adds
+                .remove(&key(&path))
+                .ok_or_else(|| unknown(&snapshot, &path))?;
+            files.push((add, Bitmap::from_positions(positions)?));
+        }
+        self.ensure_staged_once(files.iter().map(|(add, _)| add.path.as_str()))?;
+        let before = self.vectors_of(&files).await?;
+        let mut changed = Vec::with_capacity(files.len());
+        for ((add, positions), before) in files.into_iter().zip(before) {
+            changed.push(Changed::try_new(add, &positions, &before)?);
+        }
+        changed.retain(|file| file.deleted > 0);
+        self.stage(changed).await
+    }
+
+    /// The vectors that files have so far.
+    async fn vectors_of(&self, files: &[(Add, Bitmap)]) -> Result<Vec<Arc<Bitmap>>> {
+        let of = |add: &Add| {
+            add.deletion_vector.clone().map(|descriptor| VectorOf {
+                path: add.path.clone(),
+                descriptor,
+            })
+        };
+        let wanted: Vec<VectorOf> = files.iter().filter_map(|(add, _)| of(add)).collect();
+        let mut read = read_vectors(self.snapshot.location(), wanted).await?.into_iter();
+        let vectors = files.iter().map(|(add, _)| match add.deletion_vector {
+            Some(_) => read.next().ok_or_else(caught),
+            None => Ok(Arc::default()),
+        });
+        vectors.collect()
+    }
+
+    async fn stage(&mut self, changed: Vec<Changed>) -> Result<u64> {
+        let deleted = changed.iter().map(|file| file.deleted).sum();
+        let kept = changed.iter().filter(|file| !file.is_empty);
+        let vectors: Vec<(String, Bitmap)> = kept
+            .map(|file| (file.add.path.clone(), file.vector.clone()))
+            .collect();
+        let descriptors = match vectors.is_empty() {
+            true => Vec::new(),
+            false => self.vectors.write(&vectors).await?,
+        };
+        let (mut descriptors, now) = (descriptors.into_iter(), now_ms());
+        for file in changed {
+            self.read.read_files([file.add.path.as_str()]);
+            self.proposal.removes.push(Remove::of(&file.add, now));
+            if !file.is_empty {
+                self.proposal.adds.push(Add {
+                    data_change: true,
+                    stats: Some(file.stats),
+                    deletion_vector: Some(descriptors.next().ok_or_else(caught)?),
+                    ..file.add
+                });
+                self.vectors_added += 1;
+            }
+        }
+        self.deleted_rows += deleted;
+        Ok(deleted)
+    }
+}
+
+/// A file that loses rows.
+struct Changed {
+    /// As it is.
+    add: Add,
+    /// Its vector with the rows that go.
+    vector: Bitmap,
+    /// Its statistics beside the vector.
+    stats: String,
+    /// How many rows go that were still there.
+    deleted: u64,
+    /// Whether none is left.
+    is_empty: bool,
+}
+
+impl Changed {
+    fn try_new(add: Add, positions: &Bitmap, before: &Bitmap) -> Result<Self> {
+        let wrong =
+            |what: String| Error::new(ErrorKind::InvalidArgument, what).with("path", add.path.as_str());
+        let (stats, records) = loose_stats(add.stats.as_deref()).ok_or_else(|| {
+            wrong(format!(
+                "the log does not say how many rows {:?} has, so it may get no deletion vector",
+                add.path
+            ))
+            .hint("write the file anew without the rows, with its numRecords")
+        })?;
+        if let Some(last) = positions.max()
+            && last >= records
+        {
+            return Err(wrong(format!(
+                "{:?} has {records} rows, and none at {last}",
+                add.path
+            )));
+        }
+        let vector = before.union(positions);
+        Ok(Self {
+            deleted: vector.len() - before.len(),
+            is_empty: vector.len() >= records,
+            vector,
+            stats,
+            add,
+        })
+    }
+}
+
+/// The statistics of a file that gets a vector, and how many rows it has: its bounds may be those of rows that went.
+/// Every value keeps its spelling, since a number that is read and written again may be another one.
+fn loose_stats(stats: Option<&str>) -> Option<(String, u64)> {
+    let mut parts: BTreeMap<String, Box<RawValue>> = serde_json::from_str(stats?).ok()?;
+    let records = serde_json::from_str(parts.get("numRecords")?.get()).ok()?;
+    let no = RawValue::from_string("false".to_owned()).ok()?;
+    parts.insert("tightBounds".to_owned(), no);
+    Some((serde_json::to_string(&parts).ok()?, records))
+}
+
+fn key(path: &str) -> String {
+    LogicalFileKey::new(path, None).path().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// protocol: per-file-statistics.1, per-file-statistics.2, writer-requirement-for-deletion-vectors.1
+    #[test]
+    fn bounds_beside_a_vector_are_loose_and_keep_their_spelling() {
+        let stats = r#"{"numRecords":3,"minValues":{"a":12345678901234567890.123},"tightBounds":true}"#;
+        let loose = r#"{"minValues":{"a":12345678901234567890.123},"numRecords":3,"tightBounds":false}"#;
+        assert_eq!(loose_stats(Some(stats)), Some((loose.to_owned(), 3)));
+        for none in [None, Some("{}"), Some(r#"{"numRecords":-1}"#), Some("no JSON")] {
+            assert_eq!(loose_stats(none), None, "{none:?}");
+        }
+    }
+}

@@ -1,0 +1,172 @@
+//! Data files that another engine wrote: proved to fit the table, and staged as adds.
+//!
+//! Protocol: *Add File and Remove File*, *Partition Value Serialization*, *Per-file Statistics*.
+
+use std::collections::{BTreeMap, HashSet};
+use std::sync::Arc;
+
+use deltaic_log::TableLocation;
+use deltaic_log::store_error::store_error;
+use deltaic_protocol::actions::{Add, LogicalFileKey};
+use deltaic_protocol::features::ensure_appendable;
+use deltaic_protocol::partition::value_of;
+use deltaic_protocol::{Error, ErrorKind, Result};
+use futures::{StreamExt, TryStreamExt};
+use object_store::ObjectStoreExt;
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::TableTransaction;
+
+/// How many files are looked at side by side.
+const LOOKED_AT_ONCE: usize = 32;
+
+/// A data file that lies in the table's place, and that no version names yet.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GivenFile {
+    /// Where it is, as the log is to have it: relative to the table's root, percent-encoded.
+    pub path: String,
+    /// Bytes.
+    pub size: i64,
+    /// The text of each partition column's value; none for NULL.
+    #[serde(default)]
+    pub partition_values: BTreeMap<String, Option<String>>,
+    /// When it was written, in milliseconds since the epoch.
+    pub modification_time: i64,
+    /// Its statistics, the text of a JSON object.
+    #[serde(default)]
+    pub stats: Option<String>,
+    /// Whether the table's rows change by it.
+    #[serde(default = "yes")]
+    pub data_change: bool,
+}
+
+fn yes() -> bool {
+    true
+}
+
+impl TableTransaction {
+    /// Stages files that are given as the text of a JSON array of [`GivenFile`]s. Where one does not fit none is staged.
+    /// They are not this transaction's to remove, whatever becomes of it.
+    ///
+    /// Errors: `ValueError` with the `path` of a file that is live or staged already, is not there, has another size, or
+    /// whose partition values or statistics cannot be; `PathEscape`; `UnsupportedFeature`; `StorageError`.
+    pub async fn add(&mut self, files: &str) -> Result<()> {
+        let snapshot = self.snapshot.clone();
+        ensure_appendable(snapshot.protocol(), snapshot.metadata(), snapshot.schema())
+            .map_err(|error| self.located(error))?;
+        let files: Vec<GivenFile> = serde_json::from_str(files).map_err(|error| {
+            Error::new(
+                ErrorKind::InvalidArgument,
+                format!("these are no files to add: {error}"),
+            )
+        })?;
+        if self.is_done() {
+            return Ok(());
+        }
+        self.ensure_new(&files).await?;
+        let mut rows = 0u64;
+        for file in &files {
+            self.ensure_values(file)?;
+            rows = rows.saturating_add(records_of(file)?);
+        }
+        let location = self.snapshot.location();
+        let looks: Vec<_> = files
+            .iter()
+            .map(|file| look(Arc::clone(location), file.clone()))
+            .collect();
+        let looks = futures::stream::iter(looks).buffer_unordered(LOOKED_AT_ONCE);
+        looks.try_collect::<()>().await?;
+        self.appended.files += files.len();
+        self.appended.rows = self.appended.rows.saturating_add(rows);
+        let sizes = files.iter().map(|file| file.size);
+        self.appended.bytes = sizes.fold(self.appended.bytes, i64::saturating_add);
+        self.proposal.adds.extend(files.into_iter().map(|file| Add {
+            path: file.path,
+            partition_values: file.partition_values,
+            size: file.size,
+            modification_time: file.modification_time,
+            data_change: file.data_change,
+            stats: file.stats,
+            ..Add::default()
+        }));
+        Ok(())
+    }
+
+    /// No file is live, and none is staged twice.
+    async fn ensure_new(&self, files: &[GivenFile]) -> Result<()> {
+        let key = |path: &str| LogicalFileKey::new(path, None).path().to_owned();
+        let mut known: HashSet<String> = self.proposal.adds.iter().map(|add| key(&add.path)).collect();
+        if let Some(file) = files.iter().find(|file| !known.insert(key(&file.path))) {
+            return Err(file.wrong("it is staged already"));
+        }
+        let (live, _) = self.snapshot.files(None).await?;
+        let mut live = live
+            .batches
+            .iter()
+            .flat_map(|batch| batch.adds.path.iter().flatten());
+        match live.find(|path| known.contains(&key(path)) && !self.removed().contains(path)) {
+            Some(path) => match files.iter().find(|file| key(&file.path) == key(path)) {
+                Some(file) => Err(file.wrong("it is a live file of the table already")),
+                None => Ok(()),
+            },
+            None => Ok(()),
+        }
+    }
+
+    /// Every partition column has a value that can be read, and there is no other.
+    fn ensure_values(&self, file: &GivenFile) -> Result<()> {
+        let columns = self.snapshot.partition_fields();
+        let is_column = |name: &&String| columns.iter().any(|column| column.name == **name);
+        if let Some(name) = file.partition_values.keys().find(|name| !is_column(name)) {
+            return Err(file.wrong(&format!("{name:?} is no partition column of the table")));
+        }
+        for column in columns {
+            if !file.partition_values.contains_key(&column.name) {
+                let what = format!("it has no value for the partition column {:?}", column.name);
+                return Err(file.wrong(&what));
+            }
+            let judged = value_of(column, &file.partition_values);
+            judged.map_err(|error| file.wrong(error.what()).with("field", column.name.as_str()))?;
+        }
+        Ok(())
+    }
+}
+
+/// The file is there, with the size that was told.
+async fn look(location: Arc<TableLocation>, file: GivenFile) -> Result<()> {
+    let path = location.resolve(&file.path)?;
+    match location.store().head(&path).await {
+        Ok(found) if i64::try_from(found.size) == Ok(file.size) => Ok(()),
+        Ok(found) => Err(file.wrong(&format!("it has {} bytes, not {}", found.size, file.size))),
+        Err(object_store::Error::NotFound { .. }) => Err(file.wrong("it is not there")),
+        Err(error) => Err(store_error(&error, &file.path)),
+    }
+}
+
+impl GivenFile {
+    fn wrong(&self, what: &str) -> Error {
+        Error::new(
+            ErrorKind::InvalidArgument,
+            format!("the file {:?} cannot be added: {what}", self.path),
+        )
+        .with("path", self.path.as_str())
+    }
+}
+
+/// How many rows a file says that it has; none said is none counted.
+fn records_of(file: &GivenFile) -> Result<u64> {
+    let Some(text) = &file.stats else {
+        return Ok(0);
+    };
+    let Ok(Value::Object(stats)) = serde_json::from_str(text) else {
+        return Err(file.wrong("its statistics are not the text of a JSON object"));
+    };
+    match stats.get("numRecords") {
+        None => Ok(0),
+        Some(records) => records
+            .as_u64()
+            .ok_or_else(|| file.wrong("its numRecords is no number of rows")),
+    }
+}

@@ -1,0 +1,50 @@
+//! The live files that paths name.
+
+use std::collections::HashMap;
+
+use deltaic_log::Snapshot;
+use deltaic_protocol::actions::{Add, LogicalFileKey};
+use deltaic_protocol::partition::values_of_row;
+use deltaic_protocol::{Error, ErrorKind, Result};
+
+/// The live files of paths, in their order, with what replay knows of them: no statistics and no tags.
+///
+/// Errors: `ValueError` with the first `path` that no live file has.
+pub(super) async fn live_files(snapshot: &Snapshot, paths: &[String]) -> Result<Vec<Add>> {
+    let key = |path: &str| LogicalFileKey::new(path, None).path().to_owned();
+    let mut wanted: HashMap<String, Option<Add>> = paths.iter().map(|path| (key(path), None)).collect();
+    let (files, _) = snapshot.files(None).await?;
+    for batch in &files.batches {
+        let adds = &batch.adds;
+        for row in 0..batch.len() {
+            let Some(found) = wanted.get_mut(&key(adds.path.value(row))) else {
+                continue;
+            };
+            *found = Some(Add {
+                path: adds.path.value(row).to_owned(),
+                partition_values: values_of_row(&adds.partition_values, row),
+                size: adds.size.value(row),
+                modification_time: adds.modification_time.value(row),
+                deletion_vector: adds.descriptor(row),
+                base_row_id: adds.base_row_id(row),
+                default_row_commit_version: adds.default_row_commit_version(row),
+                ..Add::default()
+            });
+        }
+    }
+    let taken = paths.iter().map(|path| {
+        let found = wanted.get(&key(path)).cloned().flatten();
+        found.ok_or_else(|| unknown(snapshot, path))
+    });
+    taken.collect()
+}
+
+/// There is no such file.
+pub(super) fn unknown(snapshot: &Snapshot, path: &str) -> Error {
+    Error::new(
+        ErrorKind::InvalidArgument,
+        format!("{path:?} is no live file of version {}", snapshot.version()),
+    )
+    .with("path", path)
+    .hint("give paths as the log has them: those of tx.files() or snapshot.files()")
+}

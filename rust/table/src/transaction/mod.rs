@@ -1,0 +1,98 @@
+//! A transaction as its user holds it: verbs stage what is to become of the table, and one commit does all of it.
+//!
+//! Protocol: *Requirements for Writers*, *Add File and Remove File*, *Transaction Identifiers*.
+
+mod append;
+mod commit;
+mod delete_rows;
+mod given_files;
+mod live_files;
+mod options;
+mod reads;
+mod remove;
+
+pub use given_files::GivenFile;
+pub use options::TransactionOptions;
+
+use deltaic_log::Snapshot;
+use deltaic_log::transaction::{Committed, Proposal, ReadSet, already_done};
+use deltaic_protocol::{Error, Result};
+
+use self::append::Appended;
+use crate::write::UnitedVectors;
+
+/// A transaction in the making: it owns what was read and what is staged. Nothing of it is in the table before
+/// [`TableTransaction::commit`].
+///
+/// Its methods must be called inside a runtime of several threads.
+pub struct TableTransaction {
+    snapshot: Snapshot,
+    options: TransactionOptions,
+    read: ReadSet,
+    /// Whether rows of the table were looked at, so that other rows may have decided over those that go.
+    has_read_rows: bool,
+    proposal: Proposal,
+    appended: Appended,
+    vectors: UnitedVectors,
+    /// How many files got a vector, and how many rows went by these.
+    vectors_added: u64,
+    deleted_rows: u64,
+    /// Set where there is nothing to do, because the application is as far already.
+    done: Option<Committed>,
+}
+
+impl TableTransaction {
+    /// One against a snapshot that has read nothing yet and does nothing.
+    ///
+    /// Errors: `CorruptLog` where the table's metadata contradict themselves.
+    pub fn try_new(snapshot: Snapshot, options: TransactionOptions) -> Result<Self> {
+        let read = ReadSet::try_new(snapshot.protocol(), snapshot.metadata())
+            .map_err(|error| located(&snapshot, error))?;
+        let done = options.app_transaction.as_ref();
+        let done = done.and_then(|app| already_done(&snapshot, app));
+        let operation = options.operation.to_owned();
+        Ok(Self {
+            read,
+            has_read_rows: false,
+            proposal: Proposal {
+                operation,
+                ..Proposal::default()
+            },
+            appended: Appended::default(),
+            vectors: UnitedVectors::new(snapshot.location()),
+            vectors_added: 0,
+            deleted_rows: 0,
+            done,
+            options,
+            snapshot,
+        })
+    }
+
+    /// The version that is read.
+    #[must_use]
+    pub fn snapshot(&self) -> &Snapshot {
+        &self.snapshot
+    }
+
+    /// Whether the application is as far already: then nothing is staged, and nothing will be committed.
+    #[must_use]
+    pub fn is_done(&self) -> bool {
+        self.done.is_some()
+    }
+
+    /// How many files are staged to come, and to go.
+    #[must_use]
+    pub fn staged(&self) -> (usize, usize) {
+        (self.proposal.adds.len(), self.proposal.removes.len())
+    }
+
+    fn located(&self, error: Error) -> Error {
+        located(&self.snapshot, error)
+    }
+}
+
+fn located(snapshot: &Snapshot, error: Error) -> Error {
+    error
+        .with("table", snapshot.location().uri())
+        .with("version", snapshot.version())
+}

@@ -1,0 +1,111 @@
+//! The deletion vectors of files of which two commits deleted different rows: one vector with the rows of both.
+//!
+//! Protocol: *Deletion Vectors*.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use deltaic_log::TableLocation;
+use deltaic_log::fault::caught;
+use deltaic_log::transaction::{SharedFile, United, Vectors, unite};
+use deltaic_protocol::Result;
+use deltaic_protocol::deletion_vector::{Bitmap, Descriptor};
+
+use super::give_up::give_up;
+use super::vector_file::{VectorsWritten, write_vectors};
+use crate::read::{VectorOf, read_vectors};
+
+/// The vectors of one transaction: those that it wrote for its own rows, and those that it writes behind winners.
+#[derive(Debug)]
+pub(crate) struct UnitedVectors {
+    location: Arc<TableLocation>,
+    written: Mutex<Written>,
+}
+
+/// The vector files of the transaction, and the data files whose newest vector lies in each.
+#[derive(Debug, Default)]
+struct Written(BTreeMap<String, BTreeSet<String>>);
+
+impl Written {
+    fn push(&mut self, relative: String, paths: impl IntoIterator<Item = String>) {
+        let paths: BTreeSet<String> = paths.into_iter().collect();
+        for older in self.0.values_mut() {
+            older.retain(|path| !paths.contains(path));
+        }
+        self.0.insert(relative, paths);
+    }
+}
+
+impl UnitedVectors {
+    pub(crate) fn new(location: &Arc<TableLocation>) -> Self {
+        Self {
+            location: Arc::clone(location),
+            written: Mutex::default(),
+        }
+    }
+
+    /// Writes the vectors of data files into one new file; their descriptors, in their order.
+    pub(crate) async fn write(&self, vectors: &[(String, Bitmap)]) -> Result<Vec<Descriptor>> {
+        let bitmaps: Vec<&Bitmap> = vectors.iter().map(|(_, bitmap)| bitmap).collect();
+        let VectorsWritten {
+            relative,
+            descriptors,
+        } = write_vectors(&self.location, &bitmaps).await?;
+        let paths = vectors.iter().map(|(path, _)| path.clone());
+        self.with(|written| written.push(relative, paths));
+        Ok(descriptors)
+    }
+
+    /// After the commit: files whose vectors were all superseded before it are named by nothing, and are removed.
+    pub(crate) async fn settle(&self) {
+        let all = self.with(std::mem::take);
+        let superseded = all.0.into_iter().filter(|(_, paths)| paths.is_empty());
+        give_up(&self.location, superseded.map(|(relative, _)| relative)).await;
+    }
+
+    /// Removes every file, once it is proved that no commit names one.
+    pub(crate) async fn abort(&self) {
+        let all = self.with(std::mem::take);
+        give_up(&self.location, all.0.into_keys()).await;
+    }
+
+    /// Leaves the files where they are, since a commit may name them.
+    pub(crate) fn keep(&self) {
+        drop(self.with(std::mem::take));
+    }
+
+    fn with<T>(&self, change: impl FnOnce(&mut Written) -> T) -> T {
+        // Every change leaves a whole map, so one that was cut off is no harm.
+        change(&mut self.written.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    async fn unite(&self, file: &SharedFile) -> Result<Option<Option<Descriptor>>> {
+        let of = |descriptor: &Descriptor| VectorOf {
+            path: file.path.clone(),
+            descriptor: descriptor.clone(),
+        };
+        let mut wanted = vec![of(&file.winner)];
+        wanted.extend(file.base.as_ref().map(of));
+        wanted.extend(file.mine.as_ref().map(of));
+        let mut vectors = read_vectors(&self.location, wanted).await?.into_iter();
+        let mut next = || vectors.next().ok_or_else(caught);
+        let winner = next()?;
+        let base = file.base.as_ref().map(|_| next()).transpose()?;
+        let base = base.unwrap_or_default();
+        let mine = file.mine.as_ref().map(|_| next()).transpose()?;
+        let Some(united) = unite(&base, mine.as_deref(), &winner) else {
+            return Ok(None);
+        };
+        if mine.is_none() {
+            return Ok(Some(None));
+        }
+        let descriptors = self.write(&[(file.path.clone(), united)]).await?;
+        Ok(Some(descriptors.into_iter().next()))
+    }
+}
+
+impl Vectors for UnitedVectors {
+    fn unite<'a>(&'a self, file: &'a SharedFile) -> United<'a> {
+        Box::pin(Self::unite(self, file))
+    }
+}

@@ -1,0 +1,392 @@
+"""`table.transaction()`: several changes in one commit, all of them or none, judged by what was read."""
+
+# A transaction raises at the end of its block.
+# ruff: noqa: PT012
+
+from __future__ import annotations
+
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import deltaic
+from tests.api.log_files import of_kind
+
+ROWS = pa.table({"id": [1, 2, 3]})
+DAYS = pa.table({"day": [1, 1, 2], "id": [1, 2, 3]})
+
+
+def ids(root: Path) -> list[int]:
+    return sorted(deltaic.Table(root).snapshot().scan().to_arrow()["id"].to_pylist())
+
+
+def paths(files: deltaic.ArrowTable) -> list[str]:
+    return files.to_arrow()["path"].to_pylist()
+
+
+def data_files(root: Path) -> list[str]:
+    return sorted(str(path.relative_to(root)) for path in root.rglob("*.parquet"))
+
+
+def test_a_block_is_one_commit(root: Path) -> None:
+    table = deltaic.Table.create(root, ROWS.schema)
+    table.append(ROWS)
+    with table.transaction(commit_info={"job": "tidy"}) as tx:
+        tx.remove(paths(tx.files()))
+        assert (tx.append(pa.table({"id": [7]})), tx.append(pa.table({"id": [8, 9]}))) == (1, 2)
+        assert ids(root) == [1, 2, 3]
+        assert tx.committed is None
+    assert tx.committed is not None
+    assert (tx.committed.version, tx.committed.operation, tx.committed.info["job"]) == (2, "WRITE", "tidy")
+    assert tx.committed.metrics["numOutputRows"] == 3
+    assert tx.committed.metrics["numRemovedFiles"] == 1
+    assert tx.committed.is_blind_append is False
+    assert ids(root) == [7, 8, 9]
+    assert len(of_kind(root, 2, "add")) == 2
+    [removed] = of_kind(root, 2, "remove")
+    assert (removed["dataChange"], removed["extendedFileMetadata"]) == (True, True)
+
+
+def test_an_exception_commits_nothing_and_leaves_no_file(root: Path) -> None:
+    table = deltaic.Table.create(root, ROWS.schema)
+    table.append(ROWS)
+    before = data_files(root)
+    with pytest.raises(KeyError), table.transaction() as tx:
+        tx.append(ROWS)
+        assert len(data_files(root)) == 2
+        raise KeyError("the user's own")
+    assert data_files(root) == before
+    assert (tx.committed, table.snapshot().version) == (None, 1)
+
+
+def test_a_block_that_staged_nothing_commits_nothing(root: Path) -> None:
+    table = deltaic.Table.create(root, ROWS.schema)
+    with table.transaction() as tx:
+        assert tx.read().count() == 0
+    assert (tx.committed, table.snapshot().version) == (None, 0)
+    with table.transaction(app_transaction=("nightly", 1)) as tx:
+        pass
+    assert tx.committed is not None
+    assert tx.committed.version == 1
+    assert table.snapshot().app_transactions == {"nightly": 1}
+
+
+def test_a_batch_that_is_there_is_not_read_again(root: Path) -> None:
+    """protocol: transaction-identifiers.1, transaction-identifiers.2."""
+    table = deltaic.Table.create(root, ROWS.schema)
+    table.append(ROWS, app_transaction=("nightly", 7))
+
+    def never() -> Any:
+        raise AssertionError("nobody reads these rows")
+        yield
+
+    with table.transaction(app_transaction=("nightly", 7)) as tx:
+        assert tx.is_done
+        assert tx.append(pa.RecordBatchReader.from_batches(ROWS.schema, never())) == 0
+        tx.remove(paths(tx.snapshot.files()))
+    assert tx.committed is not None
+    assert (tx.committed.skipped, tx.committed.version) == (True, 1)
+    assert len(data_files(root)) == 1
+
+
+def test_what_was_read_decides(root: Path) -> None:
+    table = deltaic.Table.create(root, DAYS.schema, partition_by=["day"])
+    table.append(DAYS)
+    other = deltaic.Table(root)
+    late = pa.table({"day": [2], "id": [4]})
+    with pytest.raises(deltaic.ConcurrentAppend) as raised, table.transaction() as tx:
+        assert tx.read("day = 2").count() == 1
+        tx.append(pa.table({"day": [3], "id": [5]}))
+        other.append(late)
+    assert raised.value.context["version"] == 2
+    assert len(data_files(root)) == 3, "what the loser wrote is gone"
+    # Another day does not matter, and to a blind append nothing does.
+    for read in ("day = 2", None):
+        with table.transaction() as tx:
+            if read:
+                assert tx.read(read, columns=["id"]).count() >= 1
+            tx.append(pa.table({"day": [3], "id": [5]}))
+            other.append(pa.table({"day": [1], "id": [6]}))
+        assert tx.committed is not None
+        assert len(tx.committed.conflicts_resolved) == 1
+
+
+@pytest.mark.parametrize(
+    ("isolation", "conflicts"),
+    [(None, True), ("Serializable", True), ("WriteSerializable", False), ("SnapshotIsolation", False)],
+)
+def test_isolation_is_asked_for(root: Path, isolation: Any, conflicts: bool) -> None:
+    table = deltaic.Table.create(root, ROWS.schema)
+    table.append(ROWS)
+
+    def run() -> deltaic.Transaction:
+        with table.transaction(isolation=isolation) as tx:
+            tx.append(pa.table({"id": [tx.read().count()]}))
+            deltaic.Table(root).append(ROWS)
+        return tx
+
+    if conflicts:
+        with pytest.raises(deltaic.ConcurrentAppend):
+            run()
+    else:
+        commit = run().committed
+        assert commit is not None
+        assert commit.info["isolationLevel"] == isolation
+
+
+def test_files_that_go_under_us(root: Path) -> None:
+    table = deltaic.Table.create(root, ROWS.schema)
+    table.append(ROWS)
+    other = deltaic.Table(root)
+    with pytest.raises(deltaic.ConcurrentDeleteDelete), table.transaction() as tx:
+        tx.remove(paths(tx.snapshot.files()))
+        with other.transaction() as winner:
+            winner.remove(paths(winner.snapshot.files()))
+    other.append(ROWS)
+    with pytest.raises(deltaic.ConcurrentDeleteRead), table.transaction() as tx:
+        tx.files()
+        tx.append(ROWS)
+        with other.transaction() as winner:
+            winner.remove(paths(winner.snapshot.files()))
+    assert table.snapshot().num_files == 0
+
+
+def test_another_run_of_an_application(root: Path) -> None:
+    table = deltaic.Table.create(root, ROWS.schema)
+    table.append(ROWS, app_transaction=("nightly", 3))
+    with pytest.raises(deltaic.ConcurrentTransaction), table.transaction() as tx:
+        assert (tx.read_app("nightly"), tx.read_app("hourly")) == (3, None)
+        tx.append(ROWS)
+        deltaic.Table(root).append(ROWS, app_transaction=("nightly", 4))
+
+
+def test_what_cannot_be_removed(root: Path) -> None:
+    table = deltaic.Table.create(root, ROWS.schema)
+    table.append(ROWS)
+    table.append(ROWS)
+    with table.transaction() as tx:
+        first, second = paths(tx.files())
+        with pytest.raises(ValueError, match="no live file of version 2"):
+            tx.remove([first, "part-of-nothing.parquet"])
+        with pytest.raises(ValueError, match="staged already"):
+            tx.remove([first, first])
+        tx.remove([first])
+        with pytest.raises(ValueError, match="staged already"):
+            tx.remove([second, first])
+        with pytest.raises(TypeError, match=r"write remove\(\["):
+            tx.remove(second)
+    assert [paths(table.snapshot().files())] == [[second]]
+
+
+def test_no_row_goes_from_an_append_only_table(root: Path) -> None:
+    """protocol: append-only-tables.3."""
+    table = deltaic.Table.create(root, ROWS.schema, properties={"delta.appendOnly": "true"})
+    table.append(ROWS)
+    with table.transaction() as tx:
+        with pytest.raises(deltaic.ConstraintViolation, match="append-only"):
+            tx.remove(paths(tx.snapshot.files()))
+        tx.append(ROWS)
+    assert ids(root) == [1, 1, 2, 2, 3, 3]
+
+
+def test_a_failed_append_leaves_the_rest_staged(root: Path) -> None:
+    table = deltaic.Table.create(root, ROWS.schema)
+    with table.transaction() as tx:
+        tx.append(ROWS)
+        with pytest.raises(deltaic.SchemaMismatch):
+            tx.append(pa.table({"other": ["x"]}))
+    assert ids(root) == [1, 2, 3]
+    assert len(data_files(root)) == 1
+
+
+def test_a_transaction_is_used_once_and_in_a_block(root: Path) -> None:
+    table = deltaic.Table.create(root, ROWS.schema)
+    tx = table.transaction()
+    with pytest.raises(ValueError, match="in a block"):
+        tx.append(ROWS)
+    with tx:
+        tx.append(ROWS)
+    with pytest.raises(ValueError, match="has ended"):
+        tx.append(ROWS)
+    with pytest.raises(ValueError, match="used once"):
+        tx.__enter__()
+
+
+def test_a_deadline_that_is_over(root: Path) -> None:
+    table = deltaic.Table.create(root, ROWS.schema)
+    for deadline in (0, timedelta(0)):
+        with (
+            pytest.raises(deltaic.ConcurrentWrite, match="the deadline passed"),
+            table.transaction(deadline=deadline) as tx,
+        ):
+            tx.append(ROWS)
+        with pytest.raises(deltaic.ConcurrentWrite, match="the deadline passed"):
+            table.append(ROWS, deadline=deadline)
+    assert (table.snapshot().version, data_files(root)) == (0, [])
+    assert table.append(ROWS, deadline=timedelta(days=1)).version == 1
+
+
+def test_what_it_shows(root: Path) -> None:
+    table = deltaic.Table.create(root, ROWS.schema)
+    table.append(ROWS)
+    with table.transaction(operation="UPDATE") as tx:
+        tx.append(ROWS)
+        tx.remove(paths(tx.snapshot.files()))
+        shown = repr(tx)
+    assert shown == f"<deltaic.Transaction UPDATE on {table.uri} at version 1: 1 files to add, 1 to remove>"
+    assert repr(tx).endswith("at version 1: committed as version 2>")
+    with table.transaction() as tx:
+        pass
+    assert repr(tx).endswith("at version 2: nothing committed>")
+
+
+@pytest.mark.parametrize(
+    ("options", "error"),
+    [
+        ({"isolation": "ReadCommitted"}, ValueError),
+        ({"isolation": 1}, TypeError),
+        ({"row_level": "yes"}, TypeError),
+        ({"max_attempts": 0}, ValueError),
+        ({"deadline": -1}, ValueError),
+        ({"deadline": float("nan")}, ValueError),
+        ({"deadline": "soon"}, TypeError),
+        ({"deadline": True}, TypeError),
+        ({"operation": "REPLACE TABLE"}, ValueError),
+        ({"commit_info": {"txnId": "x"}}, ValueError),
+        ({"app_transaction": ("", 1)}, ValueError),
+    ],
+)
+def test_what_is_no_option(root: Path, options: dict[str, Any], error: type[Exception]) -> None:
+    table = deltaic.Table.create(root, ROWS.schema)
+    with pytest.raises(error):
+        table.transaction(**options)
+    if "operation" not in options:
+        with pytest.raises(error):
+            table.append(ROWS, **options)
+
+
+def counted(table: deltaic.Table) -> int:
+    [count] = table.snapshot().scan().to_arrow()["id"].to_pylist()
+    return count
+
+
+def test_a_function_is_run_again_behind_a_conflict(root: Path) -> None:
+    table = deltaic.Table.create(root, ROWS.schema)
+    table.append(pa.table({"id": [0]}))
+    others = [deltaic.Table(root), deltaic.Table(root)]
+
+    def add_one(tx: deltaic.Transaction) -> None:
+        [count] = tx.read().to_arrow()["id"].to_pylist()
+        tx.remove(paths(tx.files()))
+        tx.append(pa.table({"id": [count + 1]}))
+        if others:
+            others.pop().run_transaction(add_one_alone)
+
+    def add_one_alone(tx: deltaic.Transaction) -> None:
+        tx.remove(paths(tx.files()))
+        tx.append(pa.table({"id": [counted(table) + 1]}))
+
+    commit = table.run_transaction(add_one)
+    assert commit is not None
+    assert (commit.version, counted(table)) == (4, 3)
+    assert [text.endswith("run again") for text in commit.conflicts_resolved] == [True, True]
+    assert len(data_files(root)) == 4, "what lost is gone"
+
+
+def test_a_function_is_run_no_more_often_than_it_may(root: Path) -> None:
+    table = deltaic.Table.create(root, ROWS.schema)
+    runs = 0
+
+    def late(tx: deltaic.Transaction) -> None:
+        nonlocal runs
+        runs += 1
+        tx.append(pa.table({"id": [tx.read().count()]}))
+        deltaic.Table(root).append(ROWS)
+
+    for max_runs in (1, 3):
+        runs = 0
+        with pytest.raises(deltaic.ConcurrentAppend):
+            table.run_transaction(late, max_runs=max_runs)
+        assert runs == max_runs
+    runs = 0
+    with pytest.raises(deltaic.CommitConflict):
+        table.run_transaction(late, deadline=0)
+    assert runs == 1
+    with pytest.raises(ValueError, match="max_runs"):
+        table.run_transaction(late, max_runs=0)
+
+
+def test_what_a_function_raises_ends_all(root: Path) -> None:
+    table = deltaic.Table.create(root, ROWS.schema)
+    runs = 0
+
+    def fails(tx: deltaic.Transaction) -> None:
+        nonlocal runs
+        runs += 1
+        tx.append(ROWS)
+        raise deltaic.ConcurrentAppend("of another table, not of this transaction")
+
+    with pytest.raises(deltaic.ConcurrentAppend):
+        table.run_transaction(fails)
+    assert (runs, table.snapshot().version, data_files(root)) == (1, 0, [])
+    assert table.run_transaction(lambda tx: tx.read()) is None
+
+
+def given(root: Path, path: str, **more: Any) -> dict[str, Any]:
+    """A data file as another engine writes it."""
+    file = root / path
+    file.parent.mkdir(parents=True, exist_ok=True)
+    pq.write_table(pa.table({"id": [7, 8]}), file)
+    about: dict[str, Any] = {"path": path, "size": file.stat().st_size, "modification_time": 5}
+    return {**about, "stats": '{"numRecords":2}', **more}
+
+
+def test_files_of_another_engine(root: Path) -> None:
+    table = deltaic.Table.create(root, DAYS.schema, partition_by=["day"])
+    files = [
+        given(root, "day=1/a.parquet", partition_values={"day": 1}),
+        given(root, "day=2/b.parquet", partition_values={"day": "2"}, data_change=False),
+    ]
+    with table.transaction() as tx:
+        tx.add(files[:1])
+        tx.add(pa.Table.from_pylist(files[1:]))
+    assert tx.committed is not None
+    assert tx.committed.metrics["numOutputRows"] == 4
+    rows = table.snapshot().scan().to_arrow().sort_by([("day", "ascending"), ("id", "ascending")])
+    assert rows.to_pylist() == [{"day": day, "id": id_} for day in (1, 2) for id_ in (7, 8)]
+    first, second = of_kind(root, 1, "add")
+    assert (first["dataChange"], second["dataChange"]) == (True, False)
+    assert (first["modificationTime"], first["partitionValues"]) == (5, {"day": "1"})
+
+
+@pytest.mark.parametrize(
+    ("more", "error", "match"),
+    [
+        ({"size": 1}, ValueError, "bytes, not 1"),
+        ({"path": "day=1/nowhere.parquet"}, ValueError, "not there"),
+        ({"path": "../out.parquet"}, deltaic.PathEscape, None),
+        ({"partition_values": {}}, ValueError, "no value for the partition column 'day'|column \"day\""),
+        ({"partition_values": {"day": "x"}}, ValueError, "cannot be added"),
+        ({"partition_values": {"day": "1", "id": "2"}}, ValueError, "no partition column"),
+        ({"partition_values": {"day": 1.5}}, TypeError, "as text"),
+        ({"stats": "3"}, ValueError, "JSON object"),
+        ({"stats": '{"numRecords":-1}'}, ValueError, "number of rows"),
+        ({"siez": 1}, ValueError, "siez"),
+    ],
+)
+def test_files_that_do_not_fit(root: Path, more: dict[str, Any], error: Any, match: str | None) -> None:
+    table = deltaic.Table.create(root, DAYS.schema, partition_by=["day"])
+    file = given(root, "day=1/a.parquet", partition_values={"day": 1})
+    with table.transaction() as tx:
+        with pytest.raises(error, match=match):
+            tx.add([{**file, **more}])
+        tx.add([file])
+        with pytest.raises(ValueError, match="staged already"):
+            tx.add([file])
+    assert table.snapshot().num_files == 1
+    with table.transaction() as tx, pytest.raises(ValueError, match="live file"):
+        tx.add([file])
