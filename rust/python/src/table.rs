@@ -13,6 +13,7 @@ use deltaic_log::location::StorageOptions;
 use deltaic_log::snapshot::LoadOptions;
 use deltaic_log::time_travel::{version_at, version_since};
 use deltaic_log::transaction::{IfExists, NewTable, UserInfo, create};
+use deltaic_log::upkeep::UpkeepPolicy;
 use deltaic_protocol::schema::schema_from_arrow;
 use deltaic_protocol::{Error, ErrorKind, Version};
 use deltaic_table::check::Depth;
@@ -80,7 +81,7 @@ impl Table {
         wait(py, async move { deltaic_log::committer::probe(&location).await })
     }
 
-    #[pyo3(signature = (schema, *, partition_by, properties, name, description, if_exists, commit_info))]
+    #[pyo3(signature = (schema, *, partition_by, properties, name, description, if_exists, commit_info, upkeep))]
     #[expect(
         clippy::too_many_arguments,
         reason = "the options of one verb, all named in Python"
@@ -95,6 +96,7 @@ impl Table {
         description: Option<String>,
         if_exists: &str,
         commit_info: Option<&str>,
+        upkeep: bool,
     ) -> Answer<Option<Commit>> {
         let table = guarded(|| {
             Ok(NewTable {
@@ -105,6 +107,7 @@ impl Table {
                 description,
                 if_exists: IfExists::parse(if_exists)?,
                 user: UserInfo::parse(commit_info)?,
+                upkeep: policy(upkeep),
             })
         })?;
         let location = Arc::clone(&self.location);
@@ -246,7 +249,11 @@ impl Table {
         })
     }
 
-    #[pyo3(signature = (data, *, commit_info=None, max_attempts=100, app_transaction=None, known=None))]
+    #[pyo3(signature = (data, *, commit_info=None, max_attempts=100, app_transaction=None, upkeep=true, known=None))]
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "the options of one verb, all named in Python"
+    )]
     fn append(
         &self,
         py: Python<'_>,
@@ -254,6 +261,7 @@ impl Table {
         commit_info: Option<&str>,
         max_attempts: usize,
         app_transaction: Option<(String, i64)>,
+        upkeep: bool,
         known: Option<PyRef<'_, Snapshot>>,
     ) -> Answer<Commit> {
         let known = known.map(|known| known.snapshot.clone());
@@ -261,6 +269,7 @@ impl Table {
             user: UserInfo::parse(commit_info)?,
             max_attempts,
             app_transaction,
+            upkeep: policy(upkeep),
         };
         let (location, load) = (Arc::clone(&self.location), self.options);
         let committed = wait_reading(py, data.0, |rows| async move {
@@ -271,5 +280,14 @@ impl Table {
             append_stream(&snapshot, rows, options).await
         })?;
         Ok(committed.into())
+    }
+}
+
+/// What is done for the log behind a commit: what is usual, or nothing.
+fn policy(upkeep: bool) -> UpkeepPolicy {
+    if upkeep {
+        UpkeepPolicy::default()
+    } else {
+        UpkeepPolicy::none()
     }
 }

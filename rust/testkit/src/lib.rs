@@ -13,6 +13,7 @@ pub mod fault;
 pub mod hostile;
 pub mod listing_form;
 pub mod oracle;
+pub mod own_commits;
 pub mod reference_logs;
 pub mod remote_table;
 pub mod requests;

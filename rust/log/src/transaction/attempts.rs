@@ -12,6 +12,7 @@ use super::{
 use crate::clock::{new_id, now_ms, pause, pause_by_chance};
 use crate::committer::{Outcome, propose};
 use crate::store_error::store_error;
+use crate::upkeep::Upkept;
 
 /// How often a version is proposed to which no answer comes that tells; the store's client has asked again each time.
 /// `max_attempts` counts winners, and many of them are no sign that anything is out of order.
@@ -54,7 +55,7 @@ impl<'a> Attempts<'a> {
     }
 
     /// Commits, or says why not. An error other than `CommitUnknown` means that nothing was committed and nothing will be.
-    pub(super) async fn run(mut self) -> Result<Committed> {
+    pub(super) async fn run(&mut self) -> Result<Committed> {
         let ended = self.attempt().await;
         match (ended, self.open) {
             (Err(error), Some(version)) => Err(Error::new(
@@ -71,10 +72,15 @@ impl<'a> Attempts<'a> {
     async fn attempt(&mut self) -> Result<Committed> {
         let location = self.transaction.snapshot.location();
         let (mut won, mut unanswered) = (0, 0);
+        let mut said: Option<(Version, serde_json::Value, Option<i64>)> = None;
         while won < self.transaction.max_attempts.max(1) {
             let version = self.base.version.next()?;
             let attempted_ms = now_ms();
-            let (info, timestamp_ms) = self.provenance(attempted_ms)?;
+            // What is proposed once more is proposed as it was: whichever of both lands, it is the same commit.
+            let (info, timestamp_ms) = match said.take() {
+                Some((of, info, timestamp_ms)) if of == version => (info, timestamp_ms),
+                _ => self.provenance(attempted_ms)?,
+            };
             let outcome = propose(location, version, self.mine.to_bytes(&info)?).await?;
             let before = self.open;
             let winner = if let Outcome::Committed(_) = outcome {
@@ -97,6 +103,7 @@ impl<'a> Attempts<'a> {
                             return Err(no_answer(version));
                         }
                         pause(unanswered).await;
+                        said = Some((version, info, timestamp_ms));
                         continue;
                     }
                     None => {
@@ -128,6 +135,7 @@ impl<'a> Attempts<'a> {
                         commit_info: Some(info.to_string()),
                         conflicts_resolved: std::mem::take(&mut self.conflicts_resolved),
                         skipped: false,
+                        upkept: Upkept::default(),
                     });
                 }
                 Judged::Done => {
@@ -155,6 +163,14 @@ impl<'a> Attempts<'a> {
         .with("table", location.uri())
         .with("version", self.base.version)
         .hint("run the operation again, or raise max_attempts"))
+    }
+
+    /// What was committed in the end, as the log has it.
+    pub(super) fn bytes_of(&self, committed: &Committed) -> Result<Vec<u8>> {
+        let info = committed.commit_info.as_deref().unwrap_or_default();
+        let info = serde_json::from_str(info)
+            .map_err(|error| Error::new(ErrorKind::Internal, format!("our own commitInfo: {error}")))?;
+        self.mine.to_bytes(&info)
     }
 
     /// The `commitInfo` of the next attempt, and its in-commit timestamp where the table has them.

@@ -3,6 +3,7 @@
 use arrow_array::{RecordBatch, RecordBatchReader};
 use deltaic_log::Snapshot;
 use deltaic_log::transaction::{Append, Committed, Operation, UserInfo, already_done, append};
+use deltaic_log::upkeep::UpkeepPolicy;
 use deltaic_protocol::{Error, ErrorKind, Result};
 
 use super::table_writer::{TableWriter, Written};
@@ -16,6 +17,8 @@ pub struct AppendOptions {
     pub max_attempts: usize,
     /// An application, and how far it comes with this append: nothing is appended where it is as far already.
     pub app_transaction: Option<(String, i64)>,
+    /// What is done for the log behind the commit.
+    pub upkeep: UpkeepPolicy,
 }
 
 /// Appends all batches of a stream in one commit. Where it fails, the table is as it was, and the data files that
@@ -88,5 +91,6 @@ fn describe(snapshot: &Snapshot, written: Written, options: AppendOptions) -> Ap
         user: options.user,
         max_attempts: options.max_attempts,
         app_transaction: options.app_transaction,
+        upkeep: options.upkeep,
     }
 }
