@@ -13,6 +13,7 @@ from deltaic.capsule import ArrowArrayExportable, ArrowSchemaExportable, ArrowSt
 from deltaic.check import Report
 from deltaic.check import from_rust as from_rust_report
 from deltaic.commit import Commit, from_rust, to_app_transaction, to_commit_info
+from deltaic.commit import announced as announced_commit
 from deltaic.scan import Scan
 from deltaic.snapshot import Snapshot, announced
 from deltaic.times import to_millis
@@ -108,6 +109,7 @@ class Table:
         description: str | None = None,
         if_exists: Literal["error", "ignore"] = "error",
         commit_info: Mapping[str, object] | None = None,
+        upkeep: bool = True,
         storage_options: Mapping[str, str] | None = None,
     ) -> Table:
         """Makes an empty table, as version 0 of its log.
@@ -122,6 +124,8 @@ class Table:
             description: A description for people.
             if_exists: ``"error"``, or ``"ignore"`` to leave a table that is already there as it is.
             commit_info: Your own entries for the commit's provenance.
+            upkeep: Whether the version's checksum is written beside it. Where that fails the table is made
+                all the same, and a `DeltaicWarning` says so.
             storage_options: Settings of the store.
 
         Raises:
@@ -145,7 +149,7 @@ class Table:
                 "a schema is anything with __arrow_c_schema__, such as pyarrow.schema(…), "
                 f"not {type(schema).__name__}"
             )
-        _open(uri, storage_options).create(
+        made = _open(uri, storage_options).create(
             schema,
             partition_by=list(partition_by),
             properties=dict(properties or {}),
@@ -153,7 +157,10 @@ class Table:
             description=description,
             if_exists=if_exists,
             commit_info=to_commit_info(commit_info),
+            upkeep=upkeep,
         )
+        if made is not None:
+            announced_commit(made, stacklevel=3)
         return Table(uri, storage_options=storage_options)
 
     def snapshot(self, version: int | None = None, timestamp: str | datetime | None = None) -> Snapshot:
@@ -368,6 +375,7 @@ class Table:
         commit_info: Mapping[str, object] | None = None,
         max_attempts: int = 100,
         app_transaction: tuple[str, int] | None = None,
+        upkeep: bool = True,
     ) -> Commit:
         """Adds rows, in one commit: all of them or none.
 
@@ -384,6 +392,10 @@ class Table:
             app_transaction: The name of your application, and how far it comes with these rows, such as the
                 number of a batch. Rows of a batch that the table has already, or of one before it, are not
                 appended again, whoever brought them: the commit's ``skipped`` says so.
+            upkeep: Whether the log is looked after behind the commit: its version's checksum, and where
+                ``delta.checkpointInterval`` says that it is due a checkpoint and the cleanup of what has
+                expired. What fails of it is a `DeltaicWarning` and one of the commit's ``warnings``; the
+                commit stands.
 
         Raises:
             SchemaMismatch: The data does not fit the table's columns.
@@ -418,9 +430,14 @@ class Table:
         app = to_app_transaction(app_transaction)
         known = self._refreshed()
         commit = self._rust.append(
-            data, commit_info=info, max_attempts=attempts, app_transaction=app, known=known
+            data,
+            commit_info=info,
+            max_attempts=attempts,
+            app_transaction=app,
+            upkeep=upkeep,
+            known=known,
         )
-        return from_rust(commit)
+        return announced_commit(commit, stacklevel=3)
 
     def _refreshed(self) -> _rust.Snapshot:
         # What the handle knows already is not read again: many appends stay as quick as the first.

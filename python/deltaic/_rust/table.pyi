@@ -60,6 +60,7 @@ class Table:
         description: str | None,
         if_exists: str,
         commit_info: str | None,
+        upkeep: bool,
     ) -> Commit | None:
         """Writes version 0: protocol and metadata (protocol: Change Metadata, Protocol Evolution).
 
@@ -71,6 +72,7 @@ class Table:
             description: A description for people.
             if_exists: `"error"` or `"ignore"`.
             commit_info: The user's entries as the text of a JSON object.
+            upkeep: Whether the version's checksum is written beside it.
 
         Returns:
             None when the table was there already and `if_exists` is `"ignore"`.
@@ -182,6 +184,7 @@ class Table:
         commit_info: str | None = None,
         max_attempts: int = 100,
         app_transaction: tuple[str, int] | None = None,
+        upkeep: bool = True,
         known: Snapshot | None = None,
     ) -> Commit:
         """Writes data files and commits them as a blind append (protocol: Add File and Remove File).
@@ -191,6 +194,7 @@ class Table:
             commit_info: The user's entries as the text of a JSON object.
             max_attempts: How often to try when other writers win.
             app_transaction: An application, and how far it comes with these rows.
+            upkeep: Whether the version's checksum is written behind the commit, and what else is due.
             known: The snapshot to start from; without one the newest is opened.
 
         Raises:
