@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, cast
 
 from deltaic import _rust
-from deltaic.exceptions import CorruptLog
+from deltaic.exceptions import CorruptLog, DeltaicWarning
 from deltaic.times import from_millis, shown_millis
 
 __all__ = ["Commit"]
+
+_ADVICE = "do not repeat the operation; a later commit makes up for it, or pass upkeep=False to go without"
 
 
 @dataclass(frozen=True)
@@ -37,6 +41,9 @@ class Commit:
     skipped: bool = False
     """Of a writing verb: whether nothing was done, because the application is as far already. Then this is
     the version that says so, with no ``info``."""
+
+    warnings: tuple[str, ...] = ()
+    """Of a writing verb: what failed of the log's upkeep behind it, one text a help. The commit stands."""
 
     @property
     def operation(self) -> str | None:
@@ -89,7 +96,20 @@ def from_rust(rust: _rust.Commit) -> Commit:
             context={"version": rust.version, "field": "timestamp"},
             hint="set the time of the commit's file, or ask for fewer commits with limit=",
         ) from error
-    return Commit(rust.version, made, _mapping(info), rust.conflicts_resolved, rust.skipped)
+    return Commit(
+        rust.version, made, _mapping(info), rust.conflicts_resolved, rust.skipped, tuple(rust.warnings)
+    )
+
+
+def announced(rust: _rust.Commit, stacklevel: int) -> Commit:
+    """The Python view of a commit just made; its warnings go out, each pointing at the caller."""
+    commit = from_rust(rust)
+    for text in commit.warnings:
+        told = f"version {commit.version} is committed, but {text}; {_ADVICE}"
+        # Whoever makes errors of warnings would take the commit for one that failed, and repeat it.
+        with suppress(DeltaicWarning):
+            warnings.warn(told, DeltaicWarning, stacklevel=stacklevel)
+    return commit
 
 
 def to_app_transaction(given: tuple[str, int] | None) -> tuple[str, int] | None:

@@ -27,6 +27,7 @@ def to_options(
     deadline: float | timedelta | None,
     isolation: Isolation | None,
     row_level: bool,
+    upkeep: bool,
 ) -> dict[str, object]:
     """The options as the core takes them.
 
@@ -34,7 +35,7 @@ def to_options(
         TypeError: One is of another type.
         ValueError: One makes no sense.
 
-    >>> given = {"commit_info": None, "app_transaction": None, "isolation": None, "row_level": True}
+    >>> given = {"commit_info": None, "app_transaction": None, "isolation": None, "row_level": True, "upkeep": True}
     >>> to_options(max_attempts=3, deadline=1.5, **given)["deadline_ms"]
     1500
     """
@@ -43,6 +44,8 @@ def to_options(
         raise TypeError(f"isolation is the name of a level, not {type(isolation).__name__}")
     if not isinstance(row_level, bool):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise TypeError(f"row_level is True or False, not {row_level!r}")
+    if not isinstance(upkeep, bool):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise TypeError(f"upkeep is True or False, not {upkeep!r}")
     return {
         "commit_info": to_commit_info(commit_info),
         "app_transaction": to_app_transaction(app_transaction),
@@ -50,6 +53,7 @@ def to_options(
         "deadline_ms": None if deadline is None else _to_millis(deadline),
         "isolation": isolation,
         "row_level": row_level,
+        "upkeep": upkeep,
     }
 
 

@@ -180,4 +180,7 @@ class InternalError(DeltaicError):
 
 
 class DeltaicWarning(UserWarning):
-    """Something derived was passed over, and the table was read without it (a damaged hint, say)."""
+    """Something derived was passed over, and the table was read without it (a damaged hint, say).
+
+    Or it could not be written behind a commit, which stands without it (a checkpoint, say).
+    """

@@ -19,6 +19,7 @@ from deltaic.capsule import (
 from deltaic.check import Report
 from deltaic.check import from_rust as from_rust_report
 from deltaic.commit import Commit, from_rust, to_commit_info
+from deltaic.commit import announced as announced_commit
 from deltaic.commit_options import Isolation, time_left, to_options
 from deltaic.exceptions import CommitConflict
 from deltaic.scan import Scan
@@ -116,6 +117,7 @@ class Table:
         description: str | None = None,
         if_exists: Literal["error", "ignore"] = "error",
         commit_info: Mapping[str, object] | None = None,
+        upkeep: bool = True,
         storage_options: Mapping[str, str] | None = None,
     ) -> Table:
         """Makes an empty table, as version 0 of its log.
@@ -130,6 +132,8 @@ class Table:
             description: A description for people.
             if_exists: ``"error"``, or ``"ignore"`` to leave a table that is already there as it is.
             commit_info: Your own entries for the commit's provenance.
+            upkeep: Whether the version's checksum is written beside it. Where that fails the table is made
+                all the same, and a `DeltaicWarning` says so.
             storage_options: Settings of the store.
 
         Raises:
@@ -153,7 +157,7 @@ class Table:
                 "a schema is anything with __arrow_c_schema__, such as pyarrow.schema(…), "
                 f"not {type(schema).__name__}"
             )
-        _open(uri, storage_options).create(
+        made = _open(uri, storage_options).create(
             schema,
             partition_by=list(partition_by),
             properties=dict(properties or {}),
@@ -161,7 +165,10 @@ class Table:
             description=description,
             if_exists=if_exists,
             commit_info=to_commit_info(commit_info),
+            upkeep=upkeep,
         )
+        if made is not None:
+            announced_commit(made, stacklevel=3)
         return Table(uri, storage_options=storage_options)
 
     def snapshot(self, version: int | None = None, timestamp: str | datetime | None = None) -> Snapshot:
@@ -379,6 +386,7 @@ class Table:
         isolation: Isolation | None = None,
         row_level: bool = True,
         deadline: float | timedelta | None = None,
+        upkeep: bool = True,
     ) -> Commit:
         """Adds rows, in one commit: all of them or none.
 
@@ -399,6 +407,10 @@ class Table:
                 nothing, so all are alike to it.
             row_level: As for `transaction`. An append deletes nothing, so both are alike to it.
             deadline: Seconds from now, or a timedelta, after which nothing more is tried.
+            upkeep: Whether the log is looked after behind the commit: its version's checksum, and where
+                ``delta.checkpointInterval`` says that it is due a checkpoint and the cleanup of what has
+                expired. What fails of it is a `DeltaicWarning` and one of the commit's ``warnings``; the
+                commit stands.
 
         Raises:
             SchemaMismatch: The data does not fit the table's columns.
@@ -428,9 +440,11 @@ class Table:
             deadline=deadline,
             isolation=isolation,
             row_level=row_level,
+            upkeep=upkeep,
         )
         rows = proved_data(data)
-        return from_rust(self._rust.append(rows, options=options, known=self._refreshed()))
+        commit = self._rust.append(rows, options=options, known=self._refreshed())
+        return announced_commit(commit, stacklevel=3)
 
     def transaction(
         self,
@@ -442,6 +456,7 @@ class Table:
         isolation: Isolation | None = None,
         row_level: bool = True,
         deadline: float | timedelta | None = None,
+        upkeep: bool = True,
     ) -> Transaction:
         """Several changes in one commit: all of them or none. Use it in a ``with`` block.
 
@@ -458,6 +473,7 @@ class Table:
             row_level: Whether two commits that delete different rows of one file by deletion vectors both
                 win. When False a file is what they may not share, as with delta-spark.
             deadline: Seconds from now, or a timedelta, after which no further version is tried.
+            upkeep: Whether the log is looked after behind the commit, as for `append`.
 
         Raises:
             TableNotFound: There is no table here.
@@ -481,6 +497,7 @@ class Table:
             deadline=deadline,
             isolation=isolation,
             row_level=row_level,
+            upkeep=upkeep,
         )
         rust = self._rust.transaction(self._refreshed(), operation=operation, options=options)
         return Transaction(rust, operation)
@@ -497,6 +514,7 @@ class Table:
         isolation: Isolation | None = None,
         row_level: bool = True,
         deadline: float | timedelta | None = None,
+        upkeep: bool = True,
     ) -> Commit | None:
         """Runs a function in a transaction, and again in a fresh one where the commit met a conflict.
 
@@ -513,6 +531,7 @@ class Table:
             isolation: As for `transaction`.
             row_level: As for `transaction`.
             deadline: Seconds from now, or a timedelta, for all runs together.
+            upkeep: As for `transaction`.
 
         Returns:
             The commit; its ``conflicts_resolved`` tells why there were more runs than one. None where the
@@ -546,6 +565,7 @@ class Table:
                 isolation=isolation,
                 row_level=row_level,
                 deadline=left,
+                upkeep=upkeep,
             )
             try:
                 with tx:

@@ -9,7 +9,7 @@ from deltaic import _rust
 from deltaic.arguments import whole_number
 from deltaic.arrow_table import ArrowTable
 from deltaic.capsule import ArrowArrayExportable, ArrowStreamExportable, proved_data
-from deltaic.commit import Commit, from_rust
+from deltaic.commit import Commit, announced
 from deltaic.exceptions import CommitConflict
 from deltaic.given_files import files_to_json
 from deltaic.scan import Scan
@@ -206,7 +206,7 @@ class Transaction:
             self._state = "lost"
             raise
         self._state = "ended"
-        self._committed = None if commit is None else from_rust(commit)
+        self._committed = None if commit is None else announced(commit, stacklevel=3)
 
     def _ensure_open(self) -> None:
         if self._state == "new":

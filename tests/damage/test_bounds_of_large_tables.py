@@ -27,6 +27,9 @@ SPARE = Cost(1 << 20, 8, 1 << 20)
 # Text is kept about as it stands; rows of Parquet, which is compressed, take a multiple.
 TEXT = Bound(peak_per_byte=3, requests_per_file=2.5, read_per_byte=2.5)
 PARQUET = Bound(peak_per_byte=12, requests_per_file=2.5, read_per_byte=2.5)
+# The checkpoint that may be due reads once more what stands, and writes it a row group at a time.
+KEPT_UP_TEXT = Bound(peak_per_byte=6, requests_per_file=5, read_per_byte=4, peak=6 << 20, requests=16)
+KEPT_UP_PARQUET = Bound(peak_per_byte=20, requests_per_file=5, read_per_byte=5, peak=6 << 20, requests=16)
 # A check keeps what each file and each path was, and reads twice what it compares.
 CHECKED_TEXT = Bound(peak_per_byte=5, requests_per_file=2.5, read_per_byte=3.5)
 # A checkpoint's statistics are read once more, to be compared with those of the commits.
@@ -106,9 +109,16 @@ def test_files_of_a_large_table_are_selected_in_bounds(tmp_path: Path, table: La
 
 def test_an_append_to_a_large_table_keeps_its_bounds(tmp_path: Path, table: Large) -> None:
     def append(of: deltaic.Table) -> None:
-        of.append(pa.table({"id": [1], "name": ["x"]}))
+        of.append(pa.table({"id": [1], "name": ["x"]}), upkeep=False)
 
     keeps(table, tmp_path, opens(table, append), TEXT, PARQUET)
+
+
+def test_the_upkeep_of_a_large_table_keeps_its_bounds(tmp_path: Path, table: Large) -> None:
+    def append(of: deltaic.Table) -> None:
+        of.append(pa.table({"id": [1], "name": ["x"]}))
+
+    keeps(table, tmp_path, opens(table, append), KEPT_UP_TEXT, KEPT_UP_PARQUET)
 
 
 def test_a_history_of_a_large_table_is_read_in_bounds(tmp_path: Path, table: Large) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import sys
@@ -19,7 +20,7 @@ import deltaic.spark as ds
 from tests.golden.rows import difference
 
 from . import vectors
-from .upkept import FORMS, upkept
+from .upkept import APPENDS, FORMS, POLICIES, appended, upkept
 from .values import every_type
 from .written import DEMO, contents
 
@@ -75,6 +76,51 @@ def test_what_the_upkeep_wrote(spark: SparkSession, tmp_path: Path, name: str, f
     assert difference(theirs(spark, root).toArrow(), contents()[name].rows) is None
     spark.sql(f"DELETE FROM delta.`{root}` WHERE false").collect()  # noqa: S608 - our own folder
     assert difference(deltaic.Table(root).snapshot().scan().to_arrow(), contents()[name].rows) is None
+
+
+@pytest.fixture
+def validating(spark: SparkSession) -> Iterator[SparkSession]:
+    """The session, proving the version checksum before every transaction and after its commit."""
+    settings = {
+        "spark.databricks.delta.checksum.mismatch.fatal": "true",
+        # A transaction begins by reconstructing the version whole and comparing its checksum.
+        "spark.databricks.delta.incremental.commit.verify": "true",
+        "spark.databricks.delta.stateReconstructionValidation.enabled": "true",
+    }
+    for name, value in settings.items():
+        spark.conf.set(name, value)
+    yield spark
+    for name in settings:
+        spark.conf.unset(name)
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_what_the_upkeep_behind_appends_wrote(validating: SparkSession, tmp_path: Path, policy: str) -> None:
+    root, rows = appended(tmp_path, policy)
+    for version in (0, 9, 10, 11, APPENDS):
+        assert difference(theirs(validating, root, version).toArrow(), rows.slice(0, version)) is None
+    # Its own commit goes on from our checksum, and proves it before and itself after.
+    validating.createDataFrame(rows.slice(0, 1)).write.format("delta").mode("append").save(str(root))
+    ours = deltaic.Table(root).snapshot()
+    assert ours.version == APPENDS + 1
+    assert not ours.warnings
+    assert difference(theirs(validating, root).toArrow(), pa.concat_tables([rows, rows.slice(0, 1)])) is None
+    # And ours from its.
+    commit = deltaic.Table(root).append(rows.slice(1, 1))
+    assert not commit.warnings
+    validating.sql(f"DELETE FROM delta.`{root}` WHERE id = 1").collect()  # noqa: S608 - our own folder
+    assert deltaic.Table(root).snapshot().num_rows == APPENDS
+
+
+def test_a_checksum_that_is_wrong_is_told(validating: SparkSession, tmp_path: Path) -> None:
+    root, rows = appended(tmp_path, "usual")
+    checksum = root / "_delta_log" / f"{APPENDS:020}.crc"
+    said = json.loads(checksum.read_text())
+    said["tableSizeBytes"] += 1
+    del said["fileSizeHistogram"]
+    checksum.write_text(json.dumps(said))
+    with pytest.raises(Exception, match=r"(?i)integrity check|checksum"):
+        validating.createDataFrame(rows.slice(0, 1)).write.format("delta").mode("append").save(str(root))
 
 
 @pytest.mark.parametrize("name", contents())

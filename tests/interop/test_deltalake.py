@@ -10,7 +10,7 @@ import pytest
 import deltaic
 from tests.golden.rows import difference
 
-from .upkept import FORMS, upkept
+from .upkept import APPENDS, FORMS, POLICIES, appended, upkept
 from .values import every_type
 from .written import DEMO, contents
 
@@ -84,3 +84,18 @@ def test_what_the_upkeep_wrote(tmp_path: Path, name: str, form: str) -> None:
     root = upkept(tmp_path, name, form)
     assert difference(theirs(root), contents()[name].rows) is None
     assert difference(deltaic.Table(root).snapshot().scan().to_arrow(), contents()[name].rows) is None
+
+
+# What deltalake does not read at all is no matter of the upkeep.
+@pytest.mark.parametrize("policy", [name for name in POLICIES if name != "with vectors"])
+def test_what_the_upkeep_behind_appends_wrote(tmp_path: Path, policy: str) -> None:
+    root, rows = appended(tmp_path, policy)
+    assert difference(theirs(root), rows) is None
+    checkpoint = max(POLICIES[policy][1])
+    for version in range(checkpoint):
+        (root / "_delta_log" / f"{version:020}.json").unlink()
+    assert difference(theirs(root), rows) is None
+    assert difference(theirs(root, checkpoint + 1), rows.slice(0, checkpoint + 1)) is None
+    other = deltalake.DeltaTable(str(root))
+    assert [other.transaction_version(f"job {number}") for number in range(3)] == [24, 22, 23]
+    assert other.version() == APPENDS

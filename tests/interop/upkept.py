@@ -1,17 +1,52 @@
-"""Tables whose log is what deltaic's upkeep left of it: a checkpoint or a compaction file, fewer commits."""
+"""Tables whose log is what deltaic's upkeep left of it: behind each commit, or asked for by a verb."""
 
 from __future__ import annotations
 
 import shutil
 from pathlib import Path
 
+import pyarrow as pa
+
 import deltaic
 
 from .written import contents
 
-__all__ = ["FORMS", "upkept"]
+__all__ = ["APPENDS", "FORMS", "POLICIES", "appended", "upkept"]
 
 FORMS = ("checkpoint", "checkpoint with sidecars", "compaction file")
+
+APPENDS = 25
+# What the tables of `appended` say of their upkeep, and where their checkpoints are by it.
+POLICIES: dict[str, tuple[dict[str, str], list[int]]] = {
+    "usual": ({}, [10, 20]),
+    "often": ({"delta.checkpointInterval": "4"}, [4, 8, 12, 16, 20, 24]),
+    "with sidecars": ({"delta.checkpointPolicy": "v2"}, [10, 20]),
+    "with statistics in columns": ({"delta.checkpoint.writeStatsAsStruct": "true"}, [10, 20]),
+    "with times": ({"delta.enableInCommitTimestamps": "true"}, [10, 20]),
+    "with vectors": ({"delta.enableDeletionVectors": "true"}, [10, 20]),
+    "with row ids": ({"delta.enableRowTracking": "true"}, [10, 20]),
+}
+
+
+def appended(folder: Path, policy: str) -> tuple[Path, pa.Table]:
+    """A table of plain appends, with what each left beside itself in the log; and its rows."""
+    properties, checkpoints = POLICIES[policy]
+    root = folder / policy
+    rows = pa.table(
+        {
+            "id": pa.array(range(APPENDS), pa.int64()),
+            "p": ["a b", "ü", None, "x=1", "y"] * (APPENDS // 5),
+            "v": pa.array([number / 3 for number in range(APPENDS)]),
+        }
+    )
+    table = deltaic.Table.create(root, rows.schema, partition_by=["p"], properties=properties)
+    for number in range(APPENDS):
+        commit = table.append(rows.slice(number, 1), app_transaction=(f"job {number % 3}", number))
+        assert not commit.warnings
+    log = root / "_delta_log"
+    assert sorted(int(file.name[:20]) for file in log.glob("*.crc")) == list(range(APPENDS + 1))
+    assert sorted(int(file.name[:20]) for file in log.glob("*.checkpoint*.parquet")) == checkpoints
+    return root, rows
 
 
 def upkept(folder: Path, name: str, form: str) -> Path:

@@ -180,6 +180,12 @@ WRONG: dict[str, Callable[[Path], None]] = {
     "no txnId": edit("commitInfo", lambda body: body.pop("txnId")),
     "an action twice": lambda root: commit_path(root, 1).write_bytes(commit_path(root, 1).read_bytes() * 2),
     "the name of a commit": lambda root: commit_path(root, 1).rename(root / "_delta_log" / "1.json"),
+    "no checksum": lambda root: commit_path(root, 1).with_suffix(".crc").unlink(),
+    "a checksum of another version": lambda root: (
+        commit_path(root, 1)
+        .with_suffix(".crc")
+        .write_bytes(commit_path(root, 0).with_suffix(".crc").read_bytes())
+    ),
     "no newline": lambda root: commit_path(root, 1).write_bytes(commit_path(root, 1).read_bytes().rstrip()),
 }
 

@@ -66,11 +66,14 @@ _REQUIRED: dict[str, dict[str, type]] = {
 
 
 def faults(root: Path) -> list[str]:
-    """Everything that is wrong with the commits and data files of a table; empty where all is right."""
+    """Everything that is wrong with a table of appends: its commits, their checksums, its data files."""
     found: list[str] = []
     schema: dict[str, Any] = {}
     partition_columns: list[str] = []
-    for expected, path in enumerate(sorted((root / "_delta_log").iterdir())):
+    log = sorted((root / "_delta_log").iterdir())
+    checksums = [path for path in log if path.suffix == ".crc"]
+    files = size = 0
+    for expected, path in enumerate(path for path in log if path not in checksums):
         if path.name != f"{expected:020}.json":
             found.append(f"{path.name}: not the commit {expected}")
             continue
@@ -84,7 +87,35 @@ def faults(root: Path) -> list[str]:
                 for fault in _check(kind, body, root, schema, partition_columns)
             ]
         found += [f"{path.name}: {fault}" for fault in _check_commit(actions, expected)]
+        sizes = [body["size"] for kind, body in actions if kind == "add" and isinstance(body["size"], int)]
+        files, size = files + len(sizes), size + sum(sizes)
+        of_commit = [path for path in checksums if path.name == f"{expected:020}.crc"]
+        found += [f"{path.name}: {fault}" for fault in _check_checksum(of_commit, actions, files, size)]
     return found
+
+
+def _check_checksum(
+    paths: list[Path], actions: list[tuple[str, dict[str, Any]]], files: int, size: int
+) -> Faults:
+    if len(paths) != 1:
+        yield "has no checksum"
+        return
+    said = json.loads(paths[0].read_text(encoding="utf-8"), object_pairs_hook=_no_duplicates)
+    (info,) = [body for kind, body in actions if kind == "commitInfo"][:1] or [{}]
+    expected = {
+        "txnId": info.get("txnId"),
+        "numFiles": files,
+        "tableSizeBytes": size,
+        "numMetadata": 1,
+        "numProtocol": 1,
+    }
+    for field, value in expected.items():
+        if said.get(field) != value:
+            yield f"its checksum has {field} {said.get(field)!r}, not {value!r}"
+    for field in ("metadata", "protocol"):
+        given = [body for kind, body in actions if kind.lower() == field]
+        if not isinstance(said.get(field), dict) or any(said[field] != body for body in given):
+            yield f"its checksum has another {field}"
 
 
 def _parse(path: Path, found: list[str]) -> Iterator[tuple[str, dict[str, Any]]]:

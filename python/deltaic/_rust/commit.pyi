@@ -21,3 +21,7 @@ class Commit:
     @property
     def skipped(self) -> bool:
         """Whether nothing was committed, as it was done already (protocol: Transaction Identifiers)."""
+
+    @property
+    def warnings(self) -> list[str]:
+        """What failed of the log's upkeep behind the commit, one text a help; the commit stands."""

@@ -61,6 +61,7 @@ class Table:
         description: str | None,
         if_exists: str,
         commit_info: str | None,
+        upkeep: bool,
     ) -> Commit | None:
         """Writes version 0: protocol and metadata (protocol: Change Metadata, Protocol Evolution).
 
@@ -72,6 +73,7 @@ class Table:
             description: A description for people.
             if_exists: `"error"` or `"ignore"`.
             commit_info: The user's entries as the text of a JSON object.
+            upkeep: Whether the version's checksum is written beside it.
 
         Returns:
             None when the table was there already and `if_exists` is `"ignore"`.
@@ -184,7 +186,7 @@ class Table:
             operation: What it calls itself in the log: `WRITE`, `DELETE` …
             options: Those of every writing verb: `commit_info` (the text of a JSON object or None),
                 `app_transaction` (a name and a version, or None), `max_attempts`, `deadline_ms` (milliseconds
-                from now, or None), `isolation` (a level's name or None) and `row_level`.
+                from now, or None), `isolation` (a level's name or None), `row_level` and `upkeep`.
 
         Raises:
             ValueError, CorruptLog.

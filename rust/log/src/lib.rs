@@ -34,6 +34,7 @@ pub mod store_error;
 mod thrift;
 pub mod time_travel;
 pub mod transaction;
+pub mod upkeep;
 pub mod whole_body;
 
 pub use location::TableLocation;

@@ -13,6 +13,7 @@ use std::sync::Arc;
 
 use arrow_buffer::{BooleanBuffer, BooleanBufferBuilder};
 use deltaic_protocol::actions::{DomainMetadata, Metadata, Protocol, Txn};
+use deltaic_protocol::properties::txn_retention_ms;
 use deltaic_protocol::{Error, ErrorKind, Result, Version};
 use hashbrown::HashTable;
 
@@ -390,6 +391,15 @@ pub struct TableState {
     pub txns: Arc<BTreeMap<String, Txn>>,
     /// The newest of each domain, removed ones among them.
     pub domains: Arc<BTreeMap<String, DomainMetadata>>,
+    /// Whether the table began to remember applications for longer: those that it had forgotten by then are still known
+    /// here, and not to who starts from a checkpoint in between.
+    pub remembers_longer: bool,
+}
+
+/// Whether a table remembers applications for longer than before.
+fn remembers_longer(before: &Metadata, metadata: &Metadata) -> bool {
+    let retention = |metadata: &Metadata| txn_retention_ms(metadata).unwrap_or(None);
+    retention(before).is_some_and(|before| retention(metadata).is_none_or(|now| now > before))
 }
 
 impl TableState {
@@ -403,6 +413,10 @@ impl TableState {
                 state.protocol = Some(Arc::new(protocol));
             }
             if let Some(metadata) = actions.metadata {
+                state.remembers_longer |= state
+                    .metadata
+                    .as_deref()
+                    .is_some_and(|before| remembers_longer(before, &metadata));
                 state.metadata = Some(Arc::new(metadata));
             }
             if !actions.txns.is_empty() {

@@ -5,6 +5,7 @@ use deltaic_log::Snapshot;
 use deltaic_log::snapshot::LoadOptions;
 use deltaic_log::store_error::store_error;
 use deltaic_log::transaction::{Append, Committed, Operation, UserInfo, append};
+use deltaic_log::upkeep::UpkeepPolicy;
 use deltaic_protocol::actions::Add;
 use deltaic_protocol::{ErrorKind, Result};
 use deltaic_testkit::facts::live_files;
@@ -33,6 +34,7 @@ async fn append_to(snapshot: &Snapshot) -> Result<Committed> {
         user: UserInfo::default(),
         max_attempts: 100,
         app_transaction: None,
+        upkeep: UpkeepPolicy::none(),
     };
     append(snapshot, &ours).await
 }

@@ -3,6 +3,7 @@
 use deltaic_log::Snapshot;
 use deltaic_log::snapshot::LoadOptions;
 use deltaic_log::transaction::{Append, Operation, UserInfo, append};
+use deltaic_log::upkeep::UpkeepPolicy;
 use deltaic_protocol::actions::Add;
 use deltaic_protocol::{Conflict, Error, ErrorKind, Result};
 use deltaic_testkit::fault::Fault;
@@ -26,6 +27,7 @@ fn an_append(path: &str, max_attempts: usize) -> Append {
         user: UserInfo::default(),
         max_attempts,
         app_transaction: None,
+        upkeep: UpkeepPolicy::none(),
     }
 }
 

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use deltaic_log::snapshot::LoadOptions;
 use deltaic_log::transaction::{Append, Committed, IfExists, NewTable, Operation, UserInfo, append, create};
+use deltaic_log::upkeep::UpkeepPolicy;
 use deltaic_log::{Snapshot, TableLocation};
 use deltaic_protocol::actions::Add;
 use deltaic_protocol::schema::{DataType, PrimitiveType, StructField, StructType};
@@ -47,6 +48,7 @@ async fn append_to(snapshot: &Snapshot) -> Result<Committed> {
         user: UserInfo::default(),
         max_attempts: 100,
         app_transaction: None,
+        upkeep: UpkeepPolicy::none(),
     };
     append(snapshot, &ours).await
 }
@@ -240,6 +242,7 @@ async fn a_table_that_was_made_unheard_is_no_other_table() -> Result<()> {
                 description: None,
                 if_exists: IfExists::Error,
                 user: UserInfo::default(),
+                upkeep: UpkeepPolicy::none(),
             };
             let made = create(&location, table).await;
             assert_eq!(made.err().map(|error| error.kind()), expected, "{how}");

@@ -4,6 +4,7 @@ use deltaic_log::Snapshot;
 use deltaic_log::snapshot::LoadOptions;
 use deltaic_log::store_error::store_error;
 use deltaic_log::transaction::{Append, Committed, Operation, UserInfo, append};
+use deltaic_log::upkeep::UpkeepPolicy;
 use deltaic_protocol::actions::Add;
 use deltaic_protocol::{Conflict, ErrorKind, Result, Version};
 use deltaic_testkit::compaction_writer::CompactionForm;
@@ -54,6 +55,7 @@ fn an_append(paths: &[(&str, i64)], app_transaction: Option<(&str, i64)>) -> App
         user: UserInfo::default(),
         max_attempts: 100,
         app_transaction: app_transaction.map(|(app_id, version)| (app_id.to_owned(), version)),
+        upkeep: UpkeepPolicy::none(),
     }
 }
 

@@ -11,6 +11,7 @@ pub(crate) struct Commit {
     commit_info: Option<String>,
     conflicts_resolved: Vec<String>,
     skipped: bool,
+    warnings: Vec<String>,
 }
 
 impl From<CommitRecord> for Commit {
@@ -21,6 +22,7 @@ impl From<CommitRecord> for Commit {
             commit_info: record.commit_info,
             conflicts_resolved: Vec::new(),
             skipped: false,
+            warnings: Vec::new(),
         }
     }
 }
@@ -33,6 +35,7 @@ impl From<Committed> for Commit {
             commit_info: committed.commit_info,
             conflicts_resolved: committed.conflicts_resolved,
             skipped: committed.skipped,
+            warnings: committed.upkept.failures,
         }
     }
 }

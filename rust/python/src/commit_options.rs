@@ -8,6 +8,8 @@ use deltaic_protocol::Result;
 use deltaic_table::transaction::TransactionOptions;
 use pyo3::prelude::*;
 
+use crate::upkeep::policy;
+
 /// A mapping from names to values, which Python has proved.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
@@ -18,6 +20,7 @@ pub(crate) struct CommitOptions {
     pub(crate) deadline_ms: Option<u64>,
     pub(crate) isolation: Option<String>,
     pub(crate) row_level: bool,
+    pub(crate) upkeep: bool,
 }
 
 impl CommitOptions {
@@ -32,6 +35,7 @@ impl CommitOptions {
             isolation: isolation.transpose()?,
             row_level: self.row_level,
             app_transaction: self.app_transaction,
+            upkeep: policy(self.upkeep),
         })
     }
 }

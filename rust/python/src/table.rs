@@ -31,7 +31,7 @@ use crate::runtime::wait;
 use crate::snapshot::Snapshot;
 use crate::source::wait_reading;
 use crate::transaction::Transaction;
-use crate::upkeep::{CheckpointWritten, CleanedUp, Compacted};
+use crate::upkeep::{CheckpointWritten, CleanedUp, Compacted, policy};
 
 #[pyclass(module = "deltaic._rust", frozen)]
 pub struct Table {
@@ -82,7 +82,7 @@ impl Table {
         wait(py, async move { deltaic_log::committer::probe(&location).await })
     }
 
-    #[pyo3(signature = (schema, *, partition_by, properties, name, description, if_exists, commit_info))]
+    #[pyo3(signature = (schema, *, partition_by, properties, name, description, if_exists, commit_info, upkeep))]
     #[expect(
         clippy::too_many_arguments,
         reason = "the options of one verb, all named in Python"
@@ -97,6 +97,7 @@ impl Table {
         description: Option<String>,
         if_exists: &str,
         commit_info: Option<&str>,
+        upkeep: bool,
     ) -> Answer<Option<Commit>> {
         let table = guarded(|| {
             Ok(NewTable {
@@ -107,6 +108,7 @@ impl Table {
                 description,
                 if_exists: IfExists::parse(if_exists)?,
                 user: UserInfo::parse(commit_info)?,
+                upkeep: policy(upkeep),
             })
         })?;
         let location = Arc::clone(&self.location);

@@ -4,6 +4,7 @@ use deltaic_log::checkpoint;
 use deltaic_log::cleanup::{self, CleanupPlan, Deletion};
 use deltaic_log::compaction;
 use deltaic_log::compaction::Made;
+use deltaic_log::upkeep::UpkeepPolicy;
 use pyo3::prelude::*;
 
 #[pyclass(module = "deltaic._rust", frozen, get_all)]
@@ -82,5 +83,14 @@ impl From<CleanupPlan> for CleanedUp {
 impl From<cleanup::CleanedUp> for CleanedUp {
     fn from(cleaned: cleanup::CleanedUp) -> Self {
         Self::new(&cleaned.plan, &cleaned.deleted, cleaned.passed_over)
+    }
+}
+
+/// What is done for the log behind a commit: what is usual, or nothing.
+pub(crate) fn policy(upkeep: bool) -> UpkeepPolicy {
+    if upkeep {
+        UpkeepPolicy::default()
+    } else {
+        UpkeepPolicy::none()
     }
 }

@@ -14,6 +14,7 @@ pub mod fault;
 pub mod hostile;
 pub mod listing_form;
 pub mod oracle;
+pub mod own_commits;
 pub mod recorded_files;
 pub mod reference_logs;
 pub mod remote_table;

@@ -9,7 +9,8 @@ use crate::history::read_commit_info;
 use crate::listing::LogFile;
 use crate::snapshot::{Snapshot, read_checksum};
 
-/// The version checksum of a snapshot, every field counted anew. `now_ms` is the time in milliseconds since the epoch by
+/// The version checksum of a snapshot, every field counted anew. Applications are left out where not all know them, since
+/// the table once forgot them sooner. `now_ms` is the time in milliseconds since the epoch by
 /// which transaction identifiers expire.
 ///
 /// The commit of the version is read where the snapshot stands on a checkpoint or a compaction file and has not read it:
@@ -34,9 +35,13 @@ pub async fn checksum_of(snapshot: &Snapshot, now_ms: i64) -> Result<VersionChec
     judged.map_err(located)?;
     let txns: Vec<Txn> = snapshot.current_txns(now_ms).into_iter().cloned().collect();
     let info = commit_info_of(snapshot).await;
-    snapshot
+    let mut checksum = snapshot
         .summarize(&txns, &info, VersionChecksum::of)?
-        .map_err(located)
+        .map_err(located)?;
+    if !snapshot.knows_all_txns() {
+        checksum.set_transactions = None;
+    }
+    Ok(checksum)
 }
 
 /// What the commit of a snapshot's version says about itself; nothing where it is gone or has nothing to say.

@@ -41,6 +41,17 @@ pub struct CommitActions {
 }
 
 impl CommitActions {
+    /// What one commit says.
+    pub(crate) fn of(file: &LogFile, commit: DecodedCommit) -> Self {
+        let mut actions = Self {
+            adds: commit.adds,
+            removes: commit.removes,
+            ..Self::default()
+        };
+        actions.push(file, commit.table);
+        actions
+    }
+
     /// Takes what newer files say: at least one.
     pub(crate) fn extend(&mut self, other: Self) {
         self.adds.extend(other.adds);

@@ -4,6 +4,7 @@ mod assemble;
 mod checksum;
 mod deletion_vectors;
 mod files;
+mod follow;
 mod live;
 mod load;
 mod prune;
@@ -127,6 +128,11 @@ impl Snapshot {
     #[must_use]
     pub fn txns(&self) -> &BTreeMap<String, Txn> {
         &self.state.txns
+    }
+
+    /// Whether who opens the version anew has the same transaction identifiers, whichever checkpoint stands by then.
+    pub(crate) fn knows_all_txns(&self) -> bool {
+        !self.state.remembers_longer
     }
 
     /// The transaction identifiers that have not expired at a time, in milliseconds since the epoch.

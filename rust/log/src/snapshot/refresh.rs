@@ -203,7 +203,7 @@ fn commits_after(listing: &Listing, version: Version, newest: Version) -> Result
 }
 
 /// Batches of which nothing stands are let go.
-fn drop_the_dead(mut survivors: Vec<Survivors>) -> Vec<Survivors> {
+pub(super) fn drop_the_dead(mut survivors: Vec<Survivors>) -> Vec<Survivors> {
     survivors.retain(|survivors| survivors.live.count_set_bits() > 0);
     survivors
 }

@@ -6,6 +6,7 @@ use deltaic_protocol::features::ensure_appendable;
 
 use super::{Committed, Operation, Transaction, UserInfo};
 use crate::snapshot::Snapshot;
+use crate::upkeep::UpkeepPolicy;
 
 /// An append, its data files already written.
 #[derive(Clone, Debug)]
@@ -20,6 +21,8 @@ pub struct Append {
     pub max_attempts: usize,
     /// An application, and how far it comes with this append: nothing is done where it is as far already.
     pub app_transaction: Option<(String, i64)>,
+    /// What is done for the log behind the commit.
+    pub upkeep: UpkeepPolicy,
 }
 
 /// Commits an append to the version after the snapshot's, or after the winners'.
@@ -33,5 +36,6 @@ pub async fn append(snapshot: &Snapshot, append: &Append) -> Result<Committed> {
     transaction.user = append.user.clone();
     transaction.max_attempts = append.max_attempts;
     transaction.app_transaction.clone_from(&append.app_transaction);
+    transaction.upkeep = append.upkeep;
     transaction.commit().await
 }

@@ -11,6 +11,7 @@ use super::{
 };
 use crate::clock::{Deadline, new_id, now_ms, pause, pause_by_chance};
 use crate::committer::Outcome;
+use crate::upkeep::Upkept;
 
 /// How often a version is proposed to which no answer comes that tells; the store's client has asked again each time.
 /// `max_attempts` counts winners, and many of them are no sign that anything is out of order.
@@ -53,7 +54,7 @@ impl<'a> Attempts<'a> {
     }
 
     /// Commits, or says why not. An error other than `CommitUnknown` means that nothing was committed and nothing will be.
-    pub(super) async fn run(mut self) -> Result<Committed> {
+    pub(super) async fn run(&mut self) -> Result<Committed> {
         let ended = self.attempt().await;
         match (ended, self.open) {
             (Err(error), Some(version)) => Err(Error::new(
@@ -70,6 +71,7 @@ impl<'a> Attempts<'a> {
     async fn attempt(&mut self) -> Result<Committed> {
         let location = self.transaction.snapshot.location();
         let (mut won, mut lost, mut unanswered) = (0, 0, 0);
+        let mut said: Option<(Version, serde_json::Value, Option<i64>)> = None;
         while won < self.transaction.max_attempts.max(1) {
             if self.transaction.deadline.is_some_and(Deadline::has_passed) {
                 return Err(self.out_of_time(won));
@@ -86,7 +88,11 @@ impl<'a> Attempts<'a> {
                 }
             }
             let attempted_ms = now_ms();
-            let (info, timestamp_ms) = self.provenance(attempted_ms)?;
+            // What is proposed once more is proposed as it was: whichever of both lands, it is the same commit.
+            let (info, timestamp_ms) = match said.take() {
+                Some((of, info, timestamp_ms)) if of == version => (info, timestamp_ms),
+                _ => self.provenance(attempted_ms)?,
+            };
             let outcome = if known.is_some() {
                 Outcome::Lost(version)
             } else {
@@ -118,6 +124,7 @@ impl<'a> Attempts<'a> {
                             return Err(no_answer(version));
                         }
                         pause(unanswered).await;
+                        said = Some((version, info, timestamp_ms));
                         continue;
                     }
                     None => {
@@ -149,6 +156,7 @@ impl<'a> Attempts<'a> {
                         commit_info: Some(info.to_string()),
                         conflicts_resolved: std::mem::take(&mut self.conflicts_resolved),
                         skipped: false,
+                        upkept: Upkept::default(),
                     });
                 }
                 Judged::Done => {
@@ -183,6 +191,14 @@ impl<'a> Attempts<'a> {
             .with("table", self.transaction.snapshot.location().uri())
             .with("version", self.base.version)
             .hint("run the operation again, or give it more time")
+    }
+
+    /// What was committed in the end, as the log has it.
+    pub(super) fn bytes_of(&self, committed: &Committed) -> Result<Vec<u8>> {
+        let info = committed.commit_info.as_deref().unwrap_or_default();
+        let info = serde_json::from_str(info)
+            .map_err(|error| Error::new(ErrorKind::Internal, format!("our own commitInfo: {error}")))?;
+        self.mine.to_bytes(&info)
     }
 
     /// The `commitInfo` of the next attempt, and its in-commit timestamp where the table has them.

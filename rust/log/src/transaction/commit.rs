@@ -21,6 +21,7 @@ use crate::clock::{Deadline, now_ms};
 use crate::committer::Committer;
 use crate::history::timestamp_of;
 use crate::snapshot::Snapshot;
+use crate::upkeep::{OwnCommit, UpkeepPolicy, keep_up};
 
 /// The new vector of a file that two commits share, or that there can be none.
 pub type United<'a> = Pin<Box<dyn Future<Output = Result<Option<Option<Descriptor>>>> + Send + 'a>>;
@@ -58,6 +59,8 @@ pub struct Transaction<'a> {
     pub vectors: Option<&'a dyn Vectors>,
     /// Who decides which proposal is a version: the table's store, or the catalog that is put in its place.
     pub committer: &'a dyn Committer,
+    /// What is done for the log behind the commit.
+    pub upkeep: UpkeepPolicy,
 }
 
 impl<'a> Transaction<'a> {
@@ -81,6 +84,7 @@ impl<'a> Transaction<'a> {
             gate,
             vectors: None,
             committer: snapshot.location().as_ref(),
+            upkeep: UpkeepPolicy::default(),
         })
     }
 
@@ -88,7 +92,8 @@ impl<'a> Transaction<'a> {
     /// actions are made to fit: row ids, versions and times are the next commit's.
     ///
     /// Errors: `CommitConflict` of a class that says with what; `CommitUnknown` where the outcome could not be learnt.
-    /// Any other error means that nothing was committed and nothing will be.
+    /// Any other error means that nothing was committed and nothing will be. What the log is given behind the commit cannot
+    /// fail it.
     pub async fn commit(mut self) -> Result<Committed> {
         let snapshot = self.snapshot;
         let located = |error: Error| {
@@ -107,7 +112,18 @@ impl<'a> Transaction<'a> {
         let mut mine = self.proposal.clone();
         hand_out_row_ids(&mut mine, &base).map_err(located)?;
         mine.validate().map_err(located)?;
-        Attempts::new(&self, mine, base).run().await
+        let mut attempts = Attempts::new(&self, mine, base);
+        let mut committed = attempts.run().await?;
+        if !committed.skipped {
+            let made = OwnCommit {
+                location: snapshot.location(),
+                read: Some(snapshot),
+                version: committed.version,
+                bytes: &|| attempts.bytes_of(&committed),
+            };
+            committed.upkept = keep_up(made, self.upkeep).await;
+        }
+        Ok(committed)
     }
 
     /// What two commits must not both touch.

@@ -17,6 +17,7 @@ use crate::committer::{Committer, Outcome};
 use crate::listing::Listing;
 use crate::location::TableLocation;
 use crate::segment::newest_version;
+use crate::upkeep::{OwnCommit, UpkeepPolicy, keep_up};
 
 /// What to do where a table is already.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,6 +59,8 @@ pub struct NewTable {
     pub if_exists: IfExists,
     /// What the user adds to the `commitInfo`.
     pub user: UserInfo,
+    /// What is done for the log behind the commit.
+    pub upkeep: UpkeepPolicy,
 }
 
 /// Makes a table; none where there is one already and that is to be ignored.
@@ -125,6 +128,16 @@ pub async fn create(location: &Arc<TableLocation>, table: NewTable) -> Result<Op
             commit_info: Some(info.to_string()),
             conflicts_resolved: Vec::new(),
             skipped: false,
+            upkept: {
+                let bytes = || Ok(commit.clone().into_bytes());
+                let made = OwnCommit {
+                    location,
+                    read: None,
+                    version,
+                    bytes: &bytes,
+                };
+                keep_up(made, table.upkeep).await
+            },
         })),
         Outcome::Lost(_) => exists(),
         Outcome::Unknown(version) => Err(Error::new(

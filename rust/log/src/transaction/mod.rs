@@ -36,6 +36,7 @@ use deltaic_protocol::log_path::LogPath;
 use object_store::ObjectStoreExt;
 
 use crate::location::TableLocation;
+use crate::upkeep::Upkept;
 
 /// A commit that was made.
 #[derive(Clone, Debug)]
@@ -50,6 +51,8 @@ pub struct Committed {
     pub conflicts_resolved: Vec<String>,
     /// Whether nothing was committed, because the version says already that it is done.
     pub skipped: bool,
+    /// What was done for the log behind it. Whatever failed of that, the commit stands.
+    pub upkept: Upkept,
 }
 
 impl Committed {
@@ -61,6 +64,7 @@ impl Committed {
             commit_info: None,
             conflicts_resolved: Vec::new(),
             skipped: true,
+            upkept: Upkept::default(),
         }
     }
 }

@@ -50,6 +50,7 @@ impl TableTransaction {
         transaction.max_attempts = self.options.max_attempts;
         transaction.deadline = self.options.deadline;
         transaction.isolation = self.options.isolation;
+        transaction.upkeep = self.options.upkeep;
         transaction
             .app_transaction
             .clone_from(&self.options.app_transaction);

@@ -2,6 +2,7 @@
 
 use deltaic_log::clock::Deadline;
 use deltaic_log::transaction::{IsolationLevel, UserInfo};
+use deltaic_log::upkeep::UpkeepPolicy;
 use deltaic_protocol::{Error, ErrorKind, Result};
 
 /// The operations that a transaction of files can call itself, in delta-spark's words.
@@ -33,6 +34,8 @@ pub struct TransactionOptions {
     pub row_level: bool,
     /// An application, and how far it comes: nothing is done where it is as far already.
     pub app_transaction: Option<(String, i64)>,
+    /// What is done for the log behind the commit.
+    pub upkeep: UpkeepPolicy,
 }
 
 impl Default for TransactionOptions {
@@ -45,6 +48,7 @@ impl Default for TransactionOptions {
             isolation: None,
             row_level: true,
             app_transaction: None,
+            upkeep: UpkeepPolicy::default(),
         }
     }
 }

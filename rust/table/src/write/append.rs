@@ -49,6 +49,7 @@ async fn write_and_commit(
     transaction.max_attempts = options.max_attempts;
     transaction.deadline = options.deadline;
     transaction.isolation = options.isolation;
+    transaction.upkeep = options.upkeep;
     transaction.app_transaction = options.app_transaction;
     transaction.commit().await
 }

@@ -1,0 +1,195 @@
+//! The upkeep of a log behind one commit, step by step.
+
+use std::sync::Arc;
+
+use deltaic_protocol::{Error, ErrorKind, Result, Version};
+
+use super::{UpkeepPolicy, Upkept};
+use crate::TableLocation;
+use crate::checkpoint::{
+    CheckpointOptions, CheckpointWritten, HintOutcome, checkpoint_is_due, write_checkpoint,
+};
+use crate::checksum::keep_checksum;
+use crate::cleanup::{CleanedUp, CleanupRules, clean_up};
+use crate::clock::now_ms;
+use crate::compaction::{Compacted, compact, range_due};
+use crate::snapshot::{LoadOptions, Snapshot};
+
+/// How many live files are counted behind every commit. The count is of the version that the commit's writer holds in
+/// memory, and reads nothing; to go on from the checksum before would cost a request and the same look at every file,
+/// since one that another wrote must prove itself. Of a larger table that look is left to the versions with a checkpoint,
+/// which takes far longer.
+const MOST_COUNTED: usize = 1_000_000;
+
+/// Whether the checksum of a version with so many live files is worth its count.
+fn is_worth_counting(files: usize, has_checkpoint: bool) -> bool {
+    has_checkpoint || files <= MOST_COUNTED
+}
+
+/// A commit of ours that is made.
+#[derive(Clone, Copy)]
+pub struct OwnCommit<'a> {
+    /// Where the table is.
+    pub location: &'a Arc<TableLocation>,
+    /// The version that its writer had read; none where it made the table.
+    pub read: Option<&'a Snapshot>,
+    /// The version that it made.
+    pub version: Version,
+    /// Its bytes.
+    pub bytes: &'a (dyn Fn() -> Result<Vec<u8>> + Sync),
+}
+
+/// Does what a policy asks for behind a commit. It never fails: what does is told. Must be called inside a runtime.
+pub async fn keep_up(commit: OwnCommit<'_>, policy: UpkeepPolicy) -> Upkept {
+    let mut upkept = Upkept::default();
+    if policy.is_none() {
+        return upkept;
+    }
+    let behind = Behind::of(commit).await;
+    let Some(mut behind) = upkept.note("the log was not looked after", behind) else {
+        return upkept;
+    };
+    let due = checkpoint_is_due(commit.version, behind.made.metadata());
+    let due = policy.checkpoint && upkept.note("no checkpoint was written", due) == Some(true);
+    if policy.checksum && is_worth_counting(behind.made.num_files(), due) {
+        let step = keep_checksum(&behind.made, behind.now_ms).await;
+        upkept.checksum = upkept.note("no version checksum was written", step);
+    }
+    if due {
+        let step = behind.write_checkpoint().await;
+        upkept.checkpoint = upkept.note("no checkpoint was written", step);
+    }
+    if let Some(CheckpointWritten {
+        hint: HintOutcome::Failed(error),
+        ..
+    }) = &upkept.checkpoint
+    {
+        let told = format!("_last_checkpoint was not written: {error}");
+        upkept.failures.push(told);
+    }
+    if policy.compaction_interval > 1 {
+        let written = upkept.checkpoint.as_ref().map(|checkpoint| checkpoint.version);
+        let step = behind.compact(policy.compaction_interval, written).await;
+        upkept.compaction = upkept.note("no log compaction file was written", step).flatten();
+    }
+    if policy.clean_up
+        && upkept
+            .checkpoint
+            .as_ref()
+            .is_some_and(|checkpoint| checkpoint.is_new)
+    {
+        let step = behind.clean_up().await;
+        upkept.cleanup = upkept
+            .note("what has expired of the log was not deleted", step)
+            .flatten();
+    }
+    upkept
+}
+
+/// The log behind a commit.
+struct Behind<'a> {
+    commit: OwnCommit<'a>,
+    /// The version that the commit made.
+    made: Snapshot,
+    /// Whether it was read from the store, and so can be read again.
+    is_read: bool,
+    now_ms: i64,
+}
+
+impl<'a> Behind<'a> {
+    /// Where the commit follows the version that its writer read, or makes the table, its version is put together out of
+    /// what is known; behind winners it is read.
+    async fn of(commit: OwnCommit<'a>) -> Result<Self> {
+        let follows = |read: &Snapshot| read.version().next().is_ok_and(|next| next == commit.version);
+        let (made, is_read) = match commit.read {
+            Some(read) if follows(read) => (read.followed_by(&(commit.bytes)()?)?, false),
+            None => (
+                Snapshot::of_first_commit(commit.location, &(commit.bytes)()?)?,
+                false,
+            ),
+            Some(read) => (from_store(read, commit.version).await?, true),
+        };
+        Ok(Self {
+            commit,
+            made,
+            is_read,
+            now_ms: now_ms(),
+        })
+    }
+
+    /// The version as the store has it.
+    async fn read(&mut self) -> Result<&Snapshot> {
+        if !self.is_read {
+            let load = LoadOptions::default();
+            self.made = match self.commit.read {
+                Some(read) => from_store(read, self.commit.version).await?,
+                None => Snapshot::load(Arc::clone(self.commit.location), Some(Version::ZERO), load).await?,
+            };
+            self.is_read = true;
+        }
+        Ok(&self.made)
+    }
+
+    async fn write_checkpoint(&mut self) -> Result<CheckpointWritten> {
+        write_checkpoint(self.read().await?, &CheckpointOptions::default()).await
+    }
+
+    async fn compact(&mut self, interval: u32, written: Option<Version>) -> Result<Option<Compacted>> {
+        let started_from = self
+            .made
+            .segment()
+            .checkpoint
+            .as_ref()
+            .map(|checkpoint| checkpoint.version);
+        let Some(range) = range_due(self.commit.version, interval, written.max(started_from)) else {
+            return Ok(None);
+        };
+        compact(self.read().await?, *range.start(), *range.end()).await
+    }
+
+    async fn clean_up(&mut self) -> Result<Option<CleanedUp>> {
+        let now_ms = self.now_ms;
+        let snapshot = self.read().await?;
+        if !CleanupRules::of(snapshot.protocol(), snapshot.metadata())?.is_enabled {
+            return Ok(None);
+        }
+        clean_up(snapshot, now_ms).await.map(Some)
+    }
+}
+
+/// A version that was just committed, read behind an older one. Where others have committed since, it is opened anew.
+async fn from_store(older: &Snapshot, version: Version) -> Result<Snapshot> {
+    let newest = older.refresh().await?;
+    if newest.version() > version {
+        let options = LoadOptions {
+            max_line_bytes: older.max_line_bytes(),
+        };
+        return Snapshot::load(Arc::clone(older.location()), Some(version), options).await;
+    }
+    if newest.version() < version {
+        let message =
+            format!("the store's listing does not show version {version}, which was just committed");
+        let error = Error::new(ErrorKind::StorageError, message);
+        return Err(error
+            .with("table", older.location().uri())
+            .with("version", version));
+    }
+    Ok(newest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_large_table_is_counted_where_it_has_a_checkpoint() {
+        for (files, has_checkpoint, is_worth) in [
+            (0, false, true),
+            (MOST_COUNTED, false, true),
+            (MOST_COUNTED + 1, false, false),
+            (MOST_COUNTED + 1, true, true),
+        ] {
+            assert_eq!(is_worth_counting(files, has_checkpoint), is_worth, "{files}");
+        }
+    }
+}

@@ -1,0 +1,175 @@
+//! What a commit of ours leaves beside itself in the log: its version's checksum, and a checkpoint when one is due.
+#![expect(clippy::expect_used, reason = "a test states what it expects by failing")]
+
+use deltaic_log::checksum::Made;
+use deltaic_log::transaction::{IfExists, NewTable, UserInfo, create};
+use deltaic_log::upkeep::{OwnCommit, UpkeepPolicy, keep_up};
+use deltaic_protocol::schema::{DataType, PrimitiveType, StructField, StructType};
+use deltaic_protocol::{Result, Version};
+use deltaic_testkit::own_commits::{append_to, checksum_anew, checksum_beside, log_versions, open};
+use deltaic_testkit::table_builder::{TableBuilder, add};
+use serde_json::{Value, json};
+
+/// A table whose metadata have these properties, and so many commits behind the first, written by another.
+async fn table_with(properties: &Value, commits: usize) -> Result<TableBuilder> {
+    let mut table = TableBuilder::new();
+    let mut first = TableBuilder::first_actions();
+    first[1]["metaData"]["configuration"] = properties.clone();
+    table.commit(first).await?;
+    for number in 1..=commits {
+        table.commit(vec![add(&format!("theirs{number}"), None)]).await?;
+    }
+    Ok(table)
+}
+
+/// The checksum beside a version is what a count of it, opened anew, comes to.
+async fn assert_counted(table: &TableBuilder, version: i64) -> Result<()> {
+    let opened = open(table, Some(version)).await?;
+    assert!(opened.warnings().is_empty(), "{:?}", opened.warnings());
+    let anew = checksum_anew(table, version).await?;
+    assert!(anew.txn_id.is_some(), "version {version}");
+    assert_eq!(
+        checksum_beside(table, version).await?,
+        Some(anew),
+        "version {version}"
+    );
+    Ok(())
+}
+
+/// protocol: checkpoints.9, state-validation-writer-requirements.1, state-validation-writer-requirements.2
+#[tokio::test]
+async fn checkpoints_come_at_the_interval_and_checksums_with_each_commit() -> Result<()> {
+    for (properties, due) in [
+        (json!({}), vec![10, 20]),
+        (json!({"delta.checkpointInterval": "7"}), vec![7, 14, 21]),
+        (
+            json!({"delta.checkpointInterval": "1", "delta.checkpointPolicy": "v2"}),
+            (1..=21).collect(),
+        ),
+    ] {
+        let table = table_with(&properties, 0).await?;
+        let mut snapshot = open(&table, None).await?;
+        for number in 1..=21 {
+            let made = append_to(&snapshot, &format!("f{number}"), UpkeepPolicy::default()).await?;
+            let upkept = made.upkept;
+            assert_eq!(made.version.as_i64(), number);
+            assert!(upkept.failures.is_empty(), "{:?}", upkept.failures);
+            assert!(upkept.left_to_others.is_empty(), "{:?}", upkept.left_to_others);
+            assert_eq!(upkept.checksum, Some(Made::Now));
+            let checkpoint = upkept.checkpoint.map(|checkpoint| checkpoint.version.as_i64());
+            assert_eq!(checkpoint.is_some(), due.contains(&number), "version {number}");
+            assert!(checkpoint.is_none_or(|version| version == number));
+            // A cleanup comes with a checkpoint and finds nothing that has expired.
+            assert_eq!(upkept.cleanup.is_some(), checkpoint.is_some());
+            assert!(upkept.cleanup.is_none_or(|cleanup| cleanup.deleted.is_empty()));
+            snapshot = snapshot.refresh().await?;
+            assert!(snapshot.warnings().is_empty(), "{:?}", snapshot.warnings());
+        }
+        assert_eq!(
+            log_versions(&table, ".checkpoint.parquet").await?,
+            due,
+            "{properties}"
+        );
+        assert_eq!(log_versions(&table, ".crc").await?, (1..=21).collect::<Vec<_>>());
+        for version in 1..=21 {
+            assert_counted(&table, version).await?;
+        }
+        let hint = table.location().read("_delta_log/_last_checkpoint").await;
+        let hint: Value = serde_json::from_slice(&hint.expect("there is a hint")).expect("it is JSON");
+        assert_eq!(hint["version"], json!(due.last()));
+    }
+    Ok(())
+}
+
+/// protocol: state-validation-writer-requirements.1
+#[tokio::test]
+async fn a_new_table_has_a_checksum() -> Result<()> {
+    for (upkeep, has_one) in [(UpkeepPolicy::default(), true), (UpkeepPolicy::none(), false)] {
+        let table = TableBuilder::new();
+        let new = NewTable {
+            schema: StructType {
+                fields: vec![StructField::new(
+                    "id",
+                    DataType::Primitive(PrimitiveType::Long),
+                    true,
+                )],
+            },
+            partition_columns: Vec::new(),
+            properties: [("delta.enableInCommitTimestamps".to_owned(), "true".to_owned())].into(),
+            name: None,
+            description: Some("räder".to_owned()),
+            if_exists: IfExists::Error,
+            user: UserInfo::default(),
+            upkeep,
+        };
+        let made = create(&table.location(), new).await?.expect("it is made");
+        assert!(made.upkept.failures.is_empty(), "{:?}", made.upkept.failures);
+        assert_eq!(
+            log_versions(&table, ".crc").await?,
+            if has_one { vec![0] } else { vec![] }
+        );
+        if has_one {
+            assert_counted(&table, 0).await?;
+        }
+    }
+    Ok(())
+}
+
+/// Behind winners the version is read, and not put together out of what its writer had read.
+///
+/// protocol: state-validation-writer-requirements.2, checkpoints.9
+#[tokio::test]
+async fn a_commit_behind_winners_is_counted_with_them() -> Result<()> {
+    for winners in 1..4 {
+        let mut table = table_with(&json!({}), 9 - winners).await?;
+        let stale = open(&table, None).await?;
+        for winner in 0..winners {
+            table.commit(vec![add(&format!("winner{winner}"), None)]).await?;
+        }
+        table.scripted().forget();
+        let made = append_to(&stale, "ours", UpkeepPolicy::default()).await?;
+        assert_eq!(
+            (made.version.as_i64(), made.conflicts_resolved.len()),
+            (10, winners)
+        );
+        assert!(made.upkept.failures.is_empty(), "{:?}", made.upkept.failures);
+        assert_eq!(log_versions(&table, ".crc").await?, [10]);
+        assert_eq!(log_versions(&table, ".checkpoint.parquet").await?, [10]);
+        assert_counted(&table, 10).await?;
+    }
+    Ok(())
+}
+
+/// Another's commit may be there before the upkeep behind ours has begun: what is written is of our version all the same.
+///
+/// protocol: checkpoints.4, version-checksum-file-schema.1
+#[tokio::test]
+async fn what_is_written_is_of_the_commit_and_not_of_a_newer_one() -> Result<()> {
+    let mut table = table_with(&json!({"delta.checkpointInterval": "4"}), 4).await?;
+    let before = open(&table, Some(3)).await?;
+    let bytes = table.location().read(&format!("_delta_log/{:020}.json", 4)).await;
+    let bytes = bytes.expect("it is there").to_vec();
+    table.commit(vec![add("newer", None)]).await?;
+    for (read, how) in [
+        (before, "behind it"),
+        (open(&table, Some(1)).await?, "behind winners"),
+    ] {
+        for name in [".crc", ".checkpoint.parquet"] {
+            table.delete(&format!("_delta_log/{:020}{name}", 4)).await?;
+        }
+        let own = OwnCommit {
+            location: read.location(),
+            read: Some(&read),
+            version: Version::try_new(4)?,
+            bytes: &|| Ok(bytes.clone()),
+        };
+        let upkept = keep_up(own, UpkeepPolicy::default()).await;
+        assert!(upkept.failures.is_empty(), "{how}: {:?}", upkept.failures);
+        assert_eq!(log_versions(&table, ".checkpoint.parquet").await?, [4], "{how}");
+        assert_eq!(log_versions(&table, ".crc").await?, [4], "{how}");
+        let anew = checksum_anew(&table, 4).await?;
+        assert_eq!(anew.num_files, 4, "{how}");
+        assert_eq!(checksum_beside(&table, 4).await?, Some(anew), "{how}");
+    }
+    Ok(())
+}

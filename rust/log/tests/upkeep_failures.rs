@@ -1,0 +1,221 @@
+//! The upkeep behind a commit on a store that fails: every request in turn, in every way. The commit stands, the table is
+//! what it is, and later commits make up for what is missing.
+#![expect(clippy::expect_used, reason = "a test states what it expects by failing")]
+
+use std::collections::BTreeSet;
+
+use deltaic_log::Snapshot;
+use deltaic_log::upkeep::UpkeepPolicy;
+use deltaic_protocol::Result;
+use deltaic_testkit::facts::live_files;
+use deltaic_testkit::fault::{Fault, Rule};
+use deltaic_testkit::own_commits::{append_to, checksum_anew, checksum_beside, open};
+use deltaic_testkit::requests::RequestKind;
+use deltaic_testkit::table_builder::{TableBuilder, add};
+use serde_json::{Value, json};
+
+/// What a request meets, and whether all after it do.
+const FAULTS: [(Fault, bool); 9] = [
+    (Fault::RequestLost, false),
+    (Fault::AnswerLost, false),
+    (Fault::NotFound, false),
+    (Fault::ServerError, true),
+    (Fault::PermissionDenied, true),
+    (Fault::Truncated, false),
+    (Fault::Reset, false),
+    (Fault::Lengthened, false),
+    (Fault::Slow, false),
+];
+
+/// What is to be done behind a commit, and to what kind of table.
+struct Case {
+    name: &'static str,
+    properties: Value,
+    policy: UpkeepPolicy,
+    winners: usize,
+}
+
+/// Behind version 10 of each all that is asked for is due.
+fn cases() -> Vec<Case> {
+    let usual = UpkeepPolicy::default();
+    let compaction = UpkeepPolicy {
+        checkpoint: false,
+        compaction_interval: 11,
+        ..usual
+    };
+    let times = "delta.enableInCommitTimestamps";
+    let case = |name, properties, policy, winners| Case {
+        name,
+        properties,
+        policy,
+        winners,
+    };
+    vec![
+        case("a flat checkpoint", json!({times: "true"}), usual, 0),
+        case(
+            "sidecars behind winners",
+            json!({times: "true", "delta.checkpointPolicy": "v2"}),
+            usual,
+            2,
+        ),
+        case("a compaction file", json!({}), compaction, 1),
+    ]
+}
+
+/// A table of nine commits, one of them before the last checkpoint, and what a writer who missed the winners has read.
+async fn table_of(case: &Case) -> Result<(TableBuilder, Snapshot)> {
+    let mut table = TableBuilder::new();
+    let mut first = TableBuilder::first_actions();
+    first[0] = json!({"protocol": {"minReaderVersion": 3, "minWriterVersion": 7,
+        "readerFeatures": ["v2Checkpoint"], "writerFeatures": ["v2Checkpoint", "inCommitTimestamp"]}});
+    first[1]["metaData"]["configuration"] = case.properties.clone();
+    let info =
+        |version: usize| json!({"commitInfo": {"txnId": version.to_string(), "inCommitTimestamp": version}});
+    first.insert(0, info(0));
+    table.commit(first).await?;
+    for version in 1..10 - case.winners {
+        table
+            .commit(vec![info(version), add(&format!("f{version}"), None)])
+            .await?;
+    }
+    let snapshot = open(&table, None).await?;
+    for version in 10 - case.winners..10 {
+        table
+            .commit(vec![info(version), add(&format!("f{version}"), None)])
+            .await?;
+    }
+    Ok((table, snapshot))
+}
+
+async fn files(table: &TableBuilder) -> Result<BTreeSet<String>> {
+    let live = live_files(&open(table, None).await?).await?;
+    Ok(live.into_keys().map(|(path, _)| path).collect())
+}
+
+/// A version checksum is right, or not there; whether it is there.
+async fn assert_right_or_absent(table: &TableBuilder, version: i64, how: &str) -> Result<bool> {
+    let Some(beside) = checksum_beside(table, version).await? else {
+        return Ok(false);
+    };
+    assert_eq!(beside, checksum_anew(table, version).await?, "{how}");
+    Ok(true)
+}
+
+/// How many requests the commit makes by itself.
+async fn requests_of_the_commit(case: &Case) -> Result<usize> {
+    let (table, snapshot) = table_of(case).await?;
+    table.scripted().forget();
+    append_to(&snapshot, "f10", UpkeepPolicy::none()).await?;
+    Ok(table.scripted().report().requests.len())
+}
+
+/// protocol: state-validation-writer-requirements.2, state-validation-reader-requirements.4, checkpoints.9
+#[tokio::test(start_paused = true)]
+async fn whatever_the_upkeep_meets_the_commit_stands() -> Result<()> {
+    for case in cases() {
+        let first = requests_of_the_commit(&case).await?;
+        for (fault, lasts) in FAULTS {
+            let mut met = 0;
+            for number in first.. {
+                let until = if lasts { usize::MAX } else { number + 1 };
+                let how = format!("{}: {fault:?} at the requests {number}..{until}", case.name);
+                if !stands(&case, Rule::new(fault).requests(number..until), &how).await? {
+                    break;
+                }
+                met += 1;
+            }
+            assert!(
+                met > 5,
+                "{}: the upkeep makes requests, and {met} met {fault:?}",
+                case.name
+            );
+        }
+    }
+    Ok(())
+}
+
+/// One commit whose upkeep meets a fault; whether it met it.
+async fn stands(case: &Case, rule: Rule, how: &str) -> Result<bool> {
+    let (table, snapshot) = table_of(case).await?;
+    table.scripted().fail(rule);
+    let said = append_to(&snapshot, "f10", case.policy).await;
+    let was_met = table.scripted().faults_met() > 0;
+    table.scripted().heal();
+    let said = said.expect(how);
+    assert_eq!((said.version.as_i64(), said.skipped), (10, false), "{how}");
+    let expected: BTreeSet<String> = (1..11).map(|number| format!("f{number}")).collect();
+    assert_eq!(files(&table).await?, expected, "{how}");
+    let opened = open(&table, None).await?;
+    assert!(opened.warnings().is_empty(), "{how}: {:?}", opened.warnings());
+    let is_counted = assert_right_or_absent(&table, 10, how).await?;
+    if let Some(checkpoint) = &said.upkept.checkpoint {
+        assert_eq!(
+            opened.segment().checkpoint.as_ref().map(|it| it.version),
+            Some(checkpoint.version),
+            "{how}"
+        );
+    }
+    assert!(
+        is_counted || !said.upkept.failures.is_empty(),
+        "{how}: there is no checksum, and nothing was told"
+    );
+    Ok(was_met)
+}
+
+/// protocol: checkpoints.3
+#[tokio::test(start_paused = true)]
+async fn later_commits_make_up_for_what_is_missing() -> Result<()> {
+    for case in cases() {
+        let (table, snapshot) = table_of(&case).await?;
+        // Nothing but commits can be put, so that nothing else of the upkeep comes to anything.
+        for beside in [
+            ".crc",
+            ".checkpoint",
+            "_sidecars",
+            "_last_checkpoint",
+            ".compacted",
+        ] {
+            let rule = Rule::new(Fault::ServerError).of(&[RequestKind::Put]);
+            table.scripted().fail(rule.at(beside));
+        }
+        let said = append_to(&snapshot, "f10", case.policy).await?;
+        assert_eq!(
+            said.upkept.failures.len(),
+            2,
+            "{}: {:?}",
+            case.name,
+            said.upkept.failures
+        );
+        table.scripted().heal();
+        let mut snapshot = open(&table, None).await?;
+        assert!(snapshot.segment().checkpoint.is_none(), "{}", case.name);
+        for number in 11..22 {
+            let said = append_to(&snapshot, &format!("f{number}"), case.policy).await?;
+            assert!(
+                said.upkept.failures.is_empty(),
+                "{}: {:?}",
+                case.name,
+                said.upkept.failures
+            );
+            assert!(
+                assert_right_or_absent(&table, number, case.name).await?,
+                "{}",
+                case.name
+            );
+            snapshot = snapshot.refresh().await?;
+        }
+        let opened = open(&table, None).await?;
+        assert!(
+            opened.warnings().is_empty(),
+            "{}: {:?}",
+            case.name,
+            opened.warnings()
+        );
+        let checkpoint = opened.segment().checkpoint.as_ref().map(|it| it.version.as_i64());
+        assert_eq!(checkpoint, case.policy.checkpoint.then_some(20), "{}", case.name);
+        let compactions = opened.segment().compactions.len();
+        assert_eq!(compactions, usize::from(!case.policy.checkpoint), "{}", case.name);
+        assert_eq!(files(&table).await?.len(), 21, "{}", case.name);
+    }
+    Ok(())
+}

@@ -1,0 +1,276 @@
+//! Which help a log is given behind a commit of ours, what that asks of the store, and what is left alone.
+
+use deltaic_log::Snapshot;
+use deltaic_log::log_tail::LogTail;
+use deltaic_log::snapshot::LoadOptions;
+use deltaic_log::upkeep::UpkeepPolicy;
+use deltaic_protocol::Result;
+use deltaic_testkit::checkpoint_writer::{CheckpointForm, Layout};
+use deltaic_testkit::own_commits::{
+    append_to, checksum_anew, checksum_beside, log_names, log_versions, open,
+};
+use deltaic_testkit::requests::RequestKind;
+use deltaic_testkit::table_builder::{TableBuilder, add};
+use deltaic_testkit::upkeep::Upkeep;
+use serde_json::{Value, json};
+
+/// A table whose metadata have these properties, and so many commits behind the first, written by another.
+async fn table_with(properties: &Value, commits: usize) -> Result<TableBuilder> {
+    let mut table = TableBuilder::new();
+    let mut first = TableBuilder::first_actions();
+    first[1]["metaData"]["configuration"] = properties.clone();
+    table.commit(first).await?;
+    for number in 1..=commits {
+        table.commit(vec![add(&format!("theirs{number}"), None)]).await?;
+    }
+    Ok(table)
+}
+
+/// The checksum beside a version is what a count of it, opened anew, comes to.
+async fn assert_counted(table: &TableBuilder, version: i64) -> Result<()> {
+    let anew = checksum_anew(table, version).await?;
+    assert_eq!(
+        checksum_beside(table, version).await?,
+        Some(anew),
+        "version {version}"
+    );
+    Ok(())
+}
+
+/// Each help is given where it is asked for, and none where none is.
+#[tokio::test]
+async fn a_policy_chooses() -> Result<()> {
+    let none = UpkeepPolicy::none();
+    for (policy, checksums, checkpoints, compactions) in [
+        (none, 0, 0, 0),
+        (
+            UpkeepPolicy {
+                clean_up: true,
+                ..none
+            },
+            0,
+            0,
+            0,
+        ),
+        (
+            UpkeepPolicy {
+                checksum: true,
+                ..none
+            },
+            6,
+            0,
+            0,
+        ),
+        (
+            UpkeepPolicy {
+                checkpoint: true,
+                ..none
+            },
+            0,
+            1,
+            0,
+        ),
+        (
+            UpkeepPolicy {
+                compaction_interval: 3,
+                ..none
+            },
+            0,
+            0,
+            2,
+        ),
+        (
+            UpkeepPolicy {
+                compaction_interval: 1,
+                ..none
+            },
+            0,
+            0,
+            0,
+        ),
+        // The checkpoint of version 5 stands for the range from 3 to 5 as well.
+        (
+            UpkeepPolicy {
+                compaction_interval: 3,
+                ..UpkeepPolicy::default()
+            },
+            6,
+            1,
+            1,
+        ),
+    ] {
+        let table = table_with(&json!({"delta.checkpointInterval": "5"}), 0).await?;
+        let mut snapshot = open(&table, None).await?;
+        for number in 1..=6 {
+            let made = append_to(&snapshot, &format!("f{number}"), policy).await?;
+            assert!(made.upkept.failures.is_empty(), "{:?}", made.upkept.failures);
+            snapshot = snapshot.refresh().await?;
+        }
+        let found = (
+            log_names(&table, ".crc").await?.len(),
+            log_names(&table, ".checkpoint.parquet").await?.len(),
+            log_names(&table, ".compacted.json").await?.len(),
+        );
+        assert_eq!(found, (checksums, checkpoints, compactions), "{policy:?}");
+    }
+    Ok(())
+}
+
+/// What a commit asks of the store for its upkeep: one put, and behind winners a listing. A checkpoint asks for more.
+#[tokio::test(start_paused = true)]
+async fn an_append_asks_for_one_put_more() -> Result<()> {
+    use RequestKind::{Get, Head, List, ListFolder, ListFrom, Put};
+    for (winners, puts, listings) in [(0, 1, 0), (2, 1, 1)] {
+        let mut asked = Vec::new();
+        for policy in [UpkeepPolicy::none(), UpkeepPolicy::default()] {
+            let mut table = table_with(&json!({}), 3).await?;
+            let snapshot = open(&table, None).await?;
+            for winner in 0..winners {
+                table.commit(vec![add(&format!("winner{winner}"), None)]).await?;
+            }
+            table.scripted().forget();
+            append_to(&snapshot, "ours", policy).await?;
+            let report = table.scripted().report();
+            let count = |kinds: &[RequestKind]| kinds.iter().map(|kind| report.count(*kind)).sum::<usize>();
+            asked.push([
+                count(&[Put]),
+                count(&[List, ListFolder, ListFrom]),
+                count(&[Get, Head]),
+            ]);
+        }
+        let [without, with] = [asked[0], asked[1]];
+        assert_eq!(
+            with[0] - without[0],
+            puts,
+            "puts behind {winners} winners: {asked:?}"
+        );
+        assert_eq!(
+            with[1] - without[1],
+            listings,
+            "listings behind {winners} winners: {asked:?}"
+        );
+        // Behind winners: the commits that the snapshot has not seen, ours among them.
+        let reads = if winners == 0 { 0 } else { winners + 1 };
+        assert_eq!(
+            with[2] - without[2],
+            reads,
+            "reads behind {winners} winners: {asked:?}"
+        );
+    }
+    Ok(())
+}
+
+/// A table that asks for what is not known is left to others, and nobody is told of it behind each commit.
+#[tokio::test]
+async fn what_is_not_ours_to_keep_is_left_alone() -> Result<()> {
+    for (features, left) in [
+        (json!(["fromTheFuture"]), 2),
+        (json!(["redirectWriterOnly-preview"]), 2),
+    ] {
+        let mut table = TableBuilder::new();
+        let mut first = TableBuilder::first_actions();
+        first[0] =
+            json!({"protocol": {"minReaderVersion": 1, "minWriterVersion": 7, "writerFeatures": features}});
+        first[1]["metaData"]["configuration"] = json!({"delta.checkpointInterval": "1"});
+        table.commit(first).await?;
+        let made = append_to(&open(&table, None).await?, "ours", UpkeepPolicy::default()).await?;
+        assert_eq!(made.version.as_i64(), 1);
+        assert_eq!(made.upkept.failures, [""; 0], "{features}");
+        assert_eq!(
+            made.upkept.left_to_others.len(),
+            left,
+            "{:?}",
+            made.upkept.left_to_others
+        );
+        assert_eq!(
+            log_names(&table, "").await?.len(),
+            2,
+            "{features}: two commits and nothing else"
+        );
+    }
+    Ok(())
+}
+
+/// Of a table that a catalog manages the catalog deletes what has expired.
+///
+/// protocol: catalog:maintenance-operations-on-catalog-managed-tables.2
+#[tokio::test]
+async fn a_table_of_a_catalog_is_not_cleaned_up() -> Result<()> {
+    let mut table = TableBuilder::new();
+    let mut first = TableBuilder::first_actions();
+    first[0] = json!({"protocol": {"minReaderVersion": 3, "minWriterVersion": 7,
+        "readerFeatures": ["catalogManaged"], "writerFeatures": ["catalogManaged", "inCommitTimestamp"]}});
+    first[1]["metaData"]["configuration"] = json!({"delta.checkpointInterval": "1"});
+    table.commit(first).await?;
+    let tail = LogTail::default();
+    let snapshot = Snapshot::load_with_tail(table.location(), &tail, None, LoadOptions::default()).await?;
+    let upkept = append_to(&snapshot, "ours", UpkeepPolicy::default())
+        .await?
+        .upkept;
+    assert_eq!(upkept.failures, [""; 0]);
+    assert_eq!(upkept.left_to_others.len(), 1, "{:?}", upkept.left_to_others);
+    assert!(
+        upkept.left_to_others[0].contains("catalog"),
+        "{:?}",
+        upkept.left_to_others
+    );
+    assert!(upkept.cleanup.is_none() && upkept.checksum.is_some() && upkept.checkpoint.is_some());
+    Ok(())
+}
+
+/// A property that says nothing is told behind each commit, since whoever has the table can mend it; the rest is done.
+#[tokio::test]
+async fn a_property_that_cannot_be_read_is_told() -> Result<()> {
+    let table = table_with(&json!({"delta.checkpointInterval": "often"}), 0).await?;
+    let made = append_to(&open(&table, None).await?, "ours", UpkeepPolicy::default()).await?;
+    assert_eq!(made.upkept.failures.len(), 1, "{:?}", made.upkept.failures);
+    assert!(
+        made.upkept.failures[0].contains("delta.checkpointInterval"),
+        "{:?}",
+        made.upkept.failures
+    );
+    assert_counted(&table, 1).await
+}
+
+/// What has expired goes behind a checkpoint, where the table does not forbid it.
+///
+/// protocol: metadata-cleanup.1
+#[tokio::test]
+async fn what_has_expired_goes_behind_a_checkpoint() -> Result<()> {
+    for (is_enabled, checkpoint, oldest) in [(true, true, 2), (false, true, 0), (true, false, 0)] {
+        let mut table = TableBuilder::new();
+        let mut first = TableBuilder::first_actions();
+        // By its own word each commit of these is years old.
+        let info = |version: i64| json!({"commitInfo": {"operation": "WRITE", "txnId": format!("t{version}"), "inCommitTimestamp": 1_000 + version}});
+        first.insert(0, info(0));
+        first[1] = json!({"protocol": {"minReaderVersion": 1, "minWriterVersion": 7, "writerFeatures": ["inCommitTimestamp"]}});
+        first[2]["metaData"]["configuration"] = json!({"delta.enableInCommitTimestamps": "true",
+            "delta.checkpointInterval": "4", "delta.enableExpiredLogCleanup": is_enabled.to_string()});
+        table.commit(first).await?;
+        for version in 1..4 {
+            table
+                .commit(vec![info(version), add(&format!("theirs{version}"), None)])
+                .await?;
+            if version == 2 {
+                table
+                    .upkeep(&Upkeep::Checkpoint(CheckpointForm::of(Layout::Classic)))
+                    .await?;
+            }
+        }
+        let policy = UpkeepPolicy {
+            checkpoint,
+            ..UpkeepPolicy::default()
+        };
+        let made = append_to(&open(&table, None).await?, "ours", policy).await?;
+        assert!(made.upkept.failures.is_empty(), "{:?}", made.upkept.failures);
+        assert_eq!(
+            log_versions(&table, ".json").await?,
+            (oldest..5).collect::<Vec<_>>(),
+            "{is_enabled} {checkpoint}"
+        );
+        let newest = open(&table, None).await?;
+        assert_eq!((newest.version().as_i64(), newest.num_files()), (4, 4));
+        assert_counted(&table, 4).await?;
+    }
+    Ok(())
+}

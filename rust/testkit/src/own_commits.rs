@@ -1,0 +1,80 @@
+//! Commits of deltaic's own over tables that are written by hand, and what they leave beside themselves in the log.
+
+use std::collections::BTreeSet;
+
+use deltaic_log::Snapshot;
+use deltaic_log::checksum::checksum_of;
+use deltaic_log::clock::now_ms;
+use deltaic_log::snapshot::LoadOptions;
+use deltaic_log::store_error::store_error;
+use deltaic_log::transaction::{Committed, Operation, Transaction};
+use deltaic_log::upkeep::UpkeepPolicy;
+use deltaic_protocol::actions::Add;
+use deltaic_protocol::checksum::VersionChecksum;
+use deltaic_protocol::{Result, Version};
+use futures::TryStreamExt;
+use object_store::ObjectStore;
+
+use crate::table_builder::TableBuilder;
+
+/// Opens a table at a version, or at its newest.
+pub async fn open(table: &TableBuilder, version: Option<i64>) -> Result<Snapshot> {
+    let version = version.map(Version::try_new).transpose()?;
+    Snapshot::load(table.location(), version, LoadOptions::default()).await
+}
+
+/// A commit that does nothing yet, to a table with whatever features.
+pub fn commit_to(snapshot: &Snapshot) -> Result<Transaction<'_>> {
+    let operation = Operation {
+        name: "WRITE",
+        parameters: Vec::new(),
+        metrics: Vec::new(),
+    };
+    Transaction::try_new(snapshot, operation, |_, _, _| Ok(()))
+}
+
+/// Commits a file of that name, which is nowhere but in the log.
+pub async fn append_to(snapshot: &Snapshot, name: &str, upkeep: UpkeepPolicy) -> Result<Committed> {
+    let mut transaction = commit_to(snapshot)?;
+    transaction.upkeep = upkeep;
+    transaction.proposal.adds.push(Add {
+        path: name.to_owned(),
+        size: i64::try_from(name.len()).unwrap_or(0),
+        data_change: true,
+        ..Add::default()
+    });
+    transaction.commit().await
+}
+
+/// The names of the log's files with this ending, those of folders below it among them.
+pub async fn log_names(table: &TableBuilder, ending: &str) -> Result<BTreeSet<String>> {
+    let location = table.location();
+    let folder = location.below("_delta_log")?;
+    let listed = location.store().list(Some(&folder)).try_collect::<Vec<_>>().await;
+    let listed = listed.map_err(|error| store_error(&error, "_delta_log"))?;
+    let names = listed.iter().filter_map(|object| object.location.filename());
+    let names = names.filter(|name| name.ends_with(ending));
+    Ok(names.map(str::to_owned).collect())
+}
+
+/// The versions that the names of the log's files with this ending begin with, in order.
+pub async fn log_versions(table: &TableBuilder, ending: &str) -> Result<Vec<i64>> {
+    let names = log_names(table, ending).await?;
+    let version = |name: &String| name.get(..20).and_then(|text| text.parse().ok());
+    Ok(names.iter().filter_map(version).collect())
+}
+
+/// The checksum beside a version; none where there is none.
+pub async fn checksum_beside(table: &TableBuilder, version: i64) -> Result<Option<VersionChecksum>> {
+    let relative = format!("_delta_log/{version:020}.crc");
+    match table.location().read(&relative).await {
+        Ok(text) => VersionChecksum::parse(&text).map(Some),
+        Err(object_store::Error::NotFound { .. }) => Ok(None),
+        Err(error) => Err(store_error(&error, &relative)),
+    }
+}
+
+/// What the checksum of a version must be: it is opened anew, and every field counted.
+pub async fn checksum_anew(table: &TableBuilder, version: i64) -> Result<VersionChecksum> {
+    checksum_of(&open(table, Some(version)).await?, now_ms()).await
+}

@@ -1,0 +1,110 @@
+"""What `create` and `append` do for the log behind their commits, and what becomes of it where that fails."""
+
+from __future__ import annotations
+
+import inspect
+import shutil
+import warnings
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+import deltaic
+from tests.api.log_files import commit_file
+
+SCHEMA = pa.schema([("id", pa.int64())])
+
+
+def log_of(root: Path, ending: str) -> list[int]:
+    """The versions of the log's files with this ending."""
+    return sorted(int(file.name[:20]) for file in (root / "_delta_log").glob(f"*{ending}"))
+
+
+def test_each_commit_has_a_checksum_and_each_tenth_a_checkpoint(root: Path) -> None:
+    """protocol: state-validation-writer-requirements.1."""
+    table = deltaic.Table.create(root, SCHEMA)
+    for number in range(21):
+        commit = table.append(pa.table({"id": [number]}))
+        assert commit.warnings == ()
+    assert log_of(root, ".crc") == list(range(22))
+    assert log_of(root, ".checkpoint.parquet") == [10, 20]
+    assert table.check(deep=True).is_healthy
+    assert table.snapshot().warnings == []
+    for version in range(20):
+        commit_file(root, version).unlink()
+    assert deltaic.Table(root).snapshot().scan().count() == 21
+
+
+def test_the_interval_is_the_tables(root: Path) -> None:
+    table = deltaic.Table.create(root, SCHEMA, properties={"delta.checkpointInterval": "3"})
+    for number in range(7):
+        table.append(pa.table({"id": [number]}))
+    assert log_of(root, ".checkpoint.parquet") == [3, 6]
+
+
+def test_none_of_it(root: Path) -> None:
+    table = deltaic.Table.create(root, SCHEMA, upkeep=False, properties={"delta.checkpointInterval": "1"})
+    for number in range(3):
+        assert table.append(pa.table({"id": [number]}), upkeep=False).warnings == ()
+    assert log_of(root, "") == [0, 1, 2, 3]
+    # A single append with it makes a checkpoint of all that was there before.
+    table.append(pa.table({"id": [3]}))
+    assert log_of(root, ".crc") == log_of(root, ".checkpoint.parquet") == [4]
+    with pytest.raises(TypeError, match="upkeep"):
+        table.append(pa.table({"id": [4]}), upkeep="no")  # type: ignore[arg-type]
+    assert table.snapshot().version == 4
+
+
+def test_a_skipped_append_does_nothing(root: Path) -> None:
+    table = deltaic.Table.create(root, SCHEMA)
+    for _ in range(2):
+        table.append(pa.table({"id": [1]}), app_transaction=("job", 1))
+    assert log_of(root, ".crc") == [0, 1]
+
+
+def spoiled(root: Path) -> deltaic.Table:
+    """A table whose next upkeep fails in part: a folder stands where the hint goes."""
+    table = deltaic.Table.create(root, SCHEMA, properties={"delta.checkpointInterval": "1"})
+    (root / "_delta_log" / "_last_checkpoint" / "in the way").mkdir(parents=True)
+    return table
+
+
+def test_what_fails_is_told_and_the_commit_stands(root: Path) -> None:
+    table = spoiled(root)
+    with pytest.warns(
+        deltaic.DeltaicWarning,
+        match=r"version 1 is committed, but _last_checkpoint was not written.*do not repeat",
+    ) as told:
+        commit = table.append(pa.table({"id": [1]}))
+    assert [warning.filename for warning in told] == [__file__]
+    assert commit.version == 1
+    assert len(commit.warnings) == 1
+    assert commit.warnings[0].startswith("_last_checkpoint was not written: ")
+    assert log_of(root, ".crc") == [0, 1]
+    shutil.rmtree(root / "_delta_log" / "_last_checkpoint")
+    assert deltaic.Table(root).snapshot().scan().count() == 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert table.append(pa.table({"id": [2]})).warnings == ()
+    assert log_of(root, ".checkpoint.parquet") == [1, 2]
+    assert (root / "_delta_log" / "_last_checkpoint").is_file()
+
+
+def test_whoever_makes_errors_of_warnings_still_has_the_commit(root: Path) -> None:
+    table = spoiled(root)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        commit = table.append(pa.table({"id": [1]}))
+    assert commit.version == 1
+    assert len(commit.warnings) == 1
+
+
+def test_a_commit_of_the_history_has_no_warnings(root: Path) -> None:
+    table = deltaic.Table.create(root, SCHEMA)
+    assert [commit.warnings for commit in table.history()] == [()]
+
+
+def test_upkeep_is_on_unless_it_is_said() -> None:
+    for verb in (deltaic.Table.append, deltaic.Table.create):
+        assert inspect.signature(verb).parameters["upkeep"].default is True
