@@ -18,7 +18,14 @@ from tests.house.example_tables import make_prices, make_rides, make_stock, make
 from tests.house.markdown import TOP, blocks, run_python
 
 DOCUMENTS = sorted([*TOP.glob("*.md"), *TOP.glob("docs/**/*.md"), *TOP.glob("benches/**/*.md")])
-PAGES = ["docs/python.md", "docs/engines.md", "docs/errors.md", "docs/check.md", "docs/upkeep.md"]
+PAGES = [
+    "docs/alter.md",
+    "docs/python.md",
+    "docs/engines.md",
+    "docs/errors.md",
+    "docs/check.md",
+    "docs/upkeep.md",
+]
 LINK = re.compile(r"\]\(([^)#:]+)(?:#[^)]*)?\)")
 
 

@@ -1,4 +1,4 @@
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import final
 
 from .changes import Changes
@@ -55,20 +55,24 @@ class Table:
         schema: object,
         *,
         partition_by: list[str],
+        cluster_by: list[str],
         properties: dict[str, str],
         name: str | None,
         description: str | None,
+        constraints: dict[str, str],
         if_exists: str,
         commit_info: str | None,
     ) -> Commit | None:
-        """Writes version 0: protocol and metadata (protocol: Change Metadata, Protocol Evolution).
+        """Writes version 0: protocol, metadata and domains (protocol: Change Metadata, Protocol Evolution).
 
         Args:
             schema: Anything with `__arrow_c_schema__`.
             partition_by: Top-level columns, outermost first.
-            properties: The configuration.
+            cluster_by: Columns, and fields of structs, named as in predicates.
+            properties: The configuration, and what asks for features and a protocol.
             name: A name for people.
             description: A description for people.
+            constraints: CHECK constraints by name, in SQL.
             if_exists: `"error"` or `"ignore"`.
             commit_info: The user's entries as the text of a JSON object.
 
@@ -76,7 +80,8 @@ class Table:
             None when the table was there already and `if_exists` is `"ignore"`.
 
         Raises:
-            TableExists, SchemaMismatch, UnsupportedFeature, StorageError, ValueError.
+            TableExists, SchemaMismatch, UnsupportedFeature, InvalidPredicate, UnsupportedExpression,
+            StorageError, ValueError.
         """
 
     def snapshot(self, *, version: int | None = None, timestamp_ms: int | None = None) -> Snapshot:
@@ -173,6 +178,33 @@ class Table:
 
         Raises:
             TableNotFound, StorageError.
+        """
+
+    def alter(
+        self,
+        changes: str,
+        types: Sequence[object],
+        *,
+        commit_info: str | None,
+        max_attempts: int,
+        app_transaction: tuple[str, int] | None,
+        row_level: bool,
+        known: Snapshot,
+    ) -> Commit:
+        """Changes what the table says of itself (protocol: Change Metadata, Protocol Evolution).
+
+        Args:
+            changes: A JSON list of the changes, as `deltaic.alter_json` writes it.
+            types: The Arrow types that the text names by their place, each with `__arrow_c_schema__`.
+            commit_info: The user's entries as the text of a JSON object.
+            max_attempts: How often to try when other writers win.
+            app_transaction: An application, and how far it comes with this commit.
+            row_level: Whether the changes are made anew where another commit changed the table.
+            known: The snapshot to start from.
+
+        Raises:
+            SchemaMismatch, ConstraintViolation, InvalidPredicate, UnsupportedExpression, UnsupportedFeature,
+            CommitConflict, CommitUnknown, StorageError, ValueError.
         """
 
     def append(

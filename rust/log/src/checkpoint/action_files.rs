@@ -1,4 +1,4 @@
-//! Where file actions are written to: one flat file, or sidecars of bounded size.
+//! Where file actions are written to: one flat file, sidecars of bounded size, or values.
 //!
 //! Protocol: *V1 Spec*, *V2 Spec*, *Sidecar Files*.
 
@@ -6,9 +6,11 @@ use std::sync::Arc;
 
 use arrow_array::{Array, BooleanArray, RecordBatch, StructArray};
 use arrow_buffer::BooleanBuffer;
-use deltaic_protocol::Result;
-use deltaic_protocol::actions::Sidecar;
+use arrow_json::WriterBuilder;
+use arrow_json::writer::LineDelimited;
+use deltaic_protocol::actions::{Add, Sidecar};
 use deltaic_protocol::log_path::LOG_FOLDER;
+use deltaic_protocol::{Error, ErrorKind, Result};
 use object_store::ObjectStoreExt;
 
 use super::add_form::AddForm;
@@ -46,6 +48,7 @@ enum Target {
         open: Option<ParquetOut>,
         done: Vec<Finished>,
     },
+    Values(Vec<Add>),
 }
 
 /// What was written.
@@ -83,6 +86,15 @@ impl<'a> ActionFiles<'a> {
             done: Vec::new(),
         };
         Self::into_target(location, form, schemas, target, most_held)
+    }
+
+    /// Adds become values, in the form that commits have.
+    pub(super) fn values(
+        location: &'a Arc<TableLocation>,
+        form: &'a AddForm,
+        schemas: &'a FileSchemas,
+    ) -> Self {
+        Self::into_target(location, form, schemas, Target::Values(Vec::new()), 0)
     }
 
     fn into_target(
@@ -145,6 +157,7 @@ impl<'a> ActionFiles<'a> {
         let (flat, sidecars) = match self.target {
             Target::Flat(file) => (Some(file), Vec::new()),
             Target::Sidecars { done, .. } => (None, done),
+            Target::Values(_) => (None, Vec::new()),
         };
         WrittenActions {
             flat,
@@ -153,10 +166,19 @@ impl<'a> ActionFiles<'a> {
         }
     }
 
+    /// The adds that became values.
+    pub(super) fn into_values(self) -> Vec<Add> {
+        match self.target {
+            Target::Values(adds) => adds,
+            _ => Vec::new(),
+        }
+    }
+
     /// Gives everything up: what stands on the store so far goes, as far as it can.
     pub(super) async fn abort(self) {
         match self.target {
             Target::Flat(file) => file.abort().await,
+            Target::Values(_) => {}
             Target::Sidecars { open, done, .. } => {
                 if let Some(open) = open {
                     open.abort().await;
@@ -191,13 +213,14 @@ impl<'a> ActionFiles<'a> {
     async fn end_group(&mut self) -> Result<()> {
         match &mut self.target {
             Target::Flat(file) | Target::Sidecars { open: Some(file), .. } => file.end_group().await,
-            Target::Sidecars { open: None, .. } => Ok(()),
+            Target::Sidecars { open: None, .. } | Target::Values(_) => Ok(()),
         }
     }
 
     async fn write(&mut self, action: &str, actions: StructArray) -> Result<()> {
         let (most, open, done) = match &mut self.target {
             Target::Flat(file) => return file.write(&rows_of(&self.schemas.flat, action, actions)?).await,
+            Target::Values(adds) => return take_values(&actions, adds),
             Target::Sidecars { most, open, done } => (*most, open, done),
         };
         let mut first = 0usize;
@@ -223,6 +246,26 @@ impl<'a> ActionFiles<'a> {
         }
         Ok(())
     }
+}
+
+/// Adds as values, by way of the text that a commit would have.
+fn take_values(actions: &StructArray, adds: &mut Vec<Add>) -> Result<()> {
+    let mut text = Vec::new();
+    let mut writer = WriterBuilder::new()
+        .with_explicit_nulls(true)
+        .build::<_, LineDelimited>(&mut text);
+    writer
+        .write(&RecordBatch::from(actions.clone()))
+        .map_err(failed)?;
+    writer.finish().map_err(failed)?;
+    for line in text.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
+        let add = serde_json::from_slice(line).map_err(|error| {
+            let what = format!("an add of the table cannot be read: {error}");
+            Error::new(ErrorKind::CorruptLog, what)
+        })?;
+        adds.push(add);
+    }
+    Ok(())
 }
 
 /// Tombstones of a checkpoint, which changes nothing.

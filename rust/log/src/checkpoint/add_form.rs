@@ -44,9 +44,19 @@ impl AddForm {
     ///
     /// Errors: `CorruptLog` for a property that is neither true nor false.
     pub(super) fn of(snapshot: &Snapshot) -> Result<Self> {
-        let (metadata, mode) = (snapshot.metadata(), snapshot.column_mapping());
+        let metadata = snapshot.metadata();
         let has_text = boolean(metadata, "delta.checkpoint.writeStatsAsJson")?;
         let has_columns = boolean(metadata, "delta.checkpoint.writeStatsAsStruct")?;
+        Self::with(snapshot, has_text, has_columns)
+    }
+
+    /// The form that commits have: statistics as text.
+    pub(super) fn of_commits(snapshot: &Snapshot) -> Result<Self> {
+        Self::with(snapshot, true, false)
+    }
+
+    fn with(snapshot: &Snapshot, has_text: bool, has_columns: bool) -> Result<Self> {
+        let (metadata, mode) = (snapshot.metadata(), snapshot.column_mapping());
         let is_partition = |field: &&StructField| metadata.partition_columns.contains(&field.name);
         let with_data = StructType {
             fields: snapshot

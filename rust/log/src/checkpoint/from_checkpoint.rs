@@ -144,5 +144,5 @@ fn changed() -> Error {
         ErrorKind::CorruptLog,
         "a checkpoint is not what it was when the table was opened",
     )
-    .hint("open the table again; no checkpoint was written")
+    .hint("open the table again; nothing was written")
 }

@@ -237,7 +237,7 @@ fn changed() -> Error {
         ErrorKind::CorruptLog,
         "a file of the log is not what it was when the table was opened",
     )
-    .hint("open the table again; no checkpoint was written")
+    .hint("open the table again; nothing was written")
 }
 
 fn locate(error: Error, file: &LogFile) -> Error {

@@ -14,6 +14,7 @@ mod from_lines;
 mod hint;
 mod parquet_out;
 mod policy;
+mod standing_adds;
 mod standing_checkpoint;
 mod standing_rows;
 mod table_rows;
@@ -27,6 +28,7 @@ use deltaic_protocol::{Result, Version};
 
 pub use self::hint::HintOutcome;
 pub use self::policy::{CheckpointSpec, checkpoint_is_due, checkpoint_spec};
+pub use self::standing_adds::standing_adds;
 
 use self::add_form::AddForm;
 use self::attempt::Attempt;

@@ -1,5 +1,6 @@
 //! A change of a table: propose, check what a winner did, propose again.
 
+mod alter;
 mod append;
 mod attempts;
 mod commit;
@@ -17,6 +18,7 @@ mod row_level;
 mod samples;
 mod winner;
 
+pub use alter::{AlterOptions, Proved, RowProof, alter, form_of, stage_changes};
 pub use append::{Append, append};
 pub use commit::{Transaction, United, Vectors, already_done};
 pub use commit_info::{Operation, UserInfo};

@@ -5,7 +5,6 @@
 mod contradictions;
 mod drop;
 mod maintenance;
-mod new_table;
 mod page;
 mod support;
 mod table;
@@ -16,7 +15,6 @@ mod upgrade;
 pub use contradictions::{Contradiction, contradictions};
 pub use drop::{Traces, drop_feature};
 pub use maintenance::{Maintenance, ensure_maintainable};
-pub use new_table::protocol_for;
 pub use page::features_page;
 pub use support::{
     LogTail, ensure_appendable, ensure_changeable, ensure_checkpointable, ensure_openable, ensure_readable,
