@@ -110,7 +110,7 @@ class Table:
         name: str | None = None,
         description: str | None = None,
         constraints: Mapping[str, str] | None = None,
-        if_exists: Literal["error", "ignore"] = "error",
+        if_exists: Literal["error", "ignore", "replace"] = "error",
         commit_info: Mapping[str, object] | None = None,
         storage_options: Mapping[str, str] | None = None,
     ) -> Table:
@@ -127,12 +127,15 @@ class Table:
             name: A name for people.
             description: A description for people.
             constraints: CHECK constraints by name: what must be true in each row, in SQL.
-            if_exists: ``"error"``, or ``"ignore"`` to leave a table that is already there as it is.
+            if_exists: ``"error"``, ``"ignore"`` to leave a table that is already there as it is, or
+                ``"replace"`` to put the new one in its place: its rows, columns, properties and domains go,
+                its history and its features stay, and earlier versions can still be read.
             commit_info: Your own entries for the commit's provenance.
             storage_options: Settings of the store.
 
         Raises:
             TableExists: There is a table already, and `if_exists` is ``"error"``.
+            CommitConflict: Other writers went on changing a table that was to be replaced.
             ValueError: A column is not in the schema, a property has a value that it cannot have, or an
                 argument is wrong otherwise.
             SchemaMismatch: A column has a type that Delta does not have, or what is asked for does not go

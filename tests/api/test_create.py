@@ -287,3 +287,20 @@ def test_a_wrong_property_is_refused(
         deltaic.Table.create(root, SCHEMA, properties=properties)
     assert says in str(caught.value)
     assert not root.exists()
+
+
+def test_a_table_in_the_place_of_another(root: Path) -> None:
+    old = deltaic.Table.create(root, SCHEMA, properties={"delta.enableRowTracking": "true", "k": "v"})
+    old.append(pa.table({"id": [1, 2], "day": [None, None]}, SCHEMA))
+    schema = pa.schema([("n", pa.string())])
+    tracked = {"delta.enableRowTracking": "true"}
+    table = deltaic.Table.create(root, schema, properties=tracked, if_exists="replace", name="new")
+    snapshot = table.snapshot()
+    assert (snapshot.version, snapshot.num_files, snapshot.metadata.name) == (2, 0, "new")
+    assert snapshot.metadata.id == old.snapshot(version=0).metadata.id
+    assert "k" not in snapshot.properties
+    assert table.history(1)[0].operation == "CREATE OR REPLACE TABLE"
+    assert table.snapshot(version=1).scan().count() == 2
+    table.append(pa.table({"n": ["a"]}))
+    assert table.snapshot().scan(row_ids=True).to_arrow()["_row_id"].to_pylist() == [2]
+    assert table.check(deep=True).is_healthy

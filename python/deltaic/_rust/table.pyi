@@ -73,7 +73,7 @@ class Table:
             name: A name for people.
             description: A description for people.
             constraints: CHECK constraints by name, in SQL.
-            if_exists: `"error"` or `"ignore"`.
+            if_exists: `"error"`, `"ignore"` or `"replace"`.
             commit_info: The user's entries as the text of a JSON object.
 
         Returns:

@@ -1,11 +1,14 @@
 //! Changes of what a table says of itself: what they commit, what they ask of the files, and what a winner means for them.
 
+use std::collections::BTreeMap;
 use std::sync::Mutex;
 
 use deltaic_log::Snapshot;
 use deltaic_log::snapshot::LoadOptions;
 use deltaic_log::store_error::store_error;
-use deltaic_log::transaction::{AlterOptions, Committed, Proved, RowProof, UserInfo, alter, form_of};
+use deltaic_log::transaction::{
+    AlterOptions, Committed, IfExists, NewTable, Proved, RowProof, UserInfo, alter, create, form_of,
+};
 use deltaic_protocol::change::{IfAbsent, TableChange};
 use deltaic_protocol::features::{Traces, supports_for_writers};
 use deltaic_protocol::schema::evolution::Place;
@@ -264,7 +267,7 @@ async fn changes_are_made_together_or_not_at_all() -> Result<()> {
     let error = change(&snapshot, &broken)
         .await
         .expect_err("there is a column id");
-    assert_eq!(error.kind(), ErrorKind::SchemaMismatch);
+    assert_eq!(error.kind(), ErrorKind::InvalidArgument);
     assert_eq!(open(&table).await?.version(), Version::ZERO);
     let committed = change(&snapshot, &[new_column("a"), positive(), new_column("b")]).await?;
     assert_eq!(committed.version.as_i64(), 1);
@@ -653,5 +656,69 @@ async fn what_cannot_be_proved_is_refused_by_name() -> Result<()> {
         assert!(error.hint_text().is_some());
     }
     assert_eq!(open(&table).await?.version().as_i64(), 1);
+    Ok(())
+}
+
+fn a_new_table(properties: &[(&str, &str)]) -> NewTable {
+    let pairs = properties.iter();
+    NewTable {
+        schema: StructType {
+            fields: vec![StructField::new("n", PrimitiveType::String.into(), true)],
+        },
+        partition_columns: Vec::new(),
+        cluster_by: Vec::new(),
+        properties: pairs
+            .map(|(key, value)| ((*key).to_owned(), (*value).to_owned()))
+            .collect(),
+        constraints: BTreeMap::new(),
+        name: None,
+        description: None,
+        if_exists: IfExists::Replace,
+        user: UserInfo::default(),
+    }
+}
+
+#[tokio::test]
+async fn a_table_takes_the_place_of_another_and_the_history_goes_on() -> Result<()> {
+    let (mut table, old) = table(&["domainMetadata"], json!({"theirs": "1"})).await?;
+    let domain = json!({"domainMetadata": {"domain": "mine", "configuration": "1", "removed": false}});
+    table.commit(vec![file("a", 5, true), domain]).await?;
+    let committed = create(
+        &table.location(),
+        a_new_table(&[("delta.feature.v2Checkpoint", "supported")]),
+    )
+    .await?;
+    assert_eq!(committed.map(|committed| committed.version.as_i64()), Some(2));
+    let fresh = open(&table).await?;
+    assert_eq!(fresh.metadata().id, old.metadata().id);
+    assert_eq!(fresh.schema().names().collect::<Vec<_>>(), ["n"]);
+    assert_eq!((fresh.num_files(), fresh.metadata().configuration.len()), (0, 0));
+    assert!(fresh.domains().is_empty());
+    for feature in ["domainMetadata", "v2Checkpoint"] {
+        assert!(supports_for_writers(fresh.protocol(), feature));
+    }
+    let actions = actions_of(&table, 2).await?;
+    assert_eq!(
+        kinds(&actions),
+        ["commitInfo", "protocol", "metaData", "domainMetadata", "remove"]
+    );
+    assert_eq!(
+        actions[0]["commitInfo"]["operation"],
+        json!("CREATE OR REPLACE TABLE")
+    );
+    let before = Snapshot::load(
+        table.location(),
+        Some(Version::try_new(1)?),
+        LoadOptions::default(),
+    )
+    .await?;
+    assert_eq!(before.num_files(), 1);
+    // Where there is none it is made, and one that only takes rows stays.
+    let other = TableBuilder::new();
+    for expected in [Ok(0), Err(ErrorKind::SchemaMismatch)] {
+        let made = create(&other.location(), a_new_table(&[("delta.appendOnly", "true")])).await;
+        let version = made.map(|committed| committed.map_or(-1, |committed| committed.version.as_i64()));
+        assert_eq!(version.map_err(|error| error.kind()), expected);
+    }
     Ok(())
 }

@@ -39,23 +39,36 @@ pub(super) struct AddForm {
     fields: Fields,
 }
 
+/// How statistics are written.
+struct Wanted {
+    text: bool,
+    columns: bool,
+}
+
 impl AddForm {
     /// The form that the table's properties ask for.
     ///
     /// Errors: `CorruptLog` for a property that is neither true nor false.
     pub(super) fn of(snapshot: &Snapshot) -> Result<Self> {
         let metadata = snapshot.metadata();
-        let has_text = boolean(metadata, "delta.checkpoint.writeStatsAsJson")?;
-        let has_columns = boolean(metadata, "delta.checkpoint.writeStatsAsStruct")?;
-        Self::with(snapshot, has_text, has_columns)
+        let wanted = Wanted {
+            text: boolean(metadata, "delta.checkpoint.writeStatsAsJson")?,
+            columns: boolean(metadata, "delta.checkpoint.writeStatsAsStruct")?,
+        };
+        Self::with(snapshot, wanted)
     }
 
     /// The form that commits have: statistics as text.
     pub(super) fn of_commits(snapshot: &Snapshot) -> Result<Self> {
-        Self::with(snapshot, true, false)
+        let wanted = Wanted {
+            text: true,
+            columns: false,
+        };
+        Self::with(snapshot, wanted)
     }
 
-    fn with(snapshot: &Snapshot, has_text: bool, has_columns: bool) -> Result<Self> {
+    fn with(snapshot: &Snapshot, wanted: Wanted) -> Result<Self> {
+        let (has_text, has_columns) = (wanted.text, wanted.columns);
         let (metadata, mode) = (snapshot.metadata(), snapshot.column_mapping());
         let is_partition = |field: &&StructField| metadata.partition_columns.contains(&field.name);
         let with_data = StructType {

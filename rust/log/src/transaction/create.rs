@@ -12,6 +12,7 @@ use deltaic_protocol::{Error, ErrorKind, Result, Version};
 use serde_json::json;
 
 use super::commit_info::Provenance;
+use super::replace::replace;
 use super::{Committed, IsolationLevel, Operation, Proposal, UserInfo, time_of};
 use crate::clock::{new_id, now_ms};
 use crate::committer::{Outcome, prepare, propose};
@@ -26,6 +27,8 @@ pub enum IfExists {
     Error,
     /// Leave it as it is.
     Ignore,
+    /// Put the new table in its place, as the next version of its history.
+    Replace,
 }
 
 impl IfExists {
@@ -34,9 +37,10 @@ impl IfExists {
         match text {
             "error" => Ok(Self::Error),
             "ignore" => Ok(Self::Ignore),
+            "replace" => Ok(Self::Replace),
             other => Err(Error::new(
                 ErrorKind::InvalidArgument,
-                format!("if_exists is {other:?}; it can be \"error\" or \"ignore\""),
+                format!("if_exists is {other:?}; it can be \"error\", \"ignore\" or \"replace\""),
             )),
         }
     }
@@ -73,15 +77,9 @@ pub struct NewTable {
 /// Protocol: *Change Metadata*, *Protocol Evolution*: the first version holds both actions.
 pub async fn create(location: &Arc<TableLocation>, table: NewTable) -> Result<Option<Committed>> {
     let timestamp_ms = now_ms();
-    let form = form_of(&table, timestamp_ms)?;
-    let exists = || match table.if_exists {
-        IfExists::Ignore => Ok(None),
-        IfExists::Error => Err(Error::new(ErrorKind::TableExists, "there is a table already")
-            .with("path", location.uri())
-            .hint("open it with deltaic.Table, or pass if_exists=\"ignore\"")),
-    };
+    let form = new_form(&table, timestamp_ms)?;
     if newest_version(&Listing::whole(location).await?).is_some() {
-        return exists();
+        return exists(location, &table).await;
     }
     let times = InCommitTimestamps::of(&form.protocol, &form.metadata)?;
     let txn_id = new_id();
@@ -94,7 +92,7 @@ pub async fn create(location: &Arc<TableLocation>, table: NewTable) -> Result<Op
         keeps_row_ids: None,
         txn_id: &txn_id,
     };
-    let info = operation_of(&table, &form.metadata).to_commit_info(&table.user, &about);
+    let info = operation_of("CREATE TABLE", &table, &form.metadata).to_commit_info(&table.user, &about);
     let first = Proposal {
         protocol: Some(form.protocol),
         metadata: Some(form.metadata),
@@ -110,7 +108,7 @@ pub async fn create(location: &Arc<TableLocation>, table: NewTable) -> Result<Op
             Ok(found) if found == commit => Outcome::Committed(Version::ZERO),
             Ok(_) => Outcome::Lost(Version::ZERO),
             // That the name was taken may be the answer to this very commit, asked again.
-            Err(_) if table.if_exists == IfExists::Error => Outcome::Unknown(Version::ZERO),
+            Err(_) if table.if_exists != IfExists::Ignore => Outcome::Unknown(Version::ZERO),
             Err(_) => outcome,
         };
     }
@@ -122,7 +120,7 @@ pub async fn create(location: &Arc<TableLocation>, table: NewTable) -> Result<Op
             conflicts_resolved: Vec::new(),
             skipped: false,
         })),
-        Outcome::Lost(_) => exists(),
+        Outcome::Lost(_) => exists(location, &table).await,
         Outcome::Unknown(version) => Err(Error::new(
             ErrorKind::CommitUnknown,
             "whether the table was made could not be learnt: the store gave no clear answer",
@@ -133,11 +131,22 @@ pub async fn create(location: &Arc<TableLocation>, table: NewTable) -> Result<Op
     }
 }
 
+/// What becomes of a new table where there is one already.
+async fn exists(location: &Arc<TableLocation>, table: &NewTable) -> Result<Option<Committed>> {
+    match table.if_exists {
+        IfExists::Ignore => Ok(None),
+        IfExists::Replace => replace(location, table).await.map(Some),
+        IfExists::Error => Err(Error::new(ErrorKind::TableExists, "there is a table already")
+            .with("path", location.uri())
+            .hint("open it with deltaic.Table, or pass if_exists=\"ignore\"")),
+    }
+}
+
 /// What the commit says about itself, as delta-spark does.
-fn operation_of(table: &NewTable, metadata: &Metadata) -> Operation {
+pub(super) fn operation_of(name: &'static str, table: &NewTable, metadata: &Metadata) -> Operation {
     let clustering: Vec<String> = table.cluster_by.iter().map(ToString::to_string).collect();
     Operation {
-        name: "CREATE TABLE",
+        name,
         parameters: vec![
             ("partitionBy", json!(metadata.partition_columns).to_string()),
             ("clusterBy", json!(clustering).to_string()),
@@ -150,7 +159,7 @@ fn operation_of(table: &NewTable, metadata: &Metadata) -> Operation {
 }
 
 /// What the table will say of itself.
-fn form_of(table: &NewTable, timestamp_ms: i64) -> Result<Form> {
+pub(super) fn new_form(table: &NewTable, timestamp_ms: i64) -> Result<Form> {
     let mut moment = Moment {
         version: Version::ZERO,
         timestamp_ms,

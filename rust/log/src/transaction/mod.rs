@@ -13,6 +13,7 @@ mod model;
 mod proposal;
 mod read_set;
 mod rebase;
+mod replace;
 mod row_level;
 #[cfg(test)]
 mod samples;

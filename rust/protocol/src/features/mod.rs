@@ -21,4 +21,5 @@ pub use support::{
     supports_for_writers,
 };
 pub use table::{FEATURES, Feature, Kind, Support, feature};
+pub(crate) use upgrade::names_in;
 pub use upgrade::{needed_features, upgraded, with_features};

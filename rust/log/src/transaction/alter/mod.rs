@@ -94,7 +94,7 @@ pub async fn alter(
 
 /// Whether a conflict says no more than that the table is another one by now. An application that is at work twice is
 /// a matter for people.
-fn may_be_made_anew(error: &Error) -> bool {
+pub(super) fn may_be_made_anew(error: &Error) -> bool {
     let is_of_application = error.context().iter().any(|(key, _)| *key == "app_id");
     matches!(error.kind(), ErrorKind::CommitConflict(kind) if kind != deltaic_protocol::Conflict::ConcurrentWrite)
         && !is_of_application
