@@ -6,7 +6,7 @@ import math
 import time
 from collections.abc import Iterator, Mapping
 from datetime import timedelta
-from typing import Literal
+from typing import Literal, cast
 
 from deltaic.arguments import at_most
 from deltaic.commit import to_app_transaction, to_commit_info
@@ -35,7 +35,8 @@ def to_options(
         TypeError: One is of another type.
         ValueError: One makes no sense.
 
-    >>> given = {"commit_info": None, "app_transaction": None, "isolation": None, "row_level": True, "upkeep": True}
+    >>> given = {"commit_info": None, "app_transaction": None, "isolation": None}
+    >>> given |= {"row_level": True, "upkeep": False}
     >>> to_options(max_attempts=3, deadline=1.5, **given)["deadline_ms"]
     1500
     """
@@ -70,7 +71,7 @@ def time_left(deadline: float | timedelta | None) -> Iterator[float | None]:
 
 def _to_seconds(deadline: float | timedelta) -> float:
     """A deadline, given in seconds or as a timedelta, in seconds."""
-    seconds: object = deadline.total_seconds() if isinstance(deadline, timedelta) else deadline
+    seconds = cast("object", deadline.total_seconds() if isinstance(deadline, timedelta) else deadline)
     if isinstance(seconds, bool) or not isinstance(seconds, (int, float)):
         raise TypeError(f"deadline is a number of seconds or a timedelta, not {type(deadline).__name__}")
     if math.isnan(seconds) or seconds < 0:

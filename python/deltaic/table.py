@@ -9,6 +9,8 @@ from datetime import datetime, timedelta
 from typing import Literal
 
 from deltaic import _rust
+from deltaic.alter import Change
+from deltaic.alter_json import to_json
 from deltaic.arguments import at_most, options, place, whole_number
 from deltaic.capsule import (
     ArrowArrayExportable,
@@ -112,10 +114,12 @@ class Table:
         schema: ArrowSchemaExportable,
         *,
         partition_by: Sequence[str] = (),
+        cluster_by: Sequence[str] = (),
         properties: Mapping[str, str] | None = None,
         name: str | None = None,
         description: str | None = None,
-        if_exists: Literal["error", "ignore"] = "error",
+        constraints: Mapping[str, str] | None = None,
+        if_exists: Literal["error", "ignore", "replace"] = "error",
         commit_info: Mapping[str, object] | None = None,
         upkeep: bool = True,
         storage_options: Mapping[str, str] | None = None,
@@ -127,10 +131,15 @@ class Table:
             schema: The columns: anything with ``__arrow_c_schema__``, such as a `pyarrow.Schema`, or
                 `Snapshot.schema` of another table.
             partition_by: The columns that data is laid out by, outermost first.
-            properties: The table's properties, such as ``{"delta.appendOnly": "true"}``.
+            cluster_by: The columns that files are arranged by, at most four; not beside `partition_by`.
+            properties: The table's properties, such as ``{"delta.appendOnly": "true"}``. The table gets the
+                features that they need; ``delta.feature.<name>`` asks for one by name.
             name: A name for people.
             description: A description for people.
-            if_exists: ``"error"``, or ``"ignore"`` to leave a table that is already there as it is.
+            constraints: CHECK constraints by name: what must be true in each row, in SQL.
+            if_exists: ``"error"``, ``"ignore"`` to leave a table that is already there as it is, or
+                ``"replace"`` to put the new one in its place: its rows, columns, properties and domains go,
+                its history and its features stay, and earlier versions can still be read.
             commit_info: Your own entries for the commit's provenance.
             upkeep: Whether the version's checksum is written beside it. Where that fails the table is made
                 all the same, and a `DeltaicWarning` says so.
@@ -138,8 +147,12 @@ class Table:
 
         Raises:
             TableExists: There is a table already, and `if_exists` is ``"error"``.
-            ValueError: A partition column is not in the schema, or an argument is wrong otherwise.
-            SchemaMismatch: A column has a type that Delta does not have.
+            CommitConflict: Other writers went on changing a table that was to be replaced.
+            ValueError: A column is not in the schema, a property has a value that it cannot have, or an
+                argument is wrong otherwise.
+            SchemaMismatch: A column has a type that Delta does not have, or what is asked for does not go
+                together.
+            InvalidPredicate, UnsupportedExpression: A constraint is no condition on the columns.
             UnsupportedFeature: A property asks for what is not implemented.
             StorageError: The store cannot be written.
 
@@ -149,8 +162,9 @@ class Table:
         >>> table.snapshot().metadata.name
         'sales of all shops'
         """
-        if isinstance(partition_by, str):
-            raise TypeError(f"partition_by is a list of names: write partition_by=[{partition_by!r}]")
+        for argument, columns in (("partition_by", partition_by), ("cluster_by", cluster_by)):
+            if isinstance(columns, str):
+                raise TypeError(f"{argument} is a list of names: write {argument}=[{columns!r}]")
         # The type says so already; a caller without a type checker gets the sentence.
         if not isinstance(schema, ArrowSchemaExportable):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise TypeError(
@@ -160,9 +174,11 @@ class Table:
         made = _open(uri, storage_options).create(
             schema,
             partition_by=list(partition_by),
+            cluster_by=list(cluster_by),
             properties=dict(properties or {}),
             name=name,
             description=description,
+            constraints=dict(constraints or {}),
             if_exists=if_exists,
             commit_info=to_commit_info(commit_info),
             upkeep=upkeep,
@@ -579,6 +595,73 @@ class Table:
                 continue
             commit = tx.committed
             return commit and replace(commit, conflicts_resolved=met + commit.conflicts_resolved)
+
+    def alter(
+        self,
+        *changes: Change,
+        commit_info: Mapping[str, object] | None = None,
+        max_attempts: int = 100,
+        app_transaction: tuple[str, int] | None = None,
+        isolation: Isolation | None = None,
+        row_level: bool = True,
+        deadline: float | timedelta | None = None,
+        upkeep: bool = True,
+    ) -> Commit:
+        """Changes what the table says of itself, in one commit: all changes in their order, or none of them.
+
+        Changes that change nothing commit nothing: ``skipped`` is set then. Another writer who appends
+        meanwhile does not stand in the way, unless the rows were looked at. One who changes the table too
+        does not either: the changes are made anew for the version that won.
+
+        Args:
+            changes: What to change, each a value of `deltaic.alter`.
+            commit_info: Your own entries for the commit's provenance.
+            max_attempts: How often to try when other writers keep winning.
+            app_transaction: The name of your application, and how far it comes with this commit.
+            isolation: The isolation level instead of the table's, as for `transaction`.
+            row_level: Whether changes are made anew where another writer changed the table meanwhile. False:
+                that is a conflict, as with delta-spark.
+            deadline: Seconds from now, or a timedelta, after which nothing more is tried.
+            upkeep: Whether the log is looked after behind the commit, as for `append`.
+
+        Raises:
+            ValueError: A change names what the table has not, or gives a value that cannot be.
+            SchemaMismatch: The table's own rules stand in the way; ``field`` or ``feature`` says which.
+            ConstraintViolation: Rows of the table break a new constraint.
+            InvalidPredicate, UnsupportedExpression: A constraint is no condition on the table's columns.
+            UnsupportedFeature: The table or a change needs what is not implemented.
+            MetadataChanged, ProtocolChanged, ConcurrentAppend, ConcurrentTransaction, ConcurrentWrite: Other
+                writers stood in the way, too often or with `row_level` off.
+            CommitUnknown: The store did not say whether the commit landed.
+            StorageError: The store cannot be written.
+
+        >>> import deltaic, pyarrow
+        >>> from deltaic.alter import AddColumn, AddConstraint, SetComment
+        >>> table = deltaic.Table.create("canoes", pyarrow.schema([("id", pyarrow.int64())]))
+        >>> commit = table.alter(
+        ...     AddColumn("length", pyarrow.float64(), comment="in metres"), AddConstraint("known", "id > 0")
+        ... )
+        >>> commit.version, commit.operation
+        (1, 'ALTER TABLE')
+        >>> print(table.snapshot().schema)
+        root
+        |-- id: long
+        |-- length: double
+        """
+        if not changes:
+            raise ValueError("alter takes at least one change, such as deltaic.alter.SetName('rides')")
+        options = to_options(
+            commit_info=commit_info,
+            app_transaction=app_transaction,
+            max_attempts=max_attempts,
+            deadline=deadline,
+            isolation=isolation,
+            row_level=row_level,
+            upkeep=upkeep,
+        )
+        told, types = to_json(changes)
+        commit = self._rust.alter(told, types, options=options, known=self._refreshed())
+        return announced_commit(commit, stacklevel=3)
 
     def _refreshed(self) -> _rust.Snapshot:
         # What the handle knows already is not read again: many appends stay as quick as the first.

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from types import TracebackType
 
 from deltaic import _rust
+from deltaic.alter import Change, SetProperties
+from deltaic.alter_json import to_json
 from deltaic.arguments import whole_number
 from deltaic.arrow_table import ArrowTable
 from deltaic.capsule import ArrowArrayExportable, ArrowStreamExportable, proved_data
@@ -149,11 +151,51 @@ class Transaction:
         self._ensure_open()
         self._rust.add(files_to_json(files))
 
-    def remove(self, paths: Iterable[str]) -> None:
+    def alter(self, *changes: Change) -> None:
+        """Stages changes of what the table says of itself, in their order; all of them or none.
+
+        They go into one commit with files only where these are written as before: a name, a description,
+        properties of your own, those that the log is kept by, domains. Any other change is committed first,
+        by `Table.alter`.
+
+        Args:
+            changes: Values of `deltaic.alter`.
+
+        Raises:
+            ValueError: A change names what the table has not, gives a value that cannot be, or does not go
+                with the files that are staged.
+            SchemaMismatch: The table's own rules stand in the way; ``field`` or ``feature`` says which.
+            ConstraintViolation: Rows of the table break a new constraint.
+            UnsupportedFeature: The table or a change needs what is not implemented.
+
+        >>> import deltaic, pyarrow
+        >>> from deltaic.alter import SetDescription, SetDomain
+        >>> day = pyarrow.table({"id": [1, 2]})
+        >>> table = deltaic.Table.create("ferry_days", day.schema)
+        >>> with table.transaction() as tx:
+        ...     tx.alter(SetDescription("one file a day"))
+        ...     tx.append(day)
+        2
+        >>> table.snapshot().metadata.description, table.snapshot().num_rows
+        ('one file a day', 2)
+        """
+        self._ensure_open()
+        if not changes:
+            raise ValueError("alter takes at least one change, such as deltaic.alter.SetName('rides')")
+        told, types = to_json(changes)
+        self._rust.alter(told, types)
+
+    def set_properties(self, properties: Mapping[str, str]) -> None:
+        """Stages that properties get values: `alter` with a `deltaic.alter.SetProperties`."""
+        self.alter(SetProperties(properties))
+
+    def remove(self, paths: Iterable[str], *, data_change: bool = True) -> None:
         """Stages that live files go, with all of their rows.
 
         Args:
             paths: As the log has them: the column ``path`` of `files`.
+            data_change: False where the same rows stand in files that are added: the table's rows stay then,
+                and no change feed tells of them.
 
         Raises:
             ValueError: A path is no live file, or is staged already; nothing of the call is staged.
@@ -162,7 +204,7 @@ class Transaction:
         self._ensure_open()
         if isinstance(paths, str):
             raise TypeError(f"paths is a list of paths: write remove([{paths!r}])")
-        self._rust.remove(list(paths))
+        self._rust.remove(list(paths), data_change=data_change)
 
     def delete_rows(self, rows: Mapping[str, Iterable[int]]) -> int:
         """Stages that single rows go: their files stay and get deletion vectors.

@@ -209,3 +209,98 @@ def test_a_table_with_features_is_appended_to(
         assert times == sorted(times, reverse=True)
         assert len(set(times)) == 3
     assert table.check(deep=True).is_healthy
+
+
+def test_a_property_that_asks_for_a_feature_is_not_kept(root: Path) -> None:
+    """What it asks for stands in the protocol.
+
+    protocol: table-features-for-new-and-existing-tables.2, table-features-for-new-and-existing-tables.3
+    """
+    asked = {
+        "delta.feature.v2Checkpoint": "supported",
+        "delta.minReaderVersion": "1",
+        "delta.minWriterVersion": "4",
+        "owner": "fleet",
+    }
+    snapshot = deltaic.Table.create(root, SCHEMA, properties=asked).snapshot()
+    assert snapshot.properties == {"owner": "fleet"}
+    assert {"v2Checkpoint", "changeDataFeed"} <= snapshot.protocol.writer_features
+    assert snapshot.protocol.reader_features == {"v2Checkpoint"}
+
+
+@pytest.mark.parametrize("mode", ["name", "id"])
+def test_mapped_columns_have_ids_and_names_of_their_own(root: Path, mode: str) -> None:
+    schema = pa.schema([("my id", pa.int64()), ("s", pa.struct([("x", pa.int32())]))])
+    table = deltaic.Table.create(root, schema, properties={"delta.columnMapping.mode": mode})
+    [metadata] = of_kind(root, 0, "metaData")
+    assert metadata["configuration"]["delta.columnMapping.maxColumnId"] == "3"
+    fields = json.loads(metadata["schemaString"])["fields"]
+    names = [field["metadata"]["delta.columnMapping.physicalName"] for field in fields]
+    assert all(name.startswith("col-") for name in names)
+    assert len(set(names)) == 2
+    assert table.snapshot().schema.to_arrow() == schema
+    with pytest.raises(ValueError, match="my id"):
+        deltaic.Table.create(root / "unmapped", schema)
+
+
+def test_a_clustered_table(root: Path) -> None:
+    """protocol: clustered-table.1, clustered-table.2, writer-requirements-for-clustered-table.1."""
+    table = deltaic.Table.create(root, SCHEMA, cluster_by=["day"])
+    snapshot = table.snapshot()
+    assert json.loads(snapshot.domain_metadata["delta.clustering"])["clusteringColumns"] == [["day"]]
+    assert snapshot.protocol.min_writer_version == 7
+    assert {"clustering", "domainMetadata"} <= snapshot.protocol.writer_features
+    [info] = of_kind(root, 0, "commitInfo")
+    assert info["operationParameters"]["clusterBy"] == '["day"]'
+    # protocol: writer-requirements-for-clustered-table.8, clustered-table.3
+    for options in ({"partition_by": ["day"]}, {"cluster_by": ["dya"]}, {"cluster_by": "day"}):
+        with pytest.raises((deltaic.SchemaMismatch, ValueError, TypeError)):
+            deltaic.Table.create(root / "not", SCHEMA, **{"cluster_by": ["id"], **options})  # type: ignore[arg-type]
+    assert not (root / "not").exists()
+
+
+def test_a_table_with_constraints(root: Path) -> None:
+    snapshot = deltaic.Table.create(root, SCHEMA, constraints={"positive": "id > 0"}).snapshot()
+    assert snapshot.properties == {"delta.constraints.positive": "id > 0"}
+    assert snapshot.protocol.min_writer_version == 3
+    with pytest.raises(deltaic.InvalidPredicate):
+        deltaic.Table.create(root / "not", SCHEMA, constraints={"positive": "di > 0"})
+
+
+@pytest.mark.parametrize(
+    ("properties", "error", "says"),
+    [
+        ({"delta.apendOnly": "true"}, ValueError, "delta.appendOnly"),
+        ({"delta.appendOnly": "yes"}, ValueError, "true or false"),
+        ({"delta.isolationLevel": "SnapshotIsolation"}, ValueError, "WriteSerializable"),
+        ({"delta.feature.rowTraking": "supported"}, ValueError, "rowTracking"),
+        ({"delta.feature.catalogManaged": "supported"}, deltaic.UnsupportedFeature, "catalogManaged"),
+        ({"delta.columnMapping.maxColumnId": "9"}, ValueError, "not for users"),
+        ({"delta.constraints.c": "id > 0"}, ValueError, "constraint"),
+    ],
+    ids=str,
+)
+def test_a_wrong_property_is_refused(
+    root: Path, properties: dict[str, str], error: type[Exception], says: str
+) -> None:
+    with pytest.raises(error) as caught:
+        deltaic.Table.create(root, SCHEMA, properties=properties)
+    assert says in str(caught.value)
+    assert not root.exists()
+
+
+def test_a_table_in_the_place_of_another(root: Path) -> None:
+    old = deltaic.Table.create(root, SCHEMA, properties={"delta.enableRowTracking": "true", "k": "v"})
+    old.append(pa.table({"id": [1, 2], "day": [None, None]}, SCHEMA))
+    schema = pa.schema([("n", pa.string())])
+    tracked = {"delta.enableRowTracking": "true"}
+    table = deltaic.Table.create(root, schema, properties=tracked, if_exists="replace", name="new")
+    snapshot = table.snapshot()
+    assert (snapshot.version, snapshot.num_files, snapshot.metadata.name) == (2, 0, "new")
+    assert snapshot.metadata.id == old.snapshot(version=0).metadata.id
+    assert "k" not in snapshot.properties
+    assert table.history(1)[0].operation == "CREATE OR REPLACE TABLE"
+    assert table.snapshot(version=1).scan().count() == 2
+    table.append(pa.table({"n": ["a"]}))
+    assert table.snapshot().scan(row_ids=True).to_arrow()["_row_id"].to_pylist() == [2]
+    assert table.check(deep=True).is_healthy

@@ -19,6 +19,7 @@ from tests.house.markdown import TOP, blocks, run_python
 
 DOCUMENTS = sorted([*TOP.glob("*.md"), *TOP.glob("docs/**/*.md"), *TOP.glob("benches/**/*.md")])
 PAGES = [
+    "docs/alter.md",
     "docs/python.md",
     "docs/engines.md",
     "docs/errors.md",

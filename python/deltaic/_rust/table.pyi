@@ -1,4 +1,4 @@
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import final
 
 from .changes import Changes
@@ -56,22 +56,26 @@ class Table:
         schema: object,
         *,
         partition_by: list[str],
+        cluster_by: list[str],
         properties: dict[str, str],
         name: str | None,
         description: str | None,
+        constraints: dict[str, str],
         if_exists: str,
         commit_info: str | None,
         upkeep: bool,
     ) -> Commit | None:
-        """Writes version 0: protocol and metadata (protocol: Change Metadata, Protocol Evolution).
+        """Writes version 0: protocol, metadata and domains (protocol: Change Metadata, Protocol Evolution).
 
         Args:
             schema: Anything with `__arrow_c_schema__`.
             partition_by: Top-level columns, outermost first.
-            properties: The configuration.
+            cluster_by: Columns, and fields of structs, named as in predicates.
+            properties: The configuration, and what asks for features and a protocol.
             name: A name for people.
             description: A description for people.
-            if_exists: `"error"` or `"ignore"`.
+            constraints: CHECK constraints by name, in SQL.
+            if_exists: `"error"`, `"ignore"` or `"replace"`.
             commit_info: The user's entries as the text of a JSON object.
             upkeep: Whether the version's checksum is written beside it.
 
@@ -79,7 +83,8 @@ class Table:
             None when the table was there already and `if_exists` is `"ignore"`.
 
         Raises:
-            TableExists, SchemaMismatch, UnsupportedFeature, StorageError, ValueError.
+            TableExists, SchemaMismatch, UnsupportedFeature, InvalidPredicate, UnsupportedExpression,
+            StorageError, ValueError.
         """
 
     def snapshot(self, *, version: int | None = None, timestamp_ms: int | None = None) -> Snapshot:
@@ -194,6 +199,23 @@ class Table:
 
     def pause(self, nth: int) -> None:
         """Waits, by chance, before something is tried again for the nth time that others were quicker."""
+
+    def alter(
+        self, changes: str, types: Sequence[object], *, options: dict[str, object], known: Snapshot
+    ) -> Commit:
+        """Changes what the table says of itself (protocol: Change Metadata, Protocol Evolution).
+
+        Args:
+            changes: A JSON list of the changes, as `deltaic.alter_json` writes it.
+            types: The Arrow types that the text names by their place, each with `__arrow_c_schema__`.
+            options: As for `transaction`; `row_level` says whether the changes are made anew where another
+                commit changed the table.
+            known: The snapshot to start from.
+
+        Raises:
+            SchemaMismatch, ConstraintViolation, InvalidPredicate, UnsupportedExpression, UnsupportedFeature,
+            CommitConflict, CommitUnknown, StorageError, ValueError.
+        """
 
     def append(self, data: object, *, options: dict[str, object], known: Snapshot | None = None) -> Commit:
         """Writes data files and commits them as a blind append (protocol: Add File and Remove File).

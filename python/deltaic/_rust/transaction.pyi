@@ -1,3 +1,4 @@
+from collections.abc import Sequence
 from typing import final
 
 from .arrow_table import ArrowTable
@@ -56,8 +57,24 @@ class Transaction:
             ValueError, PathEscape, UnsupportedFeature, StorageError.
         """
 
-    def remove(self, paths: list[str]) -> None:
+    def alter(self, changes: str, types: Sequence[object]) -> None:
+        """Stages changes of what the table says of itself (protocol: Change Metadata, Protocol Evolution).
+
+        Args:
+            changes: A JSON list of the changes, as `deltaic.alter_json` writes it.
+            types: The Arrow types that the text names by their place, each with `__arrow_c_schema__`.
+
+        Raises:
+            ValueError, SchemaMismatch, ConstraintViolation, InvalidPredicate, UnsupportedExpression,
+            UnsupportedFeature.
+        """
+
+    def remove(self, paths: list[str], *, data_change: bool = True) -> None:
         """Stages that live files go (protocol: Add File and Remove File).
+
+        Args:
+            paths: As the log has them.
+            data_change: Whether rows go with them.
 
         Raises:
             ValueError, ConstraintViolation, UnsupportedFeature.

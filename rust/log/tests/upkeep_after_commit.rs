@@ -95,6 +95,8 @@ async fn a_new_table_has_a_checksum() -> Result<()> {
                 )],
             },
             partition_columns: Vec::new(),
+            cluster_by: Vec::new(),
+            constraints: BTreeMap::new(),
             properties: [("delta.enableInCommitTimestamps".to_owned(), "true".to_owned())].into(),
             name: None,
             description: Some("räder".to_owned()),

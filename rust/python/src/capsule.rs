@@ -16,7 +16,7 @@ use arrow_array::{
     make_array,
 };
 use arrow_cast::{CastOptions, cast_with_options};
-use arrow_schema::{ArrowError, DataType, Schema, SchemaRef};
+use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 use deltaic_log::fault;
 use deltaic_protocol::{Error, ErrorKind};
 use pyo3::exceptions::PyTypeError;
@@ -42,6 +42,21 @@ impl<'py> FromPyObject<'_, 'py> for SchemaIn {
             .map_err(|_| not_arrow(&object, "__arrow_c_schema__"))?;
         let schema = guarded(|| Ok(import_schema(capsule.cast::<PyCapsule>().map_err(PyErr::from)?)?))?;
         Ok(Self(schema))
+    }
+}
+
+/// An Arrow field taken from anything with `__arrow_c_schema__`: a type has no name, and a schema is a struct.
+pub(crate) struct FieldIn(pub Field);
+
+impl<'py> FromPyObject<'_, 'py> for FieldIn {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        let capsule = object
+            .call_method0("__arrow_c_schema__")
+            .map_err(|_| not_arrow(&object, "__arrow_c_schema__"))?;
+        let field = guarded(|| Ok(import_field(capsule.cast::<PyCapsule>().map_err(PyErr::from)?)?))?;
+        Ok(Self(field))
     }
 }
 
@@ -116,6 +131,13 @@ fn not_arrow(object: &Borrowed<'_, '_, PyAny>, method: &str) -> PyErr {
 
 fn not_batches(error: ArrowError) -> PyErr {
     PyTypeError::new_err(format!("the Arrow data cannot be taken: {error}"))
+}
+
+fn import_field(capsule: &Bound<'_, PyCapsule>) -> PyResult<Field> {
+    let pointer = capsule.pointer_checked(Some(SCHEMA))?.cast::<FFI_ArrowSchema>();
+    // SAFETY: the name proves what the pointer points to; it is only read, and the capsule outlives the reading.
+    let field = unsafe { pointer.as_ref() };
+    Field::try_from(field).map_err(not_batches)
 }
 
 fn import_schema(capsule: &Bound<'_, PyCapsule>) -> PyResult<Schema> {

@@ -13,13 +13,15 @@ use deltaic_log::location::StorageOptions;
 use deltaic_log::snapshot::LoadOptions;
 use deltaic_log::time_travel::{version_at, version_since};
 use deltaic_log::transaction::{IfExists, NewTable, UserInfo, create};
-use deltaic_protocol::schema::schema_from_arrow;
+use deltaic_protocol::change::changes_from_json;
+use deltaic_protocol::schema::{ColumnName, schema_from_arrow};
 use deltaic_protocol::{Error, ErrorKind, Version};
+use deltaic_table::alter::alter;
 use deltaic_table::check::Depth;
 use deltaic_table::write::append_stream;
 use pyo3::prelude::*;
 
-use crate::capsule::{BatchesIn, SchemaIn};
+use crate::capsule::{BatchesIn, FieldIn, SchemaIn};
 use crate::changes::{Changes, End, Question, plan};
 use crate::check::{self, Report};
 use crate::commit::Commit;
@@ -82,7 +84,8 @@ impl Table {
         wait(py, async move { deltaic_log::committer::probe(&location).await })
     }
 
-    #[pyo3(signature = (schema, *, partition_by, properties, name, description, if_exists, commit_info, upkeep))]
+    #[pyo3(signature = (schema, *, partition_by, cluster_by, properties, name, description, constraints, if_exists,
+        commit_info, upkeep))]
     #[expect(
         clippy::too_many_arguments,
         reason = "the options of one verb, all named in Python"
@@ -92,9 +95,11 @@ impl Table {
         py: Python<'_>,
         schema: SchemaIn,
         partition_by: Vec<String>,
+        cluster_by: Vec<String>,
         properties: BTreeMap<String, String>,
         name: Option<String>,
         description: Option<String>,
+        constraints: BTreeMap<String, String>,
         if_exists: &str,
         commit_info: Option<&str>,
         upkeep: bool,
@@ -103,7 +108,9 @@ impl Table {
             Ok(NewTable {
                 schema: schema_from_arrow(&schema.0)?,
                 partition_columns: partition_by,
+                cluster_by: columns_named(&cluster_by)?,
                 properties,
+                constraints,
                 name,
                 description,
                 if_exists: IfExists::parse(if_exists)?,
@@ -275,6 +282,28 @@ impl Table {
         })
     }
 
+    #[pyo3(signature = (changes, types, *, options, known))]
+    fn alter(
+        &self,
+        py: Python<'_>,
+        changes: &str,
+        types: Vec<FieldIn>,
+        options: CommitOptions,
+        known: PyRef<'_, Snapshot>,
+    ) -> Answer<Commit> {
+        let snapshot = known.snapshot.clone();
+        let options = options.parse("WRITE")?.to_alter();
+        let allowed_roots = self.allowed_roots.clone();
+        let changes = guarded(|| {
+            let types: Vec<_> = types.into_iter().map(|field| field.0).collect();
+            Ok(changes_from_json(changes, &types)?)
+        })?;
+        let committed = wait(py, async move {
+            alter(&snapshot, &changes, &options, allowed_roots).await
+        })?;
+        Ok(committed.into())
+    }
+
     #[pyo3(signature = (data, *, options, known=None))]
     fn append(
         &self,
@@ -295,4 +324,8 @@ impl Table {
         })?;
         Ok(committed.into())
     }
+}
+
+fn columns_named(names: &[String]) -> deltaic_protocol::Result<Vec<ColumnName>> {
+    names.iter().map(|name| ColumnName::parse(name)).collect()
 }

@@ -5,15 +5,17 @@ use std::sync::Arc;
 
 use deltaic_log::snapshot::WithStatistics;
 use deltaic_protocol::Result;
+use deltaic_protocol::change::changes_from_json;
 use deltaic_table::transaction::TableTransaction;
 use pyo3::prelude::*;
 use tokio::sync::Mutex;
 
 use crate::arrow_table::ArrowTable;
-use crate::capsule::BatchesIn;
+use crate::capsule::{BatchesIn, FieldIn};
 use crate::commit::Commit;
 use crate::commit_options::CommitOptions;
 use crate::error::Answer;
+use crate::fault::guarded;
 use crate::runtime::wait;
 use crate::snapshot::Snapshot;
 use crate::source::wait_reading;
@@ -99,9 +101,24 @@ impl Transaction {
         wait(py, async move { staged.lock().await.add(&files).await })
     }
 
-    fn remove(&self, py: Python<'_>, paths: Vec<String>) -> Answer<()> {
+    fn alter(&self, py: Python<'_>, changes: &str, types: Vec<FieldIn>) -> Answer<()> {
+        let changes = guarded(|| {
+            let types: Vec<_> = types.into_iter().map(|field| field.0).collect();
+            Ok(changes_from_json(changes, &types)?)
+        })?;
         let staged = Arc::clone(&self.staged);
-        wait(py, async move { staged.lock().await.remove(&paths).await })
+        let allowed_roots = self.allowed_roots.clone();
+        wait(py, async move {
+            staged.lock().await.alter(&changes, allowed_roots).await
+        })
+    }
+
+    #[pyo3(signature = (paths, *, data_change=true))]
+    fn remove(&self, py: Python<'_>, paths: Vec<String>, data_change: bool) -> Answer<()> {
+        let staged = Arc::clone(&self.staged);
+        wait(py, async move {
+            staged.lock().await.remove(&paths, data_change).await
+        })
     }
 
     fn delete_rows(&self, py: Python<'_>, rows: BTreeMap<String, Vec<u64>>) -> Answer<u64> {

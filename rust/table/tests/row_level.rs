@@ -66,7 +66,7 @@ fn rows_of(path: &str, rows: &[u64]) -> Rows {
 /// The rows that are deleted; of a file that is gone all of them.
 async fn deleted(table: &TableBuilder) -> Result<Rows> {
     let snapshot = open(table).await?;
-    let adds = whole_adds(&snapshot, &FILES.map(str::to_owned)).await?;
+    let adds = whole_adds(&snapshot, Some(&FILES.map(str::to_owned))).await?;
     let mut found = Rows::new();
     for path in FILES {
         let Some(add) = adds.iter().find(|add| add.path == path) else {

@@ -20,24 +20,31 @@ use super::{from_checkpoint, from_lines};
 use crate::reconcile::Survivors;
 use crate::snapshot::Snapshot;
 
-/// The adds of the live files of paths, in no order; a path that no live file has is passed over. Every field is as the
-/// log has it; statistics that a checkpoint has as columns alone become text. Must be called inside a runtime.
+/// The adds of the live files of paths, of all live files where none are told, in no order; a path that no live file has is
+/// passed over. Every field is as the log has it, but that `dataChange` is false; statistics that a checkpoint has as
+/// columns alone become text. Must be called inside a runtime.
 ///
 /// Only files of the log that name one of them are read.
 ///
 /// # Errors
 ///
 /// `CorruptLog` where the log is not what it was when the snapshot was opened; the store's.
-pub async fn whole_adds(snapshot: &Snapshot, paths: &[String]) -> Result<Vec<Add>> {
+pub async fn whole_adds(snapshot: &Snapshot, paths: Option<&[String]>) -> Result<Vec<Add>> {
     let form = AddForm::of(snapshot)?;
-    let wanted: HashSet<LogicalFileKey<'_>> =
-        paths.iter().map(|path| LogicalFileKey::new(path, None)).collect();
+    let keys = |paths: &'_ [String]| -> HashSet<String> {
+        let keys = paths.iter().map(|path| LogicalFileKey::new(path, None));
+        keys.map(|key| key.path().to_owned()).collect()
+    };
+    let wanted = paths.map(keys);
     let chosen = |survivors: &Survivors| {
+        let Some(wanted) = &wanted else {
+            return survivors.clone();
+        };
         let keys = &survivors.files.keys;
         let mut live = vec![false; survivors.live.len()];
         for row in survivors.live.set_indices() {
             if let Some(live) = live.get_mut(row) {
-                *live = wanted.contains(&LogicalFileKey::new(keys.path(row), None));
+                *live = wanted.contains(LogicalFileKey::new(keys.path(row), None).path());
             }
         }
         Survivors {
@@ -50,7 +57,11 @@ pub async fn whole_adds(snapshot: &Snapshot, paths: &[String]) -> Result<Vec<Add
         form: &form,
         adds: Vec::new(),
     };
-    from_checkpoint::write_adds(&adds, &mut found).await?;
+    let written = from_checkpoint::write_adds(&adds, &mut found).await;
+    written.map_err(|error| match snapshot.checkpoint() {
+        Some(checkpoint) => checkpoint.locate(error),
+        None => error,
+    })?;
     let files = standing_files(&adds, &[]);
     from_lines::write_lines(snapshot.location(), files, snapshot.max_line_bytes(), &mut found).await?;
     Ok(found.adds)

@@ -4,14 +4,15 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use deltaic_protocol::actions::{Format, Metadata};
-use deltaic_protocol::features::protocol_for;
+use deltaic_protocol::change::{Form, Moment, TableChange, change, created};
 use deltaic_protocol::in_commit_timestamp::InCommitTimestamps;
-use deltaic_protocol::schema::{DataType, PrimitiveType, StructType};
+use deltaic_protocol::schema::{ColumnName, DataType, PrimitiveType, StructType};
 use deltaic_protocol::{Error, ErrorKind, Result, Version};
 use serde_json::json;
 
 use super::commit_info::Provenance;
-use super::{Committed, IsolationLevel, Operation, UserInfo, time_of};
+use super::replace::replace;
+use super::{Committed, IsolationLevel, Operation, Proposal, UserInfo, time_of};
 use crate::clock::{new_id, now_ms};
 use crate::committer::{Committer, Outcome};
 use crate::listing::Listing;
@@ -26,6 +27,8 @@ pub enum IfExists {
     Error,
     /// Leave it as it is.
     Ignore,
+    /// Put the new table in its place, as the next version of its history.
+    Replace,
 }
 
 impl IfExists {
@@ -34,9 +37,10 @@ impl IfExists {
         match text {
             "error" => Ok(Self::Error),
             "ignore" => Ok(Self::Ignore),
+            "replace" => Ok(Self::Replace),
             other => Err(Error::new(
                 ErrorKind::InvalidArgument,
-                format!("if_exists is {other:?}; it can be \"error\" or \"ignore\""),
+                format!("if_exists is {other:?}; it can be \"error\", \"ignore\" or \"replace\""),
             )),
         }
     }
@@ -49,8 +53,12 @@ pub struct NewTable {
     pub schema: StructType,
     /// The columns to partition by.
     pub partition_columns: Vec<String>,
-    /// Table properties.
+    /// The columns by which files are arranged; none where they are not.
+    pub cluster_by: Vec<ColumnName>,
+    /// Table properties; those that ask for a feature or a protocol are not kept as properties.
     pub properties: BTreeMap<String, String>,
+    /// CHECK constraints: their names, and what must be true in each row, in SQL.
+    pub constraints: BTreeMap<String, String>,
     /// A name for people.
     pub name: Option<String>,
     /// A description for people.
@@ -65,31 +73,17 @@ pub struct NewTable {
 
 /// Makes a table; none where there is one already and that is to be ignored.
 ///
+/// The table is given the least protocol for what it is to have, and all that follows from that: see
+/// [`created`](deltaic_protocol::change::created). Whether its rows can be written here is not asked.
+///
 /// Protocol: *Change Metadata*, *Protocol Evolution*: the first version holds both actions.
 pub async fn create(location: &Arc<TableLocation>, table: NewTable) -> Result<Option<Committed>> {
-    let metadata = metadata_of(&table)?;
-    let protocol = protocol_for(&metadata, &table.schema)?;
-    let exists = || match table.if_exists {
-        IfExists::Ignore => Ok(None),
-        IfExists::Error => Err(Error::new(ErrorKind::TableExists, "there is a table already")
-            .with("path", location.uri())
-            .hint("open it with deltaic.Table, or pass if_exists=\"ignore\"")),
-    };
-    if newest_version(&Listing::whole(location).await?).is_some() {
-        return exists();
-    }
-    let operation = Operation {
-        name: "CREATE TABLE",
-        parameters: vec![
-            ("partitionBy", json!(metadata.partition_columns).to_string()),
-            ("description", json!(metadata.description).to_string()),
-            ("isManaged", "false".to_owned()),
-            ("properties", json!(metadata.configuration).to_string()),
-        ],
-        metrics: Vec::new(),
-    };
     let timestamp_ms = now_ms();
-    let times = InCommitTimestamps::of(&protocol, &metadata)?;
+    let form = new_form(&table, timestamp_ms)?;
+    if newest_version(&Listing::whole(location).await?).is_some() {
+        return exists(location, &table).await;
+    }
+    let times = InCommitTimestamps::of(&form.protocol, &form.metadata)?;
     let txn_id = new_id();
     let about = Provenance {
         timestamp_ms,
@@ -100,24 +94,23 @@ pub async fn create(location: &Arc<TableLocation>, table: NewTable) -> Result<Op
         keeps_row_ids: None,
         txn_id: &txn_id,
     };
-    let info = operation.to_commit_info(&table.user, &about);
-    let lines = [
-        json!({ "commitInfo": info }),
-        json!({ "protocol": protocol }),
-        json!({ "metaData": metadata }),
-    ];
-    let commit: String = lines.iter().map(|line| line.to_string() + "\n").collect();
+    let info = operation_of("CREATE TABLE", &table, &form.metadata).to_commit_info(&table.user, &about);
+    let first = Proposal {
+        protocol: Some(form.protocol),
+        metadata: Some(form.metadata),
+        domains: form.domains,
+        ..Proposal::default()
+    };
+    let commit = first.to_bytes(&info)?;
     location.prepare().await?;
-    let mut outcome = location
-        .propose(Version::ZERO, commit.clone().into_bytes())
-        .await?;
+    let mut outcome = location.propose(Version::ZERO, commit.clone()).await?;
     if !matches!(outcome, Outcome::Committed(_)) {
         // A store can lose an answer and be asked again: what stands there may be this very commit.
         outcome = match location.read_commit(Version::ZERO).await {
-            Ok(Some(found)) if found == commit.as_bytes() => Outcome::Committed(Version::ZERO),
+            Ok(Some(found)) if found == commit => Outcome::Committed(Version::ZERO),
             Ok(Some(_)) => Outcome::Lost(Version::ZERO),
             // That the name was taken may be the answer to this very commit, asked again.
-            _ if table.if_exists == IfExists::Error => Outcome::Unknown(Version::ZERO),
+            _ if table.if_exists != IfExists::Ignore => Outcome::Unknown(Version::ZERO),
             _ => outcome,
         };
     }
@@ -129,7 +122,7 @@ pub async fn create(location: &Arc<TableLocation>, table: NewTable) -> Result<Op
             conflicts_resolved: Vec::new(),
             skipped: false,
             upkept: {
-                let bytes = || Ok(commit.clone().into_bytes());
+                let bytes = || Ok(commit.clone());
                 let made = OwnCommit {
                     location,
                     read: None,
@@ -139,7 +132,7 @@ pub async fn create(location: &Arc<TableLocation>, table: NewTable) -> Result<Op
                 keep_up(made, table.upkeep).await
             },
         })),
-        Outcome::Lost(_) => exists(),
+        Outcome::Lost(_) => exists(location, &table).await,
         Outcome::Unknown(version) => Err(Error::new(
             ErrorKind::CommitUnknown,
             "whether the table was made could not be learnt: the store gave no clear answer",
@@ -148,6 +141,55 @@ pub async fn create(location: &Arc<TableLocation>, table: NewTable) -> Result<Op
         .with("version", version)
         .hint("open the table to see whether it is there")),
     }
+}
+
+/// What becomes of a new table where there is one already.
+async fn exists(location: &Arc<TableLocation>, table: &NewTable) -> Result<Option<Committed>> {
+    match table.if_exists {
+        IfExists::Ignore => Ok(None),
+        IfExists::Replace => replace(location, table).await.map(Some),
+        IfExists::Error => Err(Error::new(ErrorKind::TableExists, "there is a table already")
+            .with("path", location.uri())
+            .hint("open it with deltaic.Table, or pass if_exists=\"ignore\"")),
+    }
+}
+
+/// What the commit says about itself, as delta-spark does.
+pub(super) fn operation_of(name: &'static str, table: &NewTable, metadata: &Metadata) -> Operation {
+    let clustering: Vec<String> = table.cluster_by.iter().map(ToString::to_string).collect();
+    Operation {
+        name,
+        parameters: vec![
+            ("partitionBy", json!(metadata.partition_columns).to_string()),
+            ("clusterBy", json!(clustering).to_string()),
+            ("description", json!(metadata.description).to_string()),
+            ("isManaged", "false".to_owned()),
+            ("properties", json!(metadata.configuration).to_string()),
+        ],
+        metrics: Vec::new(),
+    }
+}
+
+/// What the table will say of itself.
+pub(super) fn new_form(table: &NewTable, timestamp_ms: i64) -> Result<Form> {
+    let mut moment = Moment {
+        version: Version::ZERO,
+        timestamp_ms,
+        new_id: &mut new_id,
+    };
+    let mut form = created(metadata_of(table)?, &table.properties, &mut moment)?;
+    for (name, expression) in &table.constraints {
+        let constraint = TableChange::AddConstraint {
+            name: name.clone(),
+            expression: expression.clone(),
+        };
+        form = change(&form, &constraint, &mut moment)?;
+    }
+    if !table.cluster_by.is_empty() {
+        let clustering = TableChange::SetClustering(table.cluster_by.clone());
+        form = change(&form, &clustering, &mut moment)?;
+    }
+    Ok(form)
 }
 
 fn twice(names: &[String]) -> Option<&String> {
@@ -197,25 +239,6 @@ fn metadata_of(table: &NewTable) -> Result<Metadata> {
     if table.partition_columns.len() == table.schema.fields.len() {
         return wrong("a table cannot be partitioned by every column: one must hold data".to_owned());
     }
-    let mut configuration: BTreeMap<String, Option<String>> = table
-        .properties
-        .iter()
-        .map(|(key, value)| (key.clone(), Some(value.clone())))
-        .collect();
-    let tracks_rows = table.properties.get("delta.enableRowTracking");
-    if tracks_rows.is_some_and(|value| value.trim().eq_ignore_ascii_case("true")) {
-        // Where rows that are copied will keep their ids: under names that no column has.
-        for (property, name) in [
-            ("delta.rowTracking.materializedRowIdColumnName", "_row-id-col"),
-            (
-                "delta.rowTracking.materializedRowCommitVersionColumnName",
-                "_row-commit-version-col",
-            ),
-        ] {
-            let unique = || Some(format!("{name}-{}", new_id()));
-            configuration.entry(property.to_owned()).or_insert_with(unique);
-        }
-    }
     let metadata = Metadata {
         id: new_id(),
         name: table.name.clone(),
@@ -226,13 +249,11 @@ fn metadata_of(table: &NewTable) -> Result<Metadata> {
         },
         schema_string: table.schema.to_json(),
         partition_columns: table.partition_columns.clone(),
-        configuration,
+        configuration: BTreeMap::new(),
         created_time: Some(now_ms()),
     };
     // What is written must be what is read back.
     let schema = metadata.schema()?;
-    deltaic_protocol::properties::indexed_columns(&metadata)
-        .map_err(|error| Error::new(ErrorKind::InvalidArgument, error.to_string()))?;
     debug_assert_eq!(
         schema, table.schema,
         "a schema changes on its way through the log"

@@ -1,5 +1,6 @@
 //! A change of a table: propose, check what a winner did, propose again.
 
+mod alter;
 mod append;
 mod attempts;
 mod commit;
@@ -12,12 +13,16 @@ mod model;
 mod proposal;
 mod read_set;
 mod rebase;
+mod replace;
 mod rerun;
 mod row_level;
 #[cfg(test)]
 mod samples;
 mod winner;
 
+pub use alter::{
+    AlterOptions, Proved, RowProof, Staging, alter, form_of, operation_of, stage, stage_changes, staged_form,
+};
 pub use append::{Append, append};
 pub use commit::{Transaction, United, Vectors, already_done};
 pub use commit_info::{Operation, UserInfo};

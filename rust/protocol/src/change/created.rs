@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use super::sound::ensure_sound;
 use super::{Form, Moment};
 use crate::actions::{Metadata, Protocol};
-use crate::features::needed_features;
+use crate::features::{ensure_changeable, needed_features};
 use crate::schema::evolution::ensure_names;
 use crate::{Error, ErrorKind, Result, properties};
 
@@ -18,7 +18,8 @@ use crate::{Error, ErrorKind, Result, properties};
 ///
 /// # Errors
 ///
-/// As [`super::change`], and `InvalidArgument` for columns whose names cannot be written.
+/// As [`super::change`], and `InvalidArgument` for columns whose names cannot be written. `UnsupportedFeature` names a
+/// type that is not known, or what the table would need and is not kept here.
 ///
 /// ```
 /// use deltaic_protocol::Version;
@@ -67,6 +68,7 @@ pub fn created(
     properties::follow(&empty, &mut form, moment)?;
     ensure_names(&form.schema()?, form.mapping()?)?;
     ensure_sound(&form, &empty)?;
+    ensure_changeable(&form.protocol, &form.metadata, &form.schema()?)?;
     Ok(form)
 }
 
@@ -114,6 +116,17 @@ mod tests {
         let timed = make(LONG, &[("delta.enableInCommitTimestamps", "true")])?;
         let times = InCommitTimestamps::of(&timed.protocol, &timed.metadata)?;
         assert_eq!(times, InCommitTimestamps::FromTheStart);
+        let feed = make(
+            LONG,
+            &[
+                ("delta.enableChangeDataFeed", "true"),
+                ("delta.appendOnly", "true"),
+            ],
+        )?;
+        assert_eq!(
+            feed.protocol,
+            protocol(1, 7, &["appendOnly", "changeDataFeed", "invariants"])
+        );
         let ntz = make(
             &LONG.replace("long", "timestamp_ntz"),
             &[("delta.feature.v2Checkpoint", "supported")],
@@ -122,6 +135,21 @@ mod tests {
         assert_eq!(ntz.protocol.reader_features, Some(readers));
         assert!(ntz.metadata.configuration.is_empty());
         Ok(())
+    }
+
+    #[test]
+    fn what_is_not_kept_here_is_refused_by_its_name() {
+        let refused = |made: Result<Form>| made.err().map(|error| error.kind());
+        for made in [
+            make(&LONG.replace("long", "quaternion"), &[]),
+            make(LONG, &[("delta.feature.catalogManaged", "supported")]),
+            make(LONG, &[("delta.enableIcebergCompatV3", "true")]),
+        ] {
+            assert_eq!(refused(made), Some(ErrorKind::UnsupportedFeature));
+        }
+        // No table can promise so little.
+        let level = ("delta.isolationLevel", "SnapshotIsolation");
+        assert_eq!(refused(make(LONG, &[level])), Some(ErrorKind::InvalidArgument));
     }
 
     #[test]

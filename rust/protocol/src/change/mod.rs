@@ -9,6 +9,8 @@ mod depends;
 mod domains;
 mod duties;
 mod form;
+mod from_json;
+mod replaced;
 mod sound;
 #[cfg(test)]
 mod tests;
@@ -18,6 +20,8 @@ use std::collections::BTreeMap;
 pub use created::created;
 pub use duties::{Duty, duties};
 pub use form::{Form, FormActions};
+pub use from_json::changes_from_json;
+pub use replaced::replaced;
 
 use crate::features::{Traces, drop_feature, ensure_changeable, needed_features, upgraded};
 use crate::schema::evolution::{Place, merged};

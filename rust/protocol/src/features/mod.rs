@@ -5,7 +5,6 @@
 mod contradictions;
 mod drop;
 mod maintenance;
-mod new_table;
 mod page;
 mod removal;
 mod support;
@@ -17,7 +16,6 @@ mod upgrade;
 pub use contradictions::{Contradiction, contradictions};
 pub use drop::{Traces, drop_feature};
 pub use maintenance::{Maintenance, ensure_maintainable};
-pub use new_table::protocol_for;
 pub use page::features_page;
 pub use removal::{ensure_removable, ensure_vectors_writable};
 pub use support::{
@@ -25,4 +23,5 @@ pub use support::{
     supports_for_writers,
 };
 pub use table::{FEATURES, Feature, Kind, Support, feature};
+pub(crate) use upgrade::names_in;
 pub use upgrade::{needed_features, upgraded, with_features};

@@ -1,10 +1,10 @@
-//! The laws of the gate, and of the protocol of a new table.
+//! The laws of the gate.
 
 use serde_json::json;
 
 use super::{
-    FEATURES, LogTail, Support, ensure_appendable, ensure_checkpointable, ensure_openable, ensure_readable,
-    protocol_for,
+    FEATURES, LogTail, Support, ensure_appendable, ensure_changeable, ensure_checkpointable, ensure_openable,
+    ensure_readable,
 };
 use crate::actions::{Metadata, Protocol};
 use crate::samples::{self, protocol};
@@ -160,7 +160,7 @@ fn a_type_that_is_not_known_is_a_matter_of_rows() -> Result<()> {
     for result in [
         ensure_readable(&plain, &metadata, &schema),
         ensure_appendable(&plain, &metadata, &schema),
-        protocol_for(&metadata, &schema).map(|_| ()),
+        ensure_changeable(&plain, &metadata, &schema),
     ] {
         assert!(
             result
@@ -308,34 +308,5 @@ fn a_protocol_without_the_lists_it_needs_is_damage() -> Result<()> {
     assert!(
         ensure_readable(&mixed, &plain, &schema).is_err_and(|error| error.kind() == ErrorKind::CorruptLog)
     );
-    Ok(())
-}
-
-/// protocol: table-features-for-new-and-existing-tables.2, table-features-for-new-and-existing-tables.3,
-/// table-features-for-new-and-existing-tables.4
-#[test]
-fn a_new_table_asks_for_no_more_than_it_needs() -> Result<()> {
-    let (plain, schema) = metadata(PLAIN, &[("delta.appendOnly", "true")])?;
-    assert_eq!(protocol_for(&plain, &schema)?, protocol(1, 2, &[]));
-    let (feed, schema) = metadata(PLAIN, &[("delta.enableChangeDataFeed", "true")])?;
-    assert_eq!(
-        protocol_for(&feed, &schema)?,
-        protocol(1, 7, &["appendOnly", "changeDataFeed", "invariants"])
-    );
-    let (ntz, schema) = metadata(&PLAIN.replace("long", "timestamp_ntz"), &[])?;
-    let made = protocol_for(&ntz, &schema)?;
-    assert_eq!((made.min_reader_version, made.min_writer_version), (3, 7));
-    assert_eq!(made.reader_features, Some(vec!["timestampNtz".to_owned()]));
-    for property in [
-        ("delta.columnMapping.mode", "name"),
-        ("delta.feature.clustering", "supported"),
-        ("delta.constraints.c", "a > 0"),
-    ] {
-        let (metadata, schema) = metadata(PLAIN, &[property])?;
-        assert!(
-            refused(protocol_for(&metadata, &schema).map(|_| ())).is_some(),
-            "{property:?}"
-        );
-    }
     Ok(())
 }

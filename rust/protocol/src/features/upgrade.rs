@@ -209,7 +209,7 @@ fn implied(reader: i32, writer: i32) -> impl Iterator<Item = &'static Feature> {
 }
 
 /// All features that a protocol lists or stands for, as it spells them.
-pub(super) fn names_in(protocol: &Protocol) -> BTreeSet<String> {
+pub(crate) fn names_in(protocol: &Protocol) -> BTreeSet<String> {
     let lists = [&protocol.reader_features, &protocol.writer_features];
     let listed = lists.into_iter().flatten().flatten().cloned();
     let versions = (protocol.min_reader_version, protocol.min_writer_version);

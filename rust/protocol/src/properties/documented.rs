@@ -142,7 +142,7 @@ pub static PROPERTIES: &[Property] = &[
     choice("delta.columnMapping.mode", &["none", "id", "name"], Some("none")),
     by(WRITERS, integer_from("delta.columnMapping.maxColumnId", 0, Some("0"))),
     by(WRITERS, boolean_of("delta.columnMapping.hasDroppedOrRenamed", FALSE)),
-    choice("delta.isolationLevel", &["Serializable", "WriteSerializable", "SnapshotIsolation"], Some("Serializable")),
+    choice("delta.isolationLevel", &["Serializable", "WriteSerializable"], Some("Serializable")),
     boolean_of("delta.enableRowTracking", FALSE),
     boolean_of("delta.rowTrackingSuspended", FALSE),
     by(WRITERS, text_of("delta.rowTracking.materializedRowIdColumnName", None)),

@@ -48,6 +48,7 @@ impl TableTransaction {
         if self.is_done() {
             return Ok(0); // and the stream is not read
         }
+        self.ensure_takes_files()?;
         let mut writer = TableWriter::try_new(&self.snapshot, &batches.schema())?;
         match write_stream(&mut writer, batches).await {
             Ok(written) => {

@@ -1,7 +1,9 @@
 //! The end of a transaction: one commit of all that is staged, or nothing.
 
-use deltaic_log::transaction::{Committed, DecidedBy, Gate, Operation, Transaction};
-use deltaic_protocol::features::{ensure_appendable, ensure_removable, ensure_vectors_writable};
+use deltaic_log::transaction::{Committed, DecidedBy, Gate, Operation, Transaction, operation_of};
+use deltaic_protocol::features::{
+    ensure_appendable, ensure_changeable, ensure_removable, ensure_vectors_writable,
+};
 use deltaic_protocol::{ErrorKind, Result};
 
 use super::TableTransaction;
@@ -42,9 +44,12 @@ impl TableTransaction {
 
     async fn attempt(&mut self) -> Result<Committed> {
         let snapshot = self.snapshot.clone();
-        let mut transaction = Transaction::try_new(&snapshot, self.operation(), self.gate())?;
+        let (operation, gate) = (self.operation(), self.gate());
+        let name = operation.name;
+        let mut transaction = Transaction::try_new(&snapshot, operation, gate)?;
         transaction.read = self.read.clone();
         transaction.proposal = std::mem::take(&mut self.proposal);
+        transaction.proposal.operation = name.to_owned();
         transaction.proposal.decided_by = self.decided_by();
         transaction.user = self.options.user.clone();
         transaction.max_attempts = self.options.max_attempts;
@@ -63,6 +68,9 @@ impl TableTransaction {
     /// What must hold of the table for what is staged.
     fn gate(&self) -> Gate {
         let mut removes = self.proposal.removes.iter();
+        if !self.altered.is_empty() && !self.has_files() {
+            return ensure_changeable;
+        }
         if self.vectors_added > 0 {
             ensure_vectors_writable
         } else if removes.any(|remove| remove.data_change) {
@@ -82,6 +90,9 @@ impl TableTransaction {
     }
 
     fn operation(&self) -> Operation {
+        if !self.altered.is_empty() && !self.has_files() {
+            return operation_of(&self.altered);
+        }
         let count = |number: usize| i64::try_from(number).unwrap_or(i64::MAX);
         let long = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
         let (appended, removes) = (&self.appended, &self.proposal.removes);

@@ -33,7 +33,7 @@ impl TableTransaction {
             return Ok(0);
         }
         let paths: Vec<String> = rows.keys().cloned().collect();
-        let adds = whole_adds(&snapshot, &paths).await?;
+        let adds = whole_adds(&snapshot, Some(&paths)).await?;
         let mut adds: HashMap<String, Add> = adds.into_iter().map(|add| (key(&add.path), add)).collect();
         let mut files = Vec::with_capacity(rows.len());
         for (path, positions) in rows {

@@ -65,6 +65,7 @@ impl TableTransaction {
         if self.is_done() {
             return Ok(());
         }
+        self.ensure_takes_files()?;
         self.ensure_new(&files).await?;
         let mut rows = 0u64;
         for file in &files {

@@ -2,6 +2,7 @@
 //!
 //! Protocol: *Requirements for Writers*, *Add File and Remove File*, *Transaction Identifiers*.
 
+mod alter;
 mod append;
 mod commit;
 mod delete_rows;
@@ -16,6 +17,7 @@ pub use options::TransactionOptions;
 
 use deltaic_log::Snapshot;
 use deltaic_log::transaction::{Committed, Proposal, ReadSet, already_done};
+use deltaic_protocol::change::TableChange;
 use deltaic_protocol::{Error, Result};
 
 use self::append::Appended;
@@ -33,6 +35,8 @@ pub struct TableTransaction {
     has_read_rows: bool,
     proposal: Proposal,
     appended: Appended,
+    /// What changes of the table itself.
+    altered: Vec<TableChange>,
     vectors: UnitedVectors,
     /// How many files got a vector, and how many rows went by these.
     vectors_added: u64,
@@ -59,6 +63,7 @@ impl TableTransaction {
                 ..Proposal::default()
             },
             appended: Appended::default(),
+            altered: Vec::new(),
             vectors: UnitedVectors::new(snapshot.location()),
             vectors_added: 0,
             deleted_rows: 0,

@@ -1,7 +1,7 @@
 //! How a transaction behaves.
 
 use deltaic_log::clock::Deadline;
-use deltaic_log::transaction::{IsolationLevel, UserInfo};
+use deltaic_log::transaction::{AlterOptions, IsolationLevel, UserInfo};
 use deltaic_log::upkeep::UpkeepPolicy;
 use deltaic_protocol::{Error, ErrorKind, Result};
 
@@ -54,6 +54,20 @@ impl Default for TransactionOptions {
 }
 
 impl TransactionOptions {
+    /// The same for changes of the table itself, which are made anew where rows would be united.
+    #[must_use]
+    pub fn to_alter(self) -> AlterOptions {
+        AlterOptions {
+            user: self.user,
+            max_attempts: self.max_attempts,
+            app_transaction: self.app_transaction,
+            isolation: self.isolation,
+            deadline: self.deadline,
+            upkeep: self.upkeep,
+            again: self.row_level,
+        }
+    }
+
     /// The operation of a name.
     ///
     /// Errors: `ValueError` for one that no transaction of files is; names have a meaning where winners are judged.

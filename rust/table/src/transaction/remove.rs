@@ -4,30 +4,38 @@ use std::collections::BTreeSet;
 
 use deltaic_log::clock::now_ms;
 use deltaic_protocol::actions::Remove;
-use deltaic_protocol::features::ensure_removable;
+use deltaic_protocol::features::{ensure_appendable, ensure_removable};
 use deltaic_protocol::{Error, ErrorKind, Result};
 
 use super::TableTransaction;
 use super::live_files::live_files;
 
 impl TableTransaction {
-    /// Stages that live files go, with all of their rows. Where one cannot go, none is staged.
+    /// Stages that live files go, with all of their rows. Where one cannot go, none is staged. Without a change of data their
+    /// rows are the caller's to keep, in files that are added.
     ///
     /// Errors: `ConstraintViolation` where the table is append-only; `ValueError` with the `path` that no live file has
     /// or that is staged already; `UnsupportedFeature`.
-    pub async fn remove(&mut self, paths: &[String]) -> Result<()> {
+    pub async fn remove(&mut self, paths: &[String], data_change: bool) -> Result<()> {
         let snapshot = self.snapshot.clone();
-        ensure_removable(snapshot.protocol(), snapshot.metadata(), snapshot.schema())
+        let gate = if data_change {
+            ensure_removable
+        } else {
+            ensure_appendable
+        };
+        gate(snapshot.protocol(), snapshot.metadata(), snapshot.schema())
             .map_err(|error| self.located(error))?;
         if self.is_done() || paths.is_empty() {
             return Ok(());
         }
+        self.ensure_takes_files()?;
         let adds = live_files(&snapshot, paths).await?;
         self.ensure_staged_once(adds.iter().map(|add| add.path.as_str()))?;
         let now = now_ms();
-        self.proposal
-            .removes
-            .extend(adds.iter().map(|add| Remove::of(add, now)));
+        self.proposal.removes.extend(adds.iter().map(|add| Remove {
+            data_change,
+            ..Remove::of(add, now)
+        }));
         Ok(())
     }
 

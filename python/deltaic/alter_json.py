@@ -1,0 +1,139 @@
+"""Changes of a table as the text that the core takes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import cast
+
+from deltaic.alter import AddColumn, Change, ChangeType, MergeSchema
+from deltaic.capsule import ArrowSchemaExportable
+
+__all__ = ["to_json"]
+
+_TEXTS = {"names", "columns"}
+_NUMBERS = {"reader", "writer", "type"}
+_FLAGS = {"first", "truncate_history"}
+_MAY_BE_NONE = {
+    ("SetName", "name"),
+    ("SetDescription", "description"),
+    ("SetDefault", "expression"),
+    ("SetComment", "comment"),
+    ("AddColumn", "comment"),
+    ("AddColumn", "within"),
+    ("AddColumn", "after"),
+    ("MoveColumn", "after"),
+}
+
+
+def to_json(changes: Sequence[Change]) -> tuple[str, list[ArrowSchemaExportable]]:
+    """Changes as the core takes them: JSON text, and beside it the Arrow types that the text names by place.
+
+    Raises:
+        TypeError: One is no change, or a part of it is not what it takes.
+        ValueError: A part of one is missing.
+
+    >>> from deltaic.alter import RenameColumn
+    >>> to_json([RenameColumn("a", "b")])
+    ('[{"change": "RenameColumn", "column": "a", "to": "b"}]', [])
+    """
+    types: list[ArrowSchemaExportable] = []
+    told = [_told(change, types) for change in changes]
+    return json.dumps(told), types
+
+
+def _told(change: Change, types: list[ArrowSchemaExportable]) -> dict[str, object]:
+    # The type says so already; a caller without a type checker gets the sentence.
+    if not isinstance(change, Change):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise TypeError(
+            f"a change is one of the classes of deltaic.alter, such as AddColumn, not {_name_of(change)}"
+        )
+    name = type(change).__name__
+    parts: dict[str, object]
+    if isinstance(change, AddColumn):
+        parts = _added(change, types)
+    elif isinstance(change, ChangeType):
+        parts = {"column": change.column, "type": _placed("type", change.type, types)}
+    elif isinstance(change, MergeSchema):
+        parts = {"type": _placed("schema", change.schema, types)}
+    else:
+        parts = dict(vars(change))
+    for part, value in parts.items():
+        parts[part] = _checked(name, part, value)
+    return {"change": name, **parts}
+
+
+def _checked(change: str, part: str, value: object) -> object:
+    """A part of a change in a form that JSON has."""
+    if value is None and (change, part) in _MAY_BE_NONE:
+        return None
+    if part == "values":
+        return _texts_by_name(change, value)
+    if part in _TEXTS:
+        if isinstance(value, str) or not isinstance(value, Sequence):
+            raise TypeError(f"{part} of {change} is a list of names: write {part}=[…]")
+        texts = cast("Sequence[object]", value)
+        return [_text(change, part, one) for one in texts]
+    if part in _NUMBERS:
+        if not isinstance(value, int) or isinstance(value, bool):
+            raise TypeError(f"{part} of {change} is a whole number, not {_name_of(value)}")
+        if not 0 <= value < 1 << 31:
+            raise ValueError(f"{part} of {change} cannot be {value}")
+        return value
+    if part in _FLAGS:
+        if not isinstance(value, bool):
+            raise TypeError(f"{part} of {change} is True or False, not {_name_of(value)}")
+        return value
+    return _text(change, part, value)
+
+
+def _texts_by_name(change: str, value: object) -> dict[str, str]:
+    if not isinstance(value, Mapping):
+        raise TypeError(f"values of {change} is a mapping of names to text, not {_name_of(value)}")
+    items = cast("Mapping[object, object]", value).items()
+    return {_text(change, "values", key): _text(change, "values", one) for key, one in items}
+
+
+def _text(change: str, part: str, value: object) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"{part} of {change} is text, not {_name_of(value)}: put it in quotes")
+    return value
+
+
+def _added(change: AddColumn, types: list[ArrowSchemaExportable]) -> dict[str, object]:
+    column: object = change.column
+    if isinstance(column, str):
+        if change.type is None:
+            raise ValueError(f"AddColumn({column!r}) needs a type, such as pyarrow.int64()")
+        name, told = column, change.type
+    else:
+        if change.type is not None:
+            raise TypeError("AddColumn takes a name and a type, or an Arrow field that has both")
+        found = getattr(column, "name", None)
+        if not isinstance(found, str):
+            raise TypeError(
+                f"AddColumn takes a name and a type, or an Arrow field such as a pyarrow.Field, "
+                f"not {_name_of(column)}"
+            )
+        name, told = found, change.column
+    return {
+        "name": name,
+        "type": _placed("type", told, types),
+        "comment": change.comment,
+        "within": change.within,
+        "after": change.after,
+        "first": change.first,
+    }
+
+
+def _placed(part: str, told: object, types: list[ArrowSchemaExportable]) -> int:
+    if not isinstance(told, ArrowSchemaExportable):
+        raise TypeError(
+            f"{part} is anything with __arrow_c_schema__, such as pyarrow.int64(), not {_name_of(told)}"
+        )
+    types.append(told)
+    return len(types) - 1
+
+
+def _name_of(value: object) -> str:
+    return type(value).__name__

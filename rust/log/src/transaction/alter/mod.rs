@@ -1,0 +1,151 @@
+//! Changing what a table says of itself: the verb, which is done anew where another commit came between.
+//!
+//! Protocol: *Change Metadata*, *Protocol Evolution*, *Domain Metadata*.
+
+mod operation;
+mod prove;
+mod stage;
+mod statistics_there;
+
+pub use operation::operation_of;
+pub use prove::{Proved, RowProof};
+pub use stage::{Staging, form_of, stage_changes, staged_form};
+
+use deltaic_protocol::change::TableChange;
+use deltaic_protocol::error::ContextValue;
+use deltaic_protocol::features::ensure_changeable;
+use deltaic_protocol::{Error, ErrorKind, Result, Version};
+
+use self::prove::{ensure_provable, fulfil};
+use super::{Committed, IsolationLevel, Transaction, UserInfo};
+use crate::clock::{Deadline, now_ms};
+use crate::snapshot::Snapshot;
+use crate::upkeep::UpkeepPolicy;
+
+/// How a change of a table is committed.
+#[derive(Clone, Debug)]
+pub struct AlterOptions {
+    /// What the user adds to the `commitInfo`.
+    pub user: UserInfo,
+    /// How many versions are tried: how many winners there may be.
+    pub max_attempts: usize,
+    /// An application, and how far it comes with this commit: nothing is done where it is as far already.
+    pub app_transaction: Option<(String, i64)>,
+    /// The isolation level instead of the table's.
+    pub isolation: Option<IsolationLevel>,
+    /// When no further version is tried; never without.
+    pub deadline: Option<Deadline>,
+    /// What is done for the log behind the commit.
+    pub upkeep: UpkeepPolicy,
+    /// Whether the changes are made anew behind a winner that they do not go together with as they were made first. Else
+    /// that is a conflict.
+    pub again: bool,
+}
+
+/// Changes a table: all changes in their order and in one commit, or none of them. Where they change nothing, nothing is
+/// committed.
+///
+/// What the changes ask of the files that are there is proved or done first; what only the rows can tell is asked of
+/// `rows`. A change is a function of the version that it was made for. Where another commit changes the table
+/// meanwhile, the changes are made anew for the version that won, and any of them may now be wrong.
+///
+/// # Errors
+///
+/// As [`change`](deltaic_protocol::change::change); `UnsupportedFeature` for a change that asks of the files what cannot be
+/// done or proved here; `ConstraintViolation` where rows break a new constraint; `CommitConflict` where the winners are as
+/// many as there may be or the changes are not to be made anew; `CommitUnknown` where the outcome could not be learnt.
+pub async fn alter(
+    snapshot: &Snapshot,
+    changes: &[TableChange],
+    options: &AlterOptions,
+    rows: Option<&dyn RowProof>,
+) -> Result<Committed> {
+    ensure_provable(changes)?;
+    let operation = operation_of(changes);
+    let mut current = snapshot.clone();
+    let mut left = options.max_attempts.max(1);
+    let mut resolved = Vec::new();
+    loop {
+        let behind = current.version();
+        let mut transaction = Transaction::try_new(&current, operation.clone(), ensure_changeable)?;
+        transaction.user = options.user.clone();
+        transaction.max_attempts = left;
+        transaction.app_transaction.clone_from(&options.app_transaction);
+        transaction.isolation = options.isolation;
+        transaction.deadline = options.deadline;
+        transaction.upkeep = options.upkeep;
+        let mut staging = Staging {
+            snapshot: &current,
+            read: &mut transaction.read,
+            proposal: &mut transaction.proposal,
+        };
+        let duties = stage_changes(&mut staging, changes).map_err(|error| located(error, &current))?;
+        if staging.proposal.is_empty() && options.app_transaction.is_none() {
+            let now = now_ms();
+            return Ok(Committed {
+                conflicts_resolved: resolved,
+                ..Committed::skipped(behind, current.file_time_ms().unwrap_or(now))
+            });
+        }
+        let fulfilled = fulfil(&mut staging, &duties, rows).await;
+        fulfilled.map_err(|error| located(error, &current))?;
+        let conflict = match transaction.commit().await {
+            Ok(mut committed) => {
+                resolved.append(&mut committed.conflicts_resolved);
+                committed.conflicts_resolved = resolved;
+                return Ok(committed);
+            }
+            Err(error) if options.again && may_be_made_anew(&error) => error,
+            Err(error) => return Err(error),
+        };
+        current = current.refresh().await?;
+        left = left.saturating_sub(versions_between(behind, current.version()));
+        if left == 0 || current.version() == behind {
+            return Err(conflict);
+        }
+        resolved.push(format!("{}; the changes were made anew", conflict.what()));
+    }
+}
+
+/// Makes changes part of a transaction, and proves or does what they ask of the files that are there: of those of the
+/// version that was read, and not of what the transaction itself adds.
+///
+/// # Errors
+///
+/// As of [`alter`], but for those of the commit.
+pub async fn stage(
+    staging: &mut Staging<'_>,
+    changes: &[TableChange],
+    rows: Option<&dyn RowProof>,
+) -> Result<()> {
+    ensure_provable(changes)?;
+    let duties = stage_changes(staging, changes)?;
+    fulfil(staging, &duties, rows).await
+}
+
+/// Whether a conflict says no more than that the table is another one by now. An application that is at work twice is
+/// a matter for people.
+pub(super) fn may_be_made_anew(error: &Error) -> bool {
+    let is_of_application = error.context().iter().any(|(key, _)| *key == "app_id");
+    matches!(error.kind(), ErrorKind::CommitConflict(kind) if kind != deltaic_protocol::Conflict::ConcurrentWrite)
+        && !is_of_application
+}
+
+fn versions_between(before: Version, after: Version) -> usize {
+    usize::try_from(after.as_i64().saturating_sub(before.as_i64())).unwrap_or(0)
+}
+
+fn located(error: Error, snapshot: &Snapshot) -> Error {
+    let has = |wanted: &str, error: &Error| -> bool {
+        let context: &[(&'static str, ContextValue)] = error.context();
+        context.iter().any(|(key, _)| *key == wanted)
+    };
+    let error = match has("table", &error) {
+        true => error,
+        false => error.with("table", snapshot.location().uri()),
+    };
+    match has("version", &error) {
+        true => error,
+        false => error.with("version", snapshot.version()),
+    }
+}

@@ -1,0 +1,160 @@
+//! What a commit that changes a table says of itself, in delta-spark's words where it has some.
+
+use deltaic_protocol::change::{IfAbsent, TableChange};
+use deltaic_protocol::schema::evolution::Place;
+use deltaic_protocol::schema::{ColumnName, StructField, StructType};
+use serde_json::{Value, json};
+
+use crate::transaction::Operation;
+
+type Parameters = Vec<(&'static str, String)>;
+
+/// The operation of some changes: that of the only one, or of all of them together.
+#[must_use]
+pub fn operation_of(changes: &[TableChange]) -> Operation {
+    let mut told: Vec<(&'static str, Parameters)> = changes.iter().map(one).collect();
+    let (name, parameters) = match told.len() {
+        1 => told.remove(0),
+        _ => {
+            let is_same = told
+                .windows(2)
+                .all(|pair| matches!(pair, [(left, _), (right, _)] if left == right));
+            let name = told
+                .first()
+                .filter(|_| is_same)
+                .map_or("ALTER TABLE", |(name, _)| *name);
+            let list: Vec<Value> = told
+                .into_iter()
+                .map(|(name, parameters)| {
+                    let object: serde_json::Map<String, Value> = parameters
+                        .into_iter()
+                        .map(|(key, text)| (key.to_owned(), Value::String(text)))
+                        .collect();
+                    json!({"operation": name, "operationParameters": object})
+                })
+                .collect();
+            (name, vec![("changes", Value::Array(list).to_string())])
+        }
+    };
+    Operation {
+        name,
+        parameters,
+        metrics: Vec::new(),
+    }
+}
+
+fn one(change: &TableChange) -> (&'static str, Parameters) {
+    let set = |properties: Value| ("SET TBLPROPERTIES", vec![("properties", properties.to_string())]);
+    match change {
+        TableChange::SetProperties(values) => set(json!(values)),
+        TableChange::SetName(name) => set(json!({"name": name})),
+        TableChange::SetDescription(text) => set(json!({"comment": text})),
+        TableChange::UnsetProperties(names, if_absent) => (
+            "UNSET TBLPROPERTIES",
+            vec![
+                ("properties", json!(names).to_string()),
+                ("ifExists", (*if_absent == IfAbsent::Ignore).to_string()),
+            ],
+        ),
+        TableChange::AddFeature(name) => ("ADD FEATURE", vec![("featureName", name.clone())]),
+        TableChange::DropFeature(name, traces) => (
+            "DROP FEATURE",
+            vec![
+                ("featureName", name.clone()),
+                (
+                    "truncateHistory",
+                    (*traces == deltaic_protocol::features::Traces::Gone).to_string(),
+                ),
+            ],
+        ),
+        TableChange::Upgrade(reader, writer) => (
+            "UPGRADE PROTOCOL",
+            vec![(
+                "newProtocol",
+                json!({"minReaderVersion": reader, "minWriterVersion": writer}).to_string(),
+            )],
+        ),
+        TableChange::AddColumn { field, within, place } => {
+            let path = within_path(within.as_ref(), &field.name);
+            let column = json!({"column": field_json(&path, field), "position": position(place)});
+            ("ADD COLUMNS", vec![("columns", json!([column]).to_string())])
+        }
+        TableChange::RenameColumn(column, to) => {
+            let parents = column
+                .parts()
+                .split_last()
+                .map_or(&[][..], |(_, parents)| parents);
+            let renamed = parents.iter().cloned().chain([to.clone()]).collect();
+            (
+                "RENAME COLUMN",
+                vec![
+                    ("oldColumnPath", column.to_string()),
+                    ("newColumnPath", ColumnName::from_parts(renamed).to_string()),
+                ],
+            )
+        }
+        TableChange::DropColumn(column) => (
+            "DROP COLUMNS",
+            vec![("columns", json!([column.to_string()]).to_string())],
+        ),
+        TableChange::MoveColumn(column, place) => changed(column, json!({"position": position(place)})),
+        TableChange::ChangeType(column, to) => changed(column, json!({"type": to.to_string()})),
+        TableChange::DropNotNull(column) => changed(column, json!({"nullable": true})),
+        TableChange::SetDefault(column, expression) => changed(column, json!({"default": expression})),
+        TableChange::SetComment(column, comment) => changed(column, json!({"comment": comment})),
+        TableChange::AddConstraint { name, expression } => (
+            "ADD CONSTRAINT",
+            vec![("name", name.clone()), ("expr", expression.clone())],
+        ),
+        TableChange::DropConstraint(name, if_absent) => (
+            "DROP CONSTRAINT",
+            vec![
+                ("name", name.clone()),
+                ("ifExists", (*if_absent == IfAbsent::Ignore).to_string()),
+            ],
+        ),
+        TableChange::SetClustering(columns) => {
+            let names: Vec<String> = columns.iter().map(ToString::to_string).collect();
+            ("CLUSTER BY", vec![("newClusteringColumns", names.join(","))])
+        }
+        TableChange::SetDomain { domain, .. } => ("SET DOMAIN METADATA", vec![("domain", domain.clone())]),
+        TableChange::RemoveDomain(domain) => ("REMOVE DOMAIN METADATA", vec![("domain", domain.clone())]),
+        TableChange::MergeSchema(schema) => ("UPDATE SCHEMA", vec![("newSchema", schema.to_json())]),
+    }
+}
+
+fn changed(column: &ColumnName, mut what: Value) -> (&'static str, Parameters) {
+    if let Value::Object(parts) = &mut what {
+        parts.insert("name".to_owned(), json!(column.to_string()));
+    }
+    ("CHANGE COLUMN", vec![("column", what.to_string())])
+}
+
+fn within_path(within: Option<&ColumnName>, name: &str) -> String {
+    let parents = within.map(ColumnName::parts).unwrap_or_default();
+    let parts = parents.iter().cloned().chain([name.to_owned()]).collect();
+    ColumnName::from_parts(parts).to_string()
+}
+
+/// A field as the schema spells it, under its path.
+fn field_json(path: &str, field: &StructField) -> Value {
+    let alone = StructType {
+        fields: vec![field.clone()],
+    };
+    let parsed: Option<Value> = serde_json::from_str(&alone.to_json()).ok();
+    let mut spelled = parsed
+        .and_then(|schema| schema.get("fields")?.get(0).cloned())
+        .unwrap_or_else(|| json!({}));
+    if let Value::Object(parts) = &mut spelled {
+        parts.insert("name".to_owned(), json!(path));
+    }
+    spelled
+}
+
+fn position(place: &Place) -> Value {
+    match place {
+        Place::First => json!("FIRST"),
+        Place::After(name) => json!(format!("AFTER {name}")),
+        Place::Last => Value::Null,
+    }
+}

@@ -1,0 +1,196 @@
+//! What a change asks of the files that are there: proved here, done here, or refused by name.
+//!
+//! Protocol: *CHECK Constraints*, *Clustered Table*, *Row IDs*, *Deletion Vectors*; the proposal *Checkpoint Protection*.
+
+use std::future::Future;
+use std::pin::Pin;
+
+use deltaic_protocol::change::{Duty, TableChange};
+use deltaic_protocol::features::Traces;
+use deltaic_protocol::schema::PrimitiveType;
+use deltaic_protocol::{Error, ErrorKind, Result, Version};
+
+use super::Staging;
+use super::statistics_there::ensure_statistics;
+use crate::checkpoint::{CheckpointOptions, CheckpointWritten, whole_adds, write_checkpoint};
+use crate::snapshot::{LoadOptions, Snapshot};
+
+/// How many checkpoints stand before a change that keeps readers from going behind it: one is enough as long as nothing
+/// happens to it.
+const CHECKPOINTS: i64 = 3;
+
+/// What becomes of a proof.
+pub type Proved<'a> = Pin<Box<dyn Future<Output = Result<()>> + Send + 'a>>;
+
+/// Looks at the rows of a table, for what the log alone does not tell.
+pub trait RowProof: Send + Sync {
+    /// Proves that an expression is true for each row of a version.
+    ///
+    /// Errors: `ConstraintViolation` with the constraint's name where it is not.
+    fn rows_satisfy<'a>(&'a self, snapshot: &'a Snapshot, name: &'a str, expression: &'a str) -> Proved<'a>;
+}
+
+/// Proves that no change rests on what nobody here can prove or do.
+pub(super) fn ensure_provable(changes: &[TableChange]) -> Result<()> {
+    for change in changes {
+        if let TableChange::DropFeature(name, Traces::Gone) = change {
+            return Err(unsupported(
+                name,
+                format!("that the history without the feature {name} is truncated cannot be proved"),
+                "drop the feature and keep the history: its checkpoints are protected then",
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Does or proves what some changes ask of the files.
+pub(super) async fn fulfil(
+    staging: &mut Staging<'_>,
+    duties: &[Duty],
+    rows: Option<&dyn RowProof>,
+) -> Result<()> {
+    let snapshot = staging.snapshot;
+    if !duties.is_empty() {
+        // What was proved holds for the files that are there; one that comes or goes meanwhile was not looked at.
+        staging.read.read_whole_table();
+    }
+    for duty in duties {
+        match duty {
+            _ if snapshot.num_files() == 0 && !is_of_log(duty) => {}
+            Duty::RowsSatisfy { name, expression } => match rows {
+                Some(rows) => rows.rows_satisfy(snapshot, name, expression).await?,
+                None => {
+                    return Err(unsupported(
+                        "checkConstraints",
+                        format!("whether the rows satisfy the constraint {name} cannot be told from the log"),
+                        "add the constraint by a verb that reads rows",
+                    ));
+                }
+            },
+            Duty::FilesHaveRowIds => give_row_ids(staging).await?,
+            Duty::FilesHaveStatistics(columns) => ensure_statistics(snapshot, columns).await?,
+            Duty::NothingUses(name) => end_use(staging, name).await?,
+            Duty::FilesAreReadAsIceberg => {
+                return Err(unsupported(
+                    "icebergCompatV2",
+                    "whether the files that are there can be read as Iceberg is not looked at".to_owned(),
+                    "set the property when the table is made, before it has files",
+                ));
+            }
+            Duty::CheckpointsStandBefore => write_checkpoints(snapshot).await?,
+        }
+    }
+    Ok(())
+}
+
+/// Whether a duty is about the log, which even a table without files has.
+fn is_of_log(duty: &Duty) -> bool {
+    matches!(
+        duty,
+        Duty::CheckpointsStandBefore | Duty::NothingUses("v2Checkpoint")
+    )
+}
+
+/// Brings the files that have no row ids again; the commit gives them theirs.
+async fn give_row_ids(staging: &mut Staging<'_>) -> Result<()> {
+    let adds = whole_adds(staging.snapshot, None).await?;
+    let without = adds
+        .into_iter()
+        .filter(|add| add.base_row_id.is_none() || add.default_row_commit_version.is_none());
+    staging.proposal.adds.extend(without);
+    Ok(())
+}
+
+/// Proves that no file uses a feature, or brings the files again without what it gave them.
+async fn end_use(staging: &mut Staging<'_>, name: &str) -> Result<()> {
+    let snapshot = staging.snapshot;
+    match name {
+        "deletionVectors" => {
+            let (files, _) = snapshot.files(None).await?;
+            for batch in &files.batches {
+                let marked = (0..batch.len()).find(|row| batch.adds.descriptor(*row).is_some());
+                if let Some(row) = marked {
+                    let what = "the feature deletionVectors is in use by a file that has deleted rows";
+                    return Err(Error::new(ErrorKind::SchemaMismatch, what)
+                        .with("feature", name)
+                        .with("path", batch.adds.path.value(row))
+                        .hint("rewrite the files that have deleted rows: then the feature can be dropped"));
+                }
+            }
+            Ok(())
+        }
+        "rowTracking" => {
+            let adds = whole_adds(snapshot, None).await?;
+            let given = adds
+                .into_iter()
+                .filter(|add| add.base_row_id.is_some() || add.default_row_commit_version.is_some());
+            staging.proposal.adds.extend(given.map(|mut add| {
+                (add.base_row_id, add.default_row_commit_version) = (None, None);
+                add
+            }));
+            Ok(())
+        }
+        "v2Checkpoint" => {
+            let written = write_checkpoint(snapshot, &CheckpointOptions::default()).await?;
+            if is_classic(&written) {
+                return Ok(());
+            }
+            let what = "the feature v2Checkpoint is in use by the newest checkpoint";
+            Err(Error::new(ErrorKind::SchemaMismatch, what)
+                .with("feature", name)
+                .with("path", written.path)
+                .hint("commit something else first: a checkpoint of the other kind is written then"))
+        }
+        // The form says whether they are used: what it says no more, no file has.
+        "columnMapping" | "typeWidening" => Ok(()),
+        _ if name == "variantShredding" && !has_variants(snapshot) => Ok(()),
+        _ => Err(unsupported(
+            name,
+            format!("whether a file uses the feature {name} is not looked at"),
+            "drop it with a client that rewrites the files",
+        )),
+    }
+}
+
+fn is_classic(written: &CheckpointWritten) -> bool {
+    let name = format!("/{}.checkpoint.parquet", written.version.file_stem());
+    written.sidecars.is_empty() && written.path.ends_with(&name)
+}
+
+fn has_variants(snapshot: &Snapshot) -> bool {
+    let mut found = false;
+    snapshot.schema().for_each_part(&mut |_, part| {
+        found = found || part.as_primitive() == Some(PrimitiveType::Variant);
+    });
+    found
+}
+
+/// Writes checkpoints of the snapshot's version and of those right before it, as far as there are any.
+async fn write_checkpoints(snapshot: &Snapshot) -> Result<()> {
+    let options = CheckpointOptions::default();
+    write_checkpoint(snapshot, &options).await?;
+    let newest = snapshot.version().as_i64();
+    for version in (0..newest)
+        .rev()
+        .take(usize::try_from(CHECKPOINTS - 1).unwrap_or(0))
+    {
+        let load = LoadOptions {
+            max_line_bytes: snapshot.max_line_bytes(),
+        };
+        let location = snapshot.location().clone();
+        match Snapshot::load(location, Some(Version::try_new(version)?), load).await {
+            Ok(older) => write_checkpoint(&older, &options).await.map(|_| ())?,
+            // Nobody can go behind what is not there.
+            Err(error) if error.kind() == ErrorKind::VersionNotFound => break,
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}
+
+fn unsupported(feature: &str, what: String, hint: &str) -> Error {
+    Error::new(ErrorKind::UnsupportedFeature, what)
+        .with("feature", feature)
+        .hint(hint)
+}

@@ -1,0 +1,71 @@
+//! Whether every file has the statistics that clustering goes by.
+//!
+//! Protocol: *Writer Requirements for Clustered Table*, *Per-file Statistics*.
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::Int64Type;
+use arrow_array::{Array, ArrayRef};
+use arrow_schema::DataType;
+use deltaic_protocol::schema::ColumnName;
+use deltaic_protocol::{Error, ErrorKind, Result};
+
+use crate::snapshot::{Pruning, Snapshot, WithStatistics};
+
+/// Proves that every file says of each column how many rows are NULL, and between which values the others lie.
+///
+/// Errors: `SchemaMismatch` with the column as `field` and the `path` of a file that does not.
+pub(super) async fn ensure_statistics(snapshot: &Snapshot, columns: &[ColumnName]) -> Result<()> {
+    let (files, _) = snapshot
+        .prune(Pruning {
+            predicate: None,
+            statistics: WithStatistics::All,
+        })
+        .await?;
+    for batch in &files.batches {
+        for column in columns {
+            let lacking = (0..batch.len()).find(|row| {
+                let Some(told) = &batch.statistics else {
+                    return true;
+                };
+                let rows = long(Some(&told.num_records), *row);
+                let nulls = long(leaf(&told.null_count, column), *row);
+                let (Some(rows), Some(nulls)) = (rows, nulls) else {
+                    return rows != Some(0);
+                };
+                // Nothing lies between two bounds where every row is NULL, and NaN is no bound.
+                let has = |side| leaf(side, column).is_some_and(|side| is_float(side) || side.is_valid(*row));
+                nulls < rows && !(has(&told.min) || has(&told.max))
+            });
+            if let Some(row) = lacking {
+                return Err(Error::new(
+                    ErrorKind::SchemaMismatch,
+                    format!("the table cannot be clustered by {column}: a file has no statistics of it"),
+                )
+                .with("field", column.to_string())
+                .with("path", batch.adds.path.value(row))
+                .hint(
+                    "rewrite the table's files, which gives them statistics, or cluster by another column",
+                ));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The values of a column in a struct of statistics.
+fn leaf<'a>(side: &'a ArrayRef, column: &ColumnName) -> Option<&'a ArrayRef> {
+    let mut found = side;
+    for part in column.parts() {
+        found = found.as_struct_opt()?.column_by_name(part)?;
+    }
+    Some(found)
+}
+
+fn long(column: Option<&ArrayRef>, row: usize) -> Option<i64> {
+    let numbers = column?.as_primitive_opt::<Int64Type>()?;
+    numbers.is_valid(row).then(|| numbers.value(row))
+}
+
+fn is_float(column: &ArrayRef) -> bool {
+    matches!(column.data_type(), DataType::Float32 | DataType::Float64)
+}

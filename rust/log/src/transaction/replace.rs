@@ -1,0 +1,57 @@
+//! A new table in the place of one: its first version is the next one of the old table's history.
+
+use std::sync::Arc;
+
+use deltaic_protocol::actions::Remove;
+use deltaic_protocol::change::replaced;
+use deltaic_protocol::features::ensure_changeable;
+use deltaic_protocol::{Error, Result};
+
+use super::alter::{form_of, may_be_made_anew};
+use super::create::{NewTable, new_form, operation_of};
+use super::{Committed, Transaction};
+use crate::checkpoint::whole_adds;
+use crate::clock::now_ms;
+use crate::location::TableLocation;
+use crate::snapshot::{LoadOptions, Snapshot};
+
+/// How often a table is replaced anew because another writer changed it meanwhile.
+const ROUNDS: usize = 100;
+
+/// Puts a new table in the place of the one that is there, in one commit. Earlier versions can still be read.
+///
+/// Errors: as [`replaced`]; `CommitConflict` where other writers go on winning.
+pub(super) async fn replace(location: &Arc<TableLocation>, table: &NewTable) -> Result<Committed> {
+    let mut snapshot = Snapshot::load(Arc::clone(location), None, LoadOptions::default()).await?;
+    let mut resolved = Vec::new();
+    loop {
+        let before = form_of(&snapshot);
+        let after = replaced(&before, new_form(table, now_ms())?);
+        let after = after.map_err(|error| error.with("table", location.uri()))?;
+        let operation = operation_of("CREATE OR REPLACE TABLE", table, &after.metadata);
+        let mut transaction = Transaction::try_new(&snapshot, operation, ensure_changeable)?;
+        transaction.user = table.user.clone();
+        transaction.max_attempts = ROUNDS;
+        // Whatever is there goes, also what came meanwhile.
+        transaction.read.read_whole_table();
+        let now = now_ms();
+        let adds = whole_adds(&snapshot, None).await?;
+        let actions = after.actions_since(&before);
+        let proposal = &mut transaction.proposal;
+        proposal.removes = adds.iter().map(|add| Remove::of(add, now)).collect();
+        proposal.protocol = actions.protocol;
+        proposal.metadata = actions.metadata;
+        proposal.domains = actions.domains;
+        let conflict: Error = match transaction.commit().await {
+            Ok(mut committed) => {
+                resolved.append(&mut committed.conflicts_resolved);
+                committed.conflicts_resolved = resolved;
+                return Ok(committed);
+            }
+            Err(error) if may_be_made_anew(&error) && resolved.len() < ROUNDS => error,
+            Err(error) => return Err(error),
+        };
+        snapshot = snapshot.refresh().await?;
+        resolved.push(format!("{}; the table was replaced anew", conflict.what()));
+    }
+}

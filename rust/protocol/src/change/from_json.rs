@@ -1,0 +1,326 @@
+//! Changes as JSON text, for those who ask for them from elsewhere.
+
+use std::collections::BTreeMap;
+
+use arrow_schema::{DataType as ArrowType, Field, Schema};
+use serde::Deserialize;
+
+use super::{IfAbsent, TableChange};
+use crate::features::Traces;
+use crate::schema::evolution::Place;
+use crate::schema::{ColumnName, DataType, StructField, StructType, schema_from_arrow};
+use crate::{Error, ErrorKind, Result};
+
+/// A change as JSON has it. Columns are named as in predicates; `type` is the place of an Arrow field among those that come
+/// with the text.
+#[derive(Debug, Deserialize)]
+#[serde(tag = "change", deny_unknown_fields)]
+enum Told {
+    SetProperties {
+        values: BTreeMap<String, String>,
+    },
+    UnsetProperties {
+        names: Vec<String>,
+        if_absent: String,
+    },
+    SetName {
+        name: Option<String>,
+    },
+    SetDescription {
+        description: Option<String>,
+    },
+    AddFeature {
+        name: String,
+    },
+    DropFeature {
+        name: String,
+        truncate_history: bool,
+    },
+    UpgradeProtocol {
+        reader: i32,
+        writer: i32,
+    },
+    AddColumn {
+        name: String,
+        r#type: usize,
+        comment: Option<String>,
+        within: Option<String>,
+        after: Option<String>,
+        first: bool,
+    },
+    RenameColumn {
+        column: String,
+        to: String,
+    },
+    DropColumn {
+        column: String,
+    },
+    MoveColumn {
+        column: String,
+        after: Option<String>,
+        first: bool,
+    },
+    ChangeType {
+        column: String,
+        r#type: usize,
+    },
+    DropNotNull {
+        column: String,
+    },
+    SetDefault {
+        column: String,
+        expression: Option<String>,
+    },
+    SetComment {
+        column: String,
+        comment: Option<String>,
+    },
+    AddConstraint {
+        name: String,
+        expression: String,
+    },
+    DropConstraint {
+        name: String,
+        if_absent: String,
+    },
+    ClusterBy {
+        columns: Vec<String>,
+    },
+    SetDomain {
+        domain: String,
+        configuration: String,
+    },
+    RemoveDomain {
+        domain: String,
+    },
+    MergeSchema {
+        r#type: usize,
+    },
+}
+
+/// Reads a list of changes. Types come beside the text as Arrow fields, which the text names by their place.
+///
+/// # Errors
+///
+/// `InvalidArgument` for a text that is no such list or a column that is named wrongly; `SchemaMismatch` with the `field`
+/// for a type that Delta does not have.
+///
+/// ```
+/// use deltaic_protocol::change::{TableChange, changes_from_json};
+/// let changes = changes_from_json(r#"[{"change":"RenameColumn","column":"a.b","to":"c"}]"#, &[])?;
+/// assert!(matches!(changes.as_slice(), [TableChange::RenameColumn(column, to)] if column.parts() == ["a", "b"] && to == "c"));
+/// # Ok::<(), deltaic_protocol::Error>(())
+/// ```
+pub fn changes_from_json(text: &str, types: &[Field]) -> Result<Vec<TableChange>> {
+    let told: Vec<Told> =
+        serde_json::from_str(text).map_err(|error| wrong(format!("these are no changes: {error}")))?;
+    told.into_iter().map(|told| change_of(told, types)).collect()
+}
+
+fn change_of(told: Told, types: &[Field]) -> Result<TableChange> {
+    let column = |text: &str| ColumnName::parse(text);
+    Ok(match told {
+        Told::SetProperties { values } => TableChange::SetProperties(values),
+        Told::UnsetProperties { names, if_absent } => {
+            TableChange::UnsetProperties(names, if_absent_of(&if_absent)?)
+        }
+        Told::SetName { name } => TableChange::SetName(name),
+        Told::SetDescription { description } => TableChange::SetDescription(description),
+        Told::AddFeature { name } => TableChange::AddFeature(name),
+        Told::DropFeature {
+            name,
+            truncate_history,
+        } => {
+            let traces = if truncate_history {
+                Traces::Gone
+            } else {
+                Traces::InHistory
+            };
+            TableChange::DropFeature(name, traces)
+        }
+        Told::UpgradeProtocol { reader, writer } => TableChange::Upgrade(reader, writer),
+        Told::AddColumn {
+            name,
+            r#type,
+            comment,
+            within,
+            after,
+            first,
+        } => {
+            let mut field = field_of(&name, told_type(types, r#type)?)?;
+            if let Some(comment) = comment {
+                field.metadata.insert("comment".to_owned(), comment.into());
+            }
+            TableChange::AddColumn {
+                field,
+                within: within.as_deref().map(column).transpose()?,
+                place: place_of(after, first)?.unwrap_or(Place::Last),
+            }
+        }
+        Told::RenameColumn { column: name, to } => TableChange::RenameColumn(column(&name)?, to),
+        Told::DropColumn { column: name } => TableChange::DropColumn(column(&name)?),
+        Told::MoveColumn {
+            column: name,
+            after,
+            first,
+        } => {
+            let place = place_of(after, first)?
+                .ok_or_else(|| wrong(format!("where the column {name} is to stand is not said")))?;
+            TableChange::MoveColumn(column(&name)?, place)
+        }
+        Told::ChangeType { column: name, r#type } => {
+            let field = field_of(&name, told_type(types, r#type)?)?;
+            let DataType::Primitive(to) = field.data_type else {
+                return Err(wrong(format!(
+                    "the type of {name} cannot become {}: only types without parts become wider",
+                    field.data_type
+                ))
+                .hint("change the types of its fields, its elements, its keys or its values"));
+            };
+            TableChange::ChangeType(column(&name)?, to)
+        }
+        Told::DropNotNull { column: name } => TableChange::DropNotNull(column(&name)?),
+        Told::SetDefault {
+            column: name,
+            expression,
+        } => TableChange::SetDefault(column(&name)?, expression),
+        Told::SetComment {
+            column: name,
+            comment,
+        } => TableChange::SetComment(column(&name)?, comment),
+        Told::AddConstraint { name, expression } => TableChange::AddConstraint { name, expression },
+        Told::DropConstraint { name, if_absent } => {
+            TableChange::DropConstraint(name, if_absent_of(&if_absent)?)
+        }
+        Told::ClusterBy { columns } => {
+            let columns = columns.iter().map(|name| column(name));
+            TableChange::SetClustering(columns.collect::<Result<_>>()?)
+        }
+        Told::SetDomain {
+            domain,
+            configuration,
+        } => TableChange::SetDomain {
+            domain,
+            configuration,
+        },
+        Told::RemoveDomain { domain } => TableChange::RemoveDomain(domain),
+        Told::MergeSchema { r#type } => TableChange::MergeSchema(schema_of(told_type(types, r#type)?)?),
+    })
+}
+
+fn told_type(types: &[Field], place: usize) -> Result<&Field> {
+    types
+        .get(place)
+        .ok_or_else(|| wrong(format!("there is no Arrow type {place}")))
+}
+
+/// A column of this name with the type of an Arrow field.
+fn field_of(name: &str, told: &Field) -> Result<StructField> {
+    let named = told.clone().with_name(name);
+    let mut schema = schema_from_arrow(&Schema::new(vec![named]))?;
+    schema
+        .fields
+        .pop()
+        .ok_or_else(|| Error::new(ErrorKind::Internal, "a schema of one column has none"))
+}
+
+/// The columns of a schema, which comes as one field that holds them.
+fn schema_of(told: &Field) -> Result<StructType> {
+    match told.data_type() {
+        ArrowType::Struct(fields) => schema_from_arrow(&Schema::new(fields.clone())),
+        other => Err(wrong(format!("a schema is expected, not the type {other}"))),
+    }
+}
+
+fn if_absent_of(text: &str) -> Result<IfAbsent> {
+    match text {
+        "error" => Ok(IfAbsent::Error),
+        "ignore" => Ok(IfAbsent::Ignore),
+        other => Err(wrong(format!(
+            "if_absent is {other:?}; it can be \"error\" or \"ignore\""
+        ))),
+    }
+}
+
+fn place_of(after: Option<String>, first: bool) -> Result<Option<Place>> {
+    match (after, first) {
+        (Some(_), true) => Err(wrong(
+            "a column stands first or after another, not both".to_owned(),
+        )),
+        (Some(name), false) => {
+            // The name of a sibling, which may be written in backticks as columns are.
+            let parsed = ColumnName::parse(&name)?;
+            match parsed.parts() {
+                [sibling] => Ok(Some(Place::After(sibling.clone()))),
+                _ => Err(wrong(format!(
+                    "{name} is no sibling: after= takes a name without a path"
+                ))),
+            }
+        }
+        (None, true) => Ok(Some(Place::First)),
+        (None, false) => Ok(None),
+    }
+}
+
+fn wrong(message: String) -> Error {
+    Error::new(ErrorKind::InvalidArgument, message)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schema::PrimitiveType;
+
+    #[test]
+    fn types_come_beside_the_text() -> Result<()> {
+        let long = Field::new("", ArrowType::Int64, false);
+        let rows = Field::new(
+            "",
+            ArrowType::Struct(vec![long.clone().with_name("x")].into()),
+            true,
+        );
+        let text = r#"[
+            {"change":"AddColumn","name":"a.b","type":0,"comment":"c","within":null,"after":"`x.y`","first":false},
+            {"change":"ChangeType","column":"s.x","type":0},
+            {"change":"MergeSchema","type":1}]"#;
+        let changes = changes_from_json(text, &[long, rows])?;
+        let [
+            TableChange::AddColumn { field, place, .. },
+            TableChange::ChangeType(column, to),
+            TableChange::MergeSchema(schema),
+        ] = changes.as_slice()
+        else {
+            panic!("{changes:?}");
+        };
+        assert_eq!((field.name.as_str(), field.nullable), ("a.b", false));
+        assert_eq!(field.metadata.get("comment"), Some(&"c".into()));
+        assert_eq!(*place, Place::After("x.y".to_owned()));
+        assert_eq!(
+            (column.parts(), *to),
+            (&["s".to_owned(), "x".to_owned()][..], PrimitiveType::Long)
+        );
+        assert_eq!(schema.names().collect::<Vec<_>>(), ["x"]);
+        Ok(())
+    }
+
+    #[test]
+    fn what_is_no_change_is_refused() {
+        let long = [Field::new("", ArrowType::Int64, true)];
+        for text in [
+            "",
+            "{}",
+            r#"[{"change":"Nothing"}]"#,
+            r#"[{"change":"SetName"}]"#.replace("SetName", "setName").as_str(),
+            r#"[{"change":"MoveColumn","column":"a","after":null,"first":false}]"#,
+            r#"[{"change":"MoveColumn","column":"a","after":"b","first":true}]"#,
+            r#"[{"change":"MoveColumn","column":"a","after":"b.c","first":false}]"#,
+            r#"[{"change":"ChangeType","column":"a","type":1}]"#,
+            r#"[{"change":"MergeSchema","type":0}]"#,
+            r#"[{"change":"DropConstraint","name":"c","if_absent":"maybe"}]"#,
+            r#"[{"change":"DropColumn","column":"a..b"}]"#,
+        ] {
+            let error = changes_from_json(text, &long).err().map(|error| error.kind());
+            assert_eq!(error, Some(ErrorKind::InvalidArgument), "{text}");
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! The form of a table that takes the place of another, whose history goes on.
+//!
+//! Protocol: *Change Metadata*, *Protocol Evolution*, *Domain Metadata*, *Row Tracking*.
+
+use super::Form;
+use super::sound::ensure_sound;
+use crate::features::{ensure_changeable, names_in, with_features};
+use crate::in_commit_timestamp::{ENABLEMENT_TIMESTAMP, ENABLEMENT_VERSION, InCommitTimestamps};
+use crate::properties::boolean;
+use crate::{Error, ErrorKind, Result, row_tracking};
+
+/// The form of a table that a new one, made by [`super::created`], takes the place of. Schema, partitioning, properties and
+/// domains are the new one's. The id stays, and so do the features of the old one, which its history has; the highest row
+/// id goes on, and so does the word since when commits have their own time.
+///
+/// # Errors
+///
+/// `UnsupportedFeature` for a table that is not changed here; `SchemaMismatch` with the `field` for one that lets no row
+/// go, and with the `feature` where a new one does not go with an old one.
+pub fn replaced(before: &Form, new: Form) -> Result<Form> {
+    ensure_changeable(&before.protocol, &before.metadata, &before.schema()?)?;
+    if boolean(&before.metadata, "delta.appendOnly")? {
+        return Err(Error::new(
+            ErrorKind::SchemaMismatch,
+            "the table only takes rows and lets none go",
+        )
+        .with("field", "delta.appendOnly")
+        .hint("set delta.appendOnly to false first"));
+    }
+    let names = names_in(&new.protocol);
+    let mut after = Form {
+        protocol: with_features(
+            &before.protocol,
+            &names.iter().map(String::as_str).collect::<Vec<_>>(),
+        )?,
+        ..new
+    };
+    after.metadata.id.clone_from(&before.metadata.id);
+    if let Some(mark) = before.domain(row_tracking::DOMAIN) {
+        after.domains.push(mark.clone());
+    }
+    let times = |form: &Form| InCommitTimestamps::of(&form.protocol, &form.metadata);
+    if times(before)? != InCommitTimestamps::Disabled && times(&after)? != InCommitTimestamps::Disabled {
+        for key in [ENABLEMENT_VERSION, ENABLEMENT_TIMESTAMP] {
+            if let Some(value) = before.metadata.property(key) {
+                after.set_property(key, value);
+            }
+        }
+    }
+    ensure_sound(&after, before)?;
+    Ok(after)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::actions::DomainMetadata;
+    use crate::samples::{metadata, protocol};
+
+    fn form(protocol: crate::actions::Protocol, properties: &[(&str, &str)], id: &str) -> Form {
+        let mut metadata = metadata(properties);
+        id.clone_into(&mut metadata.id);
+        metadata.schema_string =
+            r#"{"type":"struct","fields":[{"name":"a","type":"long","nullable":true,"metadata":{}}]}"#
+                .to_owned();
+        Form {
+            protocol,
+            metadata,
+            domains: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn what_the_history_hangs_on_stays() -> Result<()> {
+        let on = ("delta.enableInCommitTimestamps", "true");
+        let since = [on, (ENABLEMENT_VERSION, "3"), (ENABLEMENT_TIMESTAMP, "9")];
+        let features = ["domainMetadata", "inCommitTimestamp", "rowTracking"];
+        let mut before = form(protocol(1, 7, &features), &since, "old");
+        for name in [row_tracking::DOMAIN, "mine"] {
+            before.domains.push(DomainMetadata {
+                domain: name.to_owned(),
+                configuration: r#"{"rowIdHighWaterMark":4}"#.to_owned(),
+                removed: false,
+            });
+        }
+        let after = replaced(
+            &before,
+            form(protocol(1, 7, &["inCommitTimestamp", "invariants"]), &[on], "new"),
+        )?;
+        assert_eq!(after.metadata.id, "old");
+        assert_eq!(after.metadata.property(ENABLEMENT_VERSION), Some("3"));
+        assert_eq!(
+            after.protocol,
+            protocol(
+                1,
+                7,
+                &["domainMetadata", "inCommitTimestamp", "rowTracking", "invariants"]
+            )
+        );
+        let gone = after.actions_since(&before).domains;
+        assert_eq!(gone.len(), 1);
+        assert!(
+            gone.iter()
+                .all(|domain| domain.removed && domain.domain == "mine")
+        );
+        // Without times of their own there is nothing to say of them.
+        let after = replaced(&before, form(protocol(1, 2, &[]), &[], "new"))?;
+        assert_eq!(after.metadata.property(ENABLEMENT_VERSION), None);
+        Ok(())
+    }
+
+    /// protocol: append-only-tables.3
+    #[test]
+    fn a_table_that_only_takes_rows_is_not_replaced() {
+        let before = form(protocol(1, 2, &[]), &[("delta.appendOnly", "true")], "old");
+        let error = replaced(&before, form(protocol(1, 2, &[]), &[], "new")).err();
+        assert_eq!(error.map(|error| error.kind()), Some(ErrorKind::SchemaMismatch));
+    }
+}

@@ -1,0 +1,70 @@
+//! Changing what a table says of itself, where its rows have a word in it.
+//!
+//! Protocol: *CHECK Constraints*.
+
+use deltaic_log::Snapshot;
+use deltaic_log::transaction::{AlterOptions, Committed, Proved, RowProof};
+use deltaic_protocol::change::TableChange;
+use deltaic_protocol::expr::parse_predicate;
+use deltaic_protocol::{Error, ErrorKind, Result};
+
+use crate::read::count;
+use crate::scan::{Scan, ScanOptions};
+
+/// Changes a table in one commit, as [`deltaic_log::transaction::alter`]. The rows that are there are read where a change
+/// asks something of them: each must satisfy a new constraint.
+///
+/// Must be called inside a runtime of several threads.
+///
+/// # Errors
+///
+/// As that one; `ConstraintViolation` with the `constraint` and the number of `rows` that break it.
+pub async fn alter(
+    snapshot: &Snapshot,
+    changes: &[TableChange],
+    options: &AlterOptions,
+    allowed_roots: Vec<String>,
+) -> Result<Committed> {
+    let rows = Rows { allowed_roots };
+    deltaic_log::transaction::alter(snapshot, changes, options, Some(&rows)).await
+}
+
+/// The rows of a table, whose files may lie in some folders besides.
+pub(crate) struct Rows {
+    pub(crate) allowed_roots: Vec<String>,
+}
+
+impl RowProof for Rows {
+    fn rows_satisfy<'a>(&'a self, snapshot: &'a Snapshot, name: &'a str, expression: &'a str) -> Proved<'a> {
+        Box::pin(async move {
+            let scan = Scan::try_new(
+                snapshot.clone(),
+                ScanOptions {
+                    columns: Some(Vec::new()),
+                    // A constraint that is NULL for a row is not satisfied by it.
+                    predicate: Some(format!("({}) IS NOT TRUE", parse_predicate(expression)?)),
+                    allowed_roots: self.allowed_roots.clone(),
+                    ..ScanOptions::default()
+                },
+            );
+            let scan = scan.map_err(|error| match error.kind() {
+                ErrorKind::InvalidPredicate => error.hint(
+                    "the rows that are there are looked at: add the constraint in a commit behind the other changes",
+                ),
+                _ => error,
+            })?;
+            match count(&scan).await? {
+                0 => Ok(()),
+                rows => Err(Error::new(
+                    ErrorKind::ConstraintViolation,
+                    format!("the constraint {name} ({expression}) is not true for {rows} rows of the table"),
+                )
+                .with("constraint", name)
+                .with("rows", rows)
+                .hint(format!(
+                    "see them by the predicate ({expression}) IS NOT TRUE, and mend or delete them first"
+                ))),
+            }
+        })
+    }
+}

@@ -1,0 +1,151 @@
+//! Changes of what the table says of itself, together with others or alone.
+//!
+//! Protocol: *Change Metadata*, *Protocol Evolution*, *Domain Metadata*.
+
+use deltaic_log::transaction::{Proposal, Staging, form_of, stage, staged_form};
+use deltaic_protocol::change::{Form, TableChange};
+use deltaic_protocol::{Error, ErrorKind, Result};
+
+use super::TableTransaction;
+use crate::alter::Rows;
+
+/// Properties of the protocol's own that say nothing of how files are written or read.
+const OF_THE_LOG: &[&str] = &[
+    "delta.checkpoint.writeStatsAsJson",
+    "delta.checkpoint.writeStatsAsStruct",
+    "delta.checkpointInterval",
+    "delta.deletedFileRetentionDuration",
+    "delta.enableExpiredLogCleanup",
+    "delta.logRetentionDuration",
+    "delta.setTransactionRetentionDuration",
+];
+
+impl TableTransaction {
+    /// Stages changes, one after the other, on top of those that are staged; all of them or none.
+    ///
+    /// Files go into one commit only with changes that leave as it is how files are written: the table's name and
+    /// description, properties and domains of the user's own, and what the log is kept by.
+    ///
+    /// Errors: those of [`deltaic_log::transaction::alter`] but for the commit's; `ValueError` for a change that does not
+    /// go with files.
+    pub async fn alter(&mut self, changes: &[TableChange], allowed_roots: Vec<String>) -> Result<()> {
+        if self.is_done() {
+            return Ok(());
+        }
+        let (mut read, mut proposal) = (self.read.clone(), self.proposal.clone());
+        let mut staging = Staging {
+            snapshot: &self.snapshot,
+            read: &mut read,
+            proposal: &mut proposal,
+        };
+        let staged = stage(&mut staging, changes, Some(&Rows { allowed_roots })).await;
+        staged.map_err(|error| self.located(error))?;
+        if self.has_files() {
+            self.ensure_goes_with_files(&proposal)?;
+        }
+        (self.read, self.proposal) = (read, proposal);
+        self.altered.extend_from_slice(changes);
+        Ok(())
+    }
+
+    /// Proves that what is staged lets files be written as the version that was read has them.
+    pub(super) fn ensure_takes_files(&self) -> Result<()> {
+        self.ensure_goes_with_files(&self.proposal)
+    }
+
+    /// Whether the user has staged files.
+    pub(super) fn has_files(&self) -> bool {
+        self.appended.files > 0 || self.vectors_added > 0 || !self.proposal.removes.is_empty()
+    }
+
+    fn ensure_goes_with_files(&self, proposal: &Proposal) -> Result<()> {
+        let before = form_of(&self.snapshot);
+        let after = staged_form(proposal, before.clone());
+        match what_files_hang_on(&before, &after) {
+            None => Ok(()),
+            Some(what) => Err(self.located(
+                Error::new(
+                    ErrorKind::InvalidArgument,
+                    format!("files and another {what} do not go into one commit"),
+                )
+                .with("field", what)
+                .hint("change the table first, by table.alter, and write in a transaction behind it"),
+            )),
+        }
+    }
+}
+
+/// What two forms differ in that files are written by; none where they do not.
+fn what_files_hang_on(before: &Form, after: &Form) -> Option<String> {
+    if before.protocol != after.protocol {
+        return Some("protocol".to_owned());
+    }
+    let (old, new) = (&before.metadata, &after.metadata);
+    if (&old.schema_string, &old.partition_columns) != (&new.schema_string, &new.partition_columns) {
+        return Some("schema".to_owned());
+    }
+    let keys = old.configuration.keys().chain(new.configuration.keys());
+    let mut changed = keys.filter(|key| old.configuration.get(*key) != new.configuration.get(*key));
+    let of_files = changed.find(|key| key.starts_with("delta.") && !OF_THE_LOG.contains(&key.as_str()));
+    let domains = before.domains.iter().chain(&after.domains);
+    let mut domains = domains.map(|domain| &domain.domain);
+    let of_files = of_files.or_else(|| {
+        domains.find(|name| name.starts_with("delta.") && before.domain(name) != after.domain(name))
+    });
+    of_files.cloned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn form(configuration: &[(&str, &str)], domains: &[&str]) -> Result<Form> {
+        let configuration: serde_json::Map<_, _> = configuration
+            .iter()
+            .map(|(key, value)| ((*key).to_owned(), (*value).into()))
+            .collect();
+        let metadata = serde_json::json!({"id": "t", "format": {"provider": "parquet"}, "partitionColumns": [],
+            "schemaString": "", "configuration": configuration});
+        let wrong = |error: serde_json::Error| Error::new(ErrorKind::Internal, error.to_string());
+        let domain = |name: &&str| serde_json::json!({"domain": name, "configuration": "", "removed": false});
+        Ok(Form {
+            protocol: serde_json::from_str(r#"{"minReaderVersion":1,"minWriterVersion":2}"#)
+                .map_err(wrong)?,
+            metadata: serde_json::from_value(metadata).map_err(wrong)?,
+            domains: serde_json::from_value(domains.iter().map(domain).collect()).map_err(wrong)?,
+        })
+    }
+
+    #[test]
+    fn files_go_with_what_they_are_not_written_by() -> Result<()> {
+        let plain = form(&[], &[])?;
+        let differs = |other: &Form| what_files_hang_on(&plain, other);
+        assert_eq!(
+            differs(&form(
+                &[("mine", "1"), ("delta.checkpointInterval", "5")],
+                &["mine"]
+            )?),
+            None
+        );
+        for key in [
+            "delta.appendOnly",
+            "delta.constraints.a",
+            "delta.dataSkippingNumIndexedCols",
+        ] {
+            assert_eq!(differs(&form(&[(key, "1")], &[])?).as_deref(), Some(key));
+        }
+        assert_eq!(
+            differs(&form(&[], &["delta.clustering"])?).as_deref(),
+            Some("delta.clustering")
+        );
+        let mut other = plain.clone();
+        other.metadata.name = Some("n".to_owned());
+        assert_eq!(differs(&other), None);
+        other.metadata.partition_columns = vec!["p".to_owned()];
+        assert_eq!(differs(&other).as_deref(), Some("schema"));
+        other = plain.clone();
+        other.protocol.min_writer_version = 3;
+        assert_eq!(differs(&other).as_deref(), Some("protocol"));
+        Ok(())
+    }
+}
