@@ -82,7 +82,7 @@ impl Machine {
                 let united = |how: &String| how.contains("it deleted other rows");
                 self.tally.united += usize::from(said.conflicts_resolved.iter().any(united));
             }
-            Some(Err(error)) => self.judge_failure(error, ended.was_met, landed.is_some(), (&wish, read)),
+            Some(Err(error)) => self.judge_failure(error, ended.was_met, landed.as_ref(), (&wish, read)),
         }
         if let Some(info) = landed {
             assert!(!self.history.is_done(&wish), "what was done is done again");
@@ -96,21 +96,27 @@ impl Machine {
         Ok(())
     }
 
-    fn judge_failure(&mut self, error: &Error, was_met: bool, landed: bool, (wish, read): (&Wish, usize)) {
+    fn judge_failure(
+        &mut self,
+        error: &Error,
+        was_met: bool,
+        landed: Option<&Value>,
+        (wish, read): (&Wish, usize),
+    ) {
         match error.kind() {
             ErrorKind::CommitUnknown => {
                 assert!(was_met, "nothing befell it: {error}");
                 self.tally.unknown += 1;
             }
             ErrorKind::CommitConflict(_) => {
-                assert!(!landed, "it is there: {error}");
+                assert!(landed.is_none(), "it is there: {error}");
                 assert!(
                     self.history.may_lose(wish, read),
                     "there was no such winner: {error}"
                 );
                 self.tally.conflicts += 1;
             }
-            _ => assert!(was_met && !landed, "{:?}: {error}", error.kind()),
+            _ => assert!(was_met && landed.is_none(), "{:?}: {error}", error.kind()),
         }
     }
 

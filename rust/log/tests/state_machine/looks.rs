@@ -19,6 +19,7 @@ impl Machine {
                 if version >= self.history.oldest && self.chance.below(3) == 0 {
                     let writer = self.chance.below(WRITERS);
                     self.held[writer] = Some(snapshot);
+                    self.outlived[writer] = false;
                 }
             }
             Err(error) => {
@@ -42,11 +43,11 @@ impl Machine {
             Some(Ok(fresh)) if ended.was_met => {
                 // What was hidden from it may be missing, and nothing else is.
                 assert!(number_of(&fresh) >= number_of(&snapshot));
-                self.compare(&fresh).await?;
+                self.compare_held(&fresh, self.outlived[writer]).await?;
             }
             Some(Ok(fresh)) => {
                 assert_eq!(number_of(&fresh), self.history.newest());
-                self.compare(&fresh).await?;
+                self.compare_held(&fresh, self.outlived[writer]).await?;
                 self.tally.compared += 1;
                 self.held[writer] = Some(fresh);
             }

@@ -38,6 +38,8 @@ pub(crate) struct Machine {
     pub(crate) history: History,
     /// The snapshots that writers hold.
     pub(crate) held: [Option<Snapshot>; WRITERS],
+    /// Whether the log was cleaned up since a writer's table was opened, so that files may be gone that it was made of.
+    pub(crate) outlived: [bool; WRITERS],
     pub(crate) chance: Chance,
     pub(crate) trace: Trace,
     pub(crate) tally: Tally,
@@ -101,6 +103,7 @@ impl Machine {
                 ..History::default()
             },
             held: [const { None }; WRITERS],
+            outlived: [false; WRITERS],
             chance,
             tally: Tally::default(),
             names: 0,
@@ -191,10 +194,15 @@ impl Machine {
 
     /// A snapshot is the model at its version, and nothing had to be passed over for it.
     pub(crate) async fn compare(&self, snapshot: &Snapshot) -> Result<()> {
+        self.compare_held(snapshot, false).await
+    }
+
+    /// The same of a snapshot that has outlived files of the log, or has not.
+    pub(crate) async fn compare_held(&self, snapshot: &Snapshot, has_outlived: bool) -> Result<()> {
         let version = number_of(snapshot);
         let mut seen = seen(snapshot, Look::Whole).await?;
         let expected = self.history.state(version);
-        if self.has_outlived(snapshot) {
+        if has_outlived {
             // Statistics are read where they lie when they are asked for, and there they lie no more.
             for (path, file) in &mut seen.files {
                 file.rows = file.rows.or(expected.files.get(path).and_then(|file| file.rows));
@@ -203,17 +211,6 @@ impl Machine {
         assert_eq!(&seen, expected, "version {version} is not what it should be");
         assert_eq!(snapshot.warnings(), [""; 0], "version {version}");
         Ok(())
-    }
-
-    /// Whether files of the log are gone of which a snapshot was made.
-    pub(crate) fn has_outlived(&self, snapshot: &Snapshot) -> bool {
-        let segment = snapshot.segment();
-        let commits = segment.commits.first().map(|file| file.path.version);
-        let checkpoint = segment.checkpoint.as_ref().map(|checkpoint| checkpoint.version);
-        commits
-            .into_iter()
-            .chain(checkpoint)
-            .any(|version| version < to_version(self.history.oldest))
     }
 
     /// The newest version, opened anew, is the model's.
@@ -235,6 +232,7 @@ impl Machine {
             "the log begins at version {first}"
         );
         self.history.oldest = first;
+        self.outlived = [true; WRITERS];
         // Retention is how long a writer may hold a version; who holds an older one opens the table again.
         for held in &mut self.held {
             held.take_if(|held| number_of(held) < first);
@@ -249,6 +247,7 @@ impl Machine {
             assert_eq!(number_of(&newest), self.history.newest(), "the newest version");
             self.glance(&newest).await?;
             self.held[writer] = Some(newest);
+            self.outlived[writer] = false;
         }
         Ok(self.held[writer].clone().expect("it was just opened"))
     }

@@ -65,8 +65,10 @@ const LATENCY: Duration = Duration::from_secs(1);
 impl Mishap {
     /// Nothing, mostly.
     pub(crate) fn by(chance: &mut Chance) -> Self {
-        let first = chance.below(10);
-        match chance.below(16) {
+        // Most operations make few requests, and the first ones matter most.
+        let most = 1 + chance.below(10);
+        let first = chance.below(most);
+        match chance.below(20) {
             0 => Self::CutOff(u32::try_from(first).unwrap_or(0)),
             1 => Self::Fault(
                 FAULTS[chance.below(FAULTS.len())],
@@ -74,6 +76,7 @@ impl Mishap {
                 [1, 2, 1000][chance.below(3)],
             ),
             2 => Self::Crash(first),
+            3 => Self::Fault(Fault::AnswerLost, first, 1),
             _ => Self::None,
         }
     }

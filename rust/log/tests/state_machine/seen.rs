@@ -92,7 +92,7 @@ fn file(batch: &FilesBatch, row: usize) -> Result<File> {
     Ok(File {
         size: adds.size.value(row),
         rows: rows.map(|rows| u64::try_from(rows).unwrap_or(u64::MAX)),
-        partition: value.and_then(|(_, value)| value.map(Into::into)),
+        partition: value.and_then(|(_, value)| value),
         deleted: rows_of(vector.as_ref())?,
         numbered: adds.base_row_id(row).zip(adds.default_row_commit_version(row)),
     })

@@ -44,7 +44,7 @@ impl Machine {
             .await;
         self.trace
             .end(&ended, |said| format!("{}, {:?}", said.path, said.hint));
-        if self.has_outlived(&snapshot)
+        if self.outlived[writer]
             && let Some(Err(error)) = &ended.said
         {
             // What stands is read again where it lies, and there it lies no more: the table has to be opened again.

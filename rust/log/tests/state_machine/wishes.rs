@@ -110,9 +110,9 @@ impl Machine {
                 .collect();
             let mut rows = BTreeSet::new();
             for _ in 0..=self.chance.below(3) {
-                // One row stays: a file without rows would be removed.
+                // One row stays: a file without rows would be removed. The first ones go first, so that two want the same.
                 if left.len() > 1 {
-                    rows.insert(left.remove(self.chance.below(left.len())));
+                    rows.insert(left.remove(self.chance.below(left.len().min(4))));
                 }
             }
             if !rows.is_empty() {
