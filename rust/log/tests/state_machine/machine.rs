@@ -7,6 +7,7 @@ use deltaic_log::listing::Listing;
 use deltaic_log::segment::version_range;
 use deltaic_log::snapshot::LoadOptions;
 use deltaic_log::transaction::{IfExists, NewTable, UserInfo, create};
+use deltaic_log::upkeep::UpkeepPolicy;
 use deltaic_protocol::schema::{DataType, PrimitiveType, StructField, StructType};
 use deltaic_protocol::{ErrorKind, Result};
 use deltaic_testkit::hostile::mutation::Chance;
@@ -124,8 +125,11 @@ impl Machine {
             properties: self.form.properties.clone(),
             name: None,
             description: None,
+            cluster_by: Vec::new(),
+            constraints: BTreeMap::new(),
             if_exists: IfExists::Error,
             user: UserInfo::default(),
+            upkeep: UpkeepPolicy::none(),
         };
         let mut mishap = Mishap::by(&mut self.chance);
         let info = loop {

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use deltaic_log::Snapshot;
 use deltaic_log::clock::{new_id, now_ms};
 use deltaic_log::transaction::{DecidedBy, Operation, SharedFile, Transaction, United, Vectors, unite};
+use deltaic_log::upkeep::UpkeepPolicy;
 use deltaic_protocol::Result;
 use deltaic_protocol::actions::{Add, DomainMetadata, Remove};
 use deltaic_protocol::change::{Form, Moment, change};
@@ -35,6 +36,8 @@ pub(crate) fn transaction<'a>(
     };
     let mut ours = Transaction::try_new(snapshot, operation, gate)?;
     ours.vectors = vectors;
+    // What is written behind commits is a step of its own here.
+    ours.upkeep = UpkeepPolicy::none();
     ours.app_transaction.clone_from(&wish.app);
     if wish.reads_all {
         ours.read.read_whole_table();
