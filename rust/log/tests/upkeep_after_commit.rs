@@ -1,6 +1,8 @@
 //! What a commit of ours leaves beside itself in the log: its version's checksum, and a checkpoint when one is due.
 #![expect(clippy::expect_used, reason = "a test states what it expects by failing")]
 
+use std::collections::BTreeMap;
+
 use deltaic_log::checksum::Made;
 use deltaic_log::transaction::{IfExists, NewTable, UserInfo, create};
 use deltaic_log::upkeep::{OwnCommit, UpkeepPolicy, keep_up};
