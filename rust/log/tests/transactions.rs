@@ -6,7 +6,9 @@ use deltaic_log::store_error::store_error;
 use deltaic_log::transaction::{Append, Committed, Operation, UserInfo, append};
 use deltaic_protocol::actions::Add;
 use deltaic_protocol::{Conflict, ErrorKind, Result, Version};
+use deltaic_testkit::compaction_writer::CompactionForm;
 use deltaic_testkit::table_builder::{TableBuilder, add};
+use deltaic_testkit::upkeep::Upkeep;
 use serde_json::{Value, json};
 
 /// A table with writer features and properties, and the snapshot that is read.
@@ -150,6 +152,31 @@ async fn in_commit_timestamps_go_on_behind_winners() -> Result<()> {
     );
     let after = append(&open(&table).await?, &an_append(&[("d", 1)], None)).await?;
     assert_eq!(after.timestamp_ms, FAR + 2);
+    Ok(())
+}
+
+/// The time of the version that was read counts also where its commit stands behind a compaction file that says nothing of
+/// it, and many commits stand before.
+///
+/// protocol: writer-requirements-for-in-commit-timestamps.2
+#[tokio::test]
+async fn in_commit_timestamps_go_on_behind_a_compaction_file() -> Result<()> {
+    const FAR: i64 = 9_000_000_000_000;
+    let enabled = json!({"delta.enableInCommitTimestamps": "true"});
+    let (mut table, _) = table(&["inCommitTimestamp"], enabled).await?;
+    for version in 1..=40 {
+        let theirs = json!({"commitInfo": {"inCommitTimestamp": FAR + version, "operation": "WRITE"}});
+        table
+            .commit(vec![theirs, add(&format!("theirs{version}"), None)])
+            .await?;
+    }
+    table
+        .upkeep(&Upkeep::Compaction(3, CompactionForm::Right))
+        .await?;
+    let snapshot = open(&table).await?;
+    assert_eq!(snapshot.commit_info(), None, "the newest commit was not read");
+    let committed = append(&snapshot, &an_append(&[("ours", 1)], None)).await?;
+    assert_eq!(committed.timestamp_ms, FAR + 41);
     Ok(())
 }
 

@@ -41,12 +41,13 @@ pub struct CommitActions {
 }
 
 impl CommitActions {
-    /// Takes what other commits say.
+    /// Takes what newer files say: at least one.
     pub(crate) fn extend(&mut self, other: Self) {
         self.adds.extend(other.adds);
         self.removes.extend(other.removes);
         self.tables.extend(other.tables);
-        self.newest_commit_info = other.newest_commit_info.or(self.newest_commit_info.take());
+        // A newest file without one leaves none: that of an older commit is not the version's.
+        self.newest_commit_info = other.newest_commit_info;
     }
 
     /// Adds what a single file says.
