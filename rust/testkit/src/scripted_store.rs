@@ -1,4 +1,4 @@
-//! A store in memory that takes its time, remembers what it was asked, and fails where it is told to.
+//! A store that takes its time, remembers what it was asked, and fails where it is told to.
 
 use std::fmt;
 use std::future::Future;
@@ -27,7 +27,7 @@ const PAGE: usize = 1000;
 /// How long a slow answer takes.
 const SLOW: Duration = Duration::from_secs(60 * 60);
 
-/// A store in memory, quick and sound until it is told otherwise. Clones are one store.
+/// A store, in memory unless it is made over another, quick and sound until it is told otherwise. Clones are one store.
 ///
 /// On a runtime whose clock is paused, latency costs no time, and [`Report::depth`] counts exactly:
 ///
@@ -52,7 +52,7 @@ const SLOW: Duration = Duration::from_secs(60 * 60);
 /// ```
 #[derive(Clone, Debug)]
 pub struct ScriptedStore {
-    store: Arc<InMemory>,
+    store: Arc<dyn ObjectStore>,
     script: Arc<Mutex<Script>>,
     made: Instant,
 }
@@ -71,14 +71,14 @@ struct Script {
 
 impl Default for ScriptedStore {
     fn default() -> Self {
-        Self::over(Arc::default())
+        Self::over(Arc::new(InMemory::new()))
     }
 }
 
 impl ScriptedStore {
     /// A store over another. What is asked of that one directly takes no time, fails not and is not counted.
     #[must_use]
-    pub fn over(store: Arc<InMemory>) -> Self {
+    pub fn over(store: Arc<dyn ObjectStore>) -> Self {
         Self {
             store,
             script: Arc::new(Mutex::new(Script {

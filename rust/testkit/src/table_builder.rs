@@ -34,7 +34,8 @@ impl TableBuilder {
     #[must_use]
     pub fn new() -> Self {
         let store = Arc::new(InMemory::new());
-        let scripted = ScriptedStore::over(Arc::clone(&store));
+        let below: Arc<dyn ObjectStore> = Arc::<InMemory>::clone(&store);
+        let scripted = ScriptedStore::over(below);
         let shared: Arc<dyn ObjectStore> = Arc::new(scripted.clone());
         let location = TableLocation::on_store("memory://testkit/".to_owned(), shared, Path::from("t"));
         Self {
