@@ -1,0 +1,128 @@
+//! Acknowledgements that are lost, in many runs that can be run again: no commit is made twice, and none that was made is
+//! told as a failure.
+
+use std::future::{Future, poll_fn};
+use std::pin::pin;
+use std::task::Poll;
+
+use deltaic_protocol::Result;
+use deltaic_testkit::fault::{Fault, Rule};
+use deltaic_testkit::hostile::mutation::Chance;
+use deltaic_testkit::requests::RequestKind;
+
+use super::table::{commit, found, open, table, win};
+
+const RUNS: u64 = 128;
+
+/// How many operations each run makes.
+const OPERATIONS: i64 = 3;
+
+/// Every answer to a put may be lost, done or not, and others win in between: every operation ends well, at the first try,
+/// and is there once.
+#[tokio::test(start_paused = true)]
+async fn a_store_that_loses_answers_doubles_nothing_and_fails_nothing() -> Result<()> {
+    let (mut doubled, mut failed, mut lost) = (0, 0, 0);
+    for run in 0..RUNS {
+        let chance = &mut Chance::from_number(run);
+        let mut table = table().await?;
+        let old = open(&table.location()).await?;
+        win(&mut table, i64::try_from(chance.below(4)).unwrap_or(0)).await?;
+        // Fewer in a row than those after which a store is given up.
+        for put in 0..40 {
+            let fault = [None, Some(Fault::AnswerLost), Some(Fault::RequestLost)][chance.below(3)];
+            if let Some(fault) = fault.filter(|_| put % 8 != 7) {
+                let rule = Rule::new(fault).of(&[RequestKind::Put]).requests(put..put + 1);
+                table.scripted().fail(rule);
+            }
+        }
+        for number in 1..=OPERATIONS {
+            let how = format!("run {run}, operation {number}");
+            // Writers have read older and newer versions.
+            let read = match chance.below(2) {
+                0 if number == 1 => old.clone(),
+                _ => open(&table.location()).await?,
+            };
+            let before = table.scripted().faults_met();
+            failed += usize::from(commit(&read, number, None).await.is_err());
+            lost += table.scripted().faults_met() - before;
+            doubled += found(&table.location(), number, None, &how)
+                .await?
+                .len()
+                .abs_diff(1);
+        }
+    }
+    assert_eq!((doubled, failed), (0, 0), "{lost} answers were lost");
+    assert!(lost > 256, "only {lost} answers were lost");
+    Ok(())
+}
+
+/// When a writer is cut off that waits for something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Cut {
+    /// It is done, and the writer does not hear of it.
+    Done,
+    /// It goes on meanwhile.
+    UnderWay,
+}
+
+/// Does work until it has waited so many times, and lets go of it then.
+async fn cut_off<T>(work: impl Future<Output = T>, waits: usize, cut: Cut) -> Option<T> {
+    let mut work = pin!(work);
+    let mut left = waits;
+    poll_fn(|context| {
+        if left == 0 && cut == Cut::Done {
+            return Poll::Ready(None);
+        }
+        match work.as_mut().poll(context) {
+            Poll::Ready(done) => Poll::Ready(Some(done)),
+            Poll::Pending if left == 0 => Poll::Ready(None),
+            Poll::Pending => {
+                left -= 1;
+                Poll::Pending
+            }
+        }
+    })
+    .await
+}
+
+/// On a local file system it is the writer that is lost, in the middle of whatever it waits for; the next one runs the same
+/// operation again, while the last step of the one before may still be under way.
+#[tokio::test]
+async fn writers_that_are_lost_on_a_file_system_double_nothing_and_fail_nothing() -> Result<()> {
+    let (mut doubled, mut failed, mut lost, mut done) = (0, 0, 0, 0);
+    for run in 0..RUNS {
+        let chance = &mut Chance::from_number(run);
+        let folder = tempfile::tempdir().expect("a folder can be made");
+        let location = table().await?.copy_to(folder.path()).await?;
+        for number in 1..=OPERATIONS {
+            let how = format!("run {run}, operation {number}");
+            let mut read = open(&location).await?;
+            let mut is_lost = false;
+            for _ in 0..chance.below(4) {
+                let cut = [Cut::Done, Cut::UnderWay][chance.below(2)];
+                let ended = cut_off(commit(&read, number, None), chance.below(3), cut).await;
+                is_lost = ended.is_none();
+                lost += usize::from(is_lost);
+                failed += usize::from(matches!(ended, Some(Err(_))));
+                if !is_lost {
+                    break;
+                }
+                if chance.below(2) == 0 {
+                    read = open(&location).await?;
+                }
+            }
+            match commit(&read, number, None).await {
+                Ok(committed) => done += usize::from(is_lost && committed.skipped),
+                Err(_) => failed += 1,
+            }
+            let times = found(&location, number, None, &how).await?.len();
+            doubled += times.abs_diff(1);
+        }
+    }
+    assert_eq!((doubled, failed), (0, 0), "{lost} writers were lost");
+    assert!(
+        lost > 100 && done > 20,
+        "{lost} writers were lost, {done} of them had committed"
+    );
+    Ok(())
+}

@@ -1,0 +1,130 @@
+//! A whole commit on a store that fails: removes, adds, row ids and times rebased over two winners, every request in turn
+//! and in every way; writers that are cut off between any two requests; and acknowledgements that are lost.
+//!
+//! Whatever happens, the table opens, what was said is so, nothing is there in part and nothing twice.
+#![expect(clippy::expect_used, reason = "a test states what it expects by failing")]
+
+mod lost_acknowledgements;
+mod table;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use deltaic_log::TableLocation;
+use deltaic_log::transaction::Committed;
+use deltaic_protocol::{ErrorKind, Result, Version};
+use deltaic_testkit::facts::live_files;
+use deltaic_testkit::fault::{Fault, Rule};
+
+use self::table::{commit, found, names, open, table, win};
+
+/// What was said is so, and who runs the operation again makes it once.
+async fn assert_honest(
+    location: &Arc<TableLocation>,
+    said: &Result<Committed>,
+    winners: i64,
+    how: &str,
+) -> Result<()> {
+    let takes = Some("old1");
+    let before = found(location, 7, takes, how).await?;
+    let is_unknown = |kind: ErrorKind| kind == ErrorKind::CommitUnknown;
+    match said {
+        Ok(committed) => assert_eq!(before, [committed.version.as_i64()], "{how}: {committed:?}"),
+        Err(error) if is_unknown(error.kind()) => assert!(before.len() <= 1, "{how}: {before:?}"),
+        Err(error) => {
+            assert_eq!(before, [0; 0], "{how}: {error}");
+            let known = [ErrorKind::StorageError, ErrorKind::CorruptLog];
+            assert!(known.contains(&error.kind()), "{how}: {error}");
+        }
+    }
+    if let Err(error) = said {
+        assert!(error.hint_text().is_some(), "{how}: no hint: {error}");
+    }
+    let again = commit(&open(location).await?, 7, takes).await?;
+    assert_eq!(again.skipped, !before.is_empty(), "{how}");
+    assert_eq!(found(location, 7, takes, how).await?.len(), 1, "{how}");
+    let files = live_files(&open(location).await?).await?;
+    let paths: Vec<String> = files.into_keys().map(|(path, _)| path).collect();
+    let mut expected: Vec<String> = (0..winners).map(|number| format!("theirs{number}")).collect();
+    expected.extend(names(7));
+    expected.push("old2".to_owned());
+    expected.sort();
+    assert_eq!(paths, expected, "{how}");
+    Ok(())
+}
+
+/// protocol: creation-of-new-log-entries.1, creation-of-new-log-entries.2
+#[tokio::test(start_paused = true)]
+async fn a_rebased_commit_that_meets_a_fault_is_whole_or_not_there() -> Result<()> {
+    for fault in Fault::OF_READS.into_iter().chain([Fault::AnswerLost]) {
+        for winners in [0, 2] {
+            for number in 0.. {
+                let mut was_met = false;
+                for until in [number + 1, number + 2, usize::MAX] {
+                    let how = format!("{fault:?} at the requests {number}..{until}, {winners} winners");
+                    let mut table = table().await?;
+                    let snapshot = open(&table.location()).await?;
+                    win(&mut table, winners).await?;
+                    table.scripted().fail(Rule::new(fault).requests(number..until));
+                    let said = commit(&snapshot, 7, Some("old1")).await;
+                    was_met |= table.scripted().faults_met() > 0;
+                    table.scripted().heal();
+                    assert!(fault != Fault::Slow || said.is_ok(), "{how}: {said:?}");
+                    assert_honest(&table.location(), &said, winners, &how).await?;
+                }
+                if !was_met {
+                    assert!(
+                        number > 2 * usize::try_from(winners).unwrap_or(0),
+                        "a commit makes requests"
+                    );
+                    break;
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// A writer that is gone between two requests, the last of them done or not, leaves a whole commit or none.
+#[tokio::test(start_paused = true)]
+async fn a_writer_that_is_cut_off_leaves_nothing_in_part() -> Result<()> {
+    const REQUEST: Duration = Duration::from_secs(1);
+    for winners in [0, 2] {
+        for number in 0.. {
+            let how = format!("cut off in the request {number}, {winners} winners");
+            let mut table = table().await?;
+            let snapshot = open(&table.location()).await?;
+            win(&mut table, winners).await?;
+            table.scripted().set_latency(REQUEST);
+            let time = REQUEST * number + REQUEST / 2;
+            let said = tokio::time::timeout(time, commit(&snapshot, 7, Some("old1"))).await;
+            table.scripted().set_latency(Duration::ZERO);
+            let before = found(&table.location(), 7, Some("old1"), &how).await?;
+            assert!(before.len() <= 1, "{how}");
+            let has_ended = said.is_ok();
+            // Who was cut off has heard nothing, and runs the operation again.
+            let said = match said {
+                Ok(said) => said,
+                Err(_) => commit(&open(&table.location()).await?, 7, Some("old1"))
+                    .await
+                    .map(|again| {
+                        assert_eq!(again.skipped, !before.is_empty(), "{how}");
+                        let version = found_once(&before, &again);
+                        Committed { version, ..again }
+                    }),
+            };
+            assert_honest(&table.location(), &said, winners, &how).await?;
+            if has_ended {
+                assert!(i64::from(number) > 2 * winners, "a commit makes requests");
+                break;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Where a commit is that was made before, or now.
+fn found_once(before: &[i64], now: &Committed) -> Version {
+    let version = before.first().map(|version| Version::try_new(*version));
+    version.transpose().expect("a version").unwrap_or(now.version)
+}
