@@ -26,6 +26,10 @@ VENV := .venv
 BIN := $(VENV)/bin
 # Properties of data skipping: how many tables there are, of a dozen predicates each.
 TABLES ?= 100000
+# The state machine: how many steps it makes in memory, and from which number on; optimised, with all assertions.
+STEPS ?= 1000000
+SEED ?= 0
+OPTIMISED := $(foreach crate,protocol log,--config 'profile.dev.package.deltaic-$(crate).opt-level=3')
 # The lines of Spark whose tests `make test-spark-matrix` runs.
 VERSIONS ?= 4.0 4.1 4.2 4.3
 # What a release wheel is made from.
@@ -100,6 +104,13 @@ properties: need-cargo ## no row is lost by data skipping: TABLES=100000 of a do
 .PHONY: model
 model: need-cargo ## every history of three concurrent transactions: who is let through is serial
 	@MODEL=all cargo test --locked -p deltaic-log --lib transaction::model
+
+.PHONY: machine
+machine: need-cargo ## a table against a model of plain maps: STEPS=1000000 steps in memory and 2,000 on disk, from SEED=0 on
+	@MACHINE_STEPS=$(STEPS) MACHINE_SEED=$(SEED) \
+		cargo test --locked $(OPTIMISED) -p deltaic-log --test state_machine memory -- --nocapture
+	@MACHINE_STEPS=2000 MACHINE_SEED=$(SEED) \
+		cargo test --locked $(OPTIMISED) -p deltaic-log --test state_machine disk -- --nocapture
 
 .PHONY: mutants
 mutants: need-cargo ## data skipping and evaluation, changed in one place after the other: does a test notice?

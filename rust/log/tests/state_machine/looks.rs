@@ -1,0 +1,59 @@
+//! Who only looks: versions of long ago, and snapshots that go on to the newest.
+
+use deltaic_protocol::{ErrorKind, Result};
+
+use super::machine::{Machine, WRITERS, number_of};
+use super::place::{Mishap, to_version};
+
+impl Machine {
+    /// Any version that there was: the table as it was then, or the word that it is gone.
+    pub(crate) async fn travel(&mut self) -> Result<()> {
+        let version = self.chance.below(self.history.newest() + 1);
+        self.trace.begin(format!("travel to {version}"));
+        match self.load(Some(version)).await {
+            Ok(snapshot) => {
+                assert_eq!(snapshot.version(), to_version(version));
+                self.compare(&snapshot).await?;
+                self.tally.compared += 1;
+                // Some go on to work with it.
+                if version >= self.history.oldest && self.chance.below(3) == 0 {
+                    let writer = self.chance.below(WRITERS);
+                    self.held[writer] = Some(snapshot);
+                    self.outlived[writer] = false;
+                }
+            }
+            Err(error) => {
+                assert!(version < self.history.oldest, "{error}");
+                assert_eq!(error.kind(), ErrorKind::VersionNotFound, "{error}");
+            }
+        }
+        Ok(())
+    }
+
+    /// A snapshot that goes on is the one that is opened anew, also where it had to try twice.
+    pub(crate) async fn refresh(&mut self) -> Result<()> {
+        let writer = self.chance.below(WRITERS);
+        let mishap = Mishap::by(&mut self.chance);
+        let snapshot = self.hold(writer).await?;
+        self.trace
+            .begin(format!("refresh of {}, {mishap:?}", number_of(&snapshot)));
+        let ended = self.place.run(mishap, snapshot.refresh()).await;
+        self.trace.end(&ended, |said| said.version().to_string());
+        match ended.said {
+            Some(Ok(fresh)) if ended.was_met => {
+                // What was hidden from it may be missing, and nothing else is.
+                assert!(number_of(&fresh) >= number_of(&snapshot));
+                self.compare_held(&fresh, self.outlived[writer]).await?;
+            }
+            Some(Ok(fresh)) => {
+                assert_eq!(number_of(&fresh), self.history.newest());
+                self.compare_held(&fresh, self.outlived[writer]).await?;
+                self.tally.compared += 1;
+                self.held[writer] = Some(fresh);
+            }
+            Some(Err(error)) => assert!(ended.was_met, "nothing befell it: {error}"),
+            None => self.held[writer] = None,
+        }
+        self.compare_newest().await.map(|_| ())
+    }
+}

@@ -1,0 +1,259 @@
+//! A table and its model side by side: how it is made, who holds which version of it, and how the two are compared.
+
+use std::collections::BTreeMap;
+
+use deltaic_log::Snapshot;
+use deltaic_log::listing::Listing;
+use deltaic_log::segment::version_range;
+use deltaic_log::snapshot::LoadOptions;
+use deltaic_log::transaction::{IfExists, NewTable, UserInfo, create};
+use deltaic_protocol::schema::{DataType, PrimitiveType, StructField, StructType};
+use deltaic_protocol::{ErrorKind, Result};
+use deltaic_testkit::hostile::mutation::Chance;
+
+use super::model::{History, Version, Wish};
+use super::place::{Medium, Mishap, Place, to_version};
+use super::seen::{Look, seen};
+use super::tally::Tally;
+use super::trace::Trace;
+use super::wish::PARTITION;
+
+/// How many hold a version of the table.
+pub(crate) const WRITERS: usize = 3;
+
+/// What a table is like.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Form {
+    pub(crate) is_partitioned: bool,
+    pub(crate) has_vectors: bool,
+    pub(crate) has_times: bool,
+    pub(crate) has_domains: bool,
+    pub(crate) properties: BTreeMap<String, String>,
+}
+
+/// A table, its model, and those who work on it.
+pub(crate) struct Machine {
+    pub(crate) place: Place,
+    pub(crate) form: Form,
+    pub(crate) history: History,
+    /// The snapshots that writers hold.
+    pub(crate) held: [Option<Snapshot>; WRITERS],
+    /// Whether the log was cleaned up since a writer's table was opened, so that files may be gone that it was made of.
+    pub(crate) outlived: [bool; WRITERS],
+    pub(crate) chance: Chance,
+    pub(crate) trace: Trace,
+    pub(crate) tally: Tally,
+    /// How many names were given to files.
+    pub(crate) names: usize,
+}
+
+impl Form {
+    fn by(chance: &mut Chance) -> (Self, bool) {
+        let mut properties = BTreeMap::new();
+        let mut asks = |is_asked: bool, key: &str, value: &str| {
+            if is_asked {
+                properties.insert(key.to_owned(), value.to_owned());
+            }
+            is_asked
+        };
+        let numbers_rows = asks(chance.below(2) == 0, "delta.enableRowTracking", "true");
+        let has_times = asks(chance.below(2) == 0, "delta.enableInCommitTimestamps", "true");
+        let has_vectors = asks(chance.below(3) > 0, "delta.enableDeletionVectors", "true");
+        let by_feature = !numbers_rows && chance.below(2) == 0;
+        let has_domains = asks(by_feature, "delta.feature.domainMetadata", "supported") || numbers_rows;
+        asks(chance.below(2) == 0, "delta.checkpointPolicy", "v2");
+        asks(chance.below(2) == 0, "delta.isolationLevel", "WriteSerializable");
+        asks(
+            chance.below(3) == 0,
+            "delta.checkpoint.writeStatsAsStruct",
+            "true",
+        );
+        let is_partitioned = chance.below(2) == 0;
+        let form = Self {
+            is_partitioned,
+            has_vectors,
+            has_times,
+            has_domains,
+            properties,
+        };
+        (form, numbers_rows)
+    }
+
+    fn schema(&self) -> StructType {
+        let text = |name: &str| StructField::new(name, DataType::Primitive(PrimitiveType::String), true);
+        let mut fields = vec![text("value")];
+        if self.is_partitioned {
+            fields.push(text(PARTITION));
+        }
+        StructType { fields }
+    }
+}
+
+impl Machine {
+    /// A new table; what befalls its making is tried again.
+    pub(crate) async fn start(seed: u64, medium: Medium) -> Result<Self> {
+        let mut chance = Chance::from_number(seed);
+        let (form, numbers_rows) = Form::by(&mut chance);
+        let mut machine = Self {
+            place: Place::on(medium)?,
+            trace: Trace::of(seed, format!("{medium:?}, {form:?}")),
+            form,
+            history: History {
+                numbers_rows,
+                ..History::default()
+            },
+            held: [const { None }; WRITERS],
+            outlived: [false; WRITERS],
+            chance,
+            tally: Tally::default(),
+            names: 0,
+        };
+        machine.create().await?;
+        Ok(machine)
+    }
+
+    async fn create(&mut self) -> Result<()> {
+        let table = NewTable {
+            schema: self.form.schema(),
+            partition_columns: self
+                .form
+                .is_partitioned
+                .then(|| PARTITION.to_owned())
+                .into_iter()
+                .collect(),
+            properties: self.form.properties.clone(),
+            name: None,
+            description: None,
+            if_exists: IfExists::Error,
+            user: UserInfo::default(),
+        };
+        let mut mishap = Mishap::by(&mut self.chance);
+        let info = loop {
+            self.trace.begin(format!("create, {mishap:?}"));
+            let ended = self
+                .place
+                .run(mishap, create(&self.place.location, table.clone()))
+                .await;
+            self.trace.end(&ended, |_| "made".to_owned());
+            let info = self.place.info_of(0).await?;
+            match &ended.said {
+                Some(Ok(made)) => assert!(
+                    made.is_some() && info.is_some(),
+                    "a table that was made is not there"
+                ),
+                Some(Err(error)) if error.kind() == ErrorKind::CommitUnknown => {
+                    assert!(ended.was_met, "{error}")
+                }
+                Some(Err(error)) => assert!(ended.was_met && info.is_none(), "{error}"),
+                None => {}
+            }
+            if let Some(info) = info {
+                break info;
+            }
+            mishap = Mishap::None;
+        };
+        let first = self.load(None).await?;
+        let state = seen(&first, Look::Whole).await?;
+        for (key, value) in &self.form.properties {
+            assert_eq!(state.properties.get(key), Some(value), "a property is missing");
+        }
+        assert!(
+            state.files.is_empty()
+                && state.apps.is_empty()
+                && state.domains.is_empty()
+                && state.mark.is_none()
+        );
+        self.history.versions.push(Version {
+            wish: Wish::default(),
+            state,
+            time_ms: info["inCommitTimestamp"].as_i64(),
+        });
+        assert_eq!(info["inCommitTimestamp"].is_i64(), self.form.has_times);
+        Ok(())
+    }
+
+    /// Opens the table with nothing in the way.
+    pub(crate) async fn load(&self, version: Option<usize>) -> Result<Snapshot> {
+        let location = std::sync::Arc::clone(&self.place.location);
+        Snapshot::load(location, version.map(to_version), LoadOptions::default()).await
+    }
+
+    /// A snapshot is the model at its version as far as is known once it is opened.
+    pub(crate) async fn glance(&self, snapshot: &Snapshot) -> Result<()> {
+        let version = number_of(snapshot);
+        let mut expected = self.history.state(version).clone();
+        expected.gone.clear();
+        for file in expected.files.values_mut() {
+            file.rows = None;
+        }
+        let seen = seen(snapshot, Look::Short).await?;
+        assert_eq!(seen, expected, "version {version} is not what it should be");
+        assert_eq!(snapshot.warnings(), [""; 0], "version {version}");
+        Ok(())
+    }
+
+    /// A snapshot is the model at its version, and nothing had to be passed over for it.
+    pub(crate) async fn compare(&self, snapshot: &Snapshot) -> Result<()> {
+        self.compare_held(snapshot, false).await
+    }
+
+    /// The same of a snapshot that has outlived files of the log, or has not.
+    pub(crate) async fn compare_held(&self, snapshot: &Snapshot, has_outlived: bool) -> Result<()> {
+        let version = number_of(snapshot);
+        let mut seen = seen(snapshot, Look::Whole).await?;
+        let expected = self.history.state(version);
+        if has_outlived {
+            // Statistics are read where they lie when they are asked for, and there they lie no more.
+            for (path, file) in &mut seen.files {
+                file.rows = file.rows.or(expected.files.get(path).and_then(|file| file.rows));
+            }
+        }
+        assert_eq!(&seen, expected, "version {version} is not what it should be");
+        assert_eq!(snapshot.warnings(), [""; 0], "version {version}");
+        Ok(())
+    }
+
+    /// The newest version, opened anew, is the model's.
+    pub(crate) async fn compare_newest(&self) -> Result<Snapshot> {
+        let newest = self.load(None).await?;
+        assert_eq!(number_of(&newest), self.history.newest(), "the newest version");
+        self.compare(&newest).await?;
+        Ok(newest)
+    }
+
+    /// The versions that a listing shows begin where they should: not before they did, and not behind `latest`.
+    pub(crate) async fn compare_oldest(&mut self, latest: usize) -> Result<()> {
+        let listing = Listing::whole(&self.place.location).await?;
+        let (first, last) = version_range(&listing).expect("there is a table");
+        let first = usize::try_from(first.as_i64()).unwrap_or(0);
+        assert_eq!(last, to_version(self.history.newest()));
+        assert!(
+            (self.history.oldest..=latest).contains(&first),
+            "the log begins at version {first}"
+        );
+        self.history.oldest = first;
+        self.outlived = [true; WRITERS];
+        // Retention is how long a writer may hold a version; who holds an older one opens the table again.
+        for held in &mut self.held {
+            held.take_if(|held| number_of(held) < first);
+        }
+        Ok(())
+    }
+
+    /// The snapshot of a writer, who opens the table where it holds none.
+    pub(crate) async fn hold(&mut self, writer: usize) -> Result<Snapshot> {
+        if self.held[writer].is_none() {
+            let newest = self.load(None).await?;
+            assert_eq!(number_of(&newest), self.history.newest(), "the newest version");
+            self.glance(&newest).await?;
+            self.held[writer] = Some(newest);
+            self.outlived[writer] = false;
+        }
+        Ok(self.held[writer].clone().expect("it was just opened"))
+    }
+}
+
+/// The version of a snapshot.
+pub(crate) fn number_of(snapshot: &Snapshot) -> usize {
+    usize::try_from(snapshot.version().as_i64()).unwrap_or(usize::MAX)
+}

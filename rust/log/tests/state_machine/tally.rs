@@ -1,0 +1,69 @@
+//! How often what happened.
+
+use std::ops::AddAssign;
+
+/// Steps, and what became of them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Tally {
+    pub(crate) steps: usize,
+    pub(crate) commits: usize,
+    /// Commits that were rebased over winners.
+    pub(crate) rebased: usize,
+    /// Commits in which rows of two were united.
+    pub(crate) united: usize,
+    pub(crate) conflicts: usize,
+    /// Operations that were done already.
+    pub(crate) skipped: usize,
+    /// Commits of which the writer does not know.
+    pub(crate) unknown: usize,
+    /// Operations that a mishap befell.
+    pub(crate) mishaps: usize,
+    pub(crate) checkpoints: usize,
+    pub(crate) compactions: usize,
+    pub(crate) checksums: usize,
+    /// Cleanups that cut the log.
+    pub(crate) cuts: usize,
+    /// Versions that were opened and compared.
+    pub(crate) compared: usize,
+}
+
+impl AddAssign for Tally {
+    fn add_assign(&mut self, other: Self) {
+        self.steps += other.steps;
+        self.commits += other.commits;
+        self.rebased += other.rebased;
+        self.united += other.united;
+        self.conflicts += other.conflicts;
+        self.skipped += other.skipped;
+        self.unknown += other.unknown;
+        self.mishaps += other.mishaps;
+        self.checkpoints += other.checkpoints;
+        self.compactions += other.compactions;
+        self.checksums += other.checksums;
+        self.cuts += other.cuts;
+        self.compared += other.compared;
+    }
+}
+
+impl Tally {
+    /// Whether everything happened that can.
+    pub(crate) fn met_everything(&self) -> bool {
+        let commits = [
+            self.commits,
+            self.rebased,
+            self.united,
+            self.conflicts,
+            self.skipped,
+            self.unknown,
+        ];
+        let upkeep = [
+            self.checkpoints,
+            self.compactions,
+            self.checksums,
+            self.cuts,
+            self.mishaps,
+            self.compared,
+        ];
+        commits.iter().chain(&upkeep).all(|count| *count > 0)
+    }
+}

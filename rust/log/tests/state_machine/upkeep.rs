@@ -1,0 +1,143 @@
+//! Checkpoints, compactions, checksums and cleanups: the table stays what it is, and what is said of them is so.
+
+use deltaic_log::checkpoint::{CheckpointName, CheckpointOptions, HELD_BYTES, HintOutcome, write_checkpoint};
+use deltaic_log::checksum::keep_checksum;
+use deltaic_log::cleanup::clean_up;
+use deltaic_log::clock::now_ms;
+use deltaic_log::compaction::compact;
+use deltaic_protocol::{ErrorKind, Result};
+
+use super::machine::{Machine, WRITERS, number_of};
+use super::place::{Ended, Mishap, to_version};
+
+const DAY_MS: i64 = 86_400_000;
+
+/// How long a log is kept where nothing else is said.
+const RETENTION_MS: i64 = 30 * DAY_MS;
+
+impl Machine {
+    /// What was not disturbed comes to its end.
+    fn ends_well<T>(&mut self, ended: &Ended<Result<T>>) {
+        self.tally.mishaps += usize::from(ended.was_met);
+        if let Some(Err(error)) = &ended.said {
+            assert!(ended.was_met, "nothing befell it: {error}");
+        }
+    }
+
+    /// Writes down a version that somebody holds.
+    pub(crate) async fn checkpoint(&mut self) -> Result<()> {
+        let writer = self.chance.below(WRITERS);
+        let mishap = Mishap::by(&mut self.chance);
+        let snapshot = self.hold(writer).await?;
+        let options = CheckpointOptions {
+            name: [CheckpointName::BySpec, CheckpointName::Classic][self.chance.below(2)],
+            sidecar_actions: 1 + self.chance.below(8),
+            held_bytes: [HELD_BYTES, 0][self.chance.below(2)],
+            now_ms: None,
+        };
+        let version = number_of(&snapshot);
+        self.trace
+            .begin(format!("checkpoint of {version}, {options:?}, {mishap:?}"));
+        let ended = self
+            .place
+            .run(mishap, write_checkpoint(&snapshot, &options))
+            .await;
+        self.trace
+            .end(&ended, |said| format!("{}, {:?}", said.path, said.hint));
+        if self.outlived[writer]
+            && let Some(Err(error)) = &ended.said
+        {
+            // What stands is read again where it lies, and there it lies no more: the table has to be opened again.
+            let known = [ErrorKind::CorruptLog, ErrorKind::VersionNotFound];
+            assert!(ended.was_met || known.contains(&error.kind()), "{error}");
+            self.held[writer] = None;
+        } else {
+            self.ends_well(&ended);
+        }
+        if let Some(Ok(said)) = &ended.said {
+            assert_eq!(said.version, to_version(version));
+            assert!(ended.was_met || !matches!(said.hint, HintOutcome::Failed(_)));
+            self.tally.checkpoints += usize::from(said.is_new);
+            let opened = self.load(Some(version)).await?;
+            let base = opened.segment().checkpoint.as_ref().map(|base| base.version);
+            assert_eq!(base, Some(to_version(version)), "the checkpoint is not there");
+            self.compare(&opened).await?;
+        }
+        self.compare_newest().await.map(|_| ())
+    }
+
+    pub(crate) async fn compact(&mut self) -> Result<()> {
+        let (oldest, newest) = (self.history.oldest, self.history.newest());
+        if oldest == newest {
+            return Ok(());
+        }
+        let mishap = Mishap::by(&mut self.chance);
+        let from = oldest + self.chance.below(newest - oldest);
+        let to = (from + 1 + self.chance.below(8)).min(newest);
+        self.trace.begin(format!("compact {from}..={to}, {mishap:?}"));
+        let snapshot = self.load(None).await?;
+        let ended = self
+            .place
+            .run(mishap, compact(&snapshot, to_version(from), to_version(to)))
+            .await;
+        self.trace.end(&ended, |said| format!("{said:?}"));
+        self.ends_well(&ended);
+        self.tally.compactions += usize::from(matches!(ended.said, Some(Ok(Some(_)))));
+        // Whoever opens a version in or behind the range may use it.
+        let between = to + self.chance.below(newest - to + 1);
+        self.compare(&self.load(Some(between)).await?).await?;
+        self.compare_newest().await.map(|_| ())
+    }
+
+    pub(crate) async fn checksum(&mut self) -> Result<()> {
+        let writer = self.chance.below(WRITERS);
+        let mishap = Mishap::by(&mut self.chance);
+        let snapshot = self.hold(writer).await?;
+        self.trace
+            .begin(format!("checksum of {}, {mishap:?}", number_of(&snapshot)));
+        let ended = self.place.run(mishap, keep_checksum(&snapshot, now_ms())).await;
+        self.trace.end(&ended, |said| format!("{said:?}"));
+        self.ends_well(&ended);
+        self.tally.checksums += usize::from(matches!(ended.said, Some(Ok(_))));
+        // Opening the version holds the two against each other.
+        self.compare(&self.load(Some(number_of(&snapshot))).await?).await
+    }
+
+    /// Cleans up on a day on which some versions have expired.
+    pub(crate) async fn clean_up(&mut self) -> Result<()> {
+        let mishap = Mishap::by(&mut self.chance);
+        let newest = self.history.newest();
+        let last_of_day = self.history.oldest + self.chance.below(newest - self.history.oldest + 1);
+        let time_ms = self.history.versions[last_of_day].time_ms;
+        let now_ms =
+            time_ms.unwrap_or_else(now_ms) + RETENTION_MS + i64::from(self.chance.below(4) > 0) * DAY_MS;
+        // The newest version that is not newer than the midnight that lies so far back.
+        let midnight_ms = (now_ms - RETENTION_MS).div_euclid(DAY_MS) * DAY_MS;
+        let is_expired = |time_ms: Option<i64>| time_ms.is_none_or(|time_ms| time_ms <= midnight_ms);
+        let versions = self.history.versions.iter();
+        let expired = versions.take_while(|version| is_expired(version.time_ms)).count();
+        let latest = expired.saturating_sub(1).max(self.history.oldest);
+        self.trace
+            .begin(format!("clean up at {now_ms}, not behind {latest}, {mishap:?}"));
+        let snapshot = self.load(None).await?;
+        let ended = self.place.run(mishap, clean_up(&snapshot, now_ms)).await;
+        self.trace.end(&ended, |said| {
+            format!("{:?}, {} files", said.plan.oldest_kept(), said.deleted.len())
+        });
+        self.ends_well(&ended);
+        let oldest = self.history.oldest;
+        self.compare_oldest(latest).await?;
+        self.tally.cuts += usize::from(self.history.oldest > oldest);
+        if let Some(Ok(said)) = &ended.said
+            && let Some(kept) = said.plan.oldest_kept()
+        {
+            assert_eq!(
+                kept,
+                to_version(self.history.oldest),
+                "the log begins elsewhere than it is said"
+            );
+        }
+        self.compare(&self.load(Some(self.history.oldest)).await?).await?;
+        self.compare_newest().await.map(|_| ())
+    }
+}

@@ -1,0 +1,185 @@
+//! What writers wish for, by chance.
+
+use std::collections::BTreeSet;
+
+use deltaic_protocol::change::TableChange;
+use deltaic_protocol::schema::evolution::Place;
+use deltaic_protocol::schema::{DataType, PrimitiveType, StructField};
+
+use super::machine::Machine;
+use super::model::{File, State, Wish};
+
+/// With so many files nothing is appended any more, so that tables stay small.
+const MOST_FILES: usize = 10;
+
+impl Machine {
+    /// A wish of someone who has read a version.
+    pub(crate) fn wish(&mut self, read: &State) -> Wish {
+        let kind = self.chance.below(20);
+        let mut wish = match kind {
+            0..=6 if read.files.len() < MOST_FILES => self.append(),
+            7..=8 => self.overwrite(read),
+            9..=13 if self.form.has_vectors => self.delete_rows(read),
+            14..=15 => self.optimize(read),
+            16 => self.evolve(read),
+            17 if self.form.has_domains => self.set_domain(read),
+            _ => self.delete(read),
+        };
+        let is_empty =
+            wish.is_blind() && wish.adds.is_empty() && wish.form.is_none() && wish.domain.is_none();
+        if is_empty {
+            wish = self.append();
+        }
+        if wish.form.is_none() && self.chance.below(5) == 0 {
+            let id = format!("app{}", self.chance.below(3));
+            let reached = read.apps.get(&id).copied().unwrap_or(0);
+            let next = i64::try_from(self.chance.below(4)).unwrap_or(0);
+            wish.app = Some((id, reached + next));
+        }
+        wish
+    }
+
+    fn append(&mut self) -> Wish {
+        let count = 1 + self.chance.below(2);
+        Wish {
+            name: "WRITE",
+            adds: self.new_files(count),
+            changes_rows: true,
+            ..Wish::default()
+        }
+    }
+
+    /// Names that nobody has had, and files.
+    pub(crate) fn new_files(&mut self, count: usize) -> Vec<(String, File)> {
+        let mut files = Vec::new();
+        for _ in 0..count {
+            self.names += 1;
+            let partition = self.chance.below(3);
+            let file = File {
+                size: i64::try_from(1 + self.chance.below(1000)).unwrap_or(1),
+                rows: u64::try_from(1 + self.chance.below(20)).ok(),
+                partition: self.form.is_partitioned.then(|| format!("p{partition}")),
+                ..File::default()
+            };
+            files.push((format!("f{}", self.names), file));
+        }
+        files
+    }
+
+    /// Some of the live files.
+    fn some_files(&mut self, read: &State, most: usize) -> Vec<String> {
+        let mut left: Vec<&String> = read.files.keys().collect();
+        let mut some = Vec::new();
+        for _ in 0..=self.chance.below(most) {
+            if !left.is_empty() {
+                some.push(left.remove(self.chance.below(left.len())).clone());
+            }
+        }
+        some
+    }
+
+    fn overwrite(&mut self, read: &State) -> Wish {
+        let count = self.chance.below(3);
+        Wish {
+            name: "WRITE",
+            removes: read.files.keys().cloned().collect(),
+            adds: self.new_files(count),
+            reads_all: true,
+            changes_rows: true,
+            ..Wish::default()
+        }
+    }
+
+    fn delete(&mut self, read: &State) -> Wish {
+        let count = self.chance.below(2);
+        Wish {
+            name: if count == 0 { "DELETE" } else { "UPDATE" },
+            removes: self.some_files(read, 3),
+            adds: self.new_files(count),
+            changes_rows: true,
+            ..Wish::default()
+        }
+    }
+
+    fn delete_rows(&mut self, read: &State) -> Wish {
+        let mut deletes = Vec::new();
+        for path in self.some_files(read, 2) {
+            let file = &read.files[&path];
+            let mut left: Vec<u64> = (0..file.rows.unwrap_or(0))
+                .filter(|row| !file.deleted.contains(row))
+                .collect();
+            let mut rows = BTreeSet::new();
+            for _ in 0..=self.chance.below(3) {
+                // One row stays: a file without rows would be removed. The first ones go first, so that two want the same.
+                if left.len() > 1 {
+                    rows.insert(left.remove(self.chance.below(left.len().min(4))));
+                }
+            }
+            if !rows.is_empty() {
+                deletes.push((path, rows));
+            }
+        }
+        Wish {
+            name: "DELETE",
+            deletes,
+            changes_rows: true,
+            ..Wish::default()
+        }
+    }
+
+    /// The same rows in fewer files.
+    fn optimize(&mut self, read: &State) -> Wish {
+        let removes = self.some_files(read, 4);
+        let adds = if removes.is_empty() {
+            Vec::new()
+        } else {
+            self.new_files(1)
+        };
+        Wish {
+            name: "OPTIMIZE",
+            removes,
+            adds,
+            ..Wish::default()
+        }
+    }
+
+    fn evolve(&mut self, read: &State) -> Wish {
+        let (mut columns, mut properties) = (read.columns.clone(), read.properties.clone());
+        let change = if self.chance.below(2) == 0 {
+            let name = format!("c{}", columns.len());
+            columns.push(name.clone());
+            TableChange::AddColumn {
+                field: StructField::new(&name, DataType::Primitive(PrimitiveType::Long), true),
+                within: None,
+                place: Place::Last,
+            }
+        } else {
+            let key = format!("machine.{}", self.chance.below(4));
+            let value = self.chance.below(1000).to_string();
+            properties.insert(key.clone(), value.clone());
+            TableChange::SetProperties([(key, value)].into())
+        };
+        let name = match &change {
+            TableChange::AddColumn { .. } => "ADD COLUMNS",
+            _ => "SET TBLPROPERTIES",
+        };
+        // What changes nothing is no commit.
+        let is_new = columns != read.columns || properties != read.properties;
+        Wish {
+            name,
+            form: is_new.then_some((change, columns, properties)),
+            ..Wish::default()
+        }
+    }
+
+    fn set_domain(&mut self, read: &State) -> Wish {
+        let name = format!("machine.{}", self.chance.below(3));
+        let goes = read.domains.contains_key(&name) && self.chance.below(3) == 0;
+        let configuration = (!goes).then(|| format!("{{\"n\":{}}}", self.chance.below(1000)));
+        Wish {
+            name: "SET DOMAIN",
+            domain: Some((name, configuration)),
+            ..Wish::default()
+        }
+    }
+}
