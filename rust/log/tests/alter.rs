@@ -679,6 +679,7 @@ fn a_new_table(properties: &[(&str, &str)]) -> NewTable {
         description: None,
         if_exists: IfExists::Replace,
         user: UserInfo::default(),
+        upkeep: UpkeepPolicy::none(),
     }
 }
 
