@@ -10,6 +10,7 @@ use deltaic_protocol::log_path::LogPath;
 use deltaic_protocol::{Result, Version};
 use deltaic_testkit::fault::{Fault, Rule};
 use deltaic_testkit::hostile::mutation::Chance;
+use deltaic_testkit::requests::RequestKind;
 use deltaic_testkit::scripted_store::ScriptedStore;
 use object_store::path::Path;
 use object_store::{ObjectStore, ObjectStoreExt};
@@ -121,8 +122,13 @@ impl Place {
         let said = match mishap {
             Mishap::None => Some(work.await),
             Mishap::Fault(fault, first, count) => {
-                self.scripted
-                    .fail(Rule::new(fault).requests(first..first + count));
+                let rule = Rule::new(fault).requests(first..first + count);
+                // A file that is to be deleted and is said not to be there is gone: no store lies about that.
+                let reads = [RequestKind::Get, RequestKind::Head];
+                self.scripted.fail(match fault {
+                    Fault::NotFound => rule.of(&reads),
+                    _ => rule,
+                });
                 Some(work.await)
             }
             Mishap::Crash(last) => {
