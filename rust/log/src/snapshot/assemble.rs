@@ -10,6 +10,7 @@ use super::Snapshot;
 use super::checksum::read_checksum;
 use super::deletion_vectors::ensure_vectors_are_allowed;
 use super::load::Request;
+use crate::clock::now_ms;
 use crate::decode::checkpoint::Checkpoint;
 use crate::decode::commits::{CommitActions, read_commits};
 use crate::history::adjusted_file_times;
@@ -286,6 +287,7 @@ impl Snapshot {
             domains: Arc::new(domains),
             newest_commit_info: known.newest_commit_info.map(Arc::from),
             file_time_ms: known.file_time_ms,
+            seen_ms: now_ms(),
             warnings: Arc::new(
                 contradictions
                     .iter()

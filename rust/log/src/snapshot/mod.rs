@@ -54,6 +54,8 @@ pub struct Snapshot {
     domains: Arc<BTreeMap<String, DomainMetadata>>,
     newest_commit_info: Option<Arc<str>>,
     file_time_ms: Option<i64>,
+    /// When the store was last asked whether this is the newest version, in milliseconds since the epoch.
+    seen_ms: i64,
     warnings: Arc<Vec<String>>,
 }
 
@@ -68,6 +70,11 @@ impl Snapshot {
     #[must_use]
     pub fn version(&self) -> Version {
         self.segment.version
+    }
+
+    /// When the store was last asked for the version, in milliseconds since the epoch.
+    pub(crate) fn seen_ms(&self) -> i64 {
+        self.seen_ms
     }
 
     /// How long a line of the log may be before it is refused, in bytes.

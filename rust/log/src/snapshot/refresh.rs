@@ -9,6 +9,7 @@ use super::Snapshot;
 use super::assemble::Known;
 use super::checksum::read_checksum;
 use super::load::Request;
+use crate::clock::now_ms;
 use crate::decode::commits::read_commits;
 use crate::listing::{Listing, LogFile};
 use crate::reconcile::{NewerKeys, Survivors};
@@ -31,9 +32,17 @@ impl Snapshot {
             Err(error) => error.kind() == ErrorKind::TableNotFound,
         };
         if is_behind && self.still_stands().await {
-            return Ok(self.clone());
+            return Ok(self.seen_again());
         }
         newest
+    }
+
+    /// The same, and seen now.
+    fn seen_again(&self) -> Self {
+        Self {
+            seen_ms: now_ms(),
+            ..self.clone()
+        }
     }
 
     async fn newest(&self) -> Result<Self> {
@@ -46,7 +55,7 @@ impl Snapshot {
             return reload().await;
         }
         if newest == self.version() {
-            return Ok(self.clone());
+            return Ok(self.seen_again());
         }
         // Each refresh leaves a small batch behind; after a great many of them the log is better read anew.
         if self.adds.len() + self.removes.len() > MOST_BATCHES {

@@ -5,6 +5,7 @@ use deltaic_protocol::row_tracking::RowTracking;
 use deltaic_protocol::{Conflict as Kind, Error, ErrorKind, Result, Version};
 
 use super::commit_info::Provenance;
+use super::gap::{ensure_no_gap, may_be_gone};
 use super::{
     Attempt, Base, Committed, IsolationLevel, Proposal, Transaction, Winner, check, follow, is_blind_append,
     rebase, stamp_in_commit_timestamp, time_of,
@@ -28,6 +29,8 @@ pub(super) struct Attempts<'a> {
     txn_id: String,
     /// A version that was proposed without an answer and not seen since: the proposal may still land.
     open: Option<Version>,
+    /// When the version that the next attempt stands on was seen, in milliseconds since the epoch.
+    seen_ms: i64,
     conflicts_resolved: Vec<String>,
 }
 
@@ -49,6 +52,7 @@ impl<'a> Attempts<'a> {
             base,
             txn_id: new_id(),
             open: None,
+            seen_ms: transaction.snapshot.seen_ms(),
             conflicts_resolved: Vec::new(),
         }
     }
@@ -88,6 +92,15 @@ impl<'a> Attempts<'a> {
                 }
             }
             let attempted_ms = now_ms();
+            if known.is_none()
+                && self.open.is_none()
+                && may_be_gone(&self.base.form.metadata, self.seen_ms, attempted_ms)
+            {
+                ensure_no_gap(location, self.base.version)
+                    .await
+                    .map_err(|error| error.with("table", location.uri()))?;
+                self.seen_ms = attempted_ms;
+            }
             // What is proposed once more is proposed as it was: whichever of both lands, it is the same commit.
             let (info, timestamp_ms) = match said.take() {
                 Some((of, info, timestamp_ms)) if of == version => (info, timestamp_ms),
@@ -274,6 +287,7 @@ impl<'a> Attempts<'a> {
         }
         follow(&mut self.mine, &united)?;
         rebase(&mut self.mine, &mut self.base, winner)?;
+        self.seen_ms = now_ms();
         self.conflicts_resolved.push(describe(winner, united.len()));
         Ok(Judged::Rebased)
     }

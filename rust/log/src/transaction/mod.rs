@@ -7,6 +7,7 @@ mod commit;
 mod commit_info;
 mod conflict;
 mod create;
+mod gap;
 mod isolation;
 #[cfg(test)]
 mod model;

@@ -131,7 +131,20 @@ impl<'a> Behind<'a> {
     }
 
     async fn write_checkpoint(&mut self) -> Result<CheckpointWritten> {
-        write_checkpoint(self.read().await?, &CheckpointOptions::default()).await
+        let options = CheckpointOptions::default();
+        let made = self.read().await?;
+        match write_checkpoint(made, &options).await {
+            // Who keeps a table open for long stands on commits that may have been cleaned up by now.
+            Err(error) if error.kind() == ErrorKind::CorruptLog => {
+                let load = LoadOptions {
+                    max_line_bytes: made.max_line_bytes(),
+                };
+                let location = Arc::clone(self.commit.location);
+                let anew = Snapshot::load(location, Some(self.commit.version), load).await?;
+                write_checkpoint(&anew, &options).await
+            }
+            written => written,
+        }
     }
 
     async fn compact(&mut self, interval: u32, written: Option<Version>) -> Result<Option<Compacted>> {
