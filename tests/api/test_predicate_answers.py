@@ -21,6 +21,7 @@ from hypothesis import strategies as st
 
 import deltaic
 from deltaic import Expression, col
+from tests.protocol.handmade_log import HandmadeTable, field, metadata, protocol, schema
 
 SCHEMA = pa.schema(
     [
@@ -342,7 +343,10 @@ def test_two_columns_can_be_compared(tmp_path: Path) -> None:
 
 def test_names_with_dots_and_blanks_are_quoted(tmp_path: Path) -> None:
     data = pa.table({"id": [1, 2], "a.b": [1, 2], "two words": ["x", "y"], "tick`": [3, 4]})
-    table = deltaic.Table.create(tmp_path / "table", data.schema)
+    # Such names are not given to new tables, and others have given them.
+    columns = [field(name, "string" if name == "two words" else "long") for name in data.column_names]
+    HandmadeTable(tmp_path / "table").commit(protocol(), metadata(schema(*columns)))
+    table = deltaic.Table(tmp_path / "table")
     table.append(data)
     assert answers(table.snapshot(), "`a.b` = 2") == [2]
     assert answers(table.snapshot(), col("`a.b`") == 1) == [1]

@@ -25,6 +25,7 @@ from deltaic.substrait import read_expression
 from deltaic.translate_polars import translate_polars
 from deltaic.translate_pyarrow import translate_pyarrow
 from tests.api.edge_values import NEAR_A_TENTH, UTC, VALUES, edge_rows, edge_table
+from tests.protocol.handmade_log import HandmadeTable, field, metadata, protocol, schema
 
 ROWS = edge_rows()
 FRAME = pl.from_arrow(ROWS)
@@ -396,7 +397,9 @@ def test_more_than_a_predicate_holds_is_left_to_the_library(snapshot: deltaic.Sn
 def test_names_are_taken_as_they_are(tmp_path: Path) -> None:
     names = ["a.b", "a`b", "A b", "ä'\\", "select"]
     rows = pa.table({name: [place, place + 1] for place, name in enumerate(names)})
-    table = deltaic.Table.create(tmp_path / "names", rows.schema)
+    columns = [field(name, "long") for name in names]
+    HandmadeTable(tmp_path / "names").commit(protocol(), metadata(schema(*columns)))
+    table = deltaic.Table(tmp_path / "names")
     table.append(rows)
     snapshot = table.snapshot()
     for place, name in enumerate(names):

@@ -60,8 +60,12 @@ pub(crate) fn set(form: &mut Form, values: &BTreeMap<String, String>) -> Result<
     }
     if reader.is_some() || writer.is_some() {
         let protocol = &form.protocol;
+        // Where features are listed already, a version of old is asked for what it stands for, and of readers for
+        // nothing: the reader's version of a table that lists does not go together with it.
+        let of_old = protocol.min_writer_version == 7 && writer.is_some_and(|writer| writer < 7);
+        let reader_there = if of_old { 1 } else { protocol.min_reader_version };
         let (reader, writer) = (
-            reader.unwrap_or(protocol.min_reader_version),
+            reader.unwrap_or(reader_there),
             writer.unwrap_or(protocol.min_writer_version),
         );
         form.protocol = upgraded(protocol, reader, writer)?;

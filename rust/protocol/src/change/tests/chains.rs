@@ -341,3 +341,15 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn versions_asked_for_with_a_feature_are_asked_for_once() {
+    let one = super::set(&[
+        ("delta.enableDeletionVectors", "true"),
+        ("delta.minWriterVersion", "3"),
+    ]);
+    let mut form = plain();
+    form.metadata.partition_columns.clear();
+    let after = step(&form, &one, 1).unwrap();
+    judge(&form, &one, &after, &mut BTreeMap::new());
+}
