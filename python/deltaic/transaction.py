@@ -140,7 +140,7 @@ class Transaction:
                 (relative to the table, URI-encoded), ``size`` in bytes, ``modification_time`` (int, ms since
                 the epoch), ``partition_values`` (a mapping by column; text as the log has it, or an int, a
                 bool or a date), ``stats`` (the text of a JSON object, as in the log) and ``data_change``
-                (True unless told).
+                (True unless told; False for rows of files that are removed, see `remove`).
 
         Raises:
             ValueError: A file is live or staged already, is not there, has another size, or its partition
@@ -194,8 +194,9 @@ class Transaction:
 
         Args:
             paths: As the log has them: the column ``path`` of `files`.
-            data_change: False where the same rows stand in files that are added: the table's rows stay then,
-                and no change feed tells of them.
+            data_change: False where the same rows stand in files that are added without a change of data: the
+                table's rows stay then, and no change feed tells of them. The commit fails with a
+                ``ConstraintViolation`` where not as many rows come as go.
 
         Raises:
             ValueError: A path is no live file, or is staged already; nothing of the call is staged.

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -349,7 +350,7 @@ def test_files_of_another_engine(root: Path) -> None:
     table = deltaic.Table.create(root, DAYS.schema, partition_by=["day"])
     files = [
         given(root, "day=1/a.parquet", partition_values={"day": 1}),
-        given(root, "day=2/b.parquet", partition_values={"day": "2"}, data_change=False),
+        given(root, "day=2/b.parquet", partition_values={"day": "2"}),
     ]
     with table.transaction() as tx:
         tx.add(files[:1])
@@ -359,7 +360,7 @@ def test_files_of_another_engine(root: Path) -> None:
     rows = table.snapshot().scan().to_arrow().sort_by([("day", "ascending"), ("id", "ascending")])
     assert rows.to_pylist() == [{"day": day, "id": id_} for day in (1, 2) for id_ in (7, 8)]
     first, second = of_kind(root, 1, "add")
-    assert (first["dataChange"], second["dataChange"]) == (True, False)
+    assert (first["dataChange"], second["dataChange"]) == (True, True)
     assert (first["modificationTime"], first["partitionValues"]) == (5, {"day": "1"})
 
 
@@ -390,3 +391,66 @@ def test_files_that_do_not_fit(root: Path, more: dict[str, Any], error: Any, mat
     assert table.snapshot().num_files == 1
     with table.transaction() as tx, pytest.raises(ValueError, match="live file"):
         tx.add([file])
+
+
+def test_rows_in_other_files_are_no_change_of_data(root: Path) -> None:
+    # protocol: add-file-and-remove-file.10, add-file-and-remove-file.14,
+    # writer-requirements-for-row-tracking.32
+    table = deltaic.Table.create(root, ROWS.schema, properties={"delta.enableRowTracking": "true"})
+    for id_ in (7, 8):
+        table.append(pa.table({"id": [id_]}))
+    assert of_kind(root, 2, "commitInfo")[0]["tags"] == {"delta.rowTracking.preserved": "true"}
+    with table.transaction() as tx:
+        tx.remove(paths(tx.files()), data_change=False)
+        tx.add([given(root, "both.parquet", data_change=False)])
+    assert ids(root) == [7, 8]
+    assert table.changes(3, infer=True).to_arrow().num_rows == 0
+    assert not any(action["dataChange"] for kind in ("add", "remove") for action in of_kind(root, 3, kind))
+    # The rows are there again, and not under the ids that they had.
+    assert of_kind(root, 3, "commitInfo")[0]["tags"] == {"delta.rowTracking.preserved": "false"}
+
+
+@pytest.mark.parametrize(
+    ("gone", "come", "match"),
+    [
+        (["a"], [{}], "1 rows go and 2 rows come"),
+        (["a"], [], "1 rows go and 0 rows come"),
+        ([], [{}], "0 rows go and 2 rows come"),
+        ([], [{"stats": None}], "0 rows go and 1 files of unknown rows come"),
+        (["a", "b"], [{"stats": None}], None),
+        (["a", "b"], [{}], None),
+    ],
+)
+def test_rows_neither_come_nor_go_without_a_change_of_data(
+    root: Path, gone: list[str], come: list[dict[str, Any]], match: str | None
+) -> None:
+    """protocol: add-file-and-remove-file.10, add-file-and-remove-file.14."""
+    table = deltaic.Table.create(root, ROWS.schema)
+    for id_ in (7, 8):
+        table.append(pa.table({"id": [id_]}))
+    refused = nullcontext() if match is None else pytest.raises(deltaic.ConstraintViolation, match=match)
+    with refused, table.transaction() as tx:
+        tx.remove(paths(tx.files())[: len(gone)], data_change=False)
+        tx.add([given(root, "c.parquet", data_change=False, **more) for more in come])
+    assert table.snapshot().version == (2 if match else 3)
+
+
+def test_a_change_feed_tells_what_came_and_went(root: Path) -> None:
+    """Nothing is updated in place, so that no change data need be written.
+
+    protocol: writer-requirements-for-addcdcfile.1, writer-requirements-for-addcdcfile.2,
+    protocol: writer-requirements-for-addcdcfile.3
+    """
+    on = {"delta.enableChangeDataFeed": "true", "delta.enableDeletionVectors": "true"}
+    table = deltaic.Table.create(root, ROWS.schema, properties=on)
+    table.append(ROWS)
+    table.append(pa.table({"id": [4, 5]}))
+    with table.transaction() as tx:
+        [old] = paths(table.snapshot(version=1).files())
+        [new] = set(paths(tx.files())) - {old}
+        tx.delete_rows({old: [1]})
+        tx.remove([new])
+        tx.append(pa.table({"id": [9]}))
+    changes = table.changes(3).to_arrow()
+    told = sorted(zip(changes["id"].to_pylist(), changes["_change_type"].to_pylist(), strict=True))
+    assert told == [(2, "delete"), (4, "delete"), (5, "delete"), (9, "insert")]

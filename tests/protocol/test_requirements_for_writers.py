@@ -59,6 +59,12 @@ def test_an_append_only_table_is_appended_to_and_nothing_is_removed(tmp_path: Pa
             id="a constraint, 7",
         ),
         pytest.param(
+            protocol(1, 7, None, ["allowColumnDefaults"]),
+            metadata(schema(field("id"), field("d", CURRENT_DEFAULT="7"))),
+            "allowColumnDefaults",
+            id="a default",
+        ),
+        pytest.param(
             protocol(1, 4),
             metadata(schema(field("id"), field("g", **{"delta.generationExpression": "id + 1"}))),
             "generatedColumns",
@@ -79,7 +85,8 @@ def test_a_rule_that_is_not_evaluated_yet_lets_no_row_in(
 ) -> None:
     # Refused as a whole: so no row that breaks the rule gets in, and the table stays as it was.
     # protocol: column-invariants.1, column-invariants.4, column-invariants.6, check-constraints.1,
-    # check-constraints.11, check-constraints.12, generated-columns.1, generated-columns.4
+    # check-constraints.4, check-constraints.11, check-constraints.12, default-columns.5,
+    # generated-columns.1, generated-columns.4
     table = HandmadeTable(tmp_path / "t")
     table.commit(needs, meta)
     before = sorted(path.name for path in table.root.rglob("*"))
@@ -89,6 +96,40 @@ def test_a_rule_that_is_not_evaluated_yet_lets_no_row_in(
         deltaic.Table(table.root).append(rows)
     assert caught.value.context["feature"] == feature
     assert sorted(path.name for path in table.root.rglob("*")) == before
+
+
+@pytest.mark.parametrize("compat", [1, 2])
+def test_a_table_that_stays_readable_as_iceberg_is_partitioned_as_before(tmp_path: Path, compat: int) -> None:
+    """protocol: writer-requirements-for-icebergcompatv1.2, writer-requirements-for-icebergcompatv2.5."""
+    table = HandmadeTable(tmp_path / "t")
+    names = ["part_a", "part_b", "id"]
+    columns = [
+        field(name, **{"delta.columnMapping.id": number, "delta.columnMapping.physicalName": name})
+        for number, name in enumerate(names, start=1)
+    ]
+    promise = {f"delta.enableIcebergCompatV{compat}": "true", "delta.columnMapping.mode": "name"}
+    table.commit(
+        protocol(2, 7, None, ["columnMapping", f"icebergCompatV{compat}"]),
+        metadata(
+            schema(*columns),
+            configuration={**promise, "delta.columnMapping.maxColumnId": "3"},
+            partitionColumns=["part_a"],
+        ),
+    )
+
+    def replace(properties: dict[str, str], *partition_by: str) -> int:
+        taken = pa.schema([(name, pa.int64()) for name in names])
+        new = deltaic.Table.create(
+            table.root, taken, partition_by=partition_by, properties=properties, if_exists="replace"
+        )
+        return new.snapshot().version
+
+    for partition_by in [["part_b"], ["part_a", "part_b"], []]:
+        with pytest.raises(deltaic.SchemaMismatch, match="stays partitioned by part_a") as caught:
+            replace(promise, *partition_by)
+        assert caught.value.context["field"] == "partitionColumns"
+    assert replace(promise, "part_a") == 1
+    assert replace({}, "part_b") == 2, "without the promise"
 
 
 def test_a_supported_feature_that_is_not_used_does_not_stop_an_append(tmp_path: Path) -> None:

@@ -444,7 +444,9 @@ async fn a_new_constraint_is_proved_by_the_rows_of_the_version_before() -> Resul
     Ok(())
 }
 
-/// protocol: row-tracking.6, row-ids.4, row-ids.5, writer-requirements-for-row-tracking.1
+/// protocol: row-tracking.6, row-ids.3, row-ids.4, row-ids.5, writer-requirements-for-row-tracking.1,
+/// writer-requirements-for-row-tracking.6, writer-requirements-for-row-tracking.17,
+/// writer-requirements-for-row-tracking.18
 #[tokio::test]
 async fn files_get_row_ids_with_the_property_and_lose_them_with_the_feature() -> Result<()> {
     let (mut table, _) = table(&[], json!({})).await?;

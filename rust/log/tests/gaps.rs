@@ -1,5 +1,4 @@
 //! A writer that held a version until the commits behind it were cleaned up.
-#![expect(clippy::expect_used, reason = "a test states what it expects by failing")]
 
 use deltaic_log::checkpoint::{CheckpointOptions, write_checkpoint};
 use deltaic_log::cleanup::clean_up;

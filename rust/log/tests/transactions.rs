@@ -123,7 +123,7 @@ async fn a_winner_of_the_same_application_has_done_it_or_is_a_conflict() -> Resu
 }
 
 /// protocol: writer-requirements-for-in-commit-timestamps.1, writer-requirements-for-in-commit-timestamps.2,
-/// writer-requirements-for-in-commit-timestamps.3
+/// writer-requirements-for-in-commit-timestamps.3, commit-provenance-information.1, commit-provenance-information.2
 #[tokio::test]
 async fn in_commit_timestamps_go_on_behind_winners() -> Result<()> {
     const FAR: i64 = 9_000_000_000_000;
@@ -184,9 +184,12 @@ async fn in_commit_timestamps_go_on_behind_a_compaction_file() -> Result<()> {
 
 /// protocol: writer-requirements-for-row-tracking.1, writer-requirements-for-row-tracking.2,
 /// writer-requirements-for-row-tracking.3, writer-requirements-for-row-tracking.5,
+/// writer-requirements-for-row-tracking.6,
 /// writer-requirements-for-row-tracking.7, writer-requirements-for-row-tracking.8,
 /// writer-requirements-for-row-tracking.9, writer-requirements-for-row-tracking.10,
-/// writer-requirements-for-row-tracking.11, writer-requirements-for-row-tracking.31
+/// writer-requirements-for-row-tracking.11, writer-requirements-for-row-tracking.19,
+/// writer-requirements-for-row-tracking.20, writer-requirements-for-row-tracking.25,
+/// writer-requirements-for-row-tracking.30, writer-requirements-for-row-tracking.31
 #[tokio::test]
 async fn row_ids_are_fresh_behind_winners() -> Result<()> {
     let properties = json!({

@@ -1,5 +1,4 @@
 //! What a commit of ours leaves beside itself in the log: its version's checksum, and a checkpoint when one is due.
-#![expect(clippy::expect_used, reason = "a test states what it expects by failing")]
 
 use std::collections::BTreeMap;
 

@@ -239,7 +239,8 @@ impl<'a> Attempts<'a> {
         let protocol = self.mine.protocol.as_ref().unwrap_or(&form.protocol);
         let metadata = self.mine.metadata.as_ref().unwrap_or(&form.metadata);
         let rows = RowTracking::of(protocol, metadata)?;
-        Ok(matches!(rows, RowTracking::Enabled(_)).then_some(!self.base.lost_row_ids))
+        let kept = !self.base.lost_row_ids && !self.mine.may_copy_rows();
+        Ok(matches!(rows, RowTracking::Enabled(_)).then_some(kept))
     }
 
     /// What this commit needs of the table's isolation level, or of the one that was asked for.

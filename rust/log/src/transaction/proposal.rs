@@ -108,6 +108,13 @@ impl Proposal {
         self.adds.iter().any(|add| add.data_change) || self.removes.iter().any(|remove| remove.data_change)
     }
 
+    /// Whether rows that go may come again in a new file: nothing here tells them from new ones, nor their ids.
+    pub(super) fn may_copy_rows(&self) -> bool {
+        let gone: HashSet<String> = self.removes.iter().map(|remove| key_of(&remove.path)).collect();
+        let is_new = |add: &Add| !gone.contains(&key_of(&add.path));
+        !gone.is_empty() && self.adds.iter().any(is_new)
+    }
+
     pub(super) fn is_backfill(&self) -> bool {
         self.operation == BACKFILL
     }

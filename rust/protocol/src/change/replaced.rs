@@ -1,10 +1,11 @@
 //! The form of a table that takes the place of another, whose history goes on.
 //!
-//! Protocol: *Change Metadata*, *Protocol Evolution*, *Domain Metadata*, *Row Tracking*.
+//! Protocol: *Change Metadata*, *Protocol Evolution*, *Domain Metadata*, *Row Tracking*, *Iceberg Compatibility V1* and *V2*.
 
 use super::Form;
 use super::sound::ensure_sound;
 use crate::features::{ensure_changeable, names_in, with_features};
+use crate::iceberg_compat::IcebergCompat;
 use crate::in_commit_timestamp::{ENABLEMENT_TIMESTAMP, ENABLEMENT_VERSION, InCommitTimestamps};
 use crate::properties::boolean;
 use crate::{Error, ErrorKind, Result, row_tracking};
@@ -48,7 +49,36 @@ pub fn replaced(before: &Form, new: Form) -> Result<Form> {
         }
     }
     ensure_sound(&after, before)?;
+    ensure_partitions_stay(before, &after)?;
     Ok(after)
+}
+
+/// A partitioned table that stays readable as Iceberg is partitioned as before.
+///
+/// Protocol: *Writer Requirements for IcebergCompatV1*, *Writer Requirements for IcebergCompatV2*.
+fn ensure_partitions_stay(before: &Form, after: &Form) -> Result<()> {
+    let promises = |form: &Form| IcebergCompat::active(&form.protocol, &form.metadata);
+    let (old, new) = (
+        &before.metadata.partition_columns,
+        &after.metadata.partition_columns,
+    );
+    if old.is_empty() || old == new || promises(before)?.is_empty() || promises(after)?.is_empty() {
+        return Ok(());
+    }
+    Err(Error::new(
+        ErrorKind::SchemaMismatch,
+        format!(
+            "the table promises to be readable as Iceberg: it stays partitioned by {}, not by {}",
+            old.join(", "),
+            if new.is_empty() {
+                "nothing".to_owned()
+            } else {
+                new.join(", ")
+            },
+        ),
+    )
+    .with("field", "partitionColumns")
+    .hint("partition the new table as the old one, do without the promise, or create it at another path"))
 }
 
 #[cfg(test)]

@@ -12,7 +12,8 @@ impl TableTransaction {
     /// Commits what is staged, once; none where nothing is. Where it fails the table is as it was, and what was written
     /// is removed again; only where the outcome is unknown it stays, since it may be in the table.
     ///
-    /// Errors: those of [`Transaction::commit`].
+    /// Errors: those of [`Transaction::commit`]; `ConstraintViolation` where files come and go without a change of data and
+    /// do not have the same number of rows.
     pub async fn commit(&mut self) -> Result<Option<Committed>> {
         if let Some(done) = self.done.take() {
             self.abandon().await;
@@ -21,7 +22,10 @@ impl TableTransaction {
         if self.proposal.is_empty() && self.options.app_transaction.is_none() {
             return Ok(None);
         }
-        let committed = self.attempt().await;
+        let committed = match self.same_rows.ensure() {
+            Ok(()) => self.attempt().await,
+            Err(error) => Err(self.located(error)),
+        };
         match &committed {
             Ok(committed) if !committed.skipped => {
                 self.appended.keep();

@@ -83,7 +83,7 @@ impl TableTransaction {
         self.appended.rows = self.appended.rows.saturating_add(rows);
         let sizes = files.iter().map(|file| file.size);
         self.appended.bytes = sizes.fold(self.appended.bytes, i64::saturating_add);
-        self.proposal.adds.extend(files.into_iter().map(|file| Add {
+        let adds = files.into_iter().map(|file| Add {
             path: file.path,
             partition_values: file.partition_values,
             size: file.size,
@@ -91,7 +91,13 @@ impl TableTransaction {
             data_change: file.data_change,
             stats: file.stats,
             ..Add::default()
-        }));
+        });
+        for add in adds {
+            if !add.data_change {
+                self.same_rows.comes(&add);
+            }
+            self.proposal.adds.push(add);
+        }
         Ok(())
     }
 

@@ -11,6 +11,7 @@ mod live_files;
 mod options;
 mod reads;
 mod remove;
+mod same_rows;
 
 pub use given_files::GivenFile;
 pub use options::TransactionOptions;
@@ -21,6 +22,7 @@ use deltaic_protocol::change::TableChange;
 use deltaic_protocol::{Error, Result};
 
 use self::append::Appended;
+use self::same_rows::SameRows;
 use crate::write::UnitedVectors;
 
 /// A transaction in the making: it owns what was read and what is staged. Nothing of it is in the table before
@@ -35,6 +37,8 @@ pub struct TableTransaction {
     has_read_rows: bool,
     proposal: Proposal,
     appended: Appended,
+    /// What comes and goes without a change of data.
+    same_rows: SameRows,
     /// What changes of the table itself.
     altered: Vec<TableChange>,
     vectors: UnitedVectors,
@@ -63,6 +67,7 @@ impl TableTransaction {
                 ..Proposal::default()
             },
             appended: Appended::default(),
+            same_rows: SameRows::default(),
             altered: Vec::new(),
             vectors: UnitedVectors::new(snapshot.location()),
             vectors_added: 0,

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use deltaic_log::checkpoint::whole_adds;
 use deltaic_log::clock::now_ms;
 use deltaic_protocol::actions::Remove;
 use deltaic_protocol::features::{ensure_appendable, ensure_removable};
@@ -31,6 +32,12 @@ impl TableTransaction {
         self.ensure_takes_files()?;
         let adds = live_files(&snapshot, paths).await?;
         self.ensure_staged_once(adds.iter().map(|add| add.path.as_str()))?;
+        if !data_change {
+            // How many rows go is told by the statistics, which replay does not keep.
+            for add in whole_adds(&snapshot, Some(paths)).await? {
+                self.same_rows.goes(&add);
+            }
+        }
         let now = now_ms();
         self.proposal.removes.extend(adds.iter().map(|add| Remove {
             data_change,

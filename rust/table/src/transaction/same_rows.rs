@@ -1,0 +1,77 @@
+//! Files that come and go without a change of data: the same rows stand in both.
+//!
+//! Protocol: *Add File and Remove File* (`dataChange`).
+
+use deltaic_protocol::actions::Add;
+use deltaic_protocol::statistics::num_records;
+use deltaic_protocol::{Error, ErrorKind, Result};
+
+/// What a transaction stages without a change of data.
+#[derive(Default)]
+pub(super) struct SameRows {
+    coming: Counted,
+    going: Counted,
+}
+
+/// Files, and their rows where each of them says how many it has.
+struct Counted {
+    files: usize,
+    rows: Option<i64>,
+}
+
+impl Default for Counted {
+    fn default() -> Self {
+        Self {
+            files: 0,
+            rows: Some(0),
+        }
+    }
+}
+
+impl Counted {
+    fn count(&mut self, add: &Add) {
+        let records = add.stats.as_deref().and_then(num_records);
+        let deleted = add
+            .deletion_vector
+            .as_ref()
+            .map_or(0, |vector| vector.cardinality);
+        let rows = records.and_then(|records| records.checked_sub(deleted));
+        self.files += 1;
+        self.rows = self.rows.zip(rows).and_then(|(all, rows)| all.checked_add(rows));
+    }
+}
+
+impl SameRows {
+    pub(super) fn comes(&mut self, add: &Add) {
+        self.coming.count(add);
+    }
+
+    pub(super) fn goes(&mut self, add: &Add) {
+        self.going.count(add);
+    }
+
+    /// As many rows come as go, so far as the files say.
+    ///
+    /// Errors: `ConstraintViolation` with both numbers.
+    pub(super) fn ensure(&self) -> Result<()> {
+        let as_many = match (self.coming.rows, self.going.rows) {
+            (Some(coming), Some(going)) => coming == going,
+            // Who does not count is believed, unless there is nothing on the other side.
+            _ => self.coming.files > 0 && self.going.files > 0,
+        };
+        if as_many {
+            return Ok(());
+        }
+        let told = |counted: &Counted| match counted.rows {
+            Some(rows) => format!("{rows} rows"),
+            None => format!("{} files of unknown rows", counted.files),
+        };
+        let (coming, going) = (told(&self.coming), told(&self.going));
+        Err(Error::new(
+            ErrorKind::ConstraintViolation,
+            format!("without a change of data {going} go and {coming} come, which should be the same rows"),
+        )
+        .with("field", "dataChange")
+        .hint("say data_change=True of files that bring or take rows"))
+    }
+}
