@@ -12,7 +12,7 @@ from deltaic.arguments import whole_number
 from deltaic.arrow_table import ArrowTable
 from deltaic.capsule import ArrowArrayExportable, ArrowStreamExportable, proved_data
 from deltaic.commit import Commit, announced
-from deltaic.exceptions import CommitConflict
+from deltaic.exceptions import CommitConflict, CommitUnknown, DeltaicError, InternalError
 from deltaic.given_files import files_to_json
 from deltaic.scan import Scan
 from deltaic.snapshot import Snapshot
@@ -239,14 +239,21 @@ class Transaction:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        self._state = "failed"
         if kind is not None:
+            self._state = "failed"
             self._rust.abandon()
             return
+        # Whatever ends a commit in the middle, Ctrl-C among it, may end it behind the point where it is made.
+        self._state = "unknown"
         try:
             commit = self._rust.commit()
         except CommitConflict:
             self._state = "lost"
+            raise
+        except (CommitUnknown, InternalError):
+            raise
+        except DeltaicError:
+            self._state = "failed"
             raise
         self._state = "ended"
         self._committed = None if commit is None else announced(commit, stacklevel=3)
@@ -269,6 +276,8 @@ class Transaction:
             return f"{word} version {self._committed.version}"
         if self._state in ("ended", "failed", "lost"):
             return "nothing committed"
+        if self._state == "unknown":
+            return "whether it is committed is not known: see what table.history() says"
         added, removed = self._rust.staged
         return f"{added:,} files to add, {removed:,} to remove"
 

@@ -411,6 +411,32 @@ def test_rows_in_other_files_are_no_change_of_data(root: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("ending", "told"),
+    [
+        (KeyboardInterrupt(), "whether it is committed is not known"),
+        (deltaic.CommitUnknown("no answer"), "whether it is committed is not known"),
+        (deltaic.StorageError("no"), "nothing committed"),
+    ],
+)
+def test_a_commit_that_ends_in_the_middle(root: Path, ending: BaseException, told: str) -> None:
+    class Ended:
+        def __init__(self, rust: Any) -> None:
+            self.rust = rust
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(self.rust, name)
+
+        def commit(self) -> None:
+            raise ending
+
+    tx = deltaic.Table.create(root, ROWS.schema).transaction()
+    with pytest.raises(type(ending)), tx:
+        tx._rust = Ended(tx._rust)  # type: ignore[assignment]
+    assert told in repr(tx)
+    assert tx.committed is None
+
+
+@pytest.mark.parametrize(
     ("gone", "come", "match"),
     [
         (["a"], [{}], "1 rows go and 2 rows come"),

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import inspect
+import os
 import shutil
 import warnings
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
 import pytest
 
 import deltaic
@@ -54,6 +57,47 @@ def test_none_of_it(root: Path) -> None:
     with pytest.raises(TypeError, match="upkeep"):
         table.append(pa.table({"id": [4]}), upkeep="no")  # type: ignore[arg-type]
     assert table.snapshot().version == 4
+
+
+def test_none_of_it_behind_a_replaced_table(root: Path) -> None:
+    properties = {"delta.checkpointInterval": "1"}
+    for _ in range(2):
+        deltaic.Table.create(root, SCHEMA, upkeep=False, properties=properties, if_exists="replace")
+    assert log_of(root, "") == [0, 1]
+
+
+@pytest.mark.parametrize("by", ["whoever opened it before", "whoever opens it anew"])
+def test_nothing_is_built_on_a_checkpoint_that_its_checksum_speaks_against(root: Path, by: str) -> None:
+    """protocol: state-validation-writer-requirements.2."""
+    table = deltaic.Table.create(root, SCHEMA, properties={"delta.checkpointInterval": "4"})
+    for number in range(4):
+        table.append(pa.table({"id": [number]}))
+    checkpoint = next((root / "_delta_log").glob("*4.checkpoint.parquet"))
+    actions = pq.read_table(checkpoint)
+    adds = pc.indices_nonzero(actions["add"].combine_chunks().is_valid()).to_pylist()
+    kept = [row for row in range(actions.num_rows) if row != adds[0]]
+    pq.write_table(actions.take(kept), checkpoint)
+    table = deltaic.Table(root)
+    assert any("disagrees" in warning for warning in table.snapshot().warnings)
+    for number in range(5, 10):
+        with pytest.warns(deltaic.DeltaicWarning, match=r"the log was not looked after.*checksum"):
+            table.append(pa.table({"id": [number]}))
+        if by == "whoever opens it anew":
+            table = deltaic.Table(root)
+    # Nothing new agrees with the damage, and what is true is not deleted, however old it is.
+    assert (log_of(root, ".crc"), log_of(root, ".checkpoint.parquet")) == ([0, 1, 2, 3, 4], [4])
+    for file in (root / "_delta_log").iterdir():
+        os.utime(file, (0, 0))
+    assert deltaic.Table(root).clean_up().files == []
+    # The commits still tell the whole of it.
+    checkpoint.unlink()
+    assert sorted(deltaic.Table(root).snapshot().scan().to_arrow()["id"].to_pylist()) == [
+        0,
+        1,
+        2,
+        3,
+        *range(5, 10),
+    ]
 
 
 def test_a_skipped_append_does_nothing(root: Path) -> None:

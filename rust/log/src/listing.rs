@@ -42,6 +42,21 @@ impl LogFile {
         }
     }
 
+    /// A version's checksum, so far as the store tells of it.
+    #[must_use]
+    pub fn checksum(version: Version, size: u64) -> Self {
+        Self {
+            path: LogPath {
+                version,
+                kind: LogFileKind::VersionChecksum,
+            },
+            name: format!("{}.crc", version.file_stem()),
+            size,
+            modified_ms: 0,
+            e_tag: None,
+        }
+    }
+
     /// Whether what a store tells of a file now is still of this writing of it.
     #[must_use]
     pub fn is_still(&self, meta: &ObjectMeta) -> bool {

@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 
 use deltaic_log::Snapshot;
-use deltaic_log::upkeep::UpkeepPolicy;
+use deltaic_log::upkeep::{OwnCommit, UpkeepPolicy, keep_up};
 use deltaic_protocol::Result;
 use deltaic_testkit::facts::live_files;
 use deltaic_testkit::fault::{Fault, Rule};
@@ -217,5 +217,25 @@ async fn later_commits_make_up_for_what_is_missing() -> Result<()> {
         assert_eq!(compactions, usize::from(!case.policy.checkpoint), "{}", case.name);
         assert_eq!(files(&table).await?.len(), 21, "{}", case.name);
     }
+    Ok(())
+}
+
+/// A fault of our own behind a commit is told like any other failure: the commit stands.
+#[tokio::test]
+async fn what_breaks_off_behind_a_commit_is_told() -> Result<()> {
+    let mut table = TableBuilder::new();
+    table.commit(TableBuilder::first_actions()).await?;
+    let read = open(&table, None).await?;
+    let bytes = || -> Result<Vec<u8>> { panic!("a fault of our own") };
+    let commit = OwnCommit {
+        location: read.location(),
+        read: Some(&read),
+        version: read.version().next()?,
+        bytes: &bytes,
+    };
+    let upkept = keep_up(commit, UpkeepPolicy::default()).await;
+    assert_eq!(upkept.failures.len(), 1);
+    assert!(upkept.failures[0].starts_with("the log was not looked after: "));
+    assert!(upkept.failures[0].contains("a fault of its own"));
     Ok(())
 }

@@ -12,6 +12,7 @@ use super::plan::{CleanupPlan, Deletion, Kept, Known, plan};
 use super::protected::all_are_understood;
 use super::rules::CleanupRules;
 use super::sidecars::unreferenced;
+use crate::checksum::ensure_counted;
 use crate::decode::checkpoint::Checkpoint;
 use crate::last_checkpoint::{Hint, read_last_checkpoint};
 use crate::listing::{Listing, list_folder};
@@ -149,10 +150,12 @@ async fn plan_of_log(snapshot: &Snapshot, now_ms: i64) -> Result<(Snapshot, Clea
     }
 }
 
-/// Proves that a checkpoint stands for the commits before it: it is read whole, its sidecars and tombstones too.
+/// Proves that a checkpoint stands for the commits before it: it is read whole, its sidecars and tombstones too, and its
+/// version's checksum, where there is one, counts as many files.
 async fn prove(snapshot: &Snapshot, checkpoint: &CheckpointFiles) -> Result<()> {
     let read = Checkpoint::read(snapshot.location(), checkpoint, snapshot.max_line_bytes()).await?;
     read.ensure_paths_once()?;
+    ensure_counted(snapshot.location(), &read).await?;
     read.read_tombstones().await.map(|_| ())
 }
 

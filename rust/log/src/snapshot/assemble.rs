@@ -7,7 +7,7 @@ use deltaic_protocol::features::{self, ensure_openable};
 use deltaic_protocol::{Error, ErrorKind, Result, Version};
 
 use super::Snapshot;
-use super::checksum::read_checksum;
+use super::checksum::{Agreement, read_checksum};
 use super::deletion_vectors::ensure_vectors_are_allowed;
 use super::load::Request;
 use crate::clock::now_ms;
@@ -154,13 +154,17 @@ async fn from_segment(
     let assemble = |commits: CommitActions| {
         let (segment, checkpoint) = (segment.clone(), checkpoint.clone());
         let mut snapshot = Snapshot::assemble(request, segment, checkpoint, commits, file_time_ms)?;
-        let disagreements = match &checksum {
-            Ok(Some(checksum)) => snapshot.disagreements(checksum)?,
+        let told = match &checksum {
+            Ok(Some(checksum)) => {
+                let disagreements = snapshot.disagreements(checksum)?;
+                snapshot.agreement = Agreement::found(&disagreements);
+                disagreements
+            }
             Ok(None) => Vec::new(),
             Err(why) => vec![format!("the version checksum was passed over: {why}")],
         };
-        let agrees = disagreements.is_empty();
-        Arc::make_mut(&mut snapshot.warnings).extend(disagreements);
+        let agrees = told.is_empty();
+        Arc::make_mut(&mut snapshot.warnings).extend(told);
         Ok((snapshot, agrees))
     };
     let mut snapshot = 'assembled: {
@@ -234,6 +238,7 @@ impl Snapshot {
             removes,
             newest_commit_info: commits.newest_commit_info,
             file_time_ms,
+            agreement: Agreement::Unasked,
         };
         Self::try_new(request, known)
     }
@@ -288,6 +293,7 @@ impl Snapshot {
             newest_commit_info: known.newest_commit_info.map(Arc::from),
             file_time_ms: known.file_time_ms,
             seen_ms: now_ms(),
+            agreement: known.agreement,
             warnings: Arc::new(
                 contradictions
                     .iter()
@@ -308,4 +314,6 @@ pub(super) struct Known {
     pub(super) newest_commit_info: Option<String>,
     /// The time of the version's commit by its file, made to rise; none where the listing does not reach far enough.
     pub(super) file_time_ms: Option<i64>,
+    /// What a checksum said of the version that it was made out of.
+    pub(super) agreement: Agreement,
 }

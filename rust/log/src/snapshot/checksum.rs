@@ -17,6 +17,28 @@ use crate::location::TableLocation;
 /// How large a version checksum may be. Writers leave its list of files out where there are more than a few.
 const MOST_BYTES: u64 = 64 << 20;
 
+/// What a version's checksum said of it, or, where it has none, that of an older one which it was made out of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Agreement {
+    /// Nothing: there was none, or none that can be read.
+    Unasked,
+    /// The same as the log.
+    Agrees,
+    /// Something else.
+    Disagrees,
+}
+
+impl Agreement {
+    /// What becomes of it where the next checksum finds these disagreements.
+    pub(super) fn found(disagreements: &[String]) -> Self {
+        if disagreements.is_empty() {
+            Self::Agrees
+        } else {
+            Self::Disagrees
+        }
+    }
+}
+
 /// Reads a checksum, where there is one; why it cannot be used is for people.
 pub(crate) async fn read_checksum(
     location: &TableLocation,

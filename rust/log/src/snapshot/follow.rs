@@ -5,6 +5,7 @@ use std::sync::Arc;
 use deltaic_protocol::{Result, Version};
 
 use super::assemble::Known;
+use super::checksum::Agreement;
 use super::load::Request;
 use super::refresh::drop_the_dead;
 use super::{LoadOptions, Snapshot};
@@ -38,6 +39,7 @@ impl Snapshot {
             removes: self.removes.as_ref().clone(),
             newest_commit_info: None,
             file_time_ms: None,
+            agreement: self.agreement,
         };
         follow(&request, before, version, commit)
     }
@@ -68,6 +70,7 @@ impl Snapshot {
             removes: Vec::new(),
             newest_commit_info: None,
             file_time_ms: None,
+            agreement: Agreement::Unasked,
         };
         follow(&request, nothing, Version::ZERO, commit)
     }
@@ -101,6 +104,7 @@ fn follow(request: &Request, before: Known, version: Version, commit: &[u8]) -> 
         removes: drop_the_dead(removes),
         newest_commit_info: actions.newest_commit_info,
         file_time_ms: None,
+        agreement: before.agreement,
     };
     Snapshot::try_new(request, known)
 }

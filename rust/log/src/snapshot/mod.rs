@@ -22,7 +22,7 @@ use deltaic_protocol::features;
 use deltaic_protocol::properties::{txn_is_expired, txn_retention_ms};
 use deltaic_protocol::schema::{StructField, StructType};
 
-pub(crate) use checksum::read_checksum;
+pub(crate) use checksum::{Agreement, read_checksum};
 pub use files::{Files, FilesBatch};
 pub use load::{LoadOptions, exists};
 pub use prune::{PruneReport, Pruning};
@@ -56,6 +56,8 @@ pub struct Snapshot {
     file_time_ms: Option<i64>,
     /// When the store was last asked whether this is the newest version, in milliseconds since the epoch.
     seen_ms: i64,
+    /// What a checksum said of it.
+    agreement: Agreement,
     warnings: Arc<Vec<String>>,
 }
 
@@ -75,6 +77,11 @@ impl Snapshot {
     /// When the store was last asked for the version, in milliseconds since the epoch.
     pub(crate) fn seen_ms(&self) -> i64 {
         self.seen_ms
+    }
+
+    /// What a checksum said of the version.
+    pub(crate) fn agreement(&self) -> Agreement {
+        self.agreement
     }
 
     /// How long a line of the log may be before it is refused, in bytes.

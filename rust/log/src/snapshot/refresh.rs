@@ -7,7 +7,7 @@ use object_store::ObjectStoreExt;
 
 use super::Snapshot;
 use super::assemble::Known;
-use super::checksum::read_checksum;
+use super::checksum::{Agreement, read_checksum};
 use super::load::Request;
 use crate::clock::now_ms;
 use crate::decode::commits::read_commits;
@@ -105,6 +105,7 @@ impl Snapshot {
             removes: drop_the_dead(removes),
             newest_commit_info: commits.newest_commit_info,
             file_time_ms,
+            agreement: self.agreement,
         };
         let request = Request {
             location: Arc::clone(&self.location),
@@ -122,7 +123,11 @@ impl Snapshot {
             .collect();
         warnings.extend(snapshot.warnings.iter().cloned());
         match said {
-            Ok(Some(checksum)) => warnings.extend(snapshot.disagreements(&checksum)?),
+            Ok(Some(checksum)) => {
+                let disagreements = snapshot.disagreements(&checksum)?;
+                snapshot.agreement = Agreement::found(&disagreements);
+                warnings.extend(disagreements);
+            }
             Ok(None) => {}
             Err(why) => warnings.push(format!("the version checksum was passed over: {why}")),
         }

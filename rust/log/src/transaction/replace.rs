@@ -32,6 +32,7 @@ pub(super) async fn replace(location: &Arc<TableLocation>, table: &NewTable) -> 
         let mut transaction = Transaction::try_new(&snapshot, operation, ensure_changeable)?;
         transaction.user = table.user.clone();
         transaction.max_attempts = ROUNDS;
+        transaction.upkeep = table.upkeep;
         // Whatever is there goes, also what came meanwhile.
         transaction.read.read_whole_table();
         let now = now_ms();

@@ -10,6 +10,7 @@
 mod outcome;
 mod policy;
 mod run;
+mod sound;
 
 pub use outcome::Upkept;
 pub use policy::UpkeepPolicy;

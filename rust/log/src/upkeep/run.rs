@@ -1,9 +1,12 @@
 //! The upkeep of a log behind one commit, step by step.
 
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
 use deltaic_protocol::{Error, ErrorKind, Result, Version};
+use futures::FutureExt;
 
+use super::sound::ensure_sound;
 use super::{UpkeepPolicy, Upkept};
 use crate::TableLocation;
 use crate::checkpoint::{
@@ -13,6 +16,7 @@ use crate::checksum::keep_checksum;
 use crate::cleanup::{CleanedUp, CleanupRules, clean_up};
 use crate::clock::now_ms;
 use crate::compaction::{Compacted, compact, range_due};
+use crate::fault;
 use crate::snapshot::{LoadOptions, Snapshot};
 
 /// How many live files are counted behind every commit. The count is of the version that the commit's writer holds in
@@ -39,8 +43,18 @@ pub struct OwnCommit<'a> {
     pub bytes: &'a (dyn Fn() -> Result<Vec<u8>> + Sync),
 }
 
-/// Does what a policy asks for behind a commit. It never fails: what does is told. Must be called inside a runtime.
+/// Does what a policy asks for behind a commit. It never fails: what does is told, and so is a fault of our own. Must be
+/// called inside a runtime.
 pub async fn keep_up(commit: OwnCommit<'_>, policy: UpkeepPolicy) -> Upkept {
+    let steps = AssertUnwindSafe(steps(commit, policy));
+    steps.catch_unwind().await.unwrap_or_else(|_| {
+        let mut upkept = Upkept::default();
+        upkept.note::<()>("the log was not looked after", Err(fault::caught()));
+        upkept
+    })
+}
+
+async fn steps(commit: OwnCommit<'_>, policy: UpkeepPolicy) -> Upkept {
     let mut upkept = Upkept::default();
     if policy.is_none() {
         return upkept;
@@ -49,6 +63,12 @@ pub async fn keep_up(commit: OwnCommit<'_>, policy: UpkeepPolicy) -> Upkept {
     let Some(mut behind) = upkept.note("the log was not looked after", behind) else {
         return upkept;
     };
+    if upkept
+        .note("the log was not looked after", ensure_sound(&behind.made).await)
+        .is_none()
+    {
+        return upkept;
+    }
     let due = checkpoint_is_due(commit.version, behind.made.metadata());
     let due = policy.checkpoint && upkept.note("no checkpoint was written", due) == Some(true);
     if policy.checksum && is_worth_counting(behind.made.num_files(), due) {

@@ -1,0 +1,53 @@
+//! A checkpoint beside the checksum of its version.
+
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::Int64Type;
+use deltaic_protocol::log_path::LOG_FOLDER;
+use deltaic_protocol::{Error, ErrorKind, Result};
+use object_store::ObjectStoreExt;
+
+use crate::decode::checkpoint::Checkpoint;
+use crate::listing::LogFile;
+use crate::location::TableLocation;
+use crate::snapshot::read_checksum;
+
+/// Proves that a checkpoint has as many files and bytes as the checksum of its version counts, where there is one that can
+/// be read: one that lacks some reads well, and who goes by it alone loses them.
+///
+/// # Errors
+///
+/// `CorruptLog` with the checkpoint's `path` where they count otherwise.
+pub(crate) async fn ensure_counted(location: &Arc<TableLocation>, checkpoint: &Checkpoint) -> Result<()> {
+    let version = checkpoint.files.version;
+    let path = location.below(&format!("{LOG_FOLDER}/{}.crc", version.file_stem()))?;
+    let Ok(there) = location.store().head(&path).await else {
+        return Ok(());
+    };
+    let file = LogFile::checksum(version, there.size);
+    let Ok(Some(checksum)) = read_checksum(location, Some(&file)).await else {
+        return Ok(());
+    };
+    let (mut files, mut bytes) = (0i64, 0i64);
+    for batch in &checkpoint.adds {
+        let sizes = batch.batch.column_by_name("size");
+        let sizes = sizes.and_then(|sizes| sizes.as_primitive_opt::<Int64Type>());
+        let sizes = sizes.into_iter().flat_map(|sizes| sizes.iter().flatten());
+        bytes = sizes.fold(bytes, i64::saturating_add);
+        files = files.saturating_add(i64::try_from(batch.len()).unwrap_or(i64::MAX));
+    }
+    if (files, bytes) == (checksum.num_files, checksum.table_size_bytes) {
+        return Ok(());
+    }
+    let (its_files, its_bytes) = (checksum.num_files, checksum.table_size_bytes);
+    let message = format!(
+        "the checkpoint of version {version} holds {files} files of {bytes} bytes, and the version's checksum \
+         counts {its_files} of {its_bytes}"
+    );
+    let path = checkpoint.files.files.first().map(|file| file.relative());
+    Err(Error::new(ErrorKind::CorruptLog, message)
+        .with("path", path.unwrap_or_else(|| LOG_FOLDER.to_owned()))
+        .with("version", version)
+        .hint("see what table.check() says; the commits before the checkpoint, as long as they are there, tell the truth"))
+}
