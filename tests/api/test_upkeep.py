@@ -11,6 +11,7 @@ import pyarrow as pa
 import pytest
 
 import deltaic
+from deltaic.alter import ClusterBy
 from tests.api.log_files import commit_file
 
 DAY = 24 * 3600
@@ -105,3 +106,34 @@ def test_no_table(tmp_path: Path) -> None:
     for verb in (table.checkpoint, table.clean_up, lambda: table.compact_log(0)):
         with pytest.raises(deltaic.TableNotFound):
             verb()
+
+
+@pytest.mark.parametrize("then", ["nothing", "an append"])
+@pytest.mark.parametrize("checkpoints", [0, 1])
+def test_who_holds_a_table_sees_it_whole_behind_a_cleanup(root: Path, checkpoints: int, then: str) -> None:
+    """What an open table left in the log to be read later is gone: it is read anew."""
+    properties = {"delta.logRetentionDuration": "interval 1 days", "delta.enableDeletionVectors": "true"}
+    deltaic.Table.create(root, pa.schema([("id", pa.int64())]), properties=properties)
+    for number in range(4):
+        deltaic.Table(root).append(pa.table({"id": [number]}))
+        if number == 1 and checkpoints:
+            deltaic.Table(root).checkpoint()
+    for file in (root / "_delta_log").glob("0*"):
+        os.utime(file, (time.time() - 5 * DAY + int(file.name[:20]),) * 2)
+    held = deltaic.Table(root)
+    assert held.snapshot().num_rows == 4
+    other = deltaic.Table(root)
+    other.checkpoint()
+    os.utime(next((root / "_delta_log").glob("*4.checkpoint.parquet")), (time.time() - 4 * DAY,) * 2)
+    assert len(other.clean_up().files) >= 4
+    if then == "an append":
+        other.append(pa.table({"id": [4]}))
+    snapshot = held.snapshot()
+    rows = 5 if then == "an append" else 4
+    assert (snapshot.num_rows, snapshot.scan().count()) == (rows, rows)
+    assert snapshot.files("id = 1").num_rows == 1
+    [path] = snapshot.files("id = 1").to_arrow()["path"].to_pylist()
+    with held.transaction() as tx:
+        assert tx.delete_rows({path: [0]}) == 1
+    held.alter(ClusterBy("id"))
+    assert sorted(held.snapshot().scan().to_arrow()["id"].to_pylist()) == [0, 2, 3, 4][: rows - 1]

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use deltaic_protocol::properties::log_retention_ms;
 use deltaic_protocol::{Error, ErrorKind, Result, Version};
 use object_store::ObjectStoreExt;
 
@@ -13,7 +14,7 @@ use crate::clock::now_ms;
 use crate::decode::commits::read_commits;
 use crate::listing::{Listing, LogFile};
 use crate::reconcile::{NewerKeys, Survivors};
-use crate::segment::{LogSegment, checksum_of, newest_version};
+use crate::segment::{LogSegment, checksum_of, complete_checkpoints, newest_version};
 
 /// How a warning begins that a checkpoint was passed over.
 const PASSED_OVER: &str = "a checkpoint was passed over";
@@ -52,6 +53,10 @@ impl Snapshot {
             return reload().await;
         };
         if !self.continues_in(&listing).await {
+            return reload().await;
+        }
+        // What this snapshot left in the log to be read when it is asked for may have been cleaned up.
+        if self.may_be_cleaned_up(&listing) && !self.sources_stand().await {
             return reload().await;
         }
         if newest == self.version() {
@@ -133,6 +138,42 @@ impl Snapshot {
         }
         snapshot.warnings = Arc::new(warnings);
         Ok(snapshot)
+    }
+
+    /// Whether a cleanup may have deleted what this snapshot was made from: a file of it has expired by the table's rules,
+    /// or a newer checkpoint stands, behind which another tool may delete by rules of its own.
+    fn may_be_cleaned_up(&self, listing: &Listing) -> bool {
+        let mine = self.segment.checkpoint.as_ref().map(|checkpoint| checkpoint.version);
+        let mut others = complete_checkpoints(listing, None).into_iter();
+        if others.any(|checkpoint| Some(checkpoint.version) > mine) {
+            return true;
+        }
+        let kept_ms = log_retention_ms(self.metadata()).unwrap_or(0);
+        let expired_ms = now_ms().saturating_sub(kept_ms);
+        self.oldest_sources().any(|file| file.modified_ms < expired_ms)
+    }
+
+    /// The first files that a cleanup takes: those of the checkpoint, and the first commit behind it.
+    fn oldest_sources(&self) -> impl Iterator<Item = &Arc<LogFile>> {
+        let checkpoint = self.segment.checkpoint.iter();
+        checkpoint
+            .flat_map(|checkpoint| &checkpoint.files)
+            .take(1)
+            .chain(self.segment.commits.first())
+    }
+
+    /// Whether the first files that a cleanup takes are still there. A store that does not answer says nothing against it.
+    async fn sources_stand(&self) -> bool {
+        let looks = self.oldest_sources().map(|file| async move {
+            let path = self.location.below(&file.relative())?;
+            Ok::<_, Error>(match self.location.store().head(&path).await {
+                Ok(found) => file.is_still(&found),
+                Err(object_store::Error::NotFound { .. }) => false,
+                Err(_) => true,
+            })
+        });
+        let looks = futures::future::join_all(looks).await;
+        looks.into_iter().all(|stands| stands.unwrap_or(true))
     }
 
     /// Whether the store, asked for the very file that made this version, has it as it was.
