@@ -25,7 +25,8 @@ class Transaction:
     """What is to become of a table, made by `Table.transaction` and used in a ``with`` block.
 
     Its verbs stage changes; the end of the block commits all of them at once. A block that ends by an
-    exception commits nothing, and removes what it wrote. A block that staged nothing commits nothing.
+    exception commits nothing, and removes what it wrote. A block that staged nothing commits nothing, unless
+    it has an ``app_transaction`` to tell.
 
     What is read through the transaction (`read`, `files`, `read_app`) is noted: where another writer changes
     it before the commit, the commit is a `CommitConflict`. What is read through `snapshot` is not.
