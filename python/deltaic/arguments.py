@@ -5,9 +5,9 @@ from __future__ import annotations
 import operator
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
-__all__ = ["at_most", "options", "place", "whole_number"]
+__all__ = ["at_most", "list_of_names", "options", "place", "whole_number"]
 
 
 def whole_number(name: str, value: object) -> int:
@@ -44,6 +44,20 @@ def at_most(name: str, value: object, *, least: int) -> int:
     if number < least:
         raise ValueError(f"{name} is at least {least}, not {number}")
     return min(number, sys.maxsize)
+
+
+def list_of_names(name: str, value: Sequence[str]) -> list[str]:
+    """Names of columns. A text alone would be a list of its letters, and is always a slip.
+
+    Raises:
+        TypeError: It is a text.
+
+    >>> list_of_names("columns", ("id", "city"))
+    ['id', 'city']
+    """
+    if isinstance(value, str):
+        raise TypeError(f"{name} is a list of names: write {name}=[{value!r}]")
+    return list(value)
 
 
 def place(name: str, value: str | os.PathLike[str]) -> str:

@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal
 
 from deltaic import _rust
-from deltaic.arguments import at_most
+from deltaic.arguments import at_most, list_of_names
 from deltaic.arrow_table import ArrowTable
 from deltaic.exceptions import CorruptLog, DeltaicWarning
 from deltaic.optional import require
@@ -302,11 +302,10 @@ class Snapshot:
         >>> events.scan(["payload"], variant="json").to_arrow()["payload"].to_pylist()  # doctest: +SKIP
         ['{"user":7,"tags":["a","b"]}', None]
         """
-        if isinstance(columns, str):
-            raise TypeError(f"columns is a list of names: write columns=[{columns!r}]")
+        wanted = None if columns is None else list_of_names("columns", columns)
         return Scan(
             self._rust.scan(
-                columns=None if columns is None else list(columns),
+                columns=wanted,
                 predicate=to_sql(predicate, self.schema),
                 limit=None if limit is None else at_most("limit", limit, least=0),
                 batch_size=None if batch_size is None else at_most("batch_size", batch_size, least=1),

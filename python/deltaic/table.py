@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Literal
 
 from deltaic import _rust
 from deltaic.alter import Change
 from deltaic.alter_json import to_json
-from deltaic.arguments import at_most, options, place, whole_number
+from deltaic.arguments import at_most, list_of_names, options, place
 from deltaic.capsule import (
     ArrowArrayExportable,
     ArrowSchemaExportable,
@@ -22,8 +21,8 @@ from deltaic.check import Report
 from deltaic.check import from_rust as from_rust_report
 from deltaic.commit import Commit, from_rust, to_commit_info
 from deltaic.commit import announced as announced_commit
-from deltaic.commit_options import Isolation, time_left, to_options
-from deltaic.exceptions import CommitConflict
+from deltaic.commit_options import Isolation, to_options
+from deltaic.run_again import run_again
 from deltaic.scan import Scan
 from deltaic.snapshot import Snapshot, announced
 from deltaic.times import to_millis
@@ -36,11 +35,11 @@ from deltaic.upkeep import (
     clean_up_from_rust,
     compaction_from_rust,
 )
+from deltaic.versions import to_end, to_version
 
 __all__ = ["Table"]
 
 _MAX_LINE_BYTES = 1 << 28
-_MOST_VERSION = (1 << 63) - 1
 
 
 class Table:
@@ -162,9 +161,8 @@ class Table:
         >>> table.snapshot().metadata.name
         'sales of all shops'
         """
-        for argument, columns in (("partition_by", partition_by), ("cluster_by", cluster_by)):
-            if isinstance(columns, str):
-                raise TypeError(f"{argument} is a list of names: write {argument}=[{columns!r}]")
+        partition_by = list_of_names("partition_by", partition_by)
+        cluster_by = list_of_names("cluster_by", cluster_by)
         # The type says so already; a caller without a type checker gets the sentence.
         if not isinstance(schema, ArrowSchemaExportable):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise TypeError(
@@ -173,8 +171,8 @@ class Table:
             )
         made = _open(uri, storage_options).create(
             schema,
-            partition_by=list(partition_by),
-            cluster_by=list(cluster_by),
+            partition_by=partition_by,
+            cluster_by=cluster_by,
             properties=dict(properties or {}),
             name=name,
             description=description,
@@ -213,14 +211,7 @@ class Table:
         if version is not None and timestamp is not None:
             raise ValueError("give version or timestamp, not both")
         if version is not None:
-            version = whole_number("version", version)
-            if version < 0:
-                raise ValueError(
-                    f"versions count from 0, and {version} is below: give 0 or more, or None for the newest"
-                )
-            if version > _MOST_VERSION:
-                raise ValueError(f"versions end at {_MOST_VERSION}, and {version} is above")
-            return announced(self._rust.snapshot(version=version), stacklevel=3)
+            return announced(self._rust.snapshot(version=to_version(version)), stacklevel=3)
         if timestamp is not None:
             return announced(self._rust.snapshot(timestamp_ms=to_millis(timestamp)), stacklevel=3)
         return announced(self._refreshed(), stacklevel=3)
@@ -264,17 +255,16 @@ class Table:
         >>> changes["id"].to_pylist(), changes["_change_type"].to_pylist()
         ([1, 2], ['insert', 'insert'])
         """
-        if isinstance(columns, str):
-            raise TypeError(f"columns is a list of names: write columns=[{columns!r}]")
-        first_version, first_ms = _bound("start", start, round_up=True)
-        last_version, last_ms = (None, None) if end is None else _bound("end", end, round_up=False)
+        wanted = None if columns is None else list_of_names("columns", columns)
+        first_version, first_ms = to_end("start", start, round_up=True)
+        last_version, last_ms = (None, None) if end is None else to_end("end", end, round_up=False)
         return Scan(
             self._rust.changes(
                 first_version=first_version,
                 first_ms=first_ms,
                 last_version=last_version,
                 last_ms=last_ms,
-                columns=None if columns is None else list(columns),
+                columns=wanted,
                 infer=infer,
             )
         )
@@ -568,12 +558,9 @@ class Table:
         >>> table.snapshot().scan().to_arrow()["count"].to_pylist()
         [3]
         """
-        runs = at_most("max_runs", max_runs, least=1)
-        met: list[str] = []
-        times = time_left(deadline)
-        left = next(times)
-        while True:
-            tx = self.transaction(
+
+        def begin(left: float | None) -> Transaction:
+            return self.transaction(
                 operation=operation,
                 commit_info=commit_info,
                 max_attempts=max_attempts,
@@ -583,18 +570,8 @@ class Table:
                 deadline=left,
                 upkeep=upkeep,
             )
-            try:
-                with tx:
-                    function(tx)
-            except CommitConflict as error:
-                met.append(f"{error.message}; run again")
-                left = next(times)
-                if len(met) >= runs or left == 0 or not tx.is_lost:
-                    raise
-                self._rust.pause(len(met))
-                continue
-            commit = tx.committed
-            return commit and replace(commit, conflicts_resolved=met + commit.conflicts_resolved)
+
+        return run_again(function, begin, max_runs=max_runs, deadline=deadline, pause=self._rust.pause)
 
     def alter(
         self,
@@ -685,15 +662,3 @@ def _open(
         allowed_roots=allowed_roots or [],
         max_line_bytes=at_most("max_line_bytes", max_line_bytes, least=1),
     )
-
-
-def _bound(name: str, bound: int | str | datetime, *, round_up: bool) -> tuple[int | None, int | None]:
-    """The version, or the time in milliseconds since the epoch, that one end of a range names."""
-    if isinstance(bound, (str, datetime)):
-        return None, to_millis(bound, round_up=round_up)
-    version = whole_number(name, bound)
-    if version < 0:
-        raise ValueError(f"versions count from 0, and {name}={version} is below: give 0 or more")
-    if version > _MOST_VERSION:
-        raise ValueError(f"versions end at {_MOST_VERSION}, and {name}={version} is above")
-    return version, None

@@ -2,7 +2,6 @@
 //! that says that nobody knows.
 
 use deltaic_log::Snapshot;
-use deltaic_log::snapshot::LoadOptions;
 use deltaic_log::store_error::store_error;
 use deltaic_log::transaction::{Append, Committed, Operation, UserInfo, append};
 use deltaic_log::upkeep::UpkeepPolicy;
@@ -13,10 +12,6 @@ use deltaic_testkit::fault::{Fault, Rule};
 use deltaic_testkit::listing_form::ListingForm;
 use deltaic_testkit::requests::RequestKind;
 use deltaic_testkit::table_builder::{TableBuilder, add};
-
-async fn open(table: &TableBuilder) -> Result<Snapshot> {
-    Snapshot::load(table.location(), None, LoadOptions::default()).await
-}
 
 async fn append_to(snapshot: &Snapshot) -> Result<Committed> {
     let ours = Append {
@@ -41,7 +36,7 @@ async fn append_to(snapshot: &Snapshot) -> Result<Committed> {
 
 /// The versions of a table whose commits name our file.
 async fn ours(table: &TableBuilder) -> Result<Vec<i64>> {
-    let newest = open(table).await?.version().as_i64();
+    let newest = table.open().await?.version().as_i64();
     let mut found = Vec::new();
     for version in 0..=newest {
         let text = table
@@ -63,7 +58,7 @@ async fn assert_honest(table: &TableBuilder, said: Result<Committed>, how: &str)
         Ok(committed) => {
             assert_eq!(found, [committed.version.as_i64()], "{how}");
             assert!(
-                live_files(&open(table).await?)
+                live_files(&table.open().await?)
                     .await?
                     .keys()
                     .any(|(path, _)| path == "ours")
@@ -96,7 +91,7 @@ async fn an_append_that_meets_a_fault_says_what_is_so() -> Result<()> {
                     let how = format!("{fault:?} at the requests {number}..{until}, {winners} winners");
                     let mut table = TableBuilder::new();
                     table.commit(TableBuilder::first_actions()).await?;
-                    let snapshot = open(&table).await?;
+                    let snapshot = table.open().await?;
                     for winner in 0..winners {
                         table.commit(vec![add(&format!("theirs{winner}"), None)]).await?;
                     }
@@ -129,11 +124,11 @@ async fn a_right_that_is_missing_is_told() -> Result<()> {
         let how = format!("without the right to {kinds:?}");
         let mut table = TableBuilder::new();
         table.commit(TableBuilder::first_actions()).await?;
-        let snapshot = open(&table).await?;
+        let snapshot = table.open().await?;
         table
             .scripted()
             .fail(Rule::new(Fault::PermissionDenied).of(kinds));
-        let opened = open(&table).await;
+        let opened = table.open().await;
         assert_eq!(opened.is_ok(), may_open, "{how}");
         let said = append_to(&snapshot).await;
         assert_eq!(said.is_ok(), may_append, "{how}");
@@ -160,7 +155,7 @@ async fn a_stale_listing_makes_no_second_version() -> Result<()> {
             ..ListingForm::default()
         });
     }
-    let snapshot = open(&table).await?;
+    let snapshot = table.open().await?;
     assert_eq!(snapshot.version().as_i64(), 1);
     let first = append_to(&snapshot).await?;
     let again = append_to(&snapshot.refresh().await?).await?;

@@ -3,7 +3,6 @@
 use deltaic_log::Snapshot;
 use deltaic_log::checkpoint::{CheckpointOptions, CheckpointWritten, HintOutcome, write_checkpoint};
 use deltaic_log::last_checkpoint::{Hint, read_last_checkpoint};
-use deltaic_log::snapshot::LoadOptions;
 use deltaic_protocol::{ErrorKind, Result, Version};
 use deltaic_testkit::checkpoint_writer::{CheckpointForm, Layout, StatisticsForm};
 use deltaic_testkit::facts::facts;
@@ -21,10 +20,6 @@ enum Start {
     Commits,
     /// A checkpoint, and commits after it.
     Checkpoint,
-}
-
-async fn open(table: &TableBuilder) -> Result<Snapshot> {
-    Snapshot::load(table.location(), None, LoadOptions::default()).await
 }
 
 fn first(policy: &str) -> Vec<Value> {
@@ -68,7 +63,7 @@ async fn write(snapshot: &Snapshot, held_bytes: usize) -> Result<CheckpointWritt
 async fn assert_sound(table: &TableBuilder, said: &Result<CheckpointWritten>, how: &str) -> Result<()> {
     let state = replay(table.commits()).facts();
     let newest = Version::try_new(2)?;
-    let opened = open(table).await?;
+    let opened = table.open().await?;
     assert_eq!(facts(&opened).await?, state, "{how}");
     assert_eq!(opened.warnings(), [""; 0], "{how}");
     let base = opened.segment().checkpoint.as_ref().map(|base| base.version);
@@ -102,7 +97,7 @@ async fn assert_sound(table: &TableBuilder, said: &Result<CheckpointWritten>, ho
     for version in 0..=2 {
         table.delete(&format!("_delta_log/{version:020}.json")).await?;
     }
-    assert_eq!(facts(&open(table).await?).await?, state, "{how}");
+    assert_eq!(facts(&table.open().await?).await?, state, "{how}");
     Ok(())
 }
 
@@ -124,7 +119,7 @@ async fn a_checkpoint_that_meets_a_fault_is_whole_or_not_there() -> Result<()> {
                         "{fault:?} at the requests {number}..{until}, {policy}, {start:?}, {held_bytes}"
                     );
                     let table = build(policy, start).await?;
-                    let snapshot = open(&table).await?;
+                    let snapshot = table.open().await?;
                     table.scripted().fail(Rule::new(fault).requests(number..until));
                     let said = write(&snapshot, held_bytes).await;
                     was_met |= table.scripted().faults_met() > 0;
@@ -146,7 +141,7 @@ async fn a_checkpoint_that_meets_a_fault_is_whole_or_not_there() -> Result<()> {
 #[tokio::test]
 async fn an_attempt_that_fails_leaves_no_sidecars() -> Result<()> {
     let table = build("v2", Start::Commits).await?;
-    let snapshot = open(&table).await?;
+    let snapshot = table.open().await?;
     // The third sidecar fails, and with it the attempt.
     let third = Rule::new(Fault::PermissionDenied)
         .of(&[RequestKind::Put])
@@ -170,7 +165,7 @@ async fn an_attempt_that_fails_leaves_no_sidecars() -> Result<()> {
 #[tokio::test]
 async fn a_hint_that_cannot_be_asked_stays() -> Result<()> {
     let table = build("classic", Start::Commits).await?;
-    let snapshot = open(&table).await?;
+    let snapshot = table.open().await?;
     table
         .put("_delta_log/_last_checkpoint", b"{\"version\":9}".to_vec())
         .await?;
@@ -194,7 +189,7 @@ async fn a_hint_that_cannot_be_asked_stays() -> Result<()> {
 async fn two_writers_make_one_classic_checkpoint() -> Result<()> {
     for held_bytes in [0, 1 << 20] {
         let table = build("classic", Start::Commits).await?;
-        let snapshot = open(&table).await?;
+        let snapshot = table.open().await?;
         let (one, other) = futures::join!(write(&snapshot, held_bytes), write(&snapshot, held_bytes));
         let (one, other) = (one?, other?);
         assert!(one.is_new || other.is_new);
@@ -218,7 +213,7 @@ async fn a_commit_that_is_another_since_is_told() -> Result<()> {
         vec![json!({"commitInfo": {}})],
     ] {
         let table = build("classic", Start::Commits).await?;
-        let snapshot = open(&table).await?;
+        let snapshot = table.open().await?;
         let text: String = lines.iter().map(|line| line.to_string() + "\n").collect();
         table
             .put("_delta_log/00000000000000000001.json", text.into_bytes())
@@ -229,7 +224,7 @@ async fn a_commit_that_is_another_since_is_told() -> Result<()> {
             Some(ErrorKind::CorruptLog),
             "{lines:?}"
         );
-        let opened = open(&table).await?;
+        let opened = table.open().await?;
         assert!(opened.segment().checkpoint.is_none());
     }
     Ok(())

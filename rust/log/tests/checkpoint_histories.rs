@@ -3,33 +3,20 @@
 
 use std::collections::BTreeSet;
 
-use deltaic_log::Snapshot;
 use deltaic_log::check::{OlderNames, Progress, check_log};
 use deltaic_log::checkpoint::{CheckpointName, CheckpointOptions, CheckpointWritten, write_checkpoint};
 use deltaic_log::snapshot::LoadOptions;
 use deltaic_log::store_error::store_error;
-use deltaic_protocol::{Error, Result, Version};
+use deltaic_protocol::Result;
 use deltaic_testkit::checkpoint_reader::actions_of;
 use deltaic_testkit::facts::{facts, statistics_facts};
 use deltaic_testkit::oracle::replay;
+use deltaic_testkit::property::holds;
 use deltaic_testkit::strategies::{checkpoint_form, history, history_with_upkeep};
 use deltaic_testkit::table_builder::TableBuilder;
 use deltaic_testkit::upkeep::{LastCommit, Upkeep};
 use proptest::prelude::*;
 use serde_json::{Value, json};
-
-fn run(test: impl Future<Output = Result<()>>) -> Result<(), TestCaseError> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let runtime = runtime.map_err(|error| TestCaseError::fail(error.to_string()))?;
-    runtime.block_on(test).map_err(|error: Error| {
-        TestCaseError::fail(format!("{error}; {}", error.hint_text().unwrap_or_default()))
-    })
-}
-
-async fn open(table: &TableBuilder, version: Option<usize>) -> Result<Snapshot> {
-    let version = version.map(|version| Version::try_new(i64::try_from(version).unwrap_or(i64::MAX)));
-    Snapshot::load(table.location(), version.transpose()?, LoadOptions::default()).await
-}
 
 /// At the beginning of time nothing has expired, so that everything must be there.
 fn options() -> CheckpointOptions {
@@ -117,14 +104,14 @@ proptest! {
         if policy_is_v2 {
             with_policy_v2(&mut commits);
         }
-        run(async {
+        holds(async {
             let at = at.index(commits.len());
             let mut table = TableBuilder::new();
             let mut snapshot = None;
             for (version, actions) in commits.iter().enumerate() {
                 table.commit(actions.clone()).await?;
                 if version == at / 2 {
-                    snapshot = Some(open(&table, None).await?);
+                    snapshot = Some(table.open().await?);
                 }
                 if version == at && let (Some(older), true) = (&snapshot, is_refreshed) {
                     snapshot = Some(older.refresh().await?);
@@ -132,7 +119,7 @@ proptest! {
             }
             let snapshot = match snapshot.filter(|_| is_refreshed) {
                 Some(refreshed) => refreshed,
-                None => open(&table, Some(at)).await?,
+                None => table.open_at(at).await?,
             };
             let options = CheckpointOptions {
                 sidecar_actions,
@@ -158,10 +145,10 @@ proptest! {
             assert_eq!((again.adds, again.actions, again.bytes), (written.adds, written.actions, written.bytes));
             // By the checkpoint alone.
             delete_commits(&table, at).await?;
-            let alone = open(&table, Some(at)).await?;
+            let alone = table.open_at(at).await?;
             assert_eq!(facts(&alone).await?, state.facts(), "warnings: {:?}", alone.warnings());
             assert_eq!(statistics_facts(&alone).await?, state.statistics_facts());
-            let newest = open(&table, None).await?;
+            let newest = table.open().await?;
             assert_eq!(facts(&newest).await?, replay(&commits).facts());
             assert_eq!(newest.warnings(), [""; 0]);
             let found = codes(&table).await?;
@@ -181,7 +168,7 @@ proptest! {
         if policy_is_v2 {
             with_policy_v2(&mut commits);
         }
-        run(async {
+        holds(async {
             let at = at.index(commits.len());
             let newest = commits.len() - 1;
             let mut table = TableBuilder::new();
@@ -194,7 +181,7 @@ proptest! {
             if are_deleted && at < newest {
                 table.upkeep(&Upkeep::CleanUp(LastCommit::Deleted)).await?;
             }
-            let snapshot = open(&table, None).await?;
+            let snapshot = table.open().await?;
             let options = CheckpointOptions { sidecar_actions, ..options() };
             let written = write_checkpoint(&snapshot, &options).await?;
             assert_eq!(written.is_new, at < newest);
@@ -206,7 +193,7 @@ proptest! {
             }
             let before = statistics_facts(&snapshot).await?;
             delete_commits(&table, newest).await?;
-            let alone = open(&table, None).await?;
+            let alone = table.open().await?;
             assert_eq!(facts(&alone).await?, state.facts(), "warnings: {:?}", alone.warnings());
             assert_eq!(statistics_facts(&alone).await?, before);
             Ok(())
@@ -218,7 +205,7 @@ proptest! {
     /// protocol: checkpoints.3, checkpoints.9
     #[test]
     fn a_checkpoint_may_be_written_of_every_version_that_the_log_tells(history in history_with_upkeep()) {
-        run(async {
+        holds(async {
             let mut table = TableBuilder::new();
             let mut commits = Vec::new();
             for (actions, upkeep) in &history {
@@ -227,14 +214,14 @@ proptest! {
                 for step in upkeep {
                     table.upkeep(step).await?;
                 }
-                let snapshot = open(&table, None).await?;
+                let snapshot = table.open().await?;
                 let written = write_checkpoint(&snapshot, &options()).await;
                 if let Err(error) = written {
                     // A torn checkpoint that stands in the way is not written over.
                     assert!(error.to_string().contains("that cannot be read stands"), "{error}");
                     continue;
                 }
-                let opened = open(&table, None).await?;
+                let opened = table.open().await?;
                 assert_eq!(facts(&opened).await?, replay(&commits).facts());
             }
             Ok(())

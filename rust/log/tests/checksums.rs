@@ -18,6 +18,7 @@ use deltaic_testkit::checksum_writer::ChecksumForm;
 use deltaic_testkit::facts::facts;
 use deltaic_testkit::fault::{Fault, Rule};
 use deltaic_testkit::oracle::replay;
+use deltaic_testkit::property::holds;
 use deltaic_testkit::remote_table::{SERVICES, put_commit, remote_place};
 use deltaic_testkit::requests::RequestKind;
 use deltaic_testkit::strategies::history;
@@ -28,27 +29,8 @@ use serde_json::{Value, json};
 
 const NOW_MS: i64 = 1_800_000_000_000;
 
-fn runtime() -> tokio::runtime::Runtime {
-    tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .expect("a runtime can be made")
-}
-
 fn version(number: usize) -> Version {
     Version::try_new(i64::try_from(number).unwrap_or(i64::MAX)).expect("a version")
-}
-
-async fn open(table: &TableBuilder) -> Result<Snapshot> {
-    Snapshot::load(table.location(), None, LoadOptions::default()).await
-}
-
-async fn build(commits: &[Vec<Value>]) -> Result<TableBuilder> {
-    let mut table = TableBuilder::new();
-    for actions in commits {
-        table.commit(actions.clone()).await?;
-    }
-    Ok(table)
 }
 
 fn decoded(actions: &[Value], number: usize) -> Result<DecodedCommit> {
@@ -83,13 +65,13 @@ proptest! {
     /// protocol: state-validation-writer-requirements.2, version-checksum-file-schema.3, version-checksum-file-schema.4
     #[test]
     fn every_version_has_the_checksum_that_the_oracle_counts(commits in history()) {
-        runtime().block_on(async {
-            let mut table = build(&commits[..1]).await?;
-            let mut before = open(&table).await?;
+        holds(async {
+            let mut table = TableBuilder::of(&commits[..1]).await?;
+            let mut before = table.open().await?;
             let mut known = checksum_of(&before, NOW_MS).await?;
             for (number, actions) in commits.iter().enumerate().skip(1) {
                 table.commit(actions.clone()).await?;
-                let snapshot = open(&table).await?;
+                let snapshot = table.open().await?;
                 let anew = checksum_of(&snapshot, NOW_MS).await?;
                 let commit = decoded(actions, number)?;
                 let next = checksum_after(&known, &commit, FilesBefore::Snapshot(&before), NOW_MS)?;
@@ -109,280 +91,267 @@ proptest! {
 
                 let made = write_checksum(&table.location(), snapshot.version(), &anew).await?;
                 assert_eq!(made, Made::Now);
-                let beside = open(&table).await?;
+                let beside = table.open().await?;
                 assert!(beside.warnings().is_empty(), "{:?}", beside.warnings());
                 (before, known) = (snapshot, anew);
             }
-            Result::<()>::Ok(())
-        }).map_err(|error: deltaic_protocol::Error| TestCaseError::fail(error.to_string()))?;
+            Ok(())
+        })?;
     }
 }
 
 /// A transaction of our own needs no look at the version before: its names are new, and its removes say their sizes.
-#[test]
-fn a_commit_of_our_own_is_counted_by_itself() -> Result<()> {
-    runtime().block_on(async {
-        let sized = |mut action: Value, kind: &str, size: i64| {
-            action[kind]["size"] = json!(size);
-            action
-        };
-        let mut first = TableBuilder::first_actions_with_vectors();
-        first.extend([
-            sized(add("a", None), "add", 10),
-            sized(add("b", None), "add", 20_000),
-        ]);
-        let commits = [
-            first,
-            vec![info("1"), sized(add("c", None), "add", 5)],
-            vec![
-                info("2"),
-                sized(remove("b", None), "remove", 20_000),
-                sized(add("b", Some("v")), "add", 20_000),
-            ],
-            vec![
-                info("3"),
-                sized(remove("b", Some("v")), "remove", 20_000),
-                sized(remove("a", None), "remove", 10),
-                sized(add("d", None), "add", 1),
-            ],
-        ];
-        let mut table = build(&commits[..1]).await?;
-        let mut known = checksum_of(&open(&table).await?, NOW_MS).await?;
-        for (number, actions) in commits.iter().enumerate().skip(1) {
-            table.commit(actions.clone()).await?;
-            let commit = decoded(actions, number)?;
-            let next = checksum_after(&known, &commit, FilesBefore::OwnCommit, NOW_MS)?;
-            known = checksum_of(&open(&table).await?, NOW_MS).await?;
-            assert_eq!(next.as_ref(), Some(&known), "version {number}");
-            assert_eq!(known.txn_id.as_deref(), Some(number.to_string().as_str()));
-        }
-        // A remove that does not say how large its file was leaves nothing that could be counted.
-        let commit = decoded(&[info("4"), remove("c", None)], 4)?;
-        assert_eq!(
-            checksum_after(&known, &commit, FilesBefore::OwnCommit, NOW_MS)?,
-            None
-        );
-        Ok(())
-    })
+#[tokio::test]
+async fn a_commit_of_our_own_is_counted_by_itself() -> Result<()> {
+    let sized = |mut action: Value, kind: &str, size: i64| {
+        action[kind]["size"] = json!(size);
+        action
+    };
+    let mut first = TableBuilder::first_actions_with_vectors();
+    first.extend([
+        sized(add("a", None), "add", 10),
+        sized(add("b", None), "add", 20_000),
+    ]);
+    let commits = [
+        first,
+        vec![info("1"), sized(add("c", None), "add", 5)],
+        vec![
+            info("2"),
+            sized(remove("b", None), "remove", 20_000),
+            sized(add("b", Some("v")), "add", 20_000),
+        ],
+        vec![
+            info("3"),
+            sized(remove("b", Some("v")), "remove", 20_000),
+            sized(remove("a", None), "remove", 10),
+            sized(add("d", None), "add", 1),
+        ],
+    ];
+    let mut table = TableBuilder::of(&commits[..1]).await?;
+    let mut known = checksum_of(&table.open().await?, NOW_MS).await?;
+    for (number, actions) in commits.iter().enumerate().skip(1) {
+        table.commit(actions.clone()).await?;
+        let commit = decoded(actions, number)?;
+        let next = checksum_after(&known, &commit, FilesBefore::OwnCommit, NOW_MS)?;
+        known = checksum_of(&table.open().await?, NOW_MS).await?;
+        assert_eq!(next.as_ref(), Some(&known), "version {number}");
+        assert_eq!(known.txn_id.as_deref(), Some(number.to_string().as_str()));
+    }
+    // A remove that does not say how large its file was leaves nothing that could be counted.
+    let commit = decoded(&[info("4"), remove("c", None)], 4)?;
+    assert_eq!(
+        checksum_after(&known, &commit, FilesBefore::OwnCommit, NOW_MS)?,
+        None
+    );
+    Ok(())
 }
 
 /// protocol: state-validation-writer-requirements.1, state-validation-writer-requirements.4,
 /// version-checksum-file-schema.1
-#[test]
-fn a_checksum_that_is_there_stays_as_it_is() -> Result<()> {
-    runtime().block_on(async {
-        let mut table = build(&[TableBuilder::first_actions(), vec![info("1"), add("a", None)]]).await?;
-        let snapshot = open(&table).await?;
-        assert_eq!(keep_checksum(&snapshot, NOW_MS).await?, Made::Now);
-        let text = read(&table, 1).await?.expect("it is there");
-        assert_eq!(
-            VersionChecksum::parse(text.as_bytes())?,
-            checksum_of(&snapshot, NOW_MS).await?
-        );
-        assert_eq!(text.lines().count(), 1, "exactly one JSON object");
-        let other = VersionChecksum {
-            txn_id: Some("other".to_owned()),
-            ..checksum_of(&snapshot, NOW_MS).await?
-        };
-        assert_eq!(
-            write_checksum(&table.location(), snapshot.version(), &other).await?,
-            Made::Before
-        );
-        let opened = open(&table).await?;
-        table.scripted().forget();
-        assert_eq!(keep_checksum(&opened, NOW_MS).await?, Made::Before);
-        assert!(
-            table.scripted().report().requests.is_empty(),
-            "what is there is not counted again"
-        );
-        assert_eq!(read(&table, 1).await?, Some(text));
+#[tokio::test]
+async fn a_checksum_that_is_there_stays_as_it_is() -> Result<()> {
+    let mut table =
+        TableBuilder::of(&[TableBuilder::first_actions(), vec![info("1"), add("a", None)]]).await?;
+    let snapshot = table.open().await?;
+    assert_eq!(keep_checksum(&snapshot, NOW_MS).await?, Made::Now);
+    let text = read(&table, 1).await?.expect("it is there");
+    assert_eq!(
+        VersionChecksum::parse(text.as_bytes())?,
+        checksum_of(&snapshot, NOW_MS).await?
+    );
+    assert_eq!(text.lines().count(), 1, "exactly one JSON object");
+    let other = VersionChecksum {
+        txn_id: Some("other".to_owned()),
+        ..checksum_of(&snapshot, NOW_MS).await?
+    };
+    assert_eq!(
+        write_checksum(&table.location(), snapshot.version(), &other).await?,
+        Made::Before
+    );
+    let opened = table.open().await?;
+    table.scripted().forget();
+    assert_eq!(keep_checksum(&opened, NOW_MS).await?, Made::Before);
+    assert!(
+        table.scripted().report().requests.is_empty(),
+        "what is there is not counted again"
+    );
+    assert_eq!(read(&table, 1).await?, Some(text));
 
-        // Also one that is wrong: nothing is rewritten as a reaction to damage.
-        table.commit(vec![info("2"), add("b", None)]).await?;
-        table.upkeep(&Upkeep::Checksum(ChecksumForm::Torn)).await?;
-        let torn = read(&table, 2).await?;
-        assert_eq!(keep_checksum(&open(&table).await?, NOW_MS).await?, Made::Before);
-        assert_eq!(read(&table, 2).await?, torn);
-        Ok(())
-    })
+    // Also one that is wrong: nothing is rewritten as a reaction to damage.
+    table.commit(vec![info("2"), add("b", None)]).await?;
+    table.upkeep(&Upkeep::Checksum(ChecksumForm::Torn)).await?;
+    let torn = read(&table, 2).await?;
+    assert_eq!(keep_checksum(&table.open().await?, NOW_MS).await?, Made::Before);
+    assert_eq!(read(&table, 2).await?, torn);
+    Ok(())
 }
 
 /// Only what names its own commit and agrees with the log is gone on from.
-#[test]
-fn a_checksum_must_prove_itself_before_it_is_gone_on_from() -> Result<()> {
-    runtime().block_on(async {
-        let mut table = build(&[TableBuilder::first_actions(), vec![info("1"), add("a", None)]]).await?;
-        assert_eq!(sound_checksum_of(&open(&table).await?).await, None);
-        keep_checksum(&open(&table).await?, NOW_MS).await?;
-        let snapshot = open(&table).await?;
-        let sound = sound_checksum_of(&snapshot).await.expect("it is sound");
-        assert_eq!(sound, checksum_of(&snapshot, NOW_MS).await?);
-        for (number, wrong) in [
-            VersionChecksum {
-                txn_id: Some("other".to_owned()),
-                ..sound.clone()
-            },
-            VersionChecksum {
-                txn_id: None,
-                ..sound.clone()
-            },
-            VersionChecksum {
-                domain_metadata: None,
-                file_size_histogram: None,
-                num_files: 7,
-                ..sound
-            },
-        ]
-        .into_iter()
-        .enumerate()
-        {
-            table
-                .commit(vec![info("1"), add(&format!("b{number}"), None)])
-                .await?;
-            let newest = open(&table).await?;
-            write_checksum(&table.location(), newest.version(), &wrong).await?;
-            assert_eq!(sound_checksum_of(&open(&table).await?).await, None, "{wrong:?}");
-        }
-        // A commit without an id has no checksum that could name it.
-        table.commit(vec![add("c", None)]).await?;
-        assert_eq!(keep_checksum(&open(&table).await?, NOW_MS).await?, Made::Now);
-        assert_eq!(sound_checksum_of(&open(&table).await?).await, None);
-        Ok(())
-    })
+#[tokio::test]
+async fn a_checksum_must_prove_itself_before_it_is_gone_on_from() -> Result<()> {
+    let mut table =
+        TableBuilder::of(&[TableBuilder::first_actions(), vec![info("1"), add("a", None)]]).await?;
+    assert_eq!(sound_checksum_of(&table.open().await?).await, None);
+    keep_checksum(&table.open().await?, NOW_MS).await?;
+    let snapshot = table.open().await?;
+    let sound = sound_checksum_of(&snapshot).await.expect("it is sound");
+    assert_eq!(sound, checksum_of(&snapshot, NOW_MS).await?);
+    for (number, wrong) in [
+        VersionChecksum {
+            txn_id: Some("other".to_owned()),
+            ..sound.clone()
+        },
+        VersionChecksum {
+            txn_id: None,
+            ..sound.clone()
+        },
+        VersionChecksum {
+            domain_metadata: None,
+            file_size_histogram: None,
+            num_files: 7,
+            ..sound
+        },
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        table
+            .commit(vec![info("1"), add(&format!("b{number}"), None)])
+            .await?;
+        let newest = table.open().await?;
+        write_checksum(&table.location(), newest.version(), &wrong).await?;
+        assert_eq!(sound_checksum_of(&table.open().await?).await, None, "{wrong:?}");
+    }
+    // A commit without an id has no checksum that could name it.
+    table.commit(vec![add("c", None)]).await?;
+    assert_eq!(keep_checksum(&table.open().await?, NOW_MS).await?, Made::Now);
+    assert_eq!(sound_checksum_of(&table.open().await?).await, None);
+    Ok(())
 }
 
 /// A snapshot that stands on a checkpoint alone has not read its commit, and the checksum names it all the same.
 ///
 /// protocol: version-checksum-file-schema.1
-#[test]
-fn the_commit_is_named_also_from_a_checkpoint() -> Result<()> {
-    runtime().block_on(async {
-        let mut first = TableBuilder::first_actions();
-        first[0] = json!({"protocol": {"minReaderVersion": 1, "minWriterVersion": 7,
-            "writerFeatures": ["inCommitTimestamp"]}});
-        first[1]["metaData"]["configuration"] = json!({"delta.enableInCommitTimestamps": "true"});
-        first.insert(0, info("0"));
-        for (last, is_told) in [
-            (None, true),
-            (Some(LastCommit::Kept), true),
-            (Some(LastCommit::Deleted), false),
-        ] {
-            let mut table = build(&[first.clone(), vec![info("1"), add("a", None)]]).await?;
-            if let Some(last) = last {
-                table
-                    .upkeep(&Upkeep::Checkpoint(CheckpointForm::of(Layout::Classic)))
-                    .await?;
-                table.upkeep(&Upkeep::CleanUp(last)).await?;
-            }
-            let counted = checksum_of(&open(&table).await?, NOW_MS).await;
-            if is_told {
-                let counted = counted?;
-                assert_eq!(counted.txn_id.as_deref(), Some("1"), "{last:?}");
-                assert_eq!(counted.in_commit_timestamp, Some(7), "{last:?}");
-            } else {
-                // The commit is gone, and with it the time that the checksum would have to hold.
-                assert_eq!(
-                    counted.err().map(|error| error.kind()),
-                    Some(ErrorKind::CorruptLog)
-                );
-            }
+#[tokio::test]
+async fn the_commit_is_named_also_from_a_checkpoint() -> Result<()> {
+    let mut first = TableBuilder::first_actions();
+    first[0] = json!({"protocol": {"minReaderVersion": 1, "minWriterVersion": 7,
+        "writerFeatures": ["inCommitTimestamp"]}});
+    first[1]["metaData"]["configuration"] = json!({"delta.enableInCommitTimestamps": "true"});
+    first.insert(0, info("0"));
+    for (last, is_told) in [
+        (None, true),
+        (Some(LastCommit::Kept), true),
+        (Some(LastCommit::Deleted), false),
+    ] {
+        let mut table = TableBuilder::of(&[first.clone(), vec![info("1"), add("a", None)]]).await?;
+        if let Some(last) = last {
+            table
+                .upkeep(&Upkeep::Checkpoint(CheckpointForm::of(Layout::Classic)))
+                .await?;
+            table.upkeep(&Upkeep::CleanUp(last)).await?;
         }
-        Ok(())
-    })
+        let counted = checksum_of(&table.open().await?, NOW_MS).await;
+        if is_told {
+            let counted = counted?;
+            assert_eq!(counted.txn_id.as_deref(), Some("1"), "{last:?}");
+            assert_eq!(counted.in_commit_timestamp, Some(7), "{last:?}");
+        } else {
+            // The commit is gone, and with it the time that the checksum would have to hold.
+            assert_eq!(
+                counted.err().map(|error| error.kind()),
+                Some(ErrorKind::CorruptLog)
+            );
+        }
+    }
+    Ok(())
 }
 
 /// Applications that the table has forgotten are no part of a version.
-#[test]
-fn expired_transactions_are_not_listed() -> Result<()> {
-    runtime().block_on(async {
-        let mut first = TableBuilder::first_actions();
-        first[1]["metaData"]["configuration"] =
-            json!({"delta.setTransactionRetentionDuration": "interval 1 day"});
-        first.push(json!({"txn": {"appId": "old", "version": 1, "lastUpdated": NOW_MS}}));
-        first.push(json!({"txn": {"appId": "timeless", "version": 1}}));
-        let snapshot = open(&build(&[first]).await?).await?;
-        for (later_ms, listed) in [(0, 2), (86_400_000, 2), (86_400_001, 1)] {
-            let checksum = checksum_of(&snapshot, NOW_MS + later_ms).await?;
-            assert_eq!(
-                checksum.set_transactions.map(|txns| txns.len()),
-                Some(listed),
-                "{later_ms}"
-            );
-        }
-        Ok(())
-    })
+#[tokio::test]
+async fn expired_transactions_are_not_listed() -> Result<()> {
+    let mut first = TableBuilder::first_actions();
+    first[1]["metaData"]["configuration"] =
+        json!({"delta.setTransactionRetentionDuration": "interval 1 day"});
+    first.push(json!({"txn": {"appId": "old", "version": 1, "lastUpdated": NOW_MS}}));
+    first.push(json!({"txn": {"appId": "timeless", "version": 1}}));
+    let snapshot = TableBuilder::of(&[first]).await?.open().await?;
+    for (later_ms, listed) in [(0, 2), (86_400_000, 2), (86_400_001, 1)] {
+        let checksum = checksum_of(&snapshot, NOW_MS + later_ms).await?;
+        assert_eq!(
+            checksum.set_transactions.map(|txns| txns.len()),
+            Some(listed),
+            "{later_ms}"
+        );
+    }
+    Ok(())
 }
 
-#[test]
-fn a_feature_that_is_not_known_is_refused_before_anything_is_written() -> Result<()> {
-    runtime().block_on(async {
-        let mut first = TableBuilder::first_actions();
-        first[0] = json!({"protocol": {"minReaderVersion": 1, "minWriterVersion": 7,
-            "writerFeatures": ["fromTheFuture"]}});
-        let table = build(&[first]).await?;
-        let error = keep_checksum(&open(&table).await?, NOW_MS)
-            .await
-            .expect_err("refused");
-        assert_eq!(error.kind(), ErrorKind::UnsupportedFeature);
-        assert!(error.to_string().contains("fromTheFuture"), "{error}");
-        assert_eq!(read(&table, 0).await?, None);
-        Ok(())
-    })
+#[tokio::test]
+async fn a_feature_that_is_not_known_is_refused_before_anything_is_written() -> Result<()> {
+    let mut first = TableBuilder::first_actions();
+    first[0] = json!({"protocol": {"minReaderVersion": 1, "minWriterVersion": 7,
+        "writerFeatures": ["fromTheFuture"]}});
+    let table = TableBuilder::of(&[first]).await?;
+    let error = keep_checksum(&table.open().await?, NOW_MS)
+        .await
+        .expect_err("refused");
+    assert_eq!(error.kind(), ErrorKind::UnsupportedFeature);
+    assert!(error.to_string().contains("fromTheFuture"), "{error}");
+    assert_eq!(read(&table, 0).await?, None);
+    Ok(())
 }
 
 /// Whatever the store does, the table is the same, and a checksum is right or not there.
 ///
 /// protocol: state-validation-writer-requirements.3
-#[test]
-fn a_store_that_fails_harms_nothing() -> Result<()> {
-    runtime().block_on(async {
-        let faults = [
-            Fault::AnswerLost,
-            Fault::RequestLost,
-            Fault::ServerError,
-            Fault::Throttled,
-            Fault::PermissionDenied,
-        ];
-        for fault in faults {
-            let table = build(&[TableBuilder::first_actions(), vec![info("1"), add("a", None)]]).await?;
-            let snapshot = open(&table).await?;
-            table.scripted().fail(Rule::new(fault).of(&[RequestKind::Put]));
-            let error = keep_checksum(&snapshot, NOW_MS)
-                .await
-                .expect_err("the store fails");
-            table.scripted().heal();
-            assert_eq!(error.kind(), ErrorKind::StorageError, "{fault:?}");
-            let there = read(&table, 1).await?;
-            assert_eq!(there.is_some(), fault == Fault::AnswerLost, "{fault:?}");
-            let opened = open(&table).await?;
-            assert_eq!(facts(&opened).await?, replay(table.commits()).facts());
-            assert!(opened.warnings().is_empty(), "{:?}", opened.warnings());
-            keep_checksum(&opened, NOW_MS).await?;
-            assert!(sound_checksum_of(&open(&table).await?).await.is_some());
-        }
-        Ok(())
-    })
+#[tokio::test]
+async fn a_store_that_fails_harms_nothing() -> Result<()> {
+    let faults = [
+        Fault::AnswerLost,
+        Fault::RequestLost,
+        Fault::ServerError,
+        Fault::Throttled,
+        Fault::PermissionDenied,
+    ];
+    for fault in faults {
+        let table =
+            TableBuilder::of(&[TableBuilder::first_actions(), vec![info("1"), add("a", None)]]).await?;
+        let snapshot = table.open().await?;
+        table.scripted().fail(Rule::new(fault).of(&[RequestKind::Put]));
+        let error = keep_checksum(&snapshot, NOW_MS)
+            .await
+            .expect_err("the store fails");
+        table.scripted().heal();
+        assert_eq!(error.kind(), ErrorKind::StorageError, "{fault:?}");
+        let there = read(&table, 1).await?;
+        assert_eq!(there.is_some(), fault == Fault::AnswerLost, "{fault:?}");
+        let opened = table.open().await?;
+        assert_eq!(facts(&opened).await?, replay(table.commits()).facts());
+        assert!(opened.warnings().is_empty(), "{:?}", opened.warnings());
+        keep_checksum(&opened, NOW_MS).await?;
+        assert!(sound_checksum_of(&table.open().await?).await.is_some());
+    }
+    Ok(())
 }
 
 /// A store that has not shown that it keeps a condition may overwrite, so it is asked before.
-#[test]
-fn nothing_is_put_where_a_store_may_overwrite() -> Result<()> {
-    runtime().block_on(async {
-        let elsewhere = [("aws_endpoint", "http://store.test"), ("aws_allow_http", "true")];
-        for (more, puts) in [(&elsewhere[..], 1), (&[][..], 2)] {
-            let (network, location) = remote_place(SERVICES[0], more)?;
-            put_commit(&network, 0, &TableBuilder::first_actions());
-            let snapshot = Snapshot::load(Arc::clone(&location), None, LoadOptions::default()).await?;
-            let checksum = checksum_of(&snapshot, NOW_MS).await?;
-            let write = || write_checksum(&location, snapshot.version(), &checksum);
-            assert_eq!(
-                (write().await?, write().await?),
-                (Made::Now, Made::Before),
-                "{more:?}"
-            );
-            assert_eq!(network.attempts("PUT", ".crc").len(), puts, "{more:?}");
-            assert_eq!(network.objects().len(), 2, "{more:?}");
-        }
-        Ok(())
-    })
+#[tokio::test]
+async fn nothing_is_put_where_a_store_may_overwrite() -> Result<()> {
+    let elsewhere = [("aws_endpoint", "http://store.test"), ("aws_allow_http", "true")];
+    for (more, puts) in [(&elsewhere[..], 1), (&[][..], 2)] {
+        let (network, location) = remote_place(SERVICES[0], more)?;
+        put_commit(&network, 0, &TableBuilder::first_actions());
+        let snapshot = Snapshot::load(Arc::clone(&location), None, LoadOptions::default()).await?;
+        let checksum = checksum_of(&snapshot, NOW_MS).await?;
+        let write = || write_checksum(&location, snapshot.version(), &checksum);
+        assert_eq!(
+            (write().await?, write().await?),
+            (Made::Now, Made::Before),
+            "{more:?}"
+        );
+        assert_eq!(network.attempts("PUT", ".crc").len(), puts, "{more:?}");
+        assert_eq!(network.objects().len(), 2, "{more:?}");
+    }
+    Ok(())
 }

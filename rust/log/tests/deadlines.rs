@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use deltaic_log::Snapshot;
 use deltaic_log::clock::Deadline;
-use deltaic_log::snapshot::LoadOptions;
 use deltaic_log::transaction::{Committed, Operation, Transaction};
 use deltaic_protocol::actions::Add;
 use deltaic_protocol::features::ensure_appendable;
@@ -37,7 +36,7 @@ async fn append_until(snapshot: &Snapshot, deadline: Option<Duration>) -> Result
 async fn made(winners: usize) -> Result<(TableBuilder, Snapshot)> {
     let mut table = TableBuilder::new();
     table.commit(TableBuilder::first_actions()).await?;
-    let snapshot = Snapshot::load(table.location(), None, LoadOptions::default()).await?;
+    let snapshot = table.open().await?;
     for winner in 0..winners {
         table.commit(vec![add(&format!("theirs{winner}"), None)]).await?;
     }

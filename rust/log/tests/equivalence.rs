@@ -1,30 +1,17 @@
 //! Whatever the form of the log, it tells one history: every way of opening a table against the oracle.
 
 use deltaic_log::Snapshot;
-use deltaic_log::snapshot::LoadOptions;
-use deltaic_protocol::{Error, ErrorKind, Result, Version};
+use deltaic_protocol::{ErrorKind, Result};
 use deltaic_testkit::checkpoint_writer::{CheckpointForm, Layout};
 use deltaic_testkit::compaction_writer::CompactionForm;
 use deltaic_testkit::facts::facts;
 use deltaic_testkit::oracle::replay;
+use deltaic_testkit::property::holds;
 use deltaic_testkit::strategies::{checkpoint_form, hint_form, history, history_with_upkeep};
 use deltaic_testkit::table_builder::TableBuilder;
 use deltaic_testkit::upkeep::{HintForm, LastCommit, Upkeep};
 use proptest::prelude::*;
 use serde_json::Value;
-
-fn run(test: impl Future<Output = Result<()>>) -> Result<(), TestCaseError> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let runtime = runtime.map_err(|error| TestCaseError::fail(error.to_string()))?;
-    runtime.block_on(test).map_err(|error: Error| {
-        TestCaseError::fail(format!("{error}; {}", error.hint_text().unwrap_or_default()))
-    })
-}
-
-async fn open(table: &TableBuilder, version: Option<usize>) -> Result<Snapshot> {
-    let version = version.map(|version| Version::try_new(i64::try_from(version).unwrap_or(i64::MAX)));
-    Snapshot::load(table.location(), version.transpose()?, LoadOptions::default()).await
-}
 
 async fn assert_is(snapshot: &Snapshot, commits: &[Vec<Value>], how: &str) -> Result<()> {
     assert_eq!(
@@ -54,7 +41,7 @@ proptest! {
     /// protocol: checkpoints.2, checkpoints.8
     #[test]
     fn every_form_of_the_log_tells_one_history(history in history_with_upkeep(), stride in 1usize..5) {
-        run(async {
+        holds(async {
             let mut table = TableBuilder::new();
             let mut held: Vec<Snapshot> = Vec::new();
             for (now, (actions, upkeep)) in history.iter().enumerate() {
@@ -62,7 +49,7 @@ proptest! {
                 for step in upkeep {
                     table.upkeep(step).await?;
                 }
-                let opened = open(&table, None).await?;
+                let opened = table.open().await?;
                 assert_is(&opened, table.commits(), "opened").await?;
                 for (moment, snapshot) in held.iter_mut().enumerate() {
                     if moment == 0 || now % (moment + stride) == 0 {
@@ -72,7 +59,7 @@ proptest! {
                 }
                 held.push(opened);
                 for version in 0..=now {
-                    let travelled = open(&table, Some(version)).await;
+                    let travelled = table.open_at(version).await;
                     if table.readable().contains(&version) {
                         assert_is(&travelled?, &table.commits()[..=version], "asked for").await?;
                     } else {
@@ -94,7 +81,7 @@ proptest! {
         commits in history(), form in checkpoint_form(), hint in hint_form(), at in any::<prop::sample::Index>(),
         are_deleted in any::<bool>(),
     ) {
-        run(async {
+        holds(async {
             let at = at.index(commits.len());
             let mut table = TableBuilder::new();
             for (version, actions) in commits.iter().enumerate() {
@@ -107,7 +94,7 @@ proptest! {
             if are_deleted {
                 table.upkeep(&Upkeep::CleanUp(LastCommit::Deleted)).await?;
             }
-            let opened = open(&table, None).await?;
+            let opened = table.open().await?;
             assert_is(&opened, &commits, "opened").await?;
             // Who refreshes and finds nothing new has what he had.
             assert_is(&opened.refresh().await?, &commits, "refreshed").await
@@ -118,7 +105,7 @@ proptest! {
 /// A hint is a help and no truth: what is wrong with it costs nothing.
 #[test]
 fn a_hint_in_any_form_changes_nothing() -> Result<(), TestCaseError> {
-    run(async {
+    holds(async {
         let hints = [
             HintForm::Absent,
             HintForm::Right,
@@ -146,7 +133,7 @@ fn a_hint_in_any_form_changes_nothing() -> Result<(), TestCaseError> {
                     .commit(vec![deltaic_testkit::table_builder::remove("a", None)])
                     .await?;
                 assert_is(
-                    &open(&table, None).await?,
+                    &table.open().await?,
                     table.commits(),
                     &format!("{layout:?} {hint:?}"),
                 )
@@ -160,7 +147,7 @@ fn a_hint_in_any_form_changes_nothing() -> Result<(), TestCaseError> {
 /// A compaction whose metadata are another table's is not this table's log, and the commits are still there.
 #[test]
 fn a_compaction_of_another_table_is_passed_over() -> Result<(), TestCaseError> {
-    run(async {
+    holds(async {
         let mut table = TableBuilder::new();
         table.commit(TableBuilder::first_actions()).await?;
         for name in ["a", "b", "c"] {
@@ -171,6 +158,6 @@ fn a_compaction_of_another_table_is_passed_over() -> Result<(), TestCaseError> {
         table
             .upkeep(&Upkeep::Compaction(1, CompactionForm::Foreign))
             .await?;
-        assert_is(&open(&table, None).await?, table.commits(), "opened").await
+        assert_is(&table.open().await?, table.commits(), "opened").await
     })
 }

@@ -1,7 +1,6 @@
 //! A store that fails: every request in turn, in every way. What comes of it is an error that says so or the right
 //! table, never another table and never a panic.
 
-use deltaic_log::Snapshot;
 use deltaic_log::history::history;
 use deltaic_log::snapshot::LoadOptions;
 use deltaic_protocol::log_path::CheckpointFormat;
@@ -67,10 +66,6 @@ async fn table(layout: Option<Layout>, cleanup: Option<LastCommit>) -> Result<Ta
     Ok(table)
 }
 
-async fn open(table: &TableBuilder) -> Result<Snapshot> {
-    Snapshot::load(table.location(), None, LoadOptions::default()).await
-}
-
 /// An error of the store is told as one. Where the store says that a file is not there, or gives half of it, the log
 /// itself may be what is damaged.
 fn assert_typed(error: &Error, fault: Fault, how: &str) {
@@ -102,7 +97,7 @@ async fn every_request_fails(table: &TableBuilder, fault: Fault, how: &str) -> R
             );
             let before = table.scripted().faults_met();
             table.scripted().fail(rule);
-            let said = match open(table).await {
+            let said = match table.open().await {
                 Ok(snapshot) => facts(&snapshot)
                     .await
                     .map(|said| (said, snapshot.warnings().len())),
@@ -211,7 +206,7 @@ async fn ranges_of_two_files_make_no_checkpoint() -> Result<()> {
             table
                 .scripted()
                 .fail(Rule::new(Fault::Overwritten).at(at).requests(number..number + 1));
-            match open(&table).await {
+            match table.open().await {
                 Ok(opened) => assert!(facts(&opened).await? == right, "{how}: another table"),
                 Err(error) => assert_typed(&error, Fault::NotFound, &how),
             }
@@ -265,13 +260,13 @@ async fn a_piece_of_a_large_commit_that_ends_early_is_not_taken_for_the_piece() 
     };
     table.commit((0..34).map(large).collect()).await?;
     let right = replay(table.commits()).facts();
-    assert_eq!(facts(&open(&table).await?).await?, right);
+    assert_eq!(facts(&table.open().await?).await?, right);
     for number in 0.. {
         let how = format!("the reading {number} of the commit ends early");
         let before = table.scripted().faults_met();
         let rule = Rule::new(Fault::Truncated).at("00000000000000000001.json");
         table.scripted().fail(rule.requests(number..number + 1));
-        let opened = open(&table).await;
+        let opened = table.open().await;
         table.scripted().heal();
         match opened {
             Ok(snapshot) => assert_eq!(facts(&snapshot).await?, right, "{how}"),
@@ -300,7 +295,7 @@ async fn refreshes_meet(faults: &[Fault]) -> Result<()> {
         for &fault in faults {
             for number in 0.. {
                 let mut table = table(layout, None).await?;
-                let old = open(&table).await?;
+                let old = table.open().await?;
                 let was = replay(table.commits()).facts();
                 table.commit(vec![add("g", None), remove("d", None)]).await?;
                 table.commit(vec![add("h", None)]).await?;
@@ -351,7 +346,7 @@ async fn statistics_out_of_a_body_that_ends_early_lose_no_file() -> Result<()> {
 async fn statistics_meet(faults: &[Fault]) -> Result<()> {
     for layout in LAYOUTS {
         let table = table(layout, None).await?;
-        let snapshot = open(&table).await?;
+        let snapshot = table.open().await?;
         let right: Vec<_> = replay(table.commits()).files.into_keys().collect();
         for &fault in faults {
             for number in 0.. {

@@ -5,7 +5,7 @@ use deltaic_log::cleanup::clean_up;
 use deltaic_log::clock::now_ms;
 use deltaic_log::upkeep::UpkeepPolicy;
 use deltaic_protocol::{Conflict, ErrorKind, Result};
-use deltaic_testkit::own_commits::{append_to, log_versions, open};
+use deltaic_testkit::own_commits::{append_to, log_versions};
 use deltaic_testkit::table_builder::{TableBuilder, add};
 use serde_json::json;
 
@@ -18,7 +18,7 @@ async fn table(behind: i64) -> Result<(TableBuilder, deltaic_log::Snapshot)> {
     first[1]["metaData"]["configuration"] = json!({"delta.logRetentionDuration": "interval 0 days"});
     table.commit(first).await?;
     table.commit(vec![add("first", None)]).await?;
-    let held = open(&table, None).await?;
+    let held = table.open().await?;
     for number in 0..behind {
         table.commit(vec![add(&format!("{number}"), None)]).await?;
     }
@@ -30,7 +30,7 @@ async fn table(behind: i64) -> Result<(TableBuilder, deltaic_log::Snapshot)> {
 async fn nothing_is_committed_into_a_gap() -> Result<()> {
     for behind in [1, 2, 9] {
         let (table, held) = table(behind).await?;
-        let newest = open(&table, None).await?;
+        let newest = table.open().await?;
         write_checkpoint(&newest, &CheckpointOptions::default()).await?;
         clean_up(&newest, now_ms() + 3 * DAY_MS).await?;
         let before = log_versions(&table, ".json").await?;
@@ -47,7 +47,7 @@ async fn nothing_is_committed_into_a_gap() -> Result<()> {
         assert_eq!(log_versions(&table, ".json").await?, before);
         let again = append_to(&held.refresh().await?, "late", UpkeepPolicy::none()).await?;
         assert_eq!(again.version.as_i64(), newest.version().as_i64() + 1);
-        let files = open(&table, None).await?.num_files();
+        let files = table.open().await?.num_files();
         assert_eq!(i64::try_from(files).ok(), Some(behind + 2));
     }
     Ok(())
@@ -57,7 +57,7 @@ async fn nothing_is_committed_into_a_gap() -> Result<()> {
 #[tokio::test(flavor = "multi_thread")]
 async fn nothing_is_committed_into_the_middle_of_a_cleanup() -> Result<()> {
     let (table, held) = table(3).await?;
-    write_checkpoint(&open(&table, None).await?, &CheckpointOptions::default()).await?;
+    write_checkpoint(&table.open().await?, &CheckpointOptions::default()).await?;
     table.delete("_delta_log/00000000000000000003.json").await?;
     let error = append_to(&held, "late", UpkeepPolicy::none())
         .await
@@ -71,7 +71,7 @@ async fn nothing_is_committed_into_the_middle_of_a_cleanup() -> Result<()> {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_checkpoint_is_written_by_who_stands_on_what_is_gone() -> Result<()> {
     let (table, _) = table(7).await?;
-    let held = open(&table, None).await?;
+    let held = table.open().await?;
     write_checkpoint(&held, &CheckpointOptions::default()).await?;
     clean_up(&held, now_ms() + 3 * DAY_MS).await?;
     let ninth = append_to(&held, "9", UpkeepPolicy::default()).await?;
@@ -80,6 +80,6 @@ async fn a_checkpoint_is_written_by_who_stands_on_what_is_gone() -> Result<()> {
     assert_eq!((ninth.version.as_i64(), tenth.version.as_i64()), (9, 10));
     assert_eq!(tenth.upkept.failures, Vec::<String>::new());
     assert!(tenth.upkept.checkpoint.is_some());
-    assert_eq!(open(&table, None).await?.num_files(), 10);
+    assert_eq!(table.open().await?.num_files(), 10);
     Ok(())
 }

@@ -1,7 +1,6 @@
 //! What a store may make of a listing: the right table of a version that was there, or an error. Never another table,
 //! and never an older one than was seen before.
 
-use deltaic_log::Snapshot;
 use deltaic_log::history::history;
 use deltaic_log::snapshot::LoadOptions;
 use deltaic_protocol::log_path::CheckpointFormat;
@@ -44,10 +43,6 @@ async fn table(layout: Option<Layout>, cleanup: Option<LastCommit>) -> Result<Ta
     Ok(table)
 }
 
-async fn open(table: &TableBuilder) -> Result<Snapshot> {
-    Snapshot::load(table.location(), None, LoadOptions::default()).await
-}
-
 fn assert_typed(error: &Error, how: &str) {
     let known = [
         ErrorKind::CorruptLog,
@@ -84,7 +79,7 @@ async fn order_repetition_and_foreign_names_change_nothing() -> Result<()> {
                             let how = format!("{layout:?}, {cleanup:?}, {form:?}, page {page}");
                             table.scripted().set_listing(form);
                             table.scripted().set_page(page);
-                            let opened = open(&table).await?;
+                            let opened = table.open().await?;
                             assert_eq!(facts(&opened).await?, right, "{how}");
                             assert_eq!(facts(&opened.refresh().await?).await?, right, "{how}");
                             assert_eq!(
@@ -115,7 +110,7 @@ async fn a_part_that_is_listed_twice_stands_for_no_other() -> Result<()> {
                 without: part(without),
                 ..ListingForm::default()
             });
-            match open(&table).await {
+            match table.open().await {
                 Ok(opened) => assert_eq!(facts(&opened).await?, right, "{how}"),
                 Err(error) => assert_typed(&error, &how),
             }
@@ -137,7 +132,7 @@ async fn a_stale_listing_gives_an_older_version_or_an_error() -> Result<()> {
                         without: commits_from(first, last),
                         ..ListingForm::default()
                     });
-                    match open(&table).await {
+                    match table.open().await {
                         Err(error) => assert_typed(&error, &how),
                         Ok(opened) => {
                             let version = usize::try_from(opened.version().as_i64()).expect("a version");
@@ -165,7 +160,7 @@ async fn a_refresh_never_goes_back() -> Result<()> {
             for appended in [0, 1, 2] {
                 for hint in [false, true] {
                     let mut table = table(layout, cleanup).await?;
-                    let old = open(&table).await?;
+                    let old = table.open().await?;
                     let was = replay(table.commits()).facts();
                     for number in 0..appended {
                         table.commit(vec![add(&format!("new{number}"), None)]).await?;
@@ -209,7 +204,7 @@ async fn a_refresh_never_goes_back() -> Result<()> {
 #[tokio::test]
 async fn a_table_that_was_made_anew_is_opened_from_its_start() -> Result<()> {
     let table = table(None, None).await?;
-    let old = open(&table).await?;
+    let old = table.open().await?;
     for version in 0..=6 {
         table.delete(&format!("_delta_log/{version:020}.json")).await?;
     }

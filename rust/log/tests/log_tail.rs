@@ -44,13 +44,6 @@ async fn staged(table: &TableBuilder, number: i64, path: &str) -> Result<StagedC
     })
 }
 
-fn runtime() -> tokio::runtime::Runtime {
-    tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .expect("a runtime can be made")
-}
-
 async fn paths(snapshot: &Snapshot) -> Result<Vec<String>> {
     let (files, _) = snapshot.files(None).await?;
     let mut paths: Vec<String> = files
@@ -65,104 +58,93 @@ async fn paths(snapshot: &Snapshot) -> Result<Vec<String>> {
 /// protocol: catalog:reading-catalog-managed-tables.2, catalog:reader-requirements-for-catalog-managed-tables.3,
 /// catalog:terminology-delta-client.2, catalog:terminology-delta-client.3,
 /// catalog:getting-ratified-commits-from-the-catalog.1
-#[test]
-fn ratified_commits_follow_the_published_ones() -> Result<()> {
-    runtime().block_on(async {
-        let (table, staged) = table().await?;
-        let tail = LogTail {
-            commits: vec![staged],
-            max_version: Some(version(2)),
-        };
-        let load = |asked| Snapshot::load_with_tail(table.location(), &tail, asked, LoadOptions::default());
-        let newest = load(None).await?;
-        assert_eq!(newest.version(), version(2));
-        assert_eq!(paths(&newest).await?, ["published", "staged"]);
-        assert_eq!(paths(&load(Some(version(1))).await?).await?, ["published"]);
-        Ok(())
-    })
+#[tokio::test]
+async fn ratified_commits_follow_the_published_ones() -> Result<()> {
+    let (table, staged) = table().await?;
+    let tail = LogTail {
+        commits: vec![staged],
+        max_version: Some(version(2)),
+    };
+    let load = |asked| Snapshot::load_with_tail(table.location(), &tail, asked, LoadOptions::default());
+    let newest = load(None).await?;
+    assert_eq!(newest.version(), version(2));
+    assert_eq!(paths(&newest).await?, ["published", "staged"]);
+    assert_eq!(paths(&load(Some(version(1))).await?).await?, ["published"]);
+    Ok(())
 }
 
 /// protocol: catalog:reading-catalog-managed-tables.3, catalog:reading-catalog-managed-tables.4,
 /// catalog:reader-requirements-for-catalog-managed-tables.4,
 /// catalog:reader-requirements-for-catalog-managed-tables.5
-#[test]
-fn what_the_catalog_has_not_ratified_is_no_part_of_the_table() -> Result<()> {
-    runtime().block_on(async {
-        let (mut table, staged) = table().await?;
-        // Somebody put commits where the catalog knows of none; and of version 2 the catalog's word counts.
-        table.commit(vec![add("usurper", None)]).await?;
-        table.commit(vec![add("beyond", None)]).await?;
-        let tail = LogTail {
-            commits: vec![staged],
-            max_version: Some(version(2)),
-        };
-        let snapshot =
-            Snapshot::load_with_tail(table.location(), &tail, None, LoadOptions::default()).await?;
-        assert_eq!(snapshot.version(), version(2));
-        assert_eq!(paths(&snapshot).await?, ["published", "staged"]);
-        let beyond =
-            Snapshot::load_with_tail(table.location(), &tail, Some(version(3)), LoadOptions::default()).await;
-        assert_eq!(
-            beyond.err().map(|error| error.kind()),
-            Some(ErrorKind::VersionNotFound)
-        );
-        Ok(())
-    })
+#[tokio::test]
+async fn what_the_catalog_has_not_ratified_is_no_part_of_the_table() -> Result<()> {
+    let (mut table, staged) = table().await?;
+    // Somebody put commits where the catalog knows of none; and of version 2 the catalog's word counts.
+    table.commit(vec![add("usurper", None)]).await?;
+    table.commit(vec![add("beyond", None)]).await?;
+    let tail = LogTail {
+        commits: vec![staged],
+        max_version: Some(version(2)),
+    };
+    let snapshot = Snapshot::load_with_tail(table.location(), &tail, None, LoadOptions::default()).await?;
+    assert_eq!(snapshot.version(), version(2));
+    assert_eq!(paths(&snapshot).await?, ["published", "staged"]);
+    let beyond =
+        Snapshot::load_with_tail(table.location(), &tail, Some(version(3)), LoadOptions::default()).await;
+    assert_eq!(
+        beyond.err().map(|error| error.kind()),
+        Some(ErrorKind::VersionNotFound)
+    );
+    Ok(())
 }
 
 /// protocol: catalog:reading-catalog-managed-tables.1
-#[test]
-fn without_its_catalog_such_a_table_is_refused_and_never_refreshed() -> Result<()> {
-    runtime().block_on(async {
-        let (table, staged) = table().await?;
-        let by_path = Snapshot::load(table.location(), None, LoadOptions::default()).await;
-        let refused = |error: Option<Error>| error.map(|error| error.kind());
-        assert_eq!(refused(by_path.err()), Some(ErrorKind::UnsupportedFeature));
-        let tail = LogTail {
-            commits: vec![staged],
-            max_version: None,
-        };
-        let snapshot =
-            Snapshot::load_with_tail(table.location(), &tail, None, LoadOptions::default()).await?;
-        assert_eq!(
-            refused(snapshot.refresh().await.err()),
-            Some(ErrorKind::UnsupportedFeature)
-        );
-        Ok(())
-    })
+#[tokio::test]
+async fn without_its_catalog_such_a_table_is_refused_and_never_refreshed() -> Result<()> {
+    let (table, staged) = table().await?;
+    let by_path = table.open().await;
+    let refused = |error: Option<Error>| error.map(|error| error.kind());
+    assert_eq!(refused(by_path.err()), Some(ErrorKind::UnsupportedFeature));
+    let tail = LogTail {
+        commits: vec![staged],
+        max_version: None,
+    };
+    let snapshot = Snapshot::load_with_tail(table.location(), &tail, None, LoadOptions::default()).await?;
+    assert_eq!(
+        refused(snapshot.refresh().await.err()),
+        Some(ErrorKind::UnsupportedFeature)
+    );
+    Ok(())
 }
 
-#[test]
-fn a_tail_with_a_gap_or_a_wrong_name_is_an_error() -> Result<()> {
-    runtime().block_on(async {
-        let (table, staged) = table().await?;
-        let far = StagedCommit {
-            version: version(4),
-            name: staged.name.replacen('2', "4", 1),
+#[tokio::test]
+async fn a_tail_with_a_gap_or_a_wrong_name_is_an_error() -> Result<()> {
+    let (table, staged) = table().await?;
+    let far = StagedCommit {
+        version: version(4),
+        name: staged.name.replacen('2', "4", 1),
+        ..staged.clone()
+    };
+    let load = async |commit: StagedCommit| {
+        let tail = LogTail {
+            commits: vec![commit],
+            max_version: None,
+        };
+        let opened = Snapshot::load_with_tail(table.location(), &tail, None, LoadOptions::default()).await;
+        opened.err().map(|error| error.kind())
+    };
+    assert_eq!(load(far).await, Some(ErrorKind::CorruptLog));
+    for name in [
+        "2.json",
+        "../00000000000000000002.x.json",
+        "00000000000000000003.x.json",
+        "00000000000000000002..json",
+    ] {
+        let named = StagedCommit {
+            name: name.to_owned(),
             ..staged.clone()
         };
-        let load = async |commit: StagedCommit| {
-            let tail = LogTail {
-                commits: vec![commit],
-                max_version: None,
-            };
-            let opened =
-                Snapshot::load_with_tail(table.location(), &tail, None, LoadOptions::default()).await;
-            opened.err().map(|error| error.kind())
-        };
-        assert_eq!(load(far).await, Some(ErrorKind::CorruptLog));
-        for name in [
-            "2.json",
-            "../00000000000000000002.x.json",
-            "00000000000000000003.x.json",
-            "00000000000000000002..json",
-        ] {
-            let named = StagedCommit {
-                name: name.to_owned(),
-                ..staged.clone()
-            };
-            assert_eq!(load(named).await, Some(ErrorKind::InvalidArgument), "{name}");
-        }
-        Ok(())
-    })
+        assert_eq!(load(named).await, Some(ErrorKind::InvalidArgument), "{name}");
+    }
+    Ok(())
 }

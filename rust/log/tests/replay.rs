@@ -1,32 +1,14 @@
 //! Replay against an oracle, over generated histories.
-#![expect(clippy::expect_used, reason = "a test states what it expects by failing")]
 
-use deltaic_log::Snapshot;
-use deltaic_log::snapshot::LoadOptions;
-use deltaic_protocol::{ErrorKind, Result, Version};
+use deltaic_protocol::{ErrorKind, Result};
 use deltaic_testkit::checkpoint_writer::{CheckpointForm, Layout};
 use deltaic_testkit::facts::facts;
 use deltaic_testkit::oracle::replay;
+use deltaic_testkit::property::holds;
 use deltaic_testkit::strategies::history;
 use deltaic_testkit::table_builder::{TableBuilder, add, remove};
 use deltaic_testkit::upkeep::{LastCommit, Upkeep};
 use proptest::prelude::*;
-use serde_json::Value;
-
-fn runtime() -> tokio::runtime::Runtime {
-    tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .expect("a runtime can be made")
-}
-
-async fn build(commits: &[Vec<Value>]) -> Result<TableBuilder> {
-    let mut table = TableBuilder::new();
-    for actions in commits {
-        table.commit(actions.clone()).await?;
-    }
-    Ok(table)
-}
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
@@ -34,23 +16,22 @@ proptest! {
     /// protocol: action-reconciliation.1, action-reconciliation.2
     #[test]
     fn every_version_is_what_the_oracle_says(commits in history()) {
-        runtime().block_on(async {
-            let table = build(&commits).await?;
+        holds(async {
+            let table = TableBuilder::of(&commits).await?;
             for version in 0..commits.len() {
-                let asked = Version::try_new(i64::try_from(version).unwrap_or_default())?;
-                let snapshot = Snapshot::load(table.location(), Some(asked), LoadOptions::default()).await?;
+                let snapshot = table.open_at(version).await?;
                 assert_eq!(facts(&snapshot).await?, replay(&commits[..=version]).facts(), "version {version}");
             }
-            Result::<()>::Ok(())
-        }).map_err(|error: deltaic_protocol::Error| TestCaseError::fail(error.to_string()))?;
+            Ok(())
+        })?;
     }
 
     /// A snapshot that was opened old and refreshed is the snapshot that is opened now.
     #[test]
     fn a_refreshed_snapshot_is_an_opened_one(commits in history(), step in 1usize..4) {
-        runtime().block_on(async {
-            let mut table = build(&commits[..1]).await?;
-            let mut snapshot = Snapshot::load(table.location(), None, LoadOptions::default()).await?;
+        holds(async {
+            let mut table = TableBuilder::of(&commits[..1]).await?;
+            let mut snapshot = table.open().await?;
             for some in commits[1..].chunks(step) {
                 for actions in some {
                     table.commit(actions.clone()).await?;
@@ -58,13 +39,13 @@ proptest! {
                 snapshot = snapshot.refresh().await?;
                 assert_eq!(facts(&snapshot).await?, replay(table.commits()).facts());
             }
-            Result::<()>::Ok(())
-        }).map_err(|error: deltaic_protocol::Error| TestCaseError::fail(error.to_string()))?;
+            Ok(())
+        })?;
     }
 }
 
-#[test]
-fn a_file_twice_in_one_commit_is_damage() {
+#[tokio::test]
+async fn a_file_twice_in_one_commit_is_damage() {
     for actions in [
         vec![add("a", None), add("a", None)],
         vec![remove("a", None), remove("a", None)],
@@ -73,10 +54,11 @@ fn a_file_twice_in_one_commit_is_damage() {
     ] {
         let mut first = TableBuilder::first_actions_with_vectors();
         first.extend(actions);
-        let opened = runtime().block_on(async {
-            let table = build(&[first]).await?;
-            Snapshot::load(table.location(), None, LoadOptions::default()).await
-        });
+        let opened = async {
+            let table = TableBuilder::of(&[first]).await?;
+            table.open().await
+        }
+        .await;
         assert_eq!(
             opened.err().map(|error| error.kind()),
             Some(ErrorKind::CorruptLog)
@@ -86,8 +68,8 @@ fn a_file_twice_in_one_commit_is_damage() {
 
 /// trino#24648: a second deletion vector on a file must not double its rows. Commits that both add the file, a
 /// checkpoint and a commit, a refresh: none may let it pass.
-#[test]
-fn one_path_cannot_be_live_with_two_vectors() -> Result<()> {
+#[tokio::test]
+async fn one_path_cannot_be_live_with_two_vectors() -> Result<()> {
     let histories = [
         [vec![add("a", Some("v")), add("a", Some("w"))], vec![]],
         [
@@ -103,26 +85,27 @@ fn one_path_cannot_be_live_with_two_vectors() -> Result<()> {
     ];
     for [first, second] in histories {
         for has_checkpoint in [false, true] {
-            let opened = runtime().block_on(async {
+            let opened = async {
                 let mut actions = TableBuilder::first_actions_with_vectors();
                 actions.extend(first.clone());
-                let mut table = build(&[actions]).await?;
+                let mut table = TableBuilder::of(&[actions]).await?;
                 if has_checkpoint {
                     let form = CheckpointForm::of(Layout::Classic);
                     table.upkeep(&Upkeep::Checkpoint(form)).await?;
                     table.upkeep(&Upkeep::CleanUp(LastCommit::Deleted)).await?;
                 }
-                let older = Snapshot::load(table.location(), None, LoadOptions::default()).await;
+                let older = table.open().await;
                 if !second.is_empty() {
                     table.commit(second.clone()).await?;
                 }
-                let opened = Snapshot::load(table.location(), None, LoadOptions::default()).await;
+                let opened = table.open().await;
                 if let Ok(older) = older {
                     let refreshed = older.refresh().await;
                     assert_eq!(refreshed.is_err(), opened.is_err());
                 }
                 opened.map(|_| ())
-            });
+            }
+            .await;
             let error = opened.expect_err("the file would be read twice");
             assert_eq!(error.kind(), ErrorKind::CorruptLog);
             assert!(error.to_string().contains("two deletion vectors"), "{error}");
@@ -132,53 +115,53 @@ fn one_path_cannot_be_live_with_two_vectors() -> Result<()> {
 }
 
 /// Keys of one path do not slow each other down: were they to be compared one with the other, this would take minutes.
-#[test]
-fn a_commit_may_name_one_path_any_number_of_times() -> Result<()> {
+#[tokio::test]
+async fn a_commit_may_name_one_path_any_number_of_times() -> Result<()> {
     let vectors: Vec<String> = (0..100_000).map(|number| format!("v{number}")).collect();
     let mut actions = TableBuilder::first_actions_with_vectors();
     actions.extend(vectors.iter().map(|vector| remove("a", Some(vector))));
-    let opened = runtime().block_on(async {
-        let mut table = build(&[actions]).await?;
+    let opened = async {
+        let mut table = TableBuilder::of(&[actions]).await?;
         table.commit(vec![add("a", Some("v7"))]).await?;
-        Snapshot::load(table.location(), None, LoadOptions::default()).await
-    })?;
+        table.open().await
+    }
+    .await?;
     assert_eq!(opened.num_files(), 1);
     Ok(())
 }
 
-#[test]
-fn one_path_may_leave_with_one_vector_and_come_with_another() -> Result<()> {
-    runtime().block_on(async {
-        let mut first = TableBuilder::first_actions_with_vectors();
-        first.push(add("a", None));
-        let table = build(&[first, vec![remove("a", None), add("a", Some("v"))]]).await?;
-        let snapshot = Snapshot::load(table.location(), None, LoadOptions::default()).await?;
-        let files: Vec<_> = facts(&snapshot).await?.files.into_keys().collect();
-        assert_eq!(files, [("a".to_owned(), Some("uv@1".to_owned()))]);
-        Ok(())
-    })
+#[tokio::test]
+async fn one_path_may_leave_with_one_vector_and_come_with_another() -> Result<()> {
+    let mut first = TableBuilder::first_actions_with_vectors();
+    first.push(add("a", None));
+    let table = TableBuilder::of(&[first, vec![remove("a", None), add("a", Some("v"))]]).await?;
+    let snapshot = table.open().await?;
+    let files: Vec<_> = facts(&snapshot).await?.files.into_keys().collect();
+    assert_eq!(files, [("a".to_owned(), Some("uv@1".to_owned()))]);
+    Ok(())
 }
 
 /// A live file's vector needs the feature, whether a commit or a checkpoint names the file; a tombstone's does not, since
 /// the feature may have been dropped.
-#[test]
-fn a_vector_of_a_live_file_needs_the_feature() -> Result<()> {
+#[tokio::test]
+async fn a_vector_of_a_live_file_needs_the_feature() -> Result<()> {
     let dropped = || TableBuilder::first_actions().into_iter().take(1);
     for has_checkpoint in [false, true] {
         for (actions, is_damage) in [(vec![], true), (vec![remove("a", Some("v"))], false)] {
-            let opened = runtime().block_on(async {
+            let opened = async {
                 let mut first = TableBuilder::first_actions_with_vectors();
                 first.push(add("a", Some("v")));
                 first.push(add("b", None));
                 let last: Vec<_> = actions.into_iter().chain(dropped()).collect();
-                let mut table = build(&[first, last]).await?;
+                let mut table = TableBuilder::of(&[first, last]).await?;
                 if has_checkpoint {
                     let form = CheckpointForm::of(Layout::Classic);
                     table.upkeep(&Upkeep::Checkpoint(form)).await?;
                     table.upkeep(&Upkeep::CleanUp(LastCommit::Deleted)).await?;
                 }
-                Snapshot::load(table.location(), None, LoadOptions::default()).await
-            });
+                table.open().await
+            }
+            .await;
             let error = opened.err();
             assert_eq!(error.is_some(), is_damage, "{has_checkpoint} {error:?}");
             if let Some(error) = error {

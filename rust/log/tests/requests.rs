@@ -7,7 +7,6 @@
 use std::time::Duration;
 
 use deltaic_log::Snapshot;
-use deltaic_log::snapshot::LoadOptions;
 use deltaic_protocol::Result;
 use deltaic_protocol::log_path::CheckpointFormat;
 use deltaic_testkit::checkpoint_writer::{CheckpointForm, Layout, StatisticsForm};
@@ -140,7 +139,7 @@ async fn table(kind: Kind, files: usize) -> Result<TableBuilder> {
 /// Opens a table, lists its files, and tells what that asked of the store.
 async fn opened(table: &TableBuilder) -> Result<(Snapshot, Report)> {
     table.scripted().forget();
-    let snapshot = Snapshot::load(table.location(), None, LoadOptions::default()).await?;
+    let snapshot = table.open().await?;
     live_files(&snapshot).await?;
     let report = table.scripted().report();
     assert_eq!(facts(&snapshot).await?, replay(table.commits()).facts());

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use deltaic_log::Snapshot;
 use deltaic_log::clock::Deadline;
-use deltaic_log::snapshot::{FilesBatch, LoadOptions};
+use deltaic_log::snapshot::FilesBatch;
 use deltaic_log::transaction::{
     Committed, Earlier, Operation, Output, Planned, RerunPolicy, Rerunnable, Transaction, rerun,
 };
@@ -113,10 +113,6 @@ async fn live(snapshot: &Snapshot) -> Result<BTreeMap<String, Option<Descriptor>
     Ok(files.batches.iter().flat_map(of_batch).collect())
 }
 
-async fn open(table: &TableBuilder) -> Result<Snapshot> {
-    Snapshot::load(table.location(), None, LoadOptions::default()).await
-}
-
 /// A table of files, and its snapshot.
 async fn made(paths: &[&str]) -> Result<(TableBuilder, Snapshot)> {
     let mut table = TableBuilder::new();
@@ -125,7 +121,7 @@ async fn made(paths: &[&str]) -> Result<(TableBuilder, Snapshot)> {
         let adds = paths.iter().map(|path| add(path, None));
         table.commit(adds.collect()).await?;
     }
-    let snapshot = open(&table).await?;
+    let snapshot = table.open().await?;
     Ok((table, snapshot))
 }
 
@@ -189,7 +185,7 @@ async fn behind_a_conflict_only_what_changed_is_written_again() -> Result<()> {
                 .iter()
                 .all(|text| text.ends_with("run again at version 2"))
         );
-        let paths = live(&open(&table).await?).await?;
+        let paths = live(&table.open().await?).await?;
         assert!(paths.keys().map(String::as_str).eq(left), "{paths:?}");
     }
     Ok(())
@@ -246,7 +242,7 @@ async fn a_deadline_ends_it() -> Result<()> {
     assert_eq!(error.kind(), ErrorKind::CommitConflict(Conflict::ConcurrentWrite));
     assert!(error.to_string().contains("the deadline passed"), "{error}");
     assert_eq!(delete.heard.len(), 1);
-    assert_eq!(open(&table).await?.version().as_i64(), 1);
+    assert_eq!(table.open().await?.version().as_i64(), 1);
     Ok(())
 }
 
@@ -260,7 +256,7 @@ async fn nothing_to_do_and_failures_end_it() -> Result<()> {
     let mut form = TableBuilder::first_actions();
     form[1]["metaData"]["configuration"] = serde_json::json!({"delta.appendOnly": "true"});
     table.commit(form).await?;
-    let snapshot = open(&table).await?;
+    let snapshot = table.open().await?;
     let mut delete = Delete::new(&mut table, Vec::new());
     let error = run(snapshot, TWICE, &mut delete)
         .await

@@ -1,12 +1,10 @@
 //! Statistics mean the same however a checkpoint holds them.
 
-use deltaic_log::Snapshot;
-use deltaic_log::snapshot::LoadOptions;
 use deltaic_protocol::log_path::CheckpointFormat;
-use deltaic_protocol::{Error, Result};
 use deltaic_testkit::checkpoint_writer::{Layout, StatisticsForm};
 use deltaic_testkit::facts::{StatisticsFacts, statistics_facts};
 use deltaic_testkit::oracle::replay;
+use deltaic_testkit::property::holds;
 use deltaic_testkit::strategies::{checkpoint_form, history};
 use deltaic_testkit::table_builder::TableBuilder;
 use deltaic_testkit::upkeep::Upkeep;
@@ -19,9 +17,7 @@ proptest! {
     fn statistics_are_what_the_commits_said(
         commits in history(), form in checkpoint_form(), at in any::<prop::sample::Index>(),
     ) {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-        let runtime = runtime.map_err(|error| TestCaseError::fail(error.to_string()))?;
-        let test = async {
+        holds(async {
             let at = at.index(commits.len());
             let mut table = TableBuilder::new();
             for (version, actions) in commits.iter().enumerate() {
@@ -30,7 +26,7 @@ proptest! {
                     table.upkeep(&Upkeep::Checkpoint(form)).await?;
                 }
             }
-            let snapshot = Snapshot::load(table.location(), None, LoadOptions::default()).await?;
+            let snapshot = table.open().await?;
             let mut right = replay(&commits).statistics_facts();
             let in_json = matches!(form.layout, Layout::V2(CheckpointFormat::Json, 0));
             let are_lost = match form.statistics {
@@ -48,8 +44,7 @@ proptest! {
                 }
             }
             assert_eq!(statistics_facts(&snapshot).await?, right, "a checkpoint at {at}: {form:?}");
-            Result::<()>::Ok(())
-        };
-        runtime.block_on(test).map_err(|error: Error| TestCaseError::fail(error.to_string()))?;
+            Ok(())
+        })?;
     }
 }

@@ -1,8 +1,6 @@
 //! Transactions behind winners: what is done already is not done again, and row ids and times are the next commit's.
 
 use deltaic_log::Snapshot;
-use deltaic_log::snapshot::LoadOptions;
-use deltaic_log::store_error::store_error;
 use deltaic_log::transaction::{Append, Committed, Operation, UserInfo, append};
 use deltaic_log::upkeep::UpkeepPolicy;
 use deltaic_protocol::actions::Add;
@@ -29,12 +27,8 @@ async fn table(features: &[&str], properties: Value) -> Result<(TableBuilder, Sn
         json!({"commitInfo": {"inCommitTimestamp": 1_000, "operation": "CREATE TABLE"}}),
     );
     table.commit(actions).await?;
-    let snapshot = open(&table).await?;
+    let snapshot = table.open().await?;
     Ok((table, snapshot))
-}
-
-async fn open(table: &TableBuilder) -> Result<Snapshot> {
-    Snapshot::load(table.location(), None, LoadOptions::default()).await
 }
 
 fn an_append(paths: &[(&str, i64)], app_transaction: Option<(&str, i64)>) -> Append {
@@ -59,18 +53,6 @@ fn an_append(paths: &[(&str, i64)], app_transaction: Option<(&str, i64)>) -> App
     }
 }
 
-/// The actions of a version, as they stand in the log.
-async fn actions_of(table: &TableBuilder, version: i64) -> Result<Vec<Value>> {
-    let path = deltaic_protocol::log_path::LogPath::commit(Version::try_new(version)?);
-    let bytes = table.location().read(&path).await;
-    let bytes = bytes.map_err(|error| store_error(&error, &path))?;
-    let lines = bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
-    // A line that is no JSON is NULL, which no test looks for.
-    Ok(lines
-        .map(|line| serde_json::from_slice(line).unwrap_or_default())
-        .collect())
-}
-
 fn txn(version: i64) -> Value {
     json!({"txn": {"appId": "app", "version": version, "lastUpdated": 1}})
 }
@@ -81,25 +63,25 @@ async fn what_an_application_has_done_is_not_done_again() -> Result<()> {
     let (table, snapshot) = table(&[], json!({})).await?;
     let first = append(&snapshot, &an_append(&[("a", 1)], Some(("app", 7)))).await?;
     assert!(!first.skipped);
-    let actions = actions_of(&table, 1).await?;
+    let actions = table.actions_of(1).await?;
     let staged = actions
         .iter()
         .find_map(|action| action.get("txn"))
         .expect("a txn");
     assert_eq!((&staged["appId"], &staged["version"]), (&json!("app"), &json!(7)));
-    let snapshot = open(&table).await?;
+    let snapshot = table.open().await?;
     for version in [7, 6, 0] {
         let again = append(&snapshot, &an_append(&[("b", 1)], Some(("app", version)))).await?;
         assert!(again.skipped && again.version == snapshot.version() && again.commit_info.is_none());
     }
     for app in [("app", 8), ("other", 1)] {
         assert!(
-            !append(&open(&table).await?, &an_append(&[("c", 1)], Some(app)))
+            !append(&table.open().await?, &an_append(&[("c", 1)], Some(app)))
                 .await?
                 .skipped
         );
     }
-    assert_eq!(open(&table).await?.version().as_i64(), 3);
+    assert_eq!(table.open().await?.version().as_i64(), 3);
     Ok(())
 }
 
@@ -117,7 +99,7 @@ async fn a_winner_of_the_same_application_has_done_it_or_is_a_conflict() -> Resu
         let told = ended.map(|committed: Committed| committed.skipped && committed.version.as_i64() == 2);
         let kinds = outcome.map_err(ErrorKind::CommitConflict);
         assert_eq!(told.map_err(|error| error.kind()), kinds, "{theirs}");
-        assert_eq!(open(&table).await?.num_files(), 2);
+        assert_eq!(table.open().await?.num_files(), 2);
     }
     Ok(())
 }
@@ -133,11 +115,11 @@ async fn in_commit_timestamps_go_on_behind_winners() -> Result<()> {
     )
     .await?;
     let committed = append(&snapshot, &an_append(&[("a", 1)], None)).await?;
-    let first = &actions_of(&table, 1).await?[0]["commitInfo"];
+    let first = &table.actions_of(1).await?[0]["commitInfo"];
     assert_eq!(first["inCommitTimestamp"], json!(committed.timestamp_ms));
     assert!(committed.timestamp_ms > 1_000 && committed.timestamp_ms < FAR);
     // A clock that is ahead of ours has won.
-    let snapshot = open(&table).await?;
+    let snapshot = table.open().await?;
     let theirs = json!({"commitInfo": {"inCommitTimestamp": FAR, "operation": "WRITE"}});
     table
         .put(
@@ -147,12 +129,12 @@ async fn in_commit_timestamps_go_on_behind_winners() -> Result<()> {
         .await?;
     let committed = append(&snapshot, &an_append(&[("c", 1)], None)).await?;
     assert_eq!((committed.version.as_i64(), committed.timestamp_ms), (3, FAR + 1));
-    let info = &actions_of(&table, 3).await?[0]["commitInfo"];
+    let info = &table.actions_of(3).await?[0]["commitInfo"];
     assert_eq!(
         (&info["inCommitTimestamp"], &info["timestamp"]),
         (&json!(FAR + 1), &json!(FAR + 1))
     );
-    let after = append(&open(&table).await?, &an_append(&[("d", 1)], None)).await?;
+    let after = append(&table.open().await?, &an_append(&[("d", 1)], None)).await?;
     assert_eq!(after.timestamp_ms, FAR + 2);
     Ok(())
 }
@@ -175,7 +157,7 @@ async fn in_commit_timestamps_go_on_behind_a_compaction_file() -> Result<()> {
     table
         .upkeep(&Upkeep::Compaction(3, CompactionForm::Right))
         .await?;
-    let snapshot = open(&table).await?;
+    let snapshot = table.open().await?;
     assert_eq!(snapshot.commit_info(), None, "the newest commit was not read");
     let committed = append(&snapshot, &an_append(&[("ours", 1)], None)).await?;
     assert_eq!(committed.timestamp_ms, FAR + 41);
@@ -207,7 +189,7 @@ async fn row_ids_are_fresh_behind_winners() -> Result<()> {
     );
     let mut given = Vec::new();
     for version in [1, 2] {
-        let actions = actions_of(&table, version).await?;
+        let actions = table.actions_of(version).await?;
         for add in actions.iter().filter_map(|action| action.get("add")) {
             assert_eq!(add["defaultRowCommitVersion"], json!(version));
             given.push(add["baseRowId"].as_i64());
@@ -240,6 +222,6 @@ async fn rows_that_are_not_counted_get_no_ids() -> Result<()> {
     ours.adds[0].stats = None;
     let error = append(&read, &ours).await.expect_err("it has no numRecords");
     assert!(error.to_string().contains("numRecords"), "{error}");
-    assert_eq!(open(&table).await?.version(), Version::ZERO);
+    assert_eq!(table.open().await?.version(), Version::ZERO);
     Ok(())
 }

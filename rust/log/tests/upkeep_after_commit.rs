@@ -7,7 +7,7 @@ use deltaic_log::transaction::{IfExists, NewTable, UserInfo, create};
 use deltaic_log::upkeep::{OwnCommit, UpkeepPolicy, keep_up};
 use deltaic_protocol::schema::{DataType, PrimitiveType, StructField, StructType};
 use deltaic_protocol::{Result, Version};
-use deltaic_testkit::own_commits::{append_to, checksum_anew, checksum_beside, log_versions, open};
+use deltaic_testkit::own_commits::{append_to, checksum_anew, checksum_beside, log_versions};
 use deltaic_testkit::table_builder::{TableBuilder, add};
 use serde_json::{Value, json};
 
@@ -25,7 +25,7 @@ async fn table_with(properties: &Value, commits: usize) -> Result<TableBuilder> 
 
 /// The checksum beside a version is what a count of it, opened anew, comes to.
 async fn assert_counted(table: &TableBuilder, version: i64) -> Result<()> {
-    let opened = open(table, Some(version)).await?;
+    let opened = table.open_at(version).await?;
     assert!(opened.warnings().is_empty(), "{:?}", opened.warnings());
     let anew = checksum_anew(table, version).await?;
     assert!(anew.txn_id.is_some(), "version {version}");
@@ -49,7 +49,7 @@ async fn checkpoints_come_at_the_interval_and_checksums_with_each_commit() -> Re
         ),
     ] {
         let table = table_with(&properties, 0).await?;
-        let mut snapshot = open(&table, None).await?;
+        let mut snapshot = table.open().await?;
         for number in 1..=21 {
             let made = append_to(&snapshot, &format!("f{number}"), UpkeepPolicy::default()).await?;
             let upkept = made.upkept;
@@ -125,7 +125,7 @@ async fn a_new_table_has_a_checksum() -> Result<()> {
 async fn a_commit_behind_winners_is_counted_with_them() -> Result<()> {
     for winners in 1..4 {
         let mut table = table_with(&json!({}), 9 - winners).await?;
-        let stale = open(&table, None).await?;
+        let stale = table.open().await?;
         for winner in 0..winners {
             table.commit(vec![add(&format!("winner{winner}"), None)]).await?;
         }
@@ -149,14 +149,11 @@ async fn a_commit_behind_winners_is_counted_with_them() -> Result<()> {
 #[tokio::test]
 async fn what_is_written_is_of_the_commit_and_not_of_a_newer_one() -> Result<()> {
     let mut table = table_with(&json!({"delta.checkpointInterval": "4"}), 4).await?;
-    let before = open(&table, Some(3)).await?;
+    let before = table.open_at(3).await?;
     let bytes = table.location().read(&format!("_delta_log/{:020}.json", 4)).await;
     let bytes = bytes.expect("it is there").to_vec();
     table.commit(vec![add("newer", None)]).await?;
-    for (read, how) in [
-        (before, "behind it"),
-        (open(&table, Some(1)).await?, "behind winners"),
-    ] {
+    for (read, how) in [(before, "behind it"), (table.open_at(1).await?, "behind winners")] {
         for name in [".crc", ".checkpoint.parquet"] {
             table.delete(&format!("_delta_log/{:020}{name}", 4)).await?;
         }

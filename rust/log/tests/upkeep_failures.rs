@@ -9,7 +9,7 @@ use deltaic_log::upkeep::{OwnCommit, UpkeepPolicy, keep_up};
 use deltaic_protocol::Result;
 use deltaic_testkit::facts::live_files;
 use deltaic_testkit::fault::{Fault, Rule};
-use deltaic_testkit::own_commits::{append_to, checksum_anew, checksum_beside, open};
+use deltaic_testkit::own_commits::{append_to, checksum_anew, checksum_beside};
 use deltaic_testkit::requests::RequestKind;
 use deltaic_testkit::table_builder::{TableBuilder, add};
 use serde_json::{Value, json};
@@ -78,7 +78,7 @@ async fn table_of(case: &Case) -> Result<(TableBuilder, Snapshot)> {
             .commit(vec![info(version), add(&format!("f{version}"), None)])
             .await?;
     }
-    let snapshot = open(&table, None).await?;
+    let snapshot = table.open().await?;
     for version in 10 - case.winners..10 {
         table
             .commit(vec![info(version), add(&format!("f{version}"), None)])
@@ -88,7 +88,7 @@ async fn table_of(case: &Case) -> Result<(TableBuilder, Snapshot)> {
 }
 
 async fn files(table: &TableBuilder) -> Result<BTreeSet<String>> {
-    let live = live_files(&open(table, None).await?).await?;
+    let live = live_files(&table.open().await?).await?;
     Ok(live.into_keys().map(|(path, _)| path).collect())
 }
 
@@ -145,7 +145,7 @@ async fn stands(case: &Case, rule: Rule, how: &str) -> Result<bool> {
     assert_eq!((said.version.as_i64(), said.skipped), (10, false), "{how}");
     let expected: BTreeSet<String> = (1..11).map(|number| format!("f{number}")).collect();
     assert_eq!(files(&table).await?, expected, "{how}");
-    let opened = open(&table, None).await?;
+    let opened = table.open().await?;
     assert!(opened.warnings().is_empty(), "{how}: {:?}", opened.warnings());
     let is_counted = assert_right_or_absent(&table, 10, how).await?;
     if let Some(checkpoint) = &said.upkept.checkpoint {
@@ -187,7 +187,7 @@ async fn later_commits_make_up_for_what_is_missing() -> Result<()> {
             said.upkept.failures
         );
         table.scripted().heal();
-        let mut snapshot = open(&table, None).await?;
+        let mut snapshot = table.open().await?;
         assert!(snapshot.segment().checkpoint.is_none(), "{}", case.name);
         for number in 11..22 {
             let said = append_to(&snapshot, &format!("f{number}"), case.policy).await?;
@@ -204,7 +204,7 @@ async fn later_commits_make_up_for_what_is_missing() -> Result<()> {
             );
             snapshot = snapshot.refresh().await?;
         }
-        let opened = open(&table, None).await?;
+        let opened = table.open().await?;
         assert!(
             opened.warnings().is_empty(),
             "{}: {:?}",
@@ -225,7 +225,7 @@ async fn later_commits_make_up_for_what_is_missing() -> Result<()> {
 async fn what_breaks_off_behind_a_commit_is_told() -> Result<()> {
     let mut table = TableBuilder::new();
     table.commit(TableBuilder::first_actions()).await?;
-    let read = open(&table, None).await?;
+    let read = table.open(None).await?;
     let bytes = || -> Result<Vec<u8>> { panic!("a fault of our own") };
     let commit = OwnCommit {
         location: read.location(),

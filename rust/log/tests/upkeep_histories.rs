@@ -8,10 +8,11 @@ use deltaic_log::Snapshot;
 use deltaic_log::checksum::{Made, checksum_of};
 use deltaic_log::clock::now_ms;
 use deltaic_log::transaction::Proposal;
+use deltaic_protocol::Result;
 use deltaic_protocol::actions::{Add, DomainMetadata, Remove, Txn};
 use deltaic_protocol::deletion_vector::Descriptor;
-use deltaic_protocol::{Error, Result};
-use deltaic_testkit::own_commits::{checksum_beside, commit_to, open};
+use deltaic_testkit::own_commits::{checksum_beside, commit_to};
+use deltaic_testkit::property::holds;
 use deltaic_testkit::table_builder::{TableBuilder, add};
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -203,7 +204,7 @@ async fn every_checksum_is_a_full_count(has_times: bool, commits: &[Vec<Step>]) 
         json!({"commitInfo": {"txnId": "first", "inCommitTimestamp": 7}}),
     );
     table.commit(first).await?;
-    let mut snapshot = open(&table, None).await?;
+    let mut snapshot = table.open().await?;
     let mut files = Files::default();
     let mut remembers_longer = false;
     for (number, steps) in commits.iter().enumerate() {
@@ -231,7 +232,7 @@ async fn every_checksum_is_a_full_count(has_times: bool, commits: &[Vec<Step>]) 
         let upkept = committed.upkept;
         assert!(upkept.failures.is_empty(), "{:?}", upkept.failures);
         assert_eq!(upkept.checksum, Some(Made::Now));
-        let anew = open(&table, None).await?;
+        let anew = table.open().await?;
         assert!(anew.warnings().is_empty(), "{:?}", anew.warnings());
         assert_eq!(anew.version(), committed.version);
         let (before, after) = (retention_days(&snapshot), retention_days(&anew));
@@ -264,8 +265,6 @@ proptest! {
         has_times in any::<bool>(),
         commits in vec(vec(step(), 1..6), 1..10),
     ) {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime can be made");
-        let told = runtime.block_on(every_checksum_is_a_full_count(has_times, &commits));
-        told.map_err(|error: Error| TestCaseError::fail(error.to_string()))?;
+        holds(every_checksum_is_a_full_count(has_times, &commits))?;
     }
 }

@@ -6,9 +6,7 @@ use deltaic_log::snapshot::LoadOptions;
 use deltaic_log::upkeep::UpkeepPolicy;
 use deltaic_protocol::Result;
 use deltaic_testkit::checkpoint_writer::{CheckpointForm, Layout};
-use deltaic_testkit::own_commits::{
-    append_to, checksum_anew, checksum_beside, log_names, log_versions, open,
-};
+use deltaic_testkit::own_commits::{append_to, checksum_anew, checksum_beside, log_names, log_versions};
 use deltaic_testkit::requests::RequestKind;
 use deltaic_testkit::table_builder::{TableBuilder, add};
 use deltaic_testkit::upkeep::Upkeep;
@@ -100,7 +98,7 @@ async fn a_policy_chooses() -> Result<()> {
         ),
     ] {
         let table = table_with(&json!({"delta.checkpointInterval": "5"}), 0).await?;
-        let mut snapshot = open(&table, None).await?;
+        let mut snapshot = table.open().await?;
         for number in 1..=6 {
             let made = append_to(&snapshot, &format!("f{number}"), policy).await?;
             assert!(made.upkept.failures.is_empty(), "{:?}", made.upkept.failures);
@@ -124,7 +122,7 @@ async fn an_append_asks_for_one_put_more() -> Result<()> {
         let mut asked = Vec::new();
         for policy in [UpkeepPolicy::none(), UpkeepPolicy::default()] {
             let mut table = table_with(&json!({}), 3).await?;
-            let snapshot = open(&table, None).await?;
+            let snapshot = table.open().await?;
             for winner in 0..winners {
                 table.commit(vec![add(&format!("winner{winner}"), None)]).await?;
             }
@@ -173,7 +171,7 @@ async fn what_is_not_ours_to_keep_is_left_alone() -> Result<()> {
             json!({"protocol": {"minReaderVersion": 1, "minWriterVersion": 7, "writerFeatures": features}});
         first[1]["metaData"]["configuration"] = json!({"delta.checkpointInterval": "1"});
         table.commit(first).await?;
-        let made = append_to(&open(&table, None).await?, "ours", UpkeepPolicy::default()).await?;
+        let made = append_to(&table.open().await?, "ours", UpkeepPolicy::default()).await?;
         assert_eq!(made.version.as_i64(), 1);
         assert_eq!(made.upkept.failures, [""; 0], "{features}");
         assert_eq!(
@@ -222,7 +220,7 @@ async fn a_table_of_a_catalog_is_not_cleaned_up() -> Result<()> {
 #[tokio::test]
 async fn a_property_that_cannot_be_read_is_told() -> Result<()> {
     let table = table_with(&json!({"delta.checkpointInterval": "often"}), 0).await?;
-    let made = append_to(&open(&table, None).await?, "ours", UpkeepPolicy::default()).await?;
+    let made = append_to(&table.open().await?, "ours", UpkeepPolicy::default()).await?;
     assert_eq!(made.upkept.failures.len(), 1, "{:?}", made.upkept.failures);
     assert!(
         made.upkept.failures[0].contains("delta.checkpointInterval"),
@@ -261,14 +259,14 @@ async fn what_has_expired_goes_behind_a_checkpoint() -> Result<()> {
             checkpoint,
             ..UpkeepPolicy::default()
         };
-        let made = append_to(&open(&table, None).await?, "ours", policy).await?;
+        let made = append_to(&table.open().await?, "ours", policy).await?;
         assert!(made.upkept.failures.is_empty(), "{:?}", made.upkept.failures);
         assert_eq!(
             log_versions(&table, ".json").await?,
             (oldest..5).collect::<Vec<_>>(),
             "{is_enabled} {checkpoint}"
         );
-        let newest = open(&table, None).await?;
+        let newest = table.open().await?;
         assert_eq!((newest.version().as_i64(), newest.num_files()), (4, 4));
         assert_counted(&table, 4).await?;
     }

@@ -1,9 +1,7 @@
 //! The adds of live files with all that the log says of them, wherever they lie: commits, compaction files, checkpoints.
 
-use deltaic_log::Snapshot;
 use deltaic_log::checkpoint::{CheckpointOptions, whole_adds, write_checkpoint};
 use deltaic_log::compaction::compact;
-use deltaic_log::snapshot::LoadOptions;
 use deltaic_protocol::actions::Add;
 use deltaic_protocol::{Error, ErrorKind, Result, Version};
 use deltaic_testkit::table_builder::{TableBuilder, add, remove};
@@ -30,7 +28,7 @@ fn standing(value: &Value) -> Result<Add> {
 }
 
 async fn assert_whole(table: &TableBuilder, how: &str) -> Result<()> {
-    let snapshot = Snapshot::load(table.location(), None, LoadOptions::default()).await?;
+    let snapshot = table.open().await?;
     let asked = ["b%20c", "plain", "gone", "never"].map(str::to_owned);
     let mut found = whole_adds(&snapshot, Some(&asked)).await?;
     found.sort_by(|one, other| one.path.cmp(&other.path));
@@ -55,7 +53,7 @@ async fn every_field_is_there_wherever_the_log_has_it() -> Result<()> {
         table.commit(vec![add("plain", None), add("gone", None)]).await?;
         table.commit(vec![remove("gone", None)]).await?;
         assert_whole(&table, "commits").await?;
-        let snapshot = Snapshot::load(table.location(), None, LoadOptions::default()).await?;
+        let snapshot = table.open().await?;
         compact(&snapshot, Version::try_new(1)?, Version::try_new(3)?).await?;
         assert_whole(&table, "a compaction file").await?;
         write_checkpoint(&snapshot, &CheckpointOptions::default()).await?;

@@ -4,10 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use deltaic_log::TableLocation;
-use deltaic_log::checkpoint::{CheckpointOptions, write_checkpoint};
-use deltaic_log::cleanup::{clean_up, plan_cleanup};
-use deltaic_log::clock::{now_ms, pause_by_chance};
-use deltaic_log::compaction::compact;
+use deltaic_log::clock::pause_by_chance;
 use deltaic_log::history::history;
 use deltaic_log::location::StorageOptions;
 use deltaic_log::snapshot::LoadOptions;
@@ -33,7 +30,7 @@ use crate::runtime::wait;
 use crate::snapshot::Snapshot;
 use crate::source::wait_reading;
 use crate::transaction::Transaction;
-use crate::upkeep::{CheckpointWritten, CleanedUp, Compacted, policy};
+use crate::upkeep::{self, CheckpointWritten, CleanedUp, Compacted};
 
 #[pyclass(module = "deltaic._rust", frozen)]
 pub struct Table {
@@ -115,7 +112,7 @@ impl Table {
                 description,
                 if_exists: IfExists::parse(if_exists)?,
                 user: UserInfo::parse(commit_info)?,
-                upkeep: policy(upkeep),
+                upkeep: upkeep::policy(upkeep),
             })
         })?;
         let location = Arc::clone(&self.location);
@@ -221,40 +218,17 @@ impl Table {
     }
 
     fn checkpoint(&self, py: Python<'_>) -> Answer<CheckpointWritten> {
-        let (location, load) = (Arc::clone(&self.location), self.options);
-        let written = wait(py, async move {
-            let snapshot = deltaic_log::Snapshot::load(location, None, load).await?;
-            write_checkpoint(&snapshot, &CheckpointOptions::default()).await
-        })?;
-        Ok(written.into())
+        upkeep::checkpoint(py, Arc::clone(&self.location), self.options)
     }
 
     #[pyo3(signature = (start, end=None))]
     fn compact_log(&self, py: Python<'_>, start: i64, end: Option<i64>) -> Answer<Option<Compacted>> {
-        let (location, load) = (Arc::clone(&self.location), self.options);
-        let compacted = wait(py, async move {
-            let snapshot = deltaic_log::Snapshot::load(location, None, load).await?;
-            let end = end.map(Version::try_new).transpose()?;
-            compact(
-                &snapshot,
-                Version::try_new(start)?,
-                end.unwrap_or(snapshot.version()),
-            )
-            .await
-        })?;
-        Ok(compacted.map(Compacted::from))
+        upkeep::compact_log(py, Arc::clone(&self.location), self.options, start, end)
     }
 
     #[pyo3(signature = (*, dry_run=false))]
     fn clean_up(&self, py: Python<'_>, dry_run: bool) -> Answer<CleanedUp> {
-        let (location, load) = (Arc::clone(&self.location), self.options);
-        wait(py, async move {
-            let snapshot = deltaic_log::Snapshot::load(location, None, load).await?;
-            if dry_run {
-                return Ok(plan_cleanup(&snapshot, now_ms()).await?.into());
-            }
-            Ok(clean_up(&snapshot, now_ms()).await?.into())
-        })
+        upkeep::clean_up(py, Arc::clone(&self.location), self.options, dry_run)
     }
 
     #[pyo3(signature = (known, *, operation, options))]

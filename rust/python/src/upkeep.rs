@@ -1,11 +1,19 @@
-//! `deltaic._rust.CheckpointWritten`, `Compacted` and `CleanedUp`: what the upkeep of a log did.
+//! The upkeep of a log, and what it did: `deltaic._rust.CheckpointWritten`, `Compacted` and `CleanedUp`.
 
-use deltaic_log::checkpoint;
-use deltaic_log::cleanup::{self, CleanupPlan, Deletion};
-use deltaic_log::compaction;
-use deltaic_log::compaction::Made;
+use std::sync::Arc;
+
+use deltaic_log::checkpoint::{self, CheckpointOptions, write_checkpoint};
+use deltaic_log::cleanup::{self, CleanupPlan, Deletion, plan_cleanup};
+use deltaic_log::clock::now_ms;
+use deltaic_log::compaction::{self, Made, compact};
+use deltaic_log::snapshot::LoadOptions;
 use deltaic_log::upkeep::UpkeepPolicy;
+use deltaic_log::{Snapshot, TableLocation};
+use deltaic_protocol::Version;
 use pyo3::prelude::*;
+
+use crate::error::Answer;
+use crate::runtime::wait;
 
 #[pyclass(module = "deltaic._rust", frozen, get_all)]
 pub(crate) struct CheckpointWritten {
@@ -84,6 +92,56 @@ impl From<cleanup::CleanedUp> for CleanedUp {
     fn from(cleaned: cleanup::CleanedUp) -> Self {
         Self::new(&cleaned.plan, &cleaned.deleted, cleaned.passed_over)
     }
+}
+
+/// Writes a checkpoint of the newest version.
+pub(crate) fn checkpoint(
+    py: Python<'_>,
+    location: Arc<TableLocation>,
+    load: LoadOptions,
+) -> Answer<CheckpointWritten> {
+    let written = wait(py, async move {
+        let snapshot = Snapshot::load(location, None, load).await?;
+        write_checkpoint(&snapshot, &CheckpointOptions::default()).await
+    })?;
+    Ok(written.into())
+}
+
+/// Writes a log compaction file of a range, which ends with the newest version where no end is given.
+pub(crate) fn compact_log(
+    py: Python<'_>,
+    location: Arc<TableLocation>,
+    load: LoadOptions,
+    start: i64,
+    end: Option<i64>,
+) -> Answer<Option<Compacted>> {
+    let compacted = wait(py, async move {
+        let snapshot = Snapshot::load(location, None, load).await?;
+        let end = end.map(Version::try_new).transpose()?;
+        compact(
+            &snapshot,
+            Version::try_new(start)?,
+            end.unwrap_or(snapshot.version()),
+        )
+        .await
+    })?;
+    Ok(compacted.map(Compacted::from))
+}
+
+/// Deletes what has expired of the log, or only says what would go.
+pub(crate) fn clean_up(
+    py: Python<'_>,
+    location: Arc<TableLocation>,
+    load: LoadOptions,
+    dry_run: bool,
+) -> Answer<CleanedUp> {
+    wait(py, async move {
+        let snapshot = Snapshot::load(location, None, load).await?;
+        if dry_run {
+            return Ok(plan_cleanup(&snapshot, now_ms()).await?.into());
+        }
+        Ok(cleanup::clean_up(&snapshot, now_ms()).await?.into())
+    })
 }
 
 /// What is done for the log behind a commit: what is usual, or nothing.

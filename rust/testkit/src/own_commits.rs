@@ -5,23 +5,16 @@ use std::collections::BTreeSet;
 use deltaic_log::Snapshot;
 use deltaic_log::checksum::checksum_of;
 use deltaic_log::clock::now_ms;
-use deltaic_log::snapshot::LoadOptions;
 use deltaic_log::store_error::store_error;
 use deltaic_log::transaction::{Committed, Operation, Transaction};
 use deltaic_log::upkeep::UpkeepPolicy;
+use deltaic_protocol::Result;
 use deltaic_protocol::actions::Add;
 use deltaic_protocol::checksum::VersionChecksum;
-use deltaic_protocol::{Result, Version};
 use futures::TryStreamExt;
 use object_store::ObjectStore;
 
 use crate::table_builder::TableBuilder;
-
-/// Opens a table at a version, or at its newest.
-pub async fn open(table: &TableBuilder, version: Option<i64>) -> Result<Snapshot> {
-    let version = version.map(Version::try_new).transpose()?;
-    Snapshot::load(table.location(), version, LoadOptions::default()).await
-}
 
 /// A commit that does nothing yet, to a table with whatever features.
 pub fn commit_to(snapshot: &Snapshot) -> Result<Transaction<'_>> {
@@ -76,5 +69,5 @@ pub async fn checksum_beside(table: &TableBuilder, version: i64) -> Result<Optio
 
 /// What the checksum of a version must be: it is opened anew, and every field counted.
 pub async fn checksum_anew(table: &TableBuilder, version: i64) -> Result<VersionChecksum> {
-    checksum_of(&open(table, Some(version)).await?, now_ms()).await
+    checksum_of(&table.open_at(version).await?, now_ms()).await
 }

@@ -47,6 +47,15 @@ impl TableBuilder {
         }
     }
 
+    /// A log of these commits.
+    pub async fn of(commits: &[Vec<Value>]) -> Result<Self> {
+        let mut table = Self::new();
+        for actions in commits {
+            table.commit(actions.clone()).await?;
+        }
+        Ok(table)
+    }
+
     /// The protocol and metadata of a table with one column, `id`.
     #[must_use]
     pub fn first_actions() -> Vec<Value> {

@@ -1,9 +1,11 @@
 //! The one loop of every commit: propose, and behind a winner that is no conflict propose again.
 
-use deltaic_protocol::log_path::LogPath;
-use deltaic_protocol::row_tracking::RowTracking;
-use deltaic_protocol::{Conflict as Kind, Error, ErrorKind, Result, Version};
+mod words;
 
+use deltaic_protocol::row_tracking::RowTracking;
+use deltaic_protocol::{Error, ErrorKind, Result, Version};
+
+use self::words::{describe, no_answer, no_commit, out_of_time, outrun, unknown};
 use super::commit_info::Provenance;
 use super::gap::{ensure_no_gap, may_be_gone};
 use super::{
@@ -61,13 +63,9 @@ impl<'a> Attempts<'a> {
     pub(super) async fn run(&mut self) -> Result<Committed> {
         let ended = self.attempt().await;
         match (ended, self.open) {
-            (Err(error), Some(version)) => Err(Error::new(
-                ErrorKind::CommitUnknown,
-                format!("whether version {version} will hold this commit could not be learnt: {error}"),
-            )
-            .with("table", self.transaction.snapshot.location().uri())
-            .with("version", version)
-            .hint("look at the table's history before you run the operation again")),
+            (Err(error), Some(version)) => {
+                Err(unknown(self.transaction.snapshot.location(), version, &error))
+            }
             (ended, _) => ended,
         }
     }
@@ -78,7 +76,7 @@ impl<'a> Attempts<'a> {
         let mut said: Option<(Version, serde_json::Value, Option<i64>)> = None;
         while won < self.transaction.max_attempts.max(1) {
             if self.transaction.deadline.is_some_and(Deadline::has_passed) {
-                return Err(self.out_of_time(won));
+                return Err(out_of_time(location, self.base.version, won));
             }
             let version = self.base.version.next()?;
             let mut known = None;
@@ -182,28 +180,7 @@ impl<'a> Attempts<'a> {
                 Judged::Rebased => won += 1,
             }
         }
-        Err(Error::new(
-            ErrorKind::CommitConflict(Kind::ConcurrentWrite),
-            format!(
-                "other writers won {} versions in a row",
-                self.transaction.max_attempts
-            ),
-        )
-        .with("table", location.uri())
-        .with("version", self.base.version)
-        .hint("run the operation again, or raise max_attempts"))
-    }
-
-    fn out_of_time(&self, won: usize) -> Error {
-        let what = match won {
-            0 => "the deadline passed before the commit was proposed".to_owned(),
-            1 => "the deadline passed, and another writer had won a version".to_owned(),
-            won => format!("the deadline passed, and other writers had won {won} versions in a row"),
-        };
-        Error::new(ErrorKind::CommitConflict(Kind::ConcurrentWrite), what)
-            .with("table", self.transaction.snapshot.location().uri())
-            .with("version", self.base.version)
-            .hint("run the operation again, or give it more time")
+        Err(outrun(location, self.base.version, self.transaction.max_attempts))
     }
 
     /// What was committed in the end, as the log has it.
@@ -304,36 +281,5 @@ impl<'a> Attempts<'a> {
             winner.modified_ms = time_of(snapshot.location(), version, winner.modified_ms).await;
         }
         Ok(Some(winner))
-    }
-}
-
-fn no_answer(version: Version) -> Error {
-    Error::new(
-        ErrorKind::StorageError,
-        format!("the store did not say what became of it, {MOST_UNANSWERED} times"),
-    )
-    .with("path", LogPath::commit(version))
-    .with("version", version)
-    .hint("see whether the store takes writes, and run the operation again")
-}
-
-fn no_commit(version: Version) -> Error {
-    Error::new(
-        ErrorKind::CorruptLog,
-        "something that is no commit stands where the next one should be",
-    )
-    .with("path", LogPath::commit(version))
-    .with("version", version)
-    .hint("move it away; a folder or a dangling link has no place there")
-}
-
-/// What a winner did, and how it was got along with.
-fn describe(winner: &Winner, united: usize) -> String {
-    let operation = winner.operation.as_deref().unwrap_or("a commit");
-    let version = winner.version;
-    match united {
-        0 => format!("version {version}: {operation}"),
-        1 => format!("version {version}: {operation}; it deleted other rows of one file"),
-        files => format!("version {version}: {operation}; it deleted other rows of {files} files"),
     }
 }

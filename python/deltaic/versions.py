@@ -1,0 +1,50 @@
+"""Versions as callers name them, proved at the door: by their number, or by a time."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from deltaic.arguments import whole_number
+from deltaic.times import to_millis
+
+__all__ = ["to_end", "to_version"]
+
+_MOST = (1 << 63) - 1
+
+
+def to_version(version: object) -> int:
+    """The number of a version to go to.
+
+    Raises:
+        ValueError: No version has this number.
+        TypeError: It is no whole number.
+
+    >>> to_version(3)
+    3
+    """
+    number = whole_number("version", version)
+    return _proved(number, str(number), "give 0 or more, or None for the newest")
+
+
+def to_end(name: str, end: int | str | datetime, *, round_up: bool) -> tuple[int | None, int | None]:
+    """The version, or the time in milliseconds since the epoch, that one end of a range names.
+
+    Raises:
+        ValueError: No version has this number, or the time has no zone.
+        TypeError: It is something else than a version or a time.
+
+    >>> to_end("start", 3, round_up=True), to_end("end", "1970-01-01T00:00:01Z", round_up=False)
+    ((3, None), (None, 1000))
+    """
+    if isinstance(end, (str, datetime)):
+        return None, to_millis(end, round_up=round_up)
+    number = whole_number(name, end)
+    return _proved(number, f"{name}={number}", "give 0 or more"), None
+
+
+def _proved(number: int, shown: str, instead: str) -> int:
+    if number < 0:
+        raise ValueError(f"versions count from 0, and {shown} is below: {instead}")
+    if number > _MOST:
+        raise ValueError(f"versions end at {_MOST}, and {shown} is above")
+    return number

@@ -1,0 +1,74 @@
+//! What is said of attempts: how a commit failed, and which winners it got along with.
+
+use deltaic_protocol::log_path::LogPath;
+use deltaic_protocol::{Conflict, Error, ErrorKind, Version};
+
+use super::MOST_UNANSWERED;
+use crate::location::TableLocation;
+use crate::transaction::Winner;
+
+/// A proposal of this version may still land, or has.
+pub(super) fn unknown(location: &TableLocation, version: Version, error: &Error) -> Error {
+    Error::new(
+        ErrorKind::CommitUnknown,
+        format!("whether version {version} will hold this commit could not be learnt: {error}"),
+    )
+    .with("table", location.uri())
+    .with("version", version)
+    .hint("look at the table's history before you run the operation again")
+}
+
+/// Behind the version `base`, which was won by others as those before it.
+pub(super) fn out_of_time(location: &TableLocation, base: Version, won: usize) -> Error {
+    let what = match won {
+        0 => "the deadline passed before the commit was proposed".to_owned(),
+        1 => "the deadline passed, and another writer had won a version".to_owned(),
+        won => format!("the deadline passed, and other writers had won {won} versions in a row"),
+    };
+    Error::new(ErrorKind::CommitConflict(Conflict::ConcurrentWrite), what)
+        .with("table", location.uri())
+        .with("version", base)
+        .hint("run the operation again, or give it more time")
+}
+
+/// As many winners as may be.
+pub(super) fn outrun(location: &TableLocation, base: Version, won: usize) -> Error {
+    Error::new(
+        ErrorKind::CommitConflict(Conflict::ConcurrentWrite),
+        format!("other writers won {won} versions in a row"),
+    )
+    .with("table", location.uri())
+    .with("version", base)
+    .hint("run the operation again, or raise max_attempts")
+}
+
+pub(super) fn no_answer(version: Version) -> Error {
+    Error::new(
+        ErrorKind::StorageError,
+        format!("the store did not say what became of it, {MOST_UNANSWERED} times"),
+    )
+    .with("path", LogPath::commit(version))
+    .with("version", version)
+    .hint("see whether the store takes writes, and run the operation again")
+}
+
+pub(super) fn no_commit(version: Version) -> Error {
+    Error::new(
+        ErrorKind::CorruptLog,
+        "something that is no commit stands where the next one should be",
+    )
+    .with("path", LogPath::commit(version))
+    .with("version", version)
+    .hint("move it away; a folder or a dangling link has no place there")
+}
+
+/// What a winner did, and how it was got along with.
+pub(super) fn describe(winner: &Winner, united: usize) -> String {
+    let operation = winner.operation.as_deref().unwrap_or("a commit");
+    let version = winner.version;
+    match united {
+        0 => format!("version {version}: {operation}"),
+        1 => format!("version {version}: {operation}; it deleted other rows of one file"),
+        files => format!("version {version}: {operation}; it deleted other rows of {files} files"),
+    }
+}

@@ -1,0 +1,84 @@
+//! What a rebase makes of a proposal, table by table.
+
+mod row_ids;
+mod stamps;
+
+use deltaic_protocol::{ErrorKind, Result};
+
+use super::rebase;
+use crate::transaction::samples::{add, base, domain, metadata, protocol, version, winner};
+use crate::transaction::{Proposal, Winner};
+
+fn proposing(operation: &str, paths: &[&str]) -> Proposal {
+    Proposal {
+        operation: operation.to_owned(),
+        adds: paths.iter().map(|path| add(path)).collect(),
+        ..Proposal::default()
+    }
+}
+
+fn marked(mark: i64) -> Winner {
+    winner("WRITE", |w| {
+        w.domains.push(domain("delta.rowTracking"));
+        w.domains
+            .iter_mut()
+            .for_each(|domain| domain.configuration = format!(r#"{{"rowIdHighWaterMark":{mark}}}"#));
+    })
+}
+
+#[test]
+fn a_table_that_is_replaced_keeps_no_domain_that_came_meanwhile() -> Result<()> {
+    let theirs = winner("SET", |w| {
+        w.domains
+            .extend([domain("mine"), domain("theirs"), domain("gone")]);
+        w.domains
+            .iter_mut()
+            .filter(|d| d.domain == "gone")
+            .for_each(|d| d.removed = true);
+        w.domains.extend(marked(3).domains);
+    });
+    for (operation, expected) in [
+        ("REPLACE TABLE", &[("mine", false), ("theirs", true)][..]),
+        ("WRITE", &[("mine", false)]),
+    ] {
+        let mut mine = proposing(operation, &[]);
+        mine.domains.push(domain("mine"));
+        rebase(&mut mine, &mut base(protocol(&[]), metadata(&[], &[])), &theirs)?;
+        let found: Vec<_> = mine
+            .domains
+            .iter()
+            .map(|d| (d.domain.as_str(), d.removed))
+            .collect();
+        assert_eq!(found, expected, "{operation}");
+    }
+    Ok(())
+}
+
+#[test]
+fn the_base_becomes_the_winner() -> Result<()> {
+    let mut base = base(protocol(&["a"]), metadata(&[], &[]));
+    let theirs = winner("SET TBLPROPERTIES", |w| {
+        w.protocol = Some(protocol(&["a", "b"]));
+        w.metadata = Some(metadata(&[], &[("a", "b")]));
+    });
+    rebase(&mut proposing("WRITE", &["a"]), &mut base, &theirs)?;
+    let features = base.form.protocol.writer_features.as_ref();
+    assert_eq!(features.map(Vec::len), Some(2));
+    assert_eq!(base.form.metadata.property("a"), Some("b"));
+    assert_eq!((base.version, base.timestamp_ms), (version(5), 2_000));
+    Ok(())
+}
+
+/// Whatever a rebase makes of it, a commit says one thing of each file.
+///
+/// protocol: add-file-and-remove-file.3
+#[test]
+fn what_is_said_twice_is_refused_after_a_rebase() {
+    let mut mine = proposing("WRITE", &["a", "a"]);
+    let found = rebase(
+        &mut mine,
+        &mut base(protocol(&[]), metadata(&[], &[])),
+        &winner("WRITE", |_| ()),
+    );
+    assert!(found.is_err_and(|error| error.kind() == ErrorKind::InvalidArgument));
+}

@@ -1,0 +1,204 @@
+//! Row ids and row commit versions go on from the winner's.
+
+use deltaic_protocol::{ErrorKind, Result};
+
+use super::super::{Base, hand_out_row_ids, rebase};
+use super::{marked, proposing};
+use crate::transaction::samples::{base, domain, file, metadata, protocol, remove, version, winner};
+use crate::transaction::{Proposal, Winner};
+
+const TRACKED: [&str; 2] = ["rowTracking", "domainMetadata"];
+
+fn tracked(mark: Option<i64>) -> Base {
+    Base {
+        high_water_mark: mark,
+        ..base(protocol(&TRACKED), metadata(&[], &[]))
+    }
+}
+
+fn ids(mine: &Proposal) -> Vec<(Option<i64>, Option<i64>)> {
+    let adds = mine.adds.iter();
+    adds.map(|add| (add.base_row_id, add.default_row_commit_version))
+        .collect()
+}
+
+fn mark_of(mine: &Proposal) -> Vec<&str> {
+    let marks = mine
+        .domains
+        .iter()
+        .filter(|domain| domain.domain == "delta.rowTracking");
+    marks.map(|domain| domain.configuration.as_str()).collect()
+}
+
+/// protocol: writer-requirements-for-row-tracking.1, writer-requirements-for-row-tracking.2,
+/// writer-requirements-for-row-tracking.5, writer-requirements-for-row-tracking.7,
+/// writer-requirements-for-row-tracking.8, writer-requirements-for-row-tracking.9,
+/// writer-requirements-for-row-tracking.10, writer-requirements-for-row-tracking.11, row-tracking.1
+#[test]
+fn row_ids_go_on_from_the_winners_mark() -> Result<()> {
+    let mut base = tracked(Some(9));
+    let mut mine = proposing("WRITE", &["a", "b"]);
+    mine.domains.push(domain("other"));
+    hand_out_row_ids(&mut mine, &base)?;
+    assert_eq!(ids(&mine), [(Some(10), Some(5)), (Some(13), Some(5))]);
+    assert_eq!(
+        mark_of(&mine),
+        [r#"{"rowIdHighWaterMark":15,"domainName":"delta.rowTracking"}"#]
+    );
+    rebase(&mut mine, &mut base, &marked(99))?;
+    assert_eq!(ids(&mine), [(Some(100), Some(6)), (Some(103), Some(6))]);
+    assert_eq!(
+        mark_of(&mine),
+        [r#"{"rowIdHighWaterMark":105,"domainName":"delta.rowTracking"}"#]
+    );
+    assert_eq!(
+        mine.domains.first().map(|domain| domain.domain.as_str()),
+        Some("delta.rowTracking")
+    );
+    assert_eq!((base.version, base.high_water_mark), (version(5), Some(99)));
+    // A winner that handed out none leaves the mark, and the ids.
+    let silent = Winner {
+        version: version(6),
+        ..winner("WRITE", |_| ())
+    };
+    rebase(&mut mine, &mut base, &silent)?;
+    assert_eq!(ids(&mine), [(Some(100), Some(7)), (Some(103), Some(7))]);
+    Ok(())
+}
+
+/// protocol: writer-requirements-for-row-tracking.4, writer-requirements-for-row-tracking.12
+#[test]
+fn a_file_that_is_brought_again_keeps_its_ids() -> Result<()> {
+    let mut base = tracked(Some(9));
+    let mut mine = proposing("DELETE", &["a", "b"]);
+    for add in mine.adds.iter_mut().take(1) {
+        (add.base_row_id, add.default_row_commit_version) = (Some(9), Some(2));
+    }
+    hand_out_row_ids(&mut mine, &base)?;
+    rebase(&mut mine, &mut base, &marked(19))?;
+    assert_eq!(ids(&mine), [(Some(9), Some(2)), (Some(20), Some(6))]);
+    Ok(())
+}
+
+/// Whether it gave all files theirs, or deleted rows of one that had none.
+///
+/// protocol: writer-requirements-for-row-tracking.4, writer-requirements-for-row-tracking.12
+#[test]
+fn a_file_that_the_winner_gave_its_ids_takes_these_on_both_sides() -> Result<()> {
+    for operation in ["ROW TRACKING BACKFILL", "DELETE"] {
+        let mut base = tracked(Some(9));
+        let mut mine = proposing("DELETE", &["a", "b"]);
+        mine.removes.push(remove("c"));
+        hand_out_row_ids(&mut mine, &base)?;
+        let mut given = marked(29);
+        given.operation = Some(operation.to_owned());
+        for (path, id) in [("a", Some(20)), ("c", Some(23)), ("b", None)] {
+            let mut file = file(path);
+            (file.base_row_id, file.default_row_commit_version) = (id, id.map(|_| 5));
+            given.adds.push(file);
+        }
+        rebase(&mut mine, &mut base, &given)?;
+        assert_eq!(
+            ids(&mine),
+            [(Some(20), Some(5)), (Some(30), Some(6))],
+            "{operation}"
+        );
+        let mut gone = mine.removes.iter();
+        let gone = gone
+            .next()
+            .map(|gone| (gone.base_row_id, gone.default_row_commit_version));
+        assert_eq!(gone, Some((Some(23), Some(5))), "{operation}");
+        // And keeps them behind the next winner.
+        let next = Winner {
+            version: version(6),
+            ..marked(59)
+        };
+        rebase(&mut mine, &mut base, &next)?;
+        assert_eq!(
+            ids(&mine),
+            [(Some(20), Some(5)), (Some(60), Some(7))],
+            "{operation}"
+        );
+    }
+    Ok(())
+}
+
+#[test]
+fn a_table_without_row_tracking_gets_no_ids_until_a_winner_brings_it() -> Result<()> {
+    let mut base = base(protocol(&[]), metadata(&[], &[]));
+    let mut mine = proposing("WRITE", &["a"]);
+    hand_out_row_ids(&mut mine, &base)?;
+    rebase(&mut mine, &mut base, &winner("WRITE", |_| ()))?;
+    assert_eq!((ids(&mine), mark_of(&mine).len()), (vec![(None, None)], 0));
+    let upgraded = winner("UPGRADE PROTOCOL", |w| {
+        w.version = version(6);
+        w.protocol = Some(protocol(&TRACKED));
+    });
+    rebase(&mut mine, &mut base, &upgraded)?;
+    assert_eq!((ids(&mine), mark_of(&mine).len()), (vec![(Some(0), Some(7))], 1));
+    assert!(!base.lost_row_ids);
+    let enabled = winner("SET TBLPROPERTIES", |w| {
+        w.version = version(7);
+        w.metadata = Some(metadata(
+            &[],
+            &[
+                ("delta.enableRowTracking", "true"),
+                ("delta.rowTracking.materializedRowIdColumnName", "_i"),
+                ("delta.rowTracking.materializedRowCommitVersionColumnName", "_v"),
+            ],
+        ));
+    });
+    rebase(&mut mine, &mut base, &enabled)?;
+    assert!(base.lost_row_ids);
+    assert_eq!(ids(&mine), [(Some(0), Some(8))]);
+    // Where it was enabled before, nothing was lost.
+    let mut enabled_before = Base {
+        lost_row_ids: false,
+        ..base.clone()
+    };
+    rebase(&mut mine, &mut enabled_before, &enabled)?;
+    assert!(!enabled_before.lost_row_ids);
+    let suspended = Base {
+        form: crate::changes::TableForm {
+            metadata: std::sync::Arc::new(metadata(&[], &[("delta.rowTrackingSuspended", "true")])),
+            ..tracked(Some(9)).form
+        },
+        ..tracked(Some(9))
+    };
+    let mut mine = proposing("WRITE", &["a"]);
+    hand_out_row_ids(&mut mine, &suspended)?;
+    assert_eq!(ids(&mine), [(None, None)]);
+    Ok(())
+}
+
+#[test]
+fn row_ids_hang_on_numbers_of_records() {
+    let mut mine = proposing("WRITE", &["a"]);
+    mine.adds.iter_mut().for_each(|add| add.stats = None);
+    let error = hand_out_row_ids(&mut mine, &tracked(None)).err();
+    assert!(error.is_some_and(|error| error.context().contains(&("path", "a".into()))));
+    let full = tracked(Some(i64::MAX - 3));
+    let error = hand_out_row_ids(&mut proposing("WRITE", &["a"]), &full).err();
+    assert!(error.is_some_and(|error| error.kind() == ErrorKind::InvalidArgument));
+    let nearly = tracked(Some(i64::MAX - 4));
+    assert!(hand_out_row_ids(&mut proposing("WRITE", &["a"]), &nearly).is_ok());
+}
+
+#[test]
+fn who_gives_or_takes_row_ids_leaves_alone_what_the_winner_touched() -> Result<()> {
+    for (operation, left) in [
+        ("ROW TRACKING BACKFILL", &["a"][..]),
+        ("ROW TRACKING UNBACKFILL", &["a"]),
+        ("OPTIMIZE", &["a", "b", "c"]),
+    ] {
+        let mut mine = proposing(operation, &["a", "b", "c"]);
+        let touching = winner("WRITE", |w| {
+            w.adds.push(file("b"));
+            w.removes.push(file("c"));
+        });
+        rebase(&mut mine, &mut base(protocol(&[]), metadata(&[], &[])), &touching)?;
+        let paths: Vec<&str> = mine.adds.iter().map(|add| add.path.as_str()).collect();
+        assert_eq!(paths, left, "{operation}");
+    }
+    Ok(())
+}

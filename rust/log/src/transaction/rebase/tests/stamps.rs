@@ -1,0 +1,143 @@
+//! The times and versions that a commit's actions name follow its own.
+
+use deltaic_protocol::{ErrorKind, Result};
+use serde_json::json;
+
+use super::super::{Base, rebase, stamp_in_commit_timestamp};
+use super::proposing;
+use crate::transaction::Proposal;
+use crate::transaction::samples::{base, metadata, protocol, winner};
+
+const TIMED: (&str, &str) = ("delta.enableInCommitTimestamps", "true");
+
+#[test]
+fn a_commits_time_is_later_than_that_of_the_winner() -> Result<()> {
+    let timed = || base(protocol(&["inCommitTimestamp"]), metadata(&[], &[TIMED]));
+    let mut mine = proposing("WRITE", &["a"]);
+    let mut stamp = |base: &Base, own: i64| stamp_in_commit_timestamp(&mut mine, base, own);
+    let mut base = timed();
+    assert_eq!(stamp(&base, 5_000)?, Some(5_000));
+    assert_eq!(stamp(&base, 1_000)?, Some(1_001));
+    base.go_on(&winner("WRITE", |w| w.in_commit_timestamp = Some(7_000)))?;
+    assert_eq!(stamp(&base, 5_000)?, Some(7_001));
+    // A winner that does not say has the time of its file.
+    base.go_on(&winner("WRITE", |_| ()))?;
+    assert_eq!(stamp(&base, 1_500)?, Some(2_001));
+    base.timestamp_ms = i64::MAX;
+    assert!(stamp(&base, 1).is_err_and(|error| error.kind() == ErrorKind::CorruptLog));
+    let untimed = self::base(protocol(&["inCommitTimestamp"]), metadata(&[], &[]));
+    assert_eq!(stamp(&untimed, 5_000)?, None);
+    Ok(())
+}
+
+/// protocol: writer-requirements-for-in-commit-timestamps.4, writer-requirements-for-in-commit-timestamps.5,
+/// writer-requirements-for-in-commit-timestamps.6, writer-requirements-for-in-commit-timestamps.7
+#[test]
+fn who_enables_times_says_since_when() -> Result<()> {
+    let mut base = base(protocol(&["inCommitTimestamp"]), metadata(&[], &[]));
+    let mut mine = proposing("SET TBLPROPERTIES", &[]);
+    mine.metadata = Some(metadata(&[], &[TIMED]));
+    let stamps = |mine: &Proposal| -> Vec<String> {
+        let metadata = mine.metadata.as_ref();
+        [
+            "delta.inCommitTimestampEnablementVersion",
+            "delta.inCommitTimestampEnablementTimestamp",
+        ]
+        .into_iter()
+        .filter_map(|key| metadata?.property(key).map(str::to_owned))
+        .collect()
+    };
+    assert_eq!(stamp_in_commit_timestamp(&mut mine, &base, 900)?, Some(1_001));
+    assert_eq!(stamps(&mine), ["5", "1001"]);
+    // What a winner says of its own time does not count before: its file does.
+    rebase(
+        &mut mine,
+        &mut base,
+        &winner("WRITE", |w| w.in_commit_timestamp = Some(9_000)),
+    )?;
+    assert_eq!(stamp_in_commit_timestamp(&mut mine, &base, 900)?, Some(2_001));
+    assert_eq!(stamps(&mine), ["6", "2001"]);
+    // Metadata that leave times as they are get no stamps.
+    let timed = self::base(protocol(&["inCommitTimestamp"]), metadata(&[], &[TIMED]));
+    let mut mine = proposing("SET TBLPROPERTIES", &[]);
+    mine.metadata = Some(metadata(&[], &[TIMED, ("a", "b")]));
+    assert_eq!(stamp_in_commit_timestamp(&mut mine, &timed, 5_000)?, Some(5_000));
+    assert_eq!(stamps(&mine), [""; 0]);
+    Ok(())
+}
+
+#[test]
+fn versions_in_the_metadata_follow_the_commit() -> Result<()> {
+    let field = |version: i64| {
+        let fields = json!({"type": "struct", "fields": [
+            {"name": "y", "type": "long", "nullable": true, "metadata": {"delta.typeChanges": [
+                {"toType": "integer", "fromType": "short", "tableVersion": 3},
+                {"toType": "long", "fromType": "integer", "tableVersion": version},
+                {"toType": "long", "fromType": "integer"},
+            ]}},
+        ]});
+        let list = json!({"type": "array", "containsNull": true, "elementType": fields});
+        let pairs = json!({"type": "map", "keyType": fields, "valueType": list, "valueContainsNull": true});
+        json!({"name": "x", "type": pairs, "nullable": true, "metadata": {}})
+    };
+    let schema = |version: i64| json!({"type": "struct", "fields": [field(version)]}).to_string();
+    let mut mine = proposing("CHANGE COLUMN", &[]);
+    let mut changed = metadata(&[], &[]);
+    changed.schema_string = schema(5);
+    mine.metadata = Some(changed);
+    rebase(
+        &mut mine,
+        &mut base(protocol(&[]), metadata(&[], &[])),
+        &winner("WRITE", |_| ()),
+    )?;
+    assert_eq!(
+        mine.metadata.as_ref().map(|m| m.schema_string.clone()),
+        Some(schema(6))
+    );
+    // What is not changed keeps its spelling.
+    let spaced = format!(" {}", schema(3));
+    let mut other = metadata(&[], &[]);
+    other.schema_string = spaced.clone();
+    mine.metadata = Some(other);
+    rebase(
+        &mut mine,
+        &mut base(protocol(&[]), metadata(&[], &[])),
+        &winner("WRITE", |_| ()),
+    )?;
+    assert_eq!(mine.metadata.map(|m| m.schema_string), Some(spaced));
+    Ok(())
+}
+
+#[test]
+fn who_drops_a_feature_protects_the_checkpoints_before_its_own_version() -> Result<()> {
+    const KEY: &str = "delta.requireCheckpointProtectionBeforeVersion";
+    let protected: &[&str] = &["checkpointProtection"];
+    for (before, after, property, expected) in [
+        (
+            &["checkpointProtection", "vacuumProtocolCheck"][..],
+            protected,
+            "5",
+            "6",
+        ),
+        (
+            &["checkpointProtection", "vacuumProtocolCheck"],
+            protected,
+            "3",
+            "3",
+        ),
+        (&["checkpointProtection"], protected, "5", "5"),
+        (&["vacuumProtocolCheck"], &[], "5", "5"),
+    ] {
+        let mut mine = proposing("DROP FEATURE", &[]);
+        mine.protocol = Some(protocol(after));
+        mine.metadata = Some(metadata(&[], &[(KEY, property)]));
+        rebase(
+            &mut mine,
+            &mut base(protocol(before), metadata(&[], &[])),
+            &winner("WRITE", |_| ()),
+        )?;
+        let found = mine.metadata.as_ref().and_then(|metadata| metadata.property(KEY));
+        assert_eq!(found, Some(expected), "{before:?} {after:?}");
+    }
+    Ok(())
+}

@@ -1,0 +1,55 @@
+//! Changes of a table, and how they are made: anew behind a winner, or not.
+
+use deltaic_log::Snapshot;
+use deltaic_log::transaction::{AlterOptions, Committed, UserInfo, alter};
+use deltaic_log::upkeep::UpkeepPolicy;
+use deltaic_protocol::Result;
+use deltaic_protocol::change::TableChange;
+use deltaic_protocol::schema::evolution::Place;
+use deltaic_protocol::schema::{ColumnName, PrimitiveType, StructField};
+
+pub(crate) fn options() -> AlterOptions {
+    AlterOptions {
+        user: UserInfo::default(),
+        max_attempts: 100,
+        app_transaction: None,
+        isolation: None,
+        deadline: None,
+        upkeep: UpkeepPolicy::none(),
+        again: true,
+    }
+}
+
+pub(crate) fn strict() -> AlterOptions {
+    AlterOptions {
+        again: false,
+        ..options()
+    }
+}
+
+pub(crate) async fn change(snapshot: &Snapshot, changes: &[TableChange]) -> Result<Committed> {
+    alter(snapshot, changes, &options(), None).await
+}
+
+pub(crate) fn set(key: &str, value: &str) -> TableChange {
+    TableChange::SetProperties([(key.to_owned(), value.to_owned())].into())
+}
+
+pub(crate) fn column(text: &str) -> ColumnName {
+    ColumnName::from_parts(text.split('.').map(str::to_owned).collect())
+}
+
+pub(crate) fn new_column(name: &str) -> TableChange {
+    TableChange::AddColumn {
+        field: StructField::new(name, PrimitiveType::Long.into(), true),
+        within: None,
+        place: Place::Last,
+    }
+}
+
+pub(crate) fn positive() -> TableChange {
+    TableChange::AddConstraint {
+        name: "positive".to_owned(),
+        expression: "id > 0".to_owned(),
+    }
+}

@@ -1,0 +1,157 @@
+//! The columns of a checkpoint: statistics and partition values, as text and as columns.
+
+use deltaic_log::checkpoint::{CheckpointOptions, write_checkpoint};
+use deltaic_protocol::Result;
+use deltaic_testkit::checkpoint_reader::columns_of;
+use deltaic_testkit::facts::facts;
+use deltaic_testkit::oracle::replay;
+use deltaic_testkit::table_builder::{TableBuilder, add};
+use serde_json::{Value, json};
+
+use super::actions::{actions, field, first, names, one_column};
+
+/// protocol: checkpoints.15, checkpoints.16
+#[tokio::test]
+async fn statistics_stand_there_as_the_table_says() -> Result<()> {
+    let stats = r#"{"numRecords":2,"tightBounds":false,"minValues":{"id":1,"s":{"x":1.5}},"maxValues":{"id":9},"nullCount":{"id":0,"s":{"x":1}}}"#;
+    let parsed = json!({"numRecords": 2, "tightBounds": false, "minValues": {"id": 1, "s": {"x": 1.5}},
+        "maxValues": {"id": 9}, "nullCount": {"id": 0, "s": {"x": 1}}});
+    let inner = json!({"name": "s", "nullable": true, "metadata": {},
+        "type": {"type": "struct", "fields": [field("x", "double"), field("b", "binary")]}});
+    let columns = json!([field("id", "long"), inner, field("flag", "boolean")]);
+    for (text, structs) in [
+        (None, None),
+        (Some("true"), Some("false")),
+        (Some("false"), Some("true")),
+        (Some("false"), Some("false")),
+    ] {
+        let properties = json!({"delta.checkpoint.writeStatsAsJson": text, "delta.checkpoint.writeStatsAsStruct": structs});
+        let (mut with, without) = (add("with", None), add("without", None));
+        with["add"]["stats"] = json!(stats);
+        let table =
+            TableBuilder::of(&[first(columns.clone(), &[], properties, &[]), vec![with, without]]).await?;
+        let written = write_checkpoint(&table.open().await?, &CheckpointOptions::default()).await?;
+        let mut adds = actions(&table, &written, "add").await?;
+        adds.sort_by_key(|add| add["path"].to_string());
+        let (has_text, has_structs) = (text != Some("false"), structs != Some("false"));
+        let expected = |is_there: bool, value: Value| if is_there { Some(value) } else { None };
+        assert_eq!(adds[0].get("stats").cloned(), expected(has_text, json!(stats)));
+        assert_eq!(
+            adds[0].get("stats_parsed").cloned(),
+            expected(has_structs, parsed.clone())
+        );
+        assert_eq!((adds[1].get("stats"), adds[1].get("stats_parsed")), (None, None));
+        let columns = columns_of(&table.read(&written.path).await?)?;
+        let has = |column: &str| columns.iter().any(|found| found.starts_with(column));
+        assert_eq!(
+            (has("add.stats"), has("add.stats_parsed")),
+            (has_text || has_structs, has_structs)
+        );
+        assert_eq!(columns.iter().any(|found| found == "add.stats"), has_text);
+        assert!(!has("remove.stats") && !has("remove.tags"));
+    }
+    Ok(())
+}
+
+/// Statistics that a checkpoint holds as columns alone become text again where the table asks for text since.
+#[tokio::test]
+async fn columns_become_text_where_text_is_asked_for() -> Result<()> {
+    let stats = r#"{"numRecords":2,"tightBounds":true,"minValues":{"id":1},"maxValues":{"id":9},"nullCount":{"id":0}}"#;
+    let form = |text: &str| {
+        let properties = json!({"delta.checkpoint.writeStatsAsJson": text});
+        first(one_column(), &[], properties, &[])
+    };
+    let mut with = add("with", None);
+    with["add"]["stats"] = json!(stats);
+    let metadata = form("true").swap_remove(1);
+    let table = TableBuilder::of(&[form("false"), vec![with, add("without", None)], vec![metadata]]).await?;
+    let columns = write_checkpoint(&table.open_at(1).await?, &CheckpointOptions::default()).await?;
+    assert!(
+        actions(&table, &columns, "add")
+            .await?
+            .iter()
+            .all(|add| add.get("stats").is_none())
+    );
+    for version in 0..=1 {
+        table.delete(&format!("_delta_log/{version:020}.json")).await?;
+    }
+    let text = write_checkpoint(&table.open().await?, &CheckpointOptions::default()).await?;
+    let adds = actions(&table, &text, "add").await?;
+    assert_eq!(names(&adds, "stats"), ["", stats]);
+    // What came from columns is a column again.
+    let parsed = |add: &Value| {
+        add.get("stats_parsed")
+            .map(|parsed| parsed["maxValues"]["id"].clone())
+    };
+    assert_eq!(adds.iter().filter_map(parsed).collect::<Vec<_>>(), [json!(9)]);
+    Ok(())
+}
+
+/// protocol: checkpoints.14, checkpoint-schema.2
+#[tokio::test]
+async fn columns_have_the_names_of_the_log() -> Result<()> {
+    let mapped = |name: &str, data_type: &str, id: i64| {
+        json!({"name": name, "type": data_type, "nullable": true, "metadata":
+            {"delta.columnMapping.id": id, "delta.columnMapping.physicalName": format!("col-{id}")}})
+    };
+    let columns = json!([
+        mapped("id", "long", 1),
+        mapped("day", "date", 2),
+        mapped("other", "string", 3)
+    ]);
+    let properties = json!({"delta.columnMapping.mode": "name", "delta.columnMapping.maxColumnId": "3",
+        "delta.dataSkippingStatsColumns": "id"});
+    let mut file = add("f", None);
+    file["add"]["partitionValues"] = json!({"col-2": "2020-02-29"});
+    file["add"]["stats"] = json!(r#"{"numRecords":1,"minValues":{"col-1":4,"col-3":"a"}}"#);
+    let mut null = add("n", None);
+    null["add"]["partitionValues"] = json!({"col-2": null});
+    let table = TableBuilder::of(&[
+        first(columns, &["day"], properties, &["columnMapping"]),
+        vec![file, null],
+    ])
+    .await?;
+    let written = write_checkpoint(&table.open().await?, &CheckpointOptions::default()).await?;
+    let mut adds = actions(&table, &written, "add").await?;
+    adds.sort_by_key(|add| add["path"].to_string());
+    assert_eq!(adds[0]["partitionValues_parsed"], json!({"col-2": "2020-02-29"}));
+    assert_eq!(adds[0]["partitionValues"], json!({"col-2": "2020-02-29"}));
+    assert_eq!(adds[1]["partitionValues"], json!({"col-2": null}));
+    assert_eq!(adds[1].get("partitionValues_parsed"), None);
+    // Only what writers index stands there as columns; the text says everything.
+    assert_eq!(adds[0]["stats_parsed"]["minValues"], json!({"col-1": 4}));
+    let protocol = actions(&table, &written, "protocol").await?;
+    assert_eq!(protocol[0]["readerFeatures"], json!(["columnMapping"]));
+    let columns = columns_of(&table.read(&written.path).await?)?;
+    assert!(
+        !columns
+            .iter()
+            .any(|column| column.contains("day") || column.ends_with(".id") && column.starts_with("add"))
+    );
+    Ok(())
+}
+
+/// A table without statistics columns, partitions or files: nothing of it is an empty struct, which Parquet does not have.
+#[tokio::test]
+async fn a_table_of_nothing_has_a_checkpoint() -> Result<()> {
+    let nothing =
+        json!([{"name": "e", "nullable": true, "metadata": {}, "type": {"type": "struct", "fields": []}}]);
+    let only_binary = json!([field("b", "binary")]);
+    for columns in [json!([]), nothing, only_binary, json!([field("v", "void")])] {
+        for features in [&[][..], &["v2Checkpoint"]] {
+            let properties = json!({"delta.checkpointPolicy": "v2"});
+            let commits = [
+                first(columns.clone(), &[], properties, features),
+                vec![json!({"commitInfo": {}})],
+            ];
+            let table = TableBuilder::of(&commits).await?;
+            let written = write_checkpoint(&table.open().await?, &CheckpointOptions::default()).await?;
+            assert_eq!((written.adds, written.sidecars.len()), (0, 0));
+            for version in 0..=1 {
+                table.delete(&format!("_delta_log/{version:020}.json")).await?;
+            }
+            assert_eq!(facts(&table.open().await?).await?, replay(&commits).facts());
+        }
+    }
+    Ok(())
+}

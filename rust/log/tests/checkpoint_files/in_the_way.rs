@@ -1,0 +1,91 @@
+//! What is there already: a checkpoint of the same version, and a hint that names another.
+
+use deltaic_log::checkpoint::{CheckpointOptions, HintOutcome, write_checkpoint};
+use deltaic_log::last_checkpoint::{Hint, read_last_checkpoint};
+use deltaic_protocol::{Error, ErrorKind, Result, Version};
+use deltaic_testkit::requests::RequestKind;
+use deltaic_testkit::table_builder::TableBuilder;
+use serde_json::json;
+
+use super::actions::{first, named, one_column, v2};
+
+/// protocol: classic-checkpoint.1
+#[tokio::test]
+async fn a_checkpoint_that_is_there_is_left() -> Result<()> {
+    for actions in [first(one_column(), &[], json!({}), &[]), v2(&json!({}))] {
+        let table = TableBuilder::of(&[actions, named(3)]).await?;
+        let snapshot = table.open().await?;
+        let written = write_checkpoint(&snapshot, &CheckpointOptions::default()).await?;
+        let before = table.read(&written.path).await?;
+        // One who knows it from opening the table, and one who does not.
+        for snapshot in [snapshot, table.open().await?] {
+            table.scripted().forget();
+            let again = write_checkpoint(&snapshot, &CheckpointOptions::default()).await?;
+            assert!(!again.is_new);
+            assert_eq!(
+                (&again.path, again.adds, again.actions),
+                (&written.path, 3, written.actions)
+            );
+            assert_eq!((again.bytes, &again.sidecars), (written.bytes, &written.sidecars));
+            assert_eq!(table.scripted().report().count(RequestKind::Put), 0);
+        }
+        assert_eq!(table.read(&written.path).await?, before);
+    }
+    Ok(())
+}
+
+/// One that cannot be read stands for nothing, and is not counted as done.
+#[tokio::test]
+async fn a_damaged_checkpoint_in_the_way_is_told() -> Result<()> {
+    let table = TableBuilder::of(&[first(one_column(), &[], json!({}), &[]), named(3)]).await?;
+    let place = "_delta_log/00000000000000000001.checkpoint.parquet";
+    table.put(place, b"PAR1".to_vec()).await?;
+    let error = write_checkpoint(&table.open().await?, &CheckpointOptions::default()).await;
+    let error = error.err();
+    assert_eq!(error.as_ref().map(Error::kind), Some(ErrorKind::CorruptLog));
+    assert!(error.is_some_and(|error| error.to_string().contains(place) && error.hint_text().is_some()));
+    assert_eq!(table.read(place).await?, b"PAR1"[..]);
+    Ok(())
+}
+
+/// protocol: last-checkpoint-file-schema-json-checksum.1
+#[tokio::test]
+async fn the_hint_never_goes_back() -> Result<()> {
+    let mut commits = vec![first(one_column(), &[], json!({}), &[])];
+    commits.extend(named(4).into_iter().map(|file| vec![file]));
+    let table = TableBuilder::of(&commits).await?;
+    let hint = || async { read_last_checkpoint(&table.location()).await };
+    let write =
+        async |version| write_checkpoint(&table.open_at(version).await?, &CheckpointOptions::default()).await;
+    let version = |number| Version::try_new(number);
+    assert!(matches!(write(2).await?.hint, HintOutcome::Written));
+    assert_eq!(hint().await, Hint::Version(version(2)?));
+    // An older one leaves it; a newer one moves it.
+    assert!(matches!(write(1).await?.hint, HintOutcome::Stays(two) if two == version(2)?));
+    assert_eq!(hint().await, Hint::Version(version(2)?));
+    assert!(matches!(write(3).await?.hint, HintOutcome::Written));
+    assert_eq!(hint().await, Hint::Version(version(3)?));
+    // What cannot be read is written over, as is one that is gone: also for a checkpoint that was there.
+    for broken in [
+        Some("{\"version\":"),
+        Some("{\"version\":9,\"checksum\":\"00\"}"),
+        None,
+    ] {
+        const NAME: &str = "_delta_log/_last_checkpoint";
+        match broken {
+            Some(text) => table.put(NAME, text.as_bytes().to_vec()).await?,
+            None => table.delete(NAME).await?,
+        }
+        let again = write(3).await?;
+        assert!(!again.is_new && matches!(again.hint, HintOutcome::Written));
+        assert_eq!(hint().await, Hint::Version(version(3)?));
+    }
+    // One of the same version stays.
+    assert!(matches!(write(3).await?.hint, HintOutcome::Stays(three) if three == version(3)?));
+    // One of a version that is not there yet stays too: it is newer, whatever it is.
+    table
+        .put("_delta_log/_last_checkpoint", b"{\"version\":7}".to_vec())
+        .await?;
+    assert!(matches!(write(4).await?.hint, HintOutcome::Stays(seven) if seven == version(7)?));
+    Ok(())
+}

@@ -1,0 +1,133 @@
+//! When something has expired: by in-commit timestamps, by the times of files, and never before.
+
+use std::collections::BTreeSet;
+
+use deltaic_log::Snapshot;
+use deltaic_log::cleanup::{Kept, clean_up};
+use deltaic_log::clock::now_ms;
+use deltaic_log::snapshot::LoadOptions;
+use deltaic_protocol::Result;
+use deltaic_protocol::log_path::CheckpointFormat;
+use deltaic_testkit::checkpoint_writer::Layout;
+use deltaic_testkit::facts::facts;
+use serde_json::json;
+
+use super::seen::{DAY_MS, assert_readable_from, names, version};
+use super::table::{LEFT_BEHIND, table};
+
+/// Who comes within the retention, or the day in which a checkpoint may still be in progress, finds nothing to do.
+///
+/// protocol: metadata-cleanup.1
+#[tokio::test]
+async fn nothing_goes_before_its_time() -> Result<()> {
+    let table = table(Layout::V2(CheckpointFormat::Parquet, 2), &json!({})).await?;
+    let before = names(&table).await?;
+    let snapshot = table.open().await?;
+    for now in [now_ms(), now_ms() + DAY_MS - 60_000] {
+        let cleaned = clean_up(&snapshot, now).await?;
+        assert_eq!(cleaned.plan.kept, Some(Kept::NothingExpired));
+        assert_eq!(names(&table).await?, before);
+    }
+    // After two days what nobody names has been left behind; the log itself is kept for a month.
+    let cleaned = clean_up(&snapshot, now_ms() + 2 * DAY_MS).await?;
+    assert_eq!(cleaned.plan.kept, Some(Kept::NothingExpired));
+    let gone: BTreeSet<String> = before.difference(&names(&table).await?).cloned().collect();
+    assert_eq!(gone, LEFT_BEHIND.map(str::to_owned).into());
+    Ok(())
+}
+
+/// The commit's own time counts where commits have one, whatever the files' times are.
+///
+/// protocol: metadata-cleanup.1, recommendations-for-readers-of-tables-with-in-commit-timestamps.2
+#[tokio::test]
+async fn days_go_by_in_commit_timestamps() -> Result<()> {
+    let enabled =
+        json!({"delta.enableInCommitTimestamps": "true", "delta.logRetentionDuration": "interval 30 days"});
+    // Version n was committed on day 10n; what is older than 30 days at midnight has expired.
+    for (day, kept) in [
+        (50, Some(2)),
+        (49, None),
+        (79, Some(2)),
+        (80, Some(5)),
+        (500, Some(8)),
+        (29, None),
+    ] {
+        for millisecond in [0, DAY_MS - 1] {
+            let table = table(Layout::Classic, &enabled).await?;
+            let cleaned = clean_up(&table.open().await?, day * DAY_MS + millisecond).await?;
+            let expected = kept.map(version);
+            assert_eq!(cleaned.plan.oldest_kept(), expected, "day {day} + {millisecond}");
+            assert_readable_from(&table, kept.unwrap_or(0), &format!("day {day}")).await?;
+        }
+    }
+    Ok(())
+}
+
+/// Where the first commits have no time of their own, their files' times count, up to when the others have one.
+///
+/// protocol: recommendations-for-readers-of-tables-with-in-commit-timestamps.3,
+/// recommendations-for-readers-of-tables-with-in-commit-timestamps.5
+#[tokio::test]
+async fn commits_from_before_in_commit_timestamps_go_by_their_files() -> Result<()> {
+    let enabled = json!({
+        "delta.enableInCommitTimestamps": "true",
+        "delta.inCommitTimestampEnablementVersion": "6",
+        "delta.inCommitTimestampEnablementTimestamp": (60 * DAY_MS).to_string(),
+    });
+    // The files are of today, long after the times that the later commits hold.
+    for (day, kept) in [(85, None), (90, Some(5)), (109, Some(5)), (110, Some(8))] {
+        let table = table(Layout::Classic, &enabled).await?;
+        let cleaned = clean_up(&table.open().await?, day * DAY_MS).await?;
+        assert_eq!(cleaned.plan.oldest_kept(), kept.map(version), "day {day}");
+    }
+    Ok(())
+}
+
+/// On a disk: by the files' own times, and through symbolic links nothing goes that is not the table's.
+#[tokio::test]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "what is tested goes by the times that files have on a disk"
+)]
+async fn days_go_by_the_times_of_files() -> Result<()> {
+    let table = table(Layout::V2(CheckpointFormat::Parquet, 1), &json!({})).await?;
+    let folder = tempfile::tempdir().expect("a folder");
+    let location = table.copy_to(folder.path()).await?;
+    // Version n was written at the first moment of day 1000 + n, and so was all that speaks of it.
+    for name in names(&table).await? {
+        let digits = name.trim_start_matches("_sidecars/").trim_start_matches('.');
+        let number: u64 = digits
+            .get(..20)
+            .and_then(|digits| digits.parse().ok())
+            .unwrap_or(3);
+        let written = std::time::Duration::from_secs((1000 + number) * 86_400);
+        let file = std::fs::File::options()
+            .write(true)
+            .open(folder.path().join("_delta_log").join(&name));
+        file.and_then(|file| file.set_modified(std::time::UNIX_EPOCH + written))
+            .expect("a time is set");
+    }
+    let opened = Snapshot::load(location, None, LoadOptions::default()).await?;
+    let right = facts(&opened).await?;
+    let on_day = |day: i64| clean_up(&opened, (1000 + 30 + day) * DAY_MS);
+    for (day, kept) in [
+        (1, None),
+        (2, Some(2)),
+        (4, None),
+        (5, Some(5)),
+        (7, None),
+        (8, Some(8)),
+        (100, None),
+    ] {
+        let cleaned = on_day(day).await?;
+        assert_eq!(cleaned.plan.oldest_kept(), kept.map(version), "day {day}");
+        assert!(cleaned.passed_over.is_empty(), "{:?}", cleaned.passed_over);
+        assert_eq!(facts(&opened.refresh().await?).await?, right, "day {day}");
+    }
+    let left = std::fs::read_dir(folder.path().join("_delta_log"))
+        .expect("the log")
+        .count();
+    // Two commits with their checksums, a checkpoint, and the folder of its sidecar.
+    assert_eq!(left, 6);
+    Ok(())
+}

@@ -1,0 +1,183 @@
+//! What nothing is deleted of: protected checkpoints, damage, tables that keep their log or that nobody here understands.
+
+use deltaic_log::Snapshot;
+use deltaic_log::cleanup::{Kept, clean_up};
+use deltaic_log::log_tail::LogTail;
+use deltaic_log::snapshot::LoadOptions;
+use deltaic_protocol::log_path::CheckpointFormat;
+use deltaic_protocol::{ErrorKind, Result};
+use deltaic_testkit::checkpoint_writer::{CheckpointForm, Layout};
+use deltaic_testkit::table_builder::{TableBuilder, add};
+use deltaic_testkit::upkeep::Upkeep;
+use serde_json::json;
+
+use super::seen::{long_after, names, version};
+use super::table::{LEFT_BEHIND, first_actions, table, table_of};
+
+/// Protected checkpoints go with all that is before them, or where every protocol of what goes is understood.
+///
+/// protocol: beyond:checkpoint-protection.1
+#[tokio::test]
+async fn protected_checkpoints_go_in_one_go_or_when_they_are_understood() -> Result<()> {
+    let known = json!({"minReaderVersion": 1, "minWriterVersion": 7, "writerFeatures": ["checkpointProtection", "rowTracking", "domainMetadata"]});
+    let unknown = json!({"minReaderVersion": 1, "minWriterVersion": 7, "writerFeatures": ["checkpointProtection", "fromTheFuture"]});
+    for (protected, protocol, is_cut) in [
+        ("8", &unknown, true),
+        ("1", &unknown, true),
+        ("9", &unknown, false),
+        ("500", &unknown, false),
+        ("9", &known, true),
+    ] {
+        for layout in [Layout::Classic, Layout::V2(CheckpointFormat::Json, 1)] {
+            for is_in_commit in [true, false] {
+                let how = format!("{protected}, {protocol}, {layout:?}, {is_in_commit}");
+                let properties = json!({"delta.requireCheckpointProtectionBeforeVersion": protected});
+                let mut table = table_of(layout, &properties, Some(protocol)).await?;
+                if !is_in_commit {
+                    // The protocol is told by a checkpoint alone, since the log begins there.
+                    for number in 0..3 {
+                        table.delete(&format!("_delta_log/{number:020}.json")).await?;
+                    }
+                }
+                let before = names(&table).await?;
+                let cleaned = clean_up(&table.open().await?, long_after()).await?;
+                assert_eq!(cleaned.plan.oldest_kept().is_some(), is_cut, "{how}");
+                let gone = before.difference(&names(&table).await?).count();
+                assert_eq!(gone == LEFT_BEHIND.len(), !is_cut, "{how}");
+                table.commit(vec![add("later", None)]).await?;
+                assert_eq!(table.open().await?.num_files(), 2, "{how}");
+            }
+        }
+    }
+    // Where a commit among them is damaged nobody knows.
+    let table = table(
+        Layout::Classic,
+        &json!({"delta.requireCheckpointProtectionBeforeVersion": "9"}),
+    )
+    .await?;
+    table
+        .put(
+            "_delta_log/00000000000000000004.json",
+            b"a protocol, or none\n".to_vec(),
+        )
+        .await?;
+    let cleaned = clean_up(&table.open().await?, long_after()).await?;
+    assert_eq!(cleaned.plan.kept, Some(Kept::Protected(version(9))));
+    Ok(())
+}
+
+/// Damage is not cleaned away: where what is kept is not whole, every file stays.
+#[tokio::test]
+async fn of_a_damaged_log_no_file_goes() -> Result<()> {
+    for damage in ["00000000000000000009.json", "00000000000000000008.json"] {
+        let table = table(Layout::Classic, &json!({})).await?;
+        let snapshot = table.open().await?;
+        table.delete(&format!("_delta_log/{damage}")).await?;
+        // A commit is missing that the one behind it needs; the checkpoint of 8 is spoilt besides.
+        table
+            .put(
+                "_delta_log/00000000000000000010.json",
+                b"{\"commitInfo\":{}}\n".to_vec(),
+            )
+            .await?;
+        table
+            .put(
+                "_delta_log/00000000000000000008.checkpoint.parquet",
+                b"spoilt".to_vec(),
+            )
+            .await?;
+        let before = names(&table).await?;
+        let refused = clean_up(&snapshot, long_after()).await.expect_err(damage);
+        assert_eq!(refused.kind(), ErrorKind::CorruptLog, "{damage}: {refused}");
+        assert!(refused.hint_text().is_some(), "{damage}: no hint");
+        assert_eq!(names(&table).await?, before, "{damage}");
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_table_that_keeps_its_log_keeps_all_of_it() -> Result<()> {
+    let table = table(
+        Layout::Classic,
+        &json!({"delta.enableExpiredLogCleanup": "false"}),
+    )
+    .await?;
+    let before = names(&table).await?;
+    let cleaned = clean_up(&table.open().await?, long_after()).await?;
+    assert_eq!(cleaned.plan.kept, Some(Kept::Disabled));
+    assert_eq!(names(&table).await?, before);
+    Ok(())
+}
+
+/// Another writer's word counts that came after the snapshot.
+#[tokio::test]
+async fn the_newest_versions_rules_count() -> Result<()> {
+    let mut table = table(Layout::Classic, &json!({})).await?;
+    let stale = table.open().await?;
+    table
+        .commit(first_actions(&json!({"delta.enableExpiredLogCleanup": "false"})))
+        .await?;
+    let cleaned = clean_up(&stale, long_after()).await?;
+    assert_eq!(cleaned.plan.kept, Some(Kept::Disabled));
+    Ok(())
+}
+
+#[tokio::test]
+async fn what_cannot_be_understood_is_refused_and_nothing_goes() -> Result<()> {
+    let strange = json!({"delta.logRetentionDuration": "for a while"});
+    let table = table(Layout::Classic, &strange).await?;
+    let before = names(&table).await?;
+    let refused = clean_up(&table.open().await?, long_after())
+        .await
+        .expect_err("refused");
+    assert_eq!(refused.kind(), ErrorKind::CorruptLog);
+    assert!(
+        refused
+            .context()
+            .contains(&("field", "delta.logRetentionDuration".into())),
+        "{refused}"
+    );
+    assert_eq!(names(&table).await?, before);
+
+    let mut table = self::table(Layout::Classic, &json!({})).await?;
+    let mut unknown = first_actions(&json!({}));
+    unknown[1] = json!({"protocol": {"minReaderVersion": 1, "minWriterVersion": 7, "writerFeatures": ["fromTheFuture"]}});
+    table.commit(unknown).await?;
+    let before = names(&table).await?;
+    let refused = clean_up(&table.open().await?, long_after())
+        .await
+        .expect_err("refused");
+    assert_eq!(refused.kind(), ErrorKind::UnsupportedFeature);
+    assert!(refused.to_string().contains("fromTheFuture"), "{refused}");
+    assert_eq!(names(&table).await?, before);
+    Ok(())
+}
+
+/// protocol: catalog:maintenance-operations-on-catalog-managed-tables.2
+#[tokio::test]
+async fn a_table_with_a_catalog_is_left_to_it() -> Result<()> {
+    let mut table = TableBuilder::new();
+    let mut first = TableBuilder::first_actions();
+    first[0] = json!({"protocol": {"minReaderVersion": 3, "minWriterVersion": 7,
+        "readerFeatures": ["catalogManaged", "vacuumProtocolCheck"],
+        "writerFeatures": ["catalogManaged", "vacuumProtocolCheck", "inCommitTimestamp"]}});
+    table.commit(first).await?;
+    table.commit(vec![add("a", None)]).await?;
+    table
+        .upkeep(&Upkeep::Checkpoint(CheckpointForm::of(Layout::Classic)))
+        .await?;
+    table
+        .put(&format!("_delta_log/{}", LEFT_BEHIND[0]), Vec::new())
+        .await?;
+    let before = names(&table).await?;
+    let tail = LogTail {
+        commits: Vec::new(),
+        max_version: Some(version(1)),
+    };
+    let snapshot = Snapshot::load_with_tail(table.location(), &tail, None, LoadOptions::default()).await?;
+    let refused = clean_up(&snapshot, long_after()).await.expect_err("refused");
+    assert_eq!(refused.kind(), ErrorKind::UnsupportedFeature);
+    assert!(refused.hint_text().is_some_and(|hint| hint.contains("catalog")));
+    assert_eq!(names(&table).await?, before);
+    Ok(())
+}
