@@ -225,7 +225,7 @@ async fn later_commits_make_up_for_what_is_missing() -> Result<()> {
 async fn what_breaks_off_behind_a_commit_is_told() -> Result<()> {
     let mut table = TableBuilder::new();
     table.commit(TableBuilder::first_actions()).await?;
-    let read = table.open(None).await?;
+    let read = table.open().await?;
     let bytes = || -> Result<Vec<u8>> { panic!("a fault of our own") };
     let commit = OwnCommit {
         location: read.location(),

@@ -143,7 +143,11 @@ impl Snapshot {
     /// Whether a cleanup may have deleted what this snapshot was made from: a file of it has expired by the table's rules,
     /// or a newer checkpoint stands, behind which another tool may delete by rules of its own.
     fn may_be_cleaned_up(&self, listing: &Listing) -> bool {
-        let mine = self.segment.checkpoint.as_ref().map(|checkpoint| checkpoint.version);
+        let mine = self
+            .segment
+            .checkpoint
+            .as_ref()
+            .map(|checkpoint| checkpoint.version);
         let mut others = complete_checkpoints(listing, None).into_iter();
         if others.any(|checkpoint| Some(checkpoint.version) > mine) {
             return true;
