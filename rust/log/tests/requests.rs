@@ -260,7 +260,8 @@ async fn a_hint_saves_pages_of_the_listing() -> Result<()> {
     Ok(())
 }
 
-/// A refresh lists and reads what came, once; where nothing came it lists.
+/// A refresh lists and reads what came, once; where nothing came it lists. Behind a cleanup the table is opened anew, and
+/// where a cleanup may have been it is looked whether it was.
 #[tokio::test(start_paused = true)]
 async fn a_refresh_asks_for_what_is_new() -> Result<()> {
     for kind in KINDS {
@@ -275,12 +276,14 @@ async fn a_refresh_asks_for_what_is_new() -> Result<()> {
         table.scripted().forget();
         let same = snapshot.refresh().await?;
         let report = table.scripted().report();
-        assert_eq!(
-            (report.requests.len(), report.depth()),
-            (1, 1),
-            "{}: {report:#?}",
-            kind.name
-        );
+        if kind.layout.is_none() {
+            assert_eq!(
+                (report.requests.len(), report.depth()),
+                (1, 1),
+                "{}: {report:#?}",
+                kind.name
+            );
+        }
         table.commit(vec![add("new", None)]).await?;
         if let Some(layout) = kind.layout {
             table
@@ -297,10 +300,15 @@ async fn a_refresh_asks_for_what_is_new() -> Result<()> {
             kind.name
         );
         // A checkpoint of what is known already is no reason to read it.
-        let commits = report.count(RequestKind::Get);
+        let (commits, looks) = (report.count(RequestKind::Get), report.count(RequestKind::Head));
         assert_eq!(
-            (report.requests.len(), commits),
+            (report.requests.len() - looks, commits),
             (2, 1),
+            "{}: {report:#?}",
+            kind.name
+        );
+        assert!(
+            looks <= 2 * usize::from(kind.layout.is_some()),
             "{}: {report:#?}",
             kind.name
         );
