@@ -3,7 +3,8 @@
 use std::sync::atomic::Ordering;
 
 use deltaic_protocol::Result;
-use object_store::{ObjectStore, ObjectStoreExt, PutMode, PutOptions, PutPayload};
+use object_store::path::Path;
+use object_store::{ObjectStore, ObjectStoreExt, PutMode, PutOptions, PutPayload, PutResult};
 
 use crate::location::TableLocation;
 use crate::store_error::store_error;
@@ -30,23 +31,38 @@ pub(crate) async fn make(location: &TableLocation, relative: &str, bytes: Vec<u8
         .proven()
         .is_some_and(|proven| !proven.load(Ordering::Relaxed));
     if is_doubted {
-        match location.store().head(&path).await {
-            Ok(_) => return Ok(Made::Before),
-            Err(object_store::Error::NotFound { .. }) => {}
+        match is_there(location.store(), &path).await {
+            Ok(true) => return Ok(Made::Before),
+            Ok(false) => {}
             Err(error) => return Err(failed(error)),
         }
     }
+    match put_if_absent(location.store(), &path, PutPayload::from(bytes)).await {
+        Ok(_) => Ok(Made::Now),
+        Err(object_store::Error::AlreadyExists { .. }) => Ok(Made::Before),
+        Err(error) => Err(failed(error)),
+    }
+}
+
+/// Puts a file where there is none. What an error means is the caller's to say: `AlreadyExists` may tell of our own file,
+/// where the first answer was lost.
+pub(crate) async fn put_if_absent(
+    store: &dyn ObjectStore,
+    path: &Path,
+    bytes: PutPayload,
+) -> Result<PutResult, object_store::Error> {
     let options = PutOptions {
         mode: PutMode::Create,
         ..PutOptions::default()
     };
-    match location
-        .store()
-        .put_opts(&path, PutPayload::from(bytes), options)
-        .await
-    {
-        Ok(_) => Ok(Made::Now),
-        Err(object_store::Error::AlreadyExists { .. }) => Ok(Made::Before),
-        Err(error) => Err(failed(error)),
+    store.put_opts(path, bytes, options).await
+}
+
+/// Whether a file stands at a place.
+pub(crate) async fn is_there(store: &dyn ObjectStore, path: &Path) -> Result<bool, object_store::Error> {
+    match store.head(path).await {
+        Ok(_) => Ok(true),
+        Err(object_store::Error::NotFound { .. }) => Ok(false),
+        Err(error) => Err(error),
     }
 }

@@ -3,35 +3,17 @@
 
 use deltaic_log::Snapshot;
 use deltaic_log::store_error::store_error;
-use deltaic_log::transaction::{Append, Committed, Operation, UserInfo, append};
-use deltaic_log::upkeep::UpkeepPolicy;
-use deltaic_protocol::actions::Add;
+use deltaic_log::transaction::{Committed, append};
 use deltaic_protocol::{ErrorKind, Result};
 use deltaic_testkit::facts::live_files;
 use deltaic_testkit::fault::{Fault, Rule};
 use deltaic_testkit::listing_form::ListingForm;
+use deltaic_testkit::own_commits::an_append;
 use deltaic_testkit::requests::RequestKind;
 use deltaic_testkit::table_builder::{TableBuilder, add};
 
 async fn append_to(snapshot: &Snapshot) -> Result<Committed> {
-    let ours = Append {
-        adds: vec![Add {
-            path: "ours".to_owned(),
-            size: 1,
-            data_change: true,
-            ..Add::default()
-        }],
-        operation: Operation {
-            name: "WRITE",
-            parameters: Vec::new(),
-            metrics: Vec::new(),
-        },
-        user: UserInfo::default(),
-        max_attempts: 100,
-        app_transaction: None,
-        upkeep: UpkeepPolicy::none(),
-    };
-    append(snapshot, &ours).await
+    append(snapshot, &an_append("ours")).await
 }
 
 /// The versions of a table whose commits name our file.

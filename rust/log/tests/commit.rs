@@ -2,32 +2,18 @@
 
 use deltaic_log::Snapshot;
 use deltaic_log::snapshot::LoadOptions;
-use deltaic_log::transaction::{Append, Operation, UserInfo, append};
-use deltaic_log::upkeep::UpkeepPolicy;
-use deltaic_protocol::actions::Add;
+use deltaic_log::transaction::{Append, UserInfo, append};
 use deltaic_protocol::{Conflict, Error, ErrorKind, Result};
 use deltaic_testkit::fault::Fault;
+use deltaic_testkit::own_commits;
 use deltaic_testkit::requests::RequestKind;
 use deltaic_testkit::table_builder::{TableBuilder, add};
 use serde_json::json;
 
 fn an_append(path: &str, max_attempts: usize) -> Append {
     Append {
-        adds: vec![Add {
-            path: path.to_owned(),
-            size: 1,
-            data_change: true,
-            ..Add::default()
-        }],
-        operation: Operation {
-            name: "WRITE",
-            parameters: Vec::new(),
-            metrics: Vec::new(),
-        },
-        user: UserInfo::default(),
         max_attempts,
-        app_transaction: None,
-        upkeep: UpkeepPolicy::none(),
+        ..own_commits::an_append(path)
     }
 }
 

@@ -1,16 +1,13 @@
 //! What becomes of a commit when the network of a service fails its client: one commit, or none and an error, or an
 //! error that says that nobody knows.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use deltaic_log::snapshot::LoadOptions;
-use deltaic_log::transaction::{Append, Committed, IfExists, NewTable, Operation, UserInfo, append, create};
-use deltaic_log::upkeep::UpkeepPolicy;
+use deltaic_log::transaction::{Committed, append, create};
 use deltaic_log::{Snapshot, TableLocation};
-use deltaic_protocol::actions::Add;
-use deltaic_protocol::schema::{DataType, PrimitiveType, StructField, StructType};
 use deltaic_protocol::{Error, ErrorKind, Result};
+use deltaic_testkit::own_commits::{a_new_table, an_append};
 use deltaic_testkit::remote_table::{MAY_PASS, SERVICES, Service, put_commit, remote_place};
 use deltaic_testkit::scripted_network::Mishap::{Reset, Silence, Status};
 use deltaic_testkit::scripted_network::{ScriptedNetwork, Trouble};
@@ -33,24 +30,7 @@ async fn open(location: &Arc<TableLocation>) -> Result<Snapshot> {
 }
 
 async fn append_to(snapshot: &Snapshot) -> Result<Committed> {
-    let ours = Append {
-        adds: vec![Add {
-            path: "ours".to_owned(),
-            size: 1,
-            data_change: true,
-            ..Add::default()
-        }],
-        operation: Operation {
-            name: "WRITE",
-            parameters: Vec::new(),
-            metrics: Vec::new(),
-        },
-        user: UserInfo::default(),
-        max_attempts: 100,
-        app_transaction: None,
-        upkeep: UpkeepPolicy::none(),
-    };
-    append(snapshot, &ours).await
+    append(snapshot, &an_append("ours")).await
 }
 
 fn assert_store_failed(error: &Error, how: &str) {
@@ -228,25 +208,7 @@ async fn a_table_that_was_made_unheard_is_no_other_table() -> Result<()> {
             if reads_fail {
                 network.meets(Trouble::new(Status(500, "InternalError"), "GET", FIRST));
             }
-            let table = NewTable {
-                schema: StructType {
-                    fields: vec![StructField::new(
-                        "id",
-                        DataType::Primitive(PrimitiveType::Long),
-                        true,
-                    )],
-                },
-                partition_columns: Vec::new(),
-                cluster_by: Vec::new(),
-                properties: BTreeMap::new(),
-                constraints: BTreeMap::new(),
-                name: None,
-                description: None,
-                if_exists: IfExists::Error,
-                user: UserInfo::default(),
-                upkeep: UpkeepPolicy::none(),
-            };
-            let made = create(&location, table).await;
+            let made = create(&location, a_new_table()).await;
             assert_eq!(made.err().map(|error| error.kind()), expected, "{how}");
             network.heal();
             assert_eq!(open(&location).await?.version().as_i64(), 0, "{how}");

@@ -1,27 +1,12 @@
 //! What a commit of ours leaves beside itself in the log: its version's checksum, and a checkpoint when one is due.
 
-use std::collections::BTreeMap;
-
 use deltaic_log::checksum::Made;
-use deltaic_log::transaction::{IfExists, NewTable, UserInfo, create};
+use deltaic_log::transaction::{NewTable, create};
 use deltaic_log::upkeep::{OwnCommit, UpkeepPolicy, keep_up};
-use deltaic_protocol::schema::{DataType, PrimitiveType, StructField, StructType};
 use deltaic_protocol::{Result, Version};
-use deltaic_testkit::own_commits::{append_to, checksum_anew, checksum_beside, log_versions};
+use deltaic_testkit::own_commits::{a_new_table, append_to, checksum_anew, checksum_beside, log_versions};
 use deltaic_testkit::table_builder::{TableBuilder, add};
 use serde_json::{Value, json};
-
-/// A table whose metadata have these properties, and so many commits behind the first, written by another.
-async fn table_with(properties: &Value, commits: usize) -> Result<TableBuilder> {
-    let mut table = TableBuilder::new();
-    let mut first = TableBuilder::first_actions();
-    first[1]["metaData"]["configuration"] = properties.clone();
-    table.commit(first).await?;
-    for number in 1..=commits {
-        table.commit(vec![add(&format!("theirs{number}"), None)]).await?;
-    }
-    Ok(table)
-}
 
 /// The checksum beside a version is what a count of it, opened anew, comes to.
 async fn assert_counted(table: &TableBuilder, version: i64) -> Result<()> {
@@ -48,7 +33,7 @@ async fn checkpoints_come_at_the_interval_and_checksums_with_each_commit() -> Re
             (1..=21).collect(),
         ),
     ] {
-        let table = table_with(&properties, 0).await?;
+        let table = TableBuilder::with_properties(&properties, 0).await?;
         let mut snapshot = table.open().await?;
         for number in 1..=21 {
             let made = append_to(&snapshot, &format!("f{number}"), UpkeepPolicy::default()).await?;
@@ -88,22 +73,10 @@ async fn a_new_table_has_a_checksum() -> Result<()> {
     for (upkeep, has_one) in [(UpkeepPolicy::default(), true), (UpkeepPolicy::none(), false)] {
         let table = TableBuilder::new();
         let new = NewTable {
-            schema: StructType {
-                fields: vec![StructField::new(
-                    "id",
-                    DataType::Primitive(PrimitiveType::Long),
-                    true,
-                )],
-            },
-            partition_columns: Vec::new(),
-            cluster_by: Vec::new(),
-            constraints: BTreeMap::new(),
             properties: [("delta.enableInCommitTimestamps".to_owned(), "true".to_owned())].into(),
-            name: None,
             description: Some("räder".to_owned()),
-            if_exists: IfExists::Error,
-            user: UserInfo::default(),
             upkeep,
+            ..a_new_table()
         };
         let made = create(&table.location(), new).await?.expect("it is made");
         assert!(made.upkept.failures.is_empty(), "{:?}", made.upkept.failures);
@@ -124,7 +97,7 @@ async fn a_new_table_has_a_checksum() -> Result<()> {
 #[tokio::test]
 async fn a_commit_behind_winners_is_counted_with_them() -> Result<()> {
     for winners in 1..4 {
-        let mut table = table_with(&json!({}), 9 - winners).await?;
+        let mut table = TableBuilder::with_properties(&json!({}), 9 - winners).await?;
         let stale = table.open().await?;
         for winner in 0..winners {
             table.commit(vec![add(&format!("winner{winner}"), None)]).await?;
@@ -148,7 +121,7 @@ async fn a_commit_behind_winners_is_counted_with_them() -> Result<()> {
 /// protocol: checkpoints.4, version-checksum-file-schema.1
 #[tokio::test]
 async fn what_is_written_is_of_the_commit_and_not_of_a_newer_one() -> Result<()> {
-    let mut table = table_with(&json!({"delta.checkpointInterval": "4"}), 4).await?;
+    let mut table = TableBuilder::with_properties(&json!({"delta.checkpointInterval": "4"}), 4).await?;
     let before = table.open_at(3).await?;
     let bytes = table.location().read(&format!("_delta_log/{:020}.json", 4)).await;
     let bytes = bytes.expect("it is there").to_vec();

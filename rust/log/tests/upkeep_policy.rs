@@ -10,19 +10,7 @@ use deltaic_testkit::own_commits::{append_to, checksum_anew, checksum_beside, lo
 use deltaic_testkit::requests::RequestKind;
 use deltaic_testkit::table_builder::{TableBuilder, add};
 use deltaic_testkit::upkeep::Upkeep;
-use serde_json::{Value, json};
-
-/// A table whose metadata have these properties, and so many commits behind the first, written by another.
-async fn table_with(properties: &Value, commits: usize) -> Result<TableBuilder> {
-    let mut table = TableBuilder::new();
-    let mut first = TableBuilder::first_actions();
-    first[1]["metaData"]["configuration"] = properties.clone();
-    table.commit(first).await?;
-    for number in 1..=commits {
-        table.commit(vec![add(&format!("theirs{number}"), None)]).await?;
-    }
-    Ok(table)
-}
+use serde_json::json;
 
 /// The checksum beside a version is what a count of it, opened anew, comes to.
 async fn assert_counted(table: &TableBuilder, version: i64) -> Result<()> {
@@ -97,7 +85,7 @@ async fn a_policy_chooses() -> Result<()> {
             1,
         ),
     ] {
-        let table = table_with(&json!({"delta.checkpointInterval": "5"}), 0).await?;
+        let table = TableBuilder::with_properties(&json!({"delta.checkpointInterval": "5"}), 0).await?;
         let mut snapshot = table.open().await?;
         for number in 1..=6 {
             let made = append_to(&snapshot, &format!("f{number}"), policy).await?;
@@ -121,7 +109,7 @@ async fn an_append_asks_for_one_put_more() -> Result<()> {
     for (winners, puts, listings) in [(0, 1, 0), (2, 1, 1)] {
         let mut asked = Vec::new();
         for policy in [UpkeepPolicy::none(), UpkeepPolicy::default()] {
-            let mut table = table_with(&json!({}), 3).await?;
+            let mut table = TableBuilder::with_properties(&json!({}), 3).await?;
             let snapshot = table.open().await?;
             for winner in 0..winners {
                 table.commit(vec![add(&format!("winner{winner}"), None)]).await?;
@@ -219,7 +207,7 @@ async fn a_table_of_a_catalog_is_not_cleaned_up() -> Result<()> {
 /// A property that says nothing is told behind each commit, since whoever has the table can mend it; the rest is done.
 #[tokio::test]
 async fn a_property_that_cannot_be_read_is_told() -> Result<()> {
-    let table = table_with(&json!({"delta.checkpointInterval": "often"}), 0).await?;
+    let table = TableBuilder::with_properties(&json!({"delta.checkpointInterval": "often"}), 0).await?;
     let made = append_to(&table.open().await?, "ours", UpkeepPolicy::default()).await?;
     assert_eq!(made.upkept.failures.len(), 1, "{:?}", made.upkept.failures);
     assert!(

@@ -3,6 +3,7 @@
 //! Protocol: *Partition Value Serialization*, *Data Files*. The values of the log rule; folders are a convention.
 
 use std::collections::{BTreeMap, HashMap};
+use std::ops::Range;
 use std::sync::Arc;
 
 use arrow_array::builder::{BinaryBuilder, BooleanBuilder, PrimitiveBuilder, StringBuilder};
@@ -61,14 +62,7 @@ fn for_each_text<'a>(partition_values: &'a MapArray, column: &str, mut take: imp
     let values = partition_values.values().as_string::<i32>();
     // Writers keep the order of the columns, so the place of the last hit is the best guess for the next.
     let mut guess = 0usize;
-    for window in partition_values.value_offsets().windows(2) {
-        let (start, end) = match window {
-            [start, end] => (
-                usize::try_from(*start).unwrap_or(0),
-                usize::try_from(*end).unwrap_or(0),
-            ),
-            _ => (0, 0),
-        };
+    for Range { start, end } in entries_of_rows(partition_values) {
         let hit = (start + guess < end && keys.value(start + guess) == column)
             .then_some(start + guess)
             .or_else(|| (start..end).find(|entry| keys.value(*entry) == column));
@@ -82,6 +76,15 @@ fn for_each_text<'a>(partition_values: &'a MapArray, column: &str, mut take: imp
     }
 }
 
+/// Where the entries of each row stand.
+fn entries_of_rows(map: &MapArray) -> impl Iterator<Item = Range<usize>> {
+    let place = |offset: &i32| usize::try_from(*offset).unwrap_or(0);
+    map.value_offsets().windows(2).map(move |window| match window {
+        [start, end] => place(start)..place(end),
+        _ => 0..0,
+    })
+}
+
 /// Which files have no value of a partition column, or text that is none of its type.
 #[must_use]
 pub fn unreadable_texts(column: &StructField, partition_values: &MapArray) -> BooleanArray {
@@ -90,14 +93,7 @@ pub fn unreadable_texts(column: &StructField, partition_values: &MapArray) -> Bo
     // A table has far more files than partitions, so each text is judged once, unless they are all different.
     let mut known: HashMap<&str, bool> = HashMap::new();
     let mut unreadable = Vec::with_capacity(partition_values.len());
-    for window in partition_values.value_offsets().windows(2) {
-        let (start, end) = match window {
-            [start, end] => (
-                usize::try_from(*start).unwrap_or(0),
-                usize::try_from(*end).unwrap_or(0),
-            ),
-            _ => (0, 0),
-        };
+    for Range { start, end } in entries_of_rows(partition_values) {
         let entry = (start..end).find(|entry| keys.value(*entry) == column.name);
         unreadable.push(match entry {
             None => true,

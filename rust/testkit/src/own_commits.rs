@@ -1,16 +1,17 @@
 //! Commits of deltaic's own over tables that are written by hand, and what they leave beside themselves in the log.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use deltaic_log::Snapshot;
 use deltaic_log::checksum::checksum_of;
 use deltaic_log::clock::now_ms;
 use deltaic_log::store_error::store_error;
-use deltaic_log::transaction::{Committed, Operation, Transaction};
+use deltaic_log::transaction::{Append, Committed, IfExists, NewTable, Operation, Transaction, UserInfo};
 use deltaic_log::upkeep::UpkeepPolicy;
 use deltaic_protocol::Result;
 use deltaic_protocol::actions::Add;
 use deltaic_protocol::checksum::VersionChecksum;
+use deltaic_protocol::schema::{PrimitiveType, StructField, StructType};
 use futures::TryStreamExt;
 use object_store::ObjectStore;
 
@@ -18,12 +19,52 @@ use crate::table_builder::TableBuilder;
 
 /// A commit that does nothing yet, to a table with whatever features.
 pub fn commit_to(snapshot: &Snapshot) -> Result<Transaction<'_>> {
-    let operation = Operation {
+    Transaction::try_new(snapshot, write(), |_, _, _| Ok(()))
+}
+
+fn write() -> Operation {
+    Operation {
         name: "WRITE",
         parameters: Vec::new(),
         metrics: Vec::new(),
-    };
-    Transaction::try_new(snapshot, operation, |_, _, _| Ok(()))
+    }
+}
+
+/// An append of one file of that name, without upkeep.
+#[must_use]
+pub fn an_append(name: &str) -> Append {
+    Append {
+        adds: vec![Add {
+            path: name.to_owned(),
+            size: 1,
+            data_change: true,
+            ..Add::default()
+        }],
+        operation: write(),
+        user: UserInfo::default(),
+        max_attempts: 100,
+        app_transaction: None,
+        upkeep: UpkeepPolicy::none(),
+    }
+}
+
+/// A table to be made, of one column `id`, without upkeep.
+#[must_use]
+pub fn a_new_table() -> NewTable {
+    NewTable {
+        schema: StructType {
+            fields: vec![StructField::new("id", PrimitiveType::Long.into(), true)],
+        },
+        partition_columns: Vec::new(),
+        cluster_by: Vec::new(),
+        properties: BTreeMap::new(),
+        constraints: BTreeMap::new(),
+        name: None,
+        description: None,
+        if_exists: IfExists::Error,
+        user: UserInfo::default(),
+        upkeep: UpkeepPolicy::none(),
+    }
 }
 
 /// Commits a file of that name, which is nowhere but in the log.

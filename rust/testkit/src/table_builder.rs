@@ -56,6 +56,22 @@ impl TableBuilder {
         Ok(table)
     }
 
+    /// A log whose metadata have these properties, with so many commits behind the first that bring a file each.
+    pub async fn with_properties(properties: &Value, commits: usize) -> Result<Self> {
+        let mut first = Self::first_actions();
+        for action in &mut first {
+            if let Some(metadata) = action.get_mut("metaData") {
+                metadata["configuration"] = properties.clone();
+            }
+        }
+        let mut table = Self::new();
+        table.commit(first).await?;
+        for number in 1..=commits {
+            table.commit(vec![add(&format!("theirs{number}"), None)]).await?;
+        }
+        Ok(table)
+    }
+
     /// The protocol and metadata of a table with one column, `id`.
     #[must_use]
     pub fn first_actions() -> Vec<Value> {

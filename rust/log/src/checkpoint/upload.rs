@@ -10,12 +10,11 @@ use bytes::Bytes;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use object_store::path::Path;
-use object_store::{
-    Error, ObjectStore, ObjectStoreExt, PutMode, PutOptions, PutPayload, PutResult, Result, WriteMultipart,
-};
+use object_store::{Error, ObjectStore, ObjectStoreExt, PutPayload, PutResult, Result, WriteMultipart};
 use parquet::arrow::async_writer::AsyncFileWriter;
 use parquet::errors::ParquetError;
 
+use crate::new_file::{is_there, put_if_absent};
 use crate::store_error::Cause;
 
 /// Bytes of a part.
@@ -123,30 +122,15 @@ async fn put(
     is_local: bool,
     payload: PutPayload,
 ) -> Result<PutResult> {
-    let put = |mode: PutMode, payload: PutPayload| {
-        let options = PutOptions {
-            mode,
-            ..PutOptions::default()
-        };
-        store.put_opts(path, payload, options)
-    };
-    match put(PutMode::Create, payload.clone()).await {
+    match put_if_absent(store, path, payload.clone()).await {
         // A file system without hard links has no such put.
         Err(error) if is_local && !matches!(error, Error::AlreadyExists { .. }) => {
             match is_there(store, path).await {
-                Ok(false) => put(PutMode::Overwrite, payload).await,
+                Ok(false) => store.put(path, payload).await,
                 _ => Err(error),
             }
         }
         done => done,
-    }
-}
-
-async fn is_there(store: &Arc<dyn ObjectStore>, path: &Path) -> Result<bool> {
-    match store.head(path).await {
-        Ok(_) => Ok(true),
-        Err(Error::NotFound { .. }) => Ok(false),
-        Err(error) => Err(error),
     }
 }
 

@@ -4,12 +4,13 @@ use std::sync::atomic::Ordering;
 
 use deltaic_protocol::log_path::{LOG_FOLDER, LogPath};
 use deltaic_protocol::{Error, ErrorKind, Result, Version};
+use object_store::ObjectStoreExt;
 use object_store::path::Path;
-use object_store::{ObjectStore, ObjectStoreExt, PutMode, PutOptions, PutResult};
 
 use super::Outcome;
 use crate::clock::{new_id, pause};
 use crate::location::TableLocation;
+use crate::new_file::put_if_absent;
 use crate::store_error::{Cause, store_error};
 
 /// How many answers to a trial may be lost.
@@ -22,7 +23,7 @@ pub(super) async fn propose(location: &TableLocation, version: Version, commit: 
     prove(location)
         .await
         .map_err(|error| error.with("version", version))?;
-    match put_if_absent(location, &path, commit).await {
+    match put_if_absent(location.store(), &path, commit.into()).await {
         Ok(_) => Ok(Outcome::Committed(version)),
         Err(error @ object_store::Error::AlreadyExists { .. }) if Cause::of(&error).is_undecided() => {
             Ok(Outcome::Unknown(version))
@@ -37,18 +38,6 @@ pub(super) async fn propose(location: &TableLocation, version: Version, commit: 
         ) => Err(store_error(&error, &relative).with("version", version)),
         Err(_) => Ok(Outcome::Unknown(version)),
     }
-}
-
-async fn put_if_absent(
-    location: &TableLocation,
-    path: &Path,
-    bytes: Vec<u8>,
-) -> Result<PutResult, object_store::Error> {
-    let options = PutOptions {
-        mode: PutMode::Create,
-        ..PutOptions::default()
-    };
-    location.store().put_opts(path, bytes.into(), options).await
 }
 
 /// Proves, once a process, that a store at an address of the user's own does not overwrite: there are servers that do
@@ -87,7 +76,7 @@ async fn refuses_what_exists(location: &TableLocation, path: &Path) -> Result<bo
     let mut is_made = false;
     let mut lost = 0;
     loop {
-        match put_if_absent(location, path, b"trial".to_vec()).await {
+        match put_if_absent(location.store(), path, b"trial".to_vec().into()).await {
             Err(object_store::Error::AlreadyExists { .. }) => return Ok(true),
             Ok(_) if is_made => return Ok(false),
             Ok(_) => is_made = true,

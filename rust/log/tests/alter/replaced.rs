@@ -1,14 +1,12 @@
 //! A table that takes the place of another.
 
-use std::collections::BTreeMap;
-
 use deltaic_log::Snapshot;
 use deltaic_log::snapshot::LoadOptions;
-use deltaic_log::transaction::{IfExists, NewTable, UserInfo, create};
-use deltaic_log::upkeep::UpkeepPolicy;
+use deltaic_log::transaction::{IfExists, NewTable, create};
 use deltaic_protocol::features::supports_for_writers;
 use deltaic_protocol::schema::{PrimitiveType, StructField, StructType};
 use deltaic_protocol::{ErrorKind, Result, Version};
+use deltaic_testkit::own_commits;
 use deltaic_testkit::table_builder::TableBuilder;
 use serde_json::json;
 
@@ -20,17 +18,11 @@ fn a_new_table(properties: &[(&str, &str)]) -> NewTable {
         schema: StructType {
             fields: vec![StructField::new("n", PrimitiveType::String.into(), true)],
         },
-        partition_columns: Vec::new(),
-        cluster_by: Vec::new(),
         properties: pairs
             .map(|(key, value)| ((*key).to_owned(), (*value).to_owned()))
             .collect(),
-        constraints: BTreeMap::new(),
-        name: None,
-        description: None,
         if_exists: IfExists::Replace,
-        user: UserInfo::default(),
-        upkeep: UpkeepPolicy::none(),
+        ..own_commits::a_new_table()
     }
 }
 

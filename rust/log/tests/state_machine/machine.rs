@@ -6,11 +6,11 @@ use deltaic_log::Snapshot;
 use deltaic_log::listing::Listing;
 use deltaic_log::segment::version_range;
 use deltaic_log::snapshot::LoadOptions;
-use deltaic_log::transaction::{IfExists, NewTable, UserInfo, create};
-use deltaic_log::upkeep::UpkeepPolicy;
+use deltaic_log::transaction::{NewTable, create};
 use deltaic_protocol::schema::{DataType, PrimitiveType, StructField, StructType};
 use deltaic_protocol::{ErrorKind, Result};
 use deltaic_testkit::hostile::mutation::Chance;
+use deltaic_testkit::own_commits::a_new_table;
 
 use super::model::{History, Version, Wish};
 use super::place::{Medium, Mishap, Place, to_version};
@@ -123,13 +123,7 @@ impl Machine {
                 .into_iter()
                 .collect(),
             properties: self.form.properties.clone(),
-            name: None,
-            description: None,
-            cluster_by: Vec::new(),
-            constraints: BTreeMap::new(),
-            if_exists: IfExists::Error,
-            user: UserInfo::default(),
-            upkeep: UpkeepPolicy::none(),
+            ..a_new_table()
         };
         let mut mishap = Mishap::by(&mut self.chance);
         let info = loop {

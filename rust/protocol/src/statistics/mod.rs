@@ -14,6 +14,7 @@ mod scanner;
 mod schema;
 mod structs;
 mod text;
+mod times;
 mod typed;
 mod words;
 
@@ -23,6 +24,7 @@ pub use columns::StatisticsColumns;
 pub(crate) use schema::Nulls;
 pub use schema::StatisticsSchema;
 pub use text::{Statistics, num_records};
+pub use times::{Cut, day_text, time_text};
 
 #[cfg(test)]
 mod structs_tests;

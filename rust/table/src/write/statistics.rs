@@ -12,10 +12,10 @@ use arrow_array::types::{
 };
 use arrow_array::{Array, ArrayRef, ArrowPrimitiveType, RecordBatch, StructArray};
 use arrow_buffer::NullBuffer;
-use deltaic_protocol::expr::{Scalar, format_date, format_timestamp};
+use deltaic_protocol::expr::Scalar;
 use deltaic_protocol::properties::IndexedColumns;
 use deltaic_protocol::schema::{ColumnName, DataType, PrimitiveType, StructType};
-use deltaic_protocol::statistics::{lower_bound, upper_bound};
+use deltaic_protocol::statistics::{Cut, day_text, lower_bound, time_text, upper_bound};
 
 /// Statistics of one file.
 #[derive(Debug)]
@@ -282,8 +282,8 @@ impl Leaf {
         let (low, _) = self.bounds.as_ref()?;
         match low {
             Scalar::String(text) => Some(quoted(lower_bound(text))),
-            Scalar::Timestamp(micros) => milliseconds(micros.div_euclid(1000), 'Z'),
-            Scalar::TimestampNtz(micros) => milliseconds(micros.div_euclid(1000), ' '),
+            Scalar::Timestamp(micros) => time_with_zone(*micros, Cut::Down),
+            Scalar::TimestampNtz(micros) => time(*micros, Cut::Down),
             // Both zeros are one value, and readers that order them want the lower one here.
             Scalar::Float(value) if *value == 0.0 => Some("-0.0".to_owned()),
             Scalar::Double(value) if *value == 0.0 => Some("-0.0".to_owned()),
@@ -298,8 +298,8 @@ impl Leaf {
         }
         match high {
             Scalar::String(text) => upper_bound(text).map(|bound| quoted(&bound)),
-            Scalar::Timestamp(micros) => milliseconds(ceil_milliseconds(*micros)?, 'Z'),
-            Scalar::TimestampNtz(micros) => milliseconds(ceil_milliseconds(*micros)?, ' '),
+            Scalar::Timestamp(micros) => time_with_zone(*micros, Cut::Up),
+            Scalar::TimestampNtz(micros) => time(*micros, Cut::Up),
             Scalar::Float(value) if *value == 0.0 => Some("0.0".to_owned()),
             Scalar::Double(value) if *value == 0.0 => Some("0.0".to_owned()),
             other => plain_json(other),
@@ -307,27 +307,12 @@ impl Leaf {
     }
 }
 
-fn ceil_milliseconds(micros: i64) -> Option<i64> {
-    Some(micros.checked_add(999)?.div_euclid(1000))
+fn time(micros: i64, cut: Cut) -> Option<String> {
+    time_text(micros, cut).map(|text| quoted(&text))
 }
 
-/// The years that every reader's spelling of a time has room for: 1 to 9999.
-const MILLISECONDS: std::ops::RangeInclusive<i64> = -62_135_596_800_000..=253_402_300_799_999;
-const DAYS: std::ops::RangeInclusive<i32> = -719_162..=2_932_896;
-
-fn milliseconds(millis: i64, zone: char) -> Option<String> {
-    if !MILLISECONDS.contains(&millis) {
-        return None;
-    }
-    let text = format_timestamp(millis.checked_mul(1000)?, 'T')?;
-    let (seconds, fraction) = match text.split_once('.') {
-        Some((seconds, fraction)) => (seconds, fraction.get(..3)?),
-        None => (text.as_str(), "000"),
-    };
-    Some(format!(
-        "\"{seconds}.{fraction}{}\"",
-        if zone == 'Z' { "Z" } else { "" }
-    ))
+fn time_with_zone(micros: i64, cut: Cut) -> Option<String> {
+    time_text(micros, cut).map(|text| quoted(&(text + "Z")))
 }
 
 fn plain_json(scalar: &Scalar) -> Option<String> {
@@ -340,7 +325,7 @@ fn plain_json(scalar: &Scalar) -> Option<String> {
         Scalar::Float(value) if value.is_finite() => format!("{value:?}"),
         Scalar::Double(value) if value.is_finite() => format!("{value:?}"),
         Scalar::Float(_) | Scalar::Double(_) => quoted(&scalar.to_partition_text()?),
-        Scalar::Date(days) if DAYS.contains(days) => quoted(&format_date(*days)?),
+        Scalar::Date(days) => quoted(&day_text(*days)?),
         _ => return None,
     })
 }

@@ -1,0 +1,80 @@
+//! Days and times as statistics spell them: in the years that every reader has room for, times in milliseconds.
+//!
+//! Protocol: *Per-file Statistics*.
+
+use crate::expr::{format_date, format_timestamp};
+
+/// The years 1 to 9999.
+const MICROSECONDS: std::ops::RangeInclusive<i64> = -62_135_596_800_000_000..=253_402_300_799_999_000;
+const DAYS: std::ops::RangeInclusive<i32> = -719_162..=2_932_896;
+
+/// Which way a time is cut to milliseconds, so that it stays a bound.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cut {
+    /// Of a minimum.
+    Down,
+    /// Of a maximum.
+    Up,
+}
+
+/// A day, counted from 1970; none where not every reader can read it.
+#[must_use]
+pub fn day_text(days: i32) -> Option<String> {
+    format_date(days).filter(|_| DAYS.contains(&days))
+}
+
+/// A time in microseconds since 1970, cut to milliseconds and without a zone; none where not every reader can read it.
+///
+/// ```
+/// use deltaic_protocol::statistics::{Cut, time_text};
+/// assert_eq!(time_text(1, Cut::Down).as_deref(), Some("1970-01-01T00:00:00.000"));
+/// assert_eq!(time_text(1, Cut::Up).as_deref(), Some("1970-01-01T00:00:00.001"));
+/// ```
+#[must_use]
+pub fn time_text(micros: i64, cut: Cut) -> Option<String> {
+    let millis = match cut {
+        Cut::Down => micros.div_euclid(1000),
+        Cut::Up => micros.checked_add(999)?.div_euclid(1000),
+    };
+    let whole = millis
+        .checked_mul(1000)
+        .filter(|micros| MICROSECONDS.contains(micros))?;
+    let text = format_timestamp(whole, 'T')?;
+    let (seconds, fraction) = match text.split_once('.') {
+        Some((seconds, fraction)) => (seconds, fraction.get(..3)?),
+        None => (text.as_str(), "000"),
+    };
+    Some(format!("{seconds}.{fraction}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_readers_cannot_spell_has_no_text() {
+        let first = "0001-01-01T00:00:00.000";
+        let last = "9999-12-31T23:59:59.999";
+        for (micros, down, up) in [
+            (*MICROSECONDS.start(), Some(first), Some(first)),
+            (*MICROSECONDS.start() - 1, None, Some(first)),
+            (*MICROSECONDS.end(), Some(last), Some(last)),
+            (*MICROSECONDS.end() + 1, Some(last), None),
+            (i64::MIN, None, None),
+            (i64::MAX, None, None),
+        ] {
+            assert_eq!(time_text(micros, Cut::Down).as_deref(), down, "{micros}");
+            assert_eq!(time_text(micros, Cut::Up).as_deref(), up, "{micros}");
+        }
+        let before = time_text(-1, Cut::Down);
+        assert_eq!(before.as_deref(), Some("1969-12-31T23:59:59.999"));
+        for (days, text) in [
+            (*DAYS.start(), Some("0001-01-01")),
+            (DAYS.start() - 1, None),
+            (*DAYS.end(), Some("9999-12-31")),
+            (DAYS.end() + 1, None),
+        ] {
+            assert_eq!(day_text(days).as_deref(), text, "{days}");
+        }
+    }
+}
