@@ -37,6 +37,8 @@ TABLES ?= 100000
 STEPS ?= 1000000
 SEED ?= 0
 OPTIMISED := $(foreach crate,protocol log,--config 'profile.dev.package.deltaic-$(crate).opt-level=3')
+# Mutants: which part of them, as 0/4 is the first of four.
+SHARD ?= 0/1
 # The lines of Spark whose tests `make test-spark-matrix` runs.
 VERSIONS ?= 4.0 4.1 4.2 4.3
 # What a release wheel is made from.
@@ -131,8 +133,15 @@ machine: need-cargo ## a table against a model of plain maps: STEPS=1000000 step
 		cargo test --locked $(OPTIMISED) -p deltaic-log --test state_machine disk -- --nocapture
 
 .PHONY: mutants
-mutants: need-cargo ## data skipping and evaluation, changed in one place after the other: does a test notice?
+mutants: need-cargo ## what decides over rows and commits, changed in one place after the other: does a test notice? (SHARD=0/1)
 	@command -v cargo-mutants > /dev/null || { echo "missing: cargo install cargo-mutants --locked" >&2; exit 1; }
+	@PROPTEST_CASES=64 nice -n 19 cargo mutants --package deltaic-log --output target/mutants-conflict --jobs 1 --shard $(SHARD) \
+		--file 'rust/log/src/transaction/conflict/**' --file 'rust/log/src/transaction/rebase/**' \
+		--file rust/log/src/transaction/isolation.rs --file rust/log/src/reconcile.rs \
+		-- --locked --lib --test transactions --test alter --test equivalence
+	@PROPTEST_CASES=16 nice -n 19 cargo mutants --package deltaic-log --output target/mutants-upkeep --jobs 1 --shard $(SHARD) \
+		--file 'rust/log/src/checkpoint/**' --file 'rust/log/src/cleanup/**' \
+		-- --locked --lib --test checkpoint_files --test checkpoint_histories --test checkpoint_failures --test cleanup --test whole_adds
 	@PROPTEST_CASES=400 nice -n 19 cargo mutants --package deltaic-protocol --output target --jobs 1 \
 		--file 'rust/protocol/src/skipping/**' --file 'rust/protocol/src/expr/evaluate/**' \
 		-- --lib --locked -- skipping expr
