@@ -9,20 +9,22 @@ use object_store::{ObjectStore, ObjectStoreExt, PutMode, PutOptions, PutResult};
 
 use super::Outcome;
 use crate::clock::{new_id, pause};
-use crate::location::TableLocation;
+use crate::location::{Sent, TableLocation};
 use crate::store_error::{Cause, store_error};
 
 /// How many answers to a trial may be lost.
 const MOST_LOST: usize = 2;
 
-/// Proposes a commit by a conditional put. An answer that is lost or unclear is `Unknown`: the put may have landed.
+/// Proposes a commit by a conditional put. An answer that is lost or unclear is `Unknown`: the put may have landed. So is a
+/// refusal of a put that the store's client sent more than once: it says nothing of the one before.
 pub(super) async fn propose(location: &TableLocation, version: Version, commit: Vec<u8>) -> Result<Outcome> {
     let relative = LogPath::commit(version);
     let path = location.below(&relative)?;
     prove(location)
         .await
         .map_err(|error| error.with("version", version))?;
-    match put_if_absent(location, &path, commit).await {
+    let sent = Sent::default();
+    match put_if_absent(location, &path, commit, &sent).await {
         Ok(_) => Ok(Outcome::Committed(version)),
         Err(error @ object_store::Error::AlreadyExists { .. }) if Cause::of(&error).is_undecided() => {
             Ok(Outcome::Unknown(version))
@@ -34,7 +36,7 @@ pub(super) async fn propose(location: &TableLocation, version: Version, commit: 
             | object_store::Error::NotFound { .. }
             | object_store::Error::NotSupported { .. }
             | object_store::Error::NotImplemented { .. }),
-        ) => Err(store_error(&error, &relative).with("version", version)),
+        ) if !sent.is_again() => Err(store_error(&error, &relative).with("version", version)),
         Err(_) => Ok(Outcome::Unknown(version)),
     }
 }
@@ -43,9 +45,11 @@ async fn put_if_absent(
     location: &TableLocation,
     path: &Path,
     bytes: Vec<u8>,
+    sent: &Sent,
 ) -> Result<PutResult, object_store::Error> {
     let options = PutOptions {
         mode: PutMode::Create,
+        extensions: sent.carried(),
         ..PutOptions::default()
     };
     location.store().put_opts(path, bytes.into(), options).await
@@ -87,7 +91,7 @@ async fn refuses_what_exists(location: &TableLocation, path: &Path) -> Result<bo
     let mut is_made = false;
     let mut lost = 0;
     loop {
-        match put_if_absent(location, path, b"trial".to_vec()).await {
+        match put_if_absent(location, path, b"trial".to_vec(), &Sent::default()).await {
             Err(object_store::Error::AlreadyExists { .. }) => return Ok(true),
             Ok(_) if is_made => return Ok(false),
             Ok(_) => is_made = true,
