@@ -26,7 +26,7 @@ class Fault:
 
     method: str
     path: str
-    """A regular expression that the request's path and query are searched for."""
+    """A regular expression that the request's path and query, decoded, are searched for."""
     status: int | None = None
     """The answer's status; None closes the connection without one."""
     body: str = ""
@@ -78,9 +78,10 @@ class _Handler(BaseHTTPRequestHandler):
     def _handle(self) -> None:
         store = self.store
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        path = urllib.parse.unquote(self.path)  # each client encodes other letters
         with store.lock:
-            store.requests.append((self.command, self.path))
-        fault = store.next_fault(self.command, self.path)
+            store.requests.append((self.command, path))
+        fault = store.next_fault(self.command, path)
         if fault is not None and fault.hangs:
             store.stopped.wait()
         if fault is None or fault.done or fault.truncated:

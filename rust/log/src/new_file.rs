@@ -6,7 +6,7 @@ use deltaic_protocol::Result;
 use object_store::path::Path;
 use object_store::{ObjectStore, ObjectStoreExt, PutMode, PutOptions, PutPayload, PutResult};
 
-use crate::location::TableLocation;
+use crate::location::{Sent, TableLocation};
 use crate::store_error::store_error;
 
 /// What became of a file that was to be made.
@@ -37,7 +37,7 @@ pub(crate) async fn make(location: &TableLocation, relative: &str, bytes: Vec<u8
             Err(error) => return Err(failed(error)),
         }
     }
-    match put_if_absent(location.store(), &path, PutPayload::from(bytes)).await {
+    match put_if_absent(location.store(), &path, PutPayload::from(bytes), &Sent::default()).await {
         Ok(_) => Ok(Made::Now),
         Err(object_store::Error::AlreadyExists { .. }) => Ok(Made::Before),
         Err(error) => Err(failed(error)),
@@ -45,14 +45,16 @@ pub(crate) async fn make(location: &TableLocation, relative: &str, bytes: Vec<u8
 }
 
 /// Puts a file where there is none. What an error means is the caller's to say: `AlreadyExists` may tell of our own file,
-/// where the first answer was lost.
+/// where the first answer was lost; `sent` tells whether there was one before.
 pub(crate) async fn put_if_absent(
     store: &dyn ObjectStore,
     path: &Path,
     bytes: PutPayload,
+    sent: &Sent,
 ) -> Result<PutResult, object_store::Error> {
     let options = PutOptions {
         mode: PutMode::Create,
+        extensions: sent.carried(),
         ..PutOptions::default()
     };
     store.put_opts(path, bytes, options).await

@@ -1,10 +1,12 @@
 //! Every committer keeps the same contract and says nothing that it does not know.
 
+use std::fs::File;
 use std::io::ErrorKind as IoKind;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use deltaic_log::TableLocation;
-use deltaic_log::committer::{Committer, FileSystem, Outcome};
+use deltaic_log::committer::{Committer, Disk, FileSystem, Files, Outcome};
 use deltaic_protocol::{ErrorKind, Result, Version};
 use deltaic_testkit::catalog::{Catalog, Publishing};
 use deltaic_testkit::committer_contract::{Failed, VERSIONS, is_honest, is_listed, keeps_the_contract};
@@ -188,6 +190,57 @@ async fn a_file_system_that_fails_is_told_of_as_it_is() -> Result<()> {
         }
     }
     assert!(won > 0 && failed > 0 && unknown > 0, "{won} {failed} {unknown}");
+    Ok(())
+}
+
+/// A disk on which somebody gives every new file another name as well, as who copies a table by links does, while another
+/// writer takes the version.
+#[derive(Debug)]
+struct Copied {
+    copies: PathBuf,
+    taken: PathBuf,
+    has_links: bool,
+}
+
+impl Files for Copied {
+    fn create(&self, path: &Path) -> std::io::Result<File> {
+        let made = Disk.create(path)?;
+        Disk.link(path, &self.copies.join(path.file_name().unwrap_or_default()))?;
+        let mut theirs = Disk.create(&self.taken)?;
+        Disk.write(&mut theirs, b"theirs\n")?;
+        Ok(made)
+    }
+
+    fn link(&self, from: &Path, to: &Path) -> std::io::Result<()> {
+        if !self.has_links {
+            return Err(IoKind::PermissionDenied.into());
+        }
+        Disk.link(from, to)
+    }
+}
+
+/// How many names a file has says nothing of who won.
+///
+/// protocol: creation-of-new-log-entries.2
+#[cfg(unix)]
+#[tokio::test]
+async fn a_staged_file_with_another_name_elsewhere_has_not_won() -> Result<()> {
+    for has_links in [true, false] {
+        let (folder, location) = on_disk()?;
+        location.prepare().await?;
+        let copies = folder.path().join("copies");
+        Disk.make_folders(&copies).expect("a folder can be made");
+        let files = Copied {
+            copies,
+            taken: folder.path().join("some table").join(FIRST),
+            has_links,
+        };
+        let committer = FileSystem::over(&location, Arc::new(files)).expect("the table is a local one");
+        let outcome = committer.propose(Version::ZERO, b"ours\n".to_vec()).await?;
+        assert_eq!(outcome, Outcome::Lost(Version::ZERO), "links: {has_links}");
+        let found = committer.read_commit(Version::ZERO).await?;
+        assert_eq!(found.as_deref(), Some(&b"theirs\n"[..]), "links: {has_links}");
+    }
     Ok(())
 }
 

@@ -197,14 +197,22 @@ async fn an_outcome_that_cannot_be_learnt_is_told() -> Result<()> {
 async fn a_table_that_was_made_unheard_is_no_other_table() -> Result<()> {
     const FIRST: &str = "_delta_log/00000000000000000000.json";
     for service in SERVICES {
-        for (reads_fail, expected) in [(false, None), (true, Some(ErrorKind::CommitUnknown))] {
-            let how = format!("{}, reads fail: {reads_fail}", service.0);
+        for (refusal, reads_fail) in [None, Some(401), Some(403), Some(404)]
+            .into_iter()
+            .flat_map(|refusal| [(refusal, false), (refusal, true)])
+        {
+            let expected = reads_fail.then_some(ErrorKind::CommitUnknown);
+            let how = format!("{}, {refusal:?}, reads fail: {reads_fail}", service.0);
             let (network, location) = remote_place(service, &[])?;
             network.meets(
                 Trouble::new(Status(500, "InternalError"), "PUT", FIRST)
                     .requests(0..1)
                     .done(),
             );
+            if let Some(status) = refusal {
+                let refused = Trouble::new(Status(status, "No"), "PUT", FIRST);
+                network.meets(refused.requests(1..usize::MAX));
+            }
             if reads_fail {
                 network.meets(Trouble::new(Status(500, "InternalError"), "GET", FIRST));
             }

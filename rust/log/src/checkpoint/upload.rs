@@ -14,6 +14,7 @@ use object_store::{Error, ObjectStore, ObjectStoreExt, PutPayload, PutResult, Re
 use parquet::arrow::async_writer::AsyncFileWriter;
 use parquet::errors::ParquetError;
 
+use crate::location::Sent;
 use crate::new_file::{is_there, put_if_absent};
 use crate::store_error::Cause;
 
@@ -122,7 +123,7 @@ async fn put(
     is_local: bool,
     payload: PutPayload,
 ) -> Result<PutResult> {
-    match put_if_absent(store, path, payload.clone()).await {
+    match put_if_absent(store, path, payload.clone(), &Sent::default()).await {
         // A file system without hard links has no such put.
         Err(error) if is_local && !matches!(error, Error::AlreadyExists { .. }) => {
             match is_there(store, path).await {

@@ -48,9 +48,9 @@ pub trait Files: Debug + Send + Sync {
         rename_without_replacing(from, to)
     }
 
-    /// How many names a file has.
-    fn names(&self, path: &Path) -> Result<u64> {
-        names(path)
+    /// Whether a name is that of an open file: the same file of the same device. What is not there is not.
+    fn is_named(&self, file: &File, path: &Path) -> Result<bool> {
+        is_named(file, path)
     }
 
     /// Takes a name away.
@@ -102,13 +102,18 @@ fn rename_without_replacing(_: &Path, _: &Path) -> Result<()> {
 }
 
 #[cfg(unix)]
-fn names(path: &Path) -> Result<u64> {
+fn is_named(file: &File, path: &Path) -> Result<bool> {
     use std::os::unix::fs::MetadataExt;
-    fs::symlink_metadata(path).map(|metadata| metadata.nlink())
+    let ours = file.metadata()?;
+    match fs::symlink_metadata(path) {
+        Ok(found) => Ok((found.dev(), found.ino()) == (ours.dev(), ours.ino())),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(error),
+    }
 }
 
-/// Where names are not counted, a file that is there has one.
+/// Where files cannot be told apart, no name is known to be a file's.
 #[cfg(not(unix))]
-fn names(path: &Path) -> Result<u64> {
-    fs::symlink_metadata(path).map(|_| 1)
+fn is_named(_: &File, _: &Path) -> Result<bool> {
+    Ok(false)
 }

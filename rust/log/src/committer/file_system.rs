@@ -4,6 +4,7 @@
 //! its name, so no reader sees a part and no power cut loses what was acknowledged. A file system without links has a
 //! rename that does not replace, or takes no commits.
 
+use std::fs::File;
 use std::io::{Error as IoError, ErrorKind as IoKind};
 use std::path::Path;
 use std::sync::Arc;
@@ -92,11 +93,16 @@ fn write_and_link(files: &dyn Files, root: &Path, version: Version, commit: &[u8
     }
     // A hidden name that is no file of the log: should it be left behind, every reader passes it over.
     let staged = folder.join(format!(".{}.json.{}.tmp", version.file_stem(), new_id()));
-    if let Err(error) = write_whole(files, &staged, commit) {
-        let _ = files.remove(&staged);
-        return Err(io_error(&error, &relative).with("version", version));
-    }
-    let landed = land(files, &staged, &target);
+    let file = match write_whole(files, &staged, commit) {
+        Ok(file) => file,
+        Err(error) => {
+            let _ = files.remove(&staged);
+            return Err(io_error(&error, &relative).with("version", version));
+        }
+    };
+    // The file stays open meanwhile: nobody else's can get its number.
+    let landed = land(files, &file, &staged, &target);
+    drop(file);
     // Past this point nothing may turn a commit into an error: what is left behind is harmless.
     let _ = files.remove(&staged);
     match landed {
@@ -117,10 +123,11 @@ fn write_and_link(files: &dyn Files, root: &Path, version: Version, commit: &[u8
     }
 }
 
-fn write_whole(files: &dyn Files, path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+fn write_whole(files: &dyn Files, path: &Path, bytes: &[u8]) -> std::io::Result<File> {
     let mut file = files.create(path)?;
     files.write(&mut file, bytes)?;
-    files.sync(&file)
+    files.sync(&file)?;
+    Ok(file)
 }
 
 /// What became of a staged file that was to get a version's name.
@@ -137,27 +144,28 @@ enum Landed {
 /// Gives a staged file a version's name, where nothing has that.
 ///
 /// A network's file system can lose an answer: then it says of the very link or rename that it did that the name exists,
-/// or that it failed. So what it says is checked against the names that the staged file has.
-fn land(files: &dyn Files, staged: &Path, target: &Path) -> Landed {
+/// or that it failed. So what it says is checked against what has the name: the staged file itself, or another. How many
+/// names the staged file has proves nothing, since whoever copies the table by links gives it one more.
+fn land(files: &dyn Files, file: &File, staged: &Path, target: &Path) -> Landed {
     let Err(unlinked) = files.link(staged, target) else {
         return Landed::Won;
     };
-    match files.names(staged) {
-        Ok(2..) => return Landed::Won,
+    match files.is_named(file, target) {
+        Ok(true) => return Landed::Won,
         _ if unlinked.kind() == IoKind::AlreadyExists => return Landed::Taken,
         _ => {}
     }
     let Err(unmoved) = files.rename(staged, target) else {
         return Landed::Won;
     };
-    match (files.names(staged), unmoved.kind()) {
-        (Ok(2..), _) => Landed::Won,
-        (Ok(_), IoKind::AlreadyExists) => Landed::Taken,
+    match (files.is_named(file, target), unmoved.kind()) {
+        (Ok(true), _) => Landed::Won,
+        (_, IoKind::AlreadyExists) => Landed::Taken,
         // Where there is no such rename, only the link's failure says why; unless there are no links either.
-        (Ok(_), IoKind::Unsupported) if is_refusal(&unlinked) && !knows_no_links(&unlinked) => {
+        (Ok(false), IoKind::Unsupported) if is_refusal(&unlinked) && !knows_no_links(&unlinked) => {
             Landed::Refused(unlinked)
         }
-        (Ok(_), _) if is_refusal(&unlinked) && is_refusal(&unmoved) => Landed::Refused(unmoved),
+        (Ok(false), _) if is_refusal(&unlinked) && is_refusal(&unmoved) => Landed::Refused(unmoved),
         _ => Landed::Unclear,
     }
 }

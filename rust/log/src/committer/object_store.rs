@@ -9,21 +9,23 @@ use object_store::path::Path;
 
 use super::Outcome;
 use crate::clock::{new_id, pause};
-use crate::location::TableLocation;
+use crate::location::{Sent, TableLocation};
 use crate::new_file::put_if_absent;
 use crate::store_error::{Cause, store_error};
 
 /// How many answers to a trial may be lost.
 const MOST_LOST: usize = 2;
 
-/// Proposes a commit by a conditional put. An answer that is lost or unclear is `Unknown`: the put may have landed.
+/// Proposes a commit by a conditional put. An answer that is lost or unclear is `Unknown`: the put may have landed. So is a
+/// refusal of a put that the store's client sent more than once: it says nothing of the one before.
 pub(super) async fn propose(location: &TableLocation, version: Version, commit: Vec<u8>) -> Result<Outcome> {
     let relative = LogPath::commit(version);
     let path = location.below(&relative)?;
     prove(location)
         .await
         .map_err(|error| error.with("version", version))?;
-    match put_if_absent(location.store(), &path, commit.into()).await {
+    let sent = Sent::default();
+    match put_if_absent(location.store(), &path, commit.into(), &sent).await {
         Ok(_) => Ok(Outcome::Committed(version)),
         Err(error @ object_store::Error::AlreadyExists { .. }) if Cause::of(&error).is_undecided() => {
             Ok(Outcome::Unknown(version))
@@ -35,7 +37,7 @@ pub(super) async fn propose(location: &TableLocation, version: Version, commit: 
             | object_store::Error::NotFound { .. }
             | object_store::Error::NotSupported { .. }
             | object_store::Error::NotImplemented { .. }),
-        ) => Err(store_error(&error, &relative).with("version", version)),
+        ) if !sent.is_again() => Err(store_error(&error, &relative).with("version", version)),
         Err(_) => Ok(Outcome::Unknown(version)),
     }
 }
@@ -76,7 +78,7 @@ async fn refuses_what_exists(location: &TableLocation, path: &Path) -> Result<bo
     let mut is_made = false;
     let mut lost = 0;
     loop {
-        match put_if_absent(location.store(), path, b"trial".to_vec().into()).await {
+        match put_if_absent(location.store(), path, b"trial".to_vec().into(), &Sent::default()).await {
             Err(object_store::Error::AlreadyExists { .. }) => return Ok(true),
             Ok(_) if is_made => return Ok(false),
             Ok(_) => is_made = true,

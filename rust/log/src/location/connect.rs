@@ -6,13 +6,14 @@ use std::time::Duration;
 use deltaic_protocol::{Error, ErrorKind, Result};
 use object_store::aws::AmazonS3Builder;
 use object_store::azure::MicrosoftAzureBuilder;
-use object_store::client::{HttpClient, HttpConnector};
+use object_store::client::HttpConnector;
 use object_store::gcp::GoogleCloudStorageBuilder;
-use object_store::{BackoffConfig, ClientOptions, ObjectStore, RetryConfig};
+use object_store::{BackoffConfig, ObjectStore, RetryConfig};
 use url::{Host, Url};
 
 use super::names::{MAX_RETRIES, RETRY_TIMEOUT};
 use super::options::{Settings, without};
+use super::sent::Counting;
 use super::uri::{Place, Service};
 
 /// How often a request is made again, unless the options say otherwise.
@@ -43,16 +44,6 @@ const ADDRESSES: [&str; 4] = [
 /// What takes requests in the network's stead; none but in tests.
 pub(super) type Network = Option<Arc<dyn HttpConnector>>;
 
-/// The builders take a connector of a known type alone.
-#[derive(Debug)]
-struct Stand(Arc<dyn HttpConnector>);
-
-impl HttpConnector for Stand {
-    fn connect(&self, options: &ClientOptions) -> object_store::Result<HttpClient> {
-        self.0.connect(options)
-    }
-}
-
 /// Makes the client. Nothing is sent; settings that do not fit together are `InvalidArgument`.
 pub(super) fn connect(place: &Place, settings: &Settings, network: &Network) -> Result<Arc<dyn ObjectStore>> {
     // A process has one default; whoever set it first may keep it.
@@ -69,13 +60,12 @@ pub(super) fn connect(place: &Place, settings: &Settings, network: &Network) -> 
         .map(|(name, value)| (name.as_str(), value.as_str()))
         .filter(|(name, _)| ![MAX_RETRIES, RETRY_TIMEOUT].contains(name))
         .chain(defaults);
-    let stand = network.clone().map(Stand);
+    let network = Counting::over(network);
     let store: std::result::Result<Arc<dyn ObjectStore>, object_store::Error> = match place.service {
         Service::S3 => {
-            let mut builder = AmazonS3Builder::new().with_retry(retry);
-            if let Some(stand) = stand {
-                builder = builder.with_http_connector(stand);
-            }
+            let mut builder = AmazonS3Builder::new()
+                .with_retry(retry)
+                .with_http_connector(network);
             for (name, value) in settings {
                 builder = builder.with_config(known(name.parse())?, value);
             }
@@ -85,10 +75,9 @@ pub(super) fn connect(place: &Place, settings: &Settings, network: &Network) -> 
                 .map(|store| Arc::new(store) as _)
         }
         Service::Azure => {
-            let mut builder = MicrosoftAzureBuilder::new().with_retry(retry);
-            if let Some(stand) = stand {
-                builder = builder.with_http_connector(stand);
-            }
+            let mut builder = MicrosoftAzureBuilder::new()
+                .with_retry(retry)
+                .with_http_connector(network);
             if let Some(endpoint) = endpoint_of(place)? {
                 builder = builder.with_endpoint(endpoint);
             }
@@ -101,10 +90,9 @@ pub(super) fn connect(place: &Place, settings: &Settings, network: &Network) -> 
                 .map(|store| Arc::new(store) as _)
         }
         Service::Google => {
-            let mut builder = GoogleCloudStorageBuilder::new().with_retry(retry);
-            if let Some(stand) = stand {
-                builder = builder.with_http_connector(stand);
-            }
+            let mut builder = GoogleCloudStorageBuilder::new()
+                .with_retry(retry)
+                .with_http_connector(network);
             for (name, value) in settings {
                 builder = builder.with_config(known(name.parse())?, value);
             }

@@ -11,6 +11,7 @@ mod per_process;
 mod places;
 mod remote_store;
 mod resolve;
+mod sent;
 mod shared;
 mod uri;
 
@@ -30,6 +31,7 @@ use self::confined::Confined;
 pub(crate) use self::confined::Refused;
 pub use self::options::StorageOptions;
 use self::resolve::{allowed_folder, without_dots};
+pub(crate) use self::sent::Sent;
 use self::shared::Shared;
 use self::uri::Place;
 use crate::links::is_no_regular_file;

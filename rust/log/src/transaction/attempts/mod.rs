@@ -2,10 +2,11 @@
 
 mod words;
 
+use deltaic_protocol::log_path::LogPath;
 use deltaic_protocol::row_tracking::RowTracking;
 use deltaic_protocol::{Error, ErrorKind, Result, Version};
 
-use self::words::{describe, no_answer, no_commit, out_of_time, outrun, unknown};
+use self::words::{describe, no_answer, no_commit, not_to_be_seen, out_of_time, outrun, unknown};
 use super::commit_info::Provenance;
 use super::gap::{ensure_no_gap, may_be_gone};
 use super::{
@@ -36,10 +37,16 @@ pub(super) struct Attempts<'a> {
     conflicts_resolved: Vec<String>,
 }
 
-/// What a version that we did not win means for the transaction.
-enum Judged {
-    /// It is our own commit.
+/// Whose a version is.
+enum Seen {
+    /// Our own commit stands there.
     Ours,
+    /// Another's does.
+    Another(Box<Winner>),
+}
+
+/// What a version that another has won means for the transaction.
+enum Judged {
     /// It says that what we were about to do is done.
     Done,
     /// It is another's, and the proposal is rebased over it.
@@ -75,15 +82,22 @@ impl<'a> Attempts<'a> {
         let (mut won, mut lost, mut unanswered) = (0, 0, 0);
         let mut said: Option<(Version, serde_json::Value, Option<i64>)> = None;
         while won < self.transaction.max_attempts.max(1) {
-            if self.transaction.deadline.is_some_and(Deadline::has_passed) {
+            let is_late = self.transaction.deadline.is_some_and(Deadline::has_passed);
+            if is_late && self.open.is_none() {
                 return Err(out_of_time(location, self.base.version, won));
             }
             let version = self.base.version.next()?;
             let mut known = None;
-            if won > AT_ONCE && self.open.is_none() {
+            if is_late {
+                // What was proposed may have landed by now.
+                known = self.see(version).await?;
+                if known.is_none() {
+                    return Err(out_of_time(location, self.base.version, won));
+                }
+            } else if won > AT_ONCE && self.open.is_none() {
                 // Who is far behind reads on: a proposal would be lost, and during a pause for each winner others would
                 // win still more.
-                known = self.read_winner(version).await?;
+                known = self.see(version).await?;
                 if known.is_none() {
                     lost += 1;
                     pause_by_chance(lost).await;
@@ -104,72 +118,71 @@ impl<'a> Attempts<'a> {
                 Some((of, info, timestamp_ms)) if of == version => (info, timestamp_ms),
                 _ => self.provenance(attempted_ms)?,
             };
+            let mut refused = None;
             let outcome = if known.is_some() {
                 Outcome::Lost(version)
             } else {
                 let commit = self.mine.to_bytes(&info)?;
-                self.transaction.committer.propose(version, commit).await?
+                match self.transaction.committer.propose(version, commit).await {
+                    // This proposal has not landed, and the one before may have.
+                    Err(error) if self.open.is_some() => {
+                        refused = Some(error);
+                        Outcome::Unknown(version)
+                    }
+                    outcome => outcome?,
+                }
             };
-            let before = self.open;
-            let winner = if let Outcome::Committed(_) = outcome {
-                None
+            let seen = if let Outcome::Committed(_) = outcome {
+                Seen::Ours
             } else {
                 // Until the version has been seen, what took it may be this very commit: a store can lose an answer.
-                self.open = Some(version);
+                let before = self.open.replace(version);
                 let seen = match known {
-                    Some(winner) => Ok(Some(winner)),
-                    None => self.read_winner(version).await,
+                    Some(seen) => Some(seen),
+                    None => self.see(version).await?,
                 };
-                let seen = seen.inspect_err(|error| {
-                    // A commit of ours is seen whole, so what cannot be decoded is another's.
-                    if error.kind() == ErrorKind::CorruptLog {
-                        self.open = None;
+                match (seen, outcome) {
+                    (Some(seen), _) => seen,
+                    (None, Outcome::Lost(_)) => {
+                        let path = location.below(&LogPath::commit(version))?;
+                        if before.is_none() && location.is_no_regular_file(&path) {
+                            self.open = None;
+                            return Err(no_commit(version));
+                        }
+                        self.see_again(version).await?
                     }
-                })?;
-                match seen {
-                    Some(winner) => Some(winner),
                     // Nothing is there yet, so the version is proposed again: whichever proposal lands is ours.
-                    None if outcome == Outcome::Unknown(version) || before == Some(version) => {
+                    (None, _) => {
                         unanswered += 1;
-                        if unanswered == MOST_UNANSWERED {
-                            return Err(no_answer(version));
+                        if unanswered == MOST_UNANSWERED || refused.is_some() {
+                            return Err(refused.unwrap_or_else(|| no_answer(version)));
                         }
                         pause(unanswered).await;
                         said = Some((version, info, timestamp_ms));
                         continue;
-                    }
-                    None => {
-                        self.open = before;
-                        return Err(no_commit(version));
                     }
                 }
             };
             // The version is taken, so no earlier proposal of it can land any more.
             self.open = None;
             unanswered = 0;
-            let judged = match &winner {
-                None => Judged::Ours,
-                Some(winner) => self
-                    .judge(winner)
-                    .await
-                    .map_err(|error| error.with("table", location.uri()))?,
+            let Seen::Another(winner) = seen else {
+                // With in-commit timestamps the commit itself says when.
+                let timestamp_ms = match timestamp_ms {
+                    Some(timestamp_ms) => timestamp_ms,
+                    None => time_of(location, version, attempted_ms).await,
+                };
+                return Ok(Committed {
+                    version,
+                    timestamp_ms,
+                    commit_info: Some(info.to_string()),
+                    conflicts_resolved: std::mem::take(&mut self.conflicts_resolved),
+                    skipped: false,
+                    upkept: Upkept::default(),
+                });
             };
-            match judged {
-                Judged::Ours => {
-                    // With in-commit timestamps the commit itself says when.
-                    let timestamp_ms = match timestamp_ms {
-                        Some(timestamp_ms) => timestamp_ms,
-                        None => time_of(location, version, attempted_ms).await,
-                    };
-                    return Ok(Committed {
-                        version,
-                        timestamp_ms,
-                        commit_info: Some(info.to_string()),
-                        conflicts_resolved: std::mem::take(&mut self.conflicts_resolved),
-                        skipped: false,
-                        upkept: Upkept::default(),
-                    });
-                }
+            let judged = self.judge(&winner).await;
+            match judged.map_err(|error| error.with("table", location.uri()))? {
                 Judged::Done => {
                     let timestamp_ms = time_of(location, version, attempted_ms).await;
                     return Ok(Committed {
@@ -229,11 +242,8 @@ impl<'a> Attempts<'a> {
         Ok(level.of_commit(&self.mine))
     }
 
-    /// Whether a winner is our own commit, makes ours needless, or is one that ours fits behind; else the conflict.
+    /// Whether a winner makes our commit needless, or is one that ours fits behind; else the conflict.
     async fn judge(&mut self, winner: &Winner) -> Result<Judged> {
-        if winner.txn_id.as_deref() == Some(self.txn_id.as_str()) {
-            return Ok(Judged::Ours);
-        }
         let app = self.transaction.app_transaction.as_ref();
         if app.is_some_and(|(app_id, version)| {
             let theirs = winner.txns.iter().find(|txn| txn.app_id == *app_id);
@@ -270,16 +280,45 @@ impl<'a> Attempts<'a> {
         Ok(Judged::Rebased)
     }
 
-    async fn read_winner(&self, version: Version) -> Result<Option<Winner>> {
+    /// Whose a version is; none where it is not there.
+    ///
+    /// Our own commit is known by its id before anything is decoded: a line of ours may be longer than the user lets a line
+    /// be that is read, and a commit that stands is no failure for that.
+    async fn see(&mut self, version: Version) -> Result<Option<Seen>> {
         let snapshot = self.transaction.snapshot;
         let Some(bytes) = self.transaction.committer.read_commit(version).await? else {
             return Ok(None);
         };
+        let text = std::str::from_utf8(&bytes).unwrap_or_default();
+        let ours = format!("\"txnId\":\"{}\"", self.txn_id);
+        let mut infos = text.lines().filter(|line| line.starts_with("{\"commitInfo\":"));
+        if infos.any(|info| info.contains(&ours)) {
+            return Ok(Some(Seen::Ours));
+        }
+        if !text.contains(&self.txn_id) {
+            // A commit of ours is seen whole, so this is another's, also where it cannot be decoded.
+            self.open = None;
+        }
         let mut winner = Winner::decode(version, now_ms(), &bytes, snapshot.max_line_bytes())?;
+        if winner.txn_id.as_deref() == Some(self.txn_id.as_str()) {
+            return Ok(Some(Seen::Ours));
+        }
         // Only who brings times into a table looks at those of files.
         if winner.in_commit_timestamp.is_none() && self.mine.metadata.is_some() {
             winner.modified_ms = time_of(snapshot.location(), version, winner.modified_ms).await;
         }
-        Ok(Some(winner))
+        Ok(Some(Seen::Another(Box::new(winner))))
+    }
+
+    /// Whose a version is that is taken and was not there a moment ago. What is taken is not proposed again: where the store
+    /// has lost it, a commit of ours would stand in a gap.
+    async fn see_again(&mut self, version: Version) -> Result<Seen> {
+        for nth in 1..MOST_UNANSWERED {
+            pause(nth).await;
+            if let Some(seen) = self.see(version).await? {
+                return Ok(seen);
+            }
+        }
+        Err(not_to_be_seen(version))
     }
 }

@@ -52,6 +52,16 @@ pub(super) fn no_answer(version: Version) -> Error {
     .hint("see whether the store takes writes, and run the operation again")
 }
 
+pub(super) fn not_to_be_seen(version: Version) -> Error {
+    Error::new(
+        ErrorKind::StorageError,
+        "the store says that the version is taken, and that it is not there",
+    )
+    .with("path", LogPath::commit(version))
+    .with("version", version)
+    .hint("see whether the store shows what was put, and run the operation again")
+}
+
 pub(super) fn no_commit(version: Version) -> Error {
     Error::new(
         ErrorKind::CorruptLog,

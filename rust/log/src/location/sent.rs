@@ -1,0 +1,64 @@
+//! How often a request was sent: a store's client sends it again by itself, and its last answer says nothing of what became of
+//! the first.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use async_trait::async_trait;
+use object_store::client::{
+    HttpClient, HttpConnector, HttpError, HttpRequest, HttpResponse, HttpService, ReqwestConnector,
+};
+use object_store::{ClientOptions, Extensions, Result};
+
+use super::connect::Network;
+
+/// Counts how often the requests are sent that carry it. Clones are one count.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Sent(Arc<AtomicUsize>);
+
+impl Sent {
+    /// What a request carries so that it is counted.
+    pub(crate) fn carried(&self) -> Extensions {
+        let mut extensions = Extensions::new();
+        extensions.insert(self.clone());
+        extensions
+    }
+
+    /// Whether more than one was sent.
+    pub(crate) fn is_again(&self) -> bool {
+        self.0.load(Ordering::Relaxed) > 1
+    }
+}
+
+/// Makes clients that count what they send.
+#[derive(Debug)]
+pub(super) struct Counting(Arc<dyn HttpConnector>);
+
+impl Counting {
+    /// Over the network, or what takes requests in its stead.
+    pub(super) fn over(network: &Network) -> Self {
+        Self(match network {
+            Some(stand) => Arc::clone(stand),
+            None => Arc::new(ReqwestConnector::default()),
+        })
+    }
+}
+
+impl HttpConnector for Counting {
+    fn connect(&self, options: &ClientOptions) -> Result<HttpClient> {
+        Ok(HttpClient::new(CountingClient(self.0.connect(options)?)))
+    }
+}
+
+#[derive(Debug)]
+struct CountingClient(HttpClient);
+
+#[async_trait]
+impl HttpService for CountingClient {
+    async fn call(&self, request: HttpRequest) -> std::result::Result<HttpResponse, HttpError> {
+        if let Some(Sent(count)) = request.extensions().get::<Sent>() {
+            count.fetch_add(1, Ordering::Relaxed);
+        }
+        self.0.execute(request).await
+    }
+}

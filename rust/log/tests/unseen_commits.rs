@@ -1,0 +1,272 @@
+//! What is said of a commit that may stand and has not been seen: nobody says that nothing was committed who has not looked.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use deltaic_log::clock::Deadline;
+use deltaic_log::committer::Outcome;
+use deltaic_log::snapshot::LoadOptions;
+use deltaic_log::transaction::{Append, Committed, Operation, Transaction, UserInfo, append};
+use deltaic_log::upkeep::UpkeepPolicy;
+use deltaic_log::{Snapshot, TableLocation};
+use deltaic_protocol::actions::Add;
+use deltaic_protocol::features::ensure_appendable;
+use deltaic_protocol::{ErrorKind, Result, Version};
+use deltaic_testkit::committer_contract::{Failed, is_honest};
+use deltaic_testkit::remote_table::{MAY_PASS, SERVICES, Service, put_commit, remote_place};
+use deltaic_testkit::scripted_network::Mishap::{Closed, Reset, Status};
+use deltaic_testkit::scripted_network::{Mishap, ScriptedNetwork, Trouble};
+use deltaic_testkit::secrets::tells_no_secret;
+use deltaic_testkit::table_builder::{TableBuilder, add};
+
+const FIRST: &str = "_delta_log/00000000000000000000.json";
+const COMMIT: &str = "_delta_log/00000000000000000001.json";
+
+/// What a client may have been told before it was refused.
+const BEFORE: [Mishap; 4] = [
+    Status(500, "InternalError"),
+    Status(503, "SlowDown"),
+    Status(429, "TooManyRequests"),
+    Closed,
+];
+
+/// Refusals by which a first put is known not to have been made.
+const REFUSALS: [Mishap; 3] = [
+    Status(401, "Unauthorized"),
+    Status(403, "AccessDenied"),
+    Status(404, "NoSuchBucket"),
+];
+
+/// A table of one version.
+fn table(service: Service) -> Result<(ScriptedNetwork, Arc<TableLocation>)> {
+    let (network, location) = remote_place(service, &[])?;
+    put_commit(&network, 0, &TableBuilder::first_actions());
+    Ok((network, location))
+}
+
+async fn open(location: &Arc<TableLocation>) -> Result<Snapshot> {
+    Snapshot::load(Arc::clone(location), None, LoadOptions::default()).await
+}
+
+fn ours() -> Append {
+    Append {
+        adds: vec![Add {
+            path: "ours".to_owned(),
+            size: 1,
+            data_change: true,
+            ..Add::default()
+        }],
+        operation: Operation {
+            name: "WRITE",
+            parameters: Vec::new(),
+            metrics: Vec::new(),
+        },
+        user: UserInfo::default(),
+        max_attempts: 100,
+        app_transaction: None,
+        upkeep: UpkeepPolicy::none(),
+    }
+}
+
+async fn append_to(snapshot: &Snapshot) -> Result<Committed> {
+    append(snapshot, &ours()).await
+}
+
+/// A refusal says what became of the request that it answers. Where a service's client has sent the put more than once,
+/// nobody knows what became of the first.
+///
+/// protocol: creation-of-new-log-entries.1, creation-of-new-log-entries.2
+#[tokio::test(start_paused = true)]
+async fn a_refusal_of_the_second_request_says_nothing_of_the_first() -> Result<()> {
+    for service in SERVICES {
+        for mishap in MAY_PASS {
+            for refusal in REFUSALS {
+                for failed in [Failed::Before, Failed::Behind] {
+                    let how = format!("{} {mishap:?}, then {refusal:?}, {failed:?}", service.0);
+                    let (network, location) = remote_place(service, &[])?;
+                    let trouble = Trouble::new(mishap, "PUT", FIRST).requests(0..1);
+                    network.meets(if failed == Failed::Behind {
+                        trouble.done()
+                    } else {
+                        trouble
+                    });
+                    network.meets(Trouble::new(refusal, "PUT", FIRST).requests(1..2));
+                    let outcome = is_honest(location.as_ref(), Version::ZERO, failed, &how).await?;
+                    assert_eq!(outcome, Outcome::Unknown(Version::ZERO), "{how}");
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The refusal may answer the put that the client made again, and the first may stand: nobody says that nothing was
+/// committed who has not looked.
+///
+/// protocol: creation-of-new-log-entries.1, creation-of-new-log-entries.2
+#[tokio::test(start_paused = true)]
+async fn a_put_that_is_refused_when_it_is_made_again_may_stand() -> Result<()> {
+    for service in SERVICES {
+        for mishap in BEFORE {
+            for refusal in REFUSALS {
+                for (is_done, reads_fail) in [(true, false), (true, true), (false, false)] {
+                    let how = format!("{}, {mishap:?}, then {refusal:?}, done: {is_done}", service.0);
+                    let (network, location) = table(service)?;
+                    let snapshot = open(&location).await?;
+                    let trouble = Trouble::new(mishap, "PUT", COMMIT).requests(0..1);
+                    network.meets(if is_done { trouble.done() } else { trouble });
+                    network.meets(Trouble::new(refusal, "PUT", COMMIT).requests(1..usize::MAX));
+                    if reads_fail {
+                        network.meets(Trouble::new(Status(403, "AccessDenied"), "GET", COMMIT));
+                    }
+                    let said = append_to(&snapshot).await;
+                    network.heal();
+                    assert_eq!(network.objects().len(), 1 + usize::from(is_done), "{how}");
+                    match said {
+                        Ok(committed) => assert_eq!(
+                            (
+                                committed.version.as_i64(),
+                                committed.conflicts_resolved.len(),
+                                is_done
+                            ),
+                            (1, 0, !reads_fail),
+                            "{how}"
+                        ),
+                        Err(error) => {
+                            tells_no_secret(&error);
+                            assert_eq!(error.kind(), ErrorKind::CommitUnknown, "{how}: {error}");
+                            assert!(reads_fail || !is_done, "{how}: {error}");
+                        }
+                    }
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// A proposal may have landed whose answer is lost and which is not to be seen at once: when the next is refused, the version
+/// is read before anything is said.
+#[tokio::test(start_paused = true)]
+async fn behind_an_open_proposal_a_refusal_is_not_believed_unseen() -> Result<()> {
+    for service in SERVICES {
+        for refusal in REFUSALS {
+            for theirs in [false, true] {
+                let how = format!("{}, {refusal:?}, theirs: {theirs}", service.0);
+                let (network, location) = table(service)?;
+                let snapshot = open(&location).await?;
+                let trouble = Trouble::new(Reset, "PUT", COMMIT).requests(0..1);
+                network.meets(if theirs { trouble } else { trouble.done() });
+                if theirs {
+                    put_commit(&network, 1, &[add("theirs", None)]);
+                }
+                network.meets(Trouble::new(Status(404, "NoSuchKey"), "GET", COMMIT).requests(0..1));
+                network.meets(Trouble::new(refusal, "PUT", "_delta_log/0").requests(1..usize::MAX));
+                let said = append_to(&snapshot).await;
+                if theirs {
+                    // The version is another's, so nothing of ours stands there, and the next is refused at once.
+                    let error = said.expect_err(&how);
+                    assert_eq!(error.kind(), ErrorKind::StorageError, "{how}: {error}");
+                } else {
+                    assert_eq!(said?.version.as_i64(), 1, "{how}");
+                }
+                assert_eq!(network.objects().len(), 2, "{how}");
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The same where time is over before the version could be seen.
+#[tokio::test(start_paused = true)]
+async fn behind_an_open_proposal_a_deadline_is_told_after_a_last_look() -> Result<()> {
+    for (is_done, expected) in [(true, None), (false, Some(ErrorKind::CommitUnknown))] {
+        let (network, location) = table(SERVICES[0])?;
+        let snapshot = open(&location).await?;
+        let trouble = Trouble::new(Reset, "PUT", COMMIT).requests(0..1);
+        network.meets(if is_done { trouble.done() } else { trouble });
+        network.meets(Trouble::new(Status(404, "NoSuchKey"), "GET", COMMIT).requests(0..1));
+        let mut transaction = Transaction::try_new(&snapshot, ours().operation, ensure_appendable)?;
+        transaction.proposal.adds = ours().adds;
+        transaction.upkeep = UpkeepPolicy::none();
+        transaction.deadline = Some(Deadline::after(Duration::from_millis(1)));
+        let said = transaction.commit().await;
+        assert_eq!(said.err().map(|error| error.kind()), expected);
+        assert_eq!(network.attempts("PUT", COMMIT).len(), 1);
+        assert_eq!(network.objects().len(), 1 + usize::from(is_done));
+    }
+    Ok(())
+}
+
+/// A store says that a version is taken, which may be by the put that it answers, and does not show it: it is read again, and
+/// never put again, since what is gone from a log would leave a gap before it.
+#[tokio::test(start_paused = true)]
+async fn a_taken_version_that_is_not_to_be_seen_is_read_again() -> Result<()> {
+    for service in SERVICES {
+        for (unseen, is_done) in [(3, true), (usize::MAX, true), (usize::MAX, false)] {
+            let how = format!("{}, unseen {unseen} times, done: {is_done}", service.0);
+            let (network, location) = table(service)?;
+            let snapshot = open(&location).await?;
+            let taken = if is_done {
+                Status(500, "InternalError")
+            } else {
+                Status(412, "PreconditionFailed")
+            };
+            let trouble = Trouble::new(taken, "PUT", COMMIT).requests(0..1);
+            network.meets(if is_done { trouble.done() } else { trouble });
+            network.meets(Trouble::new(Status(404, "NoSuchKey"), "GET", COMMIT).requests(0..unseen));
+            let said = append_to(&snapshot).await;
+            if unseen == usize::MAX {
+                let error = said.expect_err(&how);
+                tells_no_secret(&error);
+                assert_eq!(error.kind(), ErrorKind::CommitUnknown, "{how}: {error}");
+            } else {
+                assert_eq!(said?.version.as_i64(), 1, "{how}");
+            }
+            assert_eq!(
+                network.attempts("PUT", COMMIT).len(),
+                1 + usize::from(is_done),
+                "{how}"
+            );
+            assert!(network.attempts("GET", COMMIT).len() <= 10, "{how}");
+            assert_eq!(network.objects().len(), 1 + usize::from(is_done), "{how}");
+        }
+    }
+    Ok(())
+}
+
+/// How long a line may be that is read has no say in whose commit stands.
+#[tokio::test(start_paused = true)]
+async fn our_own_commit_is_known_however_long_its_lines_are() -> Result<()> {
+    let long = "x".repeat(3_000);
+    let info = format!(r#"{{"userMetadata":"{long}"}}"#);
+    let stats = format!(r#"{{"numRecords":1,"minValues":{{"id":"{long}"}}}}"#);
+    for service in SERVICES {
+        for (info, stats) in [(Some(info.as_str()), None), (None, Some(&stats))] {
+            for theirs in [false, true] {
+                let (network, location) = table(service)?;
+                let max_line_bytes = 2_000;
+                let options = LoadOptions { max_line_bytes };
+                let snapshot = Snapshot::load(Arc::clone(&location), None, options).await?;
+                let mut ours = ours();
+                ours.user = UserInfo::parse(info)?;
+                ours.adds[0].stats = stats.cloned();
+                let trouble = Trouble::new(Status(500, "InternalError"), "PUT", COMMIT).requests(0..1);
+                network.meets(if theirs { trouble } else { trouble.done() });
+                if theirs {
+                    put_commit(&network, 1, &[add(&long, None)]);
+                }
+                let said = append(&snapshot, &ours).await;
+                if theirs {
+                    // Another's commit that may not be read: it has won, and ours is nowhere.
+                    let error = said.expect_err("the line is too long");
+                    assert_eq!(error.kind(), ErrorKind::CorruptLog, "{error}");
+                } else {
+                    assert_eq!(said?.version.as_i64(), 1);
+                    assert_eq!(open(&location).await?.num_files(), 1);
+                }
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,57 @@
+"""Somebody copies the table by hard links while writers race: what is acknowledged is there all the same."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import threading
+from pathlib import Path
+
+import pytest
+
+import deltaic
+
+from .appender import SCHEMA
+from .writers import landed_once, on_disk, race
+
+WRITERS, COMMITS = 6, 25
+
+
+class Copier:
+    """Gives each file that is being written a second name elsewhere, as `cp -al` does."""
+
+    def __init__(self, log: Path, copies: Path) -> None:
+        self._log, self._copies = log, copies
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._run)
+        self.copied = 0
+
+    def __enter__(self) -> Copier:
+        self._copies.mkdir()
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stop.set()
+        self._thread.join()
+
+    def _run(self) -> None:
+        while not self._stop.is_set():
+            with os.scandir(self._log) as found:
+                staged = [file.path for file in found if file.name.endswith(".tmp")]
+            for path in staged:
+                # It may be gone by now.
+                with contextlib.suppress(FileNotFoundError):
+                    os.link(path, self._copies / str(self.copied))
+                    self.copied += 1
+
+
+@pytest.mark.skipif(os.name == "nt", reason="files are told apart by their numbers")
+def test_a_table_that_is_copied_by_links_loses_no_commit(tmp_path: Path) -> None:
+    """protocol: creation-of-new-log-entries.2."""
+    root = tmp_path / "t"
+    deltaic.Table.create(root, SCHEMA)
+    with Copier(root / "_delta_log", tmp_path / "copies") as copier:
+        told = race(root, WRITERS, COMMITS)
+    assert copier.copied > 0
+    landed_once(told, COMMITS, on_disk(root))
