@@ -33,7 +33,7 @@ pub(super) async fn replace(location: &Arc<TableLocation>, table: &NewTable) -> 
         transaction.user = table.user.clone();
         transaction.max_attempts = ROUNDS;
         // Whatever is there goes, also what came meanwhile.
-        transaction.read.read_whole_table();
+        transaction.read.rest_on_every_file();
         let now = now_ms();
         let adds = whole_adds(&snapshot, None).await?;
         let actions = after.actions_since(&before);

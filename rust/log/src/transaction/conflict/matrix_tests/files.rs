@@ -9,6 +9,8 @@ use crate::transaction::samples::{domain, file, metadata, protocol, remove, txn,
 #[test]
 fn files_at_every_level() {
     let [blind_append, delete, with_metadata, backfill] = losers();
+    let mut proof = Loser::of(&["p"], "ADD CONSTRAINT");
+    proof.read.rest_on_every_file();
     let columns = [Serializable, WriteSerializable, SnapshotIsolation];
     for (loser, winner_did, winner, outcomes) in [
         (&blind_append, "blind append", blind("1a"), [OK, OK, OK]),
@@ -58,6 +60,10 @@ fn files_at_every_level() {
             removing("1r", true),
             [READ, READ, READ],
         ),
+        (&proof, "blind append", blind("1a"), [APPEND; 3]),
+        (&proof, "other add", other("1a"), [APPEND; 3]),
+        (&proof, "moved rows", moved("1a"), [APPEND; 3]),
+        (&proof, "a remove", removing("1r", false), [READ; 3]),
         (&backfill, "blind append", blind("1a"), [OK, OK, OK]),
         (&backfill, "other add", other("1a"), [OK, OK, OK]),
         (
