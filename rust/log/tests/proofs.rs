@@ -196,7 +196,7 @@ async fn every_duty_has_a_case() -> Result<()> {
     Ok(())
 }
 
-/// protocol: check-constraints.1, row-ids.1
+/// protocol: check-constraints.9, check-constraints.10, row-ids.4
 #[tokio::test]
 async fn no_isolation_level_lets_a_file_pass_that_was_not_proved() -> Result<()> {
     let levels = [

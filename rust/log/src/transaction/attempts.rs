@@ -5,7 +5,7 @@ use deltaic_protocol::row_tracking::RowTracking;
 use deltaic_protocol::{Conflict as Kind, Error, ErrorKind, Result, Version};
 
 use super::commit_info::Provenance;
-use super::gap::{ensure_no_gap, may_be_gone};
+use super::gap::{ensure_goes_on, ensure_same_table};
 use super::{
     Attempt, Base, Committed, IsolationLevel, Proposal, Transaction, Winner, check, follow, is_blind_append,
     rebase, stamp_in_commit_timestamp, time_of,
@@ -31,6 +31,8 @@ pub(super) struct Attempts<'a> {
     open: Option<Version>,
     /// When the version that the next attempt stands on was seen, in milliseconds since the epoch.
     seen_ms: i64,
+    /// Whether it was asked, behind a winner, that the table is the one that was read.
+    is_same_table: bool,
     conflicts_resolved: Vec<String>,
 }
 
@@ -53,6 +55,7 @@ impl<'a> Attempts<'a> {
             txn_id: new_id(),
             open: None,
             seen_ms: transaction.snapshot.seen_ms(),
+            is_same_table: false,
             conflicts_resolved: Vec::new(),
         }
     }
@@ -92,14 +95,12 @@ impl<'a> Attempts<'a> {
                 }
             }
             let attempted_ms = now_ms();
-            if known.is_none()
-                && self.open.is_none()
-                && may_be_gone(&self.base.form.metadata, self.seen_ms, attempted_ms)
-            {
-                ensure_no_gap(location, self.base.version)
-                    .await
-                    .map_err(|error| error.with("table", location.uri()))?;
-                self.seen_ms = attempted_ms;
+            if known.is_none() && self.open.is_none() {
+                let snapshot = self.transaction.snapshot;
+                let listed = ensure_goes_on(snapshot, &self.base, self.seen_ms, attempted_ms).await;
+                if listed.map_err(|error| error.with("table", location.uri()))? {
+                    self.seen_ms = attempted_ms;
+                }
             }
             // What is proposed once more is proposed as it was: whichever of both lands, it is the same commit.
             let (info, timestamp_ms) = match said.take() {
@@ -256,6 +257,11 @@ impl<'a> Attempts<'a> {
     async fn judge(&mut self, winner: &Winner) -> Result<Judged> {
         if winner.txn_id.as_deref() == Some(self.txn_id.as_str()) {
             return Ok(Judged::Ours);
+        }
+        if !self.is_same_table {
+            // A version that was taken looks alike in a table that was made anew.
+            ensure_same_table(self.transaction.snapshot).await?;
+            self.is_same_table = true;
         }
         let app = self.transaction.app_transaction.as_ref();
         if app.is_some_and(|(app_id, version)| {
