@@ -62,10 +62,9 @@ pub async fn keep_up(commit: OwnCommit<'_>, policy: UpkeepPolicy) -> Upkept {
     if let Some(CheckpointWritten {
         hint: HintOutcome::Failed(error),
         ..
-    }) = &upkept.checkpoint
+    }) = upkept.checkpoint.clone()
     {
-        let told = format!("_last_checkpoint was not written: {error}");
-        upkept.failures.push(told);
+        upkept.tell("_last_checkpoint was not written", &error);
     }
     if policy.compaction_interval > 1 {
         let written = upkept.checkpoint.as_ref().map(|checkpoint| checkpoint.version);
