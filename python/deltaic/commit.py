@@ -16,7 +16,7 @@ from deltaic.times import from_millis, shown_millis
 
 __all__ = ["Commit"]
 
-_ADVICE = "do not repeat the operation; a later commit makes up for it, or pass upkeep=False to go without"
+_ADVICE = "do not repeat the operation (upkeep=False goes without such work behind a commit)"
 
 
 @dataclass(frozen=True)

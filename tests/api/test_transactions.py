@@ -393,6 +393,49 @@ def test_files_that_do_not_fit(root: Path, more: dict[str, Any], error: Any, mat
         tx.add([file])
 
 
+@pytest.mark.parametrize(
+    "spelling",
+    [
+        "a%20b.parquet",
+        "a b.parquet",
+        "./a%20b.parquet",
+        "x/../a%20b.parquet",
+        "%61%20b.parquet",
+        "{root}/a%20b.parquet",
+        "{root}/x/../a b.parquet",
+        "file:{root}/a%20b.parquet",
+        "file://{root}/a%20b.parquet",
+    ],
+)
+def test_a_file_counts_by_where_its_path_leads(root: Path, spelling: str) -> None:
+    again = spelling.format(root=root)
+    table = deltaic.Table.create(root, ROWS.schema)
+    file = {**given(root, "a b.parquet"), "path": "a%20b.parquet"}
+    with table.transaction() as tx:
+        tx.add([file])
+        with pytest.raises(ValueError, match="staged already"):
+            tx.add([{**file, "path": again}])
+    with table.transaction() as tx, pytest.raises(ValueError, match="live file"):
+        tx.add([{**file, "path": again}])
+    with table.transaction() as tx, pytest.raises(ValueError, match="staged already"):
+        tx.add(
+            [{**given(root, "c d.parquet"), "path": path} for path in ("c%20d.parquet", "./c%20d.parquet")]
+        )
+    assert ids(root) == [7, 8]
+
+
+def test_one_file_of_two_transactions(root: Path) -> None:
+    table = deltaic.Table.create(root, ROWS.schema, properties={"delta.enableDeletionVectors": "true"})
+    file = given(root, "a.parquet")
+    with pytest.raises(deltaic.ConcurrentAppend, match="adds, too"), table.transaction() as slow:
+        slow.add([file])
+        with deltaic.Table(root).transaction() as first:
+            first.add([file])
+        with deltaic.Table(root).transaction() as second:
+            second.delete_rows({"a.parquet": [0]})
+    assert ids(root) == [8]
+
+
 def test_rows_in_other_files_are_no_change_of_data(root: Path) -> None:
     # protocol: add-file-and-remove-file.10, add-file-and-remove-file.14,
     # writer-requirements-for-row-tracking.32

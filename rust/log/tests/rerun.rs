@@ -191,6 +191,62 @@ async fn behind_a_conflict_only_what_changed_is_written_again() -> Result<()> {
     Ok(())
 }
 
+/// Files are written for what a table says of itself: where it says something else, they are written anew.
+#[tokio::test]
+async fn nothing_is_used_again_in_a_table_of_another_form() -> Result<()> {
+    let metadata = |change: &dyn Fn(&mut Value)| {
+        let mut metadata = TableBuilder::first_actions_with_vectors().remove(1);
+        change(&mut metadata["metaData"]);
+        vec![metadata]
+    };
+    let column = r#"{"name":"more","type":"long","nullable":true,"metadata":{}}]}"#;
+    let features = serde_json::json!(["deletionVectors", "appendOnly"]);
+    let mut upgrade = TableBuilder::first_actions_with_vectors().remove(0);
+    upgrade["protocol"]["writerFeatures"] = features;
+    for (what, winner, is_used_again) in [
+        (
+            "a column",
+            metadata(&|metadata| {
+                let schema = metadata["schemaString"].as_str().unwrap_or_default();
+                metadata["schemaString"] = schema.replace("]}", &format!(",{column}")).into();
+            }),
+            false,
+        ),
+        (
+            "a property",
+            metadata(&|metadata| metadata["configuration"] = serde_json::json!({"a": "b"})),
+            false,
+        ),
+        (
+            "the protocol",
+            [vec![upgrade], vec![remove("c", None)]].concat(),
+            false,
+        ),
+        (
+            "a description",
+            metadata(&|metadata| metadata["description"] = "d".into()),
+            true,
+        ),
+    ] {
+        let (mut table, snapshot) = made(&["a", "b"]).await?;
+        // The file is there to be removed by a winner, so that there is a conflict.
+        table.commit(vec![add("c", None)]).await?;
+        let snapshot = snapshot.refresh().await?;
+        let mut delete = Delete::new(&mut table, vec![winner]);
+        let committed = run(snapshot, TWICE, &mut delete).await?;
+        assert!(committed.is_some(), "{what}");
+        assert_eq!(delete.heard.len(), 2, "{what}");
+        let expected = if is_used_again { 1 } else { 2 };
+        assert_eq!(delete.written.get("a"), Some(&expected), "{what}");
+        assert_eq!(
+            delete.outdated.contains(&"a".to_owned()),
+            !is_used_again,
+            "{what}"
+        );
+    }
+    Ok(())
+}
+
 #[tokio::test]
 async fn it_is_run_as_often_as_the_policy_allows() -> Result<()> {
     let rewrites = |table: &TableBuilder| {

@@ -6,7 +6,7 @@ use deltaic_protocol::actions::Add;
 use deltaic_protocol::{Conflict, ErrorKind, Result, Version};
 use deltaic_testkit::compaction_writer::CompactionForm;
 use deltaic_testkit::own_commits;
-use deltaic_testkit::table_builder::{TableBuilder, add};
+use deltaic_testkit::table_builder::{TableBuilder, add, remove};
 use deltaic_testkit::upkeep::Upkeep;
 use serde_json::{Value, json};
 
@@ -216,5 +216,28 @@ async fn rows_that_are_not_counted_get_no_ids() -> Result<()> {
     let error = append(&read, &ours).await.expect_err("it has no numRecords");
     assert!(error.to_string().contains("numRecords"), "{error}");
     assert_eq!(table.open().await?.version(), Version::ZERO);
+    Ok(())
+}
+
+/// A deletion vector between two adds of one file would leave two logical files of one path.
+#[tokio::test]
+async fn a_file_that_a_winner_brought_does_not_come_again() -> Result<()> {
+    for is_cut in [false, true] {
+        let (mut table, snapshot) = table(&[], json!({})).await?;
+        table.commit(vec![add("same", None)]).await?;
+        if is_cut {
+            table
+                .commit(vec![remove("same", None), add("same", Some("vector"))])
+                .await?;
+        }
+        let newest = if is_cut { 2 } else { 1 };
+        let late = append(&snapshot, &an_append(&[("other", 1), ("same", 1)], None)).await;
+        let error = late.expect_err("it is there already");
+        let kind = ErrorKind::CommitConflict(Conflict::ConcurrentAppend);
+        assert_eq!(error.kind(), kind, "{error}");
+        assert!(error.context().contains(&("path", "same".into())), "{error}");
+        let committed = append(&snapshot, &an_append(&[("other", 1)], None)).await?;
+        assert_eq!(committed.version.as_i64(), newest + 1);
+    }
     Ok(())
 }

@@ -9,6 +9,7 @@ mod live;
 mod load;
 mod prune;
 mod refresh;
+mod standing;
 mod statistics;
 mod tombstones;
 
@@ -26,6 +27,7 @@ pub(crate) use checksum::{Agreement, read_checksum};
 pub use files::{Files, FilesBatch};
 pub use load::{LoadOptions, exists};
 pub use prune::{PruneReport, Pruning};
+pub(crate) use standing::Standing;
 pub use statistics::WithStatistics;
 
 use crate::decode::checkpoint::Checkpoint;

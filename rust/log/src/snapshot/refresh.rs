@@ -10,6 +10,7 @@ use super::Snapshot;
 use super::assemble::Known;
 use super::checksum::{Agreement, read_checksum};
 use super::load::Request;
+use super::standing::Standing;
 use crate::clock::now_ms;
 use crate::decode::commits::read_commits;
 use crate::listing::{Listing, LogFile};
@@ -32,7 +33,7 @@ impl Snapshot {
             Ok(newest) => newest.version() < self.version(),
             Err(error) => error.kind() == ErrorKind::TableNotFound,
         };
-        if is_behind && self.still_stands().await {
+        if is_behind && matches!(self.standing().await, Ok(Standing::Same)) {
             return Ok(self.seen_again());
         }
         newest
@@ -180,41 +181,13 @@ impl Snapshot {
         looks.into_iter().all(|stands| stands.unwrap_or(true))
     }
 
-    /// Whether the store, asked for the very file that made this version, has it as it was.
-    async fn still_stands(&self) -> bool {
-        let Some(made) = self.made_of().next() else {
-            return false;
-        };
-        let Ok(path) = self.location.below(&made.relative()) else {
-            return false;
-        };
-        let found = self.location.store().head(&path).await;
-        found.is_ok_and(|found| made.is_still(&found))
-    }
-
-    /// The file that made this version: its commit, or the checkpoint's where the commits before it are gone.
-    fn made_of(&self) -> impl Iterator<Item = &Arc<LogFile>> + Clone {
-        let newest = self.segment.commits.last();
-        let checkpoint = self
-            .segment
-            .checkpoint
-            .iter()
-            .flat_map(|checkpoint| &checkpoint.files);
-        newest
-            .into_iter()
-            .chain(checkpoint.take(usize::from(newest.is_none())))
-    }
-
     /// Whether a listing from this version on is of the same table: a file that this snapshot was made from is still
     /// there as it was.
     async fn continues_in(&self, listing: &Listing) -> bool {
-        let is_as_it_was = |mine: &Arc<LogFile>, listing: &Listing| {
-            listing.files.iter().any(|file| mine.is_same_writing(file))
-        };
-        let mut made = self.made_of();
-        if made.clone().any(|mine| is_as_it_was(mine, listing)) {
+        if self.is_shown_in(listing) {
             return true;
         }
+        let mut made = self.made_of();
         // A file of this version that is there and is another one says that the table is another one.
         let replaced = |mine: &Arc<LogFile>| listing.files.iter().any(|file| file.path == mine.path);
         if made.any(replaced) {

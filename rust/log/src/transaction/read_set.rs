@@ -26,6 +26,7 @@ pub struct ReadSet {
     /// The parts of predicates that look at partition columns alone; none of a read of every partition.
     predicates: Vec<Option<BoundPredicate>>,
     whole_table: bool,
+    rests_on_files: bool,
     files: HashSet<String>,
     app_ids: BTreeSet<String>,
     domains: BTreeSet<String>,
@@ -50,6 +51,7 @@ impl ReadSet {
                 .collect(),
             predicates: Vec::new(),
             whole_table: false,
+            rests_on_files: false,
             files: HashSet::new(),
             app_ids: BTreeSet::new(),
             domains: BTreeSet::new(),
@@ -60,6 +62,13 @@ impl ReadSet {
     pub fn read_whole_table(&mut self) {
         self.whole_table = true;
         self.predicates.push(None);
+    }
+
+    /// The table was read as a whole, and what is done is right for these very files alone: something was proved of each of
+    /// them, or all of them go. A file that comes makes it wrong, whatever the isolation level.
+    pub fn rest_on_every_file(&mut self) {
+        self.rests_on_files = true;
+        self.read_whole_table();
     }
 
     /// Files were looked for by a predicate, all without one. What it says of partition columns alone narrows what was
@@ -105,6 +114,12 @@ impl ReadSet {
     #[must_use]
     pub fn is_of_whole_table(&self) -> bool {
         self.whole_table
+    }
+
+    /// Whether what is done is right for the very files alone that were there.
+    #[must_use]
+    pub fn rests_on_every_file(&self) -> bool {
+        self.rests_on_files
     }
 
     /// Whether the file at a path was looked at, whatever its vector.

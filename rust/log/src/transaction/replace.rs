@@ -34,7 +34,7 @@ pub(super) async fn replace(location: &Arc<TableLocation>, table: &NewTable) -> 
         transaction.max_attempts = ROUNDS;
         transaction.upkeep = table.upkeep;
         // Whatever is there goes, also what came meanwhile.
-        transaction.read.read_whole_table();
+        transaction.read.rest_on_every_file();
         let now = now_ms();
         let adds = whole_adds(&snapshot, None).await?;
         let actions = after.actions_since(&before);

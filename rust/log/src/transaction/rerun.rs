@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 use std::future::Future;
 
 use deltaic_protocol::actions::Add;
+use deltaic_protocol::clustering;
 use deltaic_protocol::{Error, ErrorKind, Result};
 
 use super::proposal::key_of;
@@ -65,6 +66,7 @@ pub struct Earlier {
     conflict: Error,
     outputs: Vec<Output>,
     unchanged: HashSet<String>,
+    is_same_form: bool,
 }
 
 impl Earlier {
@@ -74,6 +76,7 @@ impl Earlier {
         touched: &HashSet<String>,
         versions: [&Snapshot; 2],
     ) -> Self {
+        let is_same_form = are_of_one_form(versions);
         let [before, after] = versions.map(|snapshot| live(snapshot, touched));
         let unchanged = before
             .into_iter()
@@ -82,6 +85,7 @@ impl Earlier {
             conflict,
             outputs,
             unchanged: unchanged.map(|(path, _)| path).collect(),
+            is_same_form,
         }
     }
 
@@ -98,17 +102,35 @@ impl Earlier {
         self.unchanged.contains(&key_of(path))
     }
 
-    /// What it wrote from files of which none has changed: this run may add it again as it is, instead of reading them.
+    /// What it wrote from files of which none has changed, where the table says the same of its files as then: this run may
+    /// add it again as it is, instead of reading them.
     pub fn reusable(&self) -> impl Iterator<Item = &Output> {
-        let is_reusable = |output: &&Output| output.inputs.iter().all(|path| self.is_unchanged(path));
-        self.outputs.iter().filter(is_reusable)
+        self.outputs.iter().filter(|output| self.is_reusable(output))
     }
 
-    /// What it wrote from files of which one has changed: nothing names it, and it can be removed.
+    /// What else it wrote: nothing names it, and it can be removed.
     pub fn outdated(&self) -> impl Iterator<Item = &Output> {
-        let is_outdated = |output: &&Output| !output.inputs.iter().all(|path| self.is_unchanged(path));
-        self.outputs.iter().filter(is_outdated)
+        self.outputs.iter().filter(|output| !self.is_reusable(output))
     }
+
+    fn is_reusable(&self, output: &Output) -> bool {
+        self.is_same_form && output.inputs.iter().all(|path| self.is_unchanged(path))
+    }
+}
+
+/// Whether files that were written for one version are those that the other asks for: nothing has changed of the schema,
+/// the properties with constraints and row tracking among them, the protocol, nor by which columns files are arranged.
+fn are_of_one_form(versions: [&Snapshot; 2]) -> bool {
+    let [before, after] = versions.map(|snapshot| {
+        let metadata = snapshot.metadata();
+        (
+            snapshot.protocol(),
+            (&metadata.id, &metadata.schema_string, &metadata.partition_columns),
+            &metadata.configuration,
+            snapshot.domains().get(clustering::DOMAIN),
+        )
+    });
+    before == after
 }
 
 /// The unique ids of the deletion vectors of live files, by their paths.

@@ -2,7 +2,7 @@
 //! and a cleanup.
 //!
 //! The commit is made by then. Nothing here may turn that success into an error: what fails is told as text, and the next
-//! commit's upkeep, or that of the next checkpoint, makes up for it.
+//! commit's upkeep, or that of the next checkpoint, makes up for it unless the log is damaged.
 //!
 //! Protocol: *Version Checksum File*, *State Validation: Writer Requirements*, *Checkpoints*, *Log Compaction Files*,
 //! *Metadata Cleanup*.

@@ -28,16 +28,52 @@ pub struct Upkept {
 impl Upkept {
     /// Takes what became of a step; `what` says what there is not now.
     pub(super) fn note<T>(&mut self, what: &str, step: Result<T, Error>) -> Option<T> {
-        match step {
-            Ok(done) => Some(done),
-            Err(error) => {
-                let told = format!("{what}: {error}");
-                match error.kind() {
-                    ErrorKind::UnsupportedFeature => self.left_to_others.push(told),
-                    _ => self.failures.push(told),
-                }
-                None
-            }
+        step.map_err(|error| self.tell(what, &error)).ok()
+    }
+
+    /// Tells of a step that failed: what there is not now, and what comes of that.
+    pub(super) fn tell(&mut self, what: &str, error: &Error) {
+        match error.kind() {
+            ErrorKind::UnsupportedFeature => self.left_to_others.push(format!("{what}: {error}")),
+            // Who looks after a log reads it as everybody does: what stands in the way may stand in theirs.
+            ErrorKind::CorruptLog | ErrorKind::CorruptData => self.failures.push(format!(
+                "{what}: {error}; the table may not be readable: check it, a later commit does not mend it"
+            )),
+            _ => self
+                .failures
+                .push(format!("{what}: {error}; a later commit makes up for it")),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_later_commit_mends_is_told_from_damage() {
+        let said = |kind| {
+            let mut upkept = Upkept::default();
+            let step: Result<(), Error> = Err(Error::new(kind, "it failed"));
+            assert_eq!(upkept.note("nothing was done", step), None);
+            upkept
+        };
+        let others = said(ErrorKind::UnsupportedFeature);
+        assert_eq!((others.failures.len(), others.left_to_others.len()), (0, 1));
+        for (kind, is_mended) in [
+            (ErrorKind::StorageError, true),
+            (ErrorKind::CorruptLog, false),
+            (ErrorKind::CorruptData, false),
+        ] {
+            let [told] = &said(kind).failures[..] else {
+                panic!("{kind:?} is told once");
+            };
+            assert!(told.starts_with("nothing was done: it failed"), "{told}");
+            assert_eq!(
+                told.ends_with("a later commit makes up for it"),
+                is_mended,
+                "{told}"
+            );
         }
     }
 }

@@ -82,10 +82,9 @@ async fn steps(commit: OwnCommit<'_>, policy: UpkeepPolicy) -> Upkept {
     if let Some(CheckpointWritten {
         hint: HintOutcome::Failed(error),
         ..
-    }) = &upkept.checkpoint
+    }) = upkept.checkpoint.clone()
     {
-        let told = format!("_last_checkpoint was not written: {error}");
-        upkept.failures.push(told);
+        upkept.tell("_last_checkpoint was not written", &error);
     }
     if policy.compaction_interval > 1 {
         let written = upkept.checkpoint.as_ref().map(|checkpoint| checkpoint.version);

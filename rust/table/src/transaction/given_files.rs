@@ -2,17 +2,18 @@
 //!
 //! Protocol: *Add File and Remove File*, *Partition Value Serialization*, *Per-file Statistics*.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 use deltaic_log::TableLocation;
 use deltaic_log::store_error::store_error;
-use deltaic_protocol::actions::{Add, LogicalFileKey};
+use deltaic_protocol::actions::Add;
 use deltaic_protocol::features::ensure_appendable;
 use deltaic_protocol::partition::value_of;
 use deltaic_protocol::{Error, ErrorKind, Result};
 use futures::{StreamExt, TryStreamExt};
 use object_store::ObjectStoreExt;
+use object_store::path::Path;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -101,23 +102,30 @@ impl TableTransaction {
         Ok(())
     }
 
-    /// No file is live, and none is staged twice.
+    /// No file is live, and none is staged twice: whatever its path is spelled like, it counts by where it leads.
     async fn ensure_new(&self, files: &[GivenFile]) -> Result<()> {
-        let key = |path: &str| LogicalFileKey::new(path, None).path().to_owned();
-        let mut known: HashSet<String> = self.proposal.adds.iter().map(|add| key(&add.path)).collect();
-        if let Some(file) = files.iter().find(|file| !known.insert(key(&file.path))) {
-            return Err(file.wrong("it is staged already"));
+        let location = self.snapshot.location();
+        let staged = self.proposal.adds.iter();
+        let mut staged: HashSet<Path> = staged
+            .filter_map(|add| location.resolve(&add.path).ok())
+            .collect();
+        let mut given: HashMap<Path, &GivenFile> = HashMap::with_capacity(files.len());
+        for file in files {
+            let place = location.resolve(&file.path)?;
+            if !staged.insert(place.clone()) {
+                return Err(file.wrong("it is staged already"));
+            }
+            given.insert(place, file);
         }
         let (live, _) = self.snapshot.files(None).await?;
-        let mut live = live
+        let paths = live
             .batches
             .iter()
             .flat_map(|batch| batch.adds.path.iter().flatten());
-        match live.find(|path| known.contains(&key(path)) && !self.removed().contains(path)) {
-            Some(path) => match files.iter().find(|file| key(&file.path) == key(path)) {
-                Some(file) => Err(file.wrong("it is a live file of the table already")),
-                None => Ok(()),
-            },
+        // A live path that leads nowhere is no file that was given.
+        let mut found = paths.filter_map(|path| Some((path, *given.get(&location.resolve(path).ok()?)?)));
+        match found.find(|(path, _)| !self.removed().contains(path)) {
+            Some((_, file)) => Err(file.wrong("it is a live file of the table already")),
             None => Ok(()),
         }
     }

@@ -98,7 +98,12 @@ pub async fn alter(
             Err(error) if options.again && may_be_made_anew(&error) => error,
             Err(error) => return Err(error),
         };
+        let id = current.metadata().id.clone();
         current = current.refresh().await?;
+        if current.metadata().id != id {
+            // What was to be changed is not there any more.
+            return Err(conflict);
+        }
         left = left.saturating_sub(versions_between(behind, current.version()));
         if left == 0 || current.version() == behind {
             return Err(conflict);

@@ -53,7 +53,7 @@ pub(super) async fn fulfil(
     let snapshot = staging.snapshot;
     if !duties.is_empty() {
         // What was proved holds for the files that are there; one that comes or goes meanwhile was not looked at.
-        staging.read.read_whole_table();
+        staging.read.rest_on_every_file();
     }
     for duty in duties {
         match duty {

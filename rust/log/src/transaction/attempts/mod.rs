@@ -8,7 +8,7 @@ use deltaic_protocol::{Error, ErrorKind, Result, Version};
 
 use self::words::{describe, no_answer, no_commit, not_to_be_seen, out_of_time, outrun, unknown};
 use super::commit_info::Provenance;
-use super::gap::{ensure_no_gap, may_be_gone};
+use super::gap::{ensure_goes_on, ensure_same_table};
 use super::{
     Attempt, Base, Committed, IsolationLevel, Proposal, Transaction, Winner, check, follow, is_blind_append,
     rebase, stamp_in_commit_timestamp, time_of,
@@ -34,6 +34,8 @@ pub(super) struct Attempts<'a> {
     open: Option<Version>,
     /// When the version that the next attempt stands on was seen, in milliseconds since the epoch.
     seen_ms: i64,
+    /// Whether it was asked, behind a winner, that the table is the one that was read.
+    is_same_table: bool,
     conflicts_resolved: Vec<String>,
 }
 
@@ -62,6 +64,7 @@ impl<'a> Attempts<'a> {
             txn_id: new_id(),
             open: None,
             seen_ms: transaction.snapshot.seen_ms(),
+            is_same_table: false,
             conflicts_resolved: Vec::new(),
         }
     }
@@ -104,14 +107,12 @@ impl<'a> Attempts<'a> {
                 }
             }
             let attempted_ms = now_ms();
-            if known.is_none()
-                && self.open.is_none()
-                && may_be_gone(&self.base.form.metadata, self.seen_ms, attempted_ms)
-            {
-                ensure_no_gap(location, self.base.version)
-                    .await
-                    .map_err(|error| error.with("table", location.uri()))?;
-                self.seen_ms = attempted_ms;
+            if known.is_none() && self.open.is_none() {
+                let snapshot = self.transaction.snapshot;
+                let listed = ensure_goes_on(snapshot, &self.base, self.seen_ms, attempted_ms).await;
+                if listed.map_err(|error| error.with("table", location.uri()))? {
+                    self.seen_ms = attempted_ms;
+                }
             }
             // What is proposed once more is proposed as it was: whichever of both lands, it is the same commit.
             let (info, timestamp_ms) = match said.take() {
@@ -244,6 +245,11 @@ impl<'a> Attempts<'a> {
 
     /// Whether a winner makes our commit needless, or is one that ours fits behind; else the conflict.
     async fn judge(&mut self, winner: &Winner) -> Result<Judged> {
+        if !self.is_same_table {
+            // A version that was taken looks alike in a table that was made anew.
+            ensure_same_table(self.transaction.snapshot).await?;
+            self.is_same_table = true;
+        }
         let app = self.transaction.app_transaction.as_ref();
         if app.is_some_and(|(app_id, version)| {
             let theirs = winner.txns.iter().find(|txn| txn.app_id == *app_id);

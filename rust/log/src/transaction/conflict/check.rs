@@ -27,6 +27,7 @@ pub(in super::super) enum Rule {
     Applications,
     RowIds,
     AddedFiles,
+    AddedTwice,
     RemovedAndRead,
     RemovedTwice,
 }
@@ -34,7 +35,7 @@ pub(in super::super) enum Rule {
 type Check = fn(&Case<'_>) -> Result<(), Conflict>;
 
 /// The checks: the first that finds a conflict names it.
-const CHECKS: [(Rule, Check); 9] = [
+const CHECKS: [(Rule, Check); 10] = [
     (Rule::Protocol, protocol),
     (Rule::FeatureDrop, feature_drop),
     (Rule::Metadata, metadata),
@@ -42,6 +43,7 @@ const CHECKS: [(Rule, Check); 9] = [
     (Rule::Applications, applications),
     (Rule::RowIds, row_ids),
     (Rule::AddedFiles, added_files),
+    (Rule::AddedTwice, added_twice),
     (Rule::RemovedAndRead, removed_and_read),
     (Rule::RemovedTwice, removed_twice),
 ];
@@ -126,6 +128,9 @@ fn metadata(case: &Case<'_>) -> Result<(), Conflict> {
             field,
         })
     };
+    if case.attempt.base.form.metadata.id != new.id {
+        return changed("id".to_owned());
+    }
     if case.attempt.mine.metadata.is_some() {
         return changed("this operation changes them, too".to_owned());
     }
@@ -191,6 +196,28 @@ fn added_files(case: &Case<'_>) -> Result<(), Conflict> {
     let found = case.attempt.read.first_match(&partitions);
     match found.and_then(|at| candidates.get(at)) {
         Some(file) => Err(case.appended(file)),
+        None => Ok(()),
+    }
+}
+
+/// No file came that we bring as well: its rows would be there once, whatever of them is deleted meanwhile. A file that we
+/// bring again goes first, and who gives or takes row ids brings no row.
+fn added_twice(case: &Case<'_>) -> Result<(), Conflict> {
+    let (mine, winner) = (case.attempt.mine, case.winner);
+    let is_about_row_ids =
+        mine.is_backfill() || mine.is_unbackfill() || winner.is_backfill() || winner.is_unbackfill();
+    if winner.adds.is_empty() || mine.adds.is_empty() || is_about_row_ids {
+        return Ok(());
+    }
+    let goes_first: HashSet<String> = mine.removes.iter().map(|remove| key_of(&remove.path)).collect();
+    let came = winner.adds.iter().map(|file| key_of(&file.path));
+    let came: HashSet<String> = came.filter(|path| !goes_first.contains(path)).collect();
+    let mut ours = mine.adds.iter();
+    match ours.find(|add| came.contains(&key_of(&add.path))) {
+        Some(add) => Err(Conflict::AddedTwice {
+            version: winner.version,
+            path: add.path.clone(),
+        }),
         None => Ok(()),
     }
 }

@@ -72,6 +72,13 @@ pub enum Conflict {
         /// Its partition.
         partition_values: PartitionValues,
     },
+    /// The winner added a file that we add too.
+    AddedTwice {
+        /// The winning version.
+        version: Version,
+        /// The file.
+        path: String,
+    },
     /// The winner removed a file that we have read.
     DeleteRead {
         /// The winning version.
@@ -100,6 +107,7 @@ impl Conflict {
             | Self::Application { version, .. }
             | Self::RowIdsGiven { version }
             | Self::Append { version, .. }
+            | Self::AddedTwice { version, .. }
             | Self::DeleteRead { version, .. }
             | Self::DeleteDelete { version, .. } => *version,
         }
@@ -113,7 +121,7 @@ impl Conflict {
             Self::MetadataChanged { .. } => Kind::MetadataChanged,
             Self::Domain { .. } | Self::Application { .. } => Kind::ConcurrentTransaction,
             Self::RowIdsGiven { .. } => Kind::ConcurrentWrite,
-            Self::Append { .. } => Kind::ConcurrentAppend,
+            Self::Append { .. } | Self::AddedTwice { .. } => Kind::ConcurrentAppend,
             Self::DeleteRead { .. } => Kind::ConcurrentDeleteRead,
             Self::DeleteDelete { .. } => Kind::ConcurrentDeleteDelete,
         }
@@ -128,6 +136,9 @@ impl Conflict {
             Self::DropUnproved { .. } => {
                 format!("version {version} came while a feature was being dropped, and may use it")
             }
+            Self::MetadataChanged { field, .. } if field == "id" => {
+                format!("version {version} changed the table's metadata: id, so another table stands here")
+            }
             Self::MetadataChanged { field, .. } => {
                 format!("version {version} changed the table's metadata: {field}")
             }
@@ -140,6 +151,9 @@ impl Conflict {
             }
             Self::Append { .. } => {
                 format!("version {version} added a file that this operation would have had to read")
+            }
+            Self::AddedTwice { .. } => {
+                format!("version {version} added a file that this operation adds, too")
             }
             Self::DeleteRead { .. } => {
                 format!("version {version} removed a file that this operation has read")
@@ -166,6 +180,7 @@ impl Conflict {
                 "another run of the same application is at work: stop one, or go on from where it has come"
             }
             Self::RowIdsGiven { .. } => "let one of the two end before the other begins",
+            Self::AddedTwice { .. } => "its rows are in the table already: add the other files without it",
             Self::Append { .. } | Self::DeleteRead { .. } | Self::DeleteDelete { .. } => {
                 "run the operation again: it will see the other's changes. A predicate on partition columns keeps operations apart"
             }
@@ -198,9 +213,9 @@ impl From<Conflict> for Error {
                     error.with("partition", partition.join("/"))
                 }
             }
-            Conflict::DeleteRead { path, .. } | Conflict::DeleteDelete { path, .. } => {
-                error.with("path", path)
-            }
+            Conflict::AddedTwice { path, .. }
+            | Conflict::DeleteRead { path, .. }
+            | Conflict::DeleteDelete { path, .. } => error.with("path", path),
             Conflict::ProtocolChanged { .. }
             | Conflict::DropUnproved { .. }
             | Conflict::RowIdsGiven { .. } => error,

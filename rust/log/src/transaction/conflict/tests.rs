@@ -64,6 +64,14 @@ fn a_conflict_becomes_an_error_of_its_class_that_says_where() {
             &[("path", "a b")],
         ),
         (
+            Conflict::AddedTwice {
+                version,
+                path: path(),
+            },
+            "ConcurrentAppend",
+            &[("path", "a b")],
+        ),
+        (
             Conflict::DeleteRead {
                 version,
                 path: path(),

@@ -1,7 +1,7 @@
 //! What a transaction of the model does to files: how the truth is brought about.
 
 use super::operations::Verb::{
-    CopyAcross, Delete, DeleteAcross, DeleteByVector, DeleteOtherByVector, Insert, InsertAcross,
+    CopyAcross, Delete, DeleteAcross, DeleteByVector, DeleteOtherByVector, Give, Insert, InsertAcross,
     InsertIfAbsent, Optimise, Overwrite, Update, UpdateByVector, UpdateTwoByVector,
 };
 use super::operations::{Operation, THIRD_KEY, changed};
@@ -94,6 +94,17 @@ impl Operation {
                     }
                     changes.removed.push(file.clone());
                 }
+            }
+            Give => {
+                let path = format!("given-{}-{}", self.partition, self.key);
+                let given = |rows| File {
+                    path,
+                    ..new_file(0, rows)
+                };
+                changes.added = match effect.come.is_empty() {
+                    true => Vec::new(),
+                    false => vec![given(effect.come)],
+                };
             }
             Insert | InsertIfAbsent | CopyAcross | InsertAcross | Overwrite => {
                 if self.verb == Overwrite {

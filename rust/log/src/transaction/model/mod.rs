@@ -125,7 +125,7 @@ fn without(level: IsolationLevel, left_out: &[Rule]) -> Rules {
 /// Each rule is there for something: without it, a history comes through that is not serial.
 #[test]
 fn without_a_rule_there_is_a_hole() {
-    use Rule::{AddedFiles, RemovedAndRead, RemovedTwice};
+    use Rule::{AddedFiles, AddedTwice, RemovedAndRead, RemovedTwice};
     for level in [Serializable, WriteSerializable] {
         for left_out in [
             &[AddedFiles][..],
@@ -138,6 +138,7 @@ fn without_a_rule_there_is_a_hole() {
                 "{level} without {left_out:?}"
             );
         }
+        assert!(World::whole().has_hole(&without(level, &[AddedTwice])), "{level}");
         // Whoever removes all that it reads loses nothing without this one; whoever reads here and removes there does.
         let left_out = without(level, &[RemovedAndRead]);
         assert!(!World::plain().has_hole(&left_out), "{level}");

@@ -15,6 +15,8 @@ pub(super) struct Operation {
 pub(super) enum Verb {
     /// A row comes, whatever is there.
     Insert,
+    /// A file that was written before comes, unless its row is there.
+    Give,
     /// A row comes unless there is one of its key.
     InsertIfAbsent,
     /// The rows of a key go; their files are written anew.
@@ -44,8 +46,11 @@ pub(super) enum Verb {
 /// The key that no operation is about by itself.
 pub(super) const THIRD_KEY: u8 = 2;
 
+/// The value of a row that was written before any transaction began.
+const GIVEN: u64 = 9;
+
 use Verb::{
-    CopyAcross, Delete, DeleteAcross, DeleteByVector, DeleteOtherByVector, Insert, InsertAcross,
+    CopyAcross, Delete, DeleteAcross, DeleteByVector, DeleteOtherByVector, Give, Insert, InsertAcross,
     InsertIfAbsent, Optimise, Overwrite, Update, UpdateByVector, UpdateTwoByVector,
 };
 
@@ -68,9 +73,10 @@ pub(super) fn base_operations() -> Vec<Operation> {
     of(&[Insert, InsertIfAbsent, Delete, Update, Overwrite, Optimise])
 }
 
-/// With those that delete by vectors, and those that look here and write there.
+/// With those that bring one file twice, those that delete by vectors, and those that look here and write there.
 pub(super) fn all_operations() -> Vec<Operation> {
     let further = of(&[
+        Give,
         DeleteByVector,
         UpdateByVector,
         UpdateTwoByVector,
@@ -123,6 +129,10 @@ impl Operation {
             key: self.key,
             value: written_by(number),
         };
+        let given = Row {
+            value: GIVEN,
+            ..new(self.partition)
+        };
         let gone = |is_meant: &dyn Fn(&&Row) -> bool| -> Vec<Row> {
             rows.iter().filter(is_meant).copied().collect()
         };
@@ -133,6 +143,7 @@ impl Operation {
         let across = 1 - self.partition;
         match self.verb {
             Insert => effect(vec![], vec![new(self.partition)]),
+            Give if !rows.contains(&given) => effect(vec![], vec![given]),
             InsertIfAbsent if !is_there => effect(vec![], vec![new(self.partition)]),
             CopyAcross if is_there => effect(vec![], vec![new(across)]),
             InsertAcross if !is_there => effect(vec![], vec![new(across)]),
@@ -154,16 +165,15 @@ impl Operation {
                 gone(&|row| row.partition == self.partition),
                 vec![new(self.partition)],
             ),
-            InsertIfAbsent | CopyAcross | InsertAcross | DeleteAcross | DeleteOtherByVector | Optimise => {
-                Effect::default()
-            }
+            Give | InsertIfAbsent | CopyAcross | InsertAcross | DeleteAcross | DeleteOtherByVector
+            | Optimise => Effect::default(),
         }
     }
 
     /// The partitions whose files it looks at.
     pub(super) fn reads(self) -> Vec<u8> {
         match self.verb {
-            Insert => vec![],
+            Insert | Give => vec![],
             DeleteAcross => vec![0, 1],
             _ => vec![self.partition],
         }
@@ -182,7 +192,7 @@ impl Operation {
             Optimise => "OPTIMIZE",
             Delete | DeleteByVector => "DELETE",
             Update | UpdateByVector | UpdateTwoByVector => "UPDATE",
-            Insert | Overwrite => "WRITE",
+            Insert | Give | Overwrite => "WRITE",
             InsertIfAbsent | CopyAcross | InsertAcross | DeleteAcross | DeleteOtherByVector => "MERGE",
         }
     }

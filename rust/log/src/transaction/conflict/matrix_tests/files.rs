@@ -3,18 +3,27 @@
 use super::{APPEND, Loser, META, OK, PROTOCOL, READ, TWICE, TXN, blind, losers, moved, other, removing};
 use crate::transaction::IsolationLevel::{Serializable, SnapshotIsolation, WriteSerializable};
 use crate::transaction::conflict::{Granularity, Rule};
-use crate::transaction::samples::{domain, file, metadata, protocol, remove, txn, vector, winner};
+use crate::transaction::samples::{add, domain, file, metadata, protocol, remove, txn, vector, winner};
 
 /// The matrix of file actions. The columns are the levels.
 #[test]
 fn files_at_every_level() {
     let [blind_append, delete, with_metadata, backfill] = losers();
+    let mut proof = Loser::of(&["p"], "ADD CONSTRAINT");
+    proof.read.rest_on_every_file();
     let columns = [Serializable, WriteSerializable, SnapshotIsolation];
     for (loser, winner_did, winner, outcomes) in [
         (&blind_append, "blind append", blind("1a"), [OK, OK, OK]),
         (&blind_append, "other add", other("1a"), [OK, OK, OK]),
         (&blind_append, "moved rows", moved("1a"), [OK, OK, OK]),
         (&blind_append, "a remove", removing("1r", true), [OK, OK, OK]),
+        (
+            &blind_append,
+            "blind append of the same",
+            blind("1new"),
+            [APPEND; 3],
+        ),
+        (&blind_append, "the same moved", moved("1new"), [APPEND; 3]),
         (&delete, "blind append", blind("1a"), [APPEND, OK, OK]),
         (&delete, "other add", other("1a"), [APPEND, APPEND, OK]),
         (&delete, "moved rows", moved("1a"), [APPEND, APPEND, OK]),
@@ -58,8 +67,19 @@ fn files_at_every_level() {
             removing("1r", true),
             [READ, READ, READ],
         ),
+        (&proof, "blind append", blind("1a"), [APPEND; 3]),
+        (&proof, "other add", other("1a"), [APPEND; 3]),
+        (&proof, "moved rows", moved("1a"), [APPEND; 3]),
+        (&proof, "a remove", removing("1r", false), [READ; 3]),
         (&backfill, "blind append", blind("1a"), [OK, OK, OK]),
         (&backfill, "other add", other("1a"), [OK, OK, OK]),
+        (&backfill, "other add of the same", other("1new"), [OK, OK, OK]),
+        (
+            &blind_append,
+            "row ids of the same",
+            winner("ROW TRACKING BACKFILL", |w| w.adds.push(file("1new"))),
+            [OK, OK, OK],
+        ),
         (
             &backfill,
             "remove of what was read",
@@ -80,7 +100,10 @@ fn each_rule_alone_finds_its_conflict_and_the_first_is_named() {
             .reading("p = 1", files)
             .proposing(|mine| mine.removes.push(remove("1d")))
     };
-    let unread = removal(&[]);
+    let unread = Loser::of(&["p"], "DELETE").proposing(|mine| {
+        mine.removes.push(remove("1d"));
+        mine.adds.extend([add("1d"), add("2new")]);
+    });
     let whole = {
         let mut whole = Loser::of(&["p"], "WRITE");
         whole.read.read_whole_table();
@@ -91,10 +114,13 @@ fn each_rule_alone_finds_its_conflict_and_the_first_is_named() {
         w.metadata = Some(metadata(&[], &[]));
         w.domains.push(domain("d"));
         w.txns.push(txn("app", 7));
-        w.adds.push(file("1a"));
+        w.adds.extend([file("1a"), file("1new")]);
         w.removes.extend([file("1d"), file("1r")]);
     });
-    let mut all = removal(&["1r"]).proposing(|mine| mine.domains.push(domain("d")));
+    let mut all = removal(&["1r"]).proposing(|mine| {
+        mine.domains.push(domain("d"));
+        mine.adds.push(add("1new"));
+    });
     all.read.read_app_id("app");
     // Taking the first away shows the next, to the last.
     let mut without = Vec::new();
@@ -104,6 +130,7 @@ fn each_rule_alone_finds_its_conflict_and_the_first_is_named() {
         (Rule::Domains, TXN),
         (Rule::Applications, TXN),
         (Rule::AddedFiles, APPEND),
+        (Rule::AddedTwice, APPEND),
         (Rule::RemovedAndRead, READ),
         (Rule::RemovedTwice, TWICE),
     ] {
@@ -121,6 +148,8 @@ fn each_rule_alone_finds_its_conflict_and_the_first_is_named() {
         ("removed twice and not read", &unread, removing("1d", true), TWICE),
         ("the whole table was read", &whole, removing("2z", false), READ),
         ("the whole table was read", &whole, other("2z"), APPEND),
+        ("added twice and elsewhere", &unread, other("2new"), APPEND),
+        ("brought again and taken", &unread, other("1d"), OK),
         ("a winner that does nothing", &whole, winner("WRITE", |_| ()), OK),
     ] {
         assert_eq!(

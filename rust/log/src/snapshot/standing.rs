@@ -1,0 +1,64 @@
+//! Whether the table is still the one that a snapshot was made of.
+
+use std::sync::Arc;
+
+use deltaic_protocol::Result;
+use deltaic_protocol::features::LogTail;
+use deltaic_protocol::log_path::LogFileKind;
+use object_store::{Error as StoreError, ObjectStoreExt};
+
+use super::Snapshot;
+use crate::listing::{Listing, LogFile};
+use crate::store_error::{is_not_a_folder, store_error};
+
+/// What has become of the file that made a version.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Standing {
+    /// It is as it was.
+    Same,
+    /// It is no longer there, or is one that may be written anew: it was cleaned up, or the table is another one.
+    Gone,
+    /// Another commit has its name.
+    Another,
+}
+
+impl Snapshot {
+    /// Asks the store for the very file that made this version: one request.
+    pub(crate) async fn standing(&self) -> Result<Standing> {
+        let Some(made) = self.made_of().next() else {
+            return Ok(Standing::Gone);
+        };
+        let relative = made.relative();
+        match self.location.store().head(&self.location.below(&relative)?).await {
+            Ok(found) if made.is_still(&found) => Ok(Standing::Same),
+            Ok(_) if made.path.kind == LogFileKind::Commit => Ok(Standing::Another),
+            Ok(_) | Err(StoreError::NotFound { .. }) => Ok(Standing::Gone),
+            Err(error) if is_not_a_folder(&error) => Ok(Standing::Gone),
+            Err(error) => Err(store_error(&error, &relative).with("version", self.version())),
+        }
+    }
+
+    /// Whether a listing shows a file that made this version as it was.
+    pub(crate) fn is_shown_in(&self, listing: &Listing) -> bool {
+        let mut files = listing.files.iter();
+        files.any(|file| self.made_of().any(|mine| mine.is_same_writing(file)))
+    }
+
+    /// Whether a catalog told which commits make this version: what lies in the folder is not the last word then.
+    pub(crate) fn is_told_by_catalog(&self) -> bool {
+        self.tail == LogTail::Given
+    }
+
+    /// The file that made this version: its commit, or the checkpoint's where the commits before it are gone.
+    pub(super) fn made_of(&self) -> impl Iterator<Item = &Arc<LogFile>> + Clone {
+        let newest = self.segment.commits.last();
+        let checkpoint = self
+            .segment
+            .checkpoint
+            .iter()
+            .flat_map(|checkpoint| &checkpoint.files);
+        newest
+            .into_iter()
+            .chain(checkpoint.take(usize::from(newest.is_none())))
+    }
+}

@@ -1,0 +1,192 @@
+//! A writer whose table was dropped meanwhile, and another one made at its place.
+
+use deltaic_log::Snapshot;
+use deltaic_log::checkpoint::{CheckpointOptions, write_checkpoint};
+use deltaic_log::snapshot::LoadOptions;
+use deltaic_log::transaction::{AlterOptions, UserInfo, alter};
+use deltaic_log::upkeep::UpkeepPolicy;
+use deltaic_protocol::change::TableChange;
+use deltaic_protocol::log_path::LogPath;
+use deltaic_protocol::{Conflict, Error, ErrorKind, Result, Version};
+use deltaic_testkit::own_commits::{append_to, log_versions};
+use deltaic_testkit::requests::RequestKind;
+use deltaic_testkit::table_builder::{TableBuilder, add};
+use serde_json::{Value, json};
+
+/// The first commit of a table of an id; where its commits expire at once, whoever commits asks for the log each time.
+fn first(id: &str, expires: bool) -> Vec<Value> {
+    let mut actions = TableBuilder::first_actions();
+    actions[1]["metaData"]["id"] = json!(id);
+    if expires {
+        actions[1]["metaData"]["configuration"] = json!({"delta.logRetentionDuration": "interval 0 days"});
+    }
+    actions
+}
+
+/// A table with so many files, each a version.
+async fn table(id: &str, expires: bool, files: i64) -> Result<TableBuilder> {
+    let mut table = TableBuilder::new();
+    table.commit(first(id, expires)).await?;
+    for number in 0..files {
+        table.commit(vec![add(&format!("{id}-{number}"), None)]).await?;
+    }
+    Ok(table)
+}
+
+/// Takes a table away and puts the log of another one in its place.
+async fn make_anew(table: &TableBuilder, other: &TableBuilder) -> Result<()> {
+    for version in log_versions(table, ".json").await? {
+        table.delete(&LogPath::commit(Version::try_new(version)?)).await?;
+    }
+    for (version, actions) in other.commits().iter().enumerate() {
+        let text: String = actions.iter().map(|action| action.to_string() + "\n").collect();
+        let path = format!("_delta_log/{version:020}.json");
+        table.put(&path, text.into_bytes()).await?;
+    }
+    Ok(())
+}
+
+/// It says that nothing was committed, and what to do.
+fn assert_refused(error: &Error, how: &str) {
+    assert!(
+        matches!(error.kind(), ErrorKind::CommitConflict(_)),
+        "{how}: {error}"
+    );
+    assert!(error.hint_text().is_some(), "{how}: {error}");
+}
+
+/// On a network, where what was seen this moment is not asked for again.
+#[tokio::test(flavor = "multi_thread")]
+async fn nothing_is_committed_into_a_table_made_anew_in_memory() -> Result<()> {
+    // Fewer versions, as many and more; and none at all.
+    for versions in [None, Some(1), Some(3), Some(6)] {
+        for expires in [true, false] {
+            let how = format!("{versions:?} files, commits that expire: {expires}");
+            let mine = table("mine", expires, 3).await?;
+            let held = mine.open().await?;
+            match versions {
+                Some(files) => make_anew(&mine, &table("theirs", expires, files).await?).await?,
+                None => make_anew(&mine, &TableBuilder::new()).await?,
+            }
+            if !expires && versions.is_none_or(|files| files <= 3) {
+                // On a network the next version's name is free, and what was seen this moment is not asked for again.
+                continue;
+            }
+            let before = log_versions(&mine, ".json").await?;
+            let ended = append_to(&held, "late", UpkeepPolicy::none()).await;
+            let error = ended.expect_err("it is another table");
+            assert_refused(&error, &how);
+            assert_eq!(
+                error.kind(),
+                ErrorKind::CommitConflict(Conflict::ConcurrentWrite),
+                "{how}"
+            );
+            assert!(error.context().contains(&("version", 3.into())), "{how}: {error}");
+            assert_eq!(log_versions(&mine, ".json").await?, before, "{how}");
+        }
+    }
+    Ok(())
+}
+
+/// On a disk it costs nothing to ask, so it is asked each time.
+#[tokio::test(flavor = "multi_thread")]
+async fn nothing_is_committed_into_a_table_made_anew_on_disk() -> Result<()> {
+    for versions in [0, 1, 3, 6] {
+        let how = format!("{versions} files");
+        let folder =
+            tempfile::tempdir().map_err(|error| Error::new(ErrorKind::Internal, error.to_string()))?;
+        let location = table("mine", false, 3).await?.copy_to(folder.path()).await?;
+        let held = Snapshot::load(location.clone(), None, LoadOptions::default()).await?;
+        let log = location.below("_delta_log")?;
+        let listed = location.store().list_with_delimiter(Some(&log)).await;
+        for file in listed.expect("it is listed").objects {
+            let gone = object_store::ObjectStoreExt::delete(location.store(), &file.location).await;
+            gone.expect("it was there");
+        }
+        table("theirs", false, versions)
+            .await?
+            .copy_to(folder.path())
+            .await?;
+        let ended = append_to(&held, "late", UpkeepPolicy::none()).await;
+        assert_refused(&ended.expect_err("it is another table"), &how);
+        let now = Snapshot::load(location, None, LoadOptions::default()).await?;
+        assert_eq!(now.version().as_i64(), versions, "{how}");
+        assert_eq!(now.metadata().id, "theirs", "{how}");
+    }
+    Ok(())
+}
+
+/// A version that is the same table's goes on to be written to, also where its own file is gone or written anew.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_same_table_goes_on() -> Result<()> {
+    for expires in [true, false] {
+        let mine = table("mine", expires, 3).await?;
+        write_checkpoint(&mine.open().await?, &CheckpointOptions::default()).await?;
+        for version in 0..=3 {
+            mine.delete(&LogPath::commit(Version::try_new(version)?)).await?;
+        }
+        let held = mine.open().await?;
+        let checkpoint = "_delta_log/00000000000000000003.checkpoint.parquet";
+        let bytes = mine.location().read(checkpoint).await.expect("it is there");
+        mine.put(checkpoint, bytes.to_vec()).await?;
+        let committed = append_to(&held, "late", UpkeepPolicy::none()).await?;
+        assert_eq!(committed.version.as_i64(), 4);
+    }
+    Ok(())
+}
+
+fn alone() -> AlterOptions {
+    AlterOptions {
+        user: UserInfo::default(),
+        max_attempts: 100,
+        app_transaction: None,
+        isolation: None,
+        deadline: None,
+        upkeep: UpkeepPolicy::none(),
+        again: true,
+    }
+}
+
+/// A winner may put another table in the place of one in the same log. What was to be done is not done to that.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_winner_of_another_id_is_another_table() -> Result<()> {
+    let mut mine = table("mine", false, 1).await?;
+    let held = mine.open().await?;
+    mine.commit(first("theirs", false).split_off(1)).await?;
+    let named = TableChange::SetName(Some("n".to_owned()));
+    for ended in [
+        append_to(&held, "late", UpkeepPolicy::none()).await,
+        alter(&held, &[named], &alone(), None).await,
+    ] {
+        let error = ended.expect_err("it is another table");
+        assert_refused(&error, "another id");
+        let kind = ErrorKind::CommitConflict(Conflict::MetadataChanged);
+        assert_eq!(error.kind(), kind, "{error}");
+        assert!(error.context().contains(&("field", "id".into())), "{error}");
+        assert!(error.what().contains("another table"), "{error}");
+    }
+    assert_eq!(log_versions(&mine, ".json").await?, [0, 1, 2]);
+    Ok(())
+}
+
+/// What is asked of a store: nothing for a fresh version that no other took, and the file of the version that was read
+/// once for however many winners.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_fresh_version_is_not_asked_for_again() -> Result<()> {
+    for winners in [0, 1, 2] {
+        let mut mine = table("mine", false, 1).await?;
+        let held = mine.open().await?;
+        for number in 0..winners {
+            mine.commit(vec![add(&format!("theirs-{number}"), None)]).await?;
+        }
+        mine.scripted().forget();
+        append_to(&held, "late", UpkeepPolicy::none()).await?;
+        let report = mine.scripted().report();
+        let of_base = report.at(RequestKind::Head, "/00000000000000000001.json").count();
+        assert_eq!(of_base, usize::from(winners > 0), "{report:#?}");
+        // A proposal for each version, a look at each winner, and the time of what was committed.
+        let expected = winners + 1 + winners + 1 + of_base;
+        assert_eq!(report.requests.len(), expected, "{report:#?}");
+    }
+    Ok(())
+}

@@ -1,0 +1,261 @@
+//! What a change of a table has proved of the files that are there: a file that comes meanwhile makes it void at every
+//! isolation level.
+
+use std::collections::BTreeSet;
+
+use deltaic_log::Snapshot;
+use deltaic_log::snapshot::LoadOptions;
+use deltaic_log::transaction::{AlterOptions, IsolationLevel, Proved, RowProof, UserInfo, alter, form_of};
+use deltaic_log::upkeep::UpkeepPolicy;
+use deltaic_protocol::change::{Duty, Moment, TableChange, change, duties};
+use deltaic_protocol::features::Traces;
+use deltaic_protocol::schema::ColumnName;
+use deltaic_protocol::{Conflict, ErrorKind, Result};
+use deltaic_testkit::table_builder::{TableBuilder, add};
+use serde_json::{Value, json};
+
+async fn open(table: &TableBuilder) -> Result<Snapshot> {
+    Snapshot::load(table.location(), None, LoadOptions::default()).await
+}
+
+/// Rows that are all as they should be.
+struct Right;
+
+impl RowProof for Right {
+    fn rows_satisfy<'a>(&'a self, _: &'a Snapshot, _: &'a str, _: &'a str) -> Proved<'a> {
+        Box::pin(async { Ok(()) })
+    }
+}
+
+/// A change that asks something of the files, and the table that it is made to.
+struct Case {
+    name: &'static str,
+    reader_features: &'static [&'static str],
+    features: &'static [&'static str],
+    has_file: bool,
+    changes: Vec<TableChange>,
+}
+
+/// One attempt at an isolation level: a conflict is the answer.
+fn at(isolation: Option<IsolationLevel>) -> AlterOptions {
+    AlterOptions {
+        user: UserInfo::default(),
+        max_attempts: 100,
+        app_transaction: None,
+        isolation,
+        deadline: None,
+        upkeep: UpkeepPolicy::none(),
+        again: false,
+    }
+}
+
+fn set(key: &str) -> TableChange {
+    TableChange::SetProperties([(key.to_owned(), "true".to_owned())].into())
+}
+
+fn drop_feature(name: &str) -> TableChange {
+    TableChange::DropFeature(name.to_owned(), Traces::InHistory)
+}
+
+fn by_id() -> TableChange {
+    TableChange::SetClustering(vec![ColumnName::from_parts(vec!["id".to_owned()])])
+}
+
+fn cases() -> Vec<Case> {
+    let case = |name, features, change| Case {
+        name,
+        reader_features: &[],
+        features,
+        has_file: true,
+        changes: vec![change],
+    };
+    let constraint = TableChange::AddConstraint {
+        name: "small".to_owned(),
+        expression: "id < 10".to_owned(),
+    };
+    let mapping = ("delta.columnMapping.mode".to_owned(), "name".to_owned());
+    let mapped = TableChange::SetProperties([mapping].into());
+    vec![
+        case("a constraint", &[], constraint),
+        case("row ids", &[], set("delta.enableRowTracking")),
+        case(
+            "row ids of a table that hands them out",
+            &["rowTracking", "domainMetadata"],
+            set("delta.enableRowTracking"),
+        ),
+        case("clustering", &[], by_id()),
+        // Nothing but a domain changes.
+        case(
+            "clustering by other columns",
+            &["clustering", "domainMetadata"],
+            by_id(),
+        ),
+        case(
+            "no row ids",
+            &["rowTracking", "domainMetadata"],
+            drop_feature("rowTracking"),
+        ),
+        Case {
+            reader_features: &["deletionVectors"],
+            ..case(
+                "no deletion vectors",
+                &["deletionVectors"],
+                drop_feature("deletionVectors"),
+            )
+        },
+        Case {
+            has_file: false,
+            changes: vec![mapped, set("delta.enableIcebergCompatV2")],
+            ..case("Iceberg", &[], by_id())
+        },
+    ]
+}
+
+/// A table with what a case starts from, and the version that is changed.
+async fn table(case: &Case, promised: Option<&str>) -> Result<(TableBuilder, Snapshot)> {
+    let mut table = TableBuilder::new();
+    let mut first = TableBuilder::first_actions();
+    if let Some(level) = promised {
+        first[1]["metaData"]["configuration"] = json!({"delta.isolationLevel": level});
+    }
+    if !case.features.is_empty() {
+        let mut protocol =
+            json!({"minReaderVersion": 1, "minWriterVersion": 7, "writerFeatures": case.features});
+        if !case.reader_features.is_empty() {
+            protocol["minReaderVersion"] = json!(3);
+            protocol["readerFeatures"] = json!(case.reader_features);
+        }
+        first[0] = json!({ "protocol": protocol });
+    }
+    table.commit(first).await?;
+    if case.has_file {
+        let bounds =
+            json!({"numRecords": 5, "minValues": {"id": 1}, "maxValues": {"id": 5}, "nullCount": {"id": 0}});
+        table.commit(vec![file("here", &bounds)]).await?;
+    }
+    let snapshot = open(&table).await?;
+    Ok((table, snapshot))
+}
+
+fn file(path: &str, stats: &Value) -> Value {
+    let mut action = add(path, None);
+    action["add"]["stats"] = json!(stats.to_string());
+    action
+}
+
+/// Another writer's blind append of a file of which nothing is known that a change could rest on: without row ids, bounds
+/// and whatever else.
+fn their_append() -> Vec<Value> {
+    vec![
+        json!({"commitInfo": {"operation": "WRITE", "isBlindAppend": true}}),
+        file("theirs", &json!({"numRecords": 5})),
+    ]
+}
+
+fn name_of(duty: &Duty) -> &'static str {
+    match duty {
+        Duty::RowsSatisfy { .. } => "rows",
+        Duty::FilesHaveRowIds => "row ids",
+        Duty::FilesHaveStatistics(_) => "statistics",
+        Duty::NothingUses(_) => "no use",
+        Duty::FilesAreReadAsIceberg => "Iceberg",
+        Duty::CheckpointsStandBefore => "checkpoints",
+    }
+}
+
+/// Every duty is among the cases.
+#[tokio::test]
+async fn every_duty_has_a_case() -> Result<()> {
+    let mut found = BTreeSet::new();
+    for case in cases() {
+        let (_, snapshot) = table(&case, None).await?;
+        let before = form_of(&snapshot);
+        let mut new_id = || "id".to_owned();
+        let mut moment = Moment {
+            version: snapshot.version().next()?,
+            timestamp_ms: 1,
+            new_id: &mut new_id,
+        };
+        let mut after = before.clone();
+        for one in &case.changes {
+            after = change(&after, one, &mut moment)?;
+        }
+        let owed = duties(&before, &after)?;
+        assert!(!owed.is_empty(), "{}", case.name);
+        found.extend(owed.iter().map(name_of));
+    }
+    let all = [
+        "Iceberg",
+        "checkpoints",
+        "no use",
+        "row ids",
+        "rows",
+        "statistics",
+    ];
+    assert_eq!(found, BTreeSet::from(all));
+    Ok(())
+}
+
+/// protocol: check-constraints.9, check-constraints.10, row-ids.4
+#[tokio::test]
+async fn no_isolation_level_lets_a_file_pass_that_was_not_proved() -> Result<()> {
+    let levels = [
+        None,
+        Some(IsolationLevel::Serializable),
+        Some(IsolationLevel::WriteSerializable),
+        Some(IsolationLevel::SnapshotIsolation),
+    ];
+    for case in cases() {
+        for promised in [None, Some("Serializable"), Some("WriteSerializable")] {
+            for isolation in levels {
+                let how = format!("{} on {promised:?} at {isolation:?}", case.name);
+                let (mut table, snapshot) = table(&case, promised).await?;
+                table.commit(their_append()).await?;
+                let newest = snapshot.version().next()?;
+                let options = at(isolation);
+                let ended = alter(&snapshot, &case.changes, &options, Some(&Right)).await;
+                let Err(error) = ended else {
+                    panic!("{how}: it was committed");
+                };
+                assert!(
+                    matches!(error.kind(), ErrorKind::CommitConflict(_)),
+                    "{how}: {error}"
+                );
+                assert_eq!(open(&table).await?.version(), newest, "{how}");
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Without anything asked of the files the level is the user's.
+#[tokio::test]
+async fn what_asks_nothing_of_files_passes_over_them() -> Result<()> {
+    for isolation in [None, Some(IsolationLevel::SnapshotIsolation)] {
+        let case = Case {
+            changes: vec![TableChange::SetName(Some("n".to_owned()))],
+            ..cases().remove(0)
+        };
+        let (mut table, snapshot) = table(&case, None).await?;
+        table.commit(their_append()).await?;
+        let options = at(isolation);
+        let committed = alter(&snapshot, &case.changes, &options, None).await?;
+        assert_eq!(committed.conflicts_resolved.len(), 1);
+    }
+    Ok(())
+}
+
+/// The kind that a file's arrival is told as.
+#[tokio::test]
+async fn it_is_told_as_an_append() -> Result<()> {
+    let case = cases().remove(0);
+    let (mut table, snapshot) = table(&case, None).await?;
+    table.commit(their_append()).await?;
+    let options = at(Some(IsolationLevel::SnapshotIsolation));
+    let error = alter(&snapshot, &case.changes, &options, Some(&Right))
+        .await
+        .err();
+    let kind = error.map(|error| error.kind());
+    assert_eq!(kind, Some(ErrorKind::CommitConflict(Conflict::ConcurrentAppend)));
+    Ok(())
+}
