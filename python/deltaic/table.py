@@ -10,8 +10,8 @@ from typing import Literal
 
 from deltaic import _rust
 from deltaic.alter import Change
-from deltaic.alter_json import to_json
-from deltaic.arguments import at_most, options, place, whole_number
+from deltaic.alter_json import properties_set, to_json
+from deltaic.arguments import at_most, flag, names, options, place, text, whole_number
 from deltaic.capsule import (
     ArrowArrayExportable,
     ArrowSchemaExportable,
@@ -28,6 +28,7 @@ from deltaic.scan import Scan
 from deltaic.snapshot import Snapshot, announced
 from deltaic.times import to_millis
 from deltaic.transaction import Transaction
+from deltaic.unheeded import warn_of_unheeded
 from deltaic.upkeep import (
     Checkpoint,
     CleanUp,
@@ -133,7 +134,8 @@ class Table:
             partition_by: The columns that data is laid out by, outermost first.
             cluster_by: The columns that files are arranged by, at most four; not beside `partition_by`.
             properties: The table's properties, such as ``{"delta.appendOnly": "true"}``. The table gets the
-                features that they need; ``delta.feature.<name>`` asks for one by name.
+                features that they need; ``delta.feature.<name>`` asks for one by name. Those that ask for
+                what only other writers do are kept, and a `DeltaicWarning` names them.
             name: A name for people.
             description: A description for people.
             constraints: CHECK constraints by name: what must be true in each row, in SQL.
@@ -162,9 +164,6 @@ class Table:
         >>> table.snapshot().metadata.name
         'sales of all shops'
         """
-        for argument, columns in (("partition_by", partition_by), ("cluster_by", cluster_by)):
-            if isinstance(columns, str):
-                raise TypeError(f"{argument} is a list of names: write {argument}=[{columns!r}]")
         # The type says so already; a caller without a type checker gets the sentence.
         if not isinstance(schema, ArrowSchemaExportable):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise TypeError(
@@ -173,18 +172,19 @@ class Table:
             )
         made = _open(uri, storage_options).create(
             schema,
-            partition_by=list(partition_by),
-            cluster_by=list(cluster_by),
-            properties=dict(properties or {}),
-            name=name,
-            description=description,
-            constraints=dict(constraints or {}),
-            if_exists=if_exists,
+            partition_by=names("partition_by", partition_by),
+            cluster_by=names("cluster_by", cluster_by),
+            properties=options("properties", properties),
+            name=None if name is None else text("name", name),
+            description=None if description is None else text("description", description),
+            constraints=options("constraints", constraints),
+            if_exists=text("if_exists", if_exists),
             commit_info=to_commit_info(commit_info),
-            upkeep=upkeep,
+            upkeep=flag("upkeep", upkeep),
         )
         if made is not None:
             announced_commit(made, stacklevel=3)
+            warn_of_unheeded((properties or {}).items(), stacklevel=2)
         return Table(uri, storage_options=storage_options)
 
     def snapshot(self, version: int | None = None, timestamp: str | datetime | None = None) -> Snapshot:
@@ -361,7 +361,7 @@ class Table:
         >>> print(table.clean_up())
         nothing to delete: nothing has expired
         """
-        return clean_up_from_rust(self._rust.clean_up(dry_run=dry_run))
+        return clean_up_from_rust(self._rust.clean_up(dry_run=flag("dry_run", dry_run)))
 
     def check(
         self, *, deep: bool = False, progress: Callable[[str, int, int], object] | None = None
@@ -515,6 +515,7 @@ class Table:
             row_level=row_level,
             upkeep=upkeep,
         )
+        operation = text("operation", operation)
         rust = self._rust.transaction(self._refreshed(), operation=operation, options=options)
         return Transaction(rust, operation)
 
@@ -614,7 +615,8 @@ class Table:
         does not either: the changes are made anew for the version that won.
 
         Args:
-            changes: What to change, each a value of `deltaic.alter`.
+            changes: What to change, each a value of `deltaic.alter`. Of properties that ask for what only
+                other writers do a `DeltaicWarning` says so.
             commit_info: Your own entries for the commit's provenance.
             max_attempts: How often to try when other writers keep winning.
             app_transaction: The name of your application, and how far it comes with this commit.
@@ -661,6 +663,7 @@ class Table:
         )
         told, types = to_json(changes)
         commit = self._rust.alter(told, types, options=options, known=self._refreshed())
+        warn_of_unheeded(properties_set(changes), stacklevel=2)
         return announced_commit(commit, stacklevel=3)
 
     def _refreshed(self) -> _rust.Snapshot:
