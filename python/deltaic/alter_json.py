@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import cast
 
 from deltaic.alter import AddColumn, Change, ChangeType, MergeSchema, SetProperties

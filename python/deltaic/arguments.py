@@ -92,7 +92,9 @@ def names(name: str, value: object, *, what: str = "names") -> list[str]:
     if isinstance(value, str):
         raise TypeError(f"{name} is a list of {what}: write {name}=[{value!r}]")
     if not isinstance(value, Iterable) or isinstance(value, Mapping):
-        raise TypeError(f"{name} is a list of {what}, not {type(value).__name__}: write {name}=[…]")
+        raise TypeError(
+            f"{name} is a list of {what}, not {type(cast('object', value)).__name__}: write {name}=[…]"
+        )
     return [text(f"each of {name}", one) for one in cast("Iterable[object]", value)]
 
 

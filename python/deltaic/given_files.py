@@ -31,7 +31,9 @@ def files_to_json(files: ArrowStreamExportable | Iterable[Mapping[str, object]])
     """
     # The type says so already; a caller without a type checker gets the sentence.
     if isinstance(files, (str, Mapping)) or not isinstance(files, (ArrowStreamExportable, Iterable)):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise TypeError(f"files is a list of mappings, one a file, not {type(files).__name__}")
+        raise TypeError(
+            f"files is a list of mappings, one a file, not {type(cast('object', files)).__name__}"
+        )
     if isinstance(files, ArrowStreamExportable):
         pyarrow = require("pyarrow", "Transaction.add() of an Arrow table")
         rows = cast("list[Mapping[str, object]]", pyarrow.table(files).to_pylist())

@@ -10,15 +10,15 @@ from deltaic.exceptions import DeltaicWarning
 
 __all__ = ["UNHEEDED", "warn_of_unheeded"]
 
-_COMPACTS_NO_DATA = "deltaic writes as many files as the rows that it is given make, and joins none"
+_COMPACTS_NO_DATA = "it joins no data files"
 
 UNHEEDED: Mapping[str, str] = {
     "delta.autoOptimize": _COMPACTS_NO_DATA,
     "delta.autoOptimize.autoCompact": _COMPACTS_NO_DATA,
     "delta.autoOptimize.optimizeWrite": _COMPACTS_NO_DATA,
-    "delta.compatibility.symlinkFormatManifest.enabled": "deltaic writes no manifests: those that are there grow old",
-    "delta.universalFormat.enabledFormats": "deltaic writes no metadata of other formats beside the log",
-    "delta.writePartitionColumnsToParquet": "deltaic writes partition values into the log, and into no data file",
+    "delta.compatibility.symlinkFormatManifest.enabled": "it writes no manifests, and old ones grow older",
+    "delta.universalFormat.enabledFormats": "it writes no metadata of other formats",
+    "delta.writePartitionColumnsToParquet": "it writes partition values into the log alone",
 }
 """What deltaic does not do, by the property that asks for it."""
 
@@ -34,7 +34,7 @@ def warn_of_unheeded(properties: Iterable[tuple[str, str]], stacklevel: int) -> 
     for key, value in properties:
         name = known.get(key.lower())
         if name is not None and value.strip().lower() not in _UNASKED:
-            told = f"{name} is set for other writers: {UNHEEDED[name]}"
+            told = f"{name} is set for other writers than deltaic: {UNHEEDED[name]}"
             # The table says so already: whoever makes errors of warnings would take it for one that does not.
             with suppress(DeltaicWarning):
                 warnings.warn(told, DeltaicWarning, stacklevel=stacklevel + 1)

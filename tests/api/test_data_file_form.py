@@ -1,4 +1,4 @@
-"""What a table's properties ask of its data files, and that an append obeys; and what it does not, and says so."""
+"""What a table's properties ask of its data files: an append obeys, and says so where it does not."""
 
 from __future__ import annotations
 

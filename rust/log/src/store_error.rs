@@ -285,6 +285,11 @@ pub fn io_error(error: &std::io::Error, path: &str) -> Error {
     {
         return store_error(store, path);
     }
+    let what = if is_full(error.kind()) {
+        FULL.0
+    } else {
+        "the store failed"
+    };
     let hint = match error.kind() {
         std::io::ErrorKind::PermissionDenied | std::io::ErrorKind::ReadOnlyFilesystem => {
             "the folder is read-only for this user: check its rights"
@@ -294,7 +299,7 @@ pub fn io_error(error: &std::io::Error, path: &str) -> Error {
     };
     Error::new(
         ErrorKind::StorageError,
-        format!("the store failed: {}", without_number(&error.to_string())),
+        format!("{what}: {}", without_number(&error.to_string())),
     )
     .with("path", path)
     .hint(hint)
