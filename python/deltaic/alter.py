@@ -181,7 +181,7 @@ class DropNotNull:
 class SetDefault:
     """Gives a column the SQL expression of its default, or takes it with None.
 
-    The table needs the feature ``allowColumnDefaults`` first.
+    The table gets the feature ``allowColumnDefaults`` by it; deltaic does not append to such a table yet.
     """
 
     column: str

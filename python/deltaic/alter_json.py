@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import cast
 
-from deltaic.alter import AddColumn, Change, ChangeType, MergeSchema
+from deltaic.alter import AddColumn, Change, ChangeType, MergeSchema, SetProperties
+from deltaic.arguments import options, text
 from deltaic.capsule import ArrowSchemaExportable
 
-__all__ = ["to_json"]
+__all__ = ["properties_set", "to_json"]
 
 _TEXTS = {"names", "columns"}
 _NUMBERS = {"reader", "writer", "type"}
@@ -42,6 +43,15 @@ def to_json(changes: Sequence[Change]) -> tuple[str, list[ArrowSchemaExportable]
     return json.dumps(told), types
 
 
+def properties_set(changes: Sequence[Change]) -> list[tuple[str, str]]:
+    """The properties that changes set, with their values.
+
+    >>> properties_set([SetProperties({"owner": "fleet"})])
+    [('owner', 'fleet')]
+    """
+    return [pair for change in changes if isinstance(change, SetProperties) for pair in change.values.items()]
+
+
 def _told(change: Change, types: list[ArrowSchemaExportable]) -> dict[str, object]:
     # The type says so already; a caller without a type checker gets the sentence.
     if not isinstance(change, Change):  # pyright: ignore[reportUnnecessaryIsInstance]
@@ -72,8 +82,7 @@ def _checked(change: str, part: str, value: object) -> object:
     if part in _TEXTS:
         if isinstance(value, str) or not isinstance(value, Sequence):
             raise TypeError(f"{part} of {change} is a list of names: write {part}=[…]")
-        texts = cast("Sequence[object]", value)
-        return [_text(change, part, one) for one in texts]
+        return [text(f"{part} of {change}", one) for one in cast("Sequence[object]", value)]
     if part in _NUMBERS:
         if not isinstance(value, int) or isinstance(value, bool):
             raise TypeError(f"{part} of {change} is a whole number, not {_name_of(value)}")
@@ -84,20 +93,13 @@ def _checked(change: str, part: str, value: object) -> object:
         if not isinstance(value, bool):
             raise TypeError(f"{part} of {change} is True or False, not {_name_of(value)}")
         return value
-    return _text(change, part, value)
+    return text(f"{part} of {change}", value)
 
 
 def _texts_by_name(change: str, value: object) -> dict[str, str]:
-    if not isinstance(value, Mapping):
-        raise TypeError(f"values of {change} is a mapping of names to text, not {_name_of(value)}")
-    items = cast("Mapping[object, object]", value).items()
-    return {_text(change, "values", key): _text(change, "values", one) for key, one in items}
-
-
-def _text(change: str, part: str, value: object) -> str:
-    if not isinstance(value, str):
-        raise TypeError(f"{part} of {change} is text, not {_name_of(value)}: put it in quotes")
-    return value
+    if value is None:
+        raise TypeError(f"values of {change} is a mapping of names to text, not NoneType")
+    return options(f"values of {change}", value)
 
 
 def _added(change: AddColumn, types: list[ArrowSchemaExportable]) -> dict[str, object]:

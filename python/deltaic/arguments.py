@@ -5,9 +5,10 @@ from __future__ import annotations
 import operator
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
+from typing import cast
 
-__all__ = ["at_most", "list_of_names", "options", "place", "whole_number"]
+__all__ = ["at_most", "flag", "names", "options", "place", "text", "whole_number"]
 
 
 def whole_number(name: str, value: object) -> int:
@@ -46,18 +47,55 @@ def at_most(name: str, value: object, *, least: int) -> int:
     return min(number, sys.maxsize)
 
 
-def list_of_names(name: str, value: Sequence[str]) -> list[str]:
-    """Names of columns. A text alone would be a list of its letters, and is always a slip.
+def flag(name: str, value: object) -> bool:
+    """A truth value.
 
     Raises:
-        TypeError: It is a text.
+        TypeError: It is something else.
 
-    >>> list_of_names("columns", ("id", "city"))
-    ['id', 'city']
+    >>> flag("upkeep", False)
+    False
+    """
+    if not isinstance(value, bool):
+        raise TypeError(f"{name} is True or False, not {value!r}")
+    return value
+
+
+def text(name: str, value: object) -> str:
+    """Text that can be written down.
+
+    Raises:
+        TypeError: It is something else.
+        ValueError: It holds half of a character.
+
+    >>> text("operation", "WRITE")
+    'WRITE'
+    """
+    if not isinstance(value, str):
+        advice = "" if value is None else ": put it in quotes"
+        raise TypeError(f"{name} is text, not {type(value).__name__}{advice}")
+    if not _is_text(value):
+        raise ValueError(f"{name} is no text that UTF-8 has: {value!a}")
+    return value
+
+
+def names(name: str, value: object, *, what: str = "names") -> list[str]:
+    """A list of texts.
+
+    Raises:
+        TypeError: It is something else, such as one text alone.
+        ValueError: One of them is no text that can be written down.
+
+    >>> names("columns", ("id", "day"))
+    ['id', 'day']
     """
     if isinstance(value, str):
-        raise TypeError(f"{name} is a list of names: write {name}=[{value!r}]")
-    return list(value)
+        raise TypeError(f"{name} is a list of {what}: write {name}=[{value!r}]")
+    if not isinstance(value, Iterable) or isinstance(value, Mapping):
+        raise TypeError(
+            f"{name} is a list of {what}, not {type(cast('object', value)).__name__}: write {name}=[…]"
+        )
+    return [text(f"each of {name}", one) for one in cast("Iterable[object]", value)]
 
 
 def place(name: str, value: str | os.PathLike[str]) -> str:
@@ -88,7 +126,7 @@ def place(name: str, value: str | os.PathLike[str]) -> str:
     return path
 
 
-def options(name: str, value: Mapping[str, str] | None) -> dict[str, str]:
+def options(name: str, value: object) -> dict[str, str]:
     """Settings by name, both text. No value is ever shown: it may be a secret.
 
     Raises:
@@ -100,17 +138,15 @@ def options(name: str, value: Mapping[str, str] | None) -> dict[str, str]:
     """
     if value is None:
         return {}
-    # The type says so already; a caller without a type checker gets the sentence.
-    if not isinstance(value, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
+    if not isinstance(value, Mapping):
         raise TypeError(f"{name} is a mapping of names to text, not {type(value).__name__}")
     found: dict[str, str] = {}
-    for key, setting in value.items():
-        if not isinstance(key, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+    for key, setting in cast("Mapping[object, object]", value).items():
+        if not isinstance(key, str):
             raise TypeError(f"a name in {name} is text, not {type(key).__name__}")
-        if not isinstance(setting, str):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise TypeError(
-                f"the value of {key!r} in {name} is text, not {type(setting).__name__}: put it in quotes"
-            )
+        if not isinstance(setting, str):
+            write = f'write "{str(setting).lower()}"' if isinstance(setting, bool) else "put it in quotes"
+            raise TypeError(f"the value of {key!r} in {name} is text, not {type(setting).__name__}: {write}")
         if not (_is_text(key) and _is_text(setting)):
             raise ValueError(f"{name} holds bytes that are not UTF-8, in the name or the value of {key!a}")
         found[key] = setting

@@ -16,6 +16,16 @@ from deltaic.times import from_millis, shown_millis
 
 __all__ = ["Commit"]
 
+# What was done, of the counts that writers keep: each with its noun and what became of it.
+_COUNTS = (
+    ("numFiles", "file", ""),
+    ("numAddedFiles", "file", " added"),
+    ("numRemovedFiles", "file", " removed"),
+    ("numOutputRows", "row", ""),
+    ("numDeletedRows", "row", " deleted"),
+    ("numUpdatedRows", "row", " updated"),
+)
+
 _ADVICE = "do not repeat the operation (upkeep=False goes without such work behind a commit)"
 
 
@@ -24,6 +34,10 @@ class Commit:
     """One version of a table: what a writing verb did, or an entry of `Table.history`.
 
     What another writer left out of its ``commitInfo`` is None or empty here.
+
+    >>> from datetime import datetime, timezone
+    >>> Commit(3, datetime(2026, 11, 22, 9, tzinfo=timezone.utc), {"operation": "OPTIMIZE"})
+    <deltaic.Commit 3 OPTIMIZE at 2026-11-22 09:00:00 UTC>
     """
 
     version: int
@@ -32,7 +46,7 @@ class Commit:
     timestamp: datetime
     """When it was made, in UTC: the in-commit timestamp where the table has them, else its file's time."""
 
-    info: Mapping[str, Any] = field(default_factory=dict[str, Any], repr=False)
+    info: Mapping[str, Any] = field(default_factory=dict[str, Any])
     """The whole ``commitInfo`` of the log, as it stands there; empty when the commit has none."""
 
     conflicts_resolved: list[str] = field(default_factory=list[str])
@@ -76,6 +90,22 @@ class Commit:
         """Whether the commit only added files and read none."""
         value = self.info.get("isBlindAppend")
         return value if isinstance(value, bool) else None
+
+    def __repr__(self) -> str:
+        """One line: the version, what was done, when, and how much of it."""
+        words = self.operation or ("skipped" if self.skipped else "without an operation")
+        # Another writer's words may be of any length and hold anything.
+        shown = "".join(sign if sign.isprintable() else "\N{REPLACEMENT CHARACTER}" for sign in words[:80])
+        metrics = self.metrics
+        counts = [
+            f"{count:,} {noun}{'' if count == 1 else 's'}{done}"
+            for name, noun, done in _COUNTS
+            if isinstance(count := metrics.get(name), int) and count
+        ]
+        if self.warnings:
+            counts.append(f"{len(self.warnings)} warning{'' if len(self.warnings) == 1 else 's'}")
+        much = f": {', '.join(counts)}" if counts else ""
+        return f"<deltaic.Commit {self.version} {shown} at {self.timestamp:%Y-%m-%d %H:%M:%S %Z}{much}>"
 
 
 def from_rust(rust: _rust.Commit) -> Commit:

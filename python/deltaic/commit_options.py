@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from datetime import timedelta
 from typing import Literal, cast
 
-from deltaic.arguments import at_most
+from deltaic.arguments import at_most, flag
 from deltaic.commit import to_app_transaction, to_commit_info
 
 __all__ = ["Isolation", "time_left", "to_options"]
@@ -43,18 +43,14 @@ def to_options(
     # The type says so already; a caller without a type checker gets the sentence.
     if isolation is not None and not isinstance(isolation, str):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise TypeError(f"isolation is the name of a level, not {type(isolation).__name__}")
-    if not isinstance(row_level, bool):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise TypeError(f"row_level is True or False, not {row_level!r}")
-    if not isinstance(upkeep, bool):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise TypeError(f"upkeep is True or False, not {upkeep!r}")
     return {
         "commit_info": to_commit_info(commit_info),
         "app_transaction": to_app_transaction(app_transaction),
         "max_attempts": at_most("max_attempts", max_attempts, least=1),
         "deadline_ms": None if deadline is None else _to_millis(deadline),
         "isolation": isolation,
-        "row_level": row_level,
-        "upkeep": upkeep,
+        "row_level": flag("row_level", row_level),
+        "upkeep": flag("upkeep", upkeep),
     }
 
 

@@ -7,10 +7,15 @@ from collections.abc import Iterable, Mapping
 from datetime import date, datetime
 from typing import Any, cast
 
+from deltaic.arguments import flag, text, whole_number
 from deltaic.capsule import ArrowStreamExportable
 from deltaic.optional import require
 
 __all__ = ["files_to_json"]
+
+_NEEDED = ("path", "size", "modification_time")
+_KNOWN = (*_NEEDED, "partition_values", "stats", "data_change")
+_MOST = (1 << 63) - 1
 
 
 def files_to_json(files: ArrowStreamExportable | Iterable[Mapping[str, object]]) -> str:
@@ -18,10 +23,17 @@ def files_to_json(files: ArrowStreamExportable | Iterable[Mapping[str, object]])
 
     Raises:
         TypeError: They are no mappings, or a value is of a type that has no place in the log.
+        ValueError: A file lacks what the log needs to know of it, or has what the log has no place for.
 
-    >>> files_to_json([{"path": "a.parquet", "size": 1, "partition_values": {"day": 7}}])
-    '[{"path": "a.parquet", "size": 1, "partition_values": {"day": "7"}}]'
+    >>> file = {"path": "a.parquet", "size": 1, "modification_time": 0, "partition_values": {"day": 7}}
+    >>> files_to_json([file])
+    '[{"path": "a.parquet", "size": 1, "modification_time": 0, "partition_values": {"day": "7"}}]'
     """
+    # The type says so already; a caller without a type checker gets the sentence.
+    if isinstance(files, (str, Mapping)) or not isinstance(files, (ArrowStreamExportable, Iterable)):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise TypeError(
+            f"files is a list of mappings, one a file, not {type(cast('object', files)).__name__}"
+        )
     if isinstance(files, ArrowStreamExportable):
         pyarrow = require("pyarrow", "Transaction.add() of an Arrow table")
         rows = cast("list[Mapping[str, object]]", pyarrow.table(files).to_pylist())
@@ -35,11 +47,35 @@ def _file(row: Mapping[str, object]) -> dict[str, object]:
     if not isinstance(row, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise TypeError(f"a file is a mapping of its path, size and so on, not {type(row).__name__}")
     file = {key: value for key, value in row.items() if value is not None}
-    values = file.get("partition_values", {})
-    # An Arrow map comes as pairs.
-    pairs = dict(cast("Mapping[str, Any]", values))
-    file["partition_values"] = {name: _text(name, value) for name, value in pairs.items()}
+    of = f"the file {file['path']!r}" if "path" in file else "a file to add"
+    for key in _NEEDED:
+        if key not in file:
+            raise ValueError(f"{of} has no {key!r}: each needs {', '.join(_NEEDED)}")
+    for key in file:
+        if key not in _KNOWN:
+            raise ValueError(f"{of} has {key!r}, which is none of {', '.join(_KNOWN)}")
+    for key in ("path", "stats"):
+        if key in file:
+            text(f"{key!r} of {of}", file[key])
+    for key in ("size", "modification_time"):
+        number = whole_number(f"{key!r} of {of}", file[key])
+        if not -_MOST <= number <= _MOST:
+            raise ValueError(f"{key!r} of {of} cannot be {number}: the log has 64 bits for it")
+        file[key] = number
+    if "data_change" in file:
+        flag(f"'data_change' of {of}", file["data_change"])
+    file["partition_values"] = _partition_values(of, file.get("partition_values", {}))
     return file
+
+
+def _partition_values(of: str, values: object) -> dict[str, str | None]:
+    try:
+        # An Arrow map comes as pairs.
+        pairs = dict(cast("Mapping[str, Any]", values))
+    except (TypeError, ValueError):
+        told = f"is a mapping of columns to values, not {type(values).__name__}"
+        raise TypeError(f"'partition_values' of {of} {told}") from None
+    return {text(f"a column of {of}", name): _text(name, value) for name, value in pairs.items()}
 
 
 def _text(name: str, value: object) -> str | None:

@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal
 
 from deltaic import _rust
-from deltaic.arguments import at_most, list_of_names
+from deltaic.arguments import at_most, names
 from deltaic.arrow_table import ArrowTable
 from deltaic.exceptions import CorruptLog, DeltaicWarning
 from deltaic.optional import require
@@ -302,7 +302,7 @@ class Snapshot:
         >>> events.scan(["payload"], variant="json").to_arrow()["payload"].to_pylist()  # doctest: +SKIP
         ['{"user":7,"tags":["a","b"]}', None]
         """
-        wanted = None if columns is None else list_of_names("columns", columns)
+        wanted = None if columns is None else names("columns", columns)
         return Scan(
             self._rust.scan(
                 columns=wanted,

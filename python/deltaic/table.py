@@ -9,8 +9,8 @@ from typing import Literal
 
 from deltaic import _rust
 from deltaic.alter import Change
-from deltaic.alter_json import to_json
-from deltaic.arguments import at_most, list_of_names, options, place
+from deltaic.alter_json import properties_set, to_json
+from deltaic.arguments import at_most, flag, names, options, place, text
 from deltaic.capsule import (
     ArrowArrayExportable,
     ArrowSchemaExportable,
@@ -27,6 +27,7 @@ from deltaic.scan import Scan
 from deltaic.snapshot import Snapshot, announced
 from deltaic.times import to_millis
 from deltaic.transaction import Transaction
+from deltaic.unheeded import warn_of_unheeded
 from deltaic.upkeep import (
     Checkpoint,
     CleanUp,
@@ -132,7 +133,8 @@ class Table:
             partition_by: The columns that data is laid out by, outermost first.
             cluster_by: The columns that files are arranged by, at most four; not beside `partition_by`.
             properties: The table's properties, such as ``{"delta.appendOnly": "true"}``. The table gets the
-                features that they need; ``delta.feature.<name>`` asks for one by name.
+                features that they need; ``delta.feature.<name>`` asks for one by name. Those that ask for
+                what only other writers do are kept, and a `DeltaicWarning` names them.
             name: A name for people.
             description: A description for people.
             constraints: CHECK constraints by name: what must be true in each row, in SQL.
@@ -161,8 +163,6 @@ class Table:
         >>> table.snapshot().metadata.name
         'sales of all shops'
         """
-        partition_by = list_of_names("partition_by", partition_by)
-        cluster_by = list_of_names("cluster_by", cluster_by)
         # The type says so already; a caller without a type checker gets the sentence.
         if not isinstance(schema, ArrowSchemaExportable):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise TypeError(
@@ -171,18 +171,19 @@ class Table:
             )
         made = _open(uri, storage_options).create(
             schema,
-            partition_by=partition_by,
-            cluster_by=cluster_by,
-            properties=dict(properties or {}),
-            name=name,
-            description=description,
-            constraints=dict(constraints or {}),
-            if_exists=if_exists,
+            partition_by=names("partition_by", partition_by),
+            cluster_by=names("cluster_by", cluster_by),
+            properties=options("properties", properties),
+            name=None if name is None else text("name", name),
+            description=None if description is None else text("description", description),
+            constraints=options("constraints", constraints),
+            if_exists=text("if_exists", if_exists),
             commit_info=to_commit_info(commit_info),
-            upkeep=upkeep,
+            upkeep=flag("upkeep", upkeep),
         )
         if made is not None:
             announced_commit(made, stacklevel=3)
+            warn_of_unheeded((properties or {}).items(), stacklevel=2)
         return Table(uri, storage_options=storage_options)
 
     def snapshot(self, version: int | None = None, timestamp: str | datetime | None = None) -> Snapshot:
@@ -255,7 +256,7 @@ class Table:
         >>> changes["id"].to_pylist(), changes["_change_type"].to_pylist()
         ([1, 2], ['insert', 'insert'])
         """
-        wanted = None if columns is None else list_of_names("columns", columns)
+        wanted = None if columns is None else names("columns", columns)
         first_version, first_ms = to_end("start", start, round_up=True)
         last_version, last_ms = (None, None) if end is None else to_end("end", end, round_up=False)
         return Scan(
@@ -351,7 +352,7 @@ class Table:
         >>> print(table.clean_up())
         nothing to delete: nothing has expired
         """
-        return clean_up_from_rust(self._rust.clean_up(dry_run=dry_run))
+        return clean_up_from_rust(self._rust.clean_up(dry_run=flag("dry_run", dry_run)))
 
     def check(
         self, *, deep: bool = False, progress: Callable[[str, int, int], object] | None = None
@@ -505,6 +506,7 @@ class Table:
             row_level=row_level,
             upkeep=upkeep,
         )
+        operation = text("operation", operation)
         rust = self._rust.transaction(self._refreshed(), operation=operation, options=options)
         return Transaction(rust, operation)
 
@@ -591,7 +593,8 @@ class Table:
         does not either: the changes are made anew for the version that won.
 
         Args:
-            changes: What to change, each a value of `deltaic.alter`.
+            changes: What to change, each a value of `deltaic.alter`. Of properties that ask for what only
+                other writers do a `DeltaicWarning` says so.
             commit_info: Your own entries for the commit's provenance.
             max_attempts: How often to try when other writers keep winning.
             app_transaction: The name of your application, and how far it comes with this commit.
@@ -638,6 +641,7 @@ class Table:
         )
         told, types = to_json(changes)
         commit = self._rust.alter(told, types, options=options, known=self._refreshed())
+        warn_of_unheeded(properties_set(changes), stacklevel=2)
         return announced_commit(commit, stacklevel=3)
 
     def _refreshed(self) -> _rust.Snapshot:

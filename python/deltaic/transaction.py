@@ -7,8 +7,8 @@ from types import TracebackType
 
 from deltaic import _rust
 from deltaic.alter import Change, SetProperties
-from deltaic.alter_json import to_json
-from deltaic.arguments import whole_number
+from deltaic.alter_json import properties_set, to_json
+from deltaic.arguments import flag, names, text, whole_number
 from deltaic.arrow_table import ArrowTable
 from deltaic.capsule import ArrowArrayExportable, ArrowStreamExportable, proved_data
 from deltaic.commit import Commit, announced
@@ -17,6 +17,7 @@ from deltaic.given_files import files_to_json
 from deltaic.scan import Scan
 from deltaic.snapshot import Snapshot
 from deltaic.translate import Predicate, to_sql
+from deltaic.unheeded import warn_of_unheeded
 
 __all__ = ["Transaction"]
 
@@ -112,7 +113,7 @@ class Transaction:
         Where another run of it comes further before the commit, the commit is a `ConcurrentTransaction`.
         """
         self._ensure_open()
-        return self._rust.read_app(app_id)
+        return self._rust.read_app(text("app_id", app_id))
 
     def append(self, data: ArrowStreamExportable | ArrowArrayExportable) -> int:
         """Writes rows into data files now, and stages them; how many rows they are.
@@ -180,15 +181,19 @@ class Transaction:
         >>> table.snapshot().metadata.description, table.snapshot().num_rows
         ('one file a day', 2)
         """
+        self._stage_changes(changes)
+
+    def set_properties(self, properties: Mapping[str, str]) -> None:
+        """Stages that properties get values: `alter` with a `deltaic.alter.SetProperties`."""
+        self._stage_changes((SetProperties(properties),))
+
+    def _stage_changes(self, changes: tuple[Change, ...]) -> None:
         self._ensure_open()
         if not changes:
             raise ValueError("alter takes at least one change, such as deltaic.alter.SetName('rides')")
         told, types = to_json(changes)
         self._rust.alter(told, types)
-
-    def set_properties(self, properties: Mapping[str, str]) -> None:
-        """Stages that properties get values: `alter` with a `deltaic.alter.SetProperties`."""
-        self.alter(SetProperties(properties))
+        warn_of_unheeded(properties_set(changes), stacklevel=3)
 
     def remove(self, paths: Iterable[str], *, data_change: bool = True) -> None:
         """Stages that live files go, with all of their rows.
@@ -206,7 +211,8 @@ class Transaction:
         self._ensure_open()
         if isinstance(paths, str):
             raise TypeError(f"paths is a list of paths: write remove([{paths!r}])")
-        self._rust.remove(list(paths), data_change=data_change)
+        listed = names("paths", paths, what="paths")
+        self._rust.remove(listed, data_change=flag("data_change", data_change))
 
     def delete_rows(self, rows: Mapping[str, Iterable[int]]) -> int:
         """Stages that single rows go: their files stay and get deletion vectors.
@@ -228,7 +234,11 @@ class Transaction:
             CorruptData: A deletion vector that the file has is damaged.
         """
         self._ensure_open()
-        named = {path: _positions(path, positions) for path, positions in rows.items()}
+        # The type says so already; a caller without a type checker gets the sentence.
+        if not isinstance(rows, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
+            told = f"not {type(rows).__name__}: write delete_rows({{path: [0, 7]}})"
+            raise TypeError(f"rows is a mapping of paths to positions, {told}")
+        named = {text("a path of rows", path): _positions(path, at) for path, at in rows.items()}
         return self._rust.delete_rows(named)
 
     def __enter__(self) -> Transaction:
@@ -284,6 +294,10 @@ class Transaction:
 
 
 def _positions(path: str, positions: Iterable[int]) -> list[int]:
+    # The type says so already; a caller without a type checker gets the sentence.
+    if isinstance(positions, str) or not isinstance(positions, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance]
+        told = f"not {type(positions).__name__}: write delete_rows({{{path!r}: [0, 7]}})"
+        raise TypeError(f"the rows of {path!r} are a list of positions, {told}")
     found = [whole_number("a position", position) for position in positions]
     lowest = min(found, default=0)
     if lowest < 0 or max(found, default=0) >= 1 << 63:

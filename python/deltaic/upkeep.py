@@ -65,7 +65,7 @@ class DeletedFile:
 class CleanUp:
     """What a cleanup of the log deleted, or would. `str()` gives one line a file."""
 
-    files: list[DeletedFile] = field(repr=False)
+    files: list[DeletedFile]
     """In the order in which they go."""
 
     oldest_version: int | None = None
@@ -74,7 +74,7 @@ class CleanUp:
     kept: str | None = None
     """Why the log is not cut, where it is not."""
 
-    passed_over: list[str] = field(default_factory=list[str], repr=False)
+    passed_over: list[str] = field(default_factory=list[str])
     """What was left although it may have expired, and why."""
 
     @property
@@ -85,11 +85,19 @@ class CleanUp:
     def __str__(self) -> str:
         """One line for all, and one for each file."""
         if not self.files:
+            return self._in_short()
+        lines = [f"  {file.path}  {readable_size(file.size_in_bytes)}  {file.reason}" for file in self.files]
+        return "\n".join([self._in_short(), *lines, *(f"  left: {text}" for text in self.passed_over)])
+
+    def __repr__(self) -> str:
+        return f"<deltaic.CleanUp {self._in_short()}>"
+
+    def _in_short(self) -> str:
+        if not self.files:
             return f"nothing to delete: {self.kept or 'nothing has expired'}"
         cut = "" if self.oldest_version is None else f"; the oldest version is {self.oldest_version}"
-        first = f"{len(self.files):,} files, {readable_size(self.size_in_bytes)}{cut}"
-        lines = [f"  {file.path}  {readable_size(file.size_in_bytes)}  {file.reason}" for file in self.files]
-        return "\n".join([first, *lines, *(f"  left: {text}" for text in self.passed_over)])
+        files = "1 file" if len(self.files) == 1 else f"{len(self.files):,} files"
+        return f"{files}, {readable_size(self.size_in_bytes)}{cut}"
 
 
 def checkpoint_from_rust(rust: _rust.CheckpointWritten) -> Checkpoint:

@@ -267,3 +267,137 @@ def test_another_schema_or_protocol_meanwhile_is_a_conflict(
     assert caught.value.context["version"] == 1
     assert table.snapshot().version == 1
     assert table.snapshot().num_files == 0
+
+
+def not_null(name: str, type_: pa.DataType) -> pa.Field:
+    return pa.field(name, type_, nullable=False)
+
+
+LONG = pa.int64()
+NESTED: dict[str, tuple[pa.DataType, list[Any], str, list[Any]]] = {
+    "an element": (pa.list_(not_null("element", LONG)), [[1, None]], "c.element", [[1], [], None]),
+    "the last element of many": (
+        pa.list_(not_null("element", LONG)),
+        [[1], None, [], [2, None]],
+        "c.element",
+        [[2, 3]],
+    ),
+    "a value": (
+        pa.map_(pa.string(), not_null("value", LONG)),
+        [[("a", 1)], [("b", None)]],
+        "c.value",
+        [[("a", 1)], [], None],
+    ),
+    "an element of an element": (
+        pa.list_(pa.field("element", pa.list_(not_null("element", LONG)))),
+        [[[1], [None]]],
+        "c.element.element",
+        [[[1], None, []]],
+    ),
+    "a field of an element": (
+        pa.list_(pa.field("element", pa.struct([not_null("x", LONG)]))),
+        [[{"x": None}]],
+        "c.element.x",
+        [[{"x": 1}, None]],
+    ),
+}
+"""A column's type, rows of which a part may not be NULL and is, the part, and rows that are right."""
+
+
+def loose(type_: pa.DataType) -> pa.DataType:
+    """The same type where everything may be NULL."""
+    if pa.types.is_map(type_):
+        return pa.map_(type_.key_type, loose(type_.item_type))
+    if pa.types.is_list(type_):
+        return pa.list_(pa.field("item", loose(type_.value_type)))
+    if pa.types.is_struct(type_):
+        return pa.struct([pa.field(field.name, loose(field.type)) for field in type_])
+    return type_
+
+
+@pytest.mark.parametrize("case", NESTED)
+@pytest.mark.parametrize("rest", [0, 1], ids=["whole", "sliced"])
+def test_null_within_a_column_that_forbids_it_is_refused(root: Path, case: str, rest: int) -> None:
+    type_, wrong, field, right = NESTED[case]
+    table = deltaic.Table.create(root, pa.schema([("c", type_)]))
+    free = loose(type_)
+    before = wrong[-1:] * rest  # what a slice leaves out does not count
+    with pytest.raises(deltaic.ConstraintViolation, match="may not be NULL") as caught:
+        table.append(pa.table({"c": pa.array(before + wrong, free)}).slice(rest))
+    assert caught.value.context["field"] == field
+    assert caught.value.hint is not None
+    assert table.snapshot().version == 0
+    table.append(pa.table({"c": pa.array(before + right, free)}).slice(rest))
+    assert table.snapshot().scan().to_arrow()["c"].to_pylist() == right
+
+
+def test_null_behind_a_list_that_is_null_itself_means_nothing(root: Path) -> None:
+    table = deltaic.Table.create(root, pa.schema([("c", pa.list_(not_null("element", LONG)))]))
+    lists = pa.ListArray.from_arrays(
+        pa.array([0, 1, 3, 4], pa.int32()), pa.array([1, None, None, 4]), mask=pa.array([False, True, False])
+    )
+    table.append(pa.table({"c": lists}))
+    assert table.snapshot().scan().to_arrow()["c"].to_pylist() == [[1], None, [4]]
+
+
+EMPTY = pa.struct([])
+
+
+@pytest.mark.parametrize(
+    ("type_", "field"),
+    [
+        (EMPTY, "c"),
+        (pa.struct([("s", EMPTY)]), "c.s"),
+        (pa.list_(EMPTY), "c.element"),
+        (pa.map_(pa.string(), EMPTY), "c.value"),
+    ],
+    ids=str,
+)
+def test_a_struct_without_fields_is_refused_by_name(root: Path, type_: pa.DataType, field: str) -> None:
+    schema = pa.schema([("id", LONG), ("c", type_)])
+    with pytest.raises(deltaic.SchemaMismatch, match=f"{field} is a struct without fields") as caught:
+        deltaic.Table.create(root, schema)
+    assert caught.value.context["field"] == field
+    assert caught.value.hint is not None
+    table = deltaic.Table.create(root, pa.schema([("id", LONG)]))
+    with pytest.raises(deltaic.SchemaMismatch, match="a struct without fields"):
+        table.alter(deltaic.alter.AddColumn("c", type_))
+    assert table.snapshot().version == 0
+
+
+def test_a_table_that_has_a_struct_without_fields_is_not_appended_to(root: Path) -> None:
+    table = deltaic.Table.create(root, pa.schema([("id", LONG), ("c", pa.struct([("x", LONG)]))]))
+    log = root / "_delta_log"
+    first = log / f"{0:020}.json"
+    field = r"{\"name\":\"x\",\"type\":\"long\",\"nullable\":true,\"metadata\":{}}"
+    text = first.read_text()
+    assert field in text
+    for checksum in log.glob("*.crc"):
+        checksum.unlink()
+    first.write_text(text.replace(field, ""))
+    table = deltaic.Table(root)
+    with pytest.raises(deltaic.UnsupportedFeature, match="c is a struct without fields") as caught:
+        table.append(pa.table({"id": [1]}))
+    assert caught.value.context["field"] == "c"
+    assert list(root.rglob("*.parquet")) == []
+
+
+@pytest.mark.parametrize(
+    ("of_table", "given", "what"),
+    [
+        (pa.timestamp("us", "UTC"), pa.array([2**60], pa.timestamp("ms", "UTC")), "microseconds"),
+        (pa.timestamp("us"), pa.array([-(2**60)], pa.timestamp("s")), "microseconds"),
+        (pa.timestamp("us"), pa.array([2**31 - 1], pa.date32()), "microseconds"),
+        (pa.date32(), pa.array([2**36 * 86_400_000], pa.date64()), "days"),
+    ],
+    ids=str,
+)
+def test_a_time_that_is_too_far_away_does_not_fit(
+    root: Path, of_table: pa.DataType, given: pa.Array, what: str
+) -> None:
+    table = deltaic.Table.create(root, pa.schema([("c", of_table)]))
+    with pytest.raises(deltaic.SchemaMismatch, match=f"in the column c is too far away.*counts {what}") as e:
+        table.append(pa.table({"c": given}))
+    assert e.value.context["field"] == "c"
+    assert e.value.hint is not None
+    assert table.snapshot().version == 0

@@ -99,3 +99,200 @@ def test_a_path_that_is_not_text_is_said_to_be_none(call: str, tmp_path: Path) -
     for wrong in (b"bytes", 5, None):
         with pytest.raises(TypeError, match=f"{name} is a path or a URI .* not {type(wrong).__name__}"):
             PLACES[call](wrong)
+
+
+ID = pa.schema([("id", pa.int64()), ("l", pa.list_(pa.int64()))])
+HALF = "\ud800"
+
+
+def create(**options: Any) -> Callable[[deltaic.Table], object]:
+    return lambda table: deltaic.Table.create(f"{table.uri}new", ID, **options)
+
+
+def staged(call: Callable[[deltaic.Transaction], object]) -> Callable[[deltaic.Table], object]:
+    def within(table: deltaic.Table) -> None:
+        with table.transaction() as tx:
+            call(tx)
+
+    return within
+
+
+def given(**more: object) -> Callable[[deltaic.Table], object]:
+    file: dict[str, object] = {"path": "a.parquet", "size": 1, "modification_time": 0, **more}
+    return staged(lambda tx: tx.add([{key: value for key, value in file.items() if value is not ...}]))
+
+
+WRONG: dict[str, tuple[Callable[[deltaic.Table], object], type[Exception], str]] = {
+    "a property of another type": (
+        create(properties={"delta.appendOnly": True}),
+        TypeError,
+        """the value of 'delta.appendOnly' in properties is text, not bool: write "true\"""",
+    ),
+    "a number of a property": (
+        create(properties={"delta.checkpointInterval": 10}),
+        TypeError,
+        "the value of 'delta.checkpointInterval' in properties is text, not int: put it in quotes",
+    ),
+    "properties": (create(properties="x"), TypeError, "properties is a mapping of names to text, not str"),
+    "half a character": (create(properties={"owner": HALF}), ValueError, "properties holds bytes"),
+    "constraints of another type": (
+        create(constraints={"c": 1}),
+        TypeError,
+        "the value of 'c' in constraints is text, not int: put it in quotes",
+    ),
+    "constraints": (
+        create(constraints=["id>0"]),
+        TypeError,
+        "constraints is a mapping of names to text, not list",
+    ),
+    "partitions of another type": (
+        create(partition_by=[1]),
+        TypeError,
+        "each of partition_by is text, not int: put it in quotes",
+    ),
+    "no partitions": (create(partition_by=None), TypeError, "partition_by is a list of names, not NoneType"),
+    "one partition": (create(partition_by="id"), TypeError, "write partition_by=['id']"),
+    "clustering": (create(cluster_by={"id": 1}), TypeError, "cluster_by is a list of names, not dict"),
+    "a list to partition by": (
+        create(partition_by=["l"]),
+        ValueError,
+        "a table cannot be partitioned by l, a array<long>",
+    ),
+    "name": (create(name=5), TypeError, "name is text, not int: put it in quotes"),
+    "half a name": (create(name=HALF), ValueError, "name is no text that UTF-8 has"),
+    "description": (create(description=b"x"), TypeError, "description is text, not bytes: put it in quotes"),
+    "if_exists": (create(if_exists=None), TypeError, "if_exists is text, not NoneType"),
+    "if_exists in words": (create(if_exists="maybe"), ValueError, 'if_exists is "maybe"'),
+    "upkeep of create": (create(upkeep="no"), TypeError, "upkeep is True or False, not 'no'"),
+    "upkeep of append": (
+        lambda table: table.append(ROW, upkeep="no"),  # type: ignore[arg-type]
+        TypeError,
+        "upkeep is True or False, not 'no'",
+    ),
+    "a type for a schema": (
+        lambda table: deltaic.Table.create(f"{table.uri}new", pa.int64()),
+        TypeError,
+        "a schema describes columns, such as pyarrow.schema(…) does, and this is the type Int64 alone",
+    ),
+    "dry_run": (
+        lambda table: table.clean_up(dry_run="no"),  # type: ignore[arg-type]
+        TypeError,
+        "dry_run is True or False, not 'no'",
+    ),
+    "operation": (
+        lambda table: table.transaction(operation=1),  # type: ignore[arg-type]
+        TypeError,
+        "operation is text, not int: put it in quotes",
+    ),
+    "a path to remove": (
+        staged(lambda tx: tx.remove([1])),  # type: ignore[list-item]
+        TypeError,
+        "each of paths is text, not int: put it in quotes",
+    ),
+    "paths to remove": (
+        staged(lambda tx: tx.remove(1)),  # type: ignore[arg-type]
+        TypeError,
+        "paths is a list of paths, not int",
+    ),
+    "data_change": (
+        staged(lambda tx: tx.remove([], data_change=0)),  # type: ignore[arg-type]
+        TypeError,
+        "data_change is True or False, not 0",
+    ),
+    "rows": (
+        staged(lambda tx: tx.delete_rows(["x"])),  # type: ignore[arg-type]
+        TypeError,
+        "rows is a mapping of paths to positions, not list: write delete_rows({path: [0, 7]})",
+    ),
+    "positions": (
+        staged(lambda tx: tx.delete_rows({"p": 0})),  # type: ignore[dict-item]
+        TypeError,
+        "the rows of 'p' are a list of positions, not int: write delete_rows({'p': [0, 7]})",
+    ),
+    "a path of rows": (
+        staged(lambda tx: tx.delete_rows({1: [0]})),  # type: ignore[dict-item]
+        TypeError,
+        "a path of rows is text, not int",
+    ),
+    "an application": (
+        staged(lambda tx: tx.read_app(1)),  # type: ignore[arg-type]
+        TypeError,
+        "app_id is text, not int",
+    ),
+    "no file": (staged(lambda tx: tx.add([{}])), ValueError, "a file to add has no 'path': each needs path"),
+    "a file of another type": (
+        staged(lambda tx: tx.add(["a.parquet"])),  # type: ignore[list-item]
+        TypeError,
+        "a file is a mapping of its path, size and so on, not str",
+    ),
+    "one file": (
+        staged(lambda tx: tx.add({"path": "a"})),  # type: ignore[dict-item]
+        TypeError,
+        "files is a list of mappings, one a file, not dict",
+    ),
+    "files": (
+        staged(lambda tx: tx.add(5)),  # type: ignore[arg-type]
+        TypeError,
+        "files is a list of mappings, one a file, not int",
+    ),
+    "a file without its size": (given(size=...), ValueError, "the file 'a.parquet' has no 'size'"),
+    "a file without its time": (given(modification_time=None), ValueError, "has no 'modification_time'"),
+    "a file with more": (given(siez=1), ValueError, "the file 'a.parquet' has 'siez', which is none of path"),
+    "a size in text": (given(size="1"), TypeError, "'size' of the file 'a.parquet' is a whole number"),
+    "a size of many bits": (given(size=2**63), ValueError, "'size' of the file 'a.parquet' cannot be"),
+    "statistics": (given(stats={}), TypeError, "'stats' of the file 'a.parquet' is text, not dict"),
+    "a change of data": (given(data_change=1), TypeError, "'data_change' of the file 'a.parquet' is True or"),
+    "partition values": (
+        given(partition_values=["x"]),
+        TypeError,
+        "'partition_values' of the file 'a.parquet' is a mapping of columns to values, not list",
+    ),
+    "a path that leads out": (
+        given(path="../x"),
+        deltaic.PathEscape,
+        'the file "../x" cannot be added: its path leads out of the table\'s folder, it climbs out with ..',
+    ),
+    "a path of another store": (
+        given(path="s3://bucket/x"),
+        deltaic.PathEscape,
+        "leads out of the table's folder, it names another store",
+    ),
+    "half a name to set": (
+        lambda table: table.alter(deltaic.alter.SetName(HALF)),
+        ValueError,
+        "name of SetName is no text that UTF-8 has: '\\ud800'",
+    ),
+    "a property to set": (
+        lambda table: table.alter(deltaic.alter.SetProperties({"delta.appendOnly": True})),  # type: ignore[dict-item]
+        TypeError,
+        """the value of 'delta.appendOnly' in values of SetProperties is text, not bool: write "true\"""",
+    ),
+    "properties to set": (
+        staged(lambda tx: tx.set_properties(None)),  # type: ignore[arg-type]
+        TypeError,
+        "values of SetProperties is a mapping of names to text, not NoneType",
+    ),
+    "a default": (
+        lambda table: table.alter(deltaic.alter.SetDefault("id", "foo(")),
+        deltaic.InvalidPredicate,
+        "the default cannot be read: it ends where",
+    ),
+    "a domain": (
+        lambda table: table.alter(deltaic.alter.RemoveDomain("q")),
+        ValueError,
+        "hint: snapshot.domain_metadata tells which there are",
+    ),
+}
+"""Calls with an argument that is wrong: what they raise, and what it says."""
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_a_wrong_argument_is_named(numbers: deltaic.Table, root: Path, case: str) -> None:
+    call, error, says = WRONG[case]
+    with pytest.raises(error) as caught:
+        call(numbers)
+    assert says in str(caught.value)
+    assert "line 1" not in str(caught.value) or case == "a default"
+    assert "backup" not in str(caught.value)
+    assert numbers.snapshot().version == 2
+    assert not (root / "new").exists()

@@ -5,6 +5,8 @@ from __future__ import annotations
 import copy
 import dataclasses
 import pickle
+import re
+from datetime import datetime, timezone
 from pathlib import Path
 
 import pyarrow as pa
@@ -76,3 +78,49 @@ def test_a_commit_by_another_writer_may_say_little_or_much(numbers: deltaic.Tabl
 def test_there_must_be_a_table(tmp_path: Path) -> None:
     with pytest.raises(deltaic.TableNotFound):
         deltaic.Table(tmp_path / "nothing").history()
+
+
+NINE = datetime(2026, 11, 22, 9, tzinfo=timezone.utc)
+
+
+@pytest.mark.parametrize(
+    ("commit", "shown"),
+    [
+        (
+            deltaic.Commit(
+                3,
+                NINE,
+                {"operation": "WRITE", "operationMetrics": {"numFiles": "1", "numOutputRows": "3000"}},
+            ),
+            "<deltaic.Commit 3 WRITE at 2026-11-22 09:00:00 UTC: 1 file, 3,000 rows>",
+        ),
+        (
+            deltaic.Commit(
+                4,
+                NINE,
+                {
+                    "operation": "DELETE",
+                    "operationMetrics": {"numAddedFiles": 0, "numRemovedFiles": 2, "numDeletedRows": "1"},
+                },
+                warnings=("no checkpoint",),
+            ),
+            "<deltaic.Commit 4 DELETE at 2026-11-22 09:00:00 UTC: 2 files removed, 1 row deleted, 1 warning>",
+        ),
+        (deltaic.Commit(5, NINE, skipped=True), "<deltaic.Commit 5 skipped at 2026-11-22 09:00:00 UTC>"),
+        (deltaic.Commit(6, NINE), "<deltaic.Commit 6 without an operation at 2026-11-22 09:00:00 UTC>"),
+        (
+            deltaic.Commit(
+                7, NINE, {"operation": "a\x1b\n" + "x" * 99, "operationMetrics": {"numFiles": "x"}}
+            ),
+            f"<deltaic.Commit 7 a\ufffd\ufffd{'x' * 77} at 2026-11-22 09:00:00 UTC>",
+        ),
+    ],
+)
+def test_a_commit_shows_itself_in_a_line(commit: deltaic.Commit, shown: str) -> None:
+    assert repr(commit) == shown
+
+
+def test_a_commit_that_was_made_shows_what_came(numbers: deltaic.Table) -> None:
+    assert re.fullmatch(
+        r"<deltaic\.Commit 2 WRITE at [-0-9]{10} [:0-9]{8} UTC: 1 file, 3 rows>", repr(numbers.history()[0])
+    )

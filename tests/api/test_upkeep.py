@@ -85,6 +85,8 @@ def test_what_has_expired_goes_and_what_can_be_read_stays(numbers: deltaic.Table
     expired = [f"{version:020}.{kind}" for version in range(2) for kind in ("crc", "json")]
     assert sorted(Path(file.path).name for file in done.files) == expired
     assert "4 files" in str(done)
+    assert repr(done) == f"<deltaic.CleanUp {str(done).splitlines()[0]}>"
+    assert repr(numbers.clean_up()) == "<deltaic.CleanUp nothing to delete: nothing has expired>"
     assert not commit_file(root, 0).exists()
     assert checkpoint.exists()
     assert rows_of(numbers) == before

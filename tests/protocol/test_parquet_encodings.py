@@ -174,16 +174,6 @@ def test_the_property_for_codecs_is_for_writers(tmp_path: Path, codec: str) -> N
     assert deltaic.Table(table.root).snapshot().scan().to_arrow()["id"].to_pylist() == [1, 2]
 
 
-@pytest.mark.xfail(strict=True, reason="an append packs with zstd whatever the table asks for")
-def test_an_append_packs_as_the_table_asks(tmp_path: Path) -> None:
-    """protocol: beyond:parquet.1."""
-    properties = {"delta.parquet.compression.codec": "gzip"}
-    table = deltaic.Table.create(tmp_path / "t", ids().schema, properties=properties)
-    table.append(ids(1))
-    [path] = (tmp_path / "t").glob("*.parquet")
-    assert pq.read_metadata(path).row_group(0).column(0).compression == "GZIP"
-
-
 def test_a_file_without_row_groups_and_one_with_empty_ones(tmp_path: Path) -> None:
     table = HandmadeTable(tmp_path / "t")
     files = [table.data(f"{at}.parquet", ids()) for at in range(2)]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -75,3 +77,24 @@ def test_the_command_line_says_which_promise_is_broken(
     assert main(["probe", "s3://tables/t", "--json", *given]) == 0
     said = json.loads(capsys.readouterr().out)
     assert (said["safe"], set(said["promises"].values()), said["error"]) == (True, {"kept"}, None)
+
+
+WITHOUT_ROOM = """
+import resource, sys, deltaic
+resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+try:
+    deltaic.probe_store(sys.argv[1])
+except deltaic.StorageError:
+    print("told")
+"""
+
+
+@pytest.mark.parametrize("below", ["", "new/place"])
+def test_a_disk_without_room_keeps_nothing(tmp_path: Path, below: str) -> None:
+    """Folders can be made where no byte can be written, and no listing shows them."""
+    place = str(tmp_path / below)
+    ran = subprocess.run(
+        [sys.executable, "-c", WITHOUT_ROOM, place], capture_output=True, text=True, check=False
+    )
+    assert (ran.stdout, ran.stderr) == ("told\n", "")
+    assert list(tmp_path.iterdir()) == []

@@ -127,6 +127,7 @@ impl Cause {
                 "permission denied",
                 "check the credentials and the rights they have: reading, listing and, for writers, putting",
             )),
+            (_, Some(507)) => Some(FULL),
             (_, Some(_)) => None,
             _ if says(&["certificate"]) => Some((
                 "the store's certificate is not trusted",
@@ -170,6 +171,8 @@ fn shortened(text: &str) -> String {
     text.trim().to_owned()
 }
 
+const FULL: (&str, &str) = ("the store is full", "make room on the store, and try again");
+
 const PERMISSION_DENIED: (&str, &str) = (
     "permission denied",
     "check the rights of the user or the credentials",
@@ -191,6 +194,7 @@ pub fn store_error(error: &object_store::Error, path: &str) -> Error {
         ),
         (None, E::PermissionDenied { .. } | E::Unauthenticated { .. }) => PERMISSION_DENIED,
         (None, _) if io_kind(error) == Some(std::io::ErrorKind::PermissionDenied) => PERMISSION_DENIED,
+        (None, _) if io_kind(error).is_some_and(is_full) => FULL,
         (None, E::NotSupported { .. } | E::NotImplemented { .. }) => {
             ("the store cannot do this", "use another store")
         }
@@ -265,6 +269,13 @@ fn io_kind(error: &object_store::Error) -> Option<std::io::ErrorKind> {
     None
 }
 
+fn is_full(kind: std::io::ErrorKind) -> bool {
+    matches!(
+        kind,
+        std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded
+    )
+}
+
 /// An operating system's failure at a path.
 #[must_use]
 pub fn io_error(error: &std::io::Error, path: &str) -> Error {
@@ -274,16 +285,21 @@ pub fn io_error(error: &std::io::Error, path: &str) -> Error {
     {
         return store_error(store, path);
     }
+    let what = if is_full(error.kind()) {
+        FULL.0
+    } else {
+        "the store failed"
+    };
     let hint = match error.kind() {
         std::io::ErrorKind::PermissionDenied | std::io::ErrorKind::ReadOnlyFilesystem => {
             "the folder is read-only for this user: check its rights"
         }
-        std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded => "make room on the store",
+        kind if is_full(kind) => FULL.1,
         _ => "check that the place can be reached and written",
     };
     Error::new(
         ErrorKind::StorageError,
-        format!("the store failed: {}", without_number(&error.to_string())),
+        format!("{what}: {}", without_number(&error.to_string())),
     )
     .with("path", path)
     .hint(hint)
@@ -322,6 +338,31 @@ mod tests {
                 "{cause}"
             );
             assert_eq!(cause.status, Some(500));
+        }
+    }
+
+    #[test]
+    fn where_a_disk_is_full_room_is_to_be_made() {
+        for kind in [std::io::ErrorKind::StorageFull, std::io::ErrorKind::QuotaExceeded] {
+            let store = object_store::Error::Generic {
+                store: "LocalFileSystem",
+                source: Box::new(std::io::Error::from(kind)),
+            };
+            let wrapped = object_store::Error::Generic {
+                store: "LocalFileSystem",
+                source: Box::new(std::io::Error::from(kind)),
+            };
+            for error in [
+                store_error(&store, "part-0.parquet"),
+                io_error(&std::io::Error::other(wrapped), "part-0.parquet"),
+                io_error(&std::io::Error::from(kind), "part-0.parquet"),
+            ] {
+                assert_eq!(
+                    error.hint_text(),
+                    Some("make room on the store, and try again"),
+                    "{error}"
+                );
+            }
         }
     }
 

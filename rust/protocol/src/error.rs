@@ -177,6 +177,13 @@ impl Error {
         self
     }
 
+    /// Says what is wrong in other words.
+    #[must_use]
+    pub fn reworded(mut self, change: impl FnOnce(&str) -> String) -> Self {
+        self.0.message = change(&self.0.message);
+        self
+    }
+
     /// Says what the user can do.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {

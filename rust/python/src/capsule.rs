@@ -144,6 +144,13 @@ fn import_schema(capsule: &Bound<'_, PyCapsule>) -> PyResult<Schema> {
     let pointer = capsule.pointer_checked(Some(SCHEMA))?.cast::<FFI_ArrowSchema>();
     // SAFETY: the name proves what the pointer points to; it is only read, and the capsule outlives the reading.
     let schema = unsafe { pointer.as_ref() };
+    let field = Field::try_from(schema).map_err(not_batches)?;
+    if !matches!(field.data_type(), DataType::Struct(_)) {
+        return Err(PyTypeError::new_err(format!(
+            "a schema describes columns, such as pyarrow.schema(…) does, and this is the type {} alone",
+            field.data_type()
+        )));
+    }
     Schema::try_from(schema).map_err(not_batches)
 }
 

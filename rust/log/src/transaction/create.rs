@@ -224,7 +224,10 @@ fn metadata_of(table: &NewTable) -> Result<Metadata> {
                 | DataType::Array(_)
                 | DataType::Map(_)
                 | DataType::Unknown(_) => {
-                    return wrong(format!("a table cannot be partitioned by a {}", field.data_type));
+                    let message = format!("a table cannot be partitioned by {column}, a {}", field.data_type);
+                    return Err(Error::new(ErrorKind::InvalidArgument, message)
+                        .with("field", column.as_str())
+                        .hint("partition it by columns of a single value, such as text, numbers or dates"));
                 }
                 DataType::Primitive(_) => {}
             },

@@ -25,7 +25,7 @@ pub(super) fn remove(form: &mut Form, domain: &str) -> Result<()> {
             ErrorKind::InvalidArgument,
             format!("the table has no domain {domain:?}"),
         )
-        .hint(near.unwrap_or_else(|| "snapshot.domains tells which there are".to_owned())));
+        .hint(near.unwrap_or_else(|| "snapshot.domain_metadata tells which there are".to_owned())));
     }
     form.remove_domain(domain);
     Ok(())

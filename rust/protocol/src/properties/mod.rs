@@ -3,6 +3,7 @@
 //! A value that does not parse leaves the table readable; the operation that needs the property says so.
 
 mod consequences;
+mod data_files;
 mod documented;
 mod indexed_columns;
 mod interval;
@@ -11,6 +12,7 @@ mod set;
 mod values;
 
 pub(crate) use consequences::follow;
+pub use data_files::{Codec, DataFileForm, data_file_form};
 pub use documented::{PROPERTIES, Property, PropertyType, SetBy, boolean, documented, integer, text};
 pub(crate) use indexed_columns::follow_column;
 pub use indexed_columns::{IndexedColumns, indexed_columns};

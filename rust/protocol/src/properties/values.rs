@@ -1,6 +1,7 @@
 //! What a user's text for a property becomes: the value as every reader understands it, or a refusal that says what it
 //! can be.
 
+use super::data_files::{CODECS, MOST_PREFIX, bytes_of, codec_of, is_second_version};
 use super::documented::{Property, PropertyType};
 use super::interval_ms;
 use super::set::wrong;
@@ -8,19 +9,6 @@ use crate::Result;
 use crate::change::Form;
 use crate::schema::ColumnName;
 use crate::schema::evolution::find;
-
-/// Codecs that a table can ask its writers for.
-const CODECS: &[&str] = &[
-    "uncompressed",
-    "none",
-    "snappy",
-    "gzip",
-    "lzo",
-    "brotli",
-    "lz4",
-    "lz4_raw",
-    "zstd",
-];
 
 /// A value as every reader understands it.
 pub(super) fn canonical(property: &Property, value: &str) -> Result<String> {
@@ -59,25 +47,27 @@ pub(super) fn canonical(property: &Property, value: &str) -> Result<String> {
 /// What a text must be beyond a text.
 pub(super) fn check(form: &Form, property: &Property, value: &str) -> Result<()> {
     let name = property.name;
+    let cannot = |hint: &str| {
+        Err(wrong(
+            name,
+            format!("the property {name} cannot be {value:?}"),
+            hint,
+        ))
+    };
     match name {
-        "delta.parquet.format.version" => {
-            let mut parts = value.split('.');
-            let numbers = value.split('.').all(|part| part.parse::<u32>().is_ok());
-            let major = parts.next();
-            if value == "1.0.0" || (numbers && major == Some("2") && parts.count() == 2) {
-                return Ok(());
-            }
-            let message = format!("the property {name} cannot be {value:?}");
-            Err(wrong(
-                name,
-                message,
-                "it can be 1.0.0, or 2.MINOR.PATCH such as 2.12.0",
-            ))
+        "delta.parquet.format.version" if is_second_version(value).is_none() => {
+            cannot("it can be 1.0.0, or 2.MINOR.PATCH such as 2.12.0")
         }
-        "delta.parquet.compression.codec" if !CODECS.contains(&value.to_ascii_lowercase().as_str()) => {
-            let message = format!("the property {name} cannot be {value:?}");
-            Err(wrong(name, message, &format!("it can be {}", CODECS.join(", "))))
+        "delta.parquet.compression.codec" if codec_of(value).is_none() => {
+            let names: Vec<&str> = CODECS.iter().map(|(name, _)| *name).collect();
+            cannot(&format!("it can be {}", names.join(", ")))
         }
+        "delta.targetFileSize" if bytes_of(value).is_none() => {
+            cannot("it can be a number of bytes, or a size such as 100mb or 1gb")
+        }
+        "delta.randomPrefixLength" if value.parse().is_ok_and(|length: i64| length > MOST_PREFIX) => cannot(
+            &format!("the name of a folder has at most {MOST_PREFIX} characters"),
+        ),
         "delta.dataSkippingStatsColumns" => {
             let schema = form.schema()?;
             for text in value.split(',').map(str::trim).filter(|text| !text.is_empty()) {

@@ -217,6 +217,13 @@ fn type_from_arrow(arrow: &ArrowType, path: &str) -> Result<DataType> {
         },
         ArrowType::Dictionary(_, value) => return type_from_arrow(value, path),
         ArrowType::RunEndEncoded(_, value) => return type_from_arrow(value.data_type(), path),
+        ArrowType::Struct(fields) if fields.is_empty() => {
+            return Err(mismatch(
+                path,
+                format!("{path} is a struct without fields, which Parquet does not have"),
+            )
+            .hint("give the struct a field, or leave it out"));
+        }
         ArrowType::Struct(fields) => return fields_from_arrow(fields, path).map(DataType::Struct),
         ArrowType::List(element)
         | ArrowType::LargeList(element)

@@ -2,35 +2,35 @@
 //!
 //! Protocol: *Per-file Statistics*.
 
-/// How many characters of a text statistics keep.
+/// How many characters of a text statistics keep, where a table does not say.
 pub const STRING_PREFIX: usize = 32;
 
-/// The smallest value that statistics give for a text: its first characters.
+/// The smallest value that statistics give for a text: its first `prefix` characters.
 ///
 /// ```
 /// use deltaic_protocol::statistics::lower_bound;
-/// assert_eq!(lower_bound("short"), "short");
-/// assert_eq!(lower_bound(&"x".repeat(40)).len(), 32);
+/// assert_eq!(lower_bound("short", 32), "short");
+/// assert_eq!(lower_bound(&"x".repeat(40), 32).len(), 32);
 /// ```
 #[must_use]
-pub fn lower_bound(text: &str) -> &str {
-    match text.char_indices().nth(STRING_PREFIX) {
+pub fn lower_bound(text: &str, prefix: usize) -> &str {
+    match text.char_indices().nth(prefix) {
         Some((cut, _)) => text.get(..cut).unwrap_or(text),
         None => text,
     }
 }
 
-/// The largest value that statistics give for a text: its first characters and one that is above whatever was
+/// The largest value that statistics give for a text: its first `prefix` characters and one that is above whatever was
 /// cut off. None when no such text exists.
 ///
 /// ```
 /// use deltaic_protocol::statistics::upper_bound;
-/// assert_eq!(upper_bound("short").as_deref(), Some("short"));
-/// assert!(upper_bound(&"x".repeat(40)).is_some_and(|bound| bound > "x".repeat(40)));
+/// assert_eq!(upper_bound("short", 32).as_deref(), Some("short"));
+/// assert!(upper_bound(&"x".repeat(40), 32).is_some_and(|bound| bound > "x".repeat(40)));
 /// ```
 #[must_use]
-pub fn upper_bound(text: &str) -> Option<String> {
-    let kept = lower_bound(text);
+pub fn upper_bound(text: &str, prefix: usize) -> Option<String> {
+    let kept = lower_bound(text, prefix);
     let Some(next) = text.get(kept.len()..).and_then(|rest| rest.chars().next()) else {
         return Some(kept.to_owned());
     };
@@ -48,11 +48,14 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn bounds_hold(text in "\\PC{0,60}|[a-z\u{7F}-\u{80}\u{FFFF}-\u{10FFFF}]{0,60}") {
-            proptest::prop_assert!(lower_bound(&text) <= text.as_str());
-            if let Some(bound) = upper_bound(&text) {
+        fn bounds_hold(
+            text in "\\PC{0,60}|[a-z\u{7F}-\u{80}\u{FFFF}-\u{10FFFF}]{0,60}",
+            prefix in proptest::prop_oneof![proptest::strategy::Just(STRING_PREFIX), 0usize..70],
+        ) {
+            proptest::prop_assert!(lower_bound(&text, prefix) <= text.as_str());
+            if let Some(bound) = upper_bound(&text, prefix) {
                 proptest::prop_assert!(bound.as_str() >= text.as_str());
-                proptest::prop_assert!(bound.chars().count() <= STRING_PREFIX + 1);
+                proptest::prop_assert!(bound.chars().count() <= prefix + 1);
             }
         }
     }

@@ -151,7 +151,9 @@ impl TableTransaction {
 
 /// The file is there, with the size that was told.
 async fn look(location: Arc<TableLocation>, file: GivenFile) -> Result<()> {
-    let path = location.resolve(&file.path)?;
+    let path = location
+        .resolve(&file.path)
+        .map_err(|error| file.outside(&error))?;
     match location.store().head(&path).await {
         Ok(found) if i64::try_from(found.size) == Ok(file.size) => Ok(()),
         Ok(found) => Err(file.wrong(&format!("it has {} bytes, not {}", found.size, file.size))),
@@ -161,6 +163,19 @@ async fn look(location: Arc<TableLocation>, file: GivenFile) -> Result<()> {
 }
 
 impl GivenFile {
+    /// What the log's reader says of a path of the log, said of one that was given.
+    fn outside(&self, error: &Error) -> Error {
+        let why = error.what().rsplit(": ").next().unwrap_or_default();
+        let said = self.wrong(&format!("its path leads out of the table's folder, {why}"));
+        match error.kind() {
+            ErrorKind::PathEscape => Error::new(ErrorKind::PathEscape, said.what())
+                .with("path", self.path.as_str())
+                .hint("give the path of a file below the table's root, relative to it"),
+            ErrorKind::CorruptLog => self.wrong(error.what()),
+            _ => error.clone(),
+        }
+    }
+
     fn wrong(&self, what: &str) -> Error {
         Error::new(
             ErrorKind::InvalidArgument,

@@ -7,10 +7,13 @@ use arrow_array::types::TimestampNanosecondType;
 use arrow_array::{
     Array, ArrayRef, ListArray, MapArray, RecordBatch, RecordBatchOptions, StructArray, new_null_array,
 };
+use arrow_buffer::NullBuffer;
 use arrow_schema::{ArrowError, DataType as ArrowType, Field, Schema, SchemaRef, TimeUnit};
 use deltaic_protocol::error::nearest;
 use deltaic_protocol::schema::{DataType, PrimitiveType, StructField, StructType};
 use deltaic_protocol::{Error, ErrorKind, Result};
+
+use super::not_null::{counting_within, ensure_present, is_null};
 
 /// A stream's schema, proved to fit a table's.
 #[derive(Debug)]
@@ -26,7 +29,7 @@ impl Incoming {
     /// converts without loss, and no column that must have values is missing. Else a `SchemaMismatch` that names
     /// the column.
     pub fn try_new(incoming: &Schema, table: &Arc<StructType>) -> Result<Self> {
-        refuse_variants(table)?;
+        refuse_unwritable(table)?;
         let mut sources = vec![None; table.fields.len()];
         for (index, field) in incoming.fields().iter().enumerate() {
             let target = table
@@ -106,22 +109,29 @@ impl Incoming {
     }
 }
 
-/// A table can have variants without the feature that the gate goes by.
-fn refuse_variants(table: &StructType) -> Result<()> {
-    let mut found = None;
+/// A table can have variants without the feature that the gate goes by, and structs that Parquet does not have.
+fn refuse_unwritable(table: &StructType) -> Result<()> {
+    let mut found = Ok(());
     table.for_each_part(&mut |path, part| {
-        if part.as_primitive() == Some(PrimitiveType::Variant) && found.is_none() {
-            found = Some(path.to_owned());
+        let refused = match part {
+            DataType::Primitive(PrimitiveType::Variant) => Error::new(
+                ErrorKind::UnsupportedFeature,
+                format!("the column {path} is a variant, and variants are not written yet"),
+            )
+            .with("feature", "variantType"),
+            DataType::Struct(fields) if fields.fields.is_empty() => Error::new(
+                ErrorKind::UnsupportedFeature,
+                format!("{path} is a struct without fields, which Parquet does not have"),
+            )
+            .with("feature", "struct<>")
+            .hint("add a field to the struct first, or drop it"),
+            _ => return,
+        };
+        if found.is_ok() {
+            found = Err(refused.with("field", path));
         }
     });
-    found.map_or(Ok(()), |path| {
-        Err(Error::new(
-            ErrorKind::UnsupportedFeature,
-            format!("the column {path} is a variant, and variants are not written yet"),
-        )
-        .with("feature", "variantType")
-        .with("field", path))
-    })
+    found
 }
 
 fn mismatch(path: &str, message: impl Into<String>) -> Error {
@@ -261,33 +271,37 @@ fn loses_nothing(from: &ArrowType, to: PrimitiveType) -> bool {
 }
 
 fn convert_field(array: &ArrayRef, column: &StructField, path: &str) -> Result<ArrayRef> {
-    let converted = convert(array, &column.data_type, path)?;
+    let converted = convert(array, &column.data_type, path, None)?;
     if !column.nullable && converted.logical_null_count() > 0 {
-        return Err(Error::new(
-            ErrorKind::ConstraintViolation,
+        return Err(is_null(
             format!("the column {path} may not be NULL, and a row is"),
-        )
-        .with("field", path)
-        .hint("fill or drop the rows without a value"));
+            path,
+        ));
     }
     Ok(converted)
 }
 
-fn convert(array: &ArrayRef, to: &DataType, path: &str) -> Result<ArrayRef> {
+/// An array as a table's type has it. Where `counting` says no, a value means nothing.
+fn convert(array: &ArrayRef, to: &DataType, path: &str, counting: Option<&NullBuffer>) -> Result<ArrayRef> {
     let failed = |error: ArrowError| failed(&error, path);
     let target = to.to_arrow()?;
     match (array.data_type(), to) {
         (ArrowType::Null, _) => Ok(new_null_array(&target, array.len())),
-        (ArrowType::Dictionary(_, value), to) => {
-            convert(&arrow_cast::cast(array, value).map_err(failed)?, to, path)
-        }
+        (ArrowType::Dictionary(_, value), to) => convert(
+            &arrow_cast::cast(array, value).map_err(failed)?,
+            to,
+            path,
+            counting,
+        ),
         (ArrowType::RunEndEncoded(_, value), to) => convert(
             &arrow_cast::cast(array, value.data_type()).map_err(failed)?,
             to,
             path,
+            counting,
         ),
         (ArrowType::Struct(_), DataType::Struct(columns)) => {
             let rows = array.as_struct();
+            let counting = NullBuffer::union(counting, rows.nulls());
             let parts = columns
                 .fields
                 .iter()
@@ -299,8 +313,12 @@ fn convert(array: &ArrayRef, to: &DataType, path: &str) -> Result<ArrayRef> {
                         .position(|field| field.name().to_lowercase() == column.name.to_lowercase());
                     match index {
                         Some(index) => {
-                            let part = convert(rows.column(index), &column.data_type, &below)?;
-                            forbid_null_below(&part, rows, column, &below)
+                            let part =
+                                convert(rows.column(index), &column.data_type, &below, counting.as_ref())?;
+                            if column.nullable {
+                                return Ok(part);
+                            }
+                            ensure_present(part, counting.as_ref(), &below)
                         }
                         None => Ok(new_null_array(&column.data_type.to_arrow()?, rows.len())),
                     }
@@ -315,7 +333,13 @@ fn convert(array: &ArrayRef, to: &DataType, path: &str) -> Result<ArrayRef> {
         }
         (ArrowType::List(_), DataType::Array(element)) => {
             let list = array.as_list::<i32>();
-            let values = convert(list.values(), &element.element_type, &format!("{path}.element"))?;
+            let below = format!("{path}.element");
+            let rows = NullBuffer::union(counting, list.nulls());
+            let counting = counting_within(list.offsets(), rows.as_ref(), list.values().len());
+            let mut values = convert(list.values(), &element.element_type, &below, counting.as_ref())?;
+            if !element.contains_null {
+                values = ensure_present(values, counting.as_ref(), &below)?;
+            }
             let field = Field::new("element", element.element_type.to_arrow()?, element.contains_null);
             let rebuilt = ListArray::try_new(
                 Arc::new(field),
@@ -333,7 +357,7 @@ fn convert(array: &ArrayRef, to: &DataType, path: &str) -> Result<ArrayRef> {
             DataType::Array(_),
         ) => {
             let plain = arrow_cast::cast(array, &ArrowType::List(Arc::clone(element))).map_err(failed)?;
-            convert(&plain, to, path)
+            convert(&plain, to, path, counting)
         }
         (ArrowType::Map(..), DataType::Map(map_type)) => {
             let map = array.as_map();
@@ -343,8 +367,23 @@ fn convert(array: &ArrayRef, to: &DataType, path: &str) -> Result<ArrayRef> {
             let ArrowType::Struct(names) = entries.data_type() else {
                 return Err(mismatch(path, "a map is expected"));
             };
-            let keys = convert(map.keys(), &map_type.key_type, &format!("{path}.key"))?;
-            let values = convert(map.values(), &map_type.value_type, &format!("{path}.value"))?;
+            let rows = NullBuffer::union(counting, map.nulls());
+            let counting = counting_within(map.offsets(), rows.as_ref(), map.keys().len());
+            let part = |part: &ArrayRef, to: &DataType, nullable: bool, name: &str| {
+                let below = format!("{path}.{name}");
+                let part = convert(part, to, &below, counting.as_ref())?;
+                match nullable {
+                    true => Ok(part),
+                    false => ensure_present(part, counting.as_ref(), &below),
+                }
+            };
+            let keys = part(map.keys(), &map_type.key_type, false, "key")?;
+            let values = part(
+                map.values(),
+                &map_type.value_type,
+                map_type.value_contains_null,
+                "value",
+            )?;
             let pairs = StructArray::try_new(names.clone(), vec![keys, values], None).map_err(failed)?;
             let rebuilt = MapArray::try_new(
                 Arc::clone(&entries),
@@ -376,32 +415,17 @@ fn checked_cast(array: &ArrayRef, target: &ArrowType, path: &str) -> Result<Arra
         safe: false,
         ..Default::default()
     };
-    arrow_cast::cast_with_options(array, target, &options).map_err(|error| failed(&error, path))
-}
-
-/// A field may not be NULL where its struct is there; where the struct itself is NULL it means nothing.
-fn forbid_null_below(
-    part: &ArrayRef,
-    parent: &StructArray,
-    column: &StructField,
-    path: &str,
-) -> Result<ArrayRef> {
-    if column.nullable || part.null_count() == 0 {
-        return Ok(Arc::clone(part));
-    }
-    if (0..part.len()).any(|row| part.is_null(row) && parent.is_valid(row)) {
-        return Err(Error::new(
-            ErrorKind::ConstraintViolation,
-            format!("the field {path} may not be NULL, and a row is"),
+    arrow_cast::cast_with_options(array, target, &options).map_err(|error| match target {
+        ArrowType::Timestamp(..) => mismatch(
+            path,
+            format!("a time in the column {path} is too far away: a table counts microseconds from 1970 in 64 bits"),
         )
-        .with("field", path)
-        .hint("fill or drop the rows without a value"));
-    }
-    let data = part
-        .to_data()
-        .into_builder()
-        .nulls(None)
-        .build()
-        .map_err(|error| failed(&error, path))?;
-    Ok(arrow_array::make_array(data))
+        .hint("the years from about -290,000 to 294,000 fit: replace or drop the times beyond"),
+        ArrowType::Date32 => mismatch(
+            path,
+            format!("a date in the column {path} is too far away: a table counts days from 1970 in 32 bits"),
+        )
+        .hint("replace or drop the dates beyond"),
+        _ => failed(&error, path),
+    })
 }

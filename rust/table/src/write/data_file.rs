@@ -9,13 +9,14 @@ use deltaic_log::clock::{new_id, now_ms};
 use deltaic_log::store_error::store_error;
 use deltaic_protocol::actions::Add;
 use deltaic_protocol::partition::{encode_path, folder};
+use deltaic_protocol::properties::{Codec, DataFileForm};
 use deltaic_protocol::{Error, ErrorKind, Result};
 use object_store::buffered::BufWriter;
 use parquet::arrow::AsyncArrowWriter;
 use parquet::arrow::arrow_writer::ArrowWriterOptions;
-use parquet::basic::{Compression, ZstdLevel};
+use parquet::basic::{BrotliLevel, Compression, GzipLevel, ZstdLevel};
 use parquet::errors::ParquetError;
-use parquet::file::properties::WriterProperties;
+use parquet::file::properties::{WriterProperties, WriterVersion};
 
 use super::partition::PartitionValues;
 use super::statistics::FileStatistics;
@@ -29,20 +30,25 @@ pub(super) struct DataFile {
 }
 
 impl DataFile {
-    /// Begins a file in its partition's folder; its name is unique, so no writer meets another's.
+    /// Begins a file in its partition's folder, or in one by chance where the table asks for that; its name is unique, so no writer meets another's.
     pub(super) fn begin(
         location: &TableLocation,
         schema: &SchemaRef,
         values: PartitionValues,
         statistics: FileStatistics,
+        form: &DataFileForm,
         number: usize,
     ) -> Result<Self> {
-        let name = format!("part-{number:05}-{}.c000.zstd.parquet", new_id());
-        let folder = folder(
-            values
-                .iter()
-                .map(|(name, value)| (name.as_str(), value.as_deref())),
-        );
+        let (compression, said) = packed(form.codec);
+        let name = format!("part-{number:05}-{}.c000{said}.parquet", new_id());
+        let folder = match form.random_prefix {
+            Some(length) => by_chance(length),
+            None => folder(
+                values
+                    .iter()
+                    .map(|(name, value)| (name.as_str(), value.as_deref())),
+            ),
+        };
         let relative = if folder.is_empty() {
             name
         } else {
@@ -50,9 +56,11 @@ impl DataFile {
         };
         let path = location.below(&relative)?;
         let properties = WriterProperties::builder()
-            .set_compression(Compression::ZSTD(
-                ZstdLevel::try_new(1).map_err(|error| failed(&error, &relative))?,
-            ))
+            .set_compression(compression)
+            .set_writer_version(match form.second_version {
+                true => WriterVersion::PARQUET_2_0,
+                false => WriterVersion::PARQUET_1_0,
+            })
             .set_created_by(concat!("deltaic ", env!("CARGO_PKG_VERSION")).to_owned())
             .build();
         // Other readers are to take the types from Parquet, not from Arrow's own schema beside it.
@@ -112,6 +120,38 @@ impl DataFile {
         };
         Ok((add, rows))
     }
+}
+
+/// A codec as the writer has it, and what a file's name says of it.
+fn packed(codec: Codec) -> (Compression, &'static str) {
+    match codec {
+        Codec::Uncompressed => (Compression::UNCOMPRESSED, ""),
+        Codec::Snappy => (Compression::SNAPPY, ".snappy"),
+        Codec::Gzip => (Compression::GZIP(GzipLevel::default()), ".gz"),
+        Codec::Brotli => (Compression::BROTLI(BrotliLevel::default()), ".br"),
+        Codec::Lz4 => (Compression::LZ4, ".lz4hadoop"),
+        Codec::Lz4Raw => (Compression::LZ4_RAW, ".lz4raw"),
+        Codec::Zstd => (Compression::ZSTD(ZstdLevel::default()), ".zstd"),
+    }
+}
+
+/// The name of a folder by chance, of so many letters and digits: requests for files are spread by it.
+fn by_chance(length: usize) -> String {
+    // Small letters alone: on some disks large ones are the same.
+    const SIGNS: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";
+    let mut name = String::new();
+    while name.len() < length {
+        // Of a random id the last 15 digits are chance and nothing else.
+        let id = new_id().replace('-', "");
+        let digits = id.get(17..).unwrap_or_default();
+        let mut chance = u64::from_str_radix(digits, 16).unwrap_or_default();
+        for _ in 0..12.min(length - name.len()) {
+            let sign = SIGNS.get(usize::try_from(chance % 32).unwrap_or_default());
+            name.extend(sign.map(|sign| char::from(*sign)));
+            chance /= 32;
+        }
+    }
+    name
 }
 
 fn failed(error: &ParquetError, relative: &str) -> Error {

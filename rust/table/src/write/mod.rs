@@ -4,6 +4,7 @@ mod append;
 mod check;
 mod data_file;
 mod give_up;
+mod not_null;
 mod partition;
 mod statistics;
 mod table_writer;

@@ -22,6 +22,8 @@ use deltaic_protocol::statistics::{Cut, day_text, lower_bound, time_text, upper_
 pub(super) struct FileStatistics {
     num_records: u64,
     columns: Vec<Node>,
+    /// How many characters of a text are kept.
+    prefix: usize,
 }
 
 #[derive(Debug)]
@@ -48,8 +50,8 @@ struct Leaf {
 }
 
 impl FileStatistics {
-    /// Statistics of the columns that a data file holds, of those that are indexed.
-    pub(super) fn new(data_schema: &StructType, indexed: &IndexedColumns) -> Self {
+    /// Statistics of the columns that a data file holds, of those that are indexed; of a text, its first characters.
+    pub(super) fn new(data_schema: &StructType, indexed: &IndexedColumns, prefix: usize) -> Self {
         let mut left = match indexed {
             IndexedColumns::First(count) => *count,
             IndexedColumns::All | IndexedColumns::Named(_) => usize::MAX,
@@ -61,6 +63,7 @@ impl FileStatistics {
         Self {
             num_records: 0,
             columns: nodes(data_schema, named, &mut Vec::new(), &mut left),
+            prefix,
         }
     }
 
@@ -80,11 +83,11 @@ impl FileStatistics {
     pub(super) fn to_json(&self) -> String {
         let mut text = format!("{{\"numRecords\":{}", self.num_records);
         for (key, value) in [
-            ("minValues", Leaf::min_json as fn(&Leaf) -> Option<String>),
+            ("minValues", Leaf::min_json as ToJson),
             ("maxValues", Leaf::max_json),
-            ("nullCount", |leaf| Some(leaf.null_count.to_string())),
+            ("nullCount", |leaf, _| Some(leaf.null_count.to_string())),
         ] {
-            let inner = fields_json(&self.columns, value).unwrap_or_else(|| "{}".to_owned());
+            let inner = fields_json(&self.columns, value, self.prefix).unwrap_or_else(|| "{}".to_owned());
             // Writing to a String cannot fail.
             let _ = write!(text, ",\"{key}\":{inner}");
         }
@@ -138,13 +141,16 @@ fn nodes(
     found
 }
 
-fn fields_json(nodes: &[Node], value: fn(&Leaf) -> Option<String>) -> Option<String> {
+/// What statistics say of a leaf, where texts are cut to so many characters.
+type ToJson = fn(&Leaf, usize) -> Option<String>;
+
+fn fields_json(nodes: &[Node], value: ToJson, prefix: usize) -> Option<String> {
     let fields: Vec<String> = nodes
         .iter()
         .filter_map(|node| {
             let (name, inner) = match node {
-                Node::Struct { name, children, .. } => (name, fields_json(children, value)?),
-                Node::Leaf { name, leaf, .. } => (name, value(leaf)?),
+                Node::Struct { name, children, .. } => (name, fields_json(children, value, prefix)?),
+                Node::Leaf { name, leaf, .. } => (name, value(leaf, prefix)?),
             };
             Some(format!("{}:{inner}", quoted(name)))
         })
@@ -278,10 +284,10 @@ impl Leaf {
         range
     }
 
-    fn min_json(&self) -> Option<String> {
+    fn min_json(&self, prefix: usize) -> Option<String> {
         let (low, _) = self.bounds.as_ref()?;
         match low {
-            Scalar::String(text) => Some(quoted(lower_bound(text))),
+            Scalar::String(text) => Some(quoted(lower_bound(text, prefix))),
             Scalar::Timestamp(micros) => time_with_zone(*micros, Cut::Down),
             Scalar::TimestampNtz(micros) => time(*micros, Cut::Down),
             // Both zeros are one value, and readers that order them want the lower one here.
@@ -291,13 +297,13 @@ impl Leaf {
         }
     }
 
-    fn max_json(&self) -> Option<String> {
+    fn max_json(&self, prefix: usize) -> Option<String> {
         let (_, high) = self.bounds.as_ref()?;
         if self.above_all {
             return None;
         }
         match high {
-            Scalar::String(text) => upper_bound(text).map(|bound| quoted(&bound)),
+            Scalar::String(text) => upper_bound(text, prefix).map(|bound| quoted(&bound)),
             Scalar::Timestamp(micros) => time_with_zone(*micros, Cut::Up),
             Scalar::TimestampNtz(micros) => time(*micros, Cut::Up),
             Scalar::Float(value) if *value == 0.0 => Some("0.0".to_owned()),

@@ -9,7 +9,7 @@ use deltaic_log::{Snapshot, TableLocation};
 use deltaic_protocol::Result;
 use deltaic_protocol::actions::Add;
 use deltaic_protocol::features::ensure_appendable;
-use deltaic_protocol::properties::{IndexedColumns, indexed_columns};
+use deltaic_protocol::properties::{DataFileForm, IndexedColumns, data_file_form, indexed_columns};
 use deltaic_protocol::schema::StructType;
 use futures::StreamExt;
 
@@ -22,8 +22,8 @@ use super::statistics::FileStatistics;
 /// How many files are finished at once.
 const FILES_IN_FLIGHT: usize = 16;
 
-/// How large a data file grows before the next is begun.
-const TARGET_BYTES: usize = 128 << 20;
+/// How large a data file grows before the next is begun, where the table does not say.
+const TARGET_BYTES: u64 = 128 << 20;
 
 /// What was written.
 #[derive(Clone, Debug, Default)]
@@ -41,6 +41,7 @@ pub struct TableWriter {
     splitter: Splitter,
     data_schema: StructType,
     indexed: IndexedColumns,
+    form: DataFileForm,
     open: BTreeMap<PartitionValues, DataFile>,
     begun: Vec<String>,
     written: Written,
@@ -71,6 +72,7 @@ impl TableWriter {
             splitter: Splitter::try_new(schema, partition_columns)?,
             data_schema,
             indexed: indexed_columns(snapshot.metadata()).map_err(located)?,
+            form: data_file_form(snapshot.metadata()).map_err(located)?,
             open: BTreeMap::new(),
             begun: Vec::new(),
             written: Written::default(),
@@ -93,13 +95,15 @@ impl TableWriter {
         let file = match self.open.entry(values) {
             std::collections::btree_map::Entry::Occupied(open) => open.into_mut(),
             std::collections::btree_map::Entry::Vacant(slot) => {
-                let statistics = FileStatistics::new(&self.data_schema, &self.indexed);
+                let statistics =
+                    FileStatistics::new(&self.data_schema, &self.indexed, self.form.string_prefix);
                 let (values, number) = (slot.key().clone(), self.begun.len());
                 let file = DataFile::begin(
                     &self.location,
                     self.splitter.data_schema(),
                     values,
                     statistics,
+                    &self.form,
                     number,
                 )?;
                 self.begun.push(file.relative().to_owned());
@@ -107,7 +111,7 @@ impl TableWriter {
             }
         };
         file.write(rows).await?;
-        if file.bytes() >= TARGET_BYTES {
+        if is_full(&self.form, file) {
             self.roll_full_files().await?;
         }
         Ok(())
@@ -117,7 +121,7 @@ impl TableWriter {
         let full: Vec<PartitionValues> = self
             .open
             .iter()
-            .filter(|(_, file)| file.bytes() >= TARGET_BYTES)
+            .filter(|(_, file)| is_full(&self.form, file))
             .map(|(values, _)| values.clone())
             .collect();
         for values in full {
@@ -161,4 +165,8 @@ impl TableWriter {
     pub(crate) fn into_begun(self) -> Vec<String> {
         self.begun
     }
+}
+
+fn is_full(form: &DataFileForm, file: &DataFile) -> bool {
+    file.bytes() as u64 >= form.target_bytes.unwrap_or(TARGET_BYTES)
 }

@@ -65,6 +65,7 @@ fn sample(property: &Property) -> (&'static str, &'static [(&'static str, &'stat
     match property.name {
         "delta.parquet.format.version" => ("2.12.0", &[]),
         "delta.parquet.compression.codec" => ("snappy", &[]),
+        "delta.targetFileSize" => ("100mb", &[]),
         "delta.dataSkippingStatsColumns" => ("a", &[]),
         "delta.universalFormat.enabledFormats" => ("iceberg", PROMISE),
         "delta.enableIcebergCompatV2" => ("true", MODE),
@@ -206,6 +207,21 @@ fn names_and_values_that_cannot_be_are_refused_with_what_can() {
             "delta.parquet.format.version",
             "2.0",
             "it can be 1.0.0, or 2.MINOR.PATCH such as 2.12.0",
+        ),
+        (
+            "delta.parquet.compression.codec",
+            "lzo",
+            "it can be uncompressed, none, snappy, gzip, brotli, lz4, lz4_raw, zstd",
+        ),
+        (
+            "delta.targetFileSize",
+            "foo",
+            "it can be a number of bytes, or a size such as 100mb or 1gb",
+        ),
+        (
+            "delta.randomPrefixLength",
+            "256",
+            "the name of a folder has at most 255 characters",
         ),
         (
             "delta.dataSkippingStatsColumns",

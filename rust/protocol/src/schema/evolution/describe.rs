@@ -64,7 +64,15 @@ pub fn set_default(schema: &mut StructType, column: &ColumnName, expression: Opt
             "the values of {column} are made by the table, so it has no default"
         ));
     }
-    let constant = parse_predicate(expression)?;
+    let of_a_default = |error: Error| {
+        let hint =
+            "write a constant of the column's type as in Spark SQL, for example: 7, 'x' or DATE '2026-11-01'";
+        error
+            .reworded(|message| message.replace("the predicate", "the default"))
+            .hint(hint)
+            .with("field", column.to_string())
+    };
+    let constant = parse_predicate(expression).map_err(of_a_default)?;
     match &field.data_type {
         DataType::Primitive(primitive) => constant.constant(*primitive).map(|_| ()),
         // Of what has parts, NULL alone is known to be a value.

@@ -124,8 +124,10 @@ fn through_a_double(unscaled: i128, precision: u8, scale: u8) -> String {
 
 fn cut(writer: Writer, text: &str, is_max: bool) -> Option<String> {
     match (writer, is_max) {
-        (Writer::DeltaSpark, true) => upper_bound(text),
-        (Writer::DeltaSpark | Writer::CutInCodePoints, _) => Some(lower_bound(text).to_owned()),
+        (Writer::DeltaSpark, true) => upper_bound(text, STRING_PREFIX),
+        (Writer::DeltaSpark | Writer::CutInCodePoints, _) => {
+            Some(lower_bound(text, STRING_PREFIX).to_owned())
+        }
         (Writer::CutInUtf16 | Writer::DeltaSparkOld, false) | (Writer::CutInUtf16, true) => {
             Some(of_utf16(text.encode_utf16().take(STRING_PREFIX)))
         }

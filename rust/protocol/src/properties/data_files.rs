@@ -1,0 +1,243 @@
+//! What a table asks of its data files: how they are packed, how large they grow, where they lie, and how much of a text
+//! their statistics keep.
+
+use super::documented::{boolean, integer, text};
+use super::unreadable;
+use crate::actions::Metadata;
+use crate::statistics::STRING_PREFIX;
+use crate::{Error, ErrorKind, Result};
+
+const CODEC: &str = "delta.parquet.compression.codec";
+const FORMAT_VERSION: &str = "delta.parquet.format.version";
+const TARGET_SIZE: &str = "delta.targetFileSize";
+
+/// The longest name that a folder can have almost everywhere.
+pub(super) const MOST_PREFIX: i64 = 255;
+
+/// What the pages of a data file are packed with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Codec {
+    /// Nothing.
+    Uncompressed,
+    /// Snappy.
+    Snappy,
+    /// Gzip.
+    Gzip,
+    /// Brotli.
+    Brotli,
+    /// LZ4 in Hadoop's frames.
+    Lz4,
+    /// LZ4 without a frame.
+    Lz4Raw,
+    /// Zstandard.
+    Zstd,
+}
+
+/// The codecs by name. LZO is not among them: nothing that reads Parquet has it any more.
+pub(super) const CODECS: &[(&str, Codec)] = &[
+    ("uncompressed", Codec::Uncompressed),
+    ("none", Codec::Uncompressed),
+    ("snappy", Codec::Snappy),
+    ("gzip", Codec::Gzip),
+    ("brotli", Codec::Brotli),
+    ("lz4", Codec::Lz4),
+    ("lz4_raw", Codec::Lz4Raw),
+    ("zstd", Codec::Zstd),
+];
+
+/// What a table asks of its data files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DataFileForm {
+    /// `delta.parquet.compression.codec`, else Zstandard.
+    pub codec: Codec,
+    /// Whether pages have the form of Parquet's second version: `delta.parquet.format.version`, else they have not.
+    pub second_version: bool,
+    /// About how many bytes a file has: `delta.targetFileSize`, else what the writer takes to be right.
+    pub target_bytes: Option<u64>,
+    /// Of how many characters the random folder has that a file lies in instead of its partition's:
+    /// `delta.randomizeFilePrefixes` and `delta.randomPrefixLength`, else it lies in its partition's.
+    pub random_prefix: Option<usize>,
+    /// How many characters of a text statistics keep: `delta.dataSkippingStringPrefixLength`, else 32.
+    pub string_prefix: usize,
+}
+
+/// What a table asks of its data files.
+///
+/// # Errors
+///
+/// `CorruptLog` with the property as `field`, where a value is none; `UnsupportedFeature` for LZO.
+pub fn data_file_form(metadata: &Metadata) -> Result<DataFileForm> {
+    let codec = match metadata.property(CODEC) {
+        None => Codec::Zstd,
+        Some(name) if name.trim().eq_ignore_ascii_case("lzo") => {
+            return Err(Error::new(
+                ErrorKind::UnsupportedFeature,
+                format!("the table asks for data files packed with {name}, which nothing reads any more"),
+            )
+            .with("feature", CODEC)
+            .with("field", CODEC)
+            .hint("set the property to another codec, such as zstd"));
+        }
+        Some(name) => codec_of(name).ok_or_else(|| unreadable(CODEC, name))?,
+    };
+    let second_version = match metadata.property(FORMAT_VERSION) {
+        None => false,
+        Some(version) => {
+            is_second_version(version.trim()).ok_or_else(|| unreadable(FORMAT_VERSION, version))?
+        }
+    };
+    let target_bytes = match metadata.property(TARGET_SIZE) {
+        None => None,
+        Some(size) => Some(bytes_of(size).ok_or_else(|| unreadable(TARGET_SIZE, size))?),
+    };
+    let random_prefix = match boolean(metadata, "delta.randomizeFilePrefixes")? {
+        false => None,
+        true => {
+            let length = integer(metadata, "delta.randomPrefixLength")?.unwrap_or(2);
+            Some(usize::try_from(length.clamp(1, MOST_PREFIX)).unwrap_or(2))
+        }
+    };
+    let string_prefix = match text(metadata, "delta.dataSkippingStringPrefixLength")? {
+        None => STRING_PREFIX,
+        // Longer than any text is all of it.
+        Some(length) => length.trim().parse().unwrap_or(usize::MAX),
+    };
+    Ok(DataFileForm {
+        codec,
+        second_version,
+        target_bytes,
+        random_prefix,
+        string_prefix,
+    })
+}
+
+/// The codec of this name; case does not count.
+pub(super) fn codec_of(name: &str) -> Option<Codec> {
+    let known = CODECS
+        .iter()
+        .find(|(known, _)| known.eq_ignore_ascii_case(name.trim()));
+    known.map(|(_, codec)| *codec)
+}
+
+/// Whether a version of the format is of the second kind; none where it is no version.
+pub(super) fn is_second_version(version: &str) -> Option<bool> {
+    if version == "1.0.0" {
+        return Some(false);
+    }
+    let numbers: Option<Vec<u32>> = version.split('.').map(|part| part.parse().ok()).collect();
+    matches!(numbers?.as_slice(), [2, _, _]).then_some(true)
+}
+
+/// A size such as `104857600`, `100mb` or `1 GiB`, in bytes; none where it is no size. Units are powers of 1024.
+pub(super) fn bytes_of(size: &str) -> Option<u64> {
+    let size = size.trim();
+    let digits = size.find(|c: char| !c.is_ascii_digit()).unwrap_or(size.len());
+    let (number, unit) = size.split_at_checked(digits)?;
+    let power = match unit.trim_start().to_ascii_lowercase().as_str() {
+        "" | "b" => 0,
+        "k" | "kb" | "kib" => 1,
+        "m" | "mb" | "mib" => 2,
+        "g" | "gb" | "gib" => 3,
+        "t" | "tb" | "tib" => 4,
+        _ => return None,
+    };
+    let bytes = number.parse::<u64>().ok()?.checked_mul(1024u64.pow(power))?;
+    (bytes > 0).then_some(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::samples::metadata;
+
+    fn form(pairs: &[(&str, &str)]) -> Result<DataFileForm> {
+        data_file_form(&metadata(pairs))
+    }
+
+    /// protocol: beyond:parquet.1
+    #[test]
+    fn what_is_not_said_is_as_always() {
+        let always = DataFileForm {
+            codec: Codec::Zstd,
+            second_version: false,
+            target_bytes: None,
+            random_prefix: None,
+            string_prefix: 32,
+        };
+        assert_eq!(form(&[]).unwrap(), always);
+        assert_eq!(form(&[("delta.randomPrefixLength", "5")]).unwrap(), always);
+        assert_eq!(
+            form(&[("delta.parquet.format.version", "1.0.0")]).unwrap(),
+            always
+        );
+    }
+
+    /// protocol: beyond:parquet.1
+    #[test]
+    fn what_is_said_is_understood() {
+        let said = form(&[
+            ("delta.parquet.compression.codec", "LZ4_raw"),
+            ("delta.parquet.format.version", "2.12.0"),
+            ("delta.targetFileSize", "100mb"),
+            ("delta.randomizeFilePrefixes", "TRUE"),
+            ("delta.dataSkippingStringPrefixLength", " 7"),
+        ]);
+        let expected = DataFileForm {
+            codec: Codec::Lz4Raw,
+            second_version: true,
+            target_bytes: Some(100 << 20),
+            random_prefix: Some(2),
+            string_prefix: 7,
+        };
+        assert_eq!(said.unwrap(), expected);
+        let long = [
+            ("delta.randomizeFilePrefixes", "true"),
+            ("delta.randomPrefixLength", "9000000000"),
+            ("delta.dataSkippingStringPrefixLength", "9000000000"),
+        ];
+        let long = form(&long).unwrap();
+        assert_eq!(
+            (long.random_prefix, long.string_prefix),
+            (Some(255), 9_000_000_000)
+        );
+    }
+
+    #[test]
+    fn what_is_no_value_is_named() {
+        for (key, value) in [
+            ("delta.parquet.compression.codec", "tar"),
+            ("delta.parquet.format.version", "2"),
+            ("delta.parquet.format.version", "3.0.0"),
+            ("delta.targetFileSize", "foo"),
+            ("delta.randomizeFilePrefixes", "perhaps"),
+            ("delta.dataSkippingStringPrefixLength", "-1"),
+        ] {
+            let error = form(&[(key, value)]).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::CorruptLog, "{key}={value}");
+            assert!(error.to_string().contains(key), "{error}");
+        }
+        let lzo = form(&[("delta.parquet.compression.codec", "LZO")]).unwrap_err();
+        assert_eq!(lzo.kind(), ErrorKind::UnsupportedFeature);
+    }
+
+    #[test]
+    fn sizes_have_units() {
+        for (size, bytes) in [
+            ("104857600", Some(104_857_600)),
+            (" 7 ", Some(7)),
+            ("7b", Some(7)),
+            ("2 kB", Some(2 << 10)),
+            ("1GiB", Some(1 << 30)),
+            ("3t", Some(3 << 40)),
+            ("0", None),
+            ("", None),
+            ("mb", None),
+            ("-1", None),
+            ("1.5g", None),
+            ("1 e", None),
+            ("99999999999t", None),
+        ] {
+            assert_eq!(bytes_of(size), bytes, "{size:?}");
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! NOT NULL within a column: a NULL that counts is refused, one that nobody sees is none.
+//!
+//! Behind a row that is NULL itself, and outside of the part of an array that is handed over, values mean nothing.
+
+use arrow_array::{Array, ArrayRef};
+use arrow_buffer::{BooleanBufferBuilder, NullBuffer, OffsetBuffer};
+use deltaic_protocol::{Error, ErrorKind, Result};
+
+/// Which values of lists count: those within a row that counts. None where all do.
+pub(super) fn counting_within(
+    offsets: &OffsetBuffer<i32>,
+    rows: Option<&NullBuffer>,
+    values: usize,
+) -> Option<NullBuffer> {
+    let place = |offset: i32| usize::try_from(offset).unwrap_or(0);
+    let rows = rows.filter(|rows| rows.null_count() > 0);
+    let (first, last) = (place(offsets.first()), place(offsets.last()));
+    if rows.is_none() && first == 0 && last == values {
+        return None;
+    }
+    let mut counting = BooleanBufferBuilder::new(values);
+    counting.append_n(first.min(values), false);
+    for (row, range) in offsets.windows(2).enumerate() {
+        if let &[start, end] = range {
+            let count = place(end).saturating_sub(place(start));
+            counting.append_n(count, rows.is_none_or(|rows| rows.is_valid(row)));
+        }
+    }
+    counting.append_n(values.saturating_sub(counting.len()), false);
+    Some(NullBuffer::new(counting.finish()))
+}
+
+/// The values of a part of a column that may not be NULL; a `ConstraintViolation` where one that counts is.
+pub(super) fn ensure_present(part: ArrayRef, counting: Option<&NullBuffer>, path: &str) -> Result<ArrayRef> {
+    let Some(nulls) = part.nulls().filter(|nulls| nulls.null_count() > 0) else {
+        return Ok(part);
+    };
+    let counts = |row: usize| counting.is_none_or(|counting| counting.is_valid(row));
+    if (0..part.len()).any(|row| nulls.is_null(row) && counts(row)) {
+        return Err(is_null(format!("{path} may not be NULL, and a row is"), path));
+    }
+    let present = part.to_data().into_builder().nulls(None).build();
+    present
+        .map(arrow_array::make_array)
+        .map_err(|error| Error::new(ErrorKind::Internal, error.to_string()).with("field", path))
+}
+
+/// The refusal of a NULL.
+pub(super) fn is_null(message: String, path: &str) -> Error {
+    Error::new(ErrorKind::ConstraintViolation, message)
+        .with("field", path)
+        .hint("fill or drop the rows without a value")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use arrow_array::Int64Array;
+
+    use super::*;
+
+    #[test]
+    fn what_is_within_a_row_that_counts_counts() {
+        let offsets = OffsetBuffer::new(vec![1, 2, 4, 4, 5].into());
+        let rows = NullBuffer::from(vec![true, false, true, true]);
+        let counting = counting_within(&offsets, Some(&rows), 6).map(|counting| counting.iter().collect());
+        assert_eq!(counting, Some(vec![false, true, false, false, true, false]));
+        let whole = OffsetBuffer::new(vec![0, 2, 3].into());
+        assert_eq!(counting_within(&whole, None, 3), None);
+        assert_eq!(counting_within(&whole, Some(&NullBuffer::new_valid(2)), 3), None);
+    }
+
+    #[test]
+    fn a_null_that_counts_is_refused_and_others_go() {
+        let part: ArrayRef = Arc::new(Int64Array::from(vec![Some(1), None, None]));
+        let seen = NullBuffer::from(vec![true, false, false]);
+        let present = ensure_present(Arc::clone(&part), Some(&seen), "c.element");
+        assert_eq!(present.map(|present| present.null_count()).ok(), Some(0));
+        for counting in [None, Some(NullBuffer::from(vec![true, false, true]))] {
+            let error = ensure_present(Arc::clone(&part), counting.as_ref(), "c.element").unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::ConstraintViolation);
+        }
+    }
+}
