@@ -19,9 +19,13 @@ async fn open(table: &TableBuilder) -> Result<Snapshot> {
 }
 
 async fn append_to(snapshot: &Snapshot) -> Result<Committed> {
+    append_file(snapshot, "ours").await
+}
+
+async fn append_file(snapshot: &Snapshot, path: &str) -> Result<Committed> {
     let ours = Append {
         adds: vec![Add {
-            path: "ours".to_owned(),
+            path: path.to_owned(),
             size: 1,
             data_change: true,
             ..Add::default()
@@ -39,7 +43,7 @@ async fn append_to(snapshot: &Snapshot) -> Result<Committed> {
     append(snapshot, &ours).await
 }
 
-/// The versions of a table whose commits name our file.
+/// The versions of a table whose commits name a file of ours.
 async fn ours(table: &TableBuilder) -> Result<Vec<i64>> {
     let newest = open(table).await?.version().as_i64();
     let mut found = Vec::new();
@@ -49,7 +53,7 @@ async fn ours(table: &TableBuilder) -> Result<Vec<i64>> {
             .read(&format!("_delta_log/{version:020}.json"))
             .await;
         let text = text.map_err(|error| store_error(&error, "a commit that is listed"))?;
-        if String::from_utf8_lossy(&text).contains("\"ours\"") {
+        if String::from_utf8_lossy(&text).contains("\"ours") {
             found.push(version);
         }
     }
@@ -163,7 +167,7 @@ async fn a_stale_listing_makes_no_second_version() -> Result<()> {
     let snapshot = open(&table).await?;
     assert_eq!(snapshot.version().as_i64(), 1);
     let first = append_to(&snapshot).await?;
-    let again = append_to(&snapshot.refresh().await?).await?;
+    let again = append_file(&snapshot.refresh().await?, "ours-again").await?;
     assert_eq!((first.version.as_i64(), again.version.as_i64()), (4, 5));
     table.scripted().heal();
     assert_eq!(ours(&table).await?, [4, 5]);
