@@ -152,6 +152,16 @@ FILES = [
         "BAD_DELETION_VECTOR",
     ),
     found(
+        configured(
+            log.protocol(1, 7, None, ["domainMetadata", "rowTracking"]),
+            enableRowTracking="true",
+            rowTracking__materializedRowIdColumnName="_row_id",
+            rowTracking__materializedRowCommitVersionColumnName="_row_commit_version",
+        ),
+        "MISSING_ROW_IDS",
+        at="a.parquet",
+    ),
+    found(
         both(
             broken.instead(VECTORS, log.metadata(broken.SCHEMA_STRING, ["day"])),
             added(),

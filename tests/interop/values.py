@@ -28,7 +28,7 @@ PARTITION_VALUES: dict[str, pa.Array] = {
     "double": pa.array([0.1, -0.0, float("nan"), float("inf"), float("-inf"), 5e-30, 1.7e30], pa.float64()),
     "boolean": pa.array([True, False]),
     "decimal": pa.array([Decimal("1.10"), Decimal("-99999999.99"), Decimal("0.01")], pa.decimal128(10, 2)),
-    "wide decimal": pa.array([Decimal("9" * 38), Decimal("-1")], pa.decimal128(38, 0)),
+    "wide_decimal": pa.array([Decimal("9" * 38), Decimal("-1")], pa.decimal128(38, 0)),
     "date": pa.array([date(1, 1, 1), date(1582, 10, 10), date(1970, 1, 1), date(9999, 12, 31)]),
     "timestamp": pa.array(INSTANTS, pa.timestamp("us", "UTC")),
     "binary": pa.array([b"abc", b"a b"]),
@@ -56,7 +56,7 @@ def every_type() -> pa.Table:
         "decimal": pa.array(
             [*map(Decimal, ["1.10", "-99999999.99", "0", "0.01", "2"]), None], pa.decimal128(10, 2)
         ),
-        "wide decimal": pa.array(
+        "wide_decimal": pa.array(
             [*map(Decimal, ["9" * 20, "-1", "0", "0." + "0" * 17 + "1", "2"]), None], pa.decimal128(38, 18)
         ),
         "date": pa.array(

@@ -113,7 +113,7 @@ def extremes() -> pa.Table:
             ),
             "none": pa.array([None] * 3, pa.int64()),
             "s": pa.array([{"x": 1}, None, {"x": None}], pa.struct([("x", pa.int64())])),
-            'quote" \\ back': pa.array([1, 2, 3]),
+            'quote"\\back': pa.array([1, 2, 3]),
         }
     )
 

@@ -70,8 +70,8 @@ async fn behind_its_deadline_no_version_is_tried() -> Result<()> {
         let newest = snapshot.refresh().await?;
         assert_eq!(newest.num_files(), WINNERS);
     }
-    let (_, snapshot) = made(WINNERS).await?;
     for deadline in [None, Some(Duration::from_secs(3_600)), Some(Duration::MAX)] {
+        let (_, snapshot) = made(WINNERS).await?;
         let committed = append_until(&snapshot, deadline).await?;
         assert!(committed.conflicts_resolved.len() >= WINNERS);
     }

@@ -222,6 +222,7 @@ impl CommitReader<'_> {
             num_records: None,
             modification_time: add.modification_time,
             partition_values: self.state.pool.keep(owned_values(&add.partition_values)),
+            has_row_ids: add.base_row_id.is_some() && add.default_row_commit_version.is_some(),
             statistics: add.stats.is_none().then_some(Fingerprint::NOTHING),
             version: self.version.as_i64(),
             met: 0,

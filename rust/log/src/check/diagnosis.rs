@@ -82,6 +82,8 @@ diagnoses! {
     BAD_DELETION_VECTOR: Damage, "Which rows of the file are deleted cannot be told, so they cannot be read.", RESTORE_COMMIT;
     /// A deletion vector in a table whose protocol does not have the feature.
     DELETION_VECTOR_WITHOUT_FEATURE: Damage, "Readers that go by the protocol show rows that are deleted.", "Enable deletion vectors in the table's protocol with a client that has them.";
+    /// A live file without row ids in a table whose rows all have some.
+    MISSING_ROW_IDS: Damage, "A scan that asks for row ids is refused, and rows of the file cannot be followed.", "Set delta.enableRowTracking to false and to true again: the files get their ids then.";
     /// Statistics that are no JSON object.
     STATISTICS_NOT_JSON: Warning, "The file is read in full by every query, since nothing is known about its rows.", "Nothing need be done; rewriting the file gives it statistics.";
     /// Statistics that cannot be true of any rows.

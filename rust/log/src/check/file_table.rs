@@ -28,6 +28,8 @@ pub struct FileEntry {
     /// Milliseconds since the epoch.
     pub modification_time: i64,
     pub(super) partition_values: PartitionValues,
+    /// Whether its rows have ids and a commit version.
+    pub(super) has_row_ids: bool,
     /// What its statistics say; none where that is not known.
     pub(super) statistics: Option<Fingerprint>,
     /// The version whose word it is.
@@ -47,6 +49,7 @@ impl FileEntry {
             num_records: None,
             modification_time: 0,
             partition_values: PartitionValues::default(),
+            has_row_ids: false,
             statistics: None,
             version: 0,
             met: 0,

@@ -20,6 +20,7 @@ mod folder;
 mod hint;
 mod places;
 mod progress;
+mod row_ids;
 mod seed;
 mod state;
 mod statistics;

@@ -75,6 +75,7 @@ fn seed_batch(
             num_records: None,
             modification_time: adds.modification_time.value(row),
             partition_values: state.pool.keep(values),
+            has_row_ids: adds.base_row_id(row).is_some() && adds.default_row_commit_version(row).is_some(),
             statistics: None,
             version,
             met: 0,

@@ -27,6 +27,8 @@ pub(super) struct TableForm {
     pub(super) schema: StructType,
     /// Whether files may have deletion vectors.
     pub(super) has_deletion_vectors: bool,
+    /// Whether every row of the table has an id.
+    pub(super) has_row_ids: bool,
     /// Whether commits carry their own time; none where that cannot be told.
     pub(super) in_commit_timestamps: Option<InCommitTimestamps>,
 }
@@ -51,6 +53,9 @@ impl TableForm {
             schema: physical_schema(&schema, mode),
             has_deletion_vectors: protocol
                 .is_none_or(|protocol| supports_for_writers(protocol, "deletionVectors")),
+            has_row_ids: protocol.is_some_and(|protocol| {
+                matches!(RowTracking::of(protocol, metadata), Ok(RowTracking::Enabled(_)))
+            }),
             in_commit_timestamps: protocol.and_then(|it| InCommitTimestamps::of(it, metadata).ok()),
         })
     }

@@ -18,6 +18,7 @@ use super::folder::LogFolder;
 use super::hint::{Held, examine_hint};
 use super::places::examine_places;
 use super::progress::Progress;
+use super::row_ids::examine_row_ids;
 use super::state::State;
 use super::table_form::examine_newest;
 use super::{Examination, Examined};
@@ -271,9 +272,9 @@ impl<'a> Walk<'a> {
             self.findings.add(finding.of_version(version));
         }
         let findings = &mut self.findings;
-        examine_places(self.location, &self.state.files, |finding| {
-            findings.add(finding.of_version(version));
-        });
+        let mut say = |finding: Finding| findings.add(finding.of_version(version));
+        examine_places(self.location, &self.state.files, &mut say);
+        examine_row_ids(self.state.form.as_ref(), &self.state.files, &mut say);
     }
 
     /// Opens the table as a reader does, which must agree with what was found.
