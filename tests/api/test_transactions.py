@@ -415,13 +415,27 @@ def test_a_file_counts_by_where_its_path_leads(root: Path, spelling: str) -> Non
         tx.add([file])
         with pytest.raises(ValueError, match="staged already"):
             tx.add([{**file, "path": again}])
-    with table.transaction() as tx, pytest.raises(ValueError, match="live file"):
-        tx.add([{**file, "path": again}])
+    with table.transaction() as tx:
+        with pytest.raises(ValueError, match="live file"):
+            tx.add([{**file, "path": again}])
+        # It would go and stay at once.
+        tx.remove(["a%20b.parquet"])
+        with pytest.raises(ValueError, match="live file"):
+            tx.add([{**file, "path": again}])
+        tx.add([given(root, "e.parquet")])
     with table.transaction() as tx, pytest.raises(ValueError, match="staged already"):
         tx.add(
             [{**given(root, "c d.parquet"), "path": path} for path in ("c%20d.parquet", "./c%20d.parquet")]
         )
     assert ids(root) == [7, 8]
+
+
+def test_a_file_of_the_log_is_no_data(root: Path) -> None:
+    table = deltaic.Table.create(root, ROWS.schema)
+    path = "_delta_log/00000000000000000000.json"
+    size = (root / path).stat().st_size
+    with table.transaction() as tx, pytest.raises(ValueError, match="a file of the log"):
+        tx.add([{"path": f"./{path}", "size": size, "modification_time": 1}])
 
 
 def test_one_file_of_two_transactions(root: Path) -> None:

@@ -9,6 +9,7 @@ use deltaic_log::TableLocation;
 use deltaic_log::store_error::store_error;
 use deltaic_protocol::actions::Add;
 use deltaic_protocol::features::ensure_appendable;
+use deltaic_protocol::log_path::LOG_FOLDER;
 use deltaic_protocol::partition::value_of;
 use deltaic_protocol::{Error, ErrorKind, Result};
 use futures::{StreamExt, TryStreamExt};
@@ -105,13 +106,19 @@ impl TableTransaction {
     /// No file is live, and none is staged twice: whatever its path is spelled like, it counts by where it leads.
     async fn ensure_new(&self, files: &[GivenFile]) -> Result<()> {
         let location = self.snapshot.location();
+        let log = location.below(LOG_FOLDER)?;
         let staged = self.proposal.adds.iter();
         let mut staged: HashSet<Path> = staged
             .filter_map(|add| location.resolve(&add.path).ok())
             .collect();
         let mut given: HashMap<Path, &GivenFile> = HashMap::with_capacity(files.len());
         for file in files {
-            let place = location.resolve(&file.path)?;
+            let place = location
+                .resolve(&file.path)
+                .map_err(|error| file.outside(&error))?;
+            if place.prefix_matches(&log) {
+                return Err(file.wrong("it is a file of the log"));
+            }
             if !staged.insert(place.clone()) {
                 return Err(file.wrong("it is staged already"));
             }
@@ -124,7 +131,7 @@ impl TableTransaction {
             .flat_map(|batch| batch.adds.path.iter().flatten());
         // A live path that leads nowhere is no file that was given.
         let mut found = paths.filter_map(|path| Some((path, *given.get(&location.resolve(path).ok()?)?)));
-        match found.find(|(path, _)| !self.removed().contains(path)) {
+        match found.next() {
             Some((_, file)) => Err(file.wrong("it is a live file of the table already")),
             None => Ok(()),
         }
