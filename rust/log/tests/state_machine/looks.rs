@@ -43,7 +43,7 @@ impl Machine {
             Some(Ok(fresh)) if ended.was_met => {
                 // What was hidden from it may be missing, and nothing else is.
                 assert!(number_of(&fresh) >= number_of(&snapshot));
-                self.compare_held(&fresh, self.outlived[writer]).await?;
+                self.compare_hindered(&fresh, self.outlived[writer]).await?;
             }
             Some(Ok(fresh)) => {
                 assert_eq!(number_of(&fresh), self.history.newest());
