@@ -23,6 +23,8 @@ pub enum Hint {
     Absent,
     /// Nothing that can be used, and why, for people.
     Unusable(String),
+    /// The store did not hand it out, and may do so another time.
+    Unread(String),
 }
 
 /// Reads the hint; whatever is wrong with it is no reason not to open the table.
@@ -34,9 +36,9 @@ pub async fn read_last_checkpoint(location: &TableLocation) -> Hint {
 pub(crate) async fn read_with_counts(location: &TableLocation) -> (Hint, HintedCounts) {
     let read = read(location).await;
     let text = match &read {
-        Ok(None) => return (Hint::Absent, HintedCounts::default()),
         Ok(Some(bytes)) => std::str::from_utf8(bytes).map_err(|_| "it is not UTF-8"),
-        Err(why) => Err(why.as_str()),
+        Ok(None) => return (Hint::Absent, HintedCounts::default()),
+        Err(hint) => return (hint.clone(), HintedCounts::default()),
     };
     match text
         .map_err(str::to_owned)
@@ -47,8 +49,9 @@ pub(crate) async fn read_with_counts(location: &TableLocation) -> (Hint, HintedC
     }
 }
 
-/// The bytes of the hint, none where there is none, or why they cannot be had.
-async fn read(location: &TableLocation) -> Result<Option<Bytes>, String> {
+/// The bytes of the hint, none where there is none, or what is to be said instead.
+async fn read(location: &TableLocation) -> Result<Option<Bytes>, Hint> {
+    let unread = || Hint::Unread("it cannot be read".to_owned());
     let Ok(path) = location.below(&format!("{LOG_FOLDER}/{LAST_CHECKPOINT}")) else {
         return Ok(None);
     };
@@ -56,14 +59,15 @@ async fn read(location: &TableLocation) -> Result<Option<Bytes>, String> {
         Ok(got) => got,
         Err(object_store::Error::NotFound { .. }) => return Ok(None),
         Err(error) => {
-            let refused = Refused::of(&error).map(|refused| refused.to_string());
-            return Err(refused.unwrap_or_else(|| "it cannot be read".to_owned()));
+            let refused = Refused::of(&error).map(|refused| Hint::Unusable(refused.to_string()));
+            return Err(refused.unwrap_or_else(unread));
         }
     };
     let size = got.meta.size;
     if size > MOST_BYTES {
-        return Err(format!("it has {size} bytes, which no hint needs"));
+        let why = format!("it has {size} bytes, which no hint needs");
+        return Err(Hint::Unusable(why));
     }
-    let bytes = got.bytes().await.map_err(|_| "it cannot be read".to_owned())?;
+    let bytes = got.bytes().await.map_err(|_| unread())?;
     Ok(Some(bytes))
 }

@@ -34,7 +34,7 @@ pub(super) async fn examine_hint(
     let (hint, counts) = read_with_counts(location).await;
     let hinted = match hint {
         Hint::Absent => return,
-        Hint::Unusable(why) => return say(Finding::new(&BROKEN_HINT, why)),
+        Hint::Unusable(why) | Hint::Unread(why) => return say(Finding::new(&BROKEN_HINT, why)),
         Hint::Version(version) => version,
     };
     if !has_checkpoint(listing, hinted) {

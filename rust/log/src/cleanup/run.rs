@@ -2,7 +2,7 @@
 
 use deltaic_protocol::features::{Maintenance, ensure_maintainable};
 use deltaic_protocol::in_commit_timestamp::InCommitTimestamps;
-use deltaic_protocol::log_path::LOG_FOLDER;
+use deltaic_protocol::log_path::{LAST_CHECKPOINT, LOG_FOLDER};
 use deltaic_protocol::{Error, ErrorKind, Result, Version};
 
 use super::cutoff::{Cutoff, cutoff_ms, left_behind_ms};
@@ -116,6 +116,14 @@ async fn plan_of_log(snapshot: &Snapshot, now_ms: i64) -> Result<(Snapshot, Clea
     let hint = match read_last_checkpoint(location).await {
         Hint::Version(version) => Some(version),
         Hint::Absent | Hint::Unusable(_) => None,
+        // The checkpoint that it names would go, and readers would be led to nothing.
+        Hint::Unread(why) => {
+            let path = format!("{LOG_FOLDER}/{LAST_CHECKPOINT}");
+            let message = format!("where readers are led to start cannot be asked: {why}");
+            return Err(Error::new(ErrorKind::StorageError, message)
+                .with("path", path)
+                .hint("nothing was deleted; clean up again when the store answers"));
+        }
     };
     let mut unreadable: Vec<CheckpointFiles> = Vec::new();
     loop {

@@ -128,7 +128,7 @@ async fn list_newest(location: &TableLocation, warnings: &mut Vec<String>) -> Re
     };
     let hint = match hint {
         Hint::Absent => None,
-        Hint::Unusable(why) => {
+        Hint::Unusable(why) | Hint::Unread(why) => {
             warnings.push(format!("_last_checkpoint was passed over: {why}"));
             None
         }

@@ -7,6 +7,7 @@ use deltaic_log::snapshot::LoadOptions;
 use deltaic_protocol::log_path::CheckpointFormat;
 use deltaic_protocol::{ErrorKind, Result};
 use deltaic_testkit::checkpoint_writer::{CheckpointForm, Layout};
+use deltaic_testkit::fault::{Fault, Rule};
 use deltaic_testkit::table_builder::{TableBuilder, add};
 use deltaic_testkit::upkeep::Upkeep;
 use serde_json::json;
@@ -178,6 +179,24 @@ async fn a_table_with_a_catalog_is_left_to_it() -> Result<()> {
     let refused = clean_up(&snapshot, long_after()).await.expect_err("refused");
     assert_eq!(refused.kind(), ErrorKind::UnsupportedFeature);
     assert!(refused.hint_text().is_some_and(|hint| hint.contains("catalog")));
+    assert_eq!(names(&table).await?, before);
+    Ok(())
+}
+
+/// Where readers are led to start is asked first: where the store does not say, what it names could go.
+#[tokio::test]
+async fn nothing_goes_while_the_hint_cannot_be_asked() -> Result<()> {
+    let table = table(Layout::Classic, &json!({})).await?;
+    let snapshot = table.open().await?;
+    let before = names(&table).await?;
+    table
+        .scripted()
+        .fail(Rule::new(Fault::ServerError).at("_last_checkpoint"));
+    let error = clean_up(&snapshot, long_after())
+        .await
+        .expect_err("it is not told");
+    assert_eq!(error.kind(), ErrorKind::StorageError, "{error}");
+    table.scripted().heal();
     assert_eq!(names(&table).await?, before);
     Ok(())
 }
