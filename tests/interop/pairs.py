@@ -94,9 +94,9 @@ def make_table(root: Path) -> Path:
     return root
 
 
-def add(path: str, partition: str, *, data_change: bool = True) -> dict[str, object]:
-    """An add of one row with the id 7."""
-    stats = {"numRecords": 1, "minValues": {"id": 7}, "maxValues": {"id": 7}, "nullCount": {"id": 0}}
+def add(path: str, partition: str, *, data_change: bool = True, rows: int = 1) -> dict[str, object]:
+    """An add of rows with the id 7."""
+    stats = {"numRecords": rows, "minValues": {"id": 7}, "maxValues": {"id": 7}, "nullCount": {"id": 0}}
     return {
         "path": path,
         "partitionValues": {"p": partition},

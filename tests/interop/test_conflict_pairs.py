@@ -126,7 +126,9 @@ def stage(tx: Transaction, operation: Operation, root: Path) -> None:
 
 
 def given(root: Path, number: int, operation: Operation) -> dict[str, object]:
-    told = add(f"n{number}.parquet", operation.adds[number])
+    # Without a change of data all rows that go come again.
+    rows = 1 if operation.data_change else len(operation.removes) // len(operation.adds)
+    told = add(f"n{number}.parquet", operation.adds[number], rows=rows)
     (root / f"n{number}.parquet").write_bytes(b"-")
     return {
         "path": told["path"],

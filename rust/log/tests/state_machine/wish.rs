@@ -153,6 +153,8 @@ impl Vectors for InLog {
             let Some(united) = unite(&base, mine.as_ref(), &winner) else {
                 return Ok(None);
             };
+            // A vector has one spelling here, whatever it was made out of: `to_vector` tells it by its rows.
+            let united = Bitmap::from_positions(united.iter())?;
             Ok(Some(mine.map(|_| in_log(&united)).transpose()?))
         })
     }
