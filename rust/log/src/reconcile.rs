@@ -8,18 +8,23 @@
 //!
 //! Protocol: *Action Reconciliation*.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use arrow_buffer::{BooleanBuffer, BooleanBufferBuilder};
-use deltaic_protocol::actions::{DomainMetadata, Metadata, Protocol, Txn};
-use deltaic_protocol::properties::txn_retention_ms;
 use deltaic_protocol::{Error, ErrorKind, Result, Version};
 use hashbrown::HashTable;
 
-use crate::decode::{FileBatch, TableActions};
+use crate::decode::FileBatch;
 use crate::listing::LogFile;
 use crate::location::without_secrets;
+
+mod filter;
+mod table_state;
+
+pub use table_state::TableState;
+
+use filter::{Filter, spread};
 
 /// A batch of file actions, and which of its rows still stand.
 #[derive(Clone, Debug)]
@@ -58,43 +63,6 @@ struct Entry {
     batch: usize,
     row: usize,
     version: Version,
-}
-
-/// A bit for each of the lowest bits of a hash: it leaves most strangers alone at the price of one look into a few
-/// kilobytes.
-#[derive(Debug)]
-struct Filter(Box<[u64; Filter::WORDS]>);
-
-impl Default for Filter {
-    fn default() -> Self {
-        Self(Box::new([0; Self::WORDS]))
-    }
-}
-
-impl Filter {
-    const WORDS: usize = 1 << 10;
-
-    fn place(hash: u32) -> (usize, u64) {
-        let bit = usize::try_from(hash).unwrap_or(0) % (Self::WORDS * 64);
-        (bit / 64, 1 << (bit % 64))
-    }
-
-    fn insert(&mut self, hash: u32) {
-        let (word, bit) = Self::place(hash);
-        if let Some(word) = self.0.get_mut(word) {
-            *word |= bit;
-        }
-    }
-
-    fn may_hold(&self, hash: u32) -> bool {
-        let (word, bit) = Self::place(hash);
-        self.0.get(word).is_some_and(|word| word & bit != 0)
-    }
-}
-
-fn spread(hash: u32) -> u64 {
-    // The table takes its place from the low bits and its tag from the high ones.
-    u64::from(hash).wrapping_mul(0x9E37_79B9_7F4A_7C15)
 }
 
 impl NewerKeys {
@@ -378,61 +346,4 @@ fn twice(file: &LogFile) -> Error {
     .with("path", file.relative())
     .with("version", file.path.version)
     .hint("the order of actions in a commit means nothing, so neither can be taken for the truth")
-}
-
-/// What the log says about the table as a whole once every newest word is known.
-#[derive(Clone, Debug, Default)]
-pub struct TableState {
-    /// The newest protocol.
-    pub protocol: Option<Arc<Protocol>>,
-    /// The newest metadata.
-    pub metadata: Option<Arc<Metadata>>,
-    /// The newest of each application.
-    pub txns: Arc<BTreeMap<String, Txn>>,
-    /// The newest of each domain, removed ones among them.
-    pub domains: Arc<BTreeMap<String, DomainMetadata>>,
-    /// Whether the table began to remember applications for longer: those that it had forgotten by then are still known
-    /// here, and not to who starts from a checkpoint in between.
-    pub remembers_longer: bool,
-}
-
-/// Whether a table remembers applications for longer than before.
-fn remembers_longer(before: &Metadata, metadata: &Metadata) -> bool {
-    let retention = |metadata: &Metadata| txn_retention_ms(metadata).unwrap_or(None);
-    retention(before).is_some_and(|before| retention(metadata).is_none_or(|now| now > before))
-}
-
-impl TableState {
-    /// Takes newer actions, in any order of versions among themselves.
-    #[must_use]
-    pub fn with_newer(&self, mut newer: Vec<(Version, TableActions)>) -> Self {
-        newer.sort_by_key(|(version, _)| *version);
-        let mut state = self.clone();
-        for (_, actions) in newer {
-            if let Some(protocol) = actions.protocol {
-                state.protocol = Some(Arc::new(protocol));
-            }
-            if let Some(metadata) = actions.metadata {
-                state.remembers_longer |= state
-                    .metadata
-                    .as_deref()
-                    .is_some_and(|before| remembers_longer(before, &metadata));
-                state.metadata = Some(Arc::new(metadata));
-            }
-            if !actions.txns.is_empty() {
-                let txns = Arc::make_mut(&mut state.txns);
-                txns.extend(actions.txns.into_iter().map(|txn| (txn.app_id.clone(), txn)));
-            }
-            if !actions.domains.is_empty() {
-                let domains = Arc::make_mut(&mut state.domains);
-                domains.extend(
-                    actions
-                        .domains
-                        .into_iter()
-                        .map(|domain| (domain.domain.clone(), domain)),
-                );
-            }
-        }
-        state
-    }
 }

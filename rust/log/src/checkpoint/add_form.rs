@@ -11,13 +11,14 @@ use arrow_array::{Array, ArrayRef, BooleanArray, RecordBatch, StringArray, Struc
 use arrow_buffer::{BooleanBuffer, NullBuffer};
 use arrow_schema::{DataType as ArrowType, Field, FieldRef, Fields};
 use deltaic_protocol::Result;
-use deltaic_protocol::column_mapping::{ColumnMappingMode, name_in_log, physical_schema};
+use deltaic_protocol::column_mapping::{name_in_log, physical_schema};
 use deltaic_protocol::partition::parse_texts;
 use deltaic_protocol::properties::{IndexedColumns, boolean, indexed_columns};
-use deltaic_protocol::schema::{ColumnName, DataType, StructField, StructType};
+use deltaic_protocol::schema::{StructField, StructType};
 use deltaic_protocol::statistics::{StatisticsBuilder, StatisticsColumns, StatisticsSchema, StatisticsText};
 
 use super::columns::{add_schema, failed};
+use super::indexed_paths::indexed_paths;
 use crate::snapshot::Snapshot;
 
 /// Values of statistics that are laid out at once, about: a table of thousands of columns takes fewer rows at a time.
@@ -97,12 +98,11 @@ impl AddForm {
 
     /// How many adds are finished at once.
     pub(super) fn rows_together(&self) -> usize {
-        let columns = self
-            .columns
-            .as_ref()
-            .map_or(1, |columns| columns.struct_leaves().len());
-        let (least, most) = ROWS_TOGETHER;
-        (VALUES_TOGETHER / columns.max(1)).clamp(least, most)
+        rows_of_width(
+            self.columns
+                .as_ref()
+                .map_or(1, |columns| columns.struct_leaves().len()),
+        )
     }
 
     /// Adds of [`add_schema`] as the checkpoint holds them. `parsed` is the `stats_parsed` that they have where they come
@@ -176,6 +176,12 @@ impl AddForm {
     }
 }
 
+/// How many rows of so many columns are laid out at once.
+fn rows_of_width(columns: usize) -> usize {
+    let (least, most) = ROWS_TOGETHER;
+    (VALUES_TOGETHER / columns.max(1)).clamp(least, most)
+}
+
 /// `stats_parsed`: NULL where a file has no statistics.
 fn statistics_of(
     wanted: &StatisticsSchema,
@@ -236,52 +242,23 @@ fn without_empty(column: &ArrayRef) -> Result<Option<ArrayRef>> {
     Ok(Some(Arc::new(kept)))
 }
 
-/// The paths of the columns that writers gather statistics of, in the log's names.
-fn indexed_paths(schema: &StructType, indexed: &IndexedColumns, mode: ColumnMappingMode) -> Vec<Vec<String>> {
-    let mut walk = Walk {
-        named: match indexed {
-            IndexedColumns::Named(names) => Some(names),
-            _ => None,
-        },
-        left: match indexed {
-            IndexedColumns::First(count) => *count,
-            IndexedColumns::All | IndexedColumns::Named(_) => usize::MAX,
-        },
-        mode,
-        found: Vec::new(),
-    };
-    walk.go(schema, &mut Vec::new(), &mut Vec::new());
-    walk.found
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-struct Walk<'a> {
-    named: Option<&'a Vec<ColumnName>>,
-    left: usize,
-    mode: ColumnMappingMode,
-    found: Vec<Vec<String>>,
-}
-
-impl Walk<'_> {
-    fn go(&mut self, schema: &StructType, path: &mut Vec<String>, in_log: &mut Vec<String>) {
-        for field in &schema.fields {
-            if self.left == 0 {
-                return;
-            }
-            path.push(field.name.clone());
-            in_log.push(name_in_log(field, self.mode).to_owned());
-            match &field.data_type {
-                DataType::Struct(inner) => self.go(inner, path, in_log),
-                _ if self
-                    .named
-                    .is_none_or(|names| names.iter().any(|name| path.starts_with(name.parts()))) =>
-                {
-                    self.left -= 1;
-                    self.found.push(in_log.clone());
-                }
-                _ => {}
-            }
-            path.pop();
-            in_log.pop();
+    /// What is held at once does not grow with the width of the table, but for tables that are wide beyond measure.
+    #[test]
+    fn wide_tables_take_fewer_rows_at_once() {
+        let widths = [
+            (0, 4096),
+            (1, 4096),
+            (256, 4096),
+            (1024, 1024),
+            (10_000, 104),
+            (100_000, 64),
+        ];
+        for (columns, rows) in widths {
+            assert_eq!(rows_of_width(columns), rows, "{columns}");
         }
     }
 }

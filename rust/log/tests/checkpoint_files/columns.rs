@@ -131,6 +131,42 @@ async fn columns_have_the_names_of_the_log() -> Result<()> {
     Ok(())
 }
 
+/// So many columns as writers index, those within structs counted one by one.
+///
+/// protocol: checkpoints.14
+#[tokio::test]
+async fn the_first_columns_are_there_as_columns() -> Result<()> {
+    let inner = json!([field("b", "long"), field("c", "long")]);
+    let within =
+        json!({"name": "s", "nullable": true, "metadata": {}, "type": {"type": "struct", "fields": inner}});
+    let columns = json!([field("a", "long"), within, field("d", "long")]);
+    let all = ["a", "s.b", "s.c", "d"];
+    for (indexed, expected) in [
+        ("0", 0),
+        ("1", 1),
+        ("2", 2),
+        ("3", 3),
+        ("4", 4),
+        ("32", 4),
+        ("-1", 4),
+    ] {
+        let properties = json!({"delta.dataSkippingNumIndexedCols": indexed});
+        let mut file = add("f", None);
+        file["add"]["stats"] = json!(r#"{"numRecords":1,"minValues":{"a":1,"s":{"b":2,"c":3},"d":4}}"#);
+        let table = TableBuilder::of(&[first(columns.clone(), &[], properties, &[]), vec![file]]).await?;
+        let written = write_checkpoint(&table.open().await?, &CheckpointOptions::default()).await?;
+        let found = columns_of(&table.read(&written.path).await?)?;
+        let least = |column: &String| {
+            column
+                .strip_prefix("add.stats_parsed.minValues.")
+                .map(str::to_owned)
+        };
+        let found: Vec<String> = found.iter().filter_map(least).collect();
+        assert_eq!(found, all[..expected], "{indexed}");
+    }
+    Ok(())
+}
+
 /// A table without statistics columns, partitions or files: nothing of it is an empty struct, which Parquet does not have.
 #[tokio::test]
 async fn a_table_of_nothing_has_a_checkpoint() -> Result<()> {

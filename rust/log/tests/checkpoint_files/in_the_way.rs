@@ -89,3 +89,27 @@ async fn the_hint_never_goes_back() -> Result<()> {
     assert!(matches!(write(4).await?.hint, HintOutcome::Stays(seven) if seven == version(7)?));
     Ok(())
 }
+
+/// A hint is read up to a megabyte; one that is larger is none, and is written over.
+#[tokio::test]
+async fn a_hint_beyond_all_measure_is_written_over() -> Result<()> {
+    const MOST: usize = 1 << 20;
+    let head = r#"{"version":7,"pad":""#;
+    for (bytes, is_read) in [(MOST, true), (MOST + 1, false), (2 * MOST, false)] {
+        let table = TableBuilder::of(&[first(one_column(), &[], json!({}), &[]), named(1)]).await?;
+        let hint = format!("{head}{}\"}}", "-".repeat(bytes - head.len() - 2));
+        table
+            .put("_delta_log/_last_checkpoint", hint.into_bytes())
+            .await?;
+        let written = write_checkpoint(&table.open_at(1).await?, &CheckpointOptions::default()).await?;
+        let stays = matches!(written.hint, HintOutcome::Stays(seven) if seven == Version::try_new(7)?);
+        let is_written = matches!(written.hint, HintOutcome::Written);
+        assert_eq!(
+            (stays, is_written),
+            (is_read, !is_read),
+            "{bytes}: {:?}",
+            written.hint
+        );
+    }
+    Ok(())
+}

@@ -3,6 +3,7 @@
 mod actions;
 mod columns;
 mod in_the_way;
+mod layout;
 mod left_out;
 mod refused;
 

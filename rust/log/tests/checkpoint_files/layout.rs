@@ -1,0 +1,121 @@
+//! How the actions lie in a checkpoint's file, and what its hint says of it.
+
+use bytes::Bytes;
+use deltaic_log::checkpoint::{CheckpointOptions, HintOutcome, write_checkpoint};
+use deltaic_protocol::{Error, ErrorKind, Result};
+use deltaic_testkit::checkpoint_reader::actions_of;
+use deltaic_testkit::table_builder::{TableBuilder, remove};
+use parquet::file::reader::{FileReader, SerializedFileReader};
+use serde_json::{Value, json};
+
+use super::actions::{actions, first, named, names, one_column, v2};
+
+const HINT: &str = "_delta_log/_last_checkpoint";
+
+/// What the actions of each row group are, and how many.
+fn groups(file: &[u8]) -> Result<Vec<(String, i64)>> {
+    let bytes = Bytes::copy_from_slice(file);
+    let reader = SerializedFileReader::new(bytes)
+        .map_err(|error| Error::new(ErrorKind::Internal, error.to_string()))?;
+    let rows: Vec<i64> = (0..reader.num_row_groups())
+        .map(|group| reader.metadata().row_group(group).num_rows())
+        .collect();
+    let mut actions = actions_of(file)?.into_iter();
+    let mut found = Vec::new();
+    for rows in rows {
+        let part = actions.by_ref().take(usize::try_from(rows).unwrap_or(0));
+        let mut kinds: Vec<String> = part
+            .filter_map(|action| {
+                action
+                    .as_object()
+                    .and_then(|action| action.keys().next().cloned())
+            })
+            .collect();
+        kinds.dedup();
+        found.push((kinds.join("+"), rows));
+    }
+    Ok(found)
+}
+
+/// Those who read files alone leave the tombstones' part of the file unread; what waits for it is bounded.
+#[tokio::test]
+async fn tombstones_lie_in_row_groups_of_their_own() -> Result<()> {
+    const EACH: usize = 30_001;
+    let mut commits = vec![first(one_column(), &[], json!({}), &[]), named(9_001)];
+    commits.extend((0..3).map(|commit| {
+        (0..EACH)
+            .map(|number| remove(&format!("gone{commit}-{number}"), None))
+            .collect()
+    }));
+    let table = TableBuilder::of(&commits).await?;
+    let written = write_checkpoint(&table.open().await?, &CheckpointOptions::default()).await?;
+    assert_eq!((written.adds, written.actions), (9_001, Some(9_003 + 3 * 30_001)));
+    let groups = groups(&table.read(&written.path).await?)?;
+    let removes: Vec<i64> = groups
+        .iter()
+        .filter_map(|(kind, rows)| (kind == "remove").then_some(*rows))
+        .collect();
+    assert!(
+        groups
+            .iter()
+            .all(|(kind, _)| kind == "remove" || !kind.contains("remove")),
+        "{groups:?}"
+    );
+    assert_eq!(removes.iter().sum::<i64>(), 3 * 30_001);
+    assert!(
+        removes.len() > 1 && removes.iter().all(|rows| *rows < 65_536 + 30_001),
+        "{groups:?}"
+    );
+    assert!(removes.first().is_some_and(|rows| *rows >= 65_536), "{groups:?}");
+    let gone = names(&actions(&table, &written, "remove").await?, "path");
+    assert_eq!(
+        gone.iter().collect::<std::collections::BTreeSet<_>>().len(),
+        3 * EACH
+    );
+    Ok(())
+}
+
+/// The hint of a checkpoint with an id names the file, and says the same when it is written again from what stands.
+///
+/// protocol: last-checkpoint-file-schema-json-checksum.1
+#[tokio::test]
+async fn the_hint_names_the_top_level_of_a_checkpoint_with_an_id() -> Result<()> {
+    for is_v2 in [false, true] {
+        let first = if is_v2 {
+            v2(&json!({}))
+        } else {
+            first(one_column(), &[], json!({}), &[])
+        };
+        let table = TableBuilder::of(&[first, named(3)]).await?;
+        let snapshot = table.open().await?;
+        let written = write_checkpoint(&snapshot, &CheckpointOptions::default()).await?;
+        let read = async || -> Result<Value> {
+            Ok(serde_json::from_slice(&table.read(HINT).await?).expect("it is JSON"))
+        };
+        let said = read().await?;
+        assert_eq!(said["version"], 1);
+        assert_eq!(said["size"], json!(written.actions));
+        assert_eq!(said["numOfAddFiles"], 3);
+        assert_eq!(said["sizeInBytes"], json!(written.bytes));
+        if is_v2 {
+            let top = table.read(&written.path).await?;
+            let name = written.path.rsplit('/').next().unwrap_or_default();
+            assert_eq!(said["v2Checkpoint"]["path"], name);
+            assert_eq!(said["v2Checkpoint"]["sizeInBytes"], json!(top.len()));
+        } else {
+            assert_eq!(said.get("v2Checkpoint"), None);
+        }
+        table.delete(HINT).await?;
+        let again = write_checkpoint(&snapshot, &CheckpointOptions::default()).await?;
+        assert!(!again.is_new && matches!(again.hint, HintOutcome::Written));
+        let (mut said, mut said_again) = (said, read().await?);
+        for hint in [&mut said, &mut said_again] {
+            hint.as_object_mut().map(|hint| hint.remove("checksum"));
+            if let Some(top) = hint.get_mut("v2Checkpoint").and_then(Value::as_object_mut) {
+                top.remove("modificationTime");
+            }
+        }
+        assert_eq!(said, said_again);
+    }
+    Ok(())
+}
