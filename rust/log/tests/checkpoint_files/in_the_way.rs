@@ -48,6 +48,28 @@ async fn a_damaged_checkpoint_in_the_way_is_told() -> Result<()> {
     Ok(())
 }
 
+/// A damaged one with an id takes nobody's name: the classic one is written beside it.
+#[tokio::test]
+async fn a_damaged_checkpoint_with_an_id_is_in_nobodys_way() -> Result<()> {
+    for is_v2 in [false, true] {
+        let properties = json!({"delta.checkpointPolicy": if is_v2 { "v2" } else { "classic" }});
+        let table =
+            TableBuilder::of(&[first(one_column(), &[], properties, &["v2Checkpoint"]), named(3)]).await?;
+        let id = "80a083e8-7026-4e79-81be-64bd76c43a11";
+        let place = format!("_delta_log/00000000000000000001.checkpoint.{id}.parquet");
+        table.put(&place, b"PAR1".to_vec()).await?;
+        let written = write_checkpoint(&table.open().await?, &CheckpointOptions::default()).await?;
+        assert!(written.is_new && written.path != place, "{written:?}");
+        assert_eq!(
+            written.path.ends_with(".checkpoint.parquet"),
+            !is_v2,
+            "{written:?}"
+        );
+        assert_eq!(table.read(&place).await?, b"PAR1"[..]);
+    }
+    Ok(())
+}
+
 /// protocol: last-checkpoint-file-schema-json-checksum.1
 #[tokio::test]
 async fn the_hint_never_goes_back() -> Result<()> {
