@@ -155,6 +155,10 @@ impl AsyncFileWriter for Upload {
 
 #[cfg(test)]
 mod tests {
+    use deltaic_testkit::fault::{Fault, Rule};
+    use deltaic_testkit::requests::RequestKind;
+    use deltaic_testkit::scripted_store::ScriptedStore;
+    use object_store::local::LocalFileSystem;
     use object_store::memory::InMemory;
     use parquet::errors::Result;
 
@@ -181,6 +185,79 @@ mod tests {
                 assert_eq!(upload.landed(), Some(landed), "{most_held}");
                 assert_eq!(content().await?, "first", "{most_held}");
             }
+        }
+        Ok(())
+    }
+
+    /// An upload that has taken bytes, and has not landed.
+    async fn taken(store: &Arc<dyn ObjectStore>, path: &Path, is_local: bool, held: usize) -> Result<Upload> {
+        let mut upload = Upload::new(Arc::clone(store), path.clone(), is_local, held);
+        upload.write(Bytes::from("12")).await?;
+        upload.write(Bytes::from("345")).await?;
+        Ok(upload)
+    }
+
+    /// What is small is held, and no more than that; what is given up leaves nothing behind.
+    #[tokio::test]
+    async fn what_is_given_up_leaves_nothing() -> Result<()> {
+        for (most_held, sent) in [(6, 0), (5, 0), (4, 1), (2, 1), (0, 1)] {
+            let folder = tempfile::tempdir()?;
+            let disk = LocalFileSystem::new_with_prefix(folder.path()).map_err(external)?;
+            let store: Arc<dyn ObjectStore> = Arc::new(disk);
+            let files = || folder.path().read_dir().map(Iterator::count);
+            let upload = taken(&store, &Path::from("a"), true, most_held).await?;
+            assert_eq!(files()?, sent, "{most_held}");
+            upload.abort().await;
+            assert_eq!(files()?, 0, "{most_held}");
+        }
+        Ok(())
+    }
+
+    /// A file that stands there after a put whose answer was lost is whole, whoever wrote it.
+    #[tokio::test]
+    async fn a_lost_answer_is_looked_after() -> Result<()> {
+        for (fault, landed) in [
+            (Fault::AnswerLost, Some(Landed::Another)),
+            (Fault::RequestLost, None),
+            (Fault::PermissionDenied, None),
+        ] {
+            let scripted = ScriptedStore::over(Arc::new(InMemory::new()));
+            scripted.fail(Rule::new(fault).of(&[RequestKind::Put]));
+            let store: Arc<dyn ObjectStore> = Arc::new(scripted);
+            let mut upload = taken(&store, &Path::from("a"), false, 10).await?;
+            let completed = upload.complete().await;
+            assert_eq!(
+                (completed.is_ok(), upload.landed()),
+                (landed.is_some(), landed),
+                "{fault:?}"
+            );
+        }
+        Ok(())
+    }
+
+    /// A disk that refuses to put a file where none is takes it without that condition, if none is there.
+    #[tokio::test]
+    async fn a_disk_without_hard_links_takes_a_file_all_the_same() -> Result<()> {
+        for (is_local, is_there, is_taken) in [
+            (true, false, true),
+            (true, true, false),
+            (false, false, false),
+            (false, true, false),
+        ] {
+            let scripted = ScriptedStore::over(Arc::new(InMemory::new()));
+            let path = Path::from("a");
+            if is_there {
+                let first = scripted.put(&path, PutPayload::from("first")).await;
+                first.map_err(external)?;
+            }
+            scripted.fail(
+                Rule::new(Fault::PermissionDenied)
+                    .of(&[RequestKind::Put])
+                    .requests(0..1),
+            );
+            let store: Arc<dyn ObjectStore> = Arc::new(scripted);
+            let done = put(&store, &path, is_local, PutPayload::from("ours")).await;
+            assert_eq!(done.is_ok(), is_taken, "{is_local} {is_there}");
         }
         Ok(())
     }

@@ -67,6 +67,9 @@ mod tests {
             ".00000000000000000007.json.crc".to_owned(),
             "_last_checkpoint".to_owned(),
             "_probe-mine".to_owned(),
+            // An id, and not as it is spelled here; as long as one, and none.
+            format!("_probe-{}", ID.replace('-', "")),
+            format!("_probe-{}", "x".repeat(36)),
             format!("_staged-{ID}"),
         ] {
             assert!(!is_temporary(&name), "{name}");

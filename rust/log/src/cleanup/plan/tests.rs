@@ -326,3 +326,27 @@ proptest! {
         }
     }
 }
+
+/// Whoever asks why a file goes or stays hears it, and hears each reason by its own words.
+#[test]
+fn every_reason_has_its_words() {
+    let goes = [
+        Expired::BeforeCheckpoint,
+        Expired::OlderCheckpoint,
+        Expired::Compaction,
+        Expired::Sidecar,
+        Expired::LeftBehind,
+    ];
+    let stays = [
+        Kept::Disabled,
+        Kept::NothingExpired,
+        Kept::NoCheckpoint,
+        Kept::Protected(version(7)),
+    ];
+    let goes: Vec<String> = goes.iter().map(ToString::to_string).collect();
+    let stays: Vec<String> = stays.iter().map(ToString::to_string).collect();
+    let distinct: BTreeSet<&String> = goes.iter().chain(&stays).collect();
+    assert_eq!(distinct.len(), goes.len() + stays.len());
+    assert!(distinct.iter().all(|words| words.contains(' ')), "{distinct:?}");
+    assert!(stays.iter().any(|words| words.contains('7')), "{stays:?}");
+}
