@@ -8,12 +8,13 @@ use deltaic_protocol::log_path::CheckpointFormat;
 use deltaic_protocol::{ErrorKind, Result};
 use deltaic_testkit::checkpoint_writer::{CheckpointForm, Layout};
 use deltaic_testkit::fault::{Fault, Rule};
+use deltaic_testkit::requests::RequestKind;
 use deltaic_testkit::table_builder::{TableBuilder, add};
 use deltaic_testkit::upkeep::Upkeep;
 use serde_json::json;
 
 use super::seen::{long_after, names, version};
-use super::table::{LEFT_BEHIND, first_actions, table, table_of};
+use super::table::{LAYOUTS, LEFT_BEHIND, first_actions, table, table_of};
 
 /// Protected checkpoints go with all that is before them, or where every protocol of what goes is understood.
 ///
@@ -198,5 +199,53 @@ async fn nothing_goes_while_the_hint_cannot_be_asked() -> Result<()> {
     assert_eq!(error.kind(), ErrorKind::StorageError, "{error}");
     table.scripted().heal();
     assert_eq!(names(&table).await?, before);
+    Ok(())
+}
+
+/// A store that does not answer says nothing about a checkpoint: it is not stepped over as one that is damaged.
+#[tokio::test]
+async fn nothing_goes_while_a_checkpoint_cannot_be_asked() -> Result<()> {
+    for layout in LAYOUTS {
+        let table = table(layout, &json!({})).await?;
+        let snapshot = table.open().await?;
+        let before = names(&table).await?;
+        let rule = Rule::new(Fault::ServerError).at("00000000000000000008.checkpoint");
+        table.scripted().fail(rule.of(&[RequestKind::Get]));
+        let error = clean_up(&snapshot, long_after()).await.expect_err("not told");
+        assert_eq!(error.kind(), ErrorKind::StorageError, "{layout:?}: {error}");
+        table.scripted().heal();
+        assert_eq!(names(&table).await?, before, "{layout:?}");
+    }
+    Ok(())
+}
+
+/// A folder that cannot be listed is not an empty one: the cleanup fails, or tells what it passed over.
+#[tokio::test]
+async fn a_folder_that_cannot_be_listed_is_told() -> Result<()> {
+    const LISTINGS: [RequestKind; 3] = [RequestKind::List, RequestKind::ListFrom, RequestKind::ListFolder];
+    for layout in LAYOUTS {
+        let made = table(layout, &json!({})).await?;
+        let snapshot = made.open().await?;
+        made.scripted().forget();
+        clean_up(&snapshot, long_after()).await?;
+        let report = made.scripted().report();
+        let listings: usize = LISTINGS.iter().map(|kind| report.count(*kind)).sum();
+        assert!(
+            report.at(RequestKind::ListFolder, "_sidecars").next().is_some(),
+            "{layout:?}"
+        );
+        for number in 0..listings {
+            let table = table(layout, &json!({})).await?;
+            let snapshot = table.open().await?;
+            let rule = Rule::new(Fault::ServerError).of(&LISTINGS);
+            table.scripted().fail(rule.requests(number..number + 1));
+            let cleaned = clean_up(&snapshot, long_after()).await;
+            table.scripted().heal();
+            match cleaned {
+                Ok(cleaned) => assert!(!cleaned.passed_over.is_empty(), "{layout:?}, listing {number}"),
+                Err(error) => assert_eq!(error.kind(), ErrorKind::StorageError, "{layout:?}: {error}"),
+            }
+        }
+    }
     Ok(())
 }
