@@ -9,6 +9,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 
 use super::*;
+use crate::cleanup::waves::waves;
 use crate::listing::LogFile;
 use crate::segment::version_range;
 
@@ -349,4 +350,14 @@ fn every_reason_has_its_words() {
     assert_eq!(distinct.len(), goes.len() + stays.len());
     assert!(distinct.iter().all(|words| words.contains(' ')), "{distinct:?}");
     assert!(stays.iter().any(|words| words.contains('7')), "{stays:?}");
+}
+
+/// A checkpoint of the first version stands for that version alone, whose commit stays beside it.
+#[test]
+fn of_a_log_that_is_cut_at_its_first_version_nothing_goes() -> Result<()> {
+    let listing = ten([classic(0), compacted(1, 3)]);
+    assert_eq!(waves(&listing, version(0)), Vec::<Vec<Deletion>>::new());
+    let plan = plan(&listing, at(7), &RULES, Known::default())?;
+    assert_eq!(names(&plan), BTreeSet::new());
+    Ok(())
 }

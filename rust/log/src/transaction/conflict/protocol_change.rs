@@ -64,6 +64,21 @@ mod tests {
     }
 
     #[test]
+    fn readers_support_what_is_listed_under_any_of_its_names() {
+        for (listed, name, supports) in [
+            ("deletionVectors", "deletionVectors", true),
+            ("deletionVectors", "columnMapping", false),
+            ("deletionVectors", "not-known", false),
+            ("not-known", "not-known", true),
+            ("not-known", "deletionVectors", false),
+            ("variantType-preview", "columnMapping", false),
+        ] {
+            let protocol = protocol(3, 7, &[listed], &[listed]);
+            assert_eq!(supports_for_readers(&protocol, name), supports, "{listed} {name}");
+        }
+    }
+
+    #[test]
     fn a_feature_is_gone_where_neither_list_nor_version_has_it() {
         let legacy = |reader, writer| protocol(reader, writer, &[], &[]);
         let listed = |for_writers: &[&str]| protocol(1, 7, &[], for_writers);

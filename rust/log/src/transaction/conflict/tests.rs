@@ -93,9 +93,24 @@ fn a_conflict_becomes_an_error_of_its_class_that_says_where() {
         let mut expected = vec![("version", version.into())];
         expected.extend(context.iter().map(|(key, value)| (*key, (*value).into())));
         assert_eq!(error.context(), expected, "{class}");
+        let hint = error.hint_text().unwrap_or_default();
         assert!(
-            error.hint_text().is_some() && error.what().contains("version 0"),
+            hint.contains(' ') && error.what().contains("version 0"),
             "{error}"
         );
+    }
+}
+
+/// Another table at the same place is said to be one; any other change of metadata names its field alone.
+#[test]
+fn another_table_is_called_so() {
+    for (field, is_another) in [("id", true), ("schemaString", false)] {
+        let conflict = Conflict::MetadataChanged {
+            version: Version::ZERO,
+            field: field.to_owned(),
+        };
+        let said = Error::from(conflict).what().to_owned();
+        assert!(said.contains(field), "{said}");
+        assert_eq!(said.contains("another table"), is_another, "{said}");
     }
 }

@@ -202,3 +202,14 @@ fn a_blind_append_adds_and_has_read_nothing() -> Result<()> {
     }
     Ok(())
 }
+
+#[test]
+fn a_level_is_called_by_its_name() {
+    for (level, name) in [
+        (Serializable, "Serializable"),
+        (WriteSerializable, "WriteSerializable"),
+        (SnapshotIsolation, "SnapshotIsolation"),
+    ] {
+        assert_eq!(level.to_string(), name);
+    }
+}

@@ -5,7 +5,7 @@ use deltaic_protocol::{ErrorKind, Result};
 use super::super::{Base, hand_out_row_ids, rebase};
 use super::{marked, proposing};
 use crate::transaction::samples::{base, domain, file, metadata, protocol, remove, version, winner};
-use crate::transaction::{Proposal, Winner};
+use crate::transaction::{Proposal, Winner, WinnerFile};
 
 const TRACKED: [&str; 2] = ["rowTracking", "domainMetadata"];
 
@@ -199,6 +199,61 @@ fn who_gives_or_takes_row_ids_leaves_alone_what_the_winner_touched() -> Result<(
         rebase(&mut mine, &mut base(protocol(&[]), metadata(&[], &[])), &touching)?;
         let paths: Vec<&str> = mine.adds.iter().map(|add| add.path.as_str()).collect();
         assert_eq!(paths, left, "{operation}");
+    }
+    Ok(())
+}
+
+/// A file that is brought again with ids of its own needs no mark; one that the winner gave ids needs the winner's.
+#[test]
+fn the_mark_is_said_where_ids_are_given_and_only_there() -> Result<()> {
+    let mut base = tracked(Some(9));
+    let mut mine = proposing("DELETE", &["a"]);
+    for add in &mut mine.adds {
+        (add.base_row_id, add.default_row_commit_version) = (Some(3), Some(1));
+    }
+    hand_out_row_ids(&mut mine, &base)?;
+    assert_eq!((ids(&mine), mark_of(&mine)), (vec![(Some(3), Some(1))], vec![]));
+    rebase(&mut mine, &mut base, &marked(99))?;
+    assert_eq!((ids(&mine), mark_of(&mine)), (vec![(Some(3), Some(1))], vec![]));
+
+    let mut base = tracked(Some(9));
+    let mut mine = proposing("DELETE", &["a"]);
+    hand_out_row_ids(&mut mine, &base)?;
+    assert_eq!(mark_of(&mine).len(), 1);
+    let theirs = Winner {
+        adds: vec![WinnerFile {
+            base_row_id: Some(20),
+            default_row_commit_version: Some(5),
+            ..file("a")
+        }],
+        ..marked(29)
+    };
+    rebase(&mut mine, &mut base, &theirs)?;
+    assert_eq!(ids(&mine), [(Some(20), Some(5))]);
+    assert_eq!(
+        mark_of(&mine),
+        [r#"{"rowIdHighWaterMark":29,"domainName":"delta.rowTracking"}"#]
+    );
+    Ok(())
+}
+
+/// An id without the version that brought the row, or that without an id, is none that could go for our file.
+#[test]
+fn half_of_a_row_id_is_not_taken_over() -> Result<()> {
+    for (base_row_id, default_row_commit_version) in [(Some(20), None), (None, Some(5))] {
+        let mut base = tracked(Some(9));
+        let mut mine = proposing("DELETE", &["a"]);
+        hand_out_row_ids(&mut mine, &base)?;
+        let theirs = Winner {
+            adds: vec![WinnerFile {
+                base_row_id,
+                default_row_commit_version,
+                ..file("a")
+            }],
+            ..marked(29)
+        };
+        rebase(&mut mine, &mut base, &theirs)?;
+        assert_eq!(ids(&mine), [(Some(30), Some(6))]);
     }
     Ok(())
 }
