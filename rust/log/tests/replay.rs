@@ -109,6 +109,13 @@ async fn one_path_cannot_be_live_with_two_vectors() -> Result<()> {
             let error = opened.expect_err("the file would be read twice");
             assert_eq!(error.kind(), ErrorKind::CorruptLog);
             assert!(error.to_string().contains("two deletion vectors"), "{error}");
+            // The commit that is told is the one that should not have added the file.
+            let told = error.context().iter().find(|(key, _)| *key == "version");
+            let newest = i64::from(!second.is_empty());
+            assert!(
+                second.is_empty() || told == Some(&("version", newest.into())),
+                "{error}"
+            );
         }
     }
     Ok(())

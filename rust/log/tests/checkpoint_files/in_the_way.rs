@@ -3,8 +3,11 @@
 use deltaic_log::checkpoint::{CheckpointOptions, HintOutcome, write_checkpoint};
 use deltaic_log::last_checkpoint::{Hint, read_last_checkpoint};
 use deltaic_protocol::{Error, ErrorKind, Result, Version};
+use deltaic_testkit::checkpoint_writer::{CheckpointForm, Layout};
+use deltaic_testkit::fault::{Fault, Rule};
 use deltaic_testkit::requests::RequestKind;
 use deltaic_testkit::table_builder::TableBuilder;
+use deltaic_testkit::upkeep::Upkeep;
 use serde_json::json;
 
 use super::actions::{first, named, one_column, v2};
@@ -45,6 +48,45 @@ async fn a_damaged_checkpoint_in_the_way_is_told() -> Result<()> {
     assert_eq!(error.as_ref().map(Error::kind), Some(ErrorKind::CorruptLog));
     assert!(error.is_some_and(|error| error.to_string().contains(place) && error.hint_text().is_some()));
     assert_eq!(table.read(place).await?, b"PAR1"[..]);
+    Ok(())
+}
+
+/// A store that does not answer says nothing about what stands there.
+#[tokio::test]
+async fn a_checkpoint_in_the_way_that_cannot_be_asked_is_not_called_damaged() -> Result<()> {
+    let table = TableBuilder::of(&[first(one_column(), &[], json!({}), &[]), named(3)]).await?;
+    let snapshot = table.open().await?;
+    let place = write_checkpoint(&snapshot, &CheckpointOptions::default())
+        .await?
+        .path;
+    let rule = Rule::new(Fault::ServerError).of(&[RequestKind::Get]).at(&place);
+    table.scripted().fail(rule);
+    let error = write_checkpoint(&snapshot, &CheckpointOptions::default())
+        .await
+        .err();
+    assert_eq!(
+        error.as_ref().map(Error::kind),
+        Some(ErrorKind::StorageError),
+        "{error:?}"
+    );
+    Ok(())
+}
+
+/// One in several parts stands for the version; the hint, which cannot say so of it, is left alone.
+#[tokio::test]
+async fn a_checkpoint_of_parts_has_no_hint_of_ours() -> Result<()> {
+    let mut table = TableBuilder::of(&[first(one_column(), &[], json!({}), &[]), named(3)]).await?;
+    table
+        .upkeep(&Upkeep::Checkpoint(CheckpointForm::of(Layout::MultiPart(2))))
+        .await?;
+    let hint = "_delta_log/_last_checkpoint";
+    table.delete(hint).await.ok();
+    let written = write_checkpoint(&table.open().await?, &CheckpointOptions::default()).await?;
+    assert!(
+        !written.is_new && matches!(written.hint, HintOutcome::Left),
+        "{written:?}"
+    );
+    assert!(table.read(hint).await.is_err());
     Ok(())
 }
 
