@@ -117,3 +117,30 @@ async fn the_hint_names_the_top_level_of_a_checkpoint_with_an_id() -> Result<()>
     }
     Ok(())
 }
+
+/// A commit that is so large that it is decoded in pieces is written down as a whole, but for what went since.
+#[tokio::test]
+async fn a_large_commit_is_written_down_whole() -> Result<()> {
+    const LARGE_BYTES: usize = 32 << 20;
+    let mut files = named(40);
+    for file in &mut files {
+        file["add"]["tags"] = json!({"pad": "-".repeat(1 << 20)});
+    }
+    assert!(files.iter().map(|file| file.to_string().len()).sum::<usize>() > LARGE_BYTES);
+    files.extend((0..40).map(|number| remove(&format!("old{number}"), None)));
+    let gone: Vec<Value> = (0..40)
+        .step_by(7)
+        .map(|number| remove(&format!("f{number}"), None))
+        .collect();
+    let table = TableBuilder::of(&[first(one_column(), &[], json!({}), &[]), files, gone.clone()]).await?;
+    let written = write_checkpoint(&table.open().await?, &CheckpointOptions::default()).await?;
+    let live = names(&actions(&table, &written, "add").await?, "path");
+    let mut expected: Vec<String> = (0..40)
+        .filter(|number| number % 7 != 0)
+        .map(|number| format!("f{number}"))
+        .collect();
+    expected.sort();
+    assert_eq!(live, expected);
+    assert_eq!(actions(&table, &written, "remove").await?.len(), 40 + gone.len());
+    Ok(())
+}
