@@ -137,8 +137,8 @@ mutants: need-cargo ## what decides over rows and commits, changed in one place 
 	@command -v cargo-mutants > /dev/null || { echo "missing: cargo install cargo-mutants --locked" >&2; exit 1; }
 	@PROPTEST_CASES=64 nice -n 19 cargo mutants --package deltaic-log --output target/mutants-conflict --jobs 1 --shard $(SHARD) \
 		--file 'rust/log/src/transaction/conflict/**' --file 'rust/log/src/transaction/rebase/**' \
-		--file rust/log/src/transaction/isolation.rs --file rust/log/src/reconcile.rs \
-		-- --locked --lib --test transactions --test alter --test equivalence
+		--file rust/log/src/transaction/isolation.rs --file rust/log/src/reconcile.rs --file 'rust/log/src/reconcile/**' \
+		-- --locked --lib --test transactions --test alter --test equivalence --test replay --test checksums --test rerun
 	@PROPTEST_CASES=16 nice -n 19 cargo mutants --package deltaic-log --output target/mutants-upkeep --jobs 1 --shard $(SHARD) \
 		--file 'rust/log/src/checkpoint/**' --file 'rust/log/src/cleanup/**' \
 		-- --locked --lib --test checkpoint_files --test checkpoint_histories --test checkpoint_failures --test cleanup --test whole_adds
