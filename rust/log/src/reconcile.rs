@@ -347,3 +347,6 @@ fn twice(file: &LogFile) -> Error {
     .with("version", file.path.version)
     .hint("the order of actions in a commit means nothing, so neither can be taken for the truth")
 }
+
+#[cfg(test)]
+mod tests;
