@@ -213,10 +213,11 @@ def main() -> int:
             failed = failed or bool(tables[0].failed)
             lines.append(line_of(tables, asked.writers, commits))
     releases = ", ".join(f"{peer} {version(peer)}" for peer in PEERS)
+    turns = "one turn" if asked.turns == 1 else f"{asked.turns} turns"
     head = [
         HEADING,
         "",
-        f"Processes that append one row a commit to one table at once, in {asked.turns} turns; {releases}. "
+        f"Processes that append one row a commit to one table at once, in {turns}; {releases}. "
         "Commits in a second, all writers together; each was found in the log, once.",
         "",
         "| commits | deltaic | deltalake | times as many |",
