@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,28 +18,49 @@ from .store import Store
 
 pytestmark = needs_golden
 
+TIME = 1_700_000_000
 
-def objects() -> Iterator[tuple[str, bytes]]:
-    """All files of all logs, by their keys; what is hidden is of Hadoop's local file system."""
+
+def objects(*, are_compactions: bool) -> Iterator[tuple[str, bytes]]:
+    """Compaction files of all logs, or the others, by their keys; hidden files are not the tables'."""
     for name in NAMES:
         log = reference(name).folder / "_delta_log"
         for file in sorted(log.rglob("*")):
-            if file.is_file() and not file.name.startswith("."):
+            is_meant = file.name.endswith(".compacted.json") == are_compactions
+            if is_meant and file.is_file() and not file.name.startswith("."):
                 yield f"golden/{name}/_delta_log/{file.relative_to(log).as_posix()}", file.read_bytes()
+
+
+def filled(store: Store) -> Store:
+    """A store with the tables' logs. A compaction file counts where it is not older than its commits."""
+    store.put_all(objects(are_compactions=False))
+    store.put_all(objects(are_compactions=True))
+    return store
 
 
 @pytest.fixture(scope="module")
 def s3_golden(s3: Store) -> Store:
     """S3 with the tables' logs."""
-    s3.put_all(objects())
-    return s3
+    return filled(s3)
 
 
 @pytest.fixture(scope="module")
 def azure_golden(azure: Store) -> Store:
     """Azure with the tables' logs."""
-    azure.put_all(objects())
-    return azure
+    return filled(azure)
+
+
+@pytest.fixture(scope="module")
+def on_disk(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the tables' logs, all files of one time: that of the copies at hand says nothing."""
+    root = tmp_path_factory.mktemp("disk")
+    for are_compactions in [False, True]:
+        for key, content in objects(are_compactions=are_compactions):
+            file = root / key
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_bytes(content)
+            os.utime(file, (TIME, TIME))
+    return root
 
 
 def answer(uri: str, options: dict[str, str] | None = None) -> Any:
@@ -54,9 +77,9 @@ def answer(uri: str, options: dict[str, str] | None = None) -> Any:
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("service", ["s3", "azure"])
 def test_a_reference_table_is_the_same_as_on_a_disk(
-    service: str, name: str, request: pytest.FixtureRequest
+    service: str, name: str, on_disk: Path, request: pytest.FixtureRequest
 ) -> None:
     store: Store = request.getfixturevalue(f"{service}_golden")
-    here = answer(str(reference(name).folder))
+    here = answer(str(on_disk / "golden" / name))
     there = answer(f"{store.scheme}://tables/golden/{name}", store.options)
     assert there == here
