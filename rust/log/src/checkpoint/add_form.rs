@@ -18,7 +18,6 @@ use deltaic_protocol::schema::{StructField, StructType};
 use deltaic_protocol::statistics::{StatisticsBuilder, StatisticsColumns, StatisticsSchema, StatisticsText};
 
 use super::columns::{add_schema, failed};
-use super::indexed_paths::indexed_paths;
 use crate::snapshot::Snapshot;
 
 /// Values of statistics that are laid out at once, about: a table of thousands of columns takes fewer rows at a time.
@@ -67,7 +66,12 @@ impl AddForm {
             (false, _) => None,
             (true, false) => Some(all.clone()),
             (true, true) => {
-                let paths = indexed_paths(&with_data, &indexed, mode);
+                let in_log = |leaf: &Vec<&StructField>| -> Vec<String> {
+                    leaf.iter()
+                        .map(|field| name_in_log(field, mode).to_owned())
+                        .collect()
+                };
+                let paths: Vec<_> = indexed.leaves(&with_data).iter().map(in_log).collect();
                 Some(StatisticsSchema::of_columns(&physical, &same, &paths))
             }
         };

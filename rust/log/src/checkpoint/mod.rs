@@ -12,7 +12,6 @@ mod columns;
 mod from_checkpoint;
 mod from_lines;
 mod hint;
-mod indexed_paths;
 mod parquet_out;
 mod policy;
 mod standing_checkpoint;

@@ -8,9 +8,9 @@ use super::{DOMAIN, columns, columns_in_log};
 use crate::change::Form;
 use crate::column_mapping::{ColumnMappingMode, name_in_log};
 use crate::features::supports_for_writers;
-use crate::properties::{IndexedColumns, indexed_columns};
+use crate::properties::indexed_columns;
 use crate::schema::evolution::find;
-use crate::schema::{ColumnName, DataType, PrimitiveType, StructType};
+use crate::schema::{ColumnName, DataType, PrimitiveType, StructField, StructType};
 use crate::{Error, ErrorKind, Result};
 
 /// More columns than these arrange files no better, and other writers take no more.
@@ -70,13 +70,15 @@ pub(crate) fn ensure_sound(form: &Form, schema: &StructType, mode: ColumnMapping
         .with("field", "partitionColumns")
         .hint("write the table anew without partition columns, then cluster it"));
     }
+    let leaves = indexed_columns(&form.metadata)?.leaves(schema);
     for column in columns(domain, schema, mode)? {
         let found = find(schema, &column)?;
         if !has_bounds(&found.data_type) {
             let message = format!("it is of the type {}, which has no bounds", found.data_type);
             return Err(in_the_way(&column, &message));
         }
-        if !is_indexed(form, schema, column.parts())? {
+        let is_it = |leaf: &Vec<&StructField>| leaf.iter().map(|field| &field.name).eq(column.parts());
+        if !leaves.iter().any(is_it) {
             return Err(in_the_way(&column, "it gets no statistics")
                 .hint("name it in delta.dataSkippingStatsColumns, or move it to the front"));
         }
@@ -115,50 +117,6 @@ fn has_bounds(data_type: &DataType) -> bool {
             PrimitiveType::Boolean | PrimitiveType::Binary | PrimitiveType::Void | PrimitiveType::Variant
         )
     })
-}
-
-/// Whether a column is among those that get statistics.
-fn is_indexed(form: &Form, schema: &StructType, path: &[String]) -> Result<bool> {
-    Ok(match indexed_columns(&form.metadata)? {
-        IndexedColumns::All => true,
-        IndexedColumns::Named(names) => names.iter().any(|name| {
-            let parts = name.parts();
-            parts.len() <= path.len()
-                && parts
-                    .iter()
-                    .zip(path)
-                    .all(|(left, right)| left.to_lowercase() == right.to_lowercase())
-        }),
-        IndexedColumns::First(count) => {
-            let mut left = count;
-            place_among_leaves(schema, &mut Vec::new(), path, &mut left)
-        }
-    })
-}
-
-/// Whether a path is found before so many leaves have gone by.
-fn place_among_leaves(
-    fields: &StructType,
-    above: &mut Vec<String>,
-    path: &[String],
-    left: &mut usize,
-) -> bool {
-    for field in &fields.fields {
-        above.push(field.name.clone());
-        let found = match &field.data_type {
-            DataType::Struct(below) => place_among_leaves(below, above, path, left),
-            _ => {
-                let found = *left > 0 && above.as_slice() == path;
-                *left = left.saturating_sub(1);
-                found
-            }
-        };
-        above.pop();
-        if found {
-            return true;
-        }
-    }
-    false
 }
 
 #[cfg(test)]

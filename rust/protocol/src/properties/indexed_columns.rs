@@ -3,7 +3,7 @@
 use super::unreadable;
 use crate::Result;
 use crate::actions::Metadata;
-use crate::schema::ColumnName;
+use crate::schema::{ColumnName, DataType, StructField, StructType};
 
 const NAMED: &str = "delta.dataSkippingStatsColumns";
 
@@ -16,6 +16,80 @@ pub enum IndexedColumns {
     All,
     /// These and what is in them.
     Named(Vec<ColumnName>),
+}
+
+impl IndexedColumns {
+    /// The leaf columns of a schema that get statistics, in its order: each field behind those that it lies in. Names are
+    /// compared as columns are, whatever their case.
+    ///
+    /// ```
+    /// use deltaic_protocol::properties::IndexedColumns;
+    /// use deltaic_protocol::schema::StructType;
+    /// let schema = StructType::from_json(r#"{"type":"struct","fields":[
+    ///     {"name":"s","nullable":true,"metadata":{},"type":{"type":"struct","fields":[
+    ///         {"name":"x","type":"long","nullable":true,"metadata":{}}]}},
+    ///     {"name":"y","type":"long","nullable":true,"metadata":{}}]}"#)?;
+    /// let first = IndexedColumns::First(1).leaves(&schema);
+    /// let names: Vec<&str> = first.iter().flatten().map(|field| field.name.as_str()).collect();
+    /// assert_eq!(names, ["s", "x"]);
+    /// # Ok::<(), deltaic_protocol::Error>(())
+    /// ```
+    #[must_use]
+    pub fn leaves<'a>(&self, schema: &'a StructType) -> Vec<Vec<&'a StructField>> {
+        let lower = |name: &String| name.to_lowercase();
+        let mut walk = Walk {
+            named: match self {
+                Self::Named(names) => Some(
+                    names
+                        .iter()
+                        .map(|name| name.parts().iter().map(lower).collect())
+                        .collect(),
+                ),
+                Self::First(_) | Self::All => None,
+            },
+            left: match self {
+                Self::First(count) => *count,
+                Self::All | Self::Named(_) => usize::MAX,
+            },
+            names: Vec::new(),
+            fields: Vec::new(),
+            found: Vec::new(),
+        };
+        walk.go(schema);
+        walk.found
+    }
+}
+
+/// A walk over the leaf columns of a schema.
+struct Walk<'a> {
+    /// The paths that are meant, with all that lies in them, in lower case; none where any is.
+    named: Option<Vec<Vec<String>>>,
+    left: usize,
+    /// Where it is: the fields, and their names in lower case.
+    fields: Vec<&'a StructField>,
+    names: Vec<String>,
+    found: Vec<Vec<&'a StructField>>,
+}
+
+impl<'a> Walk<'a> {
+    fn go(&mut self, schema: &'a StructType) {
+        for field in &schema.fields {
+            if self.left == 0 {
+                return;
+            }
+            self.fields.push(field);
+            self.names.push(field.name.to_lowercase());
+            let is_meant = |path: &Vec<String>| self.names.starts_with(path);
+            if let DataType::Struct(inner) = &field.data_type {
+                self.go(inner);
+            } else if self.named.as_ref().is_none_or(|named| named.iter().any(is_meant)) {
+                self.left -= 1;
+                self.found.push(self.fields.clone());
+            }
+            self.fields.pop();
+            self.names.pop();
+        }
+    }
 }
 
 /// `delta.dataSkippingStatsColumns`, else `delta.dataSkippingNumIndexedCols`, else the first 32 leaf columns.
@@ -111,5 +185,41 @@ mod tests {
         follow_column(&mut plain, &path("a"), None)?;
         assert_eq!(plain, metadata(&[]));
         Ok(())
+    }
+
+    /// What is not a struct is a leaf; a name means all that lies in it, whatever its case.
+    #[test]
+    fn the_columns_that_get_statistics_are_the_first_or_the_named() {
+        let schema = StructType::from_json(
+            r#"{"type":"struct","fields":[
+                {"name":"a","type":"long","nullable":true,"metadata":{}},
+                {"name":"S","nullable":true,"metadata":{},"type":{"type":"struct","fields":[
+                    {"name":"x","type":"long","nullable":true,"metadata":{}},
+                    {"name":"Y","nullable":true,"metadata":{},"type":{"type":"struct","fields":[
+                        {"name":"z","type":"long","nullable":true,"metadata":{}}]}}]}},
+                {"name":"l","nullable":true,"metadata":{},"type":{"type":"array","containsNull":true,"elementType":"long"}}]}"#,
+        )
+        .expect("a schema");
+        let named = |list: &str| {
+            let table = metadata(&[(NAMED, list)]);
+            indexed_columns(&table).expect("a list")
+        };
+        for (indexed, expected) in [
+            (IndexedColumns::All, &["a", "S.x", "S.Y.z", "l"][..]),
+            (IndexedColumns::First(0), &[]),
+            (IndexedColumns::First(2), &["a", "S.x"]),
+            (IndexedColumns::First(9), &["a", "S.x", "S.Y.z", "l"]),
+            (named("s.y, A"), &["a", "S.Y.z"]),
+            (named("s"), &["S.x", "S.Y.z"]),
+            (named("x, s.Y.z.w, none"), &[]),
+        ] {
+            let leaves = indexed.leaves(&schema);
+            let path = |fields: &Vec<&StructField>| {
+                let names: Vec<&str> = fields.iter().map(|field| field.name.as_str()).collect();
+                names.join(".")
+            };
+            let found: Vec<String> = leaves.iter().map(path).collect();
+            assert_eq!(found, expected, "{indexed:?}");
+        }
     }
 }

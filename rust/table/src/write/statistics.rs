@@ -4,6 +4,8 @@
 //! stays a bound for every reader), and a bound that JSON or a reader cannot take exactly is left out.
 
 use std::fmt::Write;
+use std::iter::Peekable;
+use std::ptr;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
@@ -14,7 +16,7 @@ use arrow_array::{Array, ArrayRef, ArrowPrimitiveType, RecordBatch, StructArray}
 use arrow_buffer::NullBuffer;
 use deltaic_protocol::expr::Scalar;
 use deltaic_protocol::properties::IndexedColumns;
-use deltaic_protocol::schema::{ColumnName, DataType, PrimitiveType, StructType};
+use deltaic_protocol::schema::{DataType, PrimitiveType, StructField, StructType};
 use deltaic_protocol::statistics::{Cut, day_text, lower_bound, time_text, upper_bound};
 
 /// Statistics of one file.
@@ -52,17 +54,10 @@ struct Leaf {
 impl FileStatistics {
     /// Statistics of the columns that a data file holds, of those that are indexed; of a text, its first characters.
     pub(super) fn new(data_schema: &StructType, indexed: &IndexedColumns, prefix: usize) -> Self {
-        let mut left = match indexed {
-            IndexedColumns::First(count) => *count,
-            IndexedColumns::All | IndexedColumns::Named(_) => usize::MAX,
-        };
-        let named = match indexed {
-            IndexedColumns::Named(names) => Some(names.as_slice()),
-            _ => None,
-        };
+        let mut indexed = indexed.leaves(data_schema).into_iter().peekable();
         Self {
             num_records: 0,
-            columns: nodes(data_schema, named, &mut Vec::new(), &mut left),
+            columns: nodes(data_schema, &mut indexed),
             prefix,
         }
     }
@@ -96,47 +91,37 @@ impl FileStatistics {
     }
 }
 
-fn nodes(
-    schema: &StructType,
-    named: Option<&[ColumnName]>,
-    path: &mut Vec<String>,
-    left: &mut usize,
+/// The nodes of the leaves that come next, which are in the schema's order.
+fn nodes<'a>(
+    schema: &'a StructType,
+    indexed: &mut Peekable<impl Iterator<Item = Vec<&'a StructField>>>,
 ) -> Vec<Node> {
     let mut found = Vec::new();
     for (index, field) in schema.fields.iter().enumerate() {
-        if *left == 0 {
-            break;
-        }
-        path.push(field.name.clone());
-        match &field.data_type {
-            DataType::Struct(inner) => {
-                let children = nodes(inner, named, path, left);
-                if !children.is_empty() {
-                    found.push(Node::Struct {
-                        name: field.name.clone(),
-                        index,
-                        children,
-                    });
-                }
+        let name = || field.name.clone();
+        if let DataType::Struct(inner) = &field.data_type {
+            let children = nodes(inner, indexed);
+            if !children.is_empty() {
+                found.push(Node::Struct {
+                    name: name(),
+                    index,
+                    children,
+                });
             }
-            other => {
-                let wanted =
-                    named.is_none_or(|names| names.iter().any(|name| path.starts_with(name.parts())));
-                if wanted {
-                    *left -= 1;
-                    let leaf = Leaf {
-                        data_type: other.as_primitive(),
-                        ..Leaf::default()
-                    };
-                    found.push(Node::Leaf {
-                        name: field.name.clone(),
-                        index,
-                        leaf,
-                    });
-                }
-            }
+        } else if indexed
+            .next_if(|path| path.last().is_some_and(|leaf| ptr::eq(*leaf, field)))
+            .is_some()
+        {
+            let leaf = Leaf {
+                data_type: field.data_type.as_primitive(),
+                ..Leaf::default()
+            };
+            found.push(Node::Leaf {
+                name: name(),
+                index,
+                leaf,
+            });
         }
-        path.pop();
     }
     found
 }
