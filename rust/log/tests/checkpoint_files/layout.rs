@@ -1,5 +1,6 @@
 //! How the actions lie in a checkpoint's file, and what its hint says of it.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -55,7 +56,10 @@ async fn tombstones_lie_in_row_groups_of_their_own() -> Result<()> {
     }));
     let table = TableBuilder::of(&commits).await?;
     let written = write_checkpoint(&table.open().await?, &CheckpointOptions::default()).await?;
-    assert_eq!((written.adds, written.actions), (9_001, Some(9_003 + 3 * 30_001)));
+    assert_eq!(
+        (written.adds, written.actions),
+        (9_001, Some(9_003 + 3 * EACH as u64))
+    );
     let groups = groups(&table.read(&written.path).await?)?;
     let removes: Vec<i64> = groups
         .iter()
@@ -67,15 +71,12 @@ async fn tombstones_lie_in_row_groups_of_their_own() -> Result<()> {
             .all(|(kind, _)| kind == "remove" || !kind.contains("remove")),
         "{groups:?}"
     );
-    assert_eq!(removes.iter().sum::<i64>(), 3 * 30_001);
+    assert_eq!(removes.iter().sum::<i64>(), 3 * EACH as i64);
     // Two thirds come first, and the rest when all is said; of the first there is one group as large as they may be.
     assert_eq!((groups.len(), removes.len()), (4, 3), "{groups:?}");
     assert_eq!(removes.iter().max(), Some(&65_536), "{groups:?}");
     let gone = names(&actions(&table, &written, "remove").await?, "path");
-    assert_eq!(
-        gone.iter().collect::<std::collections::BTreeSet<_>>().len(),
-        3 * EACH
-    );
+    assert_eq!(gone.iter().collect::<BTreeSet<_>>().len(), 3 * EACH);
     Ok(())
 }
 
