@@ -181,24 +181,74 @@ def test_void_within_a_struct_is_null(tmp_path: Path) -> None:
     assert read(table) == [{"s": {"v": None, "x": 1}}, {"s": None}]
 
 
-@pytest.mark.xfail(strict=True, reason="an append does not mind where void is")
-@pytest.mark.parametrize(
-    "columns",
-    [
-        [field("v", "void")],
-        [field("id"), field("c", array("void"))],
-        [field("id"), field("c", map_of("string", "void"))],
-        [field("id"), field("c", struct(field("v", "void")))],
-    ],
-    ids=["alone", "in an array", "in a map", "alone in a struct"],
-)
-def test_no_rows_are_written_that_files_cannot_hold(tmp_path: Path, columns: list[dict[str, Any]]) -> None:
-    """A file has no column of nothing, so these would have none at all, or elements without a type."""
-    table = table_of(tmp_path / "t", columns)
-    rows = pa.table({columns[0]["name"]: pa.nulls(1) if len(columns) == 1 else [1]})
-    with pytest.raises(deltaic.DeltaicError):
-        deltaic.Table(table.root).append(rows)
-    assert list(table.root.glob("*.parquet")) == []
+NOT_STORABLE = {
+    "alone": [field("v", "void")],
+    "alone beside partition columns": [field("p"), field("v", "void")],
+    "in an array": [field("id"), field("c", array("void"))],
+    "in a struct in an array": [field("id"), field("c", array(struct(field("x"), field("v", "void"))))],
+    "in a map": [field("id"), field("c", map_of("string", "void"))],
+    "alone in a struct": [field("id"), field("c", struct(field("v", "void")))],
+    "alone in nested structs": [field("id"), field("c", struct(field("s", struct(field("v", "void")))))],
+    "not null": [field("id"), field("v", "void", nullable=False)],
+}
+
+
+@pytest.mark.parametrize("columns", NOT_STORABLE.values(), ids=NOT_STORABLE)
+@pytest.mark.parametrize("way", ["append", "transaction", "given file"])
+def test_void_that_data_files_cannot_hold_refuses_every_write(
+    tmp_path: Path, columns: list[dict[str, Any]], way: str
+) -> None:
+    """Such a file would have no columns, or elements without a type.
+
+    protocol: beyond:void.2
+    """
+    partition_by = [column["name"] for column in columns if column["name"] == "p"]
+    table = HandmadeTable(tmp_path / "t")
+    table.commit(protocol(), metadata(schema(*columns), partition_by))
+    handle = deltaic.Table(table.root)
+    name = columns[0]["name"]
+    rows = pa.table({name: pa.nulls(1) if name == "v" else [1]})
+    file = table.root / "given.parquet"
+    pq.write_table(pa.table({"id": [1]}), file)
+    given = {"path": file.name, "size": file.stat().st_size, "modification_time": 5}
+
+    def write() -> None:
+        if way == "append":
+            handle.append(rows)
+            return
+        with handle.transaction() as tx:
+            if way == "transaction":
+                tx.append(rows)
+            else:
+                tx.add([{**given, "partition_values": dict.fromkeys(partition_by, "1")}])
+
+    with pytest.raises(deltaic.UnsupportedFeature) as caught:
+        write()
+    assert caught.value.context["feature"] == "void"
+    assert handle.snapshot().version == 0
+    assert list(table.root.rglob("*.parquet")) == [file]
+
+
+def test_written_files_omit_void(tmp_path: Path) -> None:
+    """Whether or not the appended rows have the columns, also within structs.
+
+    protocol: beyond:void.1
+    """
+    inner = struct(field("v", "void"), field("x"))
+    table = HandmadeTable(tmp_path / "t")
+    table.commit(protocol(), metadata(schema(field("v", "void"), field("id"), field("s", inner))))
+    handle = deltaic.Table(table.root)
+    given = pa.array([{"v": None, "x": 1}], pa.struct([("v", pa.null()), ("x", pa.int64())]))
+    handle.append(pa.table({"s": given, "v": pa.nulls(1), "id": [1]}))
+    handle.append(pa.table({"id": [2], "s": [{"x": 2}]}))
+    files = list(table.root.glob("*.parquet"))
+    assert len(files) == 2
+    for file in files:
+        assert [column.path for column in pq.ParquetFile(file).schema] == ["id", "s.x"]
+    expected = [{"v": None, "id": number, "s": {"v": None, "x": number}} for number in (1, 2)]
+    assert sorted(read(table), key=lambda row: row["id"]) == expected
+    assert read(table, predicate="s.x = 2 AND v IS NULL") == expected[1:]
+    assert handle.check().is_healthy
 
 
 def test_a_default_is_for_new_rows_and_not_for_old_files(tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::TableTransaction;
+use crate::write::ensure_storable;
 
 /// How many files are looked at side by side.
 const LOOKED_AT_ONCE: usize = 32;
@@ -57,6 +58,7 @@ impl TableTransaction {
     pub async fn add(&mut self, files: &str) -> Result<()> {
         let snapshot = self.snapshot.clone();
         ensure_appendable(snapshot.protocol(), snapshot.metadata(), snapshot.schema())
+            .and_then(|()| ensure_storable(snapshot.schema(), &snapshot.metadata().partition_columns))
             .map_err(|error| self.located(error))?;
         let files: Vec<GivenFile> = serde_json::from_str(files).map_err(|error| {
             Error::new(

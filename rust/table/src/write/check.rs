@@ -14,13 +14,15 @@ use deltaic_protocol::schema::{DataType, PrimitiveType, StructField, StructType}
 use deltaic_protocol::{Error, ErrorKind, Result};
 
 use super::not_null::{counting_within, ensure_present, is_null};
+use super::storable::without_void;
 
 /// A stream's schema, proved to fit a table's.
 #[derive(Debug)]
 pub struct Incoming {
-    table: Arc<StructType>,
+    /// The columns that data files hold.
+    table: StructType,
     arrow: SchemaRef,
-    /// For each column of the table, where it stands in the incoming data.
+    /// For each of these columns, its position in the incoming data.
     sources: Vec<Option<usize>>,
 }
 
@@ -29,7 +31,6 @@ impl Incoming {
     /// converts without loss, and no column that must have values is missing. Else a `SchemaMismatch` that names
     /// the column.
     pub fn try_new(incoming: &Schema, table: &Arc<StructType>) -> Result<Self> {
-        refuse_unwritable(table)?;
         let mut sources = vec![None; table.fields.len()];
         for (index, field) in incoming.fields().iter().enumerate() {
             let target = table
@@ -82,14 +83,21 @@ impl Incoming {
                 .hint("add the column to the data"));
             }
         }
+        let is_stored = |column: &&StructField| column.data_type.as_primitive() != Some(PrimitiveType::Void);
+        let stored = table.fields.iter().zip(sources);
+        let sources = stored
+            .filter(|(column, _)| is_stored(column))
+            .map(|(_, source)| source);
+        let sources = sources.collect();
+        let table = without_void(table);
         Ok(Self {
-            table: Arc::clone(table),
             arrow: Arc::new(table.to_arrow()?),
+            table,
             sources,
         })
     }
 
-    /// A batch as the table's columns and types; a column that the data do not have is NULL.
+    /// A batch as the columns that data files hold, in the table's types; a column that the data do not have is NULL.
     ///
     /// A NULL where the table allows none is a `ConstraintViolation`.
     pub fn conform(&self, batch: &RecordBatch) -> Result<RecordBatch> {
@@ -107,31 +115,6 @@ impl Incoming {
         RecordBatch::try_new_with_options(Arc::clone(&self.arrow), columns, &options)
             .map_err(|error| failed(&error, ""))
     }
-}
-
-/// A table can have variants without the feature that the gate goes by, and structs that Parquet does not have.
-fn refuse_unwritable(table: &StructType) -> Result<()> {
-    let mut found = Ok(());
-    table.for_each_part(&mut |path, part| {
-        let refused = match part {
-            DataType::Primitive(PrimitiveType::Variant) => Error::new(
-                ErrorKind::UnsupportedFeature,
-                format!("the column {path} is a variant, and variants are not written yet"),
-            )
-            .with("feature", "variantType"),
-            DataType::Struct(fields) if fields.fields.is_empty() => Error::new(
-                ErrorKind::UnsupportedFeature,
-                format!("{path} is a struct without fields, which Parquet does not have"),
-            )
-            .with("feature", "struct<>")
-            .hint("add a field to the struct first, or drop it"),
-            _ => return,
-        };
-        if found.is_ok() {
-            found = Err(refused.with("field", path));
-        }
-    });
-    found
 }
 
 fn mismatch(path: &str, message: impl Into<String>) -> Error {

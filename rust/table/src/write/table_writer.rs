@@ -18,6 +18,7 @@ use super::data_file::DataFile;
 use super::give_up::give_up;
 use super::partition::{PartitionValues, Splitter};
 use super::statistics::FileStatistics;
+use super::storable::{ensure_storable, without_void};
 
 /// How many files are finished at once.
 const FILES_IN_FLIGHT: usize = 16;
@@ -56,8 +57,9 @@ impl TableWriter {
                 .with("version", snapshot.version())
         };
         ensure_appendable(snapshot.protocol(), snapshot.metadata(), snapshot.schema()).map_err(located)?;
-        let schema = snapshot.schema();
         let partition_columns = &snapshot.metadata().partition_columns;
+        ensure_storable(snapshot.schema(), partition_columns).map_err(located)?;
+        let schema = without_void(snapshot.schema());
         let data_schema = StructType {
             fields: schema
                 .fields
@@ -68,8 +70,8 @@ impl TableWriter {
         };
         Ok(Self {
             location: Arc::clone(snapshot.location()),
-            incoming: Incoming::try_new(incoming, schema).map_err(located)?,
-            splitter: Splitter::try_new(schema, partition_columns)?,
+            incoming: Incoming::try_new(incoming, snapshot.schema()).map_err(located)?,
+            splitter: Splitter::try_new(&schema, partition_columns)?,
             data_schema,
             indexed: indexed_columns(snapshot.metadata()).map_err(located)?,
             form: data_file_form(snapshot.metadata()).map_err(located)?,

@@ -55,7 +55,6 @@ mod tests {
     use super::*;
     use crate::read::{VectorOf, read_vectors};
 
-    /// protocol: deletion-vector-format.1, deletion-vector-format.2
     #[tokio::test]
     async fn what_is_written_is_read() -> Result<()> {
         let location = TableBuilder::new().location();

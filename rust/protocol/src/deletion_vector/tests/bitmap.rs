@@ -182,6 +182,24 @@ fn a_count_without_bytes_is_refused() {
     assert!(what.contains("ends too early"), "{what}");
 }
 
+/// Otherwise valid bytes under any other magic number are another format, such as the next one to come.
+///
+/// protocol: deletion-vector-format.2
+#[test]
+fn another_magic_number_is_refused() {
+    let bytes = with(Made::Array(vec![1]));
+    assert!(Bitmap::decode(&bytes).is_ok());
+    const PORTABLE: u32 = 1_681_511_377;
+    for magic in [PORTABLE - 2, PORTABLE + 1, PORTABLE.reverse_bits(), 0, u32::MAX] {
+        let other = [&magic.to_le_bytes(), bytes.get(4..).unwrap()].concat();
+        let refused = what(&other);
+        assert!(
+            refused.contains(&format!("unknown magic number {magic}")),
+            "{refused}"
+        );
+    }
+}
+
 #[test]
 fn what_contradicts_itself_is_refused() {
     assert!(what(b"").contains("the magic number takes 4 bytes, and 0 are left"));
