@@ -303,8 +303,6 @@ async fn a_feature_that_is_not_known_is_refused_before_anything_is_written() -> 
 }
 
 /// Whatever the store does, the table is the same, and a checksum is right or not there.
-///
-/// protocol: state-validation-writer-requirements.3
 #[tokio::test]
 async fn a_store_that_fails_harms_nothing() -> Result<()> {
     let faults = [

@@ -3,8 +3,11 @@
 use deltaic_log::checksum::Made;
 use deltaic_log::transaction::{NewTable, create};
 use deltaic_log::upkeep::{OwnCommit, UpkeepPolicy, keep_up};
-use deltaic_protocol::{Result, Version};
+use deltaic_protocol::{Error, ErrorKind, Result, Version};
+use deltaic_testkit::checkpoint_reader::actions_of;
+use deltaic_testkit::fault::{Fault, Rule};
 use deltaic_testkit::own_commits::{a_new_table, append_to, checksum_anew, checksum_beside, log_versions};
+use deltaic_testkit::requests::{Request, RequestKind};
 use deltaic_testkit::table_builder::{TableBuilder, add};
 use serde_json::{Value, json};
 
@@ -143,6 +146,115 @@ async fn what_is_written_is_of_the_commit_and_not_of_a_newer_one() -> Result<()>
         let anew = checksum_anew(&table, 4).await?;
         assert_eq!(anew.num_files, 4, "{how}");
         assert_eq!(checksum_beside(&table, 4).await?, Some(anew), "{how}");
+    }
+    Ok(())
+}
+
+/// The protocol that a client without V2 checkpoints finds: it knows commits and checkpoints with classic names.
+async fn protocol_for_older_clients(table: &TableBuilder) -> Result<Option<Value>> {
+    let commits = log_versions(table, ".json").await?;
+    let checkpoints = log_versions(table, ".checkpoint.parquet").await?;
+    let mut found = None;
+    if let Some(newest) = checkpoints.last() {
+        let path = format!("_delta_log/{newest:020}.checkpoint.parquet");
+        found = protocol_in(actions_of(&table.read(&path).await?)?);
+        assert!(found.is_some(), "{path} has a protocol");
+    }
+    for version in commits {
+        let bytes = table.read(&format!("_delta_log/{version:020}.json")).await?;
+        let lines = serde_json::Deserializer::from_slice(&bytes).into_iter::<Value>();
+        let actions = lines
+            .collect::<std::result::Result<_, _>>()
+            .expect("lines of JSON");
+        found = protocol_in(actions).or(found);
+    }
+    Ok(found)
+}
+
+fn protocol_in(actions: Vec<Value>) -> Option<Value> {
+    actions
+        .into_iter()
+        .find_map(|action| action.get("protocol").cloned())
+}
+
+/// However soon the commits before a checkpoint are deleted, an older client finds the protocol that refuses it.
+///
+/// protocol: handling-backward-compatibility-while-moving-to-uuid-named-v2-checkpoints.2
+/// protocol: handling-backward-compatibility-while-moving-to-uuid-named-v2-checkpoints.3
+#[tokio::test]
+async fn older_clients_find_the_protocol_of_a_table_with_v2_checkpoints() -> Result<()> {
+    let mut first = TableBuilder::first_actions();
+    let needs = json!({"minReaderVersion": 3, "minWriterVersion": 7,
+        "readerFeatures": ["v2Checkpoint"], "writerFeatures": ["v2Checkpoint"]});
+    first[0] = json!({ "protocol": needs });
+    first[1]["metaData"]["configuration"] =
+        json!({"delta.checkpointPolicy": "v2", "delta.checkpointInterval": "3"});
+    let table = TableBuilder::of(&[first]).await?;
+    let mut snapshot = table.open().await?;
+    for number in 1..=14 {
+        let made = append_to(&snapshot, &format!("f{number}"), UpkeepPolicy::default()).await?;
+        assert!(made.upkept.failures.is_empty(), "{:?}", made.upkept.failures);
+        snapshot = snapshot.refresh().await?;
+        if let Some(checkpoint) = made.upkept.checkpoint {
+            assert!(!checkpoint.sidecars.is_empty(), "it follows the V2 spec");
+            for version in 0..=number {
+                table.delete(&format!("_delta_log/{version:020}.json")).await?;
+            }
+            snapshot = table.open().await?;
+        }
+        assert_eq!(
+            protocol_for_older_clients(&table).await?.as_ref(),
+            Some(&needs),
+            "version {number}"
+        );
+        assert!(snapshot.warnings().is_empty(), "{:?}", snapshot.warnings());
+        assert_eq!(snapshot.num_files(), usize::try_from(number).unwrap_or_default());
+    }
+    Ok(())
+}
+
+/// protocol: state-validation-writer-requirements.3
+#[tokio::test]
+async fn a_checksum_is_written_after_its_commit_and_only_then() -> Result<()> {
+    // The first attempt loses to a winner, so that version 2 is proposed before version 3.
+    let mut table = TableBuilder::with_properties(&json!({}), 1).await?;
+    let snapshot = table.open().await?;
+    table.commit(vec![add("winner", None)]).await?;
+    table.scripted().forget();
+    let made = append_to(&snapshot, "ours", UpkeepPolicy::default()).await?;
+    assert_eq!(made.version.as_i64(), 3);
+    let report = table.scripted().report();
+    let puts = report
+        .requests
+        .iter()
+        .filter(|request| request.kind == RequestKind::Put);
+    let puts: Vec<_> = puts.collect();
+    let [.., commit, checksum] = puts.as_slice() else {
+        return Err(Error::new(ErrorKind::Internal, format!("{puts:?}")));
+    };
+    assert!(
+        commit.path.ends_with("_delta_log/00000000000000000003.json"),
+        "{puts:?}"
+    );
+    assert!(
+        checksum.path.ends_with("_delta_log/00000000000000000003.crc"),
+        "{puts:?}"
+    );
+    assert!(commit.ended.is_some_and(|ended| ended <= checksum.started));
+    assert_eq!(log_versions(&table, ".crc").await?, [3]);
+
+    // Whatever a commit that fails meets, no checksum is even tried.
+    for fault in [Fault::ServerError, Fault::PermissionDenied, Fault::RequestLost] {
+        let table = TableBuilder::with_properties(&json!({}), 1).await?;
+        let snapshot = table.open().await?;
+        table.scripted().forget();
+        table.scripted().fail(Rule::new(fault).of(&[RequestKind::Put]));
+        append_to(&snapshot, "ours", UpkeepPolicy::default())
+            .await
+            .expect_err("the store fails");
+        let report = table.scripted().report();
+        let crc = |request: &&Request| request.path.ends_with(".crc");
+        assert_eq!(report.requests.iter().find(crc), None, "{fault:?}");
     }
     Ok(())
 }

@@ -10,7 +10,7 @@ use super::sound::ensure_sound;
 use super::{UpkeepPolicy, Upkept};
 use crate::TableLocation;
 use crate::checkpoint::{
-    CheckpointOptions, CheckpointWritten, HintOutcome, checkpoint_is_due, write_checkpoint,
+    CheckpointName, CheckpointOptions, CheckpointWritten, HintOutcome, checkpoint_is_due, write_checkpoint,
 };
 use crate::checksum::keep_checksum;
 use crate::cleanup::{CleanedUp, CleanupRules, clean_up};
@@ -150,7 +150,11 @@ impl<'a> Behind<'a> {
     }
 
     async fn write_checkpoint(&mut self) -> Result<CheckpointWritten> {
-        let options = CheckpointOptions::default();
+        // Clients without V2 checkpoints find nothing else once the commits before it are deleted.
+        let options = CheckpointOptions {
+            name: CheckpointName::Classic,
+            ..CheckpointOptions::default()
+        };
         let made = self.read().await?;
         match write_checkpoint(made, &options).await {
             // Who keeps a table open for long stands on commits that may have been cleaned up by now.

@@ -98,8 +98,7 @@ async fn sidecars_hold_so_many_actions_and_no_more() -> Result<()> {
 
 /// Clients that do not know the feature find a classic name, and the protocol behind it.
 ///
-/// protocol: handling-backward-compatibility-while-moving-to-uuid-named-v2-checkpoints.2
-/// protocol: handling-backward-compatibility-while-moving-to-uuid-named-v2-checkpoints.3, classic-checkpoint.2
+/// protocol: classic-checkpoint.2
 #[tokio::test]
 async fn a_classic_name_stands_beside_one_with_an_id() -> Result<()> {
     let table = TableBuilder::of(&[v2(&json!({})), named(2)]).await?;
