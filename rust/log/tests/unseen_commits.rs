@@ -1,10 +1,11 @@
 //! What is said of a commit that may stand and has not been seen: nobody says that nothing was committed who has not looked.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use bytes::Bytes;
 use deltaic_log::clock::Deadline;
-use deltaic_log::committer::Outcome;
+use deltaic_log::committer::{Answer, Committer, Outcome};
 use deltaic_log::snapshot::LoadOptions;
 use deltaic_log::transaction::{Append, Committed, Operation, Transaction, UserInfo, append};
 use deltaic_log::upkeep::UpkeepPolicy;
@@ -13,6 +14,7 @@ use deltaic_protocol::actions::Add;
 use deltaic_protocol::features::ensure_appendable;
 use deltaic_protocol::{ErrorKind, Result, Version};
 use deltaic_testkit::committer_contract::{Failed, is_honest};
+use deltaic_testkit::own_commits::commit_to;
 use deltaic_testkit::remote_table::{MAY_PASS, SERVICES, Service, put_commit, remote_place};
 use deltaic_testkit::scripted_network::Mishap::{Closed, Reset, Status};
 use deltaic_testkit::scripted_network::{Mishap, ScriptedNetwork, Trouble};
@@ -266,6 +268,78 @@ async fn our_own_commit_is_known_however_long_its_lines_are() -> Result<()> {
                     assert_eq!(open(&location).await?.num_files(), 1);
                 }
             }
+        }
+    }
+    Ok(())
+}
+
+/// A store that holds a commit with one byte that is never part of UTF-8 text.
+#[derive(Debug)]
+struct Damaging {
+    /// Answered to every proposal.
+    outcome: fn(Version) -> Outcome,
+    /// The byte behind the first occurrence of this text is changed.
+    at: &'static str,
+    /// The commit at the version; a proposal is stored if there is none.
+    commit: OnceLock<Bytes>,
+}
+
+impl Damaging {
+    fn hold(&self, mut commit: Vec<u8>) {
+        let found = commit
+            .windows(self.at.len())
+            .position(|text| text == self.at.as_bytes());
+        if let Some(byte) = found.and_then(|found| commit.get_mut(found + self.at.len())) {
+            *byte = 0xff;
+        }
+        self.commit.get_or_init(|| commit.into());
+    }
+}
+
+impl Committer for Damaging {
+    fn propose(&self, version: Version, commit: Vec<u8>) -> Answer<'_, Outcome> {
+        self.hold(commit);
+        Box::pin(async move { Ok((self.outcome)(version)) })
+    }
+
+    fn read_commit(&self, _: Version) -> Answer<'_, Option<Bytes>> {
+        Box::pin(async { Ok(self.commit.get().cloned()) })
+    }
+}
+
+/// A commit that is not UTF-8 may be the one that was proposed, whichever of its bytes is damaged: its id proves nothing.
+///
+/// protocol: creation-of-new-log-entries.1, creation-of-new-log-entries.2
+#[tokio::test]
+async fn a_taken_version_that_is_not_utf8_may_be_our_own() -> Result<()> {
+    let table = TableBuilder::of(&[TableBuilder::first_actions()]).await?;
+    let snapshot = table.open().await?;
+    let theirs = add("theirs", None).to_string() + "\n";
+    for outcome in [Outcome::Unknown, Outcome::Lost] {
+        for (at, found) in [
+            (r#""path":""#, None),
+            (r#""txnId":""#, None),
+            (r#""path":""#, Some(theirs.clone())),
+        ] {
+            let how = format!(
+                "{:?}, damaged behind {at}, another's: {}",
+                outcome(Version::ZERO),
+                found.is_some()
+            );
+            let committer = Damaging {
+                outcome,
+                at,
+                commit: OnceLock::new(),
+            };
+            if let Some(theirs) = found {
+                committer.hold(theirs.into_bytes());
+            }
+            let mut transaction = commit_to(&snapshot)?;
+            transaction.committer = &committer;
+            transaction.proposal.adds = ours().adds;
+            let error = transaction.commit().await.expect_err(&how);
+            assert_eq!(error.kind(), ErrorKind::CommitUnknown, "{how}: {error}");
+            assert!(error.to_string().contains("UTF-8"), "{how}: {error}");
         }
     }
     Ok(())

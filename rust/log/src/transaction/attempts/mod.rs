@@ -6,7 +6,7 @@ use deltaic_protocol::log_path::LogPath;
 use deltaic_protocol::row_tracking::RowTracking;
 use deltaic_protocol::{Error, ErrorKind, Result, Version};
 
-use self::words::{describe, no_answer, no_commit, not_to_be_seen, out_of_time, outrun, unknown};
+use self::words::{describe, no_answer, no_commit, not_to_be_seen, not_utf8, out_of_time, outrun, unknown};
 use super::commit_info::Provenance;
 use super::gap::{ensure_goes_on, ensure_same_table};
 use super::{
@@ -295,7 +295,10 @@ impl<'a> Attempts<'a> {
         let Some(bytes) = self.transaction.committer.read_commit(version).await? else {
             return Ok(None);
         };
-        let text = std::str::from_utf8(&bytes).unwrap_or_default();
+        let Ok(text) = std::str::from_utf8(&bytes) else {
+            // Damaged after it was written, maybe in its id: an open proposal stays open.
+            return Err(not_utf8(version));
+        };
         let ours = format!("\"txnId\":\"{}\"", self.txn_id);
         let mut infos = text.lines().filter(|line| line.starts_with("{\"commitInfo\":"));
         if infos.any(|info| info.contains(&ours)) {

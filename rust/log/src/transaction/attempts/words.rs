@@ -72,6 +72,14 @@ pub(super) fn no_commit(version: Version) -> Error {
     .hint("move it away; a folder or a dangling link has no place there")
 }
 
+/// The bytes of a commit that every writer writes as UTF-8.
+pub(super) fn not_utf8(version: Version) -> Error {
+    Error::new(ErrorKind::CorruptLog, "the commit is not valid UTF-8")
+        .with("path", LogPath::commit(version))
+        .with("version", version)
+        .hint("restore the commit from a backup of the table")
+}
+
 /// What a winner did, and how it was got along with.
 pub(super) fn describe(winner: &Winner, united: usize) -> String {
     let operation = winner.operation.as_deref().unwrap_or("a commit");
