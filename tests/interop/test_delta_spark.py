@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta, timezone
 from decimal import Decimal
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pytest
@@ -121,6 +121,48 @@ def test_a_checksum_that_is_wrong_is_told(validating: SparkSession, tmp_path: Pa
     checksum.write_text(json.dumps(said))
     with pytest.raises(Exception, match=r"(?i)integrity check|checksum"):
         validating.createDataFrame(rows.slice(0, 1)).write.format("delta").mode("append").save(str(root))
+
+
+MANY_FEATURES = [
+    "appendOnly",
+    "changeDataFeed",
+    "checkConstraints",
+    "columnMapping",
+    "deletionVectors",
+    "domainMetadata",
+    "generatedColumns",
+    "inCommitTimestamp",
+    "invariants",
+    "timestampNtz",
+    "typeWidening",
+    "v2Checkpoint",
+]
+
+
+def test_the_checksum_of_a_hint_with_a_long_list(
+    spark: SparkSession, tmp_path: Path, recwarn: pytest.WarningsRecorder
+) -> None:
+    """delta-spark sorts item 10 of a list before item 1, and each accepts the other's hint."""
+    root = tmp_path / "t"
+    properties = {f"delta.feature.{name}": "supported" for name in MANY_FEATURES}
+    properties |= {"delta.checkpointPolicy": "v2", "delta.checkpointInterval": "1"}
+    listed = ", ".join(f"'{name}' = '{value}'" for name, value in properties.items())
+    spark.sql(f"CREATE TABLE delta.`{root}` (id BIGINT) USING delta TBLPROPERTIES ({listed})")
+    spark.sql(f"INSERT INTO delta.`{root}` VALUES (1)")  # noqa: S608 - our own folder
+    hint = json.loads((root / "_delta_log" / "_last_checkpoint").read_text())
+    [protocol] = [a["protocol"] for a in hint["v2Checkpoint"]["nonFileActions"] if a.get("protocol")]
+    assert len(protocol["writerFeatures"]) > 10
+    assert "checksum" in hint
+    snapshot = deltaic.Table(root).snapshot()
+    assert not snapshot.warnings
+    assert not [warning for warning in recwarn if issubclass(warning.category, deltaic.DeltaicWarning)]
+    checkpoint = deltaic.Table(root).append(pa.table({"id": [2]}))
+    assert not checkpoint.warnings
+    ours = (root / "_delta_log" / "_last_checkpoint").read_text()
+    assert json.loads(ours)["version"] == checkpoint.version
+    jvm: Any = spark._jvm
+    info = jvm.org.apache.spark.sql.delta.LastCheckpointInfo.deserializeFromJson(ours, True)
+    assert info.version() == checkpoint.version
 
 
 @pytest.mark.parametrize("name", contents())

@@ -45,12 +45,13 @@ pub fn parse_hint(text: &str) -> Result<Version, String> {
             .map(|(_, value)| *value)
     };
     // All of it is read, whether or not there is a checksum: duplicate keys are invalid at any depth.
-    let checksum = checksum(text)?;
+    let accepted = checksums(text)?;
     if let Some(given) = member("checksum") {
         let given: String =
             serde_json::from_str(given.get()).map_err(|_| "its checksum is not text".to_owned())?;
-        if !given.eq_ignore_ascii_case(&checksum) {
-            return Err(format!("its checksum is {given}, and {checksum} would be right"));
+        if !accepted.iter().any(|sum| given.eq_ignore_ascii_case(sum)) {
+            let [right, _] = accepted;
+            return Err(format!("its checksum is {given}, and {right} would be right"));
         }
     }
     let version = member("version").ok_or("it holds no version")?.get();
@@ -88,15 +89,41 @@ pub fn hinted_counts(text: &str) -> HintedCounts {
     }
 }
 
-/// The MD5 checksum of a hint's canonical form, in lower-case hexadecimal digits.
+/// The MD5 checksum of a hint's canonical form, in lower-case hexadecimal digits, as delta-spark computes and requires it.
 pub fn checksum(text: &str) -> Result<String, String> {
-    let digest = Md5::digest(canonical(text)?.as_bytes());
-    Ok(digest.iter().map(|byte| format!("{byte:02x}")).collect())
+    checksums(text).map(|[checksum, _]| checksum)
 }
 
-/// The canonical form: every leaf with the names that lead to it, in the order of their bytes, without the top
-/// level's `checksum`.
-fn canonical(text: &str) -> Result<String, String> {
+/// The checksums that a hint may have: the one of [`checksum`], and the one of the protocol's text.
+///
+/// delta-spark sorts whole pairs of path and value, where the text sorts paths: they differ if a list has more than ten
+/// values, since `+10=` is less than `+1=`, and `+1` less than `+10`.
+pub fn checksums(text: &str) -> Result<[String; 2], String> {
+    fn pair((path, leaf): &(String, String)) -> impl Iterator<Item = u8> {
+        path.bytes().chain(std::iter::once(b'=')).chain(leaf.bytes())
+    }
+    let mut leaves = leaves(text)?;
+    leaves.sort_by(|left, right| pair(left).cmp(pair(right)));
+    let by_pair = digest(&leaves);
+    leaves.sort_by(|(left, _), (right, _)| left.as_bytes().cmp(right.as_bytes()));
+    Ok([by_pair, digest(&leaves)])
+}
+
+fn digest(leaves: &[(String, String)]) -> String {
+    let digest = Md5::digest(canonical(leaves).as_bytes());
+    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn canonical(leaves: &[(String, String)]) -> String {
+    let pairs: Vec<String> = leaves
+        .iter()
+        .map(|(path, leaf)| format!("{path}={leaf}"))
+        .collect();
+    pairs.join(",")
+}
+
+/// Every leaf with the names that lead to it, without the top level's `checksum`.
+fn leaves(text: &str) -> Result<Vec<(String, String)>, String> {
     let value: &RawValue =
         serde_json::from_str(text).map_err(|error| format!("it is not valid JSON: {error}"))?;
     let mut leaves = Leaves {
@@ -104,14 +131,8 @@ fn canonical(text: &str) -> Result<String, String> {
         left: text.len().saturating_mul(MOST_TIMES),
     };
     collect(value, "", DEPTH, &mut leaves)?;
-    let mut found = leaves.found;
-    found.retain(|(path, _)| path != "\"checksum\"");
-    found.sort_by(|(left, _), (right, _)| left.as_bytes().cmp(right.as_bytes()));
-    Ok(found
-        .into_iter()
-        .map(|(path, leaf)| format!("{path}={leaf}"))
-        .collect::<Vec<_>>()
-        .join(","))
+    leaves.found.retain(|(path, _)| path != "\"checksum\"");
+    Ok(leaves.found)
 }
 
 /// Leaves, each with the names that lead to it, and how long their texts may become.
@@ -214,11 +235,35 @@ mod tests {
     #[test]
     fn the_protocols_own_sample_has_the_protocols_own_checksum() {
         let form = r#""k0"="%27v%200%27","k1"+"k2"=2,"k1"+"k3"+0="v3","k1"+"k3"+1+0=1,"k1"+"k3"+1+1=2,"k1"+"k3"+2+"k4"="v4","k1"+"k3"+2+"k5"+0="v5","k1"+"k3"+2+"k5"+1="v6","k1"+"k3"+2+"k5"+2="v7""#;
-        assert_eq!(canonical(SAMPLE).as_deref(), Ok(form));
+        let mut leaves = leaves(SAMPLE).unwrap_or_default();
+        leaves.sort();
+        assert_eq!(canonical(&leaves), form);
         assert_eq!(
             checksum(SAMPLE).as_deref(),
             Ok("6a92d155a59bf2eecbd4b4ec7fd1f875")
         );
+    }
+
+    /// delta-spark sorts whole `path=value` pairs, the protocol's text the paths: item 10 comes before or after item 1.
+    #[test]
+    fn a_list_of_more_than_ten_values_may_be_sorted_in_either_way() {
+        let list = r#"["a","b","c","d","e","f","g","h","i","j","k","l"]"#;
+        let with_sum = |sum: &str| {
+            parse_hint(&format!(
+                r#"{{"version":7,"size":3,"tags":{{"list":{list}}},"checksum":"{sum}"}}"#
+            ))
+            .map(|version| version.as_i64())
+        };
+        let (by_pair, by_path) = (
+            "ccb5e91e686fac398527c10a07fedac7",
+            "0260f59fd8925cfbd7fb3272aa918f1a",
+        );
+        assert_eq!(with_sum(by_pair), Ok(7));
+        assert_eq!(with_sum(by_path), Ok(7));
+        assert!(with_sum("ccb5e91e686fac398527c10a07fedac8").is_err());
+        // What is written is what delta-spark accepts.
+        let written = checksum(&format!(r#"{{"version":7,"size":3,"tags":{{"list":{list}}}}}"#));
+        assert_eq!(written.as_deref(), Ok(by_pair));
     }
 
     /// protocol: how-to-url-encode-keys-and-string-values.1, how-to-url-encode-keys-and-string-values.2
