@@ -126,7 +126,7 @@ async fn try_open(task: ScanTask, cut: Cut, shared: &AcrossFiles, shown: &str) -
         };
         match cuts(&footer.metadata, index, &plan.leaves) {
             cuts if cuts.is_empty() || !cut.in_parts => groups.push(group),
-            cuts => groups.extend(group.split(&footer.metadata, &cuts)),
+            cuts => groups.extend(group.split(rows_of_group(&footer.metadata, index), &cuts)?),
         }
     }
     let mut options = options().with_schema(decoded_as(&footer, &plan, &groups));
@@ -231,7 +231,7 @@ async fn rows_of(task: &ScanTask) -> Result<Rows> {
         return Ok(task.rows.clone());
     }
     let vectors = read_vectors(&task.context.location, vectors_of(task).collect()).await?;
-    Ok(Rows::of(&task.selection, &mut vectors.into_iter()))
+    Rows::of(&task.selection, &mut vectors.into_iter())
 }
 
 /// Proves that the file has every row that its deletion vector tells of.

@@ -62,7 +62,7 @@ impl PageWise {
     /// decoded, those that match.
     pub(super) fn batches(self, seen: &Seen) -> Result<Box<dyn Iterator<Item = Result<RecordBatch>> + Send>> {
         let plan = Arc::clone(&self.file.plan);
-        let asked = selection_of(&self.groups, &self.file.footer.metadata);
+        let asked = selection_of(&self.groups, &self.file.footer.metadata)?;
         if !plan.is_late {
             let limit = self.file.limit.filter(|_| plan.stages.is_empty());
             let reader = self.reader(&plan.leaves, asked, limit)?;

@@ -4,8 +4,8 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use arrow_buffer::BooleanBuffer;
-use deltaic_protocol::Result;
 use deltaic_protocol::deletion_vector::Bitmap;
+use deltaic_protocol::{Error, ErrorKind, Result};
 
 use crate::scan::Selection;
 
@@ -22,20 +22,23 @@ pub(crate) enum Rows {
 }
 
 impl Rows {
-    /// The rows that a selection tells by its vectors, each of which is taken.
-    pub(super) fn of(selection: &Selection, vectors: &mut impl Iterator<Item = Arc<Bitmap>>) -> Self {
-        if *selection == Selection::All {
-            return Self::All;
-        }
-        match (selection, vectors.next()) {
-            (Selection::All, _) | (_, None) => Self::All,
-            (Selection::Without(_), Some(deleted)) => Self::Without(deleted),
-            (Selection::Difference { but_not: None, .. }, Some(deleted)) => Self::Only(deleted),
-            (Selection::Difference { but_not: Some(_), .. }, Some(deleted)) => match vectors.next() {
-                Some(but_not) => Self::Only(Arc::new(deleted.difference(&but_not))),
-                None => Self::Only(deleted),
-            },
-        }
+    /// The rows of a selection by its deletion vectors, which are taken from the iterator.
+    ///
+    /// Errors: `Internal` if one of them was not read.
+    pub(super) fn of(selection: &Selection, vectors: &mut impl Iterator<Item = Arc<Bitmap>>) -> Result<Self> {
+        let mut next = || {
+            vectors
+                .next()
+                .ok_or_else(|| Error::new(ErrorKind::Internal, "a deletion vector was not read"))
+        };
+        Ok(match selection {
+            Selection::All => Self::All,
+            Selection::Without(_) => Self::Without(next()?),
+            Selection::Difference { but_not: None, .. } => Self::Only(next()?),
+            Selection::Difference { but_not: Some(_), .. } => {
+                Self::Only(Arc::new(next()?.difference(&*next()?)))
+            }
+        })
     }
 
     /// Which of so many rows there are; none where all are.
@@ -55,6 +58,33 @@ impl Rows {
         match self {
             Self::All => None,
             Self::Without(vector) | Self::Only(vector) => Some(vector),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    /// Deleted rows never come back because their deletion vector is missing.
+    #[test]
+    fn a_vector_that_was_not_read_is_an_error() {
+        let vector = json!({"storageType": "i", "pathOrInlineDv": "", "sizeInBytes": 1, "cardinality": 1});
+        for (selection, read) in [
+            (json!({"Without": vector}), 0),
+            (json!({"Difference": {"deleted": vector, "but_not": null}}), 0),
+            (json!({"Difference": {"deleted": vector, "but_not": vector}}), 0),
+            (json!({"Difference": {"deleted": vector, "but_not": vector}}), 1),
+        ] {
+            let selection: Selection = serde_json::from_value(selection).expect("a selection");
+            let mut vectors = std::iter::repeat_n(Arc::new(Bitmap::default()), read);
+            let error = Rows::of(&selection, &mut vectors).err();
+            assert!(
+                error.is_some_and(|error| error.kind() == ErrorKind::Internal),
+                "{selection:?}"
+            );
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Which rows of which row groups are decoded: those that deletion vectors leave, on pages that may hold a match.
 
 use arrow_buffer::{BooleanBuffer, BooleanBufferBuilder};
-use deltaic_protocol::Result;
+use deltaic_protocol::{Error, ErrorKind, Result};
 use parquet::arrow::arrow_reader::{RowGroupSelection, RowSelection};
 use parquet::file::metadata::ParquetMetaData;
 
@@ -32,7 +32,10 @@ impl Group {
     ) -> Result<Option<Self>> {
         let count = rows_of(file, index);
         let of_vector = rows.mask(first..first.saturating_add(count))?;
-        let of_pages = stretches.and_then(|stretches| mask(stretches, count));
+        let of_pages = match stretches {
+            Some(stretches) => mask(stretches, count)?,
+            None => None,
+        };
         let both = match (of_vector, of_pages) {
             (Some(vector), Some(pages)) => Some(&vector & &pages),
             (one, other) => one.or(other),
@@ -54,42 +57,42 @@ impl Group {
         }))
     }
 
-    /// The same rows in groups that end before these rows of the file's row group, and behind them.
-    pub(super) fn split(self, file: &ParquetMetaData, cuts: &[u64]) -> Vec<Self> {
-        let count = rows_of(file, self.index);
-        let ends = cuts.iter().copied().chain(std::iter::once(count));
-        let mut first = 0;
+    /// The same rows in groups that end before these of the row group's `count` rows, and after the last of them. Cuts
+    /// that are not in order or not within the row group split nothing.
+    pub(super) fn split(self, count: u64, cuts: &[u64]) -> Result<Vec<Self>> {
+        let bounds: Vec<u64> = std::iter::once(0)
+            .chain(cuts.iter().copied())
+            .chain(std::iter::once(count))
+            .collect();
+        if !bounds.is_sorted_by(|first, end| first < end) {
+            return Ok(vec![self]);
+        }
         let mut groups = Vec::new();
-        for end in ends {
-            groups.extend(self.between(first, end, count));
-            first = end;
+        for (first, end) in bounds.iter().zip(bounds.iter().skip(1)) {
+            groups.extend(self.between(*first, *end, count)?);
         }
-        match groups.iter().map(|group| group.rows).sum::<u64>() == self.rows {
-            true => groups,
-            // Cuts that are no rows of the row group.
-            false => vec![self],
-        }
+        Ok(groups)
     }
 
-    fn between(&self, first: u64, end: u64, count: u64) -> Option<Self> {
-        let (first, end) = (usize::try_from(first).ok()?, usize::try_from(end).ok()?);
-        let count = usize::try_from(count).ok()?;
-        let length = end.checked_sub(first)?;
+    /// The same rows from `first` up to `end`; none if there is no such row.
+    fn between(&self, first: u64, end: u64, count: u64) -> Result<Option<Self>> {
+        let (first, end, count) = (position(first)?, position(end)?, position(count)?);
+        let length = end.checked_sub(first).ok_or_else(impossible)?;
         let mut bits = BooleanBufferBuilder::new(count);
         bits.append_n(first, false);
         match &self.mask {
             Some(mask) => bits.append_buffer(&mask.slice(first, length)),
             None => bits.append_n(length, true),
         }
-        bits.append_n(count.checked_sub(end)?, false);
+        bits.append_n(count.checked_sub(end).ok_or_else(impossible)?, false);
         let mask = bits.finish();
-        let rows = u64::try_from(mask.count_set_bits()).ok()?;
-        (rows > 0).then_some(Self {
+        let rows = mask.count_set_bits() as u64;
+        Ok((rows > 0).then_some(Self {
             index: self.index,
             rows,
             mask: Some(mask),
             is_part: true,
-        })
+        }))
     }
 
     pub(super) fn is_part(&self) -> bool {
@@ -105,19 +108,19 @@ impl Group {
     }
 }
 
-/// Which rows of these row groups are decoded, one group behind the other; none where all are.
-pub(super) fn selection_of(groups: &[Group], file: &ParquetMetaData) -> Option<RowSelection> {
+/// Which rows of these row groups are decoded, one group after the other; none if all are.
+pub(super) fn selection_of(groups: &[Group], file: &ParquetMetaData) -> Result<Option<RowSelection>> {
     if groups.iter().all(|group| group.mask.is_none()) {
-        return None;
+        return Ok(None);
     }
     let mut bits = BooleanBufferBuilder::new(0);
     for group in groups {
         match &group.mask {
             Some(mask) => bits.append_buffer(mask),
-            None => bits.append_n(usize::try_from(rows_of(file, group.index)).ok()?, true),
+            None => bits.append_n(position(rows_of(file, group.index))?, true),
         }
     }
-    Some(RowSelection::from_boolean_buffer(bits.finish()))
+    Ok(Some(RowSelection::from_boolean_buffer(bits.finish())))
 }
 
 /// How many rows a row group has.
@@ -126,21 +129,43 @@ pub(super) fn rows_of(file: &ParquetMetaData, group: usize) -> u64 {
     u64::try_from(rows).unwrap_or(0)
 }
 
-/// The rows of stretches; none where these are all of the rows.
-fn mask(stretches: &[Stretch], rows: u64) -> Option<BooleanBuffer> {
-    let kept: u64 = stretches.iter().map(|stretch| stretch.rows).sum();
-    if kept == rows {
-        return None;
-    }
-    let length = usize::try_from(rows).ok()?;
-    let mut bits = BooleanBufferBuilder::new(length);
+/// The rows of stretches; none if these are all rows of the row group.
+///
+/// Errors: `Internal` if they are not in order, or not rows of the row group.
+fn mask(stretches: &[Stretch], rows: u64) -> Result<Option<BooleanBuffer>> {
+    let (mut end, mut kept) = (0, 0);
     for stretch in stretches {
-        let first = usize::try_from(stretch.first).ok()?;
-        bits.append_n(first.checked_sub(bits.len())?, false);
-        bits.append_n(usize::try_from(stretch.rows).ok()?, true);
+        if stretch.first < end {
+            return Err(impossible());
+        }
+        end = stretch.first.checked_add(stretch.rows).ok_or_else(impossible)?;
+        kept += stretch.rows;
     }
-    bits.append_n(length.checked_sub(bits.len())?, false);
-    Some(bits.finish())
+    if end > rows {
+        return Err(impossible());
+    }
+    if kept == rows {
+        return Ok(None);
+    }
+    let mut bits = BooleanBufferBuilder::new(position(rows)?);
+    for stretch in stretches {
+        bits.resize(position(stretch.first)?);
+        bits.append_n(position(stretch.rows)?, true);
+    }
+    bits.resize(position(rows)?);
+    Ok(Some(bits.finish()))
+}
+
+fn position(row: u64) -> Result<usize> {
+    usize::try_from(row).map_err(|_| impossible())
+}
+
+/// An index of pages is verified before rows are selected by it, so that this is never the file's fault.
+fn impossible() -> Error {
+    Error::new(
+        ErrorKind::Internal,
+        "rows are selected that the row group does not have",
+    )
 }
 
 /// Rows of a part of a row group, at least.
@@ -197,6 +222,55 @@ mod tests {
         }
     }
 
+    fn stretches(of: &[(u64, u64)]) -> Vec<Stretch> {
+        let pages = Vec::new;
+        of.iter()
+            .map(|(first, rows)| Stretch {
+                first: *first,
+                rows: *rows,
+                pages: pages(),
+            })
+            .collect()
+    }
+
+    #[test]
+    fn all_rows_are_never_taken_for_rows_that_cannot_be() -> Result<()> {
+        assert_eq!(mask(&stretches(&[(0, 10)]), 10)?, None);
+        assert_eq!(mask(&stretches(&[(0, 4), (4, 6)]), 10)?, None);
+        let some = mask(&stretches(&[(1, 2), (5, 1)]), 7)?.map(|mask| mask.set_indices().collect());
+        assert_eq!(some, Some(vec![1, 2, 5]));
+        for odd in [
+            &[(5, 10)][..],
+            &[(8, 5)],
+            &[(0, 5), (3, 5)],
+            &[(5, 5), (0, 5)],
+            &[(u64::MAX, 2)],
+            &[(0, u64::MAX)],
+        ] {
+            let error = mask(&stretches(odd), 10).err();
+            assert!(
+                error.is_some_and(|error| error.kind() == ErrorKind::Internal),
+                "{odd:?}"
+            );
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn cuts_that_are_no_rows_split_nothing() -> Result<()> {
+        for cuts in [&[0][..], &[4], &[5], &[2, 2], &[3, 1], &[u64::MAX]] {
+            let whole = group(&[true, false, true, true]);
+            let parts = whole.split(4, cuts)?;
+            let rows: Vec<u64> = parts.iter().map(|part| part.rows).collect();
+            assert_eq!(
+                (rows, parts.iter().any(Group::is_part)),
+                (vec![3], false),
+                "{cuts:?}"
+            );
+        }
+        Ok(())
+    }
+
     proptest::proptest! {
         /// Every row is in one part, and parts are in order.
         #[test]
@@ -210,7 +284,8 @@ mod tests {
             let mut first = 0;
             let mut found = vec![];
             for end in cuts.iter().copied().chain([count]) {
-                if let Some(part) = whole.between(first, end, count) {
+                let part = whole.between(first, end, count);
+                if let Some(part) = part.expect("the cuts are rows") {
                     let bits = part.mask.clone().map(|mask| mask.set_indices().collect::<Vec<_>>());
                     let bits = bits.unwrap_or_default();
                     proptest::prop_assert_eq!(bits.len() as u64, part.rows);

@@ -144,7 +144,7 @@ fn with_rows(tasks: Vec<ScanTask>) -> impl Stream<Item = Result<ScanTask>> {
                     .map_err(|error| error.with("version", context.version))?;
                 let mut vectors = vectors.into_iter();
                 for task in &mut chunk {
-                    task.rows = Rows::of(&task.selection, &mut vectors);
+                    task.rows = Rows::of(&task.selection, &mut vectors)?;
                 }
             }
             Ok::<_, Error>(futures::stream::iter(chunk.into_iter().map(Ok)))
