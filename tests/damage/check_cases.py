@@ -33,6 +33,7 @@ from .check_damage import (
     two_in_a_row,
     v2_checkpoint,
     vector,
+    vector_behind_a_link,
     with_statistics,
     with_vector,
     without_file,
@@ -361,7 +362,28 @@ DATA = [
     found(broken.empty_data, "DAMAGED_DATA_FILE", "OTHER_FILE_SIZE", deep=True, name="an empty data file"),
     found(grown, "OTHER_FILE_SIZE", at="add.size", deep=True),
     found(other_rows, "OTHER_ROW_COUNT", at="numRecords", deep=True),
-    found(with_vector, "MISSING_DELETION_VECTOR", deep=True),
+    found(with_vector(), "MISSING_DELETION_VECTOR", deep=True),
+    found(
+        with_vector(storageType="p", pathOrInlineDv="/elsewhere/vector.bin"),
+        "FILE_OUTSIDE_OF_TABLE",
+        at="deletionVector",
+        deep=True,
+        name="a deletion vector outside of the table",
+    ),
+    found(
+        vector_behind_a_link,
+        "FILE_OUTSIDE_OF_TABLE",
+        at="deletion_vector_",
+        deep=True,
+        name="a deletion vector behind a link that leaves the table",
+    ),
+    found(
+        with_vector(storageType="i", pathOrInlineDv="0" * 10, offset=None),
+        "BAD_DELETION_VECTOR",
+        at="deletionVector",
+        deep=True,
+        name="a deletion vector of nonsense in the log",
+    ),
     found(lambda root: (root / "left.parquet").write_bytes(b"PAR1"), "UNREFERENCED_FILES", deep=True),
     found(
         broken.link_out_of_the_table, "FILE_OUTSIDE_OF_TABLE", deep=True, name="a link that leaves the table"

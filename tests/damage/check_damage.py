@@ -210,16 +210,31 @@ def without_file(name: str) -> broken.Damage:
     return lambda root: (root / name).unlink()
 
 
-def with_vector(root: Path) -> None:
-    adds = [action for action in log.read_commit(root, 1) if "add" in action]
-    broken.more(VECTORS, version=0)(root)
-    actions = [
-        action
-        for action in log.read_commit(root, 0)
-        if action.get("protocol", {}).get("minReaderVersion") != 1
-    ]
-    broken.instead(*actions)(root)
-    broken.instead({"add": {**adds[0]["add"], **vector()}}, version=1)(root)
+def with_vector(**others: Any) -> broken.Damage:
+    """The file of version 1 has a deletion vector whose file is not there, or another one."""
+
+    def apply(root: Path) -> None:
+        adds = [action for action in log.read_commit(root, 1) if "add" in action]
+        broken.more(VECTORS, version=0)(root)
+        actions = [
+            action
+            for action in log.read_commit(root, 0)
+            if action.get("protocol", {}).get("minReaderVersion") != 1
+        ]
+        broken.instead(*actions)(root)
+        broken.instead({"add": {**adds[0]["add"], **vector(**others)}}, version=1)(root)
+
+    return apply
+
+
+def vector_behind_a_link(root: Path) -> None:
+    """A deletion vector's file that is a symbolic link out of the table."""
+    outside = root.parent / "outside.bin"
+    outside.write_bytes(b"\1" * 64)
+    file = root / "ab" / "deletion_vector_d2c639aa-8816-431a-aaf6-d3fe2512ff61.bin"
+    file.parent.mkdir()
+    file.symlink_to(outside)
+    with_vector()(root)
 
 
 def staged(root: Path) -> None:

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use deltaic_log::TableLocation;
 use deltaic_log::check::diagnosis::{
-    DAMAGED_DATA_FILE, FILE_OUTSIDE_OF_TABLE, MISSING_DATA_FILE, MISSING_DELETION_VECTOR, OTHER_FILE_SIZE,
-    OTHER_ROW_COUNT, UNREADABLE_FILE, UNREFERENCED_FILES,
+    BAD_DELETION_VECTOR, DAMAGED_DATA_FILE, Diagnosis, FILE_OUTSIDE_OF_TABLE, MISSING_DATA_FILE,
+    MISSING_DELETION_VECTOR, OTHER_FILE_SIZE, OTHER_ROW_COUNT, UNREADABLE_FILE, UNREFERENCED_FILES,
 };
 use deltaic_log::check::{Examination, FileEntry, Finding, Findings, Progress, Severity, Stage};
 use deltaic_log::location::without_secrets;
@@ -15,6 +15,7 @@ use deltaic_log::parquet_file::ParquetFile;
 use deltaic_log::store_error::store_error;
 use deltaic_protocol::deletion_vector::Place as DeletionVectorPlace;
 use deltaic_protocol::log_path::LOG_FOLDER;
+use deltaic_protocol::{Error, ErrorKind, Result};
 use futures::{FutureExt, StreamExt};
 use object_store::path::Path;
 use object_store::{ObjectStore, ObjectStoreExt};
@@ -113,27 +114,38 @@ fn wanted_of(
         let Ok(place) = location.resolve(&file.path) else {
             continue;
         };
-        if let Some((place, end)) = vector_of(location, file) {
-            let known = vectors.entry(place).or_insert_with(|| WantedVector {
-                of: without_secrets(&file.path),
-                end,
-            });
-            known.end = known.end.max(end);
+        let shown = without_secrets(&file.path);
+        match vector_of(location, file) {
+            Ok(None) => {}
+            Ok(Some((path, place, end))) => match location.check_links(&without_secrets(&path), &place) {
+                Ok(()) => {
+                    let known = vectors.entry(place).or_insert_with(|| WantedVector {
+                        of: shown.clone(),
+                        end,
+                    });
+                    known.end = known.end.max(end);
+                }
+                Err(error) => {
+                    findings.add(unopened(&error, &BAD_DELETION_VECTOR));
+                    refused.insert(place);
+                }
+            },
+            Err(error) => {
+                let finding = unopened(&error, &BAD_DELETION_VECTOR);
+                findings.add(
+                    finding
+                        .at(shown.as_str())
+                        .in_field("deletionVector.pathOrInlineDv"),
+                );
+            }
         }
-        if let Err(error) = location.check_links(&without_secrets(&file.path), &place) {
-            findings.add(Finding::of(
-                if error.kind() == deltaic_protocol::ErrorKind::PathEscape {
-                    &FILE_OUTSIDE_OF_TABLE
-                } else {
-                    &DAMAGED_DATA_FILE
-                },
-                &error,
-            ));
+        if let Err(error) = location.check_links(&shown, &place) {
+            findings.add(unopened(&error, &DAMAGED_DATA_FILE));
             refused.insert(place);
             continue;
         }
         wanted.push(Wanted {
-            path: without_secrets(&file.path),
+            path: shown,
             place,
             size: file.size,
             num_records: file.num_records,
@@ -143,16 +155,35 @@ fn wanted_of(
     (wanted, vectors)
 }
 
-fn vector_of(location: &TableLocation, file: &FileEntry) -> Option<(Path, u64)> {
-    let vector = file.deletion_vector.as_deref()?;
-    let Ok(DeletionVectorPlace::File(path)) = DeletionVectorPlace::of(vector) else {
-        return None;
+/// Why a scan does not open a file that the log names.
+fn unopened(error: &Error, otherwise: &'static Diagnosis) -> Finding {
+    Finding::of(
+        if error.kind() == ErrorKind::PathEscape {
+            &FILE_OUTSIDE_OF_TABLE
+        } else {
+            otherwise
+        },
+        error,
+    )
+}
+
+/// The path of a live file's deletion vector, its place, and how many of the file's bytes are needed; none for a file
+/// without a vector or with one in the log.
+///
+/// Errors: `CorruptLog` for a vector in the log that cannot be decoded, `PathEscape` for a file outside of the table. A
+/// descriptor that is not valid by itself is reported by the check of the log.
+fn vector_of(location: &TableLocation, file: &FileEntry) -> Result<Option<(String, Path, u64)>> {
+    let Some(vector) = file.deletion_vector.as_deref() else {
+        return Ok(None);
     };
-    let place = location.resolve(&path).ok()?;
-    let offset = u64::try_from(vector.offset.unwrap_or(0)).ok()?;
-    let size = u64::try_from(vector.size_in_bytes).ok()?;
-    // The size and a checksum stand around a vector, four bytes each.
-    Some((place, offset.saturating_add(size).saturating_add(8)))
+    match vector.validate() {
+        Ok(DeletionVectorPlace::File(path)) => {
+            let place = location.resolve(&path)?;
+            Ok(Some((path.into_owned(), place, vector.bytes_in_file()?.end)))
+        }
+        Ok(DeletionVectorPlace::Inline(_)) => vector.decode_inline().map(|_| None),
+        Err(_) => Ok(None),
+    }
 }
 
 async fn list(
