@@ -4,6 +4,7 @@
 
 use crate::actions::{Metadata, Protocol};
 use crate::features::supports_for_writers;
+use crate::properties::boolean;
 use crate::{Error, ErrorKind, Result, Version};
 
 const ENABLED: &str = "delta.enableInCommitTimestamps";
@@ -55,8 +56,8 @@ impl InCommitTimestamps {
     ///
     /// # Errors
     ///
-    /// `CorruptLog` with the property as `field`: a version or a time that is none, or one of the two without the
-    /// other.
+    /// `CorruptLog` with the property as `field`: neither true nor false, a version or a time that is none, or one of
+    /// the two without the other.
     ///
     /// ```
     /// use deltaic_protocol::actions::{Metadata, Protocol};
@@ -72,10 +73,7 @@ impl InCommitTimestamps {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn of(protocol: &Protocol, metadata: &Metadata) -> Result<Self> {
-        let enabled = metadata
-            .property(ENABLED)
-            .is_some_and(|value| value.trim().eq_ignore_ascii_case("true"));
-        if !enabled || !supports_for_writers(protocol, "inCommitTimestamp") {
+        if !supports_for_writers(protocol, "inCommitTimestamp") || !boolean(metadata, ENABLED)? {
             return Ok(Self::Disabled);
         }
         let number = |key: &'static str| {
@@ -219,6 +217,25 @@ mod tests {
         assert_eq!(late.considered(i64::MAX), Considered::From(four));
         assert_eq!(InCommitTimestamps::FromTheStart.considered(1), Considered::All);
         assert_eq!(InCommitTimestamps::Disabled.considered(1), Considered::All);
+        Ok(())
+    }
+
+    /// A table of which it cannot be told whether commits hold their time is no table without such times.
+    #[test]
+    fn an_enabling_property_that_does_not_parse_is_damage() -> Result<()> {
+        for value in ["yes", "1", ""] {
+            let odd = metadata(&[(ENABLED, value)]);
+            let error = InCommitTimestamps::of(&protocol(1, 7, &["inCommitTimestamp"]), &odd).err();
+            assert!(
+                error.is_some_and(|error| error.kind() == ErrorKind::CorruptLog
+                    && error.context().contains(&("field", ENABLED.into()))),
+                "{value:?}"
+            );
+            assert_eq!(
+                InCommitTimestamps::of(&protocol(1, 2, &[]), &odd)?,
+                InCommitTimestamps::Disabled
+            );
+        }
         Ok(())
     }
 

@@ -12,7 +12,7 @@ use crate::schema::evolution::find;
 
 /// A value as every reader understands it.
 pub(super) fn canonical(property: &Property, value: &str) -> Result<String> {
-    if !property.property_type.accepts(value) {
+    let refused = || {
         let hint = match property.property_type {
             PropertyType::Boolean => "it can be true or false".to_owned(),
             PropertyType::Integer(least) => format!("it can be a whole number from {least} on"),
@@ -23,7 +23,10 @@ pub(super) fn canonical(property: &Property, value: &str) -> Result<String> {
             PropertyType::Text => String::new(),
         };
         let message = format!("the property {} cannot be {value:?}", property.name);
-        return Err(wrong(property.name, message, &hint));
+        wrong(property.name, message, &hint)
+    };
+    if !property.property_type.accepts(value) {
+        return Err(refused());
     }
     let value = value.trim();
     Ok(match property.property_type {
@@ -33,7 +36,7 @@ pub(super) fn canonical(property: &Property, value: &str) -> Result<String> {
             .map_or_else(|_| value.to_owned(), |number| number.to_string()),
         // Other writers do not read the ISO form.
         PropertyType::Interval if value.starts_with(['p', 'P']) => {
-            let ms = interval_ms(value).unwrap_or_default();
+            let ms = interval_ms(value).ok_or_else(refused)?;
             format!("interval {ms} milliseconds")
         }
         PropertyType::Choice(choices) => choices
