@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import tempfile
+from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import deltaic
 
@@ -83,3 +88,107 @@ def test_switched_off_again(tmp_path: Path) -> None:
     table.set_time(1, START + 60_000)
     assert deltaic.Table(table.root).snapshot().timestamp == at(START + 60_000)
     assert deltaic.Table(table.root).snapshot(version=0).timestamp == at(IN_COMMIT)
+
+
+@dataclass(frozen=True)
+class Commits:
+    """Each commit's file time and in-commit timestamp, and the version that enables these."""
+
+    files: list[int]
+    stamps: list[int | None]
+    enabled: int | None
+    since: int
+
+    def write(self, root: Path) -> deltaic.Table:
+        table = HandmadeTable(root)
+        for version, stamp in enumerate(self.stamps):
+            actions: list[Action] = [info(stamp)]
+            if version == 0:
+                actions += [protocol(1, 7, None, ["inCommitTimestamp"]), metadata()]
+            if version == self.enabled:
+                since = {
+                    "delta.inCommitTimestampEnablementVersion": str(version),
+                    "delta.inCommitTimestampEnablementTimestamp": str(self.since),
+                }
+                configuration = ENABLED if version == 0 else {**ENABLED, **since}
+                actions = [action for action in actions if "metaData" not in action]
+                actions.append(metadata(configuration=configuration))
+            table.commit(*actions)
+        for version, time in enumerate(self.files):
+            table.set_time(version, time)
+        return deltaic.Table(table.root)
+
+
+@st.composite
+def commits(draw: st.DrawFn, *, one_lacks: bool = False) -> Commits:
+    """File times are arbitrary, as after a copy; timestamps before the enablement must be ignored."""
+    count = draw(st.integers(1, 7))
+    near = st.integers(START - 20, START + 20)
+    files = draw(st.lists(near, min_size=count, max_size=count))
+    enabled = draw(st.integers(0, count - 1) if one_lacks else st.none() | st.integers(0, count - 1))
+    stamps: list[int | None] = [draw(st.none() | near) for _ in range(count)]
+    since = last = draw(near)
+    for version in range(count if enabled is None else enabled, count):
+        stamps[version] = last
+        last += draw(st.integers(1, 10))
+    if one_lacks:
+        assert enabled is not None
+        stamps[draw(st.integers(enabled, count - 1))] = None
+    return Commits(files, stamps, enabled, since)
+
+
+@settings(max_examples=100, deadline=None)
+@given(commits())
+def test_history_rises_and_agrees_with_time_travel(of: Commits) -> None:
+    """Whatever a copy did to the files' times.
+
+    protocol: recommendations-for-readers-of-tables-with-in-commit-timestamps.5,
+    recommendations-for-readers-of-tables-with-in-commit-timestamps.6.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        table = of.write(Path(folder) / "t")
+        times = {commit.version: commit.timestamp for commit in reversed(table.history())}
+        ordered = list(times.values())
+        assert all(before < after for before, after in pairwise(ordered))
+        for version, stamp in enumerate(of.stamps):
+            if of.enabled is not None and version >= of.enabled:
+                assert stamp is not None
+                assert times[version] == at(stamp)
+        assert [commit.timestamp for commit in table.history(limit=2)] == ordered[::-1][:2]
+        for asked in {time + timedelta(milliseconds=by) for time in ordered for by in (-1, 0, 1)}:
+            if ordered[0] <= asked <= ordered[-1]:
+                newest = max(version for version, time in times.items() if time <= asked)
+                assert table.snapshot(timestamp=asked).version == newest
+            else:
+                with pytest.raises(deltaic.VersionNotFound):
+                    table.snapshot(timestamp=asked)
+
+
+@settings(max_examples=60, deadline=None)
+@given(commits(one_lacks=True))
+def test_time_travel_past_a_commit_without_its_time_is_right_or_an_error(of: Commits) -> None:
+    assert of.enabled is not None
+    lacking = of.stamps.index(None, of.enabled)
+    with tempfile.TemporaryDirectory() as folder:
+        table = of.write(Path(folder) / "t")
+        with pytest.raises(deltaic.CorruptLog) as caught:
+            table.history()
+        assert caught.value.context["version"] == lacking
+        for time in range(START - 25, START + 90, 3):
+            found = version_at(table, time)
+            if isinstance(found, deltaic.CorruptLog):
+                assert found.context["version"] == lacking
+            elif found is not None:
+                assert lacking not in (found, found + 1)
+                if found >= of.enabled:
+                    assert (of.stamps[found] or 0) <= time
+                    assert all((stamp or 0) > time for stamp in of.stamps[found + 1 : found + 2])
+
+
+def version_at(table: deltaic.Table, time: int) -> int | deltaic.CorruptLog | None:
+    try:
+        return table.snapshot(timestamp=at(time)).version
+    except deltaic.VersionNotFound:
+        return None
+    except deltaic.CorruptLog as error:
+        return error

@@ -47,7 +47,8 @@ pub struct CommitRecord {
 /// Besides theirs it reads what tells whether the table has in-commit timestamps: a version checksum where there is a
 /// sound one, else the newest checkpoint and the commits behind it.
 ///
-/// A commit's time is its in-commit timestamp where it has one, and its file's time, made to rise, where it has none.
+/// A commit's time is its in-commit timestamp if they were enabled, else the time of its file, adjusted so that times
+/// increase with the versions.
 pub async fn history(
     location: &Arc<TableLocation>,
     limit: Option<usize>,
@@ -72,7 +73,7 @@ pub async fn history(
         .buffered(COMMITS_IN_FLIGHT)
         .try_collect()
         .await?;
-    let file_times = adjusted_file_times(&listing);
+    let file_times = adjusted_file_times(&listing, &times);
     commits
         .iter()
         .zip(infos)
@@ -115,7 +116,7 @@ pub async fn timestamp_of(snapshot: &Snapshot) -> Result<i64> {
         let is_its = |file: &&Arc<LogFile>| file.path.version == version;
         listing.files.iter().find(is_its).map(|file| file.modified_ms)
     };
-    adjusted_file_times(&listing)
+    adjusted_file_times(&listing, &times)
         .get(&version)
         .copied()
         .or_else(checkpoint)
@@ -198,15 +199,27 @@ async fn sound_checksum(
     (checksum.txn_id.is_some() && checksum.txn_id == info.txn_id).then_some(checksum)
 }
 
-/// The commits' file times, made to rise by at least a millisecond a version.
-pub(crate) fn adjusted_file_times(listing: &Listing) -> BTreeMap<Version, i64> {
-    let mut times = BTreeMap::new();
+/// The commits' file times, strictly increasing: each at least a millisecond after the one before.
+///
+/// Commits before in-commit timestamps were enabled precede the enablement, although a copy of the table may have given
+/// their files later times: a search for a time at or after the enablement never considers them.
+pub(crate) fn adjusted_file_times(listing: &Listing, times: &InCommitTimestamps) -> BTreeMap<Version, i64> {
+    let mut adjusted = BTreeMap::new();
     let mut last = i64::MIN;
     for file in listing.commits() {
         last = file.modified_ms.max(last.saturating_add(1));
-        times.insert(file.path.version, last);
+        adjusted.insert(file.path.version, last);
     }
-    times
+    if let InCommitTimestamps::Since(enablement) = times
+        && adjusted.range(enablement.version..).next().is_some()
+    {
+        let mut next = enablement.timestamp_ms;
+        for (_, time) in adjusted.range_mut(..enablement.version).rev() {
+            next = next.saturating_sub(1).min(*time);
+            *time = next;
+        }
+    }
+    adjusted
 }
 
 pub(crate) fn is_in_commit(times: &InCommitTimestamps, version: Version) -> bool {

@@ -97,7 +97,7 @@ impl Commits {
             .partition(|file| !is_in_commit(enabled, file.path.version));
         by_file.sort_by_key(|file| file.path.version);
         by_commit.sort_by_key(|file| file.path.version);
-        let times = adjusted_file_times(listing);
+        let times = adjusted_file_times(listing, enabled);
         let by_file: Vec<(Version, i64)> = by_file
             .iter()
             .map(|file| {

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use deltaic_protocol::in_commit_timestamp::InCommitTimestamps;
 use deltaic_protocol::{Error, ErrorKind, Result, Version};
 use futures::{StreamExt, TryStreamExt};
 
@@ -76,10 +77,8 @@ impl<'a> Range<'a> {
         // Adds alone are told without a time.
         let times = async {
             match told_by {
-                ToldBy::Adds => Ok(None),
-                _ => in_commit_timestamps(location, listing, self.newest, options)
-                    .await
-                    .map(Some),
+                ToldBy::Adds => Ok(InCommitTimestamps::Disabled),
+                _ => in_commit_timestamps(location, listing, self.newest, options).await,
             }
         };
         let base = async {
@@ -97,7 +96,7 @@ impl<'a> Range<'a> {
             .buffered(COMMITS_IN_FLIGHT)
             .try_collect::<Vec<Commit>>();
         let (times, base, commits) = futures::try_join!(times, base, commits)?;
-        let file_times = adjusted_file_times(listing);
+        let file_times = adjusted_file_times(listing, &times);
         let (mut form, is_before) = base;
         // Files that went are read as the table was before they did.
         if let Some(commit) = commits
@@ -160,7 +159,7 @@ impl<'a> Range<'a> {
             if let Some(live) = &mut live {
                 live.pass(&mut actions.files);
             }
-            let timestamp_ms = if times.as_ref().is_some_and(|times| is_in_commit(times, version)) {
+            let timestamp_ms = if is_in_commit(&times, version) {
                 in_commit_timestamp(actions.commit_info.as_deref(), version)?
             } else {
                 file_times.get(&version).copied().unwrap_or(commit.modified_ms)

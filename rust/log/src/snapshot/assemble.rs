@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use deltaic_protocol::column_mapping::ColumnMappingMode;
 use deltaic_protocol::features::{self, ensure_openable};
+use deltaic_protocol::in_commit_timestamp::InCommitTimestamps;
 use deltaic_protocol::{Error, ErrorKind, Result, Version};
 
 use super::Snapshot;
@@ -45,7 +46,9 @@ pub(super) async fn from_listing(
     }
     let version = request.version.unwrap_or(newest);
     let file_time_ms = match reach {
-        Reach::Whole => adjusted_file_times(listing).get(&version).copied(),
+        Reach::Whole => adjusted_file_times(listing, &InCommitTimestamps::Disabled)
+            .get(&version)
+            .copied(),
         Reach::FromHint => None,
     };
     let reachable_from = reachable_from(listing, version);

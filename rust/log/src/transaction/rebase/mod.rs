@@ -63,9 +63,10 @@ impl Base {
         self.lost_row_ids |= !were_enabled && enables_rows(&self.form)?;
         self.high_water_mark = winner.high_water_mark()?.or(self.high_water_mark);
         let times = InCommitTimestamps::of(&self.form.protocol, &self.form.metadata)?;
-        self.timestamp_ms = match (times, winner.in_commit_timestamp) {
-            (InCommitTimestamps::Disabled, _) | (_, None) => winner.modified_ms,
-            (_, Some(timestamp_ms)) => timestamp_ms,
+        self.timestamp_ms = match winner.in_commit_timestamp {
+            Some(timestamp_ms) if times != InCommitTimestamps::Disabled => timestamp_ms,
+            // The time of a file can be earlier than the commit before it: clocks differ, and so do copies.
+            _ => winner.modified_ms.max(self.timestamp_ms.saturating_add(1)),
         };
         self.version = winner.version;
         Ok(())

@@ -20,9 +20,11 @@ fn a_commits_time_is_later_than_that_of_the_winner() -> Result<()> {
     assert_eq!(stamp(&base, 1_000)?, Some(1_001));
     base.go_on(&winner("WRITE", |w| w.in_commit_timestamp = Some(7_000)))?;
     assert_eq!(stamp(&base, 5_000)?, Some(7_001));
-    // A winner that does not say has the time of its file.
+    // A winner without a readable time is later than the commit before it, and not before its file was written.
     base.go_on(&winner("WRITE", |_| ()))?;
-    assert_eq!(stamp(&base, 1_500)?, Some(2_001));
+    assert_eq!(stamp(&base, 1_500)?, Some(7_002));
+    base.go_on(&winner("WRITE", |w| w.modified_ms = 9_000))?;
+    assert_eq!(stamp(&base, 1_500)?, Some(9_001));
     base.timestamp_ms = i64::MAX;
     assert!(stamp(&base, 1).is_err_and(|error| error.kind() == ErrorKind::CorruptLog));
     let untimed = self::base(protocol(&["inCommitTimestamp"]), metadata(&[], &[]));
