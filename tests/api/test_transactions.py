@@ -521,8 +521,7 @@ def test_rows_neither_come_nor_go_without_a_change_of_data(
 def test_a_change_feed_tells_what_came_and_went(root: Path) -> None:
     """Nothing is updated in place, so that no change data need be written.
 
-    protocol: writer-requirements-for-addcdcfile.1, writer-requirements-for-addcdcfile.2,
-    protocol: writer-requirements-for-addcdcfile.3
+    protocol: writer-requirements-for-addcdcfile.2
     """
     on = {"delta.enableChangeDataFeed": "true", "delta.enableDeletionVectors": "true"}
     table = deltaic.Table.create(root, ROWS.schema, properties=on)

@@ -67,5 +67,7 @@ def test_a_killed_writer_loses_nothing_that_it_acknowledged(tmp_path: Path) -> N
     commit = deltaic.Table(root).append(pa.table({"writer": [-2], "number": [0]}, SCHEMA))
     assert commit.version == before.version + 1
     assert deltaic.Table(root).snapshot().scan().count() == before.scan().count() + 1
-    leftovers = [path.name for path in (root / "_delta_log").iterdir() if path.suffix == ".tmp" or "#" in path.name]
+    leftovers = [
+        path.name for path in (root / "_delta_log").iterdir() if path.suffix == ".tmp" or "#" in path.name
+    ]
     print(f"{len(acknowledged)} acknowledged, {unacknowledged} landed without a word, left over: {leftovers}")

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from datetime import date, datetime, timezone
 from decimal import Decimal
 from pathlib import Path
@@ -179,3 +182,40 @@ def test_an_add_of_nothing_is_still_pruned_exactly(tmp_path: Path) -> None:
     snapshot = deltaic.Table(table.root).snapshot()
     kept = snapshot.files(predicate="p >= DATE '2026-11-10' AND p < DATE '2026-11-12'").to_arrow()["path"]
     assert sorted(kept.to_pylist()) == ["10.parquet", "11.parquet"]
+
+
+IN_ANOTHER_ZONE = """
+import sys, time, deltaic
+time.tzset()
+print(time.localtime(0).tm_gmtoff)
+scan = deltaic.Table(sys.argv[1]).snapshot().scan(predicate=sys.argv[2])
+print(*sorted(scan.to_arrow()["p"].cast("int64").to_pylist()))
+"""
+
+
+@pytest.mark.parametrize("zone", ["UTC", "America/New_York", "Asia/Kolkata", "XYZ-13:45"])
+def test_a_time_without_a_zone_has_that_of_its_writer_and_not_of_its_reader(
+    tmp_path: Path, zone: str
+) -> None:
+    """The log does not record the writer's zone: UTC, which is deltaic's own, is assumed.
+
+    protocol: partition-value-serialization.3
+    """
+    table = table_with(
+        tmp_path / "t", "timestamp", {"a": "1970-01-01 00:00:01", "b": "1970-07-01T00:00:01.000000Z"}
+    )
+    rows = pa.table({"name": ["c"], "p": pa.array([3_000_000], pa.timestamp("us", "UTC"))})
+    deltaic.Table(table.root).append(rows)
+
+    def read(predicate: str) -> list[int]:
+        command = [sys.executable, "-c", IN_ANOTHER_ZONE, str(table.root), predicate]
+        run = subprocess.run(
+            command, env={**os.environ, "TZ": zone}, capture_output=True, text=True, check=True
+        )
+        offset, *values = map(int, run.stdout.split())
+        assert (offset != 0) == (zone != "UTC"), "the process is in its zone"
+        return values
+
+    summer = int(datetime(1970, 7, 1, 0, 0, 1, tzinfo=UTC).timestamp())
+    assert read("p IS NOT NULL") == [1_000_000, 3_000_000, summer * 1_000_000]
+    assert read("p = TIMESTAMP '1970-01-01 00:00:01Z'") == [1_000_000]

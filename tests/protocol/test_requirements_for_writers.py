@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import json
+from collections import Counter
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import deltaic
+from deltaic.alter import AddColumn, SetComment, SetDescription, SetProperties
 
 from .handmade_log import (
     Action,
     HandmadeTable,
     commit_path,
+    domain,
     field,
     ids,
     metadata,
@@ -23,6 +29,7 @@ from .handmade_log import (
 )
 
 INVARIANT = '{"expression": {"expression": "id > 3"}}'
+FEED = {"delta.enableChangeDataFeed": "true"}
 CHECK = {"delta.constraints.big": "id > 3"}
 
 
@@ -78,6 +85,17 @@ def test_an_append_only_table_is_appended_to_and_nothing_is_removed(tmp_path: Pa
             "identityColumns",
             id="an identity column",
         ),
+        pytest.param(
+            protocol(2, 5),
+            metadata(
+                schema(
+                    field("id", **{"delta.columnMapping.id": 1, "delta.columnMapping.physicalName": "col-1"})
+                ),
+                configuration={"delta.columnMapping.mode": "name", "delta.columnMapping.maxColumnId": "1"},
+            ),
+            "columnMapping",
+            id="a mapped column",
+        ),
     ],
 )
 def test_a_rule_that_is_not_evaluated_yet_lets_no_row_in(
@@ -86,7 +104,7 @@ def test_a_rule_that_is_not_evaluated_yet_lets_no_row_in(
     # Refused as a whole: so no row that breaks the rule gets in, and the table stays as it was.
     # protocol: column-invariants.1, column-invariants.4, column-invariants.6, check-constraints.1,
     # check-constraints.4, check-constraints.11, check-constraints.12, default-columns.5,
-    # generated-columns.1, generated-columns.4
+    # generated-columns.1, generated-columns.4, struct-field.1
     table = HandmadeTable(tmp_path / "t")
     table.commit(needs, meta)
     before = sorted(path.name for path in table.root.rglob("*"))
@@ -96,6 +114,195 @@ def test_a_rule_that_is_not_evaluated_yet_lets_no_row_in(
         deltaic.Table(table.root).append(rows)
     assert caught.value.context["feature"] == feature
     assert sorted(path.name for path in table.root.rglob("*")) == before
+
+
+IDENTITY = {"delta.identity.start": 1, "delta.identity.step": 1, "delta.identity.highWaterMark": 4}
+AT_THE_END = {**IDENTITY, "delta.identity.step": 2, "delta.identity.highWaterMark": 2**63 - 2}
+
+
+@pytest.mark.parametrize(
+    "needs", [protocol(1, 6), protocol(1, 7, None, ["identityColumns"])], ids=["version 6", "version 7"]
+)
+@pytest.mark.parametrize(
+    "about",
+    [
+        pytest.param({**IDENTITY, "delta.identity.allowExplicitInsert": False}, id="own values forbidden"),
+        pytest.param({**AT_THE_END, "delta.identity.allowExplicitInsert": False}, id="overflow"),
+        pytest.param({**AT_THE_END, "delta.identity.allowExplicitInsert": True}, id="overflow, allowed"),
+    ],
+)
+@pytest.mark.parametrize("with_values", [True, False], ids=["own values", "generated"])
+def test_no_row_enters_an_identity_column(
+    tmp_path: Path, needs: Action, about: dict[str, Any], with_values: bool
+) -> None:
+    """Neither a value of the user's nor one that would overflow, by rows or by files.
+
+    protocol: identity-columns.12, identity-columns.17
+    """
+    table = HandmadeTable(tmp_path / "t")
+    table.commit(needs, metadata(schema(field("id"), field("n", **about))))
+    rows = pa.table({"id": [1], "n": [7]} if with_values else {"id": [1]})
+    given = table.data("given.parquet", rows)["add"]
+    about_file = {"path": given["path"], "size": given["size"], "modification_time": 5}
+    before = sorted(table.root.rglob("*"))
+    handle = deltaic.Table(table.root)
+
+    def by_transaction() -> None:
+        with handle.transaction() as tx:
+            tx.append(rows)
+
+    def by_file() -> None:
+        with handle.transaction() as tx:
+            tx.add([about_file])
+
+    for write in (lambda: handle.append(rows), by_transaction, by_file):
+        with pytest.raises(deltaic.UnsupportedFeature) as caught:
+            write()
+        assert caught.value.context["feature"] == "identityColumns"
+    assert sorted(table.root.rglob("*")) == before
+
+
+def test_column_metadata_survives_every_change_of_other_columns(tmp_path: Path) -> None:
+    """protocol: struct-field.1."""
+    kept = {
+        "id": {"comment": "the key", "unknown.key": [1, {"a": None}]},
+        "n": {**IDENTITY, "delta.identity.allowExplicitInsert": False},
+        "i": {"delta.invariants": INVARIANT},
+        "g": {"delta.generationExpression": "id + 1"},
+    }
+    table = HandmadeTable(tmp_path / "t")
+    table.commit(protocol(1, 6), metadata(schema(*[field(name, **about) for name, about in kept.items()])))
+    handle = deltaic.Table(table.root)
+    changes = [
+        SetProperties({"delta.appendOnly": "true"}),
+        AddColumn("new", pa.string(), first=True),
+        SetComment("new", "later"),
+    ]
+    for version, change in enumerate(changes, start=1):
+        handle.alter(change)
+        [meta] = [action["metaData"] for action in read_commit(table.root, version) if "metaData" in action]
+        fields = json.loads(meta["schemaString"])["fields"]
+        assert {one["name"]: one["metadata"] for one in fields if one["name"] in kept} == kept
+
+
+def test_a_written_schema_is_one_line_of_json(tmp_path: Path) -> None:
+    """Whatever its names and comments hold.
+
+    protocol: column-invariants.5
+    """
+    odd = "a\nb\r\nc\u2028\u0085d"
+    root = tmp_path / "t"
+    columns = pa.schema([pa.field(odd, pa.int64()), pa.field("s", pa.struct([pa.field("x", pa.int32())]))])
+    table = deltaic.Table.create(root, columns, properties={"delta.columnMapping.mode": "name"})
+    table.alter(SetComment("s", odd), SetDescription(odd))
+    table.alter(AddColumn("later", pa.list_(pa.string()), comment=odd))
+    deltaic.Table.create(root, columns, properties={"delta.columnMapping.mode": "name"}, if_exists="replace")
+    for version in range(4):
+        lines = commit_path(root, version).read_text(encoding="utf-8").split("\n")
+        assert lines.pop() == ""
+        [meta] = [action["metaData"] for action in map(json.loads, lines) if "metaData" in action]
+        text = meta["schemaString"]
+        assert "\n" not in text
+        assert "\r" not in text
+        assert odd in [one["name"] for one in json.loads(text)["fields"]]
+
+
+@pytest.mark.parametrize(
+    ("needs", "configuration", "keeps_feed"),
+    [
+        pytest.param(protocol(1, 4), FEED, True, id="4"),
+        pytest.param(protocol(2, 5), FEED, True, id="5"),
+        pytest.param(protocol(2, 6), FEED, True, id="6"),
+        pytest.param(protocol(1, 7, None, ["changeDataFeed"]), FEED, True, id="7"),
+        pytest.param(protocol(1, 7, None, ["changeDataFeed"]), {}, False, id="7, not enabled"),
+        pytest.param(protocol(2, 6), {"delta.enableChangeDataFeed": "false"}, False, id="6, not enabled"),
+    ],
+)
+def test_whatever_is_written_leaves_an_exact_change_feed(
+    tmp_path: Path, needs: Action, configuration: dict[str, str], keeps_feed: bool
+) -> None:
+    """Rows are only added and removed with whole files, so that the file actions are the feed.
+
+    protocol: writer-requirements-for-addcdcfile.1
+    """
+    table = HandmadeTable(tmp_path / "t")
+    table.commit(needs, metadata(configuration=configuration), table.data("a.parquet", ids(1, 2, 3)))
+    handle = deltaic.Table(table.root)
+    handle.append(ids(4, 4))
+    given = table.data("given.parquet", ids(1, 2))["add"]
+    with handle.transaction() as tx:
+        tx.remove(["a.parquet"])
+        tx.add([{"path": given["path"], "size": given["size"], "modification_time": 5}])
+        tx.append(ids(9))
+    with handle.transaction() as tx:
+        tx.remove(["given.parquet"])
+    if not keeps_feed:
+        with pytest.raises(deltaic.UnsupportedFeature, match="no change feed"):
+            handle.changes(1).to_arrow()
+        return
+    expected: Counter[tuple[int, str, int]] = Counter()
+    for version in (1, 2, 3):
+        for action in read_commit(table.root, version):
+            assert "cdc" not in action
+            for kind, change in (("add", "insert"), ("remove", "delete")):
+                if kind in action:
+                    assert action[kind]["dataChange"]
+                    rows = pq.read_table(table.root / action[kind]["path"])["id"].to_pylist()
+                    expected.update((version, change, row) for row in rows)
+    found = handle.changes(1).to_arrow().to_pylist()
+    assert Counter((row["_commit_version"], row["_change_type"], row["id"]) for row in found) == expected
+    assert expected.total() == 2 + 3 + 2 + 1 + 2
+
+
+@pytest.mark.parametrize(
+    ("needs", "is_in_force"),
+    [
+        pytest.param(protocol(1, 4), True, id="4"),
+        pytest.param(protocol(1, 7, None, ["changeDataFeed"]), True, id="7 with the feature"),
+        pytest.param(protocol(1, 7, None, ["appendOnly"]), False, id="7 without the feature"),
+        pytest.param(protocol(1, 3), False, id="3"),
+    ],
+)
+def test_the_flag_of_the_change_feed_counts_with_its_feature_alone(
+    tmp_path: Path, needs: Action, is_in_force: bool
+) -> None:
+    """Where it counts, no column may have the name of one of the feed's.
+
+    protocol: writer-requirements-for-addcdcfile.3
+    """
+    table = HandmadeTable(tmp_path / "t")
+    table.commit(needs, metadata(configuration=FEED))
+    change = AddColumn("_change_type", pa.string())
+    refused = pytest.raises(deltaic.SchemaMismatch, match="_change_type") if is_in_force else nullcontext()
+    with refused:
+        deltaic.Table(table.root).alter(change)
+    assert deltaic.Table(table.root).snapshot().version == (0 if is_in_force else 1)
+
+
+def test_row_ids_are_not_preserved_before_they_are_enabled(tmp_path: Path) -> None:
+    """Rows that are copied get fresh ids and versions, and the commit does not claim otherwise.
+
+    protocol: row-tracking.2
+    """
+    table = HandmadeTable(tmp_path / "t")
+    features = ["rowTracking", "domainMetadata"]
+    table.commit(
+        protocol(1, 7, None, features), metadata(), domain("delta.rowTracking", '{"rowIdHighWaterMark":9}')
+    )
+    handle = deltaic.Table(table.root)
+    handle.append(ids(1, 2))
+    given = table.data("copy.parquet", ids(1, 2))["add"]
+    with handle.transaction() as tx:
+        tx.remove(tx.files().to_arrow()["path"].to_pylist(), data_change=False)
+        about = {"path": given["path"], "size": given["size"], "modification_time": 5}
+        tx.add([{**about, "stats": '{"numRecords":2}', "data_change": False}])
+    found = []
+    for version in (1, 2):
+        actions = read_commit(table.root, version)
+        [info] = [action["commitInfo"] for action in actions if "commitInfo" in action]
+        assert "delta.rowTracking.preserved" not in info.get("tags", {})
+        found += [action["add"] for action in actions if "add" in action]
+    assert [(one["baseRowId"], one["defaultRowCommitVersion"]) for one in found] == [(10, 1), (12, 2)]
 
 
 @pytest.mark.parametrize("compat", [1, 2])

@@ -1,9 +1,11 @@
 //! A catalog in the committer's seat: it alone makes versions, in order, and transactions go through it.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use deltaic_log::Snapshot;
 use deltaic_log::committer::{Committer, Outcome};
+use deltaic_log::log_tail::{LogTail, StagedCommit};
 use deltaic_log::snapshot::LoadOptions;
 use deltaic_log::transaction::{Committed, Operation, Transaction};
 use deltaic_protocol::actions::Add;
@@ -12,6 +14,7 @@ use deltaic_protocol::{ErrorKind, Result, Version};
 use deltaic_testkit::catalog::{Catalog, Publishing};
 use deltaic_testkit::fault::Fault;
 use deltaic_testkit::table_builder::TableBuilder;
+use serde_json::{Value, json};
 
 /// A version is ratified behind the one before, and what was staged for it is never staged again.
 #[tokio::test]
@@ -86,5 +89,67 @@ async fn a_transaction_commits_through_a_catalog() -> Result<()> {
     catalog.publish().await?;
     let after = Snapshot::load(location, None, LoadOptions::default()).await?;
     assert_eq!((after.version().as_i64(), after.num_files()), (4, 4));
+    Ok(())
+}
+
+/// What a catalog reports of a table: the ratified commits that are not published, and the newest version.
+async fn tail(table: &TableBuilder, catalog: &Catalog) -> Result<LogTail> {
+    let mut commits = Vec::new();
+    for (number, path) in (0..).zip(catalog.ratified()) {
+        if let Some(name) = path.strip_prefix("_delta_log/_staged_commits/") {
+            commits.push(StagedCommit {
+                version: Version::try_new(number)?,
+                name: name.to_owned(),
+                size: table.read(&path).await?.len() as u64,
+                modified_ms: 0,
+            });
+        }
+    }
+    Ok(LogTail {
+        max_version: commits.last().map(|commit| commit.version),
+        commits,
+    })
+}
+
+/// A catalog outside of this crate serves both: `LogTail` for reading, `Committer` for writing.
+///
+/// protocol: catalog:terminology-delta-client.2, catalog:change-to-existing-section.8,
+/// catalog:writer-requirements-for-catalog-managed-tables.3
+#[tokio::test]
+async fn each_commit_to_a_managed_table_has_its_own_transaction_id() -> Result<()> {
+    let mut first = TableBuilder::first_actions();
+    first[0] = json!({"protocol": {"minReaderVersion": 3, "minWriterVersion": 7,
+        "readerFeatures": ["catalogManaged", "vacuumProtocolCheck"],
+        "writerFeatures": ["catalogManaged", "vacuumProtocolCheck", "inCommitTimestamp"]}});
+    first[1]["metaData"]["configuration"] = json!({"delta.enableInCommitTimestamps": "true"});
+    first.insert(
+        0,
+        json!({"commitInfo": {"operation": "CREATE TABLE", "txnId": "first", "inCommitTimestamp": 1}}),
+    );
+    let table = TableBuilder::of(&[first]).await?;
+    let catalog = Catalog::over(&table.location(), 1, Publishing::Later);
+    let open = async || {
+        let tail = tail(&table, &catalog).await?;
+        Snapshot::load_with_tail(table.location(), &tail, None, LoadOptions::default()).await
+    };
+    // The second commit follows a winner that it has not read; the third is sent twice.
+    let stale = open().await?;
+    append(&stale, &catalog, "a").await?;
+    append(&stale, &catalog, "b").await?;
+    catalog.meets(3, &[Fault::RequestLost, Fault::AnswerLost]);
+    append(&open().await?, &catalog, "c").await?;
+    let after = open().await?;
+    assert_eq!((after.version().as_i64(), after.num_files()), (3, 3));
+
+    let mut ids = BTreeSet::from(["first".to_owned()]);
+    for path in catalog.ratified().iter().skip(1) {
+        let bytes = table.read(path).await?;
+        let line = bytes.split(|byte| *byte == b'\n').next().unwrap_or_default();
+        let action: Value = serde_json::from_slice(line).unwrap_or_default();
+        let id = action["commitInfo"]["txnId"].as_str().unwrap_or_default();
+        assert!(!id.is_empty(), "{path}: {action}");
+        assert!(ids.insert(id.to_owned()), "{id} is not unique");
+    }
+    assert_eq!(ids.len(), 4);
     Ok(())
 }

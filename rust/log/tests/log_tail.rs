@@ -56,7 +56,7 @@ async fn paths(snapshot: &Snapshot) -> Result<Vec<String>> {
 }
 
 /// protocol: catalog:reading-catalog-managed-tables.2, catalog:reader-requirements-for-catalog-managed-tables.3,
-/// catalog:terminology-delta-client.2, catalog:terminology-delta-client.3,
+/// catalog:terminology-delta-client.3,
 /// catalog:getting-ratified-commits-from-the-catalog.1
 #[tokio::test]
 async fn ratified_commits_follow_the_published_ones() -> Result<()> {

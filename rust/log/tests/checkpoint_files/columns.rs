@@ -191,3 +191,37 @@ async fn a_table_of_nothing_has_a_checkpoint() -> Result<()> {
     }
     Ok(())
 }
+
+/// Bounds that the text of an add has for a variant stay in the text alone: as columns there is only the count of NULLs.
+///
+/// protocol: beyond:variant.5
+#[tokio::test]
+async fn a_variant_has_a_null_count_and_no_bounds() -> Result<()> {
+    let inner = json!({"name": "s", "nullable": true, "metadata": {},
+        "type": {"type": "struct", "fields": [field("w", "variant"), field("x", "long")]}});
+    let columns = json!([field("id", "long"), field("v", "variant"), inner]);
+    let properties = json!({"delta.checkpoint.writeStatsAsStruct": "true"});
+    let bounds = json!({"id": 1, "v": "0rJua0Pr0000000000", "s": {"w": "0rJua0Pr0000000000", "x": 3}});
+    let nulls = json!({"id": 0, "v": 1, "s": {"w": 2, "x": 0}});
+    let mut file = add("f", None);
+    file["add"]["stats"] = json!(
+        json!({"numRecords": 3, "minValues": bounds, "maxValues": bounds, "nullCount": nulls}).to_string()
+    );
+    let table = TableBuilder::of(&[first(columns, &[], properties, &["variantType"]), vec![file]]).await?;
+    let written = write_checkpoint(&table.open().await?, &CheckpointOptions::default()).await?;
+    let columns = columns_of(&table.read(&written.path).await?)?;
+    for column in ["minValues.v", "minValues.s.w", "maxValues.v", "maxValues.s.w"] {
+        let column = format!("add.stats_parsed.{column}");
+        assert!(
+            !columns.iter().any(|found| found.starts_with(&column)),
+            "{columns:?}"
+        );
+    }
+    let adds = actions(&table, &written, "add").await?;
+    let known = json!({"id": 1, "s": {"x": 3}});
+    assert_eq!(
+        adds[0]["stats_parsed"],
+        json!({"numRecords": 3, "tightBounds": true, "minValues": known, "maxValues": known, "nullCount": nulls})
+    );
+    Ok(())
+}

@@ -3,8 +3,7 @@
 //! Protocol: *Supported Features*, *Column Mapping*, *Row Tracking*, *Clustered Table*, *Iceberg Compatibility V1* and *V2*.
 
 use super::Form;
-use crate::actions::Metadata;
-use crate::features::contradictions;
+use crate::features::{contradictions, supports_for_writers};
 use crate::in_commit_timestamp::InCommitTimestamps;
 use crate::properties::boolean;
 use crate::row_tracking::RowTracking;
@@ -44,14 +43,16 @@ pub(super) fn ensure_sound(form: &Form, before: &Form) -> Result<()> {
     InCommitTimestamps::of(&form.protocol, &form.metadata)?;
     iceberg_compat::ensure_kept(&form.protocol, &form.metadata, &schema)?;
     clustering::ensure_sound(form, &schema, mode)?;
-    ensure_free_of_change_columns(&form.metadata, &schema)?;
+    ensure_free_of_change_columns(form, &schema)?;
     ensure_columns(form, &schema)?;
     properties::indexed_columns(&form.metadata)?;
     Ok(())
 }
 
-fn ensure_free_of_change_columns(metadata: &Metadata, schema: &StructType) -> Result<()> {
-    if !boolean(metadata, "delta.enableChangeDataFeed")? {
+fn ensure_free_of_change_columns(form: &Form, schema: &StructType) -> Result<()> {
+    // Without the feature the property binds no writer.
+    let is_supported = supports_for_writers(&form.protocol, "changeDataFeed");
+    if !(boolean(&form.metadata, "delta.enableChangeDataFeed")? && is_supported) {
         return Ok(());
     }
     let taken = |name: &&&str| schema.field_ignoring_case(name).is_some();

@@ -210,7 +210,6 @@ mod tests {
         {"name":"c","type":{"type":"array","elementType":"integer","containsNull":false},"nullable":true,"metadata":{}},
         {"name":"f","type":{"type":"map","keyType":"string","valueType":"string","valueContainsNull":true},"nullable":true,"metadata":{}}]}"#;
 
-    /// protocol: struct-field.1
     #[test]
     fn a_schema_survives_the_round_trip() -> Result<()> {
         let schema = StructType::from_json(NESTED)?;

@@ -305,7 +305,7 @@ fn ready_for_changes() -> Form {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
-    /// protocol: supported-features.1, supported-features.2, table-features.1, struct-field.1
+    /// protocol: supported-features.1, supported-features.2, table-features.1
     #[test]
     fn whatever_is_made_is_whole(
         changes in prop::collection::vec(one_change(), 1..40),
