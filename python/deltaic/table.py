@@ -420,7 +420,8 @@ class Table:
                 commit stands.
 
         Raises:
-            SchemaMismatch: The data does not fit the table's columns.
+            SchemaMismatch: The data does not fit the table's columns, or is no valid Arrow data: text that is
+                not UTF-8, a decimal with too many digits. ``field`` and ``row`` say where.
             ConstraintViolation: A row has NULL where the table forbids it.
             UnsupportedFeature: The table asks of its writers what is not implemented; nothing was written.
             MetadataChanged: Another writer changed the table's metadata meanwhile.

@@ -122,7 +122,8 @@ class Transaction:
             data: Anything Arrow, as for `Table.append`.
 
         Raises:
-            SchemaMismatch: The data does not fit the table's columns.
+            SchemaMismatch: The data does not fit the table's columns, or is no valid Arrow data: text that is
+                not UTF-8, a decimal with too many digits. ``field`` and ``row`` say where.
             ConstraintViolation: A row has NULL where the table forbids it.
             UnsupportedFeature: The table asks of its writers what is not implemented.
             StorageError: The store cannot be written.

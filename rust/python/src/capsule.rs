@@ -5,16 +5,16 @@
 //! through here and back by way of another library.
 #![allow(unsafe_code, reason = "the C interface of Arrow; see above")]
 
+mod c_data;
+mod rows;
+
 use std::ffi::CStr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema, from_ffi};
-use arrow_array::ffi_stream::{FFI_ArrowArrayStream, RecordBatchStreamReader};
-use arrow_array::{
-    Array, ArrayRef, RecordBatch, RecordBatchIterator, RecordBatchOptions, RecordBatchReader, StructArray,
-    make_array,
-};
+use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema};
+use arrow_array::ffi_stream::FFI_ArrowArrayStream;
+use arrow_array::{ArrayRef, RecordBatch, RecordBatchIterator, RecordBatchOptions, RecordBatchReader};
 use arrow_cast::{CastOptions, cast_with_options};
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 use deltaic_log::fault;
@@ -25,6 +25,9 @@ use pyo3::types::PyCapsule;
 
 use crate::error::Answer;
 use crate::fault::guarded;
+
+use c_data::Stream;
+use rows::{Rows, Source};
 
 const SCHEMA: &CStr = c"arrow_schema";
 const ARRAY: &CStr = c"arrow_array";
@@ -40,7 +43,7 @@ impl<'py> FromPyObject<'_, 'py> for SchemaIn {
         let capsule = object
             .call_method0("__arrow_c_schema__")
             .map_err(|_| not_arrow(&object, "__arrow_c_schema__"))?;
-        let schema = guarded(|| Ok(import_schema(capsule.cast::<PyCapsule>().map_err(PyErr::from)?)?))?;
+        let schema = guarded(|| import_schema(capsule.cast::<PyCapsule>().map_err(PyErr::from)?))?;
         Ok(Self(schema))
     }
 }
@@ -55,7 +58,7 @@ impl<'py> FromPyObject<'_, 'py> for FieldIn {
         let capsule = object
             .call_method0("__arrow_c_schema__")
             .map_err(|_| not_arrow(&object, "__arrow_c_schema__"))?;
-        let field = guarded(|| Ok(import_field(capsule.cast::<PyCapsule>().map_err(PyErr::from)?)?))?;
+        let field = guarded(|| import_field(capsule.cast::<PyCapsule>().map_err(PyErr::from)?))?;
         Ok(Self(field))
     }
 }
@@ -67,20 +70,23 @@ impl<'py> FromPyObject<'_, 'py> for BatchesIn {
     type Error = PyErr;
 
     fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
-        Ok(guarded(|| Ok(take_batches(object)?))?)
+        Ok(guarded(|| take_batches(object))?)
     }
 }
 
-fn take_batches(object: Borrowed<'_, '_, PyAny>) -> PyResult<BatchesIn> {
+fn take_batches(object: Borrowed<'_, '_, PyAny>) -> Answer<BatchesIn> {
     if object.hasattr("__arrow_c_stream__")? {
         let capsule = object.call_method0("__arrow_c_stream__")?;
         let pointer = capsule
-            .cast::<PyCapsule>()?
+            .cast::<PyCapsule>()
+            .map_err(PyErr::from)?
             .pointer_checked(Some(STREAM))?
             .cast::<FFI_ArrowArrayStream>();
         // SAFETY: the name proves what the pointer points to; the stream is moved out and an empty one stays.
-        let reader = unsafe { RecordBatchStreamReader::from_raw(pointer.as_ptr()) }.map_err(not_batches)?;
-        return Ok(BatchesIn(Box::new(reader)));
+        let stream = unsafe { Stream::take(pointer.as_ptr()) };
+        let mut stream = stream.ok_or_else(|| taken_before("stream"))?;
+        let field = stream.schema()?;
+        return rows(Source::Stream(stream), &field);
     }
     if object.hasattr("__arrow_c_array__")? {
         let capsules = object.call_method0("__arrow_c_array__")?;
@@ -90,33 +96,30 @@ fn take_batches(object: Borrowed<'_, '_, PyAny>) -> PyResult<BatchesIn> {
         // SAFETY: the names prove what the pointers point to; they are only read, and the capsules outlive the reading.
         let is_used = unsafe { array.as_ref().is_released() };
         if is_used {
-            return Err(PyTypeError::new_err(
-                "the Arrow array was taken before: an array can be handed over once",
-            ));
+            return Err(taken_before("array").into());
         }
-        // SAFETY: the names prove what the pointers point to; both are moved out and empty ones stay. The array
-        // is the schema's, as the protocol promises for the pair.
-        let data = unsafe {
+        // SAFETY: the names prove what the pointers point to; both are moved out and empty ones stay.
+        let (schema, array) = unsafe {
             let schema = FFI_ArrowSchema::from_raw(schema.as_ptr());
-            from_ffi(FFI_ArrowArray::from_raw(array.as_ptr()), &schema)
+            (schema, FFI_ArrowArray::from_raw(array.as_ptr()))
         };
-        let rows = make_array(data.map_err(not_batches)?);
-        let rows = rows.as_any().downcast_ref::<StructArray>().ok_or_else(|| {
-            PyTypeError::new_err("an Arrow array of structs is expected: the rows of a table")
-        })?;
-        if rows.null_count() > 0 {
-            return Err(PyTypeError::new_err(
-                "rows that are NULL as a whole cannot be appended: drop them first",
-            ));
-        }
-        let batch = RecordBatch::from(rows);
-        let schema = batch.schema();
-        return Ok(BatchesIn(Box::new(RecordBatchIterator::new(
-            vec![Ok(batch)],
-            schema,
-        ))));
+        let field = c_data::field(&schema)?;
+        let array = c_data::import(array, field.data_type())?;
+        return rows(Source::Array(Some(array)), &field);
     }
-    Err(not_arrow(&object, "__arrow_c_stream__"))
+    Err(not_arrow(&object, "__arrow_c_stream__").into())
+}
+
+fn rows(source: Source, field: &Field) -> Answer<BatchesIn> {
+    let rows = Rows::new(source, field)
+        .ok_or_else(|| PyTypeError::new_err("an Arrow array of structs is expected: the rows of a table"))?;
+    Ok(BatchesIn(Box::new(rows)))
+}
+
+fn taken_before(what: &str) -> PyErr {
+    PyTypeError::new_err(format!(
+        "the Arrow {what} was taken before: a {what} can be handed over once"
+    ))
 }
 
 fn not_arrow(object: &Borrowed<'_, '_, PyAny>, method: &str) -> PyErr {
@@ -129,29 +132,22 @@ fn not_arrow(object: &Borrowed<'_, '_, PyAny>, method: &str) -> PyErr {
     ))
 }
 
-fn not_batches(error: ArrowError) -> PyErr {
-    PyTypeError::new_err(format!("the Arrow data cannot be taken: {error}"))
-}
-
-fn import_field(capsule: &Bound<'_, PyCapsule>) -> PyResult<Field> {
+fn import_field(capsule: &Bound<'_, PyCapsule>) -> Answer<Field> {
     let pointer = capsule.pointer_checked(Some(SCHEMA))?.cast::<FFI_ArrowSchema>();
     // SAFETY: the name proves what the pointer points to; it is only read, and the capsule outlives the reading.
-    let field = unsafe { pointer.as_ref() };
-    Field::try_from(field).map_err(not_batches)
+    Ok(c_data::field(unsafe { pointer.as_ref() })?)
 }
 
-fn import_schema(capsule: &Bound<'_, PyCapsule>) -> PyResult<Schema> {
-    let pointer = capsule.pointer_checked(Some(SCHEMA))?.cast::<FFI_ArrowSchema>();
-    // SAFETY: the name proves what the pointer points to; it is only read, and the capsule outlives the reading.
-    let schema = unsafe { pointer.as_ref() };
-    let field = Field::try_from(schema).map_err(not_batches)?;
-    if !matches!(field.data_type(), DataType::Struct(_)) {
+fn import_schema(capsule: &Bound<'_, PyCapsule>) -> Answer<Schema> {
+    let field = import_field(capsule)?;
+    let DataType::Struct(fields) = field.data_type() else {
         return Err(PyTypeError::new_err(format!(
             "a schema describes columns, such as pyarrow.schema(…) does, and this is the type {} alone",
             field.data_type()
-        )));
-    }
-    Schema::try_from(schema).map_err(not_batches)
+        ))
+        .into());
+    };
+    Ok(Schema::new(fields.clone()).with_metadata(field.metadata().clone()))
 }
 
 /// A reader that a C library calls: there a panic would end the process, so it is an error.

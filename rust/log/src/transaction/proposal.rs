@@ -7,6 +7,7 @@ use std::collections::HashSet;
 use deltaic_protocol::actions::{Add, Cdc, DomainMetadata, LogicalFileKey, Metadata, Protocol, Remove, Txn};
 use deltaic_protocol::{Error, ErrorKind, Result, Version};
 use serde::Serialize;
+use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 /// Operations that change a table's rows by their nature, whatever a single commit of them does.
@@ -162,7 +163,7 @@ impl Proposal {
     ///
     /// Protocol: *Delta Log Entries*, *Writer Requirements for In-Commit Timestamps*.
     ///
-    /// Errors: `SchemaMismatch` for an action that is no JSON.
+    /// Errors: `SchemaMismatch` for an action that is not valid UTF-8 JSON.
     pub fn to_bytes(&self, commit_info: &Value) -> Result<Vec<u8>> {
         let mut bytes = Vec::new();
         push(&mut bytes, "commitInfo", commit_info)?;
@@ -187,8 +188,23 @@ impl Proposal {
         for cdc in &self.cdc {
             push(&mut bytes, "cdc", cdc)?;
         }
+        ensure_json_lines(&bytes)?;
         Ok(bytes)
     }
+}
+
+/// The last check before a commit is proposed: a line that no reader can parse would make the table unreadable.
+fn ensure_json_lines(commit: &[u8]) -> Result<()> {
+    for (number, line) in commit.split_inclusive(|byte| *byte == b'\n').enumerate() {
+        serde_json::from_slice::<&RawValue>(line).map_err(|error| {
+            let what = format!(
+                "line {} of the commit is not valid UTF-8 JSON, so it is not committed: {error}",
+                number + 1
+            );
+            Error::new(ErrorKind::SchemaMismatch, what)
+        })?;
+    }
+    Ok(())
 }
 
 fn push(bytes: &mut Vec<u8>, name: &str, action: &impl Serialize) -> Result<()> {

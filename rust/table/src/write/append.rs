@@ -1,6 +1,7 @@
 //! Appending a stream of record batches, from the first batch to the commit.
 
 use arrow_array::{RecordBatch, RecordBatchReader};
+use arrow_schema::ArrowError;
 use deltaic_log::Snapshot;
 use deltaic_log::transaction::{Committed, Operation, Transaction, already_done};
 use deltaic_protocol::features::ensure_appendable;
@@ -61,15 +62,23 @@ pub(crate) async fn write_stream(
 ) -> Result<Written> {
     // The source may block, and may itself wait for this runtime: another table's scan does.
     while let Some(batch) = tokio::task::block_in_place(|| batches.next()) {
-        let batch: RecordBatch = batch.map_err(|error| {
-            Error::new(
-                ErrorKind::InvalidArgument,
-                format!("the data that were to be appended broke off: {error}"),
-            )
-        })?;
+        let batch: RecordBatch = batch.map_err(broken_off)?;
         writer.write(&batch).await?;
     }
     writer.finish().await
+}
+
+/// The source's own error where it is one of ours.
+fn broken_off(error: ArrowError) -> Error {
+    if let ArrowError::ExternalError(cause) = &error
+        && let Some(cause) = cause.downcast_ref::<Error>()
+    {
+        return cause.clone();
+    }
+    Error::new(
+        ErrorKind::InvalidArgument,
+        format!("the data that were to be appended broke off: {error}"),
+    )
 }
 
 fn describe(snapshot: &Snapshot, written: &Written) -> Operation {

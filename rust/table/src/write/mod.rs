@@ -10,6 +10,7 @@ mod statistics;
 mod storable;
 mod table_writer;
 mod united_vectors;
+mod validate;
 mod vector_file;
 
 pub use append::append_stream;
@@ -19,3 +20,4 @@ pub(crate) use give_up::give_up;
 pub(crate) use storable::ensure_storable;
 pub use table_writer::{TableWriter, Written};
 pub(crate) use united_vectors::UnitedVectors;
+pub use validate::{MAX_NESTING, malformed, validate_batch};

@@ -114,3 +114,31 @@ fn provenance_is_the_first_action() -> Result<()> {
     assert_eq!(starts, ["commitInfo", "domainMetadata", "txn", "remove", "add"]);
     Ok(())
 }
+
+#[test]
+#[expect(
+    unsafe_code,
+    reason = "a String that is not UTF-8, as unchecked Arrow arrays make them"
+)]
+fn a_commit_that_is_not_utf8_json_is_never_written() {
+    let broken = Proposal {
+        // SAFETY: none; nothing but the serializer looks at the text.
+        adds: vec![add(
+            &unsafe { String::from_utf8_unchecked(b"caf\xe9".to_vec()) },
+            None,
+        )],
+        ..Proposal::default()
+    };
+    let error = broken.to_bytes(&json!({})).expect_err("the path is not UTF-8");
+    assert_eq!(error.kind(), ErrorKind::SchemaMismatch);
+    assert!(
+        error
+            .to_string()
+            .starts_with("line 2 of the commit is not valid UTF-8 JSON"),
+        "{error}"
+    );
+    for line in [&b"{\"a\":\xff}\n"[..], b"{\n", b"{} {}\n", b"\n", b"{}\nNaN\n"] {
+        assert!(ensure_json_lines(line).is_err(), "{line:?}");
+    }
+    assert!(ensure_json_lines("{\"é\":1}\n{}\n".as_bytes()).is_ok());
+}

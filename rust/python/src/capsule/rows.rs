@@ -1,0 +1,85 @@
+//! Record batches out of a producer's arrays: each is validated before it is one.
+
+use std::sync::Arc;
+
+use arrow_array::{Array, RecordBatch, RecordBatchOptions, RecordBatchReader, StructArray};
+use arrow_data::ArrayData;
+use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
+use deltaic_protocol::{Error, ErrorKind, Result};
+use deltaic_table::write::{malformed, validate_batch};
+
+use super::c_data::Stream;
+
+/// Where arrays come from.
+pub(super) enum Source {
+    /// A stream of them.
+    Stream(Stream),
+    /// One.
+    Array(Option<ArrayData>),
+}
+
+/// Validated batches. After an error there are none.
+pub(super) struct Rows {
+    source: Option<Source>,
+    data_type: DataType,
+    schema: SchemaRef,
+    rows: u64,
+}
+
+impl Rows {
+    /// The batches of a source of structs.
+    pub(super) fn new(source: Source, field: &Field) -> Option<Self> {
+        let DataType::Struct(fields) = field.data_type() else {
+            return None;
+        };
+        Some(Self {
+            source: Some(source),
+            data_type: field.data_type().clone(),
+            schema: Arc::new(Schema::new(fields.clone()).with_metadata(field.metadata().clone())),
+            rows: 0,
+        })
+    }
+
+    fn next_batch(&mut self) -> Result<Option<RecordBatch>> {
+        let data = match self.source.as_mut() {
+            Some(Source::Stream(stream)) => stream.next(&self.data_type)?,
+            Some(Source::Array(array)) => array.take(),
+            None => None,
+        };
+        let Some(data) = data else {
+            return Ok(None);
+        };
+        if data.null_count() > 0 {
+            return Err(malformed("", "rows are NULL as a whole: drop them first"));
+        }
+        validate_batch(&data, self.rows)?;
+        self.rows += data.len() as u64;
+        let rows = StructArray::from(data);
+        let options = RecordBatchOptions::new().with_row_count(Some(rows.len()));
+        let batch =
+            RecordBatch::try_new_with_options(Arc::clone(&self.schema), rows.columns().to_vec(), &options);
+        batch
+            .map(Some)
+            .map_err(|error| Error::new(ErrorKind::SchemaMismatch, error.to_string()))
+    }
+}
+
+impl Iterator for Rows {
+    type Item = std::result::Result<RecordBatch, ArrowError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        match self.next_batch() {
+            Ok(batch) => batch.map(Ok),
+            Err(error) => {
+                self.source = None;
+                Some(Err(ArrowError::ExternalError(Box::new(error))))
+            }
+        }
+    }
+}
+
+impl RecordBatchReader for Rows {
+    fn schema(&self) -> SchemaRef {
+        Arc::clone(&self.schema)
+    }
+}

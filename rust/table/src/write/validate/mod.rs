@@ -1,0 +1,161 @@
+//! Validates Arrow data from outside before its buffers are trusted.
+//!
+//! Producers may hand over arrays that break Arrow's own rules: text that is not UTF-8, dictionary keys without a value,
+//! decimals with too many digits. Such an array is refused as a whole. A slot that is NULL may hold anything.
+//!
+//! Arrow's `ArrayData::validate_full` does not name the row, skips decimals and rejects maps with nullable entries, which
+//! DuckDB exports.
+
+mod buffers;
+mod fault;
+mod nulls;
+mod values;
+
+use arrow_array::types::{Decimal32Type, Decimal64Type, Decimal128Type, Decimal256Type};
+use arrow_data::ArrayData;
+use arrow_schema::DataType;
+use deltaic_protocol::{Error, Result};
+
+use buffers::{bits, ensure_holds, fixed_size, offsets, typed};
+use fault::{Checked, Fault, fault};
+use values::{decimals, keys, run_ends, text, views};
+
+/// How many levels Arrow data may nest, as in Arrow's C++ library.
+pub const MAX_NESTING: usize = 64;
+
+/// Checks the rows of a batch, a struct array, and everything below them: buffer lengths, offsets, dictionary keys, run
+/// ends, UTF-8, decimal precision, and NULLs where a field is declared to have none.
+///
+/// Bad data is a `SchemaMismatch` that names the column and the row, counted from `first_row`. How long a buffer really
+/// is cannot be known of data that came through the C data interface: there a buffer is as long as its offsets claim.
+pub fn validate_batch(data: &ArrayData, first_row: u64) -> Result<()> {
+    check(data, 0)
+        .and_then(|()| nulls::check(data))
+        .map_err(|fault| fault.into_error(first_row))
+}
+
+/// The error for Arrow data of which more is wrong than a value: a structure that does not match its type.
+#[must_use]
+pub fn malformed(path: &str, what: &str) -> Error {
+    Fault::new(what.to_owned()).below(path).into_error(0)
+}
+
+fn check(data: &ArrayData, depth: usize) -> Checked {
+    use DataType as D;
+    if depth > MAX_NESTING {
+        return fault(format!("it nests deeper than {MAX_NESTING} levels"));
+    }
+    if data.nulls().is_some_and(|nulls| nulls.len() != data.len()) {
+        return fault("its validity bitmap has another length than the array");
+    }
+    match data.data_type() {
+        D::Null => Ok(()),
+        D::Boolean => bits(data),
+        D::Decimal32(precision, _) => decimals::<Decimal32Type>(data, *precision),
+        D::Decimal64(precision, _) => decimals::<Decimal64Type>(data, *precision),
+        D::Decimal128(precision, _) => decimals::<Decimal128Type>(data, *precision),
+        D::Decimal256(precision, _) => decimals::<Decimal256Type>(data, *precision),
+        D::Utf8 => text::<i32>(data, true),
+        D::LargeUtf8 => text::<i64>(data, true),
+        D::Binary => text::<i32>(data, false),
+        D::LargeBinary => text::<i64>(data, false),
+        D::Utf8View => views(data, true),
+        D::BinaryView => views(data, false),
+        D::FixedSizeBinary(width) => ensure_holds(data, 0, fixed_size(*width)?),
+        D::Dictionary(key, _) => {
+            let values = child(data, 0)?;
+            let rows = keys(data, key, values.len())?;
+            check(values, depth + 1).map_err(|fault| fault.at(rows))
+        }
+        D::RunEndEncoded(ends, _) => {
+            let (ends_data, values_data) = (child(data, 0)?, child(data, 1)?);
+            check(ends_data, depth + 1)?;
+            let rows = run_ends(data, ends.data_type(), ends_data, values_data.len())?;
+            check(values_data, depth + 1).map_err(|fault| fault.at(rows))
+        }
+        D::Struct(fields) => {
+            let end = data.offset().saturating_add(data.len());
+            if data.child_data().len() != fields.len() {
+                return fault("it has another number of fields than its type");
+            }
+            for (field, child) in fields.iter().zip(data.child_data()) {
+                let named = |fault: Fault| fault.below(field.name());
+                if child.len() < end {
+                    return fault("it is shorter than the struct that it belongs to").map_err(named);
+                }
+                check(&child.slice(data.offset(), data.len()), depth + 1).map_err(named)?;
+            }
+            Ok(())
+        }
+        D::List(_) => list::<i32>(data, depth),
+        D::LargeList(_) => list::<i64>(data, depth),
+        D::Map(entries, _) => {
+            let D::Struct(fields) = entries.data_type() else {
+                return fault("its entries are not structs");
+            };
+            if fields.len() != 2 {
+                return fault("its entries are not a key and a value");
+            }
+            list::<i32>(data, depth)
+        }
+        D::ListView(_) => list_view::<i32>(data, depth),
+        D::LargeListView(_) => list_view::<i64>(data, depth),
+        D::FixedSizeList(_, size) => {
+            let (values, size) = (child(data, 0)?, fixed_size(*size)?);
+            let span = |rows: usize| rows.checked_mul(size);
+            match (span(data.offset()), span(data.len())) {
+                (Some(start), Some(count))
+                    if start.checked_add(count).is_some_and(|end| end <= values.len()) =>
+                {
+                    check(&values.slice(start, count), depth + 1)
+                        .map_err(|fault| fault.at(|item| item.checked_div(size)).below("element"))
+                }
+                _ => fault("it has too few elements for its rows"),
+            }
+        }
+        D::Union(..) => fault("it is a union, which no table holds"),
+        other => match other.primitive_width() {
+            Some(width) => ensure_holds(data, 0, width),
+            None => fault(format!("data of the type {other} cannot be read")),
+        },
+    }
+}
+
+fn list<O: arrow_array::OffsetSizeTrait>(data: &ArrayData, depth: usize) -> Checked {
+    let values = child(data, 0)?;
+    let offsets = offsets::<O>(data, values.len())?;
+    let row_of = |item: usize| {
+        let row = offsets.partition_point(|offset| offset.as_usize() <= item);
+        row.checked_sub(1).filter(|row| *row < data.len())
+    };
+    match (check(values, depth + 1), data.data_type()) {
+        // Of a map the key or the value is named, and its entries have no name of their own.
+        (Err(fault), DataType::Map(..)) => Err(fault.at(row_of)),
+        (checked, _) => checked.map_err(|fault| fault.at(row_of).below("element")),
+    }
+}
+
+fn list_view<O: arrow_array::OffsetSizeTrait>(data: &ArrayData, depth: usize) -> Checked {
+    let values = child(data, 0)?;
+    let starts = typed::<O>(data, 0, data.len())?;
+    let sizes = typed::<O>(data, 1, data.len())?;
+    let range = |row: usize| {
+        let start = starts.get(row)?.to_usize()?;
+        Some(start..start.checked_add(sizes.get(row)?.to_usize()?)?)
+    };
+    let is_within = |row: usize| range(row).is_some_and(|range| range.end <= values.len());
+    if let Some(row) = (0..data.len()).find(|row| !is_within(*row)) {
+        return fault("a list lies outside of its elements").map_err(|fault| fault.in_row(row));
+    }
+    let row_of =
+        |item: usize| (0..data.len()).find(|row| range(*row).is_some_and(|range| range.contains(&item)));
+    check(values, depth + 1).map_err(|fault| fault.at(row_of).below("element"))
+}
+
+fn child(data: &ArrayData, index: usize) -> Checked<&ArrayData> {
+    let missing = || Fault::new("it has fewer parts than its type".to_owned());
+    data.child_data().get(index).ok_or_else(missing)
+}
+
+#[cfg(test)]
+mod tests;
