@@ -30,6 +30,14 @@ def golden_root(shared: Path) -> Path:
     return root
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """An expected failure names its exception, so that no other failure passes for it."""
+    for item in items:
+        for mark in item.iter_markers("xfail"):
+            if "raises" not in mark.kwargs or mark.kwargs.get("strict") is False:
+                raise pytest.UsageError(f"{item.nodeid}: xfail needs raises=, and must be strict")
+
+
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Count the skips by their reason: a hundred tests without Java are one line, not a hundred."""
     reasons: Counter[str] = Counter()

@@ -23,6 +23,8 @@ from border.planted import found_in
 TOP = Path(__file__).resolve().parent.parent
 REPORTS = TOP / "target" / "test-reports"
 VENV = TOP / ".venv" / "bin"
+# A Rust test that cannot run here prints this and passes.
+RUST_SKIP = re.compile(r"^skipped: (.+)")
 CARGO_RESULT = re.compile(r"^test result: \w+\. (\d+) passed; (\d+) failed; (\d+) ignored;")
 
 
@@ -91,6 +93,8 @@ def cargo_test() -> Outcome:
         if match := CARGO_RESULT.match(line):
             passed, failed, ignored = map(int, match.groups())
             outcome += Outcome(passed, failed, Counter({"#[ignore] in Rust": ignored} if ignored else {}))
+        elif match := RUST_SKIP.match(line):
+            outcome += Outcome(passed=-1, reasons=Counter({match[1]: 1}))
     outcome = broken_off(outcome, code)
     outcome += told_secrets(lines)
     return outcome

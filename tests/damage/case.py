@@ -30,20 +30,11 @@ class Case:
     says: tuple[str, ...] = ()
     context: dict[str, object] = field(default_factory=dict[str, object])
     append_too: bool = False
-    # What is not yet as this case has it; none where all is.
-    wrong: str = ""
 
 
 def as_parameters(cases: list[Case]) -> list[Any]:
-    """Cases for `pytest.mark.parametrize`; those that do not hold yet are expected not to."""
-    return [
-        pytest.param(
-            case,
-            id=case.name[:60],
-            marks=[pytest.mark.xfail(reason=case.wrong, strict=True)] if case.wrong else [],
-        )
-        for case in cases
-    ]
+    """Cases for `pytest.mark.parametrize`."""
+    return [pytest.param(case, id=case.name[:60]) for case in cases]
 
 
 @dataclass(frozen=True)

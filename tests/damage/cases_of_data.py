@@ -24,10 +24,10 @@ NAME = Node("name", parquet.OPTIONAL, parquet.BYTE_ARRAY, converted=parquet.UTF8
 BOMB = 1 << 20
 
 
-def case(name: str, damage: broken.Damage, *says: str, wrong: str = "", **context: object) -> Case:
+def case(name: str, damage: broken.Damage, *says: str, **context: object) -> Case:
     """Damage of the first data file."""
     where = {**WHERE, **context}
-    return Case(f"a data file {name}", damage, broken.scanned, deltaic.CorruptData, says, where, wrong=wrong)
+    return Case(f"a data file {name}", damage, broken.scanned, deltaic.CorruptData, says, where)
 
 
 def of(rows: pa.Table) -> broken.Damage:

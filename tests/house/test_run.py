@@ -32,6 +32,14 @@ def test_what_rust_tests_print_is_counted(run: ModuleType, monkeypatch: pytest.M
     assert rust_tests_print(run, monkeypatch, "running 3 tests") == (3, 0)
 
 
+def test_what_rust_tests_skip_is_counted(run: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = ["skipped: no reference tables", "not skipped: this", "skipped: no reference tables"]
+    monkeypatch.setattr(run, "echo", lambda _: (0, [*lines, RESULT]))
+    outcome = run.cargo_test()
+    assert (outcome.passed, outcome.failed, outcome.skipped) == (1, 0, 2)
+    assert outcome.reasons == {"no reference tables": 2}
+
+
 @pytest.mark.parametrize("mark", MARKS)
 def test_a_secret_in_what_rust_tests_print_is_a_failure(
     run: ModuleType, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], mark: str

@@ -1,7 +1,7 @@
 //! Checkpoints of tables that others wrote: each says every field that the log says, and stands for it.
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use arrow_array::RecordBatch;
@@ -15,29 +15,9 @@ use deltaic_protocol::properties::boolean;
 use deltaic_protocol::{Error, ErrorKind, Result};
 use deltaic_testkit::checkpoint_reader::actions_of;
 use deltaic_testkit::oracle::replay;
+use deltaic_testkit::reference_logs::reference_tables;
 use object_store::ObjectStoreExt;
 use serde_json::Value;
-
-fn golden() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/golden")
-}
-
-/// Folders below one that hold a log, in order.
-fn tables_below(folder: &Path, found: &mut Vec<PathBuf>) {
-    if folder.join("_delta_log").is_dir() {
-        found.push(folder.to_owned());
-        return;
-    }
-    let mut entries: Vec<PathBuf> = folder
-        .read_dir()
-        .into_iter()
-        .flatten()
-        .filter_map(|entry| Some(entry.ok()?.path()))
-        .filter(|entry| entry.is_dir())
-        .collect();
-    entries.sort();
-    entries.iter().for_each(|entry| tables_below(entry, found));
-}
 
 /// A copy of a table's log in memory, which others may look into as if it were a table.
 async fn copied(table: &Path, number: usize) -> Result<Arc<TableLocation>> {
@@ -270,11 +250,9 @@ async fn try_table(table: &Path, number: usize, options: &CheckpointOptions) -> 
 /// protocol: writer-requirements-for-row-tracking.4, writer-requirements-for-row-tracking.12
 #[tokio::test]
 async fn a_checkpoint_of_any_table_says_what_its_log_says() -> Result<()> {
-    let mut tables = Vec::new();
-    tables_below(&golden(), &mut tables);
-    if tables.is_empty() {
-        return Ok(()); // the reference tables are not beside this checkout
-    }
+    let Some(tables) = reference_tables() else {
+        return Ok(());
+    };
     let (mut compared, mut by_oracle) = (0, 0);
     let mut wrong = Vec::new();
     for (number, table) in tables.iter().enumerate() {

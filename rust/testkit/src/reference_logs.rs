@@ -1,20 +1,45 @@
 //! The logs of tables that other implementations wrote, and copies of them that may be changed.
 #![expect(
     clippy::disallowed_methods,
-    reason = "reference tables are files of the machine that tests run on, and no table is open while they are copied"
+    reason = "reference tables and CI are of the machine that tests run on, and no table is open while they are copied"
 )]
 
 use std::fs;
 use std::io::Result;
 use std::path::{Path, PathBuf};
 
-/// The roots of the reference tables, in order; none where they are not on this machine. They stand in `../shared/golden`
-/// beside the checkout.
+/// The roots of the reference tables, in order. They are in `../shared/golden` beside the checkout.
+///
+/// None if this machine does not have them: the test is skipped, which a line `skipped: ` reports.
+///
+/// # Panics
+///
+/// If they are missing in CI, where the environment variable `CI` is set.
 #[must_use]
-pub fn reference_tables() -> Vec<PathBuf> {
+pub fn reference_tables() -> Option<Vec<PathBuf>> {
     let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/golden");
+    tables_or_skipped(&golden, std::env::var_os("CI").is_some())
+}
+
+fn tables_or_skipped(golden: &Path, in_ci: bool) -> Option<Vec<PathBuf>> {
+    let found = tables_below(golden);
+    if !found.is_empty() {
+        return Some(found);
+    }
+    assert!(
+        !in_ci,
+        "the reference tables are missing: CI needs them in ../shared beside the project"
+    );
+    #[expect(clippy::print_stderr, reason = "a skipped test reports why")]
+    {
+        eprintln!("skipped: the reference tables are not in ../shared beside the project");
+    }
+    None
+}
+
+fn tables_below(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
-    let mut folders = vec![golden];
+    let mut folders = vec![folder.to_owned()];
     while let Some(folder) = folders.pop() {
         let Ok(entries) = fs::read_dir(&folder) else {
             continue;
@@ -51,4 +76,33 @@ pub fn copy_log(table: &Path, into: &Path) -> Result<()> {
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tables_are_found_at_any_depth() {
+        let folder = tempfile::tempdir().unwrap();
+        let tables = ["a", "b/c"].map(|name| folder.path().join(name));
+        for table in &tables {
+            fs::create_dir_all(table.join("_delta_log")).unwrap();
+        }
+        assert_eq!(tables_or_skipped(folder.path(), true).unwrap(), tables);
+    }
+
+    #[test]
+    fn missing_tables_skip_a_test_outside_of_ci() {
+        let folder = tempfile::tempdir().unwrap();
+        assert_eq!(tables_or_skipped(&folder.path().join("shared"), false), None);
+        assert_eq!(tables_or_skipped(folder.path(), false), None);
+    }
+
+    #[test]
+    #[should_panic(expected = "CI needs them in ../shared")]
+    fn missing_tables_fail_in_ci() {
+        let folder = tempfile::tempdir().unwrap();
+        let _ = tables_or_skipped(folder.path(), true);
+    }
 }

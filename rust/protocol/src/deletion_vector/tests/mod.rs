@@ -3,7 +3,6 @@
 mod bitmap;
 mod descriptor;
 mod file;
-mod golden;
 mod made;
 mod naive;
 mod ranges;

@@ -1,30 +1,21 @@
-//! The vectors of tables that other implementations wrote, which lie in `../shared` beside the project.
+//! The deletion vectors of tables that other implementations wrote.
 
-#![expect(clippy::disallowed_methods, reason = "a test may read files")]
+#![expect(
+    clippy::disallowed_methods,
+    clippy::unwrap_used,
+    reason = "a test may read files, and fail"
+)]
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
+use deltaic_protocol::deletion_vector::{Bitmap, Descriptor, Place, parse_frame};
+use deltaic_testkit::reference_logs::reference_tables;
 use serde_json::Value;
-
-use crate::deletion_vector::{Bitmap, Descriptor, Place, parse_frame};
 
 /// Its text ends in digits that are more than 32 bits hold.
 const ILLEGAL: &str = "^Bg9^0rr910000000000iXQKl0rr91000005c8Xg##093";
-
-fn logs_below(folder: &Path, logs: &mut Vec<PathBuf>) {
-    for entry in fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            if path.ends_with("_delta_log") {
-                logs.push(path);
-            } else {
-                logs_below(&path, logs);
-            }
-        }
-    }
-}
 
 /// The descriptors of a log's commits, with how many records the file has where that is said.
 fn descriptors(log: &Path) -> Vec<(Descriptor, Option<u64>)> {
@@ -57,21 +48,13 @@ fn descriptors(log: &Path) -> Vec<(Descriptor, Option<u64>)> {
 /// Every vector is read, deletes as many rows as the log says, and only rows that there are.
 #[test]
 fn what_others_wrote_is_read() {
-    let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/golden");
-    if !golden.is_dir() {
-        #[expect(clippy::print_stderr, reason = "a skipped test says why")]
-        {
-            eprintln!("skipped: the reference tables are not in ../shared beside the project");
-        }
+    let Some(tables) = reference_tables() else {
         return;
-    }
-    let mut logs = Vec::new();
-    logs_below(&golden, &mut logs);
+    };
     let (mut in_files, mut inline, mut rows, mut refused) = (0, 0, 0, BTreeSet::new());
-    for log in logs {
-        let table = log.parent().unwrap();
-        for (descriptor, num_records) in descriptors(&log) {
-            let at = format!("{} {descriptor:?}", log.display());
+    for table in tables {
+        for (descriptor, num_records) in descriptors(&table.join("_delta_log")) {
+            let at = format!("{} {descriptor:?}", table.display());
             if descriptor.path_or_inline_dv == ILLEGAL {
                 refused.insert(descriptor.validate().unwrap_err().to_string());
                 continue;
