@@ -273,6 +273,8 @@ def printable(text: str) -> str:
     >>> printable("a\x1b[31mb")
     'a\\x1b[31mb'
     """
+    if text.isprintable():  # one call for the whole text; almost every text is
+        return text
     return "".join(character if character.isprintable() else repr(character)[1:-1] for character in text)
 
 

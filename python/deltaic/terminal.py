@@ -1,6 +1,6 @@
 """Output of the command line: tables for people, JSON for programs.
 
-With rich and a terminal, tables are drawn; otherwise they are aligned plain text, one line a row.
+With rich and a terminal, tables of up to 1,000 rows are drawn; others are aligned plain text, one line a row.
 """
 
 from __future__ import annotations
@@ -29,6 +29,8 @@ __all__ = [
 
 _LONGEST_CELL = 60
 _GAP = "  "
+# rich takes about a millisecond a row and folds long cells: a long list is better shown as lines.
+_MOST_ROWS_DRAWN = 1000
 
 
 def emit(text: str) -> None:
@@ -56,7 +58,7 @@ def emit_table(
     """
     lines = [[printable(text) for text in line] for line in (header, *rows)]
     flush_right = [name in numeric for name in header]
-    if sys.stdout.isatty() and _draw(lines, flush_right):
+    if len(rows) <= _MOST_ROWS_DRAWN and sys.stdout.isatty() and _draw(lines, flush_right):
         return
     widths = [max(len(line[column]) for line in lines) for column in range(len(header))]
     for line in lines:

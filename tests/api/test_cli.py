@@ -14,7 +14,9 @@ import pyarrow as pa
 import pytest
 
 import deltaic
+from deltaic.check import printable
 from deltaic.cli import main
+from deltaic.terminal import emit_table
 from tests.api.log_files import commit_file, of_kind, set_commit_time, write_commit
 
 T0 = 1_793_491_200_000  # 2026-11-01T00:00:00Z
@@ -327,6 +329,32 @@ def test_a_terminal_gets_a_drawn_table(
     plain = capsys.readouterr().out
     assert "CREATE TABLE" in plain
     assert "─" not in plain
+
+
+def test_a_long_table_on_a_terminal_is_plain_lines(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Tables are drawn up to 1,000 rows: rich would take more than a minute for 100,000."""
+    hostile = ["\x1b[31mred", "two\nlines", "東京\t🚋", "[bold]x[/]", "e\u0301", "\u202eleft", "x" * 300, ""]
+    rows = [[f"{number:,}", hostile[number % len(hostile)]] for number in range(1001)]
+
+    def shown(count: int) -> str:
+        emit_table(["rows", "path"], rows[:count], numeric={"rows"})
+        return capsys.readouterr().out
+
+    plain = shown(1001)
+    assert len(plain.splitlines()) == 1002
+    assert not {"\x1b", "\u202e", "─"} & set(plain)
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    assert "─" in shown(1000)
+    assert shown(1001) == plain
+
+
+def test_what_cannot_be_printed_is_escaped_and_nothing_else() -> None:
+    every = [chr(code) for code in range(0x110000)]
+    escaped = [sign if sign.isprintable() else repr(sign)[1:-1] for sign in every]
+    assert [printable(sign) for sign in every] == escaped
+    assert printable("a".join(every)) == "a".join(escaped)
 
 
 @pytest.mark.usefixtures("numbers")
