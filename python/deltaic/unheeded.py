@@ -1,4 +1,4 @@
-"""Properties that a table may have for other writers, and that deltaic does not do anything about."""
+"""Properties that deserve a warning: those that deltaic ignores, and those that lock another reader out."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from contextlib import suppress
 
 from deltaic.exceptions import DeltaicWarning
 
-__all__ = ["UNHEEDED", "warn_of_unheeded"]
+__all__ = ["UNHEEDED", "UNREADABLE", "warn_of_unheeded"]
 
 _COMPACTS_NO_DATA = "it joins no data files"
 
@@ -22,19 +22,35 @@ UNHEEDED: Mapping[str, str] = {
 }
 """What deltaic does not do, by the property that asks for it."""
 
+UNREADABLE: Mapping[tuple[str, str], str] = {
+    (
+        "delta.parquet.compression.codec",
+        "brotli",
+    ): ("Spark cannot read such files: it comes without this codec"),
+}
+"""Who cannot read what deltaic writes, by the property and its value."""
+
 _UNASKED = ("false", "")
 
 
 def warn_of_unheeded(properties: Iterable[tuple[str, str]], stacklevel: int) -> None:
-    """Warns of each property that was set and asks for what deltaic does not do.
+    """Warns of each property that was set and that deltaic ignores, or that locks another reader out.
 
     >>> warn_of_unheeded([("delta.appendOnly", "true")], stacklevel=1)
     """
-    known = {name.lower(): name for name in UNHEEDED}
     for key, value in properties:
-        name = known.get(key.lower())
-        if name is not None and value.strip().lower() not in _UNASKED:
-            told = f"{name} is set for other writers than deltaic: {UNHEEDED[name]}"
+        told = _warning(key.lower(), value.strip().lower())
+        if told is not None:
             # The table says so already: whoever makes errors of warnings would take it for one that does not.
             with suppress(DeltaicWarning):
                 warnings.warn(told, DeltaicWarning, stacklevel=stacklevel + 1)
+
+
+def _warning(key: str, value: str) -> str | None:
+    unreadable = UNREADABLE.get((key, value))
+    if unreadable is not None:
+        return f"{key} is {value}: {unreadable}"
+    name = next((name for name in UNHEEDED if name.lower() == key), None)
+    if name is None or value in _UNASKED:
+        return None
+    return f"{name} is set for other writers than deltaic: {UNHEEDED[name]}"

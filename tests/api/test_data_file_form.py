@@ -15,7 +15,7 @@ import pytest
 
 import deltaic
 from deltaic.alter import SetProperties
-from deltaic.unheeded import UNHEEDED
+from deltaic.unheeded import UNHEEDED, UNREADABLE
 from tests.api.log_files import of_kind
 
 ROWS = pa.table({"id": list(range(1000)), "name": [f"name of {number}" for number in range(1000)]})
@@ -30,6 +30,7 @@ def made(root: Path, rows: pa.Table = ROWS, **properties: str) -> list[Path]:
     return sorted(root.rglob("*.parquet"))
 
 
+@pytest.mark.filterwarnings("ignore:.*Spark cannot read:deltaic.DeltaicWarning")
 @pytest.mark.parametrize(
     ("codec", "packed", "name"),
     [
@@ -180,6 +181,33 @@ def test_what_is_not_obeyed_is_said(
     assert warning.filename == __file__
 
 
+@pytest.mark.parametrize("verb", [create, alter, stage, set_in_transaction])
+@pytest.mark.parametrize("value", ["brotli", "BROTLI"])
+def test_a_codec_that_spark_cannot_read_is_warned_of(
+    root: Path, value: str, verb: Callable[[deltaic.Table, str, str], object]
+) -> None:
+    table = deltaic.Table.create(root, ROWS.schema)
+    name = "delta.parquet.compression.codec"
+    with pytest.warns(deltaic.DeltaicWarning, match=f"{name} is brotli: Spark cannot read") as caught:
+        verb(table, name, value)
+    [warning] = caught
+    assert warning.filename == __file__
+
+
+@pytest.mark.parametrize("codec", ["zstd", "snappy", "gzip", "lz4", "lz4_raw", "uncompressed", "none"])
+def test_a_codec_that_all_can_read_is_not_spoken_of(root: Path, codec: str) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        deltaic.Table.create(root, ROWS.schema, properties={"delta.parquet.compression.codec": codec})
+
+
+def test_a_codec_without_a_writer_is_refused(root: Path) -> None:
+    """Nothing that reads Parquet comes with LZO."""
+    with pytest.raises(ValueError, match="lzo"):
+        deltaic.Table.create(root, ROWS.schema, properties={"delta.parquet.compression.codec": "lzo"})
+    assert not root.exists()
+
+
 def test_a_warning_made_an_error_does_not_undo_the_table(root: Path) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -200,3 +228,4 @@ def test_what_is_not_asked_for_is_not_spoken_of(root: Path, name: str) -> None:
 def test_the_documents_name_what_is_not_obeyed() -> None:
     page = (Path(__file__).parents[2] / "docs" / "alter.md").read_text()
     assert [name for name in UNHEEDED if f"`{name}`" not in page] == []
+    assert [value for _, value in UNREADABLE if f"`{value}`, which" not in page] == []

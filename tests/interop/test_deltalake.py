@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from pathlib import Path
 
 import pyarrow as pa
@@ -9,6 +10,7 @@ import pytest
 
 import deltaic
 from tests.golden.rows import difference
+from tests.protocol.handmade_log import HandmadeTable, field, ids, metadata, protocol, schema
 
 from .upkept import APPENDS, FORMS, POLICIES, appended, upkept
 from .values import every_type
@@ -18,7 +20,7 @@ deltalake = pytest.importorskip("deltalake", reason="deltalake is not installed"
 
 
 def theirs(folder: Path, version: int | None = None) -> pa.Table:
-    # Not by to_pyarrow_table, which spells the partition value -0.01 as -0.-01.
+    # Not by to_pyarrow_table, which spells the partition value -0.01 as 0.-1.
     table = deltalake.DeltaTable(str(folder), version=version)
     return pa.table(deltalake.QueryBuilder().register("t", table).execute("SELECT * FROM t").read_all())
 
@@ -99,3 +101,15 @@ def test_what_the_upkeep_behind_appends_wrote(tmp_path: Path, policy: str) -> No
     other = deltalake.DeltaTable(str(root))
     assert [other.transaction_version(f"job {number}") for number in range(3)] == [24, 22, 23]
     assert other.version() == APPENDS
+
+
+@pytest.mark.parametrize("text", ["-0.01", "-.01", "-00.01", "-1E-2"])
+def test_no_spelling_of_a_negative_fraction_helps_to_pyarrow_table(tmp_path: Path, text: str) -> None:
+    """Whatever the log says, pyarrow is handed `0.-1`; the queries of deltalake read each."""
+    kind = field("p", "decimal(10,2)")
+    made = HandmadeTable(tmp_path / "t")
+    made.commit(protocol(), metadata(schema(field("id"), kind), ["p"]))
+    made.commit(made.data("a.parquet", ids(1), values={"p": text}))
+    assert theirs(made.root)["p"].to_pylist() == [Decimal("-0.01")]
+    with pytest.raises(pa.ArrowInvalid, match=r"'0\.-1' is not a valid decimal128"):
+        deltalake.DeltaTable(str(made.root)).to_pyarrow_table()

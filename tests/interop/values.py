@@ -27,8 +27,14 @@ PARTITION_VALUES: dict[str, pa.Array] = {
     "float": pa.array([0.5, -0.0, float("nan"), float("inf"), float("-inf"), 1e-45, 3.4e38], pa.float32()),
     "double": pa.array([0.1, -0.0, float("nan"), float("inf"), float("-inf"), 5e-30, 1.7e30], pa.float64()),
     "boolean": pa.array([True, False]),
-    "decimal": pa.array([Decimal("1.10"), Decimal("-99999999.99"), Decimal("0.01")], pa.decimal128(10, 2)),
+    "decimal": pa.array(
+        list(map(Decimal, ["1.10", "-99999999.99", "0.01", "-0.01", "-0.5", "0.5", "-1", "0"])),
+        pa.decimal128(10, 2),
+    ),
     "wide_decimal": pa.array([Decimal("9" * 38), Decimal("-1")], pa.decimal128(38, 0)),
+    "fraction": pa.array(
+        [Decimal("-0." + "9" * 38), Decimal("-1E-38"), Decimal("1E-38")], pa.decimal128(38, 38)
+    ),
     "date": pa.array([date(1, 1, 1), date(1582, 10, 10), date(1970, 1, 1), date(9999, 12, 31)]),
     "timestamp": pa.array(INSTANTS, pa.timestamp("us", "UTC")),
     "binary": pa.array([b"abc", b"a b"]),

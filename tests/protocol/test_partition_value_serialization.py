@@ -150,6 +150,15 @@ WRITTEN: list[tuple[pa.DataType, Any, str | None]] = [
     (pa.date32(), date(1, 1, 1), "0001-01-01"),
     (pa.date32(), date(2024, 2, 29), "2024-02-29"),
     (pa.decimal128(10, 2), Decimal("-12.30"), "-12.30"),
+    # All digits of the scale and a zero before the point: deltalake refuses `-0.5` and `-5E-1`.
+    (pa.decimal128(10, 2), Decimal("-0.01"), "-0.01"),
+    (pa.decimal128(10, 2), Decimal("-0.5"), "-0.50"),
+    (pa.decimal128(10, 2), Decimal("0.5"), "0.50"),
+    (pa.decimal128(10, 2), Decimal("-1"), "-1.00"),
+    (pa.decimal128(10, 2), Decimal("0"), "0.00"),
+    (pa.decimal128(10, 0), Decimal("-1"), "-1"),
+    (pa.decimal128(38, 18), Decimal("-1E-18"), "-0.000000000000000001"),
+    (pa.decimal128(38, 38), Decimal("-0." + "9" * 38), "-0." + "9" * 38),
     (pa.timestamp("us", "UTC"), datetime(2021, 3, 4, 5, 6, 7, 123456, UTC), "2021-03-04T05:06:07.123456Z"),
     (pa.timestamp("us"), datetime(2021, 3, 4, 5, 6, 7, 123456), "2021-03-04 05:06:07.123456"),  # noqa: DTZ001
     (pa.string(), None, None),
