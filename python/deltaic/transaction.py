@@ -29,6 +29,9 @@ class Transaction:
     exception commits nothing, and removes what it wrote. A block that staged nothing commits nothing, unless
     it has an ``app_transaction`` to tell.
 
+    A transaction belongs to the process that began it. In a child of ``fork`` each of its methods and the end
+    of the block raise a `ValueError`: the child commits nothing, and deletes nothing that its parent staged.
+
     What is read through the transaction (`read`, `files`, `read_app`) is noted: where another writer changes
     it before the commit, the commit is a `CommitConflict`. What is read through `snapshot` is not.
 
@@ -264,7 +267,7 @@ class Transaction:
             raise
         except (CommitUnknown, InternalError):
             raise
-        except DeltaicError:
+        except (DeltaicError, ValueError):
             self._state = "failed"
             raise
         self._state = "ended"
@@ -290,7 +293,10 @@ class Transaction:
             return "nothing committed"
         if self._state == "unknown":
             return "whether it is committed is not known: see what table.history() says"
-        added, removed = self._rust.staged
+        try:
+            added, removed = self._rust.staged
+        except ValueError:  # after a fork, in the child
+            return "of another process"
         return f"{added:,} files to add, {removed:,} to remove"
 
 

@@ -233,7 +233,7 @@ async fn a_file_that_a_winner_brought_does_not_come_again() -> Result<()> {
         let newest = if is_cut { 2 } else { 1 };
         let late = append(&snapshot, &an_append(&[("other", 1), ("same", 1)], None)).await;
         let error = late.expect_err("it is there already");
-        let kind = ErrorKind::CommitConflict(Conflict::ConcurrentAppend);
+        let kind = ErrorKind::CommitConflict(Conflict::AddedTwice);
         assert_eq!(error.kind(), kind, "{error}");
         assert!(error.context().contains(&("path", "same".into())), "{error}");
         let committed = append(&snapshot, &an_append(&[("other", 1)], None)).await?;

@@ -8,7 +8,7 @@ use std::fmt;
 /// The result of everything in deltaic that can fail.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// What kind of failure an [`Error`] is. Each kind has one Python class of the same name.
+/// What kind of failure an [`Error`] is. Each kind has one Python class: [`ErrorKind::class_name`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ErrorKind {
     /// There is no Delta table at the place.
@@ -50,6 +50,8 @@ pub enum ErrorKind {
 pub enum Conflict {
     /// The winning commit added files that the operation would have had to read.
     ConcurrentAppend,
+    /// The winning commit added a file that the operation adds too, so that file is live: a `ConcurrentAppend` in Python.
+    AddedTwice,
     /// The winning commit removed a file that the operation has read.
     ConcurrentDeleteRead,
     /// The winning commit removed a file that the operation removes too.
@@ -81,7 +83,7 @@ impl ErrorKind {
             Self::SchemaMismatch => "SchemaMismatch",
             Self::ConstraintViolation => "ConstraintViolation",
             Self::StorageError => "StorageError",
-            Self::CommitConflict(Conflict::ConcurrentAppend) => "ConcurrentAppend",
+            Self::CommitConflict(Conflict::ConcurrentAppend | Conflict::AddedTwice) => "ConcurrentAppend",
             Self::CommitConflict(Conflict::ConcurrentDeleteRead) => "ConcurrentDeleteRead",
             Self::CommitConflict(Conflict::ConcurrentDeleteDelete) => "ConcurrentDeleteDelete",
             Self::CommitConflict(Conflict::ConcurrentTransaction) => "ConcurrentTransaction",

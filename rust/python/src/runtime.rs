@@ -12,6 +12,7 @@ use std::time::Duration;
 use deltaic_log::fault;
 use deltaic_protocol::Result;
 use futures::FutureExt;
+use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use tokio::runtime::{Builder, Runtime};
 use tokio::task::AbortHandle;
@@ -41,6 +42,13 @@ impl PerProcess {
             in_a_child: OnceLock::new(),
         })
     }
+}
+
+const OF_A_PARENT: &str = "The call was begun before a fork, by the parent process, which goes on with it: call it again in this process";
+
+/// The error of a call in a child of the process that began it.
+pub(crate) fn of_a_parent() -> Raised {
+    Raised::from(PyRuntimeError::new_err(OF_A_PARENT))
 }
 
 /// How often a wait looks whether the user has pressed Ctrl-C.
@@ -78,7 +86,10 @@ pub(crate) enum Event<T, Q> {
 
 /// Work on the runtime's threads, which is stopped when it is let go of.
 pub(crate) struct Work<T, Q> {
-    events: Receiver<Event<T, Q>>,
+    /// The process whose threads do the work: a child of `fork` would wait for ever.
+    process: u32,
+    /// None only while it is dropped.
+    events: Option<Receiver<Event<T, Q>>>,
     task: AbortHandle,
 }
 
@@ -96,30 +107,50 @@ impl<T: Send + 'static, Q: Send + 'static> Work<T, Q> {
             let _ = sender.send(Event::Done(answer));
         });
         Ok(Self {
-            events,
+            process: std::process::id(),
+            events: Some(events),
             task: task.abort_handle(),
         })
     }
 
     /// Waits for what comes next; none after a while in which nothing came.
     pub(crate) fn next(&self) -> Answer<Option<Event<T, Q>>> {
-        match self.events.recv_timeout(SIGNALS) {
-            Ok(event) => Ok(Some(event)),
-            Err(RecvTimeoutError::Timeout) => Ok(None),
-            Err(RecvTimeoutError::Disconnected) => Err(broken("its work was cut off")),
+        if self.is_inherited() {
+            return Err(of_a_parent());
+        }
+        match self.events.as_ref().map(|events| events.recv_timeout(SIGNALS)) {
+            Some(Ok(event)) => Ok(Some(event)),
+            Some(Err(RecvTimeoutError::Timeout)) => Ok(None),
+            Some(Err(RecvTimeoutError::Disconnected)) | None => Err(broken("its work was cut off")),
         }
     }
 
     /// Lets the work come to its end by itself, for so long.
     pub(crate) fn leave(self, grace: Duration) {
         let Ok(runtime) = runtime() else { return };
-        runtime.spawn_blocking(move || while let Ok(Event::Asked(_)) = self.events.recv_timeout(grace) {});
+        runtime.spawn_blocking(move || {
+            while let Some(Ok(Event::Asked(_))) =
+                self.events.as_ref().map(|events| events.recv_timeout(grace))
+            {}
+        });
+    }
+}
+
+impl<T, Q> Work<T, Q> {
+    /// Whether this is a child of the process that began the work. Python code that runs during a wait may fork.
+    pub(crate) fn is_inherited(&self) -> bool {
+        self.process != std::process::id()
     }
 }
 
 impl<T, Q> Drop for Work<T, Q> {
     fn drop(&mut self) {
-        self.task.abort();
+        if self.is_inherited() {
+            // A thread that this process does not have may hold the lock inside.
+            std::mem::forget(self.events.take());
+        } else {
+            self.task.abort();
+        }
     }
 }
 

@@ -15,7 +15,7 @@ use pyo3::prelude::*;
 
 use crate::error::{Answer, Raised};
 use crate::fault::guarded;
-use crate::runtime::{Event, Work, attached};
+use crate::runtime::{Event, Work, attached, of_a_parent};
 
 /// How long work that was interrupted may take to put away what it has begun.
 const GRACE: Duration = Duration::from_secs(5);
@@ -66,9 +66,14 @@ where
             loop {
                 let looked = match work.next()? {
                     Some(Event::Done(answer)) => return Ok(answer),
-                    Some(Event::Asked(())) => give_next(&mut *rows, &give, &mut at_its_rows),
+                    Some(Event::Asked(())) => give_next(&mut *rows, &give, &mut at_its_rows, &work),
                     None => attached(|py| py.check_signals()),
                 };
+                if work.is_inherited() {
+                    // A thread that this process does not have may hold the lock inside.
+                    std::mem::forget(give);
+                    return Err(of_a_parent());
+                }
                 if let Err(interrupt) = looked {
                     drop(give);
                     if at_its_rows {
@@ -82,8 +87,16 @@ where
     })
 }
 
-fn give_next(rows: &mut dyn RecordBatchReader, give: &Sender<Given>, at_its_rows: &mut bool) -> PyResult<()> {
+fn give_next<T: Send + 'static>(
+    rows: &mut dyn RecordBatchReader,
+    give: &Sender<Given>,
+    at_its_rows: &mut bool,
+    work: &Work<T, ()>,
+) -> PyResult<()> {
     let next = rows.next();
+    if work.is_inherited() {
+        return Ok(());
+    }
     attached(|py| py.check_signals())?;
     // A Ctrl-C inside of what gives the rows comes out of an Arrow stream as text.
     if let Some(Err(error)) = &next

@@ -7,6 +7,7 @@ use deltaic_log::snapshot::WithStatistics;
 use deltaic_protocol::Result;
 use deltaic_protocol::change::changes_from_json;
 use deltaic_table::transaction::TableTransaction;
+use deltaic_table::write::OwnerProcess;
 use pyo3::prelude::*;
 use tokio::sync::Mutex;
 
@@ -22,6 +23,7 @@ use crate::source::wait_reading;
 
 #[pyclass(module = "deltaic._rust", frozen)]
 pub(crate) struct Transaction {
+    owner: OwnerProcess,
     staged: Arc<Mutex<TableTransaction>>,
     snapshot: deltaic_log::Snapshot,
     allowed_roots: Vec<String>,
@@ -32,10 +34,18 @@ impl Transaction {
         let snapshot = known.snapshot.clone();
         let staged = TableTransaction::try_new(snapshot.clone(), options.parse(operation)?)?;
         Ok(Self {
+            owner: OwnerProcess::current(),
             staged: Arc::new(Mutex::new(staged)),
             snapshot,
             allowed_roots: known.allowed_roots.clone(),
         })
+    }
+
+    /// The transaction, in the process that began it. Its lock is not touched in a child of `fork`: a thread that the
+    /// child does not have may hold it.
+    fn own(&self) -> Result<Arc<Mutex<TableTransaction>>> {
+        self.owner.ensure_current()?;
+        Ok(Arc::clone(&self.staged))
     }
 }
 
@@ -51,19 +61,19 @@ impl Transaction {
 
     #[getter]
     fn is_done(&self, py: Python<'_>) -> Answer<bool> {
-        let staged = Arc::clone(&self.staged);
+        let staged = self.own()?;
         wait(py, async move { Ok(staged.lock().await.is_done()) })
     }
 
     #[getter]
     fn staged(&self, py: Python<'_>) -> Answer<(usize, usize)> {
-        let staged = Arc::clone(&self.staged);
+        let staged = self.own()?;
         wait(py, async move { Ok(staged.lock().await.staged()) })
     }
 
     #[pyo3(signature = (*, predicate=None))]
     fn read(&self, py: Python<'_>, predicate: Option<String>) -> Answer<()> {
-        let staged = Arc::clone(&self.staged);
+        let staged = self.own()?;
         wait(
             py,
             async move { staged.lock().await.read(predicate.as_deref()).await },
@@ -72,7 +82,7 @@ impl Transaction {
 
     #[pyo3(signature = (*, predicate=None, stats=false))]
     fn files(&self, py: Python<'_>, predicate: Option<String>, stats: bool) -> Answer<ArrowTable> {
-        let staged = Arc::clone(&self.staged);
+        let staged = self.own()?;
         let statistics = match stats {
             true => WithStatistics::All,
             false => WithStatistics::None,
@@ -85,19 +95,19 @@ impl Transaction {
     }
 
     fn read_app(&self, py: Python<'_>, app_id: String) -> Answer<Option<i64>> {
-        let staged = Arc::clone(&self.staged);
+        let staged = self.own()?;
         wait(py, async move { Ok(staged.lock().await.read_app(&app_id)) })
     }
 
     fn append(&self, py: Python<'_>, data: BatchesIn) -> Answer<u64> {
-        let staged = Arc::clone(&self.staged);
+        let staged = self.own()?;
         wait_reading(py, data.0, |rows| async move {
             staged.lock().await.append(rows).await
         })
     }
 
     fn add(&self, py: Python<'_>, files: String) -> Answer<()> {
-        let staged = Arc::clone(&self.staged);
+        let staged = self.own()?;
         wait(py, async move { staged.lock().await.add(&files).await })
     }
 
@@ -106,7 +116,7 @@ impl Transaction {
             let types: Vec<_> = types.into_iter().map(|field| field.0).collect();
             Ok(changes_from_json(changes, &types)?)
         })?;
-        let staged = Arc::clone(&self.staged);
+        let staged = self.own()?;
         let allowed_roots = self.allowed_roots.clone();
         wait(py, async move {
             staged.lock().await.alter(&changes, allowed_roots).await
@@ -115,25 +125,26 @@ impl Transaction {
 
     #[pyo3(signature = (paths, *, data_change=true))]
     fn remove(&self, py: Python<'_>, paths: Vec<String>, data_change: bool) -> Answer<()> {
-        let staged = Arc::clone(&self.staged);
+        let staged = self.own()?;
         wait(py, async move {
             staged.lock().await.remove(&paths, data_change).await
         })
     }
 
     fn delete_rows(&self, py: Python<'_>, rows: BTreeMap<String, Vec<u64>>) -> Answer<u64> {
-        let staged = Arc::clone(&self.staged);
+        let staged = self.own()?;
         wait(py, async move { staged.lock().await.delete_rows(rows).await })
     }
 
     fn commit(&self, py: Python<'_>) -> Answer<Option<Commit>> {
-        let staged = Arc::clone(&self.staged);
+        let staged = self.own()?;
         let committed = wait(py, async move { staged.lock().await.commit().await })?;
         Ok(committed.map(Commit::from))
     }
 
     fn abandon(&self, py: Python<'_>) -> Answer<()> {
-        let staged = Arc::clone(&self.staged);
+        // A child of `fork` has nothing to abandon: the files are its parent's.
+        let Ok(staged) = self.own() else { return Ok(()) };
         wait(py, async move {
             staged.lock().await.abandon().await;
             Ok(())

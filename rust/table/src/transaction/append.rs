@@ -5,11 +5,12 @@ use deltaic_log::TableLocation;
 use deltaic_protocol::Result;
 
 use super::TableTransaction;
-use crate::write::{TableWriter, Written, give_up, write_stream};
+use crate::write::{OwnerProcess, TableWriter, Written, give_up, write_stream};
 
 /// What was written for a transaction.
 #[derive(Default)]
 pub(super) struct Appended {
+    owner: OwnerProcess,
     /// The files below the table's root.
     written: Vec<String>,
     /// How many files there are.
@@ -23,7 +24,7 @@ pub(super) struct Appended {
 impl Appended {
     /// Removes what was written, once it is proved that no commit names it.
     pub(super) async fn abort(&mut self, location: &TableLocation) {
-        give_up(location, std::mem::take(&mut self.written)).await;
+        give_up(location, self.owner, std::mem::take(&mut self.written)).await;
     }
 
     fn count(&mut self, written: &Written) {

@@ -1,20 +1,22 @@
 //! The end of a transaction: one commit of all that is staged, or nothing.
 
 use deltaic_log::transaction::{Committed, DecidedBy, Gate, Operation, Transaction, operation_of};
+use deltaic_protocol::Result;
 use deltaic_protocol::features::{
     ensure_appendable, ensure_changeable, ensure_removable, ensure_vectors_writable,
 };
-use deltaic_protocol::{ErrorKind, Result};
 
 use super::TableTransaction;
+use crate::write::names_no_file;
 
 impl TableTransaction {
-    /// Commits what is staged, once; none where nothing is. Where it fails the table is as it was, and what was written
-    /// is removed again; only where the outcome is unknown it stays, since it may be in the table.
+    /// Commits what is staged, once; none where nothing is. If it fails the table is as it was, and what was written is
+    /// deleted, except if the outcome is unknown or another commit added a file of this one: then it may be live.
     ///
     /// Errors: those of [`Transaction::commit`]; `ConstraintViolation` where files come and go without a change of data and
-    /// do not have the same number of rows.
+    /// do not have the same number of rows; `ValueError` in a child of `fork`.
     pub async fn commit(&mut self) -> Result<Option<Committed>> {
+        self.owner.ensure_current()?;
         if let Some(done) = self.done.take() {
             self.abandon().await;
             return Ok(Some(done));
@@ -31,16 +33,17 @@ impl TableTransaction {
                 self.appended.keep();
                 self.vectors.settle().await;
             }
-            Err(error) if error.kind() == ErrorKind::CommitUnknown => {
+            _ if names_no_file(&committed) => self.abandon().await,
+            _ => {
                 self.appended.keep();
                 self.vectors.keep();
             }
-            _ => self.abandon().await,
         }
         committed.map(Some)
     }
 
-    /// Gives the transaction up: nothing was committed, and what was written is removed.
+    /// Gives the transaction up: nothing was committed, and what was written is deleted. In a child of `fork` nothing is:
+    /// the files are its parent's.
     pub async fn abandon(&mut self) {
         self.appended.abort(self.snapshot.location()).await;
         self.vectors.abort().await;

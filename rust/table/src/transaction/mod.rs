@@ -23,13 +23,14 @@ use deltaic_protocol::{Error, Result};
 
 use self::append::Appended;
 use self::same_rows::SameRows;
-use crate::write::UnitedVectors;
+use crate::write::{OwnerProcess, UnitedVectors};
 
 /// A transaction in the making: it owns what was read and what is staged. Nothing of it is in the table before
 /// [`TableTransaction::commit`].
 ///
 /// Its methods must be called inside a runtime of several threads.
 pub struct TableTransaction {
+    owner: OwnerProcess,
     snapshot: Snapshot,
     options: TransactionOptions,
     read: ReadSet,
@@ -60,6 +61,7 @@ impl TableTransaction {
         let done = done.and_then(|app| already_done(&snapshot, app));
         let operation = options.operation.to_owned();
         Ok(Self {
+            owner: OwnerProcess::current(),
             read,
             has_read_rows: false,
             proposal: Proposal {

@@ -7,6 +7,7 @@ use deltaic_log::transaction::{Committed, Operation, Transaction, already_done};
 use deltaic_protocol::features::ensure_appendable;
 use deltaic_protocol::{Error, ErrorKind, Result};
 
+use super::give_up::names_no_file;
 use super::table_writer::{TableWriter, Written};
 use crate::transaction::TransactionOptions;
 
@@ -26,11 +27,7 @@ pub async fn append_stream(
     }
     let mut writer = TableWriter::try_new(snapshot, &batches.schema())?;
     let committed = write_and_commit(snapshot, &mut writer, batches, options).await;
-    let is_nothing_of_it_there = match &committed {
-        Ok(committed) => committed.skipped,
-        Err(error) => error.kind() != ErrorKind::CommitUnknown,
-    };
-    if is_nothing_of_it_there {
+    if names_no_file(&committed) {
         writer.abort().await;
     }
     committed

@@ -13,6 +13,7 @@ use deltaic_protocol::properties::{DataFileForm, IndexedColumns, data_file_form,
 use deltaic_protocol::schema::StructType;
 use futures::StreamExt;
 
+use super::OwnerProcess;
 use super::check::Incoming;
 use super::data_file::DataFile;
 use super::give_up::give_up;
@@ -38,6 +39,7 @@ pub struct Written {
 /// Writes rows of a table into data files. Nothing of it is in the table before it is committed.
 pub struct TableWriter {
     location: Arc<TableLocation>,
+    owner: OwnerProcess,
     incoming: Incoming,
     splitter: Splitter,
     data_schema: StructType,
@@ -70,6 +72,7 @@ impl TableWriter {
         };
         Ok(Self {
             location: Arc::clone(snapshot.location()),
+            owner: OwnerProcess::current(),
             incoming: Incoming::try_new(incoming, snapshot.schema()).map_err(located)?,
             splitter: Splitter::try_new(&schema, partition_columns)?,
             data_schema,
@@ -157,10 +160,13 @@ impl TableWriter {
     /// Removes what was written, after a failure that proves that nothing was committed. What cannot be removed
     /// is no part of the table and harms nothing.
     pub async fn abort(&mut self) {
+        if !self.owner.is_current() {
+            return;
+        }
         while let Some((_, file)) = self.open.pop_first() {
             file.abort().await;
         }
-        give_up(&self.location, std::mem::take(&mut self.begun)).await;
+        give_up(&self.location, self.owner, std::mem::take(&mut self.begun)).await;
     }
 
     /// The files that were begun, below the table's root, for who lets go of the writer and may have to remove them.

@@ -11,6 +11,7 @@ use deltaic_log::transaction::{SharedFile, United, Vectors, unite};
 use deltaic_protocol::Result;
 use deltaic_protocol::deletion_vector::{Bitmap, Descriptor};
 
+use super::OwnerProcess;
 use super::give_up::give_up;
 use super::vector_file::{VectorsWritten, write_vectors};
 use crate::read::{VectorOf, read_vectors};
@@ -19,6 +20,7 @@ use crate::read::{VectorOf, read_vectors};
 #[derive(Debug)]
 pub(crate) struct UnitedVectors {
     location: Arc<TableLocation>,
+    owner: OwnerProcess,
     written: Mutex<Written>,
 }
 
@@ -40,6 +42,7 @@ impl UnitedVectors {
     pub(crate) fn new(location: &Arc<TableLocation>) -> Self {
         Self {
             location: Arc::clone(location),
+            owner: OwnerProcess::current(),
             written: Mutex::default(),
         }
     }
@@ -60,13 +63,14 @@ impl UnitedVectors {
     pub(crate) async fn settle(&self) {
         let all = self.with(std::mem::take);
         let superseded = all.0.into_iter().filter(|(_, paths)| paths.is_empty());
-        give_up(&self.location, superseded.map(|(relative, _)| relative)).await;
+        let superseded = superseded.map(|(relative, _)| relative);
+        give_up(&self.location, self.owner, superseded).await;
     }
 
     /// Removes every file, once it is proved that no commit names one.
     pub(crate) async fn abort(&self) {
         let all = self.with(std::mem::take);
-        give_up(&self.location, all.0.into_keys()).await;
+        give_up(&self.location, self.owner, all.0.into_keys()).await;
     }
 
     /// Leaves the files where they are, since a commit may name them.

@@ -36,6 +36,8 @@ type Check = fn(&Case<'_>) -> Result<(), Conflict>;
 
 /// The checks: the first that finds a conflict names it.
 const CHECKS: [(Rule, Check); 10] = [
+    // Before all others: whoever sees this conflict must not delete the file, because it is live.
+    (Rule::AddedTwice, added_twice),
     (Rule::Protocol, protocol),
     (Rule::FeatureDrop, feature_drop),
     (Rule::Metadata, metadata),
@@ -43,7 +45,6 @@ const CHECKS: [(Rule, Check); 10] = [
     (Rule::Applications, applications),
     (Rule::RowIds, row_ids),
     (Rule::AddedFiles, added_files),
-    (Rule::AddedTwice, added_twice),
     (Rule::RemovedAndRead, removed_and_read),
     (Rule::RemovedTwice, removed_twice),
 ];

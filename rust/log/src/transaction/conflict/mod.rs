@@ -121,7 +121,8 @@ impl Conflict {
             Self::MetadataChanged { .. } => Kind::MetadataChanged,
             Self::Domain { .. } | Self::Application { .. } => Kind::ConcurrentTransaction,
             Self::RowIdsGiven { .. } => Kind::ConcurrentWrite,
-            Self::Append { .. } | Self::AddedTwice { .. } => Kind::ConcurrentAppend,
+            Self::Append { .. } => Kind::ConcurrentAppend,
+            Self::AddedTwice { .. } => Kind::AddedTwice,
             Self::DeleteRead { .. } => Kind::ConcurrentDeleteRead,
             Self::DeleteDelete { .. } => Kind::ConcurrentDeleteDelete,
         }

@@ -1,6 +1,8 @@
 //! Files that come and go, and which check goes first.
 
-use super::{APPEND, Loser, META, OK, PROTOCOL, READ, TWICE, TXN, blind, losers, moved, other, removing};
+use super::{
+    ADDED, APPEND, Loser, META, OK, PROTOCOL, READ, TWICE, TXN, blind, losers, moved, other, removing,
+};
 use crate::transaction::IsolationLevel::{Serializable, SnapshotIsolation, WriteSerializable};
 use crate::transaction::conflict::{Granularity, Rule};
 use crate::transaction::samples::{add, domain, file, metadata, protocol, remove, txn, vector, winner};
@@ -21,9 +23,9 @@ fn files_at_every_level() {
             &blind_append,
             "blind append of the same",
             blind("1new"),
-            [APPEND; 3],
+            [ADDED; 3],
         ),
-        (&blind_append, "the same moved", moved("1new"), [APPEND; 3]),
+        (&blind_append, "the same moved", moved("1new"), [ADDED; 3]),
         (&delete, "blind append", blind("1a"), [APPEND, OK, OK]),
         (&delete, "other add", other("1a"), [APPEND, APPEND, OK]),
         (&delete, "moved rows", moved("1a"), [APPEND, APPEND, OK]),
@@ -125,12 +127,12 @@ fn each_rule_alone_finds_its_conflict_and_the_first_is_named() {
     // Taking the first away shows the next, to the last.
     let mut without = Vec::new();
     for (rule, outcome) in [
+        (Rule::AddedTwice, ADDED),
         (Rule::Protocol, PROTOCOL),
         (Rule::Metadata, META),
         (Rule::Domains, TXN),
         (Rule::Applications, TXN),
         (Rule::AddedFiles, APPEND),
-        (Rule::AddedTwice, APPEND),
         (Rule::RemovedAndRead, READ),
         (Rule::RemovedTwice, TWICE),
     ] {
@@ -148,7 +150,7 @@ fn each_rule_alone_finds_its_conflict_and_the_first_is_named() {
         ("removed twice and not read", &unread, removing("1d", true), TWICE),
         ("the whole table was read", &whole, removing("2z", false), READ),
         ("the whole table was read", &whole, other("2z"), APPEND),
-        ("added twice and elsewhere", &unread, other("2new"), APPEND),
+        ("added twice and elsewhere", &unread, other("2new"), ADDED),
         ("brought again and taken", &unread, other("1d"), OK),
         ("a winner that does nothing", &whole, winner("WRITE", |_| ()), OK),
     ] {

@@ -102,6 +102,7 @@ enum Outcome {
 
 use Outcome::Fits as OK;
 
+const ADDED: Outcome = Outcome::Fails(Kind::AddedTwice);
 const APPEND: Outcome = Outcome::Fails(Kind::ConcurrentAppend);
 const READ: Outcome = Outcome::Fails(Kind::ConcurrentDeleteRead);
 const TWICE: Outcome = Outcome::Fails(Kind::ConcurrentDeleteDelete);

@@ -1,6 +1,6 @@
 //! Two commits that delete rows of one file by vectors.
 
-use super::{APPEND, Loser, OK, Outcome, READ};
+use super::{ADDED, APPEND, Loser, OK, Outcome, READ};
 use crate::transaction::IsolationLevel::Serializable;
 use crate::transaction::conflict::Granularity;
 use crate::transaction::samples::{add, file, remove, vector, winner};
@@ -110,8 +110,8 @@ fn rows_of_one_file() {
             "we bring the file again and take none",
             row().proposing(|mine| mine.removes.clear()),
             cut(None, Some("theirs")),
-            APPEND,
-            APPEND,
+            ADDED,
+            ADDED,
         ),
         ("the winner's other new files", row(), updated, APPEND, APPEND),
         (
