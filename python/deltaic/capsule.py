@@ -6,9 +6,17 @@ them has to be named, or installed, for data to pass.
 
 from __future__ import annotations
 
-from typing import Protocol, runtime_checkable
+import os
+from collections.abc import Mapping
+from typing import Protocol, cast, runtime_checkable
 
-__all__ = ["ArrowArrayExportable", "ArrowSchemaExportable", "ArrowStreamExportable", "proved_data"]
+__all__ = [
+    "ArrowArrayExportable",
+    "ArrowSchemaExportable",
+    "ArrowStreamExportable",
+    "proved_data",
+    "schema_remedy",
+]
 
 
 @runtime_checkable
@@ -42,7 +50,27 @@ def proved_data(data: ArrowStreamExportable | ArrowArrayExportable) -> object:
     if not isinstance(data, (ArrowStreamExportable, ArrowArrayExportable)):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise TypeError(
             "data is anything with __arrow_c_stream__ or __arrow_c_array__, such as a pyarrow.Table or a "
-            f"polars or pandas data frame, not {type(data).__name__}: plain Python values become one by "
-            "pyarrow.table(…)"
+            f"polars or pandas data frame, not {type(data).__name__}: {_remedy(data)}"
         )
     return data
+
+
+def schema_remedy(data: object) -> str:
+    """What to write for data that was given as a schema, such as a data frame; empty for anything else."""
+    if isinstance(getattr(data, "schema", None), ArrowSchemaExportable):
+        return ": use data.schema"
+    if isinstance(data, ArrowStreamExportable):  # a data frame of pandas, whose index may be a column
+        return ": use pyarrow.table(data).schema, for a pandas frame after df.reset_index()"
+    return ""
+
+
+def _remedy(data: object) -> str:
+    if isinstance(data, (str, os.PathLike)):
+        return "read the file first, such as by pyarrow.parquet.read_table(path)"
+    if hasattr(data, "toArrow"):  # a data frame of Spark
+        return "call .toArrow() first"
+    if hasattr(data, "collect"):  # a lazy frame of polars
+        return "call .collect() first"
+    if isinstance(data, list) and all(isinstance(row, Mapping) for row in cast("list[object]", data)):
+        return "use pyarrow.Table.from_pylist(rows)"
+    return "use pyarrow.table(…)"

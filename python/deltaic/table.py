@@ -16,12 +16,14 @@ from deltaic.capsule import (
     ArrowSchemaExportable,
     ArrowStreamExportable,
     proved_data,
+    schema_remedy,
 )
 from deltaic.check import Report
 from deltaic.check import from_rust as from_rust_report
 from deltaic.commit import Commit, from_rust, to_commit_info
 from deltaic.commit import announced as announced_commit
 from deltaic.commit_options import Isolation, to_options
+from deltaic.pandas_index import with_index
 from deltaic.run_again import run_again
 from deltaic.scan import Scan
 from deltaic.snapshot import Snapshot, announced
@@ -167,7 +169,7 @@ class Table:
         if not isinstance(schema, ArrowSchemaExportable):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise TypeError(
                 "a schema is anything with __arrow_c_schema__, such as pyarrow.schema(…), "
-                f"not {type(schema).__name__}"
+                f"not {type(schema).__name__}{schema_remedy(schema)}"
             )
         made = _open(uri, storage_options).create(
             schema,
@@ -404,6 +406,8 @@ class Table:
         Args:
             data: The rows: anything with ``__arrow_c_stream__`` or ``__arrow_c_array__``, such as a
                 `pyarrow.Table`, a polars or pandas data frame or a DuckDB relation. A stream is read once.
+                The index of a pandas frame is a column if the table has one of its name; a range without a
+                name is left out.
             commit_info: Your own entries for the commit's provenance; ``operation``, ``txnId`` and the like
                 are deltaic's and are refused.
             max_attempts: How often to try when other writers keep winning.
@@ -450,8 +454,9 @@ class Table:
             row_level=row_level,
             upkeep=upkeep,
         )
-        rows = proved_data(data)
-        commit = self._rust.append(rows, options=options, known=self._refreshed())
+        proved_data(data)
+        known = self._refreshed()
+        commit = self._rust.append(with_index(data, known), options=options, known=known)
         return announced_commit(commit, stacklevel=3)
 
     def transaction(

@@ -14,6 +14,7 @@ from deltaic.capsule import ArrowArrayExportable, ArrowStreamExportable, proved_
 from deltaic.commit import Commit, announced
 from deltaic.exceptions import CommitConflict, CommitUnknown, DeltaicError, InternalError
 from deltaic.given_files import files_to_json
+from deltaic.pandas_index import with_index
 from deltaic.scan import Scan
 from deltaic.snapshot import Snapshot
 from deltaic.translate import Predicate, to_sql
@@ -41,7 +42,7 @@ class Transaction:
     >>> commit = table.append(orders)
     >>> with table.transaction() as tx:
     ...     unpaid = tx.read("NOT paid").to_arrow()
-    ...     tx.remove(tx.files().to_arrow()["path"].to_pylist())
+    ...     tx.remove(tx.files())
     ...     tx.append(unpaid)
     1
     >>> tx.committed.version, table.snapshot().num_rows
@@ -132,7 +133,7 @@ class Transaction:
             StorageError: The store cannot be written.
         """
         self._ensure_open()
-        return self._rust.append(proved_data(data))
+        return self._rust.append(with_index(proved_data(data), self._rust.snapshot))
 
     def add(self, files: ArrowStreamExportable | Iterable[Mapping[str, object]]) -> None:
         """Stages data files that another engine has written into the table's place, Spark's executors say.
@@ -199,11 +200,11 @@ class Transaction:
         self._rust.alter(told, types)
         warn_of_unheeded(properties_set(changes), stacklevel=3)
 
-    def remove(self, paths: Iterable[str], *, data_change: bool = True) -> None:
+    def remove(self, paths: Iterable[str] | ArrowTable, *, data_change: bool = True) -> None:
         """Stages that live files go, with all of their rows.
 
         Args:
-            paths: As the log has them: the column ``path`` of `files`.
+            paths: As the log has them: a list, an Arrow column, or what `files` returns.
             data_change: False where the same rows stand in files that are added without a change of data: the
                 table's rows stay then, and no change feed tells of them. The commit fails with a
                 ``ConstraintViolation`` where not as many rows come as go.
@@ -215,7 +216,10 @@ class Transaction:
         self._ensure_open()
         if isinstance(paths, str):
             raise TypeError(f"paths is a list of paths: write remove([{paths!r}])")
-        listed = names("paths", paths, what="paths")
+        if isinstance(paths, ArrowTable):
+            paths = paths.to_arrow()["path"]
+        to_pylist = getattr(paths, "to_pylist", None)  # of an Arrow column
+        listed = names("paths", paths if to_pylist is None else to_pylist(), what="paths")
         self._rust.remove(listed, data_change=flag("data_change", data_change))
 
     def delete_rows(self, rows: Mapping[str, Iterable[int]]) -> int:

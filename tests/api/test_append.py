@@ -181,11 +181,56 @@ def test_integers_that_fit_are_taken_and_others_are_not_cut(root: Path) -> None:
     assert rows_of(table) == [{"id": 7}]
 
 
-@pytest.mark.parametrize("data", [[{"id": 1}], {"id": [1]}, None, "rows"])
-def test_plain_python_is_refused_with_the_way_out(root: Path, data: object) -> None:
+@pytest.mark.parametrize(
+    ("data", "remedy"),
+    [
+        ([{"id": 1}], r"use pyarrow\.Table\.from_pylist\(rows\)"),
+        (pl.DataFrame({"id": [1]}).lazy(), r"call \.collect\(\) first"),
+        ({"id": [1]}, r"use pyarrow\.table\("),
+        ("rows.parquet", r"read the file first"),
+        (Path("rows.parquet"), r"read the file first"),
+        (None, r"use pyarrow\.table\("),
+    ],
+)
+def test_what_is_not_arrow_is_refused_with_the_remedy(root: Path, data: Any, remedy: str) -> None:
     table = deltaic.Table.create(root, SCHEMA)
-    with pytest.raises(TypeError, match=r"pyarrow\.table"):
-        table.append(data)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=remedy):
+        table.append(data)
+    with table.transaction() as tx, pytest.raises(TypeError, match=remedy):
+        tx.append(data)
+
+
+@pytest.mark.parametrize(
+    ("kind", "data", "message", "hint"),
+    [
+        (pa.int64(), pa.array(["a"]), "id is long in the table and string in the data", "cast the column"),
+        (
+            pa.timestamp("us", "UTC"),
+            pa.array([0], pa.timestamp("ns")),
+            "id is timestamp in the table and timestamp_ntz in the data",
+            r"timestamps need a time zone: use .dt.tz_localize\('UTC'\), or a timestamp_ntz column",
+        ),
+        (
+            pa.timestamp("us"),
+            pa.array([0], pa.timestamp("us", "UTC")),
+            "id is timestamp_ntz in the table and timestamp in the data",
+            r"remove the time zone: use .dt.tz_localize\(None\)",
+        ),
+        (
+            pa.date32(),
+            pa.array([0], pa.timestamp("ns")),
+            "id is date in the table and timestamp_ntz in the data",
+            r"use .dt.date",
+        ),
+        (pa.int64(), pa.array([1], pa.uint64()), "id is long in the table and UInt64 in the data", "cast"),
+    ],
+)
+def test_a_type_that_does_not_fit_is_named_as_delta_names_it(
+    root: Path, kind: pa.DataType, data: pa.Array, message: str, hint: str
+) -> None:
+    table = deltaic.Table.create(root, pa.schema([("id", kind)]))
+    with pytest.raises(deltaic.SchemaMismatch, match=f"{message}(?s:.*){hint}"):
+        table.append(pa.table({"id": data}))
 
 
 def test_wrong_options_are_refused(root: Path) -> None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
+import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -152,9 +154,22 @@ def test_a_wrong_argument_is_named_and_nothing_is_written(
     assert not root.exists()
 
 
-def test_what_is_no_schema_is_refused(root: Path) -> None:
-    with pytest.raises(TypeError, match="__arrow_c_schema__"):
-        deltaic.Table.create(root, {"id": "int"})  # type: ignore[arg-type]
+@pytest.mark.parametrize(
+    ("data", "remedy"),
+    [
+        ({"id": "int"}, "__arrow_c_schema__.* not dict$"),
+        (pa.table({"id": [1]}), "use data.schema"),
+        (pl.DataFrame({"id": [1]}), "use data.schema"),
+        (
+            pd.DataFrame({"id": [1]}),
+            r"use pyarrow.table\(data\).schema, .* df.reset_index",
+        ),
+    ],
+)
+def test_what_is_no_schema_is_refused(root: Path, data: Any, remedy: str) -> None:
+    with pytest.raises(TypeError, match=remedy):
+        deltaic.Table.create(root, data)
+    assert not root.exists()
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import nullcontext
 from datetime import timedelta
 from pathlib import Path
@@ -163,6 +164,26 @@ def test_another_run_of_an_application(root: Path) -> None:
         assert (tx.read_app("nightly"), tx.read_app("hourly")) == (3, None)
         tx.append(ROWS)
         deltaic.Table(root).append(ROWS, app_transaction=("nightly", 4))
+
+
+@pytest.mark.parametrize(
+    "of",
+    [
+        lambda files: files,
+        lambda files: files.to_arrow()["path"],
+        lambda files: files.to_arrow()["path"].combine_chunks(),
+        lambda files: files.to_polars()["path"],
+        lambda files: files.to_pandas()["path"],
+        lambda files: iter(files.to_arrow()["path"].to_pylist()),
+    ],
+)
+def test_files_are_removed_by_any_column_of_paths(root: Path, of: Callable[[Any], Any]) -> None:
+    table = deltaic.Table.create(root, ROWS.schema)
+    table.append(ROWS)
+    table.append(ROWS)
+    with table.transaction() as tx:
+        tx.remove(of(tx.files()))
+    assert table.snapshot().num_files == 0
 
 
 def test_what_cannot_be_removed(root: Path) -> None:

@@ -10,10 +10,11 @@ use arrow_array::{
 use arrow_buffer::NullBuffer;
 use arrow_schema::{ArrowError, DataType as ArrowType, Field, Schema, SchemaRef, TimeUnit};
 use deltaic_protocol::error::nearest;
-use deltaic_protocol::schema::{DataType, PrimitiveType, StructField, StructType};
+use deltaic_protocol::schema::{DataType, PrimitiveType, StructField, StructType, schema_from_arrow};
 use deltaic_protocol::{Error, ErrorKind, Result};
 
 use super::not_null::{counting_within, ensure_present, is_null};
+use super::pandas_index::{ensure_no_index_lost, is_index_without_name};
 use super::storable::without_void;
 
 /// A stream's schema, proved to fit a table's.
@@ -31,6 +32,7 @@ impl Incoming {
     /// converts without loss, and no column that must have values is missing. Else a `SchemaMismatch` that names
     /// the column.
     pub fn try_new(incoming: &Schema, table: &Arc<StructType>) -> Result<Self> {
+        ensure_no_index_lost(incoming, table)?;
         let mut sources = vec![None; table.fields.len()];
         for (index, field) in incoming.fields().iter().enumerate() {
             let target = table
@@ -46,6 +48,9 @@ impl Incoming {
             let Some((target, column)) = target.and_then(|target| Some((target, table.fields.get(target)?)))
             else {
                 let hint = match nearest(field.name(), table.names()) {
+                    _ if is_index_without_name(field.name()) => {
+                        "it is the index of a pandas frame: call df.reset_index(drop=True) first".to_owned()
+                    }
                     Some(near) => format!("did you mean {near}? Drop or rename the column"),
                     None => format!(
                         "drop it; the table's columns are: {}",
@@ -134,7 +139,10 @@ fn fits(from: &ArrowType, to: &DataType, path: &str) -> Result<()> {
     let misfit = |hint: &str| {
         Err(mismatch(
             path,
-            format!("the column {path} is {to} in the table and {from} in the data"),
+            format!(
+                "the column {path} is {to} in the table and {} in the data",
+                type_of_data(from)
+            ),
         )
         .hint(hint))
     };
@@ -202,13 +210,24 @@ fn fits(from: &ArrowType, to: &DataType, path: &str) -> Result<()> {
         },
         (from, DataType::Primitive(primitive)) if loses_nothing(from, *primitive) => Ok(()),
         (ArrowType::Timestamp(_, None), DataType::Primitive(PrimitiveType::Timestamp)) => {
-            misfit("give the times a zone: the table holds instants")
+            misfit("timestamps need a time zone: use .dt.tz_localize('UTC'), or a timestamp_ntz column")
         }
         (ArrowType::Timestamp(_, Some(_)), DataType::Primitive(PrimitiveType::TimestampNtz)) => {
-            misfit("take the zone off the times: the table holds wall-clock times")
+            misfit("remove the time zone: use .dt.tz_localize(None), or a timestamp column")
+        }
+        (ArrowType::Timestamp(..), DataType::Primitive(PrimitiveType::Date)) => {
+            misfit("convert the timestamps to dates: use .dt.date")
         }
         _ => misfit("cast the column to the table's type"),
     }
+}
+
+/// The type of a column of the data, by its name in Delta if it has one.
+fn type_of_data(arrow: &ArrowType) -> String {
+    let column = Schema::new(vec![Field::new("column", arrow.clone(), true)]);
+    let schema = schema_from_arrow(&column).ok();
+    let field = schema.as_ref().and_then(|schema| schema.fields.first());
+    field.map_or_else(|| arrow.to_string(), |field| field.data_type.to_string())
 }
 
 fn loses_nothing(from: &ArrowType, to: PrimitiveType) -> bool {

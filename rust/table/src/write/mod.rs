@@ -6,6 +6,7 @@ mod data_file;
 mod give_up;
 mod not_null;
 mod owner_process;
+mod pandas_index;
 mod partition;
 mod statistics;
 mod storable;

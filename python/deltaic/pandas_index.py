@@ -1,0 +1,71 @@
+"""The index of a pandas data frame as columns: pandas exports it to Arrow in part, and a range not at all."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from deltaic import _rust
+from deltaic.exceptions import SchemaMismatch
+
+__all__ = ["with_index"]
+
+
+def with_index(data: object, known: _rust.Snapshot) -> object:
+    """A pandas data frame with its index as columns of the table; any other data unchanged.
+
+    A range without a name, which each new frame has, is left out.
+
+    Args:
+        data: The rows.
+        known: The version whose columns count.
+
+    Raises:
+        SchemaMismatch: A level of the index is not a column of the table, or a column of the frame has the
+            same name and other values.
+
+    >>> import deltaic, pandas, pyarrow
+    >>> schema = pyarrow.schema([("id", pyarrow.int64()), ("n", pyarrow.int64())])
+    >>> table = deltaic.Table.create("visits", schema)
+    >>> commit = table.append(pandas.DataFrame({"n": [5, 6]}, index=pandas.RangeIndex(2, name="id")))
+    >>> table.snapshot().scan().to_arrow()["id"].to_pylist()
+    [0, 1]
+    """
+    # Data of pandas can only be here if pandas is imported.
+    pandas: Any = sys.modules.get("pandas")
+    if not isinstance(data, getattr(pandas, "DataFrame", ())):
+        return data
+    frame: Any = data
+    index = frame.index
+    columns = {name.lower() for name in known.schema.names}
+    names = [str(column) for column in frame.columns]
+    levels: dict[str, Any] = {}
+
+    def mismatch(column: str, what: str, hint: str) -> SchemaMismatch:
+        context = {"field": column, "table": known.uri, "version": known.version}
+        where = ", ".join(f"{key}: {value}" for key, value in context.items())
+        return SchemaMismatch(
+            f"{what} ({where})", context=context, hint=f"call df.reset_index(drop=True){hint}"
+        )
+
+    for number, name in enumerate(index.names):
+        # pyarrow's name for a level without one: a table made by pyarrow.Schema.from_pandas may have it.
+        column = f"__index_level_{number}__" if name is None else str(name)
+        level = index.get_level_values(number)
+        if column in names:
+            if not level.equals(pandas.Index(frame.iloc[:, names.index(column)])):
+                what = f"The index {column!r} has other values than the column of the same name"
+                raise mismatch(column, what, "")
+        elif column.lower() in columns:
+            levels[column] = level
+        elif name is not None:
+            what = f"The index {column!r} is not a column of the table"
+            raise mismatch(column, what, ", or name the index after a column: df.rename_axis(…)")
+        elif not isinstance(index, pandas.RangeIndex):
+            raise mismatch(column, "The index has no name, so it is not a column of the table", "")
+    if isinstance(index, pandas.RangeIndex) and not levels:
+        return data
+    flat = frame.reset_index(drop=True)
+    for column, level in levels.items():
+        flat[column] = level
+    return flat
