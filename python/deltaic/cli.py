@@ -179,7 +179,10 @@ def _storage_option(text: str) -> tuple[str, str]:
 
 
 def _count(text: str) -> int:
-    number = int(text)
+    try:
+        number = int(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"expected a number, not {text!r}") from None
     if number < 0:
         raise argparse.ArgumentTypeError(f"{number} is below 0")
     return number
@@ -187,9 +190,10 @@ def _count(text: str) -> int:
 
 def _version_or_time(text: str) -> int | str:
     try:
-        return _count(text)
+        int(text)
     except ValueError:
         return text  # Table.changes says what is wrong with a time
+    return _count(text)
 
 
 def _table(options: argparse.Namespace) -> deltaic.Table:

@@ -314,6 +314,24 @@ def test_help_and_version(capsys: pytest.CaptureFixture[str]) -> None:
         assert says in capsys.readouterr().out
 
 
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["head", "t", "-n", "many"], "argument -n/--limit: expected a number, not 'many'"),
+        (["history", "t", "--limit", "1.5"], "argument --limit: expected a number, not '1.5'"),
+        (["show", "t", "--version", "-3"], "argument --version: -3 is below 0"),
+        (["changes", "t", "--from", "-3"], "argument --from: -3 is below 0"),
+    ],
+)
+def test_what_is_no_count_is_named(
+    capsys: pytest.CaptureFixture[str], arguments: list[str], says: str
+) -> None:
+    with pytest.raises(SystemExit) as left:
+        main(arguments)
+    assert left.value.code == 2
+    assert says in capsys.readouterr().err
+
+
 @pytest.mark.usefixtures("numbers")
 def test_a_terminal_gets_a_drawn_table(
     root: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
