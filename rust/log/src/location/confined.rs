@@ -94,6 +94,14 @@ impl Folders {
             || self.really_are().iter().any(|folder| real.starts_with(folder))
     }
 
+    /// Whether a folder between one of them and a file is a symbolic link.
+    fn lead_over_a_link_to(&self, file: &FilePath) -> bool {
+        let is_named =
+            |folder: &FilePath| self.root == folder || self.allowed.iter().any(|one| one == folder);
+        let mut between = file.ancestors().skip(1).take_while(|folder| !is_named(folder));
+        between.any(is_link)
+    }
+
     fn ensure_held(&self, real: &FilePath) -> Result<()> {
         if self.hold(real) {
             Ok(())
@@ -138,8 +146,7 @@ impl Confined {
     fn ensure_readable(&self, path: &Path) -> Result<()> {
         let file = self.files.path_to_filesystem(path)?;
         let stands = standing(&file);
-        // Links further above are found when the file is open; these two are what there is in a log.
-        let is_linked = stands == Standing::Link || file.parent().is_some_and(is_link);
+        let is_linked = stands == Standing::Link || self.folders.lead_over_a_link_to(&file);
         let real = if is_linked { real_path(&file) } else { None };
         if let Some(real) = &real {
             self.folders.ensure_held(real)?;
