@@ -68,11 +68,12 @@ def strict() -> Iterator[StrictStore]:
 
 @pytest.fixture
 def place(tmp_path: Path) -> Iterator[Place]:
-    """A table of one row, and rows outside of it that are watched."""
+    """A table of one row, and a folder outside of it that is watched with all that is in it."""
     root, outside = tmp_path / "table", tmp_path / "outside"
     deltaic.Table.create(root, SCHEMA).append(pa.table({"id": [1]}))
     outside.mkdir()
     pq.write_table(pa.table({"id": [OUTSIDE]}), outside / "rows.parquet")
-    made = Place(root, outside, Watch(outside / "rows.parquet"))
+    made = Place(root, outside, Watch())
+    made.watch_all()
     yield made
     made.watch.close()

@@ -1,7 +1,7 @@
-"""A table, and beside it a folder that is none of its business.
+"""A table, and beside it a folder that a reader of the table must not open.
 
-The files outside are sound and hold rows of their own, so that whoever reads them is seen by what comes;
-and the kernel tells whether they were opened at all.
+The files outside are valid and hold rows of their own, so a reader that follows a path there returns them;
+and the kernel reports whether a file or folder outside was opened at all.
 """
 
 from __future__ import annotations
@@ -50,10 +50,15 @@ class Place:
         self.watch_all()
         return there
 
-    def watch_all(self) -> None:
-        """Watch what is outside now."""
+    def watch_all(self, *more: Path) -> None:
+        """Watch all files and folders that are outside now, and more of them."""
+        watched = [self.outside, *self.outside.rglob("*"), *more]
         self.watch.close()
-        self.watch = Watch(*[file for file in self.outside.rglob("*") if file.is_file()])
+        self.watch = Watch(*watched)
+
+    def watched(self) -> set[Path]:
+        """What is watched."""
+        return set(self.watch.names.values())
 
     def read(self, **options: object) -> list[int]:
         """The rows."""
@@ -61,9 +66,9 @@ class Place:
         return sorted(scan.to_arrow()["id"].to_pylist())
 
 
-def add(path: str) -> dict[str, object]:
+def add(path: str, size: int = 1) -> dict[str, object]:
     return {
-        "add": {"path": path, "size": 1, "partitionValues": {}, "modificationTime": 1, "dataChange": True}
+        "add": {"path": path, "size": size, "partitionValues": {}, "modificationTime": 1, "dataChange": True}
     }
 
 
