@@ -1,21 +1,105 @@
-"""A writer is killed at random moments of an append: the table opens, and what was acknowledged is there."""
+"""A writer is killed at each step of an append, and at random moments: what was acknowledged is there."""
 
 from __future__ import annotations
 
+import json
 import random
+import signal
 import time
 from collections import Counter
 from pathlib import Path
 
 import pyarrow as pa
+import pytest
 
 import deltaic
 
 from .appender import SCHEMA
+from .preload import compiled
 from .writers import Writer, asked_for, commits_on_disk, on_disk, rows_of_commit
 
 KILLS = asked_for("RACE_KILLS", 50)
 WARM_UP = 5
+SOURCE = Path(__file__).with_name("killed_at_step.c")
+
+# After each step of an append: what there is of the staged commit, and whether the commit has landed.
+STEPS: dict[str, tuple[str, bool]] = {
+    "data file created": ("nothing", False),
+    "data file half written": ("nothing", False),
+    "data file written": ("nothing", False),
+    "data file synced": ("nothing", False),
+    "data file named": ("nothing", False),
+    "staged commit created": ("no byte", False),
+    "staged commit half written": ("a part", False),
+    "staged commit written": ("all", False),
+    "staged commit synced": ("all", False),
+    "commit named": ("all", True),
+    "staged commit removed": ("nothing", True),
+    "log folder synced": ("nothing", True),
+    "checksum created": ("nothing", True),
+    "checksum half written": ("nothing", True),
+    "checksum written": ("nothing", True),
+    "checksum synced": ("nothing", True),
+    "checksum named": ("nothing", True),
+    "checksum removed": ("nothing", True),
+}
+
+
+@pytest.fixture(scope="module")
+def preloaded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The library that records each step, and kills at one of them."""
+    return compiled(SOURCE, tmp_path_factory.mktemp("steps"))
+
+
+def staged(root: Path) -> str:
+    """What there is of a staged commit."""
+    files = list((root / "_delta_log").glob(".*.tmp"))
+    if not files:
+        return "nothing"
+    [file] = files
+    text = file.read_text()
+    try:
+        actions = [json.loads(line) for line in text.splitlines()]
+    except json.JSONDecodeError:
+        return "a part"
+    return "all" if any("add" in action for action in actions) else "no byte" if not text else "a part"
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_a_writer_that_is_killed_after_a_step(tmp_path: Path, preloaded: Path, step: str) -> None:
+    root, last = tmp_path / "t", tmp_path / "step"
+    deltaic.Table.create(root, SCHEMA)
+    # The process ends in its second append; each syncs the log folder for its commit and for its checksum.
+    number = 3 if step == "log folder synced" else 2
+    environment = {
+        "LD_PRELOAD": str(preloaded),
+        "STEP_FILE": str(last),
+        "KILL_AT": step,
+        "KILL_NUMBER": str(number),
+    }
+    writer = Writer(root, 0, 3, environment=environment)
+    writer.wait_until_ready()
+    writer.go()
+    told = writer.acknowledged()
+    assert writer.process.returncode == -signal.SIGKILL
+    assert last.read_text().strip() == step
+    assert told == {1: (0, 0)}
+
+    left, landed = STEPS[step]
+    assert staged(root) == left
+    assert commits_on_disk(root) == list(range(3 if landed else 2))
+    table = deltaic.Table(root)
+    assert table.check(deep=True).is_healthy
+    assert numbers(table) == ([0, 1] if landed else [0])
+    # What was left behind is in nobody's way.
+    commit = table.append(pa.table({"writer": [0], "number": [9]}, SCHEMA))
+    assert commit.version == (3 if landed else 2)
+    assert not commit.warnings
+    assert numbers(deltaic.Table(root)) == ([0, 1, 9] if landed else [0, 9])
+
+
+def numbers(table: deltaic.Table) -> list[int]:
+    return sorted(table.snapshot().scan().to_arrow()["number"].to_pylist())
 
 
 def seconds_of_an_append(root: Path) -> float:
@@ -26,21 +110,27 @@ def seconds_of_an_append(root: Path) -> float:
     return (time.perf_counter() - start) / WARM_UP
 
 
-def test_a_killed_writer_loses_nothing_that_it_acknowledged(tmp_path: Path) -> None:
-    root = tmp_path / "t"
+def test_a_killed_writer_loses_nothing_that_it_acknowledged(tmp_path: Path, preloaded: Path) -> None:
+    root, last = tmp_path / "t", tmp_path / "step"
+    environment = {"LD_PRELOAD": str(preloaded), "STEP_FILE": str(last)}
+    ended_after: Counter[str] = Counter()
     deltaic.Table.create(root, SCHEMA)
     append = seconds_of_an_append(root)
     acknowledged: dict[int, tuple[int, int]] = {}
     unacknowledged = 0
     moments = random.Random(20261121)
     for number in range(KILLS):
-        writer = Writer(root, number, -1)
+        last.unlink(missing_ok=True)
+        writer = Writer(root, number, -1, environment=environment)
         writer.wait_until_ready()
         writer.go()
-        # The first append of a process is slower: every second writer is killed around that one.
+        # Every second writer is killed around its first append, which is slower, and begins later.
         behind = 0 if number % 2 else moments.randrange(1, 4)
-        told = writer.killed_behind(behind, moments.uniform(0, (2 if behind else 6) * append))
+        while not last.exists():
+            time.sleep(0.001)
+        told = writer.killed_behind(behind, moments.uniform(0, 2 * append))
         assert len(told) >= behind
+        ended_after[last.read_text().strip()] += 1
         assert not set(told) & set(acknowledged)
         acknowledged |= told
 
@@ -71,3 +161,4 @@ def test_a_killed_writer_loses_nothing_that_it_acknowledged(tmp_path: Path) -> N
         path.name for path in (root / "_delta_log").iterdir() if path.suffix == ".tmp" or "#" in path.name
     ]
     print(f"{len(acknowledged)} acknowledged, {unacknowledged} landed without a word, left over: {leftovers}")
+    print("killed after:", ", ".join(f"{step} {count}x" for step, count in ended_after.most_common()))

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -12,6 +9,7 @@ import pytest
 import deltaic
 
 from .appender import SCHEMA
+from .preload import compiled
 from .writers import landed_once, on_disk, race
 
 SOURCE = Path(__file__).with_name("unheard_link.c")
@@ -21,13 +19,7 @@ WRITERS, COMMITS = 8, 8
 @pytest.fixture(scope="module")
 def preloaded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The library that stands before the C library's own link."""
-    compiler = shutil.which("cc")
-    if compiler is None or not sys.platform.startswith("linux"):
-        pytest.skip("a C compiler (cc) on Linux is needed to put something before the file system")
-    library = tmp_path_factory.mktemp("unheard") / "unheard_link.so"
-    command = [compiler, "-shared", "-fPIC", "-O1", "-o", str(library), str(SOURCE), "-ldl"]
-    subprocess.run(command, check=True)
-    return library
+    return compiled(SOURCE, tmp_path_factory.mktemp("unheard"))
 
 
 def test_a_link_that_is_made_unheard_is_one_commit(tmp_path: Path, preloaded: Path) -> None:

@@ -1,0 +1,21 @@
+"""Compiles a library to preload before the C library: it sees and changes what a process does to the disk."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+
+def compiled(source: Path, folder: Path) -> Path:
+    """The library of a C source, in a folder; skips where there is no compiler or no such preloading."""
+    compiler = shutil.which("cc")
+    if compiler is None or not sys.platform.startswith("linux"):
+        pytest.skip("a C compiler (cc) on Linux is needed to put something before the file system")
+    library = folder / f"{source.stem}.so"
+    command = [compiler, "-shared", "-fPIC", "-O1", "-o", str(library), str(source), "-ldl"]
+    subprocess.run(command, check=True)
+    return library
