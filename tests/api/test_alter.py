@@ -126,7 +126,11 @@ def test_nulls_and_defaults(root: Path) -> None:
 
 
 def test_constraints_are_proved_by_the_rows(root: Path) -> None:
-    """protocol: check-constraints.1, check-constraints.3, check-constraints.5, check-constraints.10."""
+    """The rows that are there are checked before the commit.
+
+    protocol: check-constraints.1, check-constraints.3, check-constraints.5, check-constraints.9,
+    protocol: check-constraints.10
+    """
     table = made(root)
     table.append(pa.table({"id": [1, 2, None, -3], "s": [None] * 4}, SCHEMA))
     for expression, rows in [("id > 0", 2), ("id IS NULL OR id > 0", 1)]:

@@ -205,7 +205,7 @@ def test_what_cannot_be_removed(root: Path) -> None:
 
 
 def test_no_row_goes_from_an_append_only_table(root: Path) -> None:
-    """protocol: append-only-tables.3."""
+    """protocol: append-only-tables.3, supported-features.5."""
     table = deltaic.Table.create(root, ROWS.schema, properties={"delta.appendOnly": "true"})
     table.append(ROWS)
     with table.transaction() as tx:

@@ -178,7 +178,6 @@ def test_one_that_is_none(tmp_path: Path, body: bytes) -> None:
 
 @needs_golden
 def test_one_of_another_version_is_not_the_version_s(tmp_path: Path) -> None:
-    """protocol: version-checksum-file.1."""
     root = copy_of_the_log(f"{FRESH}/version_checksum", tmp_path / "t")
     log = root / "_delta_log"
     said = dated(opened(root))

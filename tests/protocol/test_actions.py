@@ -50,8 +50,8 @@ BROKEN = [
 @pytest.mark.parametrize(("kind", "name", "how"), BROKEN)
 def test_a_required_field_is_required(tmp_path: Path, kind: str, name: str, how: str) -> None:
     # protocol: change-metadata.2, change-metadata.4, change-metadata.5, change-metadata.6,
-    # change-metadata.7, add-file-and-remove-file.5, add-file-and-remove-file.8,
-    # add-file-and-remove-file.9, add-file-and-remove-file.12, transaction-identifiers.2,
+    # change-metadata.7, add-file-and-remove-file.6, add-file-and-remove-file.8,
+    # add-file-and-remove-file.9, add-file-and-remove-file.13, transaction-identifiers.2,
     # transaction-identifiers.3, protocol-evolution.7, protocol-evolution.8
     whole, _ = REQUIRED[kind]
     body = {key: value for key, value in whole[kind].items() if key != name or how != "absent"}
@@ -167,6 +167,7 @@ def test_a_removed_path_is_a_uri_as_well(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("spelling", ["file:{}", "file://{}", "file:///{}", "{}"])
 def test_all_spellings_of_an_absolute_path_are_one_file(tmp_path: Path, spelling: str) -> None:
+    """protocol: add-file-and-remove-file.5, add-file-and-remove-file.12."""
     table = HandmadeTable(tmp_path / "t")
     table.create(add("/some/where/a.parquet"), add("b.parquet"))
     path = "some/where/a.parquet" if spelling == "file:///{}" else "/some/where/a.parquet"
@@ -177,6 +178,7 @@ def test_all_spellings_of_an_absolute_path_are_one_file(tmp_path: Path, spelling
 
 
 def test_an_absolute_path_under_the_root_is_read(tmp_path: Path) -> None:
+    """protocol: add-file-and-remove-file.5."""
     table = HandmadeTable(tmp_path / "t")
     plain = table.data("a.parquet", ids(1))
     uri = table.data("b.parquet", ids(2))

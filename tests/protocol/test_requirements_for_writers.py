@@ -35,7 +35,7 @@ CHECK = {"delta.constraints.big": "id > 3"}
 
 @pytest.mark.parametrize("needs", [protocol(1, 2), protocol(1, 7, None, ["appendOnly"])], ids=["2", "7"])
 def test_an_append_only_table_is_appended_to_and_nothing_is_removed(tmp_path: Path, needs: Action) -> None:
-    """protocol: append-only-tables.1, append-only-tables.2, append-only-tables.3, supported-features.5."""
+    """protocol: append-only-tables.1, append-only-tables.2."""
     table = HandmadeTable(tmp_path / "t")
     table.commit(needs, metadata(configuration={"delta.appendOnly": "true"}), table.data("a.parquet", ids(1)))
     deltaic.Table(table.root).append(ids(2))

@@ -55,7 +55,8 @@ async fn paths(snapshot: &Snapshot) -> Result<Vec<String>> {
     Ok(paths)
 }
 
-/// protocol: catalog:reading-catalog-managed-tables.2, catalog:reader-requirements-for-catalog-managed-tables.3,
+/// protocol: catalog:reading-catalog-managed-tables.2, catalog:reader-requirements-for-catalog-managed-tables.2,
+/// catalog:reader-requirements-for-catalog-managed-tables.3,
 /// catalog:terminology-delta-client.3,
 /// catalog:getting-ratified-commits-from-the-catalog.1
 #[tokio::test]

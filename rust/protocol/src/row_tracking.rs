@@ -158,6 +158,7 @@ fn corrupt(field: &'static str, message: String) -> Error {
 mod tests {
     use super::*;
     use crate::samples::{metadata, protocol};
+    use crate::schema::{PrimitiveType, StructField};
 
     const ENABLED: [(&str, &str); 3] = [
         ("delta.enableRowTracking", "true"),
@@ -170,6 +171,36 @@ mod tests {
             domain: DOMAIN.to_owned(),
             configuration: configuration.to_owned(),
             removed: false,
+        }
+    }
+
+    /// protocol: writer-requirements-for-row-tracking.16
+    #[test]
+    fn physical_names_are_taken_while_columns_are_mapped() {
+        let mut field = StructField::new("a", PrimitiveType::Long.into(), true);
+        let physical = serde_json::json!("col-1");
+        field
+            .metadata
+            .insert("delta.columnMapping.physicalName".to_owned(), physical);
+        let schema = StructType { fields: vec![field] };
+        for (row_id, row_commit_version, mode, is_free) in [
+            ("col-1", "v", ColumnMappingMode::Name, false),
+            ("i", "col-1", ColumnMappingMode::Name, false),
+            ("i", "col-1", ColumnMappingMode::Id, false),
+            ("i", "a", ColumnMappingMode::Name, false),
+            ("i", "v", ColumnMappingMode::Name, true),
+            ("col-1", "v", ColumnMappingMode::None, true),
+        ] {
+            let columns = MaterializedColumns {
+                row_id: row_id.to_owned(),
+                row_commit_version: row_commit_version.to_owned(),
+            };
+            let checked = columns.validate(&schema, mode);
+            assert_eq!(
+                checked.is_ok(),
+                is_free,
+                "{row_id}, {row_commit_version}, {mode:?}"
+            );
         }
     }
 

@@ -3,6 +3,7 @@
 use deltaic_log::checkpoint::{CheckpointOptions, write_checkpoint};
 use deltaic_protocol::Result;
 use deltaic_protocol::log_path::CheckpointFormat;
+use deltaic_testkit::checkpoint_reader::columns_of;
 use deltaic_testkit::checkpoint_writer::{CheckpointForm, Layout};
 use deltaic_testkit::table_builder::{TableBuilder, add, remove};
 use deltaic_testkit::upkeep::{LastCommit, Upkeep};
@@ -112,5 +113,26 @@ async fn what_stands_in_a_large_row_group_is_kept_and_nothing_else() -> Result<(
     expected.sort();
     assert_eq!(names(&actions(&table, &written, "add").await?, "path"), expected);
     assert_eq!(actions(&table, &written, "remove").await?.len(), gone.len());
+    Ok(())
+}
+
+/// Neither as actions nor as columns, by either spec.
+///
+/// protocol: checkpoints.12
+#[tokio::test]
+async fn provenance_and_change_data_are_left_out() -> Result<()> {
+    let cdc =
+        json!({"cdc": {"path": "_change_data/c", "partitionValues": {}, "size": 1, "dataChange": false}});
+    let info = json!({"commitInfo": {"operation": "UPDATE", "timestamp": 1}});
+    for first in [first(one_column(), &[], json!({}), &[]), v2(&json!({}))] {
+        let table = TableBuilder::of(&[first, vec![info.clone(), cdc.clone(), add("f", None)]]).await?;
+        let written = write_checkpoint(&table.open().await?, &CheckpointOptions::default()).await?;
+        assert_eq!(actions(&table, &written, "add").await?.len(), 1);
+        for relative in std::iter::once(&written.path).chain(&written.sidecars) {
+            let columns = columns_of(&table.read(relative).await?)?;
+            let left_out = |column: &&String| column.starts_with("commitInfo") || column.starts_with("cdc");
+            assert_eq!(columns.iter().find(left_out), None, "{relative}");
+        }
+    }
     Ok(())
 }

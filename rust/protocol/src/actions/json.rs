@@ -155,7 +155,6 @@ mod tests {
 
     const ADD: &str = r#"{"add":{"path":"a%20b","partitionValues":{"p":null,"q":"x"},"size":1,"modificationTime":2,"dataChange":true,"stats":"{\"numRecords\":1}","new":[1]}}"#;
 
-    /// protocol: add-file-and-remove-file.1
     #[test]
     fn an_add_is_read_and_unknown_fields_are_ignored() -> Result<()> {
         let ActionLine::Add(add) = parse_line(ADD.as_bytes())? else {

@@ -16,7 +16,7 @@ fn unset(name: &str) -> TableChange {
 
 /// protocol: row-tracking.3, row-tracking.4, row-tracking.5, row-tracking.6, row-ids.4, row-ids.5,
 /// writer-requirements-for-row-tracking.13, writer-requirements-for-row-tracking.14,
-/// writer-requirements-for-row-tracking.15, writer-requirements-for-row-tracking.16
+/// writer-requirements-for-row-tracking.15
 #[test]
 fn row_tracking_names_its_columns_once_and_asks_for_row_ids() -> Result<()> {
     let on = set(&[("delta.enableRowTracking", "true")]);
@@ -117,7 +117,7 @@ fn in_commit_timestamps_tell_since_when() -> Result<()> {
     Ok(())
 }
 
-/// protocol: check-constraints.9, writer-requirements-for-clustered-table.4, beyond:type-widening.7
+/// protocol: writer-requirements-for-clustered-table.4, beyond:type-widening.7
 #[test]
 fn a_change_tells_what_it_asks_of_files() -> Result<()> {
     let mut start = plain();

@@ -85,7 +85,7 @@ fn sample(property: &Property) -> (&'static str, &'static [(&'static str, &'stat
     }
 }
 
-/// protocol: change-metadata.8, supported-features.5, writer-requirements-for-column-mapping.2
+/// protocol: change-metadata.8, writer-requirements-for-column-mapping.2
 #[test]
 fn every_documented_property_is_set_and_unset_or_refused_with_a_reason() -> Result<()> {
     for property in PROPERTIES {
