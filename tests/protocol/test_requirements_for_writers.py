@@ -1,5 +1,8 @@
 """Headings under *Requirements for Writers*: append-only tables, constraints, entries that stay."""
 
+# A transaction raises at the end of its block.
+# ruff: noqa: PT012
+
 from __future__ import annotations
 
 import json
@@ -43,61 +46,59 @@ def test_an_append_only_table_is_appended_to_and_nothing_is_removed(tmp_path: Pa
     assert sorted(deltaic.Table(table.root).snapshot().scan().to_arrow()["id"].to_pylist()) == [1, 2]
 
 
-@pytest.mark.parametrize(
-    ("needs", "meta", "feature"),
-    [
-        pytest.param(
-            protocol(1, 2),
-            metadata(schema(field("id", **{"delta.invariants": INVARIANT}))),
-            "invariants",
-            id="an invariant, writer version 2",
-        ),
-        pytest.param(
-            protocol(1, 7, None, ["invariants"]),
-            metadata(schema(field("id", **{"delta.invariants": INVARIANT}))),
-            "invariants",
-            id="an invariant, writer version 7",
-        ),
-        pytest.param(protocol(1, 3), metadata(configuration=CHECK), "checkConstraints", id="a constraint, 3"),
-        pytest.param(
-            protocol(1, 7, None, ["checkConstraints"]),
-            metadata(configuration=CHECK),
-            "checkConstraints",
-            id="a constraint, 7",
-        ),
-        pytest.param(
-            protocol(1, 7, None, ["allowColumnDefaults"]),
-            metadata(schema(field("id"), field("d", CURRENT_DEFAULT="7"))),
-            "allowColumnDefaults",
-            id="a default",
-        ),
-        pytest.param(
-            protocol(1, 4),
-            metadata(schema(field("id"), field("g", **{"delta.generationExpression": "id + 1"}))),
-            "generatedColumns",
-            id="a generated column",
-        ),
-        pytest.param(
-            protocol(1, 6),
-            metadata(
-                schema(field("id"), field("n", **{"delta.identity.start": 1, "delta.identity.step": 1}))
-            ),
-            "identityColumns",
-            id="an identity column",
-        ),
-        pytest.param(
-            protocol(2, 5),
-            metadata(
-                schema(
-                    field("id", **{"delta.columnMapping.id": 1, "delta.columnMapping.physicalName": "col-1"})
-                ),
-                configuration={"delta.columnMapping.mode": "name", "delta.columnMapping.maxColumnId": "1"},
-            ),
-            "columnMapping",
-            id="a mapped column",
-        ),
-    ],
+RULES = [
+    pytest.param(
+        protocol(1, 2),
+        metadata(schema(field("id", **{"delta.invariants": INVARIANT}))),
+        "invariants",
+        id="an invariant, writer version 2",
+    ),
+    pytest.param(
+        protocol(1, 7, None, ["invariants"]),
+        metadata(schema(field("id", **{"delta.invariants": INVARIANT}))),
+        "invariants",
+        id="an invariant, writer version 7",
+    ),
+    pytest.param(protocol(1, 3), metadata(configuration=CHECK), "checkConstraints", id="a constraint, 3"),
+    pytest.param(
+        protocol(1, 7, None, ["checkConstraints"]),
+        metadata(configuration=CHECK),
+        "checkConstraints",
+        id="a constraint, 7",
+    ),
+    pytest.param(
+        protocol(1, 7, None, ["allowColumnDefaults"]),
+        metadata(schema(field("id"), field("d", CURRENT_DEFAULT="7"))),
+        "allowColumnDefaults",
+        id="a default",
+    ),
+    pytest.param(
+        protocol(1, 4),
+        metadata(schema(field("id"), field("g", **{"delta.generationExpression": "id + 1"}))),
+        "generatedColumns",
+        id="a generated column",
+    ),
+    pytest.param(
+        protocol(1, 6),
+        metadata(schema(field("id"), field("n", **{"delta.identity.start": 1, "delta.identity.step": 1}))),
+        "identityColumns",
+        id="an identity column",
+    ),
+]
+
+
+MAPPED = pytest.param(
+    protocol(2, 5),
+    metadata(
+        schema(field("id", **{"delta.columnMapping.id": 1, "delta.columnMapping.physicalName": "col-1"})),
+        configuration={"delta.columnMapping.mode": "name", "delta.columnMapping.maxColumnId": "1"},
+    ),
+    "columnMapping",
+    id="a mapped column",
 )
+
+
+@pytest.mark.parametrize(("needs", "meta", "feature"), [*RULES, MAPPED])
 def test_a_rule_that_is_not_evaluated_yet_lets_no_row_in(
     tmp_path: Path, needs: Action, meta: Action, feature: str
 ) -> None:
@@ -303,6 +304,53 @@ def test_row_ids_are_not_preserved_before_they_are_enabled(tmp_path: Path) -> No
         assert "delta.rowTracking.preserved" not in info.get("tags", {})
         found += [action["add"] for action in actions if "add" in action]
     assert [(one["baseRowId"], one["defaultRowCommitVersion"]) for one in found] == [(10, 1), (12, 2)]
+
+
+@pytest.mark.parametrize(("needs", "meta", "feature"), RULES)
+def test_removing_rows_evaluates_no_rule(tmp_path: Path, needs: Action, meta: Action, feature: str) -> None:
+    """A rule restricts the rows that are written: a file is removed without it, and no row is added beside.
+
+    protocol: check-constraints.4, column-invariants.4, supported-features.5
+    """
+    table = HandmadeTable(tmp_path / "t")
+    table.commit(needs, meta, table.data("a.parquet", ids(5)), table.data("b.parquet", ids(6)))
+    handle = deltaic.Table(table.root)
+    rows = pa.table({name: pa.array([1], pa.int64()) for name in handle.snapshot().schema.names})
+    with pytest.raises(deltaic.UnsupportedFeature) as caught, handle.transaction() as tx:
+        tx.remove(["a.parquet"])
+        tx.append(rows)
+    assert caught.value.context["feature"] == feature
+    with pytest.raises(deltaic.UnsupportedFeature), handle.transaction() as tx:
+        tx.remove(["a.parquet"], data_change=False)
+    assert handle.snapshot().version == 0
+    with handle.transaction() as tx:
+        tx.remove(["a.parquet"])
+    assert handle.snapshot().scan().to_arrow()["id"].to_pylist() == [6]
+    assert [action["remove"]["path"] for action in read_commit(table.root, 1) if "remove" in action] == [
+        "a.parquet"
+    ]
+
+
+def test_deletion_vectors_evaluate_no_rule(tmp_path: Path) -> None:
+    """protocol: check-constraints.4, column-invariants.4, writer-requirement-for-deletion-vectors.1."""
+    table = HandmadeTable(tmp_path / "t")
+    features = ["deletionVectors", "checkConstraints", "invariants"]
+    table.commit(
+        protocol(3, 7, ["deletionVectors"], features),
+        metadata(
+            schema(field("id", **{"delta.invariants": INVARIANT})),
+            configuration={**CHECK, "delta.enableDeletionVectors": "true"},
+        ),
+        table.data("a.parquet", ids(4, 5, 6), stats='{"numRecords":3}'),
+    )
+    handle = deltaic.Table(table.root)
+    with handle.transaction() as tx:
+        assert tx.delete_rows({"a.parquet": [1]}) == 1
+    assert handle.snapshot().scan().to_arrow()["id"].to_pylist() == [4, 6]
+    with pytest.raises(deltaic.UnsupportedFeature), handle.transaction() as tx:
+        tx.delete_rows({"a.parquet": [0]})
+        tx.append(ids(1))
+    assert handle.snapshot().version == 1
 
 
 @pytest.mark.parametrize("compat", [1, 2])

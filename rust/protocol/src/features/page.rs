@@ -12,17 +12,17 @@ pub fn features_page() -> String {
          What a table can ask of its readers and writers, and what deltaic does with a table that asks. This page is made \
          from the table that the checks themselves use. A feature that is not here is refused by its name.\n\n\
          *open* is what the log alone tells: metadata, schema, properties, files, statistics, history. *read* and *append* are \
-         about rows.\n\n\
+         about rows. *remove* is removing files, or rows by deletion vectors, without adding rows.\n\n\
          *while inactive*: nothing is asked as long as the table does not use the feature, and such a table is taken.\n\n\
          *with a log tail*: the table's catalog must say which commits are the newest; a path alone does not open it.\n\n\
-         | feature | binds | implied by | open | read | append | needs | excludes | also named |\n\
-         |---|---|---|---|---|---|---|---|---|\n",
+         | feature | binds | implied by | open | read | append | remove | needs | excludes | also named |\n\
+         |---|---|---|---|---|---|---|---|---|---|\n",
     );
     for feature in FEATURES {
         // Writing to a String cannot fail.
         let _ = writeln!(
             page,
-            "| `{}` | {} | {} | {} | {} | {} | {} | {} | {} |",
+            "| `{}` | {} | {} | {} | {} | {} | {} | {} | {} | {} |",
             feature.name,
             match feature.kind {
                 Kind::Writer => "writers",
@@ -32,6 +32,7 @@ pub fn features_page() -> String {
             word(feature.open),
             word(feature.read),
             word(feature.append),
+            word(feature.remove),
             list(feature.requires),
             list(feature.excludes),
             list(feature.aliases),

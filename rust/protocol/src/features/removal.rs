@@ -1,6 +1,6 @@
 //! The gates of those who take rows out of a table: whole files, or single rows by deletion vectors.
 
-use super::support::{ensure_appendable, supports_for_writers};
+use super::support::{ensure_removal_supported, supports_for_writers};
 use crate::actions::{Metadata, Protocol};
 use crate::properties::boolean;
 use crate::schema::StructType;
@@ -9,15 +9,17 @@ use crate::{Error, ErrorKind, Result};
 const APPEND_ONLY: &str = "delta.appendOnly";
 const ENABLE_VECTORS: &str = "delta.enableDeletionVectors";
 
-/// Proves that rows may be taken out of a table: that deltaic may write to it, and that it is not append-only.
+/// Verifies that files, or rows by deletion vectors, may be removed from a table: its features allow it, and it is not
+/// append-only. An operation that also adds rows must check [`ensure_appendable`](super::ensure_appendable) too.
 ///
 /// Protocol: *Append-only Tables*.
 ///
 /// # Errors
 ///
-/// `ConstraintViolation` where the table is append-only; else as [`ensure_appendable`].
+/// `ConstraintViolation` if the table is append-only; `UnsupportedFeature` names a feature that deltaic does not
+/// implement and whose requirements concern removals.
 pub fn ensure_removable(protocol: &Protocol, metadata: &Metadata, schema: &StructType) -> Result<()> {
-    ensure_appendable(protocol, metadata, schema)?;
+    ensure_removal_supported(protocol, metadata, schema)?;
     if !boolean(metadata, APPEND_ONLY)? {
         return Ok(());
     }

@@ -147,6 +147,28 @@ pub fn ensure_appendable(protocol: &Protocol, metadata: &Metadata, schema: &Stru
     refuse(&refused, "append to")
 }
 
+/// Verifies that the writer features of the table allow deltaic to remove rows without adding any. Constraints and
+/// generated values restrict the rows that are written, so an active one does not have to be evaluated.
+///
+/// Protocol: *Writer Version Requirements*, *CHECK Constraints*, *Column Invariants*, *Generated Columns*.
+pub(super) fn ensure_removal_supported(
+    protocol: &Protocol,
+    metadata: &Metadata,
+    schema: &StructType,
+) -> Result<()> {
+    ensure_readable(protocol, metadata, schema)?;
+    let mut refused = binding_writers(protocol)?;
+    refused.retain(|name| {
+        !allows(
+            feature(name).map(|feature| feature.remove),
+            name,
+            metadata,
+            schema,
+        )
+    });
+    refuse(&refused, "remove rows from")
+}
+
 /// Proves that deltaic writes a checkpoint of a table of this protocol and metadata rightly: that it knows everything
 /// that may stand in one.
 ///

@@ -48,6 +48,8 @@ pub struct Feature {
     pub read: Support,
     /// What we can do when appending.
     pub append: Support,
+    /// What we can do when removing files, or rows by deletion vectors, without adding rows.
+    pub remove: Support,
     /// Whether we can write down the table's state as a checkpoint.
     pub checkpoint: Support,
     /// What we can do when changing the table's protocol, metadata and domains.
@@ -68,9 +70,19 @@ const fn writer(name: &'static str, legacy_writer: i32, append: Support) -> Feat
         open: Support::Full,
         read: Support::Full,
         append,
+        remove: append,
         checkpoint: Support::Full,
         change: Support::Full,
         active: always,
+    }
+}
+
+/// A feature that restricts the rows that are written: constraints, defaults, generated values. Rows may be removed
+/// without evaluating it.
+const fn row_rule(name: &'static str, legacy_writer: i32) -> Feature {
+    Feature {
+        remove: Support::Full,
+        ..writer(name, legacy_writer, Support::WhileInactive)
     }
 }
 
@@ -86,6 +98,7 @@ const fn both(name: &'static str, read: Support, append: Support) -> Feature {
         open: Support::Full,
         read,
         append,
+        remove: append,
         checkpoint: Support::Full,
         change: Support::Full,
         active: always,
@@ -101,14 +114,14 @@ const NONE: Support = Support::None;
 #[rustfmt::skip] // a table: one row a line
 pub static FEATURES: &[Feature] = &[
     Feature { property: Some("delta.appendOnly"), ..writer("appendOnly", 2, FULL) },
-    Feature { active: has_invariants, ..writer("invariants", 2, WHILE_INACTIVE) },
-    Feature { active: has_constraints, ..writer("checkConstraints", 3, WHILE_INACTIVE) },
+    Feature { active: has_invariants, ..row_rule("invariants", 2) },
+    Feature { active: has_constraints, ..row_rule("checkConstraints", 3) },
     // Appended rows need no change data files: a version without them is its own change feed.
     Feature { property: Some("delta.enableChangeDataFeed"), ..writer("changeDataFeed", 4, FULL) },
-    Feature { active: has_generated_columns, ..writer("generatedColumns", 4, WHILE_INACTIVE) },
+    Feature { active: has_generated_columns, ..row_rule("generatedColumns", 4) },
     Feature { legacy: (2, 5), property: Some("delta.columnMapping.mode"), active: maps_columns, ..both("columnMapping", FULL, WHILE_INACTIVE) },
-    Feature { active: has_identity_columns, ..writer("identityColumns", 6, WHILE_INACTIVE) },
-    Feature { active: has_default_columns, ..writer("allowColumnDefaults", 0, WHILE_INACTIVE) },
+    Feature { active: has_identity_columns, ..row_rule("identityColumns", 6) },
+    Feature { active: has_default_columns, ..row_rule("allowColumnDefaults", 0) },
     Feature { property: Some("delta.enableDeletionVectors"), ..both("deletionVectors", FULL, FULL) },
     // Row ids are handed out from the moment the feature is supported, enabled or not.
     Feature { property: Some("delta.enableRowTracking"), requires: &["domainMetadata"], ..writer("rowTracking", 0, FULL) },

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::{
     FEATURES, LogTail, Support, ensure_appendable, ensure_changeable, ensure_checkpointable, ensure_openable,
-    ensure_readable,
+    ensure_readable, ensure_removable,
 };
 use crate::actions::{Metadata, Protocol};
 use crate::samples::{self, protocol};
@@ -291,6 +291,49 @@ fn an_append_needs_every_active_writer_feature() -> Result<()> {
         refused(ensure_appendable(&protocol(1, 3, &[]), &constrained, &schema)).as_deref(),
         Some("checkConstraints")
     );
+    Ok(())
+}
+
+/// Constraints, invariants and generated values restrict the rows that are written: removing rows does not evaluate them.
+///
+/// protocol: check-constraints.4, column-invariants.4, table-features.5, supported-features.1
+#[test]
+fn a_removal_needs_no_rule_of_rows_and_every_other_feature() -> Result<()> {
+    let (plain, schema) = metadata(PLAIN, &[])?;
+    let ruled = PLAIN.replace(
+        r#""metadata":{}"#,
+        r#""metadata":{"delta.invariants":"{}","delta.generationExpression":"1","delta.identity.start":1,"CURRENT_DEFAULT":"1"}"#,
+    );
+    let (ruled, ruled_schema) = metadata(&ruled, &[("delta.constraints.positive", "a > 0")])?;
+    let rules = [
+        "invariants",
+        "checkConstraints",
+        "generatedColumns",
+        "identityColumns",
+        "allowColumnDefaults",
+    ];
+    for rule in rules {
+        let protocol = protocol(1, 7, &[rule]);
+        let appended = refused(ensure_appendable(&protocol, &ruled, &ruled_schema));
+        assert_eq!(appended.as_deref(), Some(rule));
+        let removed = refused(ensure_removable(&protocol, &ruled, &ruled_schema));
+        assert_eq!(removed, None, "{rule}");
+    }
+    assert_eq!(
+        refused(ensure_removable(&protocol(1, 6, &[]), &ruled, &ruled_schema)),
+        None
+    );
+    for (protocol, feature) in [
+        (
+            protocol(1, 7, &["checkConstraints", "fromTheFuture"]),
+            "fromTheFuture",
+        ),
+        (protocol(1, 7, &["icebergCompatV2"]), "icebergCompatV2"),
+        (protocol(1, 8, &[]), "writer version 8"),
+    ] {
+        let removed = refused(ensure_removable(&protocol, &plain, &schema));
+        assert_eq!(removed.as_deref(), Some(feature));
+    }
     Ok(())
 }
 

@@ -78,12 +78,20 @@ impl TableTransaction {
         if !self.altered.is_empty() && !self.has_files() {
             return ensure_changeable;
         }
-        if self.vectors_added > 0 {
-            ensure_vectors_writable
-        } else if removes.any(|remove| remove.data_change) {
-            ensure_removable
-        } else {
-            ensure_appendable
+        let adds_files = self.appended.files > 0;
+        let removes_rows = removes.any(|remove| remove.data_change);
+        match (self.vectors_added > 0, removes_rows, adds_files) {
+            (true, _, false) => ensure_vectors_writable,
+            (true, _, true) => |protocol, metadata, schema| {
+                ensure_appendable(protocol, metadata, schema)?;
+                ensure_vectors_writable(protocol, metadata, schema)
+            },
+            (false, true, false) => ensure_removable,
+            (false, true, true) => |protocol, metadata, schema| {
+                ensure_appendable(protocol, metadata, schema)?;
+                ensure_removable(protocol, metadata, schema)
+            },
+            (false, false, _) => ensure_appendable,
         }
     }
 
