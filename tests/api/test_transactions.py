@@ -557,3 +557,22 @@ def test_a_change_feed_tells_what_came_and_went(root: Path) -> None:
     changes = table.changes(3).to_arrow()
     told = sorted(zip(changes["id"].to_pylist(), changes["_change_type"].to_pylist(), strict=True))
     assert told == [(2, "delete"), (4, "delete"), (5, "delete"), (9, "insert")]
+
+
+def test_a_file_goes_once_two_transactions_have_deleted_its_rows(root: Path) -> None:
+    """protocol: deletion-vectors.2."""
+    table = deltaic.Table.create(root, ROWS.schema, properties={"delta.enableDeletionVectors": "true"})
+    table.append(ROWS)
+    [path] = paths(table.snapshot().files())
+    with table.transaction(operation="DELETE") as late:
+        assert late.delete_rows({path: [0]}) == 1
+        with table.transaction(operation="DELETE") as early:
+            assert early.delete_rows({path: [1, 2]}) == 2
+    assert late.committed is not None
+    assert (late.committed.version, late.committed.metrics["numRemovedFiles"]) == (3, 1)
+    snapshot = table.snapshot()
+    assert (snapshot.num_files, snapshot.num_rows, ids(root)) == (0, 0, [])
+    assert of_kind(root, 3, "add") == []
+    [removed] = of_kind(root, 3, "remove")
+    assert removed["deletionVector"]["cardinality"] == 2
+    assert len(list(root.rglob("*.bin"))) == 1, "the vector that no commit names is deleted"

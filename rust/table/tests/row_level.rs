@@ -176,13 +176,27 @@ async fn hold(wanted: &[Rows], with_vectors: bool) -> std::result::Result<(), Te
         }
     }
     prop_assert_eq!(deleted(&table).await.map_err(failed)?, acknowledged);
+    let snapshot = open(&table).await.map_err(failed)?;
+    for add in whole_adds(&snapshot, None).await.map_err(failed)? {
+        let cardinality = add.deletion_vector.map_or(0, |vector| vector.cardinality);
+        prop_assert!(
+            cardinality < ROWS as i64,
+            "{} is live and has no row left",
+            add.path
+        );
+    }
     let (stored, named) = vector_files(&table).await.map_err(failed)?;
     prop_assert_eq!(stored, named, "no vector is missing, and none is left behind");
     Ok(())
 }
 
 fn some_rows() -> impl Strategy<Value = Rows> {
-    let rows = || btree_set(0..ROWS, 0..5);
+    // Two halves together are all rows of a file.
+    let half = any::<bool>().prop_map(|upper| match upper {
+        false => (0..ROWS / 2).collect(),
+        true => (ROWS / 2..ROWS).collect(),
+    });
+    let rows = || prop_oneof![4 => btree_set(0..ROWS, 0..5), 1 => half.clone()];
     (rows(), rows()).prop_map(|(first, second)| {
         let files = FILES.iter().map(|path| (*path).to_owned());
         files
@@ -227,6 +241,41 @@ async fn a_row_goes_once_and_other_rows_of_its_file_besides() -> Result<()> {
     assert!(gone[first].iter().eq(&[1, 2, 3]) && gone[second].iter().eq(&[2]));
     let (stored, named) = vector_files(&table).await?;
     assert_eq!(stored, named);
+    Ok(())
+}
+
+/// protocol: deletion-vectors.2
+#[tokio::test(flavor = "multi_thread")]
+async fn a_file_whose_rows_two_commits_deleted_is_removed() -> Result<()> {
+    let table = made(None).await?;
+    let snapshot = open(&table).await?;
+    let [first, second] = FILES;
+    let half: Vec<u64> = (0..6).collect();
+    let (mut one, _) = delete(&snapshot, &rows_of(first, &half)).await?;
+    let mut rest = rows_of(first, &(6..12).collect::<Vec<u64>>());
+    rest.extend(rows_of(second, &[3]));
+    let (mut two, counted) = delete(&snapshot, &rest).await?;
+    one.commit().await?.expect("it wins");
+    let committed = two.commit().await?.expect("it deletes the other rows");
+    assert_eq!((counted, committed.conflicts_resolved.len()), (7, 1));
+    let snapshot = open(&table).await?;
+    let live = whole_adds(&snapshot, None).await?;
+    let paths: Vec<&str> = live.iter().map(|add| add.path.as_str()).collect();
+    assert_eq!(paths, [second], "the file without rows is removed");
+    assert_eq!(snapshot.num_rows().await?, Some(11));
+    let info: Value =
+        serde_json::from_str(&committed.commit_info.expect("it committed")).expect("it is JSON");
+    let metrics = &info["operationMetrics"];
+    assert_eq!(
+        (
+            &metrics["numRemovedFiles"],
+            &metrics["numDeletionVectorsAdded"],
+            &metrics["numDeletedRows"]
+        ),
+        (&json!("1"), &json!("1"), &json!("7"))
+    );
+    let (stored, named) = vector_files(&table).await?;
+    assert_eq!(stored, named, "no vector is missing, and none is left behind");
     Ok(())
 }
 

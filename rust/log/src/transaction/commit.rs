@@ -6,15 +6,14 @@ use std::future::Future;
 use std::pin::Pin;
 
 use deltaic_protocol::actions::Txn;
-use deltaic_protocol::deletion_vector::Descriptor;
 use deltaic_protocol::in_commit_timestamp::InCommitTimestamps;
 use deltaic_protocol::row_tracking::{self, high_water_mark};
 use deltaic_protocol::{Error, Result};
 
 use super::attempts::Attempts;
 use super::{
-    Base, Committed, Gate, Granularity, IsolationLevel, Operation, Proposal, ReadSet, SharedFile, UserInfo,
-    hand_out_row_ids,
+    Base, Committed, Gate, Granularity, IsolationLevel, Operation, Proposal, ReadSet, SharedFile,
+    UnitedVector, UserInfo, hand_out_row_ids,
 };
 use crate::changes::TableForm;
 use crate::clock::{Deadline, now_ms};
@@ -23,13 +22,12 @@ use crate::history::timestamp_of;
 use crate::snapshot::Snapshot;
 use crate::upkeep::{OwnCommit, UpkeepPolicy, keep_up};
 
-/// The new vector of a file that two commits share, or that there can be none.
-pub type United<'a> = Pin<Box<dyn Future<Output = Result<Option<Option<Descriptor>>>> + Send + 'a>>;
+/// What becomes of a file that two commits share.
+pub type United<'a> = Pin<Box<dyn Future<Output = Result<UnitedVector>> + Send + 'a>>;
 
 /// Reads and writes the deletion vectors of files of which two commits deleted rows.
 pub trait Vectors: Send + Sync {
-    /// The descriptor of a vector with the rows of both, which is written by then; within it none where our commit leaves
-    /// the file alone. None where the rows are not disjoint.
+    /// Unites the rows that both commits deleted, and writes the vector if some are left.
     fn unite<'a>(&'a self, file: &'a SharedFile) -> United<'a>;
 }
 

@@ -75,6 +75,8 @@ pub(super) struct Provenance<'a> {
     pub(super) keeps_row_ids: Option<bool>,
     /// What tells this commit from every other.
     pub(super) txn_id: &'a str,
+    /// How many files were staged with a new deletion vector and are removed instead.
+    pub(super) emptied_files: i64,
 }
 
 impl Operation {
@@ -88,7 +90,14 @@ impl Operation {
         let metrics: Map<String, Value> = self
             .metrics
             .iter()
-            .map(|(key, value)| ((*key).to_owned(), json!(value.to_string())))
+            .map(|(key, value)| {
+                let value = match *key {
+                    "numRemovedFiles" => value.saturating_add(about.emptied_files),
+                    "numDeletionVectorsAdded" => value.saturating_sub(about.emptied_files),
+                    _ => *value,
+                };
+                ((*key).to_owned(), json!(value.to_string()))
+            })
             .collect();
         let mut info = Map::new();
         let mut say = |key: &str, value: Value| info.insert(key.to_owned(), value);

@@ -93,6 +93,7 @@ pub async fn create(location: &Arc<TableLocation>, table: NewTable) -> Result<Op
         is_blind_append: true,
         keeps_row_ids: None,
         txn_id: &txn_id,
+        emptied_files: 0,
     };
     let info = operation_of("CREATE TABLE", &table, &form.metadata).to_commit_info(&table.user, &about);
     let first = Proposal {

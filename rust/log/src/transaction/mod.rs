@@ -34,7 +34,7 @@ pub use proposal::{DecidedBy, Proposal};
 pub use read_set::ReadSet;
 pub use rebase::{Base, hand_out_row_ids, rebase, stamp_in_commit_timestamp};
 pub use rerun::{Earlier, Output, Planned, RerunPolicy, Rerunnable, rerun};
-pub use row_level::{SharedFile, follow, unite};
+pub use row_level::{SharedFile, UnitedVector, follow, unite};
 pub use winner::{Winner, WinnerFile};
 
 use deltaic_protocol::Version;

@@ -3,10 +3,11 @@
 //!
 //! Protocol: *Deletion Vectors*, *Add File and Remove File*.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use deltaic_protocol::actions::{Add, Remove};
 use deltaic_protocol::deletion_vector::{Bitmap, Descriptor};
+use deltaic_protocol::statistics::num_records;
 use deltaic_protocol::{Error, ErrorKind, Result};
 
 use super::Proposal;
@@ -25,8 +26,31 @@ pub struct SharedFile {
     pub winner: Descriptor,
     /// The vector that we give it; none where we leave it alone.
     pub mine: Option<Descriptor>,
+    /// How many rows the file has, deleted ones included; none if we leave it alone or its statistics do not say.
+    pub num_records: Option<u64>,
     /// What stands against our commit if the rows are not disjoint.
     pub otherwise: Conflict,
+}
+
+impl SharedFile {
+    /// Whether a vector deletes every row of the file, which is then removed: a file without rows is never written.
+    #[must_use]
+    pub fn is_emptied_by(&self, united: &Bitmap) -> bool {
+        self.num_records.is_some_and(|records| united.len() >= records)
+    }
+}
+
+/// What becomes of a shared file once both commits have deleted their rows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum UnitedVector {
+    /// Both commits deleted the same row, or the winning one restored a row: a conflict.
+    Overlap,
+    /// Our commit does not change the file.
+    Untouched,
+    /// The rows of both are deleted by this vector, which is written by then.
+    Vector(Descriptor),
+    /// No row is left: the file is removed.
+    Emptied,
 }
 
 /// The rows that are deleted once both commits have deleted theirs; none where both deleted one row, or where the winner
@@ -50,29 +74,40 @@ pub fn unite(base: &Bitmap, mine: Option<&Bitmap>, winner: &Bitmap) -> Option<Bi
     (only_delete && are_disjoint).then(|| winner.union(mine))
 }
 
-/// Makes our actions on shared files follow the winner's: each file comes with the vector of both, whose descriptor is
-/// given with it, and the version of it that goes is the winner's. A file that we leave alone needs none.
+/// Rewrites our actions on shared files so that they apply after the winner's: the remove names the file with the
+/// winner's vector, and the add carries the vector of both. The add is dropped if no row is left.
 ///
-/// Errors: `InternalError` where the proposal is not the one that was checked, or a descriptor is missing.
-pub fn follow(mine: &mut Proposal, files: &[(SharedFile, Option<Descriptor>)]) -> Result<()> {
+/// Errors: `InternalError` if the proposal is not the one that was checked, or a file that we change is given as
+/// [`UnitedVector::Untouched`] or [`UnitedVector::Overlap`].
+pub fn follow(mine: &mut Proposal, files: &[(SharedFile, UnitedVector)]) -> Result<()> {
     let places = |paths: Vec<&str>| -> HashMap<String, usize> {
         let keys = paths.into_iter().map(key_of);
         keys.enumerate().map(|(at, key)| (key, at)).collect()
     };
     let added = places(mine.adds.iter().map(|add| add.path.as_str()).collect());
     let removed = places(mine.removes.iter().map(|remove| remove.path.as_str()).collect());
+    let mut emptied = HashSet::new();
     for (file, united) in files.iter().filter(|(file, _)| file.mine.is_some()) {
         let key = key_of(&file.path);
         let add = added.get(&key).and_then(|at| mine.adds.get_mut(*at));
         let remove = removed.get(&key).and_then(|at| mine.removes.get_mut(*at));
-        let (Some(add), Some(remove), Some(united)) = (add, remove, united) else {
-            let what = "a proposal is not the one whose shared files these are";
-            return Err(Error::new(ErrorKind::Internal, what).with("path", file.path.as_str()));
+        let (Some(add), Some(remove)) = (add, remove) else {
+            return Err(another_proposal(file));
         };
-        add.deletion_vector = Some(united.clone());
+        match united {
+            UnitedVector::Vector(united) => add.deletion_vector = Some(united.clone()),
+            UnitedVector::Emptied => drop(emptied.insert(key)),
+            UnitedVector::Untouched | UnitedVector::Overlap => return Err(another_proposal(file)),
+        }
         remove.deletion_vector = Some(file.winner.clone());
     }
+    mine.adds.retain(|add| !emptied.contains(&key_of(&add.path)));
     Ok(())
+}
+
+fn another_proposal(file: &SharedFile) -> Error {
+    let what = "a proposal is not the one whose shared files these are";
+    Error::new(ErrorKind::Internal, what).with("path", file.path.as_str())
 }
 
 /// The files whose rows are to be looked at, because the file by itself would be a conflict.
@@ -125,11 +160,15 @@ fn shared_file(
         }
         (None, _) => return None,
     };
+    let stats = ours.1.and_then(|add| add.stats.as_deref());
     Some(SharedFile {
         path: path.to_owned(),
         base,
         winner,
         mine,
+        num_records: stats
+            .and_then(num_records)
+            .and_then(|records| records.try_into().ok()),
         otherwise,
     })
 }
@@ -152,6 +191,7 @@ mod tests {
             base: None,
             winner: vector("theirs"),
             mine: mine.map(vector),
+            num_records: mine.map(|_| 3),
             otherwise: Conflict::DeleteRead {
                 version: version(5),
                 path: path.to_owned(),
@@ -167,8 +207,8 @@ mod tests {
             ..Proposal::default()
         };
         let files = [
-            (shared("a", Some("ours")), Some(vector("both"))),
-            (shared("c", None), None),
+            (shared("a", Some("ours")), UnitedVector::Vector(vector("both"))),
+            (shared("c", None), UnitedVector::Untouched),
         ];
         follow(&mut mine, &files)?;
         let vectors = |mine: &Proposal| -> Vec<Option<String>> {
@@ -185,13 +225,33 @@ mod tests {
             [None, both, None, None, Some("theirs".to_owned())]
         );
         for (file, united) in [
-            (shared("a", Some("ours")), None),
-            (shared("new", Some("ours")), Some(vector("both"))),
-            (shared("c", Some("ours")), Some(vector("both"))),
+            (shared("a", Some("ours")), UnitedVector::Untouched),
+            (shared("a", Some("ours")), UnitedVector::Overlap),
+            (shared("new", Some("ours")), UnitedVector::Emptied),
+            (shared("c", Some("ours")), UnitedVector::Vector(vector("both"))),
         ] {
             let error = follow(&mut mine.clone(), &[(file, united)]).err();
             assert!(error.is_some_and(|error| error.kind() == ErrorKind::Internal));
         }
+        Ok(())
+    }
+
+    #[test]
+    fn a_file_without_rows_left_is_removed() -> Result<()> {
+        let mut mine = Proposal {
+            adds: vec![add("a"), add("b")],
+            removes: vec![remove("a"), remove("b")],
+            ..Proposal::default()
+        };
+        let file = shared("a", Some("ours"));
+        for (rows, is_emptied) in [(vec![0, 1], false), (vec![0, 1, 2], true)] {
+            assert_eq!(file.is_emptied_by(&Bitmap::from_positions(rows)?), is_emptied);
+        }
+        follow(&mut mine, &[(file, UnitedVector::Emptied)])?;
+        let added: Vec<&str> = mine.adds.iter().map(|add| add.path.as_str()).collect();
+        assert_eq!(added, ["b"]);
+        assert_eq!(mine.removes.len(), 2);
+        assert_eq!(mine.removes[0].deletion_vector, Some(vector("theirs")));
         Ok(())
     }
 

@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use deltaic_log::Snapshot;
 use deltaic_log::clock::{new_id, now_ms};
-use deltaic_log::transaction::{DecidedBy, Operation, SharedFile, Transaction, United, Vectors, unite};
+use deltaic_log::transaction::{
+    DecidedBy, Operation, SharedFile, Transaction, United, UnitedVector, Vectors, unite,
+};
 use deltaic_log::upkeep::UpkeepPolicy;
 use deltaic_protocol::Result;
 use deltaic_protocol::actions::{Add, DomainMetadata, Remove};
@@ -151,11 +153,14 @@ impl Vectors for InLog {
             let (base, winner) = (read(file.base.as_ref())?, read(Some(&file.winner))?);
             let mine = file.mine.as_ref().map(|mine| read(Some(mine))).transpose()?;
             let Some(united) = unite(&base, mine.as_ref(), &winner) else {
-                return Ok(None);
+                return Ok(UnitedVector::Overlap);
             };
+            if mine.is_none() {
+                return Ok(UnitedVector::Untouched);
+            }
             // A vector has one spelling here, whatever it was made out of: `to_vector` tells it by its rows.
             let united = Bitmap::from_positions(united.iter())?;
-            Ok(Some(mine.map(|_| in_log(&united)).transpose()?))
+            Ok(UnitedVector::Vector(in_log(&united)?))
         })
     }
 }

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use deltaic_log::TableLocation;
 use deltaic_log::fault::caught;
-use deltaic_log::transaction::{SharedFile, United, Vectors, unite};
+use deltaic_log::transaction::{SharedFile, United, UnitedVector, Vectors, unite};
 use deltaic_protocol::Result;
 use deltaic_protocol::deletion_vector::{Bitmap, Descriptor};
 
@@ -31,10 +31,15 @@ struct Written(BTreeMap<String, BTreeSet<String>>);
 impl Written {
     fn push(&mut self, relative: String, paths: impl IntoIterator<Item = String>) {
         let paths: BTreeSet<String> = paths.into_iter().collect();
+        self.supersede(&paths);
+        self.0.insert(relative, paths);
+    }
+
+    /// The data files no longer have a vector in any file that was written so far.
+    fn supersede(&mut self, paths: &BTreeSet<String>) {
         for older in self.0.values_mut() {
             older.retain(|path| !paths.contains(path));
         }
-        self.0.insert(relative, paths);
     }
 }
 
@@ -83,7 +88,7 @@ impl UnitedVectors {
         change(&mut self.written.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    async fn unite(&self, file: &SharedFile) -> Result<Option<Option<Descriptor>>> {
+    async fn unite(&self, file: &SharedFile) -> Result<UnitedVector> {
         let of = |descriptor: &Descriptor| VectorOf {
             path: file.path.clone(),
             descriptor: descriptor.clone(),
@@ -98,13 +103,18 @@ impl UnitedVectors {
         let base = base.unwrap_or_default();
         let mine = file.mine.as_ref().map(|_| next()).transpose()?;
         let Some(united) = unite(&base, mine.as_deref(), &winner) else {
-            return Ok(None);
+            return Ok(UnitedVector::Overlap);
         };
         if mine.is_none() {
-            return Ok(Some(None));
+            return Ok(UnitedVector::Untouched);
+        }
+        if file.is_emptied_by(&united) {
+            self.with(|written| written.supersede(&BTreeSet::from([file.path.clone()])));
+            return Ok(UnitedVector::Emptied);
         }
         let descriptors = self.write(&[(file.path.clone(), united)]).await?;
-        Ok(Some(descriptors.into_iter().next()))
+        let descriptor = descriptors.into_iter().next().ok_or_else(caught)?;
+        Ok(UnitedVector::Vector(descriptor))
     }
 }
 

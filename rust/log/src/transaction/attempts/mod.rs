@@ -10,8 +10,8 @@ use self::words::{describe, no_answer, no_commit, not_to_be_seen, not_utf8, out_
 use super::commit_info::Provenance;
 use super::gap::{ensure_goes_on, ensure_same_table};
 use super::{
-    Attempt, Base, Committed, IsolationLevel, Proposal, Transaction, Winner, check, follow, is_blind_append,
-    rebase, stamp_in_commit_timestamp, time_of,
+    Attempt, Base, Committed, IsolationLevel, Proposal, Transaction, UnitedVector, Winner, check, follow,
+    is_blind_append, rebase, stamp_in_commit_timestamp, time_of,
 };
 use crate::clock::{Deadline, new_id, now_ms, pause, pause_by_chance};
 use crate::committer::Outcome;
@@ -37,6 +37,8 @@ pub(super) struct Attempts<'a> {
     /// Whether it was asked, behind a winner, that the table is the one that was read.
     is_same_table: bool,
     conflicts_resolved: Vec<String>,
+    /// How many files are removed because winning commits deleted the rest of their rows.
+    emptied_files: i64,
 }
 
 /// Whose a version is.
@@ -66,6 +68,7 @@ impl<'a> Attempts<'a> {
             seen_ms: transaction.snapshot.seen_ms(),
             is_same_table: false,
             conflicts_resolved: Vec::new(),
+            emptied_files: 0,
         }
     }
 
@@ -219,6 +222,7 @@ impl<'a> Attempts<'a> {
                 is_blind_append: is_blind_append(&self.mine, &transaction.read),
                 keeps_row_ids: self.keeps_row_ids()?,
                 txn_id: &self.txn_id,
+                emptied_files: self.emptied_files,
             },
         );
         Ok((info, in_commit_timestamp))
@@ -275,10 +279,14 @@ impl<'a> Attempts<'a> {
                 return Err(file.otherwise.into());
             };
             match vectors.unite(&file).await? {
-                Some(descriptor) => united.push((file, descriptor)),
-                None => return Err(file.otherwise.into()),
+                UnitedVector::Overlap => return Err(file.otherwise.into()),
+                vector => united.push((file, vector)),
             }
         }
+        let emptied = united
+            .iter()
+            .filter(|(_, vector)| *vector == UnitedVector::Emptied);
+        self.emptied_files += i64::try_from(emptied.count()).unwrap_or(i64::MAX);
         follow(&mut self.mine, &united)?;
         rebase(&mut self.mine, &mut self.base, winner)?;
         self.seen_ms = now_ms();

@@ -33,6 +33,7 @@ pub(super) fn add_of(file: &File, data_change: bool) -> Add {
         partition_values: values_of(file),
         size: 1,
         data_change,
+        stats: Some(format!(r#"{{"numRecords":{}}}"#, file.rows.len())),
         deletion_vector: descriptor(file.deleted),
         ..Add::default()
     }

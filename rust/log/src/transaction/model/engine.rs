@@ -3,7 +3,6 @@
 
 use std::collections::HashMap;
 
-use deltaic_protocol::deletion_vector::Descriptor;
 use deltaic_protocol::expr::BoundPredicate;
 
 use super::actions::{add_of, bitmap, came, descriptor, mask, remove_of, went};
@@ -12,8 +11,8 @@ use super::table::{File, Table};
 use crate::transaction::conflict::{Attempt, Granularity, Rule, check_without};
 use crate::transaction::samples::{base, metadata, predicate, protocol, version};
 use crate::transaction::{
-    Base, DecidedBy, IsolationLevel, Proposal, ReadSet, SharedFile, Winner, follow, is_blind_append, rebase,
-    unite,
+    Base, DecidedBy, IsolationLevel, Proposal, ReadSet, SharedFile, UnitedVector, Winner, follow,
+    is_blind_append, rebase, unite,
 };
 
 /// Under which rules a history runs. All but the level and the granularity are there to be broken.
@@ -242,7 +241,7 @@ impl Transaction {
 }
 
 /// A shared file with the vector of both; none where the rows are not disjoint.
-fn united(file: SharedFile, rules: &Rules) -> Option<(SharedFile, Option<Descriptor>)> {
+fn united(file: SharedFile, rules: &Rules) -> Option<(SharedFile, UnitedVector)> {
     let base = bitmap(file.base.as_ref());
     let mine = file.mine.as_ref().map(|mine| bitmap(Some(mine)));
     let winner = bitmap(Some(&file.winner));
@@ -252,5 +251,10 @@ fn united(file: SharedFile, rules: &Rules) -> Option<(SharedFile, Option<Descrip
         winner.union(mine.as_ref().unwrap_or(&base))
     };
     let mask = united.iter().fold(0, |mask, at| mask | 1 << at);
-    Some((file, descriptor(mask)))
+    let vector = match descriptor(mask) {
+        Some(_) if file.is_emptied_by(&united) => UnitedVector::Emptied,
+        Some(vector) => UnitedVector::Vector(vector),
+        None => UnitedVector::Untouched,
+    };
+    Some((file, vector))
 }
