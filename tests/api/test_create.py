@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import deltaic
+from deltaic.alter import AddColumn
 from tests.api.log_files import actions, commit_file, of_kind
 
 SCHEMA = pa.schema([pa.field("id", pa.int64(), nullable=False), pa.field("day", pa.date32())])
@@ -319,3 +320,30 @@ def test_a_table_in_the_place_of_another(root: Path) -> None:
     table.append(pa.table({"n": ["a"]}))
     assert table.snapshot().scan(row_ids=True).to_arrow()["_row_id"].to_pylist() == [2]
     assert table.check(deep=True).is_healthy
+
+
+def nested(levels: int) -> pa.DataType:
+    kind: pa.DataType = pa.int64()
+    for _ in range(levels):
+        kind = pa.struct([("a", kind)])
+    return kind
+
+
+def test_a_schema_is_nested_as_deep_as_it_can_be_read(root: Path) -> None:
+    """The log's JSON is read up to 127 levels deep, of which each struct takes three."""
+    deepest = pa.schema([("id", pa.int64()), ("deep", nested(41))])
+    value: Any = 7
+    for _ in range(41):
+        value = {"a": value}
+    table = deltaic.Table.create(root / "deep", deepest)
+    table.append(pa.table({"id": [1], "deep": [value]}, schema=deepest))
+    assert table.snapshot().scan().to_arrow()["deep"].to_pylist() == [value]
+    too_deep = pa.schema([("id", pa.int64()), ("deep", nested(42))])
+    with pytest.raises(deltaic.SchemaMismatch, match="nested too deeply") as caught:
+        deltaic.Table.create(root / "deeper", too_deep)
+    assert caught.value.context["field"] == "deep"
+    assert "restore" not in str(caught.value)
+    assert not (root / "deeper").exists()
+    with pytest.raises(deltaic.SchemaMismatch, match="nested too deeply"):
+        table.alter(AddColumn(pa.field("too", nested(42))))
+    assert table.snapshot().version == 1

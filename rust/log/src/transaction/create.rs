@@ -251,7 +251,7 @@ fn metadata_of(table: &NewTable) -> Result<Metadata> {
             provider: "parquet".to_owned(),
             options: BTreeMap::new(),
         },
-        schema_string: table.schema.to_json(),
+        schema_string: table.schema.to_schema_string()?,
         partition_columns: table.partition_columns.clone(),
         configuration: BTreeMap::new(),
         created_time: Some(now_ms()),

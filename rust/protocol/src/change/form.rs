@@ -129,7 +129,8 @@ impl Form {
     ///
     /// # Errors
     ///
-    /// `UnsupportedFeature` where the schema that is there spells a type in a way that would be lost.
+    /// `UnsupportedFeature` where the schema that is there spells a type in a way that would be lost; `SchemaMismatch` if
+    /// the new one is nested too deeply.
     pub(crate) fn set_schema(&mut self, schema: &StructType) -> Result<()> {
         // The partition columns may have been renamed already, so the schema is read for itself.
         let there = match self.metadata.schema_string.as_str() {
@@ -150,7 +151,7 @@ impl Form {
             .with("field", "schemaString")
             .hint("change the schema with the client that wrote it"));
         }
-        self.metadata.schema_string = schema.to_json();
+        self.metadata.schema_string = schema.to_schema_string()?;
         Ok(())
     }
 }

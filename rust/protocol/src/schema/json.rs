@@ -29,10 +29,48 @@ impl StructType {
         }
     }
 
-    /// The schema as a `schemaString`.
+    /// The schema as a `schemaString`, of any depth.
     #[must_use]
     pub fn to_json(&self) -> String {
         struct_to_value(self).to_string()
+    }
+
+    /// The schema as a `schemaString` that can be read back.
+    ///
+    /// # Errors
+    ///
+    /// `SchemaMismatch` with the `field` whose type nests so deeply that the JSON has more than 127 levels.
+    pub fn to_schema_string(&self) -> Result<String> {
+        for field in &self.fields {
+            let levels = LEVELS_ABOVE_FIELDS + levels_of(&field_to_value(field));
+            if levels > MAX_JSON_LEVELS {
+                return Err(Error::new(
+                    ErrorKind::SchemaMismatch,
+                    format!(
+                        "the type of column {} is nested too deeply: the table's schema would be JSON of {levels} \
+                         levels, and {MAX_JSON_LEVELS} can be read back",
+                        field.name
+                    ),
+                )
+                .with("field", field.name.as_str())
+                .hint("nest fewer types: 41 structs fit into each other, or more arrays and maps"));
+            }
+        }
+        Ok(self.to_json())
+    }
+}
+
+/// How many levels of objects and arrays the JSON of a schema may have. JSON parsers stop somewhere, so that input cannot
+/// exhaust the stack: ours, and that of other readers in Rust, before level 128.
+const MAX_JSON_LEVELS: usize = 127;
+/// The schema itself and its list of fields.
+const LEVELS_ABOVE_FIELDS: usize = 2;
+
+fn levels_of(value: &Value) -> usize {
+    match value {
+        Value::Object(parts) => 1 + parts.values().map(levels_of).max().unwrap_or(0),
+        Value::Array(parts) => 1 + parts.iter().map(levels_of).max().unwrap_or(0),
+        _ => 0,
     }
 }
 
@@ -185,19 +223,17 @@ fn type_to_value(data_type: &DataType) -> Value {
 }
 
 fn struct_to_value(fields: &StructType) -> Value {
-    let fields: Vec<Value> = fields
-        .fields
-        .iter()
-        .map(|field| {
-            json!({
-                "name": field.name,
-                "type": type_to_value(&field.data_type),
-                "nullable": field.nullable,
-                "metadata": field.metadata,
-            })
-        })
-        .collect();
+    let fields: Vec<Value> = fields.fields.iter().map(field_to_value).collect();
     json!({ "type": "struct", "fields": fields })
+}
+
+fn field_to_value(field: &StructField) -> Value {
+    json!({
+        "name": field.name,
+        "type": type_to_value(&field.data_type),
+        "nullable": field.nullable,
+        "metadata": field.metadata,
+    })
 }
 
 #[cfg(test)]
@@ -229,6 +265,42 @@ mod tests {
                 "f.value: string"
             ]
         );
+        Ok(())
+    }
+
+    /// The deepest schema that is written is read back, and the next deeper one could not be.
+    #[test]
+    fn a_schema_is_written_as_deep_as_it_can_be_read() -> Result<()> {
+        let in_struct = |inner: DataType| {
+            DataType::Struct(StructType {
+                fields: vec![StructField::new("a", inner, true)],
+            })
+        };
+        let in_array = |inner: DataType| {
+            DataType::Array(Box::new(ArrayType {
+                element_type: inner,
+                contains_null: true,
+            }))
+        };
+        let nested = |wrap: &dyn Fn(DataType) -> DataType, levels: usize| StructType {
+            fields: vec![StructField::new(
+                "deep",
+                (0..levels).fold(DataType::Primitive(PrimitiveType::Long), |inner, _| wrap(inner)),
+                true,
+            )],
+        };
+        for (wrap, most) in [
+            (&in_struct as &dyn Fn(DataType) -> DataType, 41),
+            (&in_array, 124),
+        ] {
+            let deepest = nested(wrap, most);
+            assert_eq!(StructType::from_json(&deepest.to_schema_string()?)?, deepest);
+            let deeper = nested(wrap, most + 1);
+            assert!(StructType::from_json(&deeper.to_json()).is_err());
+            let error = deeper.to_schema_string().expect_err("it cannot be read");
+            assert_eq!(error.kind(), ErrorKind::SchemaMismatch);
+            assert!(error.context().contains(&("field", "deep".into())), "{error}");
+        }
         Ok(())
     }
 
