@@ -5,8 +5,9 @@
 )]
 
 use std::fs::{self, File};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// What stands at a place, before any link is followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,38 +35,52 @@ pub(crate) fn standing(place: &Path) -> Standing {
     }
 }
 
-/// What is in a folder by name, and whether it is a folder too, links followed; what they do not lead to is left out.
-pub(crate) fn names_in(folder: &Path) -> std::io::Result<Vec<(String, bool)>> {
-    let entries = fs::read_dir(folder)?.collect::<Result<Vec<_>, _>>()?;
-    Ok(entries
-        .into_iter()
-        .filter_map(|entry| {
-            let found = fs::metadata(entry.path()).ok()?;
-            Some((entry.file_name().into_string().ok()?, found.is_dir()))
-        })
-        .collect())
+/// What a folder holds under a name, symbolic links followed.
+pub(crate) enum Entry {
+    /// A folder.
+    Folder,
+    /// A file, a pipe or a device.
+    File(fs::Metadata),
+    /// A symbolic link that leads nowhere.
+    Dangling,
 }
 
-/// The names in a folder of symbolic links that lead nowhere, as to themselves.
-pub(crate) fn dangling_in(folder: &Path) -> std::io::Result<Vec<String>> {
-    let mut names = Vec::new();
+/// The entries of a folder, in no order. Each file is looked up once. Names that are not UTF-8, which no file of a table
+/// has, are left out, and files that are deleted meanwhile.
+pub(crate) fn entries_of(folder: &Path) -> std::io::Result<Vec<(String, Entry)>> {
+    let mut entries = Vec::new();
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
-        // The kind of an entry mostly comes with its name, so that nothing is looked up but links.
-        if entry.file_type()?.is_symlink() && fs::metadata(entry.path()).is_err() {
-            names.extend(entry.file_name().into_string());
+        // The type of an entry mostly comes with its name.
+        let found = entry.file_type()?;
+        let kind = if found.is_dir() {
+            Entry::Folder
+        } else {
+            match fs::metadata(entry.path()) {
+                Ok(target) if target.is_dir() => Entry::Folder,
+                Ok(target) => Entry::File(target),
+                Err(_) if found.is_symlink() => Entry::Dangling,
+                Err(error) if error.kind() == ErrorKind::NotFound => continue,
+                Err(error) => return Err(error),
+            }
+        };
+        if let Ok(name) = entry.file_name().into_string() {
+            entries.push((name, kind));
         }
     }
-    Ok(names)
+    Ok(entries)
 }
 
-/// Whether a file's time is one that a calendar has; where it cannot be told, it is.
+/// Whether a file's time is one that a calendar has; true if it cannot be read.
 pub(crate) fn has_possible_time(place: &Path) -> bool {
-    // The years -9999 to 9999, more or less.
+    fs::metadata(place)
+        .and_then(|found| found.modified())
+        .map_or(true, is_possible_time)
+}
+
+/// Whether a time is one that a calendar has: the years -9999 to 9999, roughly.
+pub(crate) fn is_possible_time(modified: SystemTime) -> bool {
     const FARTHEST: Duration = Duration::from_secs(10_000 * 366 * 86_400);
-    let Ok(modified) = fs::metadata(place).and_then(|found| found.modified()) else {
-        return true;
-    };
     let from_epoch = match modified.duration_since(UNIX_EPOCH) {
         Ok(after) => after,
         Err(before) => before.duration(),

@@ -15,12 +15,14 @@ use object_store::local::LocalFileSystem;
 use object_store::path::Path;
 use object_store::{
     CopyOptions, Error, GetOptions, GetResult, GetResultPayload, ListResult, MultipartUpload, ObjectMeta,
-    ObjectStore, ObjectStoreExt, PutMultipartOptions, PutOptions, PutPayload, PutResult, Result,
+    ObjectStore, PutMultipartOptions, PutOptions, PutPayload, PutResult, Result,
 };
 
+use tokio::runtime::Handle;
+
+use super::local_listing::list_local;
 use crate::links::{
-    Standing, dangling_in, has_possible_time, is_link, names_in, place_of_opened, real_path,
-    remove_empty_above, standing,
+    Standing, has_possible_time, is_link, place_of_opened, real_path, remove_empty_above, standing,
 };
 
 /// Why a file is not opened.
@@ -167,34 +169,6 @@ impl Confined {
             .map_or(Ok(()), |folder| self.folders.ensure_folder(folder))
     }
 
-    /// The same as a listing, which gives up where a link leads back to a folder above: here that is a folder like any
-    /// other. None where the folder cannot be read.
-    async fn list_one_by_one(&self, prefix: Option<&Path>) -> Option<ListResult> {
-        let prefix = prefix.cloned().unwrap_or_default();
-        let mut listed = ListResult {
-            common_prefixes: Vec::new(),
-            objects: Vec::new(),
-            extensions: Default::default(),
-        };
-        for (name, is_folder) in names_in(&FilePath::new("/").join(prefix.as_ref())).ok()? {
-            let place = prefix.clone().join(name);
-            if is_folder {
-                listed.common_prefixes.push(place);
-                continue;
-            }
-            match self.head(&place).await {
-                Ok(found) => listed.objects.push(found),
-                Err(Error::NotFound { .. }) => {}
-                // Whoever reads it is told.
-                Err(error) if Refused::of(&error) == Some(Refused::ImpossibleTime) => {
-                    listed.objects.push(timeless(place));
-                }
-                Err(_) => return None,
-            }
-        }
-        Some(listed)
-    }
-
     /// Proves that a folder may be listed. One that is not there is empty.
     fn ensure_listable(&self, prefix: Option<&Path>) -> Result<()> {
         let Some(prefix) = prefix.filter(|prefix| !prefix.as_ref().is_empty()) else {
@@ -209,35 +183,6 @@ impl fmt::Display for Confined {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.folders.root.display())
     }
-}
-
-/// A file of which no more is known than its name.
-fn timeless(location: Path) -> ObjectMeta {
-    ObjectMeta {
-        location,
-        last_modified: Default::default(),
-        size: 1,
-        e_tag: None,
-        version: None,
-    }
-}
-
-/// Links that lead nowhere, as files that cannot be read: left out, a commit would be lost without a word.
-fn dangling(prefix: Option<&Path>) -> Vec<ObjectMeta> {
-    let prefix = prefix.cloned().unwrap_or_default();
-    let folder = FilePath::new("/").join(prefix.as_ref());
-    let nowhere = |name: String| ObjectMeta {
-        location: prefix.clone().join(name),
-        last_modified: Default::default(),
-        size: 0,
-        e_tag: None,
-        version: None,
-    };
-    dangling_in(&folder)
-        .unwrap_or_default()
-        .into_iter()
-        .map(nowhere)
-        .collect()
 }
 
 #[async_trait]
@@ -305,12 +250,11 @@ impl ObjectStore for Confined {
 
     async fn list_with_delimiter(&self, prefix: Option<&Path>) -> Result<ListResult> {
         self.ensure_listable(prefix)?;
-        let mut listed = match self.files.list_with_delimiter(prefix).await {
-            Err(error) => self.list_one_by_one(prefix).await.ok_or(error)?,
-            Ok(listed) => listed,
-        };
-        listed.objects.extend(dangling(prefix));
-        Ok(listed)
+        let prefix = prefix.cloned().unwrap_or_default();
+        match Handle::try_current() {
+            Ok(runtime) => runtime.spawn_blocking(move || list_local(&prefix)).await?,
+            Err(_) => list_local(&prefix),
+        }
     }
 
     async fn copy_opts(&self, from: &Path, to: &Path, options: CopyOptions) -> Result<()> {

@@ -5,6 +5,7 @@ mod connect;
 mod environment;
 mod hadoop;
 mod local_files;
+mod local_listing;
 mod names;
 mod options;
 mod per_process;
