@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -446,3 +447,27 @@ def test_a_time_that_is_too_far_away_does_not_fit(
     assert e.value.context["field"] == "c"
     assert e.value.hint is not None
     assert table.snapshot().version == 0
+
+
+@pytest.mark.parametrize(
+    "value", ["x" * 254, "ü" * 200, "/" * 100, "%" * 5_000], ids=["ascii", "two bytes", "escaped", "long"]
+)
+def test_a_partition_value_too_long_for_a_folders_name(root: Path, value: str) -> None:
+    """The log holds the value; the folder is named after a hash.
+
+    protocol: partition-value-serialization.1
+    """
+    rows = pa.table({"p": [value, "short", value], "id": [1, 2, 3]})
+    table = deltaic.Table.create(root, rows.schema, partition_by=["p"])
+    table.append(rows)
+    table.append(rows.slice(2))
+    adds = of_kind(root, 1, "add") + of_kind(root, 2, "add")
+    folders = {(add["partitionValues"]["p"], add["path"].rsplit("/", 1)[0]) for add in adds}
+    assert len(folders) == 2, "a partition has one folder"
+    [named] = [folder for spelled, folder in folders if spelled == value]
+    assert re.fullmatch("partition-[0-9a-f]{16}", named)
+    snapshot = table.snapshot()
+    found = snapshot.scan(predicate=f"p = '{value}'").to_arrow()
+    assert sorted(found["id"].to_pylist()) == [1, 3, 3]
+    assert sorted(snapshot.scan().to_arrow()["id"].to_pylist()) == [1, 2, 3, 3]
+    assert table.check().is_healthy

@@ -34,6 +34,11 @@ def _contents() -> Iterator[tuple[str, Content]]:
         yield f"by {kind}", Content(pa.table(rows), ["p"])
     rows = {"b": _with_null(PARTITION_VALUES["boolean"]), "s": ["ü/é", "a b", None], "id": [1, 2, 3]}
     yield "by two columns", Content(pa.table(rows), ["s", "b"])
+    # Too long for a folder's name: one value alone, and four together.
+    rows = {"id": pa.array(range(5), pa.int64()), "p": ["x" * 253, "x" * 254, "ü" * 127, "%" * 5_000, None]}
+    yield "by long texts", Content(pa.table(rows), ["p"])
+    parts = {f"p{number}": ["y" * 200, "é/" * 100] for number in range(4)}
+    yield "by many long texts", Content(pa.table({**parts, "id": [1, 2]}), list(parts))
 
 
 def _with_null(values: pa.Array) -> pa.Array:

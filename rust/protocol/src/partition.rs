@@ -3,6 +3,7 @@
 //! Protocol: *Partition Value Serialization*, *Data Files*. The values of the log rule; folders are a convention.
 
 use std::collections::{BTreeMap, HashMap};
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -267,9 +268,36 @@ const URI_ESCAPED: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'$')
     .remove(b',');
 
-/// The folder of a partition, `a=1/b=x`, as it stands on the store; empty for an unpartitioned table.
+/// How many bytes a folder's name may have on the file systems in use.
+const MAX_NAME_BYTES: usize = 255;
+
+/// How many bytes a partition's folder may have: object stores allow keys of 1,024 bytes, which must also hold the table's
+/// root and the file's name.
+const MAX_FOLDER_BYTES: usize = 768;
+
+/// The folder of a partition, `a=1/b=x`, as it stands on the store; empty for an unpartitioned table. If a store may refuse
+/// it as too long, a folder named after its hash: values are read from the log, never from folders.
+///
+/// ```
+/// use deltaic_protocol::partition::folder;
+/// assert_eq!(folder([("a", Some("1")), ("b", Some("x"))]), "a=1/b=x");
+/// let long = folder([("a", Some("1")), ("b", Some("x".repeat(254).as_str()))]);
+/// assert!(long.starts_with("partition-") && !long.contains(['=', '/']));
+/// ```
 #[must_use]
 pub fn folder<'a>(values: impl IntoIterator<Item = (&'a str, Option<&'a str>)>) -> String {
+    let spelled = spelled_folder(values);
+    let is_short = |name: &str| name.len() <= MAX_NAME_BYTES;
+    if spelled.len() <= MAX_FOLDER_BYTES && spelled.split('/').all(is_short) {
+        return spelled;
+    }
+    // Two partitions with the same hash share a folder, which is harmless: the names of data files are unique.
+    let mut hasher = DefaultHasher::new();
+    spelled.hash(&mut hasher);
+    format!("partition-{:016x}", hasher.finish())
+}
+
+fn spelled_folder<'a>(values: impl IntoIterator<Item = (&'a str, Option<&'a str>)>) -> String {
     values
         .into_iter()
         .map(|(name, value)| {
@@ -346,6 +374,32 @@ mod tests {
             format!("a={HIVE_NULL}/b=2021-03-04 05%3A06%3A07")
         );
         assert_eq!(encode_path(&folder([("s", Some("a/b"))])), "s=a%252Fb");
+    }
+
+    /// The limit counts bytes as they are stored: `%` is escaped to three, `ü` has two.
+    #[test]
+    fn folders_fit_into_every_file_system() {
+        let one = |value: &str| folder([("p", Some(value))]);
+        for (value, count, is_spelled) in [
+            ("x", 253, true),
+            ("x", 254, false),
+            ("ü", 126, true),
+            ("ü", 127, false),
+            ("%", 84, true),
+            ("%", 85, false),
+        ] {
+            let value = value.repeat(count);
+            assert_eq!(one(&value).starts_with("p="), is_spelled, "{value}");
+        }
+        let value = "x".repeat(200);
+        let many = |count: usize| {
+            let names: Vec<String> = (0..count).map(|number| number.to_string()).collect();
+            folder(names.iter().map(|name| (name.as_str(), Some(value.as_str()))))
+        };
+        assert!(many(3).starts_with("0=x"));
+        assert!(many(4).len() <= MAX_NAME_BYTES && !many(4).contains(['=', '/']));
+        assert_ne!(many(4), many(5));
+        assert_eq!(one(&"x".repeat(999)), one(&"x".repeat(999)));
     }
 
     proptest::proptest! {
