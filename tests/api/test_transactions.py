@@ -576,3 +576,53 @@ def test_a_file_goes_once_two_transactions_have_deleted_its_rows(root: Path) -> 
     [removed] = of_kind(root, 3, "remove")
     assert removed["deletionVector"]["cardinality"] == 2
     assert len(list(root.rglob("*.bin"))) == 1, "the vector that no commit names is deleted"
+
+
+def clean_up(root: Path, before: int) -> None:
+    for version in range(before):
+        (root / "_delta_log" / f"{version:020}.json").unlink()
+
+
+def test_a_version_whose_commits_were_cleaned_up(root: Path) -> None:
+    """What deleted commits said of the version's files stands in its checkpoint.
+
+    protocol: metadata-cleanup.1
+    """
+    table = deltaic.Table.create(root, ROWS.schema, properties={"delta.enableDeletionVectors": "true"})
+    table.append(ROWS)
+    table.append(ROWS)
+    other = deltaic.Table(root)
+    opened = table.snapshot()
+    first, second = sorted(paths(opened.files()))
+    with table.transaction(operation="DELETE") as tx:
+        other.checkpoint()
+        clean_up(root, 2)
+        assert opened.num_rows == 6
+        assert tx.delete_rows({first: [0], second: [1, 2]}) == 3
+    assert tx.committed is not None
+    assert tx.committed.version == 3
+    assert table.snapshot().num_rows == 3
+    assert len(ids(root)) == 3
+
+
+def test_a_version_that_was_cleaned_up(root: Path) -> None:
+    """The error says that the version is gone, and what to do: nothing is damaged."""
+    table = deltaic.Table.create(root, ROWS.schema, properties={"delta.enableDeletionVectors": "true"})
+    table.append(ROWS)
+    other = deltaic.Table(root)
+    opened = table.snapshot()
+    [path] = paths(opened.files())
+    with table.transaction(operation="DELETE") as tx:
+        other.append(ROWS)
+        other.append(ROWS)
+        other.checkpoint()
+        clean_up(root, 3)
+        with pytest.raises(deltaic.VersionNotFound, match="cleaned up") as caught:
+            tx.delete_rows({path: [0]})
+    assert caught.value.context["version"] == 1
+    assert caught.value.hint is not None
+    assert "newest version" in caught.value.hint
+    with pytest.raises(deltaic.VersionNotFound, match="cleaned up"):
+        _ = opened.num_rows
+    assert sorted(opened.scan().to_arrow()["id"].to_pylist()) == [1, 2, 3], "its rows can still be read"
+    assert table.snapshot().num_rows == 9

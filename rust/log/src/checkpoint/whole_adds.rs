@@ -24,12 +24,23 @@ use crate::snapshot::Snapshot;
 /// passed over. Every field is as the log has it, but that `dataChange` is false; statistics that a checkpoint has as
 /// columns alone become text. Must be called inside a runtime.
 ///
-/// Only files of the log that name one of them are read.
+/// Only files of the log that name one of them are read; if they were cleaned up since the snapshot was opened, a
+/// checkpoint of the same version.
 ///
 /// # Errors
 ///
-/// `CorruptLog` where the log is not what it was when the snapshot was opened; the store's.
+/// `VersionNotFound` if the version was cleaned up; `CorruptLog` if a log file was replaced by another; the store's.
 pub async fn whole_adds(snapshot: &Snapshot, paths: Option<&[String]>) -> Result<Vec<Add>> {
+    match read_adds(snapshot, paths).await {
+        Err(error) if error.kind() == ErrorKind::CorruptLog => match snapshot.reopened().await? {
+            Some(again) => read_adds(&again, paths).await,
+            None => Err(error),
+        },
+        read => read,
+    }
+}
+
+async fn read_adds(snapshot: &Snapshot, paths: Option<&[String]>) -> Result<Vec<Add>> {
     let form = AddForm::of(snapshot)?;
     let keys = |paths: &'_ [String]| -> HashSet<String> {
         let keys = paths.iter().map(|path| LogicalFileKey::new(path, None));

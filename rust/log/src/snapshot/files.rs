@@ -81,7 +81,21 @@ impl Snapshot {
     }
 
     /// How many rows the table has; none when a file does not say. Must be called inside a runtime.
+    ///
+    /// # Errors
+    ///
+    /// `VersionNotFound` if the log files that say so were cleaned up since, and no checkpoint has the version.
     pub async fn num_rows(&self) -> Result<Option<i64>> {
+        match self.counted_rows().await? {
+            Some(rows) => Ok(Some(rows)),
+            None => match self.reopened().await? {
+                Some(again) => again.counted_rows().await,
+                None => Ok(None),
+            },
+        }
+    }
+
+    async fn counted_rows(&self) -> Result<Option<i64>> {
         let pruning = Pruning {
             predicate: None,
             statistics: WithStatistics::NumRecords,

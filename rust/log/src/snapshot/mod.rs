@@ -9,6 +9,7 @@ mod live;
 mod load;
 mod prune;
 mod refresh;
+mod reopened;
 mod standing;
 mod statistics;
 mod tombstones;
