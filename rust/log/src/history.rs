@@ -70,7 +70,7 @@ pub async fn history(
         .map(|file| read_commit_info(location, file))
         .collect();
     let infos: Vec<Option<String>> = futures::stream::iter(reads)
-        .buffered(COMMITS_IN_FLIGHT)
+        .buffered(location.at_once(COMMITS_IN_FLIGHT))
         .try_collect()
         .await?;
     let file_times = adjusted_file_times(&listing, &times);

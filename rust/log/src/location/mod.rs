@@ -57,6 +57,9 @@ struct Remote {
     proven: Arc<AtomicBool>,
 }
 
+/// How many requests to a local disk are made at once.
+const LOCAL_AT_ONCE: usize = 16;
+
 /// `memory://` is one store a process.
 static MEMORY: LazyLock<Arc<InMemory>> = LazyLock::new(|| Arc::new(InMemory::new()));
 
@@ -284,6 +287,16 @@ impl TableLocation {
     #[must_use]
     pub fn file_system(&self) -> Option<&FilePath> {
         self.file_system.as_deref()
+    }
+
+    /// How many of an operation's requests are made at once: each to a local disk takes a thread, of which more do not read
+    /// faster, while each to a network mostly waits.
+    #[must_use]
+    pub fn at_once(&self, on_network: usize) -> usize {
+        match self.file_system {
+            Some(_) => on_network.min(LOCAL_AT_ONCE),
+            None => on_network,
+        }
     }
 
     /// A folder below the root, as a table's place of its own.

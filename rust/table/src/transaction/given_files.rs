@@ -81,7 +81,7 @@ impl TableTransaction {
             .iter()
             .map(|file| look(Arc::clone(location), file.clone()))
             .collect();
-        let looks = futures::stream::iter(looks).buffer_unordered(LOOKED_AT_ONCE);
+        let looks = futures::stream::iter(looks).buffer_unordered(location.at_once(LOOKED_AT_ONCE));
         looks.try_collect::<()>().await?;
         self.appended.files += files.len();
         self.appended.rows = self.appended.rows.saturating_add(rows);

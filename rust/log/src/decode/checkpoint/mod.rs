@@ -213,7 +213,7 @@ async fn read_whole(
                 .iter()
                 .map(|file| open_listed(Arc::clone(location), Arc::clone(file)))
                 .collect();
-            let opened = in_parallel(opened, FOOTERS_IN_FLIGHT).await?;
+            let opened = in_parallel(opened, location.at_once(FOOTERS_IN_FLIGHT)).await?;
             read_groups(&opened, actions, &mut checkpoint).await?;
             checkpoint.parquet = opened;
         }
@@ -230,7 +230,7 @@ async fn read_whole(
         .iter()
         .map(|sidecar| open_sidecar(Arc::clone(location), sidecar.clone()))
         .collect();
-    let opened = in_parallel(opened, FOOTERS_IN_FLIGHT).await?;
+    let opened = in_parallel(opened, location.at_once(FOOTERS_IN_FLIGHT)).await?;
     let mut held = Checkpoint {
         table: TableActions::default(),
         ..checkpoint
