@@ -163,7 +163,12 @@ class Snapshot:
 
     @property
     def num_rows(self) -> int | None:
-        """The exact number of rows, or None when the log does not say; `Scan.count` always knows."""
+        """The exact number of rows, or None when the log does not say; `Scan.count` always knows.
+
+        Raises:
+            VersionNotFound: The log files that say so were cleaned up after the version was opened, and no
+                checkpoint has the version.
+        """
         return self._rust.num_rows
 
     @property

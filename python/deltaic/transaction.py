@@ -212,6 +212,8 @@ class Transaction:
         Raises:
             ValueError: A path is no live file, or is staged already; nothing of the call is staged.
             ConstraintViolation: The table is append-only.
+            UnsupportedFeature: A feature of the table that concerns removals is not implemented. Constraints
+                do not concern them: they restrict the rows that are written.
         """
         self._ensure_open()
         if isinstance(paths, str):
@@ -224,6 +226,8 @@ class Transaction:
 
     def delete_rows(self, rows: Mapping[str, Iterable[int]]) -> int:
         """Stages that single rows go: their files stay and get deletion vectors.
+
+        A file of which every row is deleted is removed.
 
         Two transactions that delete different rows of one file both win, unless ``row_level=False`` was asked
         for, or rows were read through the transaction, since other rows may have decided then.
@@ -240,6 +244,7 @@ class Transaction:
                 the call is staged.
             ConstraintViolation: The table is append-only.
             CorruptData: A deletion vector that the file has is damaged.
+            VersionNotFound: The version that the transaction read was cleaned up from the log.
         """
         self._ensure_open()
         # The type says so already; a caller without a type checker gets the sentence.

@@ -129,3 +129,19 @@ def test_a_table_by_its_uri(load: Load, tmp_path: Path, place: str) -> None:
     made = HandmadeTable(tmp_path / place)
     made.create(made.data("f.parquet", ids(1, 2)))
     assert load(made.root.as_uri()).count() == 2
+
+
+def test_a_folder_named_after_a_hash(load: Load, tmp_path: Path) -> None:
+    """A partition whose value is too long for a folder's name lies in such a folder.
+
+    protocol: partition-value-serialization.1
+    """
+    values = ["x" * 254, "ü" * 200, "a/b=c%20" * 40, "short"]
+    rows = pa.table({"p": values, "id": pa.array(range(4), pa.int64())})
+    table = deltaic.Table.create(tmp_path / "t", rows.schema, partition_by=["p"])
+    table.append(rows)
+    assert len(list(tmp_path.glob("t/partition-*/*.parquet"))) == 3
+    frame = load(tmp_path / "t")
+    assert {row.p: row.id for row in frame.collect()} == {value: at for at, value in enumerate(values)}
+    for at, value in enumerate(values):
+        assert [row.id for row in frame.where(frame.p == value).collect()] == [at]
