@@ -134,8 +134,8 @@ MANY_FEATURES = [
     "inCommitTimestamp",
     "invariants",
     "timestampNtz",
-    "typeWidening",
     "v2Checkpoint",
+    "vacuumProtocolCheck",
 ]
 
 
