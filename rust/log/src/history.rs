@@ -108,15 +108,21 @@ pub async fn timestamp_of(snapshot: &Snapshot) -> Result<i64> {
         let info = read_commit_info(location, mine.unwrap_or(&commit)).await?;
         return in_commit_timestamp(info.as_deref(), version);
     }
+    file_time_of(snapshot).await
+}
+
+/// When the file of a snapshot's version was written, adjusted so that times increase with the versions.
+pub(crate) async fn file_time_of(snapshot: &Snapshot) -> Result<i64> {
     if let Some(time) = snapshot.file_time_ms() {
         return Ok(time);
     }
+    let (location, version) = (snapshot.location(), snapshot.version());
     let listing = Listing::whole(location).await?;
     let checkpoint = || {
         let is_its = |file: &&Arc<LogFile>| file.path.version == version;
         listing.files.iter().find(is_its).map(|file| file.modified_ms)
     };
-    adjusted_file_times(&listing, &times)
+    adjusted_file_times(&listing, &InCommitTimestamps::Disabled)
         .get(&version)
         .copied()
         .or_else(checkpoint)

@@ -7,7 +7,7 @@ use deltaic_protocol::features::{
     FEATURES, LogTail, contradictions, ensure_openable, ensure_readable, supports_for_writers,
 };
 use deltaic_protocol::in_commit_timestamp::InCommitTimestamps;
-use deltaic_protocol::properties::documented;
+use deltaic_protocol::properties::{data_file_form, documented, indexed_columns};
 use deltaic_protocol::row_tracking::{self, RowTracking};
 use deltaic_protocol::schema::{DataType, PrimitiveType, StructField, StructType};
 use deltaic_protocol::{ErrorKind, clustering, constraints};
@@ -137,9 +137,12 @@ fn examine_properties(protocol: &Protocol, metadata: &Metadata, findings: &mut F
     for error in [
         InCommitTimestamps::of(protocol, metadata).err(),
         RowTracking::of(protocol, metadata).err(),
+        data_file_form(metadata).err(),
+        indexed_columns(metadata).err(),
     ]
     .into_iter()
     .flatten()
+    .filter(|error| error.kind() == ErrorKind::CorruptLog)
     {
         let finding = Finding::of(&BAD_PROPERTY, &error);
         let is_told = |name: &String| {

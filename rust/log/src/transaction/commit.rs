@@ -18,7 +18,7 @@ use super::{
 use crate::changes::TableForm;
 use crate::clock::{Deadline, now_ms};
 use crate::committer::Committer;
-use crate::history::timestamp_of;
+use crate::history::{file_time_of, timestamp_of};
 use crate::snapshot::Snapshot;
 use crate::upkeep::{OwnCommit, UpkeepPolicy, keep_up};
 
@@ -150,10 +150,12 @@ impl<'a> Transaction<'a> {
         let rows = snapshot.domains().get(row_tracking::DOMAIN);
         let protocol = self.proposal.protocol.as_ref().unwrap_or(snapshot.protocol());
         let metadata = self.proposal.metadata.as_ref().unwrap_or(snapshot.metadata());
-        let times = InCommitTimestamps::of(protocol, metadata);
-        // A table without times of its own is not asked for that of a file.
-        let timestamp_ms = match times {
-            Ok(InCommitTimestamps::Disabled) => 0,
+        let before = InCommitTimestamps::of(snapshot.protocol(), snapshot.metadata());
+        let timestamp_ms = match (before, InCommitTimestamps::of(protocol, metadata)) {
+            // A table without in-commit timestamps needs no request for the time of a file.
+            (_, Ok(InCommitTimestamps::Disabled)) => 0,
+            // The commit corrects properties that do not parse.
+            (Err(_), Ok(_)) => file_time_of(snapshot).await?,
             _ => timestamp_of(snapshot).await?,
         };
         Ok(Base {

@@ -44,6 +44,18 @@ impl IsolationLevel {
             })
     }
 
+    /// What a table promises a commit that may change its metadata. A commit that corrects a level that no table can have
+    /// is promised the most.
+    ///
+    /// Errors: `CorruptLog` with the property as `field`, for a level that no table can have.
+    pub fn of_change(before: &Metadata, after: Option<&Metadata>) -> Result<Self> {
+        let level = Self::of(before);
+        match after {
+            Some(after) if level.is_err() && Self::of(after).is_ok() => Ok(Self::Serializable),
+            _ => level,
+        }
+    }
+
     /// The level of a name, upper and lower case alike.
     ///
     /// Errors: `ValueError` for a name that no level has.

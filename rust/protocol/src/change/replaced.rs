@@ -40,8 +40,12 @@ pub fn replaced(before: &Form, new: Form) -> Result<Form> {
     if let Some(mark) = before.domain(row_tracking::DOMAIN) {
         after.domains.push(mark.clone());
     }
-    let times = |form: &Form| InCommitTimestamps::of(&form.protocol, &form.metadata);
-    if times(before)? != InCommitTimestamps::Disabled && times(&after)? != InCommitTimestamps::Disabled {
+    let has_times = |form: &Form| {
+        InCommitTimestamps::of(&form.protocol, &form.metadata)
+            .map(|times| times != InCommitTimestamps::Disabled)
+    };
+    // What does not parse is not taken over.
+    if has_times(before).unwrap_or(false) && has_times(&after)? {
         for key in [ENABLEMENT_VERSION, ENABLEMENT_TIMESTAMP] {
             if let Some(value) = before.metadata.property(key) {
                 after.set_property(key, value);

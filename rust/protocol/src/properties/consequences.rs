@@ -91,7 +91,8 @@ fn date_timestamps(before: &Form, after: &mut Form, moment: &Moment<'_>) -> Resu
     let enabled = |form: &Form| {
         Ok(InCommitTimestamps::of(&form.protocol, &form.metadata)? != InCommitTimestamps::Disabled)
     };
-    match (enabled(before)?, enabled(after)?) {
+    // What does not parse is corrected by this change, if by any.
+    match (enabled(before).unwrap_or(false), enabled(after)?) {
         (false, true) if moment.version > Version::ZERO => {
             after.set_property(ENABLEMENT_VERSION, moment.version.as_i64().to_string());
             after.set_property(ENABLEMENT_TIMESTAMP, moment.timestamp_ms.to_string());

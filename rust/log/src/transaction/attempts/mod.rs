@@ -242,7 +242,7 @@ impl<'a> Attempts<'a> {
     fn level(&self) -> Result<IsolationLevel> {
         let level = match self.transaction.isolation {
             Some(level) => level,
-            None => IsolationLevel::of(&self.base.form.metadata)?,
+            None => IsolationLevel::of_change(&self.base.form.metadata, self.mine.metadata.as_ref())?,
         };
         Ok(level.of_commit(&self.mine))
     }

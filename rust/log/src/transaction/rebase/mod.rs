@@ -62,9 +62,11 @@ impl Base {
         }
         self.lost_row_ids |= !were_enabled && enables_rows(&self.form)?;
         self.high_water_mark = winner.high_water_mark()?.or(self.high_water_mark);
-        let times = InCommitTimestamps::of(&self.form.protocol, &self.form.metadata)?;
+        // Properties that do not parse fail a commit that does not correct them when it is stamped.
+        let has_times = InCommitTimestamps::of(&self.form.protocol, &self.form.metadata)
+            .is_ok_and(|times| times != InCommitTimestamps::Disabled);
         self.timestamp_ms = match winner.in_commit_timestamp {
-            Some(timestamp_ms) if times != InCommitTimestamps::Disabled => timestamp_ms,
+            Some(timestamp_ms) if has_times => timestamp_ms,
             // The time of a file can be earlier than the commit before it: clocks differ, and so do copies.
             _ => winner.modified_ms.max(self.timestamp_ms.saturating_add(1)),
         };

@@ -26,10 +26,11 @@ pub fn stamp_in_commit_timestamp(mine: &mut Proposal, base: &Base, own_ms: i64) 
     let is_on = |protocol: &Protocol, metadata: &Metadata| {
         InCommitTimestamps::of(protocol, metadata).map(|times| times != InCommitTimestamps::Disabled)
     };
-    let was_on = is_on(&base.form.protocol, &base.form.metadata)?;
     if !is_on(base.protocol(mine), base.metadata(mine))? {
         return Ok(None);
     }
+    // The commit may correct properties that do not parse.
+    let was_on = is_on(&base.form.protocol, &base.form.metadata).unwrap_or(false);
     let least = base.timestamp_ms.checked_add(1).ok_or_else(|| {
         let what = "the time of the version before is the last there can be";
         Error::new(ErrorKind::CorruptLog, what).with("version", base.version)
