@@ -3,8 +3,9 @@
 use std::sync::Mutex;
 
 use deltaic_log::Snapshot;
+use deltaic_log::checkpoint::{CheckpointName, CheckpointOptions, write_checkpoint};
 use deltaic_log::transaction::{Proved, RowProof, alter};
-use deltaic_protocol::change::TableChange;
+use deltaic_protocol::change::{IfAbsent, TableChange};
 use deltaic_protocol::features::{Traces, supports_for_writers};
 use deltaic_protocol::{Conflict, Error, ErrorKind, Result};
 use deltaic_testkit::table_builder::{TableBuilder, add};
@@ -164,6 +165,35 @@ async fn a_feature_is_dropped_where_no_file_uses_it_and_checkpoints_stand_before
             let path = format!("_delta_log/{version:020}.checkpoint.parquet");
             assert!(table.location().read(&path).await.is_ok(), "{path}");
         }
+    }
+    Ok(())
+}
+
+/// A checkpoint with a classic name can follow the V2 spec, without sidecars if the table has no files.
+#[tokio::test]
+async fn a_v2_checkpoint_with_a_classic_name_uses_its_feature() -> Result<()> {
+    for files in [vec![], vec![file("a", 5, true)]] {
+        let mut first = TableBuilder::first_actions();
+        first[0] = json!({"protocol": {"minReaderVersion": 3, "minWriterVersion": 7,
+            "readerFeatures": ["v2Checkpoint"], "writerFeatures": ["v2Checkpoint"]}});
+        first[1]["metaData"]["configuration"] = json!({"delta.checkpointPolicy": "v2"});
+        first.extend(files);
+        let table = TableBuilder::of(&[first]).await?;
+        let snapshot = table.open().await?;
+        let classic = CheckpointOptions {
+            name: CheckpointName::Classic,
+            ..CheckpointOptions::default()
+        };
+        write_checkpoint(&snapshot, &classic).await?;
+        let changes = [
+            TableChange::UnsetProperties(vec!["delta.checkpointPolicy".to_owned()], IfAbsent::Error),
+            TableChange::DropFeature("v2Checkpoint".to_owned(), Traces::InHistory),
+        ];
+        let error = change(&snapshot, &changes).await.err().map(|error| error.kind());
+        assert_eq!(error, Some(ErrorKind::SchemaMismatch));
+        // With another policy the next version has a V1 checkpoint.
+        change(&snapshot, &changes[..1]).await?;
+        change(&table.open().await?, &changes[1..]).await?;
     }
     Ok(())
 }

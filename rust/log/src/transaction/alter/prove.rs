@@ -12,7 +12,9 @@ use deltaic_protocol::{Error, ErrorKind, Result, Version};
 
 use super::Staging;
 use super::statistics_there::ensure_statistics;
-use crate::checkpoint::{CheckpointOptions, CheckpointWritten, whole_adds, write_checkpoint};
+use crate::checkpoint::{
+    CheckpointOptions, CheckpointSpec, CheckpointWritten, checkpoint_spec, whole_adds, write_checkpoint,
+};
 use crate::snapshot::{LoadOptions, Snapshot};
 
 /// How many checkpoints stand before a change that keeps readers from going behind it: one is enough as long as nothing
@@ -133,7 +135,8 @@ async fn end_use(staging: &mut Staging<'_>, name: &str) -> Result<()> {
         }
         "v2Checkpoint" => {
             let written = write_checkpoint(snapshot, &CheckpointOptions::default()).await?;
-            if is_classic(&written) {
+            let spec = checkpoint_spec(snapshot.protocol(), snapshot.metadata())?;
+            if spec == CheckpointSpec::V1 && is_classic(&written) {
                 return Ok(());
             }
             let what = "the feature v2Checkpoint is in use by the newest checkpoint";
