@@ -164,15 +164,17 @@ def test_no_row_enters_an_identity_column(
 
 
 def test_column_metadata_survives_every_change_of_other_columns(tmp_path: Path) -> None:
-    """protocol: struct-field.1."""
+    """protocol: struct-field.1, beyond:collations.1."""
     kept = {
         "id": {"comment": "the key", "unknown.key": [1, {"a": None}]},
         "n": {**IDENTITY, "delta.identity.allowExplicitInsert": False},
         "i": {"delta.invariants": INVARIANT},
         "g": {"delta.generationExpression": "id + 1"},
+        "c": {"__COLLATIONS": {"c": "icu.en_US.75.1"}},
     }
+    columns = [field(name, "string" if name == "c" else "long", **about) for name, about in kept.items()]
     table = HandmadeTable(tmp_path / "t")
-    table.commit(protocol(1, 6), metadata(schema(*[field(name, **about) for name, about in kept.items()])))
+    table.commit(protocol(1, 6), metadata(schema(*columns)))
     handle = deltaic.Table(table.root)
     changes = [
         SetProperties({"delta.appendOnly": "true"}),

@@ -267,6 +267,14 @@ def test_a_default_is_for_new_rows_and_not_for_old_files(tmp_path: Path) -> None
     assert read(table, predicate="later = 'x'") == []
 
 
+def test_collated_text_is_read_as_its_bytes(tmp_path: Path) -> None:
+    """protocol: beyond:collations.1."""
+    texts = ["a", "A", "é", "e\u0301", None]
+    column = field("c", "string", __COLLATIONS={"c": "icu.en_US.75.1"})
+    table = table_of(tmp_path / "t", [column], pa.table({"c": texts}))
+    assert read(table) == [{"c": text} for text in texts]
+
+
 LENGTHS = {
     "as string": lambda name: field("c", "string", __CHAR_VARCHAR_TYPE_STRING=name),
     "by their names": lambda name: field("c", name),

@@ -117,7 +117,7 @@ fn in_commit_timestamps_tell_since_when() -> Result<()> {
     Ok(())
 }
 
-/// protocol: writer-requirements-for-clustered-table.4, beyond:type-widening.7
+/// protocol: writer-requirements-for-clustered-table.4
 #[test]
 fn a_change_tells_what_it_asks_of_files() -> Result<()> {
     let mut start = plain();
