@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use deltaic_log::checkpoint::{self, CheckpointOptions, write_checkpoint};
-use deltaic_log::cleanup::{self, CleanupPlan, Deletion, plan_cleanup};
+use deltaic_log::cleanup::{self, CleanupPlan, Deletion, clean_up_now, plan_cleanup};
 use deltaic_log::clock::now_ms;
 use deltaic_log::compaction::{self, Made, compact};
 use deltaic_log::snapshot::LoadOptions;
@@ -140,7 +140,7 @@ pub(crate) fn clean_up(
         if dry_run {
             return Ok(plan_cleanup(&snapshot, now_ms()).await?.into());
         }
-        Ok(cleanup::clean_up(&snapshot, now_ms()).await?.into())
+        Ok(clean_up_now(&snapshot).await?.into())
     })
 }
 

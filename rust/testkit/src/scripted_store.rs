@@ -1,5 +1,6 @@
 //! A store that takes its time, remembers what it was asked, and fails where it is told to.
 
+use std::collections::HashMap;
 use std::fmt;
 use std::future::Future;
 use std::ops::Range;
@@ -67,6 +68,27 @@ struct Script {
     /// Requests before this were forgotten: an answer to one of them is told to nobody.
     forgotten: usize,
     met: usize,
+    /// How far the store's clock is ahead of this machine's now, and was when each object was put.
+    clock_ahead: Duration,
+    put_ahead: HashMap<Path, Duration>,
+}
+
+impl Script {
+    /// Stamps an object that is put now with the store's time.
+    fn stamp(&mut self, path: &Path) {
+        if self.clock_ahead.is_zero() {
+            self.put_ahead.remove(path);
+        } else {
+            self.put_ahead.insert(path.clone(), self.clock_ahead);
+        }
+    }
+
+    fn at_store_time(&self, mut meta: ObjectMeta) -> ObjectMeta {
+        if let Some(ahead) = self.put_ahead.get(&meta.location) {
+            meta.last_modified += *ahead;
+        }
+        meta
+    }
 }
 
 impl Default for ScriptedStore {
@@ -89,6 +111,8 @@ impl ScriptedStore {
                 requests: Vec::new(),
                 forgotten: 0,
                 met: 0,
+                clock_ahead: Duration::ZERO,
+                put_ahead: HashMap::new(),
             })),
             made: Instant::now(),
         }
@@ -97,6 +121,11 @@ impl ScriptedStore {
     /// How long each request takes from now on.
     pub fn set_latency(&self, latency: Duration) {
         self.script().latency = latency;
+    }
+
+    /// How far the store's clock is ahead of this machine's from now on: it stamps what is put from now on.
+    pub fn set_clock_ahead(&self, ahead: Duration) {
+        self.script().clock_ahead = ahead;
     }
 
     /// How many objects a page of a listing holds from now on.
@@ -243,7 +272,7 @@ impl ScriptedStore {
                     while page.len() < size
                         && let Some(object) = objects.next().await
                     {
-                        page.push(object);
+                        page.push(object.map(|object| store.script().at_store_time(object)));
                     }
                     Ok(page)
                 };
@@ -279,6 +308,7 @@ impl fmt::Display for ScriptedStore {
 #[async_trait]
 impl ObjectStore for ScriptedStore {
     async fn put_opts(&self, path: &Path, payload: PutPayload, options: PutOptions) -> Result<PutResult> {
+        self.script().stamp(path);
         let put = self.store.put_opts(path, payload, options);
         self.ask(RequestKind::Put, path.as_ref(), put).await
     }
@@ -288,6 +318,7 @@ impl ObjectStore for ScriptedStore {
         path: &Path,
         options: PutMultipartOptions,
     ) -> Result<Box<dyn MultipartUpload>> {
+        self.script().stamp(path);
         let put = self.store.put_multipart_opts(path, options);
         self.ask(RequestKind::Put, path.as_ref(), put).await
     }
@@ -295,7 +326,9 @@ impl ObjectStore for ScriptedStore {
     async fn get_opts(&self, path: &Path, options: GetOptions) -> Result<GetResult> {
         if options.head {
             let head = self.store.get_opts(path, options);
-            return self.ask(RequestKind::Head, path.as_ref(), head).await;
+            let mut answer = self.ask(RequestKind::Head, path.as_ref(), head).await?;
+            answer.meta = self.script().at_store_time(answer.meta);
+            return Ok(answer);
         }
         let (number, fault) = self.begin(RequestKind::Get, path.as_ref()).await;
         let (answer, range) = self.answer(path, options, fault).await;
@@ -334,6 +367,8 @@ impl ObjectStore for ScriptedStore {
         let mut listed = self.store.list_with_delimiter(prefix).await?;
         let form = self.script().listing.clone();
         listed.objects = form.apply(listed.objects);
+        let at_store_time = |object| self.script().at_store_time(object);
+        listed.objects = listed.objects.into_iter().map(at_store_time).collect();
         let size = self.script().page;
         let path = prefix.map(Path::as_ref).unwrap_or_default();
         let pages = listed.objects.len() / size + 1;

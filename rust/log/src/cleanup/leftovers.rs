@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use deltaic_protocol::Version;
 use deltaic_protocol::log_path::{LOG_FOLDER, LogPath};
 use object_store::ObjectMeta;
 
@@ -14,6 +15,9 @@ pub(super) fn left_behind(objects: &[ObjectMeta], gone: &HashSet<&str>, before_m
     let names: HashSet<&str> = names.filter(|name| !gone.contains(name)).collect();
     let of_object = |object: &ObjectMeta| {
         let name = object.location.filename()?;
+        if gone.contains(name) {
+            return None;
+        }
         let is_old = object.last_modified.timestamp_millis() < before_ms;
         let is_spent = is_temporary(name) || file_beside(name).is_some_and(|file| !names.contains(file));
         (is_old && is_spent).then(|| Deletion {
@@ -31,18 +35,39 @@ fn file_beside(name: &str) -> Option<&str> {
     LogPath::parse(file).map(|_| file)
 }
 
+/// The staged proposals of versions before one. Another writer committed these versions, so the proposals cannot win any
+/// more; after the versions are deleted they could.
+pub(super) fn stale_proposals(objects: &[ObjectMeta], before: Version) -> Vec<Deletion> {
+    let of_object = |object: &ObjectMeta| {
+        let name = object.location.filename()?;
+        (staged_version(name)? < before).then(|| Deletion {
+            path: format!("{LOG_FOLDER}/{name}"),
+            bytes: object.size,
+            why: Expired::StaleProposal,
+        })
+    };
+    objects.iter().filter_map(of_object).collect()
+}
+
 /// Whether a name is one that a committer gives what it takes away again: `.n.json.u.tmp`, with n the version and u a
 /// unique id, or `_probe-u`. No name that only looks similar is meant.
 fn is_temporary(name: &str) -> bool {
-    let is_id = |text: &str| text.len() == 36 && uuid::Uuid::try_parse(text).is_ok();
-    if let Some(id) = name.strip_prefix("_probe-") {
-        return is_id(id);
+    name.strip_prefix("_probe-").is_some_and(is_id) || staged_version(name).is_some()
+}
+
+/// The version that a staged proposal is for.
+fn staged_version(name: &str) -> Option<Version> {
+    let staged = name.strip_prefix('.')?.strip_suffix(".tmp")?;
+    let (stem, id) = staged.split_once(".json.")?;
+    let is_stem = stem.len() == 20 && stem.bytes().all(|byte| byte.is_ascii_digit());
+    if !is_stem || !is_id(id) {
+        return None;
     }
-    let staged = name.strip_prefix('.').and_then(|rest| rest.strip_suffix(".tmp"));
-    let parts = staged.and_then(|rest| rest.split_once(".json."));
-    parts.is_some_and(|(stem, id)| {
-        stem.len() == 20 && stem.bytes().all(|byte| byte.is_ascii_digit()) && is_id(id)
-    })
+    Version::try_new(stem.parse().ok()?).ok()
+}
+
+fn is_id(text: &str) -> bool {
+    text.len() == 36 && uuid::Uuid::try_parse(text).is_ok()
 }
 
 #[cfg(test)]
@@ -97,6 +122,30 @@ mod tests {
         let name = format!("_probe-{ID}");
         assert_eq!(names(&[object(&name, 999)], &[]), [name.as_str()]);
         assert!(names(&[object(&name, 1_000)], &[]).is_empty());
+    }
+
+    #[test]
+    fn proposals_of_versions_that_go_are_stale_whatever_their_age() -> deltaic_protocol::Result<()> {
+        let of = |version: &str| format!(".{version}.json.{ID}.tmp");
+        let [old, same, beyond] = [
+            "00000000000000000006",
+            "00000000000000000007",
+            "99999999999999999999",
+        ]
+        .map(of);
+        let all = [
+            object(&old, i64::MAX / 4_000_000),
+            object(&same, 1),
+            object(&beyond, 1),
+            object(&format!("_probe-{ID}"), 1),
+            object("00000000000000000006.json", 1),
+        ];
+        let stale = stale_proposals(&all, Version::try_new(7)?);
+        let paths: Vec<&str> = stale.iter().map(|deletion| deletion.path.as_str()).collect();
+        assert_eq!(paths, [format!("_delta_log/{old}")]);
+        // What goes already does not go twice.
+        assert!(names(&[object(&old, 1)], &[&old]).is_empty());
+        Ok(())
     }
 
     /// A checksum that a file system keeps goes with its file, and no other hidden file does.

@@ -12,9 +12,12 @@ mod protected;
 mod rules;
 mod run;
 mod sidecars;
+mod store_time;
 mod waves;
 
 pub use cutoff::{Cutoff, cutoff_ms};
 pub use plan::{CleanupPlan, Deletion, Expired, Kept, Known, plan};
 pub use rules::CleanupRules;
-pub use run::{CleanedUp, clean_up, plan_cleanup};
+pub use run::{CleanedUp, clean_up, clean_up_now, plan_cleanup};
+pub use store_time::store_time_ms;
+pub(crate) use store_time::written_at_ms;

@@ -25,6 +25,8 @@ pub enum Expired {
     Sidecar,
     /// What a writer left behind that did not come to its end.
     LeftBehind,
+    /// The temporary file of a commit whose version another writer has committed.
+    StaleProposal,
 }
 
 impl fmt::Display for Expired {
@@ -35,6 +37,7 @@ impl fmt::Display for Expired {
             Self::Compaction => "its range begins before the oldest kept checkpoint ends",
             Self::Sidecar => "no checkpoint names it",
             Self::LeftBehind => "a writer left it behind",
+            Self::StaleProposal => "another writer committed its version",
         })
     }
 }

@@ -7,15 +7,17 @@ use deltaic_protocol::{Error, ErrorKind, Result, Version};
 
 use super::cutoff::{Cutoff, cutoff_ms, left_behind_ms};
 use super::delete::delete_all;
-use super::leftovers::left_behind;
+use super::leftovers::{left_behind, stale_proposals};
 use super::plan::{CleanupPlan, Deletion, Kept, Known, plan};
 use super::protected::all_are_understood;
 use super::rules::CleanupRules;
 use super::sidecars::unreferenced;
+use super::store_time::store_time_ms;
 use crate::checksum::ensure_counted;
 use crate::decode::checkpoint::Checkpoint;
 use crate::last_checkpoint::{Hint, read_last_checkpoint};
 use crate::listing::{Listing, list_folder};
+use crate::location::TableLocation;
 use crate::segment::CheckpointFiles;
 use crate::snapshot::Snapshot;
 use crate::store_error::{is_not_a_folder, store_error};
@@ -52,9 +54,23 @@ pub async fn plan_cleanup(snapshot: &Snapshot, now_ms: i64) -> Result<CleanupPla
         .map_err(|error: Error| error.with("table", snapshot.location().uri()))
 }
 
+/// [`clean_up`] at the store's time.
+///
+/// # Errors
+///
+/// As of [`clean_up`].
+pub async fn clean_up_now(snapshot: &Snapshot) -> Result<CleanedUp> {
+    let location = snapshot.location();
+    let located = |error: Error| error.with("table", location.uri());
+    judge(snapshot).map_err(located)?;
+    let now_ms = store_time_ms(location).await.map_err(located)?;
+    clean_up(snapshot, now_ms).await
+}
+
 /// Deletes what has expired of a table's log: commits, version checksums, checkpoints and compaction files before the
 /// newest checkpoint that is old enough, then sidecars that no checkpoint names and what stopped writers left behind.
-/// `now_ms` is the time in milliseconds since the epoch.
+/// `now_ms` is the time in milliseconds since the epoch by the store's clock, which stamps the files: by a clock that is
+/// ahead of it, commits expire that writers still follow.
 ///
 /// The checkpoint that stays is read in full first. Must be called inside a runtime.
 ///
@@ -142,7 +158,13 @@ async fn plan_of_log(snapshot: &Snapshot, now_ms: i64) -> Result<(Snapshot, Clea
             return Ok((snapshot, planned));
         };
         match prove(&snapshot, checkpoint).await {
-            Ok(()) => return Ok((snapshot, planned)),
+            Ok(()) => {
+                let stale = staged_before(location, checkpoint.version).await?;
+                if !stale.is_empty() {
+                    planned.waves.insert(0, stale);
+                }
+                return Ok((snapshot, planned));
+            }
             Err(error) if error.kind() == ErrorKind::StorageError => return Err(error),
             Err(_) if unreadable.len() < MOST_UNREADABLE => unreadable.push(checkpoint.clone()),
             Err(_) => {
@@ -155,6 +177,20 @@ async fn plan_of_log(snapshot: &Snapshot, now_ms: i64) -> Result<(Snapshot, Clea
                 return Ok((snapshot, uncut));
             }
         }
+    }
+}
+
+/// The staged proposals of versions before a checkpoint. They go before any commit: a writer that stalls before it gives its
+/// proposal the version's name must not find the name free. Listed after the checkpoint was written: a proposal that is staged
+/// later is for a later version, or its writer finds the gap.
+async fn staged_before(location: &TableLocation, checkpoint: Version) -> Result<Vec<Deletion>> {
+    if location.file_system().is_none() {
+        return Ok(Vec::new());
+    }
+    match list_folder(location, &location.below(LOG_FOLDER)?).await {
+        Ok(listed) => Ok(stale_proposals(&listed.objects, checkpoint)),
+        Err(error) if is_not_a_folder(&error) => Ok(Vec::new()),
+        Err(error) => Err(store_error(&error, LOG_FOLDER)),
     }
 }
 

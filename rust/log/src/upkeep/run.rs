@@ -13,7 +13,7 @@ use crate::checkpoint::{
     CheckpointName, CheckpointOptions, CheckpointWritten, HintOutcome, checkpoint_is_due, write_checkpoint,
 };
 use crate::checksum::keep_checksum;
-use crate::cleanup::{CleanedUp, CleanupRules, clean_up};
+use crate::cleanup::{CleanedUp, CleanupRules, clean_up, written_at_ms};
 use crate::clock::now_ms;
 use crate::compaction::{Compacted, compact, range_due};
 use crate::fault;
@@ -91,13 +91,11 @@ async fn steps(commit: OwnCommit<'_>, policy: UpkeepPolicy) -> Upkept {
         let step = behind.compact(policy.compaction_interval, written).await;
         upkept.compaction = upkept.note("no log compaction file was written", step).flatten();
     }
-    if policy.clean_up
-        && upkept
-            .checkpoint
-            .as_ref()
-            .is_some_and(|checkpoint| checkpoint.is_new)
+    let written = upkept.checkpoint.as_ref().filter(|checkpoint| checkpoint.is_new);
+    if let Some(path) = written.map(|checkpoint| checkpoint.path.clone())
+        && policy.clean_up
     {
-        let step = behind.clean_up().await;
+        let step = behind.clean_up(&path).await;
         upkept.cleanup = upkept
             .note("what has expired of the log was not deleted", step)
             .flatten();
@@ -183,12 +181,13 @@ impl<'a> Behind<'a> {
         compact(self.read().await?, *range.start(), *range.end()).await
     }
 
-    async fn clean_up(&mut self) -> Result<Option<CleanedUp>> {
-        let now_ms = self.now_ms;
+    /// Cleans up at the time at which the store says that a checkpoint was written just now.
+    async fn clean_up(&mut self, checkpoint: &str) -> Result<Option<CleanedUp>> {
         let snapshot = self.read().await?;
         if !CleanupRules::of(snapshot.protocol(), snapshot.metadata())?.is_enabled {
             return Ok(None);
         }
+        let now_ms = written_at_ms(snapshot.location(), checkpoint).await?;
         clean_up(snapshot, now_ms).await.map(Some)
     }
 }

@@ -1,15 +1,22 @@
 //! When something has expired: by in-commit timestamps, by the times of files, and never before.
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 use deltaic_log::Snapshot;
-use deltaic_log::cleanup::{Kept, clean_up};
+use deltaic_log::checkpoint::{CheckpointOptions, write_checkpoint};
+use deltaic_log::cleanup::{Kept, clean_up, clean_up_now};
 use deltaic_log::clock::now_ms;
 use deltaic_log::snapshot::LoadOptions;
-use deltaic_protocol::Result;
-use deltaic_protocol::log_path::CheckpointFormat;
+use deltaic_log::upkeep::UpkeepPolicy;
+use deltaic_protocol::log_path::{CheckpointFormat, LogPath};
+use deltaic_protocol::{ErrorKind, Result};
 use deltaic_testkit::checkpoint_writer::Layout;
 use deltaic_testkit::facts::facts;
+use deltaic_testkit::own_commits::{append_to, log_names, log_versions};
+use deltaic_testkit::requests::RequestKind;
+use deltaic_testkit::table_builder::TableBuilder;
+use object_store::ObjectStoreExt;
 use serde_json::json;
 
 use super::seen::{DAY_MS, assert_readable_from, names, version};
@@ -129,5 +136,77 @@ async fn days_go_by_the_times_of_files() -> Result<()> {
         .count();
     // Two commits with their checksums, a checkpoint, and the folder of its sidecar.
     assert_eq!(left, 6);
+    Ok(())
+}
+
+/// The day is the store's, whose clock stamps the files. A machine whose clock is far ahead of it deletes nothing that other
+/// writers still follow, and one whose clock is far behind deletes what has expired.
+///
+/// protocol: metadata-cleanup.1
+#[tokio::test]
+async fn the_day_is_the_stores() -> Result<()> {
+    let days = |days: u64| Duration::from_secs(days * 86_400);
+    // Only after the store's clock has gone on for more than 30 days have the first commits expired.
+    for (written, cleaned, is_expired) in [
+        (days(0), days(0), false),
+        (days(40), days(40), false),
+        (days(0), days(29), false),
+        (days(0), days(40), true),
+        (days(4000), days(4040), true),
+    ] {
+        for by_hand in [true, false] {
+            let how = format!("{written:?}, {cleaned:?}, by hand: {by_hand}");
+            let properties = json!({"delta.logRetentionDuration": "interval 30 days",
+                "delta.checkpointInterval": "4"});
+            let table = TableBuilder::with_properties(&properties, 0).await?;
+            table.scripted().set_clock_ahead(written);
+            // The first commit is as old as the others.
+            let path = LogPath::commit(version(0));
+            let first = table.read(&path).await?;
+            let location = table.location();
+            let put = location.store().put(&location.below(&path)?, first.into()).await;
+            put.expect("the store is in memory");
+            for number in 1..=4 {
+                append_to(&table.open().await?, &number.to_string(), UpkeepPolicy::none()).await?;
+            }
+            write_checkpoint(&table.open().await?, &CheckpointOptions::default()).await?;
+            table.scripted().set_clock_ahead(cleaned);
+            if by_hand {
+                clean_up_now(&table.open().await?).await?;
+            } else {
+                for number in 5..=8 {
+                    append_to(&table.open().await?, &number.to_string(), UpkeepPolicy::default()).await?;
+                }
+            }
+            let newest = if by_hand { 4 } else { 8 };
+            let left = log_versions(&table, ".json").await?;
+            let oldest = if is_expired { 4 } else { 0 };
+            assert_eq!(left, (oldest..=newest).collect::<Vec<_>>(), "{how}");
+            assert_eq!(
+                log_names(&table, "")
+                    .await?
+                    .iter()
+                    .filter(|name| name.contains("probe"))
+                    .count(),
+                0
+            );
+        }
+    }
+    Ok(())
+}
+
+/// A table whose cleanup is refused is not asked for the time either: nothing is written.
+#[tokio::test]
+async fn a_refused_cleanup_writes_nothing() -> Result<()> {
+    let mut first = TableBuilder::first_actions();
+    first[0] = json!({"protocol": {"minReaderVersion": 1, "minWriterVersion": 7,
+        "writerFeatures": ["fromTheFuture"]}});
+    let table = TableBuilder::of(&[first]).await?;
+    table.scripted().forget();
+    let refused = clean_up_now(&table.open().await?)
+        .await
+        .expect_err("an unknown feature");
+    assert_eq!(refused.kind(), ErrorKind::UnsupportedFeature);
+    assert_eq!(table.scripted().report().count(RequestKind::Put), 0);
     Ok(())
 }

@@ -1,0 +1,36 @@
+//! The time of day by the clock that stamps the log's files: the store's, not this machine's.
+
+use deltaic_protocol::Result;
+use deltaic_protocol::log_path::LOG_FOLDER;
+use object_store::{ObjectStoreExt, PutPayload};
+
+use crate::clock::new_id;
+use crate::location::TableLocation;
+use crate::store_error::store_error;
+
+/// The store's time in milliseconds since the epoch: the modification time of a temporary file that is written for it.
+///
+/// # Errors
+///
+/// `StorageError`.
+pub async fn store_time_ms(location: &TableLocation) -> Result<i64> {
+    let relative = format!("{LOG_FOLDER}/_probe-{}", new_id());
+    let path = location.below(&relative)?;
+    let put = location.store().put(&path, PutPayload::from_static(b"now")).await;
+    put.map_err(|error| store_error(&error, &relative))?;
+    let written = written_at_ms(location, &relative).await;
+    // Readers ignore the name; a later cleanup deletes the file if this does not.
+    let _ = location.store().delete(&path).await;
+    written
+}
+
+/// When a file was written by the store's clock, in milliseconds since the epoch.
+///
+/// # Errors
+///
+/// `StorageError`.
+pub(crate) async fn written_at_ms(location: &TableLocation, relative: &str) -> Result<i64> {
+    let found = location.store().head(&location.below(relative)?).await;
+    let found = found.map_err(|error| store_error(&error, relative))?;
+    Ok(found.last_modified.timestamp_millis())
+}
