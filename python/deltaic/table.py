@@ -410,14 +410,15 @@ class Table:
                 name is left out.
             commit_info: Your own entries for the commit's provenance; ``operation``, ``txnId`` and the like
                 are deltaic's and are refused.
-            max_attempts: How often to try when other writers keep winning.
+            max_attempts: How many proposals of a version may be lost to other writers.
             app_transaction: The name of your application, and how far it comes with these rows, such as the
                 number of a batch. Rows of a batch that the table has already, or of one before it, are not
                 appended again, whoever brought them: the commit's ``skipped`` says so.
             isolation: The isolation level instead of the table's, as for `transaction`. An append reads
                 nothing, so all are alike to it.
             row_level: As for `transaction`. An append deletes nothing, so both are alike to it.
-            deadline: Seconds from now, or a timedelta, after which nothing more is tried.
+            deadline: Seconds from now, or a timedelta, after which nothing more is tried. Without it a commit is
+                tried for ten minutes.
             upkeep: Whether the log is looked after behind the commit: its version's checksum, and where
                 ``delta.checkpointInterval`` says that it is due a checkpoint and the cleanup of what has
                 expired. What fails of it is a `DeltaicWarning` and one of the commit's ``warnings``; the
@@ -430,7 +431,7 @@ class Table:
             UnsupportedFeature: The table asks of its writers what is not implemented; nothing was written.
             MetadataChanged: Another writer changed the table's metadata meanwhile.
             ProtocolChanged: Another writer changed the table's protocol meanwhile.
-            ConcurrentWrite: Other writers won `max_attempts` times, or the deadline passed.
+            ConcurrentWrite: Other writers were faster `max_attempts` times, or the deadline passed.
             ConcurrentTransaction: Another run of the same application brought an earlier version meanwhile.
             CommitUnknown: The store did not say whether the commit landed.
             StorageError: The store cannot be written.
@@ -477,7 +478,7 @@ class Table:
             operation: What the commit calls itself: ``"WRITE"``, ``"STREAMING UPDATE"``, ``"DELETE"``,
                 ``"UPDATE"``, ``"MERGE"``, ``"TRUNCATE"``, ``"OPTIMIZE"`` or ``"RESTORE"``.
             commit_info: Your own entries for the commit's provenance, as for `append`.
-            max_attempts: How often to try when other writers keep winning.
+            max_attempts: How many proposals of a version may be lost to other writers.
             app_transaction: The name of your application and how far it comes, as for `append`.
             isolation: What others may do between what is read and the commit, instead of what the table's
                 ``delta.isolationLevel`` says. ``"Serializable"``: nothing that would have been read.
@@ -485,7 +486,8 @@ class Table:
                 file that is read or removed.
             row_level: Whether two commits that delete different rows of one file by deletion vectors both
                 win. When False a file is what they may not share, as with delta-spark.
-            deadline: Seconds from now, or a timedelta, after which no further version is tried.
+            deadline: Seconds from now, or a timedelta, after which no further version is tried. Without it a
+                commit is tried for ten minutes.
             upkeep: Whether the log is looked after behind the commit, as for `append`.
 
         Raises:
@@ -602,12 +604,13 @@ class Table:
             changes: What to change, each a value of `deltaic.alter`. Of properties that ask for what only
                 other writers do a `DeltaicWarning` says so.
             commit_info: Your own entries for the commit's provenance.
-            max_attempts: How often to try when other writers keep winning.
+            max_attempts: How many proposals of a version may be lost to other writers.
             app_transaction: The name of your application, and how far it comes with this commit.
             isolation: The isolation level instead of the table's, as for `transaction`.
             row_level: Whether changes are made anew where another writer changed the table meanwhile. False:
                 that is a conflict, as with delta-spark.
-            deadline: Seconds from now, or a timedelta, after which nothing more is tried.
+            deadline: Seconds from now, or a timedelta, after which nothing more is tried. Without it a commit is
+                tried for ten minutes.
             upkeep: Whether the log is looked after behind the commit, as for `append`.
 
         Raises:

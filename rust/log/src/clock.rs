@@ -36,6 +36,36 @@ impl Deadline {
     }
 }
 
+/// When something was observed: by the wall clock, which runs on while the machine is suspended, and by the monotonic
+/// clock, which nobody sets.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Observed {
+    wall_ms: i64,
+    at: Instant,
+}
+
+impl Observed {
+    /// Now.
+    pub(crate) fn now() -> Self {
+        Self {
+            wall_ms: now_ms(),
+            at: Instant::now(),
+        }
+    }
+
+    /// How long ago that was, in milliseconds, by the clock that says more. After the wall clock was set back nothing is
+    /// known, so `i64::MAX`.
+    pub(crate) fn age_ms(self) -> i64 {
+        let by_wall = now_ms().saturating_sub(self.wall_ms);
+        let by_timer = i64::try_from(self.at.elapsed().as_millis()).unwrap_or(i64::MAX);
+        if by_wall < 0 {
+            i64::MAX
+        } else {
+            by_wall.max(by_timer)
+        }
+    }
+}
+
 /// A random UUID in its usual spelling.
 #[must_use]
 pub fn new_id() -> String {
@@ -63,6 +93,12 @@ pub async fn pause_by_chance(nth: usize) {
         reason = "this is the door that the ban points to"
     )]
     tokio::time::sleep(wait).await;
+}
+
+/// Waits after a lost proposal: a random part of 4 ms, so that writers that lost together do not collide again. Longer
+/// pauses starve: a writer that waits for several commits of the others falls behind writers that do not wait.
+pub(crate) async fn pause_after_loss() {
+    pause_by_chance(1).await;
 }
 
 /// Waits before something is tried again for the `nth` time: 50 ms at first, twice as long each time, a second at most.

@@ -1,14 +1,18 @@
 //! Appends on a store that fails: every request in turn, in every way. One commit, or none and an error, or an error
 //! that says that nobody knows.
 
+use std::time::Duration;
+
 use deltaic_log::Snapshot;
+use deltaic_log::clock::Deadline;
 use deltaic_log::store_error::store_error;
-use deltaic_log::transaction::{Committed, append};
+use deltaic_log::transaction::Committed;
+use deltaic_log::upkeep::UpkeepPolicy;
 use deltaic_protocol::{ErrorKind, Result};
 use deltaic_testkit::facts::live_files;
 use deltaic_testkit::fault::{Fault, Rule};
 use deltaic_testkit::listing_form::ListingForm;
-use deltaic_testkit::own_commits::an_append;
+use deltaic_testkit::own_commits::{an_append, commit_to};
 use deltaic_testkit::requests::RequestKind;
 use deltaic_testkit::table_builder::{TableBuilder, add};
 
@@ -17,7 +21,12 @@ async fn append_to(snapshot: &Snapshot) -> Result<Committed> {
 }
 
 async fn append_file(snapshot: &Snapshot, path: &str) -> Result<Committed> {
-    append(snapshot, &an_append(path)).await
+    let mut transaction = commit_to(snapshot)?;
+    // A slow request takes longer than a commit without a deadline is tried.
+    transaction.deadline = Some(Deadline::after(Duration::MAX));
+    transaction.upkeep = UpkeepPolicy::none();
+    transaction.proposal.adds = an_append(path).adds;
+    transaction.commit().await
 }
 
 /// The versions of a table whose commits name a file of ours.

@@ -1,11 +1,17 @@
 //! Commits: the loop of an append against winners.
 
-use deltaic_log::Snapshot;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use bytes::Bytes;
+use deltaic_log::committer::{Answer, Committer, Outcome};
 use deltaic_log::snapshot::LoadOptions;
 use deltaic_log::transaction::{Append, UserInfo, append};
-use deltaic_protocol::{Conflict, Error, ErrorKind, Result};
+use deltaic_log::{Snapshot, TableLocation};
+use deltaic_protocol::{Conflict, Error, ErrorKind, Result, Version};
 use deltaic_testkit::fault::Fault;
-use deltaic_testkit::own_commits;
+use deltaic_testkit::own_commits::{self, commit_to};
 use deltaic_testkit::requests::RequestKind;
 use deltaic_testkit::table_builder::{TableBuilder, add};
 use serde_json::json;
@@ -45,8 +51,8 @@ async fn an_append_goes_behind_winners_that_are_no_conflict() -> Result<()> {
     Ok(())
 }
 
-/// Who is far behind, because many others write, reads on to the newest version before it proposes again: to propose each
-/// version and to pause behind each winner is to fall further behind, for as long as others write.
+/// A writer that is far behind reads on to the newest version before it proposes again. If it proposed each version, or
+/// paused after each winner, it would fall further behind as long as others write.
 #[tokio::test(start_paused = true)]
 async fn who_is_far_behind_catches_up_before_the_next_proposal() -> Result<()> {
     const WINNERS: i64 = 100;
@@ -56,14 +62,14 @@ async fn who_is_far_behind_catches_up_before_the_next_proposal() -> Result<()> {
     }
     table.scripted().forget();
     let begun = tokio::time::Instant::now();
-    let committed = append(&snapshot, &an_append("ours", 1_000)).await?;
+    let committed = append(&snapshot, &an_append("ours", 2)).await?;
     assert_eq!(committed.version.as_i64(), WINNERS + 1);
     assert_eq!(committed.conflicts_resolved.len(), 100);
     let proposals = table.scripted().report().count(RequestKind::Put);
-    assert!(proposals <= 4, "{proposals} proposals");
-    // The clock stands still but for pauses: there was one.
+    assert_eq!(proposals, 2);
+    // The clock is paused: only the pause after the lost proposal passes.
     let paused = begun.elapsed();
-    assert!(paused.as_millis() < 10, "{paused:?}");
+    assert!(paused.as_millis() <= 4, "{paused:?}");
     Ok(())
 }
 
@@ -95,17 +101,85 @@ async fn a_changed_protocol_or_metadata_is_a_conflict() -> Result<()> {
     Ok(())
 }
 
-#[tokio::test]
-async fn attempts_end() -> Result<()> {
-    let (mut table, snapshot) = table().await?;
-    for path in ["a", "b", "c"] {
-        table.commit(vec![add(path, None)]).await?;
+/// A store on which others win the next proposals, and commit so many more versions each time.
+#[derive(Debug)]
+struct Outrun {
+    location: Arc<TableLocation>,
+    times: AtomicUsize,
+    versions: i64,
+}
+
+impl Committer for Outrun {
+    fn propose(&self, version: Version, commit: Vec<u8>) -> Answer<'_, Outcome> {
+        Box::pin(async move {
+            let left = self.times.load(Ordering::Relaxed);
+            if left > 0 {
+                self.times.store(left - 1, Ordering::Relaxed);
+                for number in 0..self.versions {
+                    let version = Version::try_new(version.as_i64() + number)?;
+                    let theirs = format!("{}\n", add(&format!("theirs{version}"), None));
+                    self.location.propose(version, theirs.into_bytes()).await?;
+                }
+            }
+            self.location.propose(version, commit).await
+        })
     }
-    let lost = append(&snapshot, &an_append("ours", 2)).await.err();
-    assert_eq!(
-        lost.map(|error| error.kind()),
-        Some(ErrorKind::CommitConflict(Conflict::ConcurrentWrite))
-    );
+
+    fn read_commit(&self, version: Version) -> Answer<'_, Option<Bytes>> {
+        self.location.read_commit(version)
+    }
+}
+
+/// Attempts are lost proposals. How many versions others won meanwhile does not matter.
+#[tokio::test(start_paused = true)]
+async fn attempts_are_lost_proposals() -> Result<()> {
+    for (times, versions, max_attempts, wins) in [
+        (1, 1, 1, false),
+        (1, 150, 2, true),
+        (2, 1, 2, false),
+        (4, 30, 5, true),
+        (5, 30, 5, false),
+    ] {
+        let how = format!("{times} times {versions}, {max_attempts} attempts");
+        let (table, snapshot) = table().await?;
+        let committer = Outrun {
+            location: table.location(),
+            times: AtomicUsize::new(times),
+            versions,
+        };
+        let mut transaction = commit_to(&snapshot)?;
+        transaction.committer = &committer;
+        transaction.max_attempts = max_attempts;
+        transaction.proposal.adds = an_append("ours", 1).adds;
+        match transaction.commit().await {
+            Ok(committed) => assert!(wins && committed.conflicts_resolved.len() > 1, "{how}"),
+            Err(error) => {
+                assert!(!wins, "{how}: {error}");
+                assert_eq!(error.kind(), ErrorKind::CommitConflict(Conflict::ConcurrentWrite));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Without a deadline of its own a commit is tried for ten minutes.
+#[tokio::test(start_paused = true)]
+async fn a_commit_ends_after_ten_minutes_without_a_deadline() -> Result<()> {
+    let (table, snapshot) = table().await?;
+    table.scripted().set_latency(Duration::from_secs(1));
+    let committer = Outrun {
+        location: table.location(),
+        times: AtomicUsize::new(usize::MAX),
+        versions: 1,
+    };
+    let begun = tokio::time::Instant::now();
+    let mut transaction = commit_to(&snapshot)?;
+    transaction.committer = &committer;
+    transaction.proposal.adds = an_append("ours", 1).adds;
+    let error = transaction.commit().await.expect_err("others always win");
+    assert!(error.to_string().contains("the deadline passed"), "{error}");
+    let tried = begun.elapsed().as_secs();
+    assert!((600..620).contains(&tried), "{tried} s");
     Ok(())
 }
 
@@ -155,7 +229,7 @@ async fn a_lost_answer_neither_doubles_nor_loses_a_commit() -> Result<()> {
     Ok(())
 }
 
-/// Attempts are counted by winners: an answer that is lost is none.
+/// Attempts are lost proposals: a lost response is none.
 #[tokio::test]
 async fn a_lost_request_uses_up_no_attempt() -> Result<()> {
     let (table, snapshot) = table().await?;

@@ -3,9 +3,12 @@
 use std::io::ErrorKind as IoKind;
 use std::sync::Arc;
 
-use deltaic_log::TableLocation;
 use deltaic_log::committer::{Committer, FileSystem, Outcome};
+use deltaic_log::snapshot::LoadOptions;
+use deltaic_log::transaction::create;
+use deltaic_log::{Snapshot, TableLocation};
 use deltaic_protocol::{ErrorKind, Result, Version};
+use deltaic_testkit::own_commits::{a_new_table, an_append, commit_to};
 use deltaic_testkit::recorded_files::{Mishap, RecordedFiles, Step};
 use futures::StreamExt;
 use tempfile::TempDir;
@@ -108,16 +111,54 @@ async fn what_cannot_be_synced_is_not_committed() -> Result<()> {
     Ok(())
 }
 
-/// Past the link it is the version: whatever fails then, nobody is told that it is not.
+/// After the link it is the version, whatever fails then. If the folder could not be synced the outcome says so: the name may
+/// not survive a power failure.
 #[tokio::test]
 async fn what_is_linked_is_committed() -> Result<()> {
     for step in [Step::Remove, Step::SyncFolder] {
         let files = RecordedFiles::default();
         let (_folder, _, committer) = table(&files).await?;
         files.forget();
-        files.meets(step, Mishap::Refused(IoKind::Other));
+        files.meets(step, Mishap::Refused(IoKind::StorageFull));
         let outcome = committer.propose(Version::ZERO, b"one\n".to_vec()).await?;
-        assert_eq!(outcome, Outcome::Committed(Version::ZERO), "{step:?}");
+        match (step, outcome) {
+            (Step::SyncFolder, Outcome::NotSynced(version, why)) => {
+                assert_eq!(version, Version::ZERO);
+                assert!(
+                    why.contains("_delta_log") && why.contains("no storage space"),
+                    "{why}"
+                );
+            }
+            (step, outcome) => assert_eq!((step, outcome), (Step::Remove, Outcome::Committed(Version::ZERO))),
+        }
+    }
+    Ok(())
+}
+
+/// A transaction reports it as a warning, and the commit is made.
+#[tokio::test]
+async fn a_folder_that_cannot_be_synced_is_a_warning_of_the_commit() -> Result<()> {
+    for is_synced in [true, false] {
+        let files = RecordedFiles::default();
+        let (_folder, location, committer) = table(&files).await?;
+        let location = Arc::new(location);
+        create(&location, a_new_table()).await?;
+        let snapshot = Snapshot::load(Arc::clone(&location), None, LoadOptions::default()).await?;
+        if !is_synced {
+            files.meets(Step::SyncFolder, Mishap::Refused(IoKind::Other));
+        }
+        let mut transaction = commit_to(&snapshot)?;
+        transaction.committer = &committer;
+        transaction.proposal.adds = an_append("one").adds;
+        let committed = transaction.commit().await?;
+        assert_eq!(committed.version.as_i64(), 1);
+        assert_eq!(committed.warnings.len(), usize::from(!is_synced));
+        for warning in &committed.warnings {
+            assert!(
+                warning.contains("version 1") && warning.contains("fsync"),
+                "{warning}"
+            );
+        }
     }
     Ok(())
 }

@@ -1,13 +1,32 @@
 //! A writer that held a version until the commits behind it were cleaned up.
 
+use std::fmt;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use bytes::Bytes;
 use deltaic_log::checkpoint::{CheckpointOptions, write_checkpoint};
 use deltaic_log::cleanup::clean_up;
 use deltaic_log::clock::now_ms;
+use deltaic_log::committer::{Answer, Committer, Disk, FileSystem, Files, Outcome};
+use deltaic_log::snapshot::LoadOptions;
+use deltaic_log::store_error::store_error;
+use deltaic_log::transaction::Committed;
 use deltaic_log::upkeep::UpkeepPolicy;
-use deltaic_protocol::{Conflict, ErrorKind, Result};
-use deltaic_testkit::own_commits::{append_to, log_versions};
+use deltaic_log::{Snapshot, TableLocation};
+use deltaic_protocol::log_path::LogPath;
+use deltaic_protocol::{Conflict, ErrorKind, Result, Version};
+use deltaic_testkit::fault::{Fault, Rule};
+use deltaic_testkit::own_commits::{an_append, append_to, commit_to, log_versions};
+use deltaic_testkit::requests::RequestKind;
 use deltaic_testkit::table_builder::{TableBuilder, add};
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use object_store::ObjectStoreExt;
 use serde_json::json;
+use tempfile::TempDir;
+use tokio::runtime::Handle;
 
 const DAY_MS: i64 = 86_400_000;
 
@@ -81,5 +100,309 @@ async fn a_checkpoint_is_written_by_who_stands_on_what_is_gone() -> Result<()> {
     assert_eq!(tenth.upkept.failures, Vec::<String>::new());
     assert!(tenth.upkept.checkpoint.is_some());
     assert_eq!(table.open().await?.num_files(), 10);
+    Ok(())
+}
+
+/// A table on disk whose log is kept for so long, at version 1, opened by a transaction.
+#[expect(clippy::expect_used, reason = "a test states what it expects by failing")]
+async fn on_disk(retention: &str) -> Result<(TempDir, Arc<TableLocation>, Snapshot)> {
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
+    let table = TableBuilder::with_properties(&json!({"delta.logRetentionDuration": retention}), 1).await?;
+    let location = table.copy_to(folder.path()).await?;
+    let held = open(&location).await?;
+    Ok((folder, location, held))
+}
+
+async fn open(location: &Arc<TableLocation>) -> Result<Snapshot> {
+    Snapshot::load(Arc::clone(location), None, LoadOptions::default()).await
+}
+
+/// Others commit, and the log is cut at its newest version.
+async fn others_commit_and_cut(location: &Arc<TableLocation>, commits: usize, cut: Cut) -> Result<()> {
+    for number in 0..commits {
+        let newest = open(location).await?;
+        append_to(&newest, &format!("other{number}"), UpkeepPolicy::none()).await?;
+    }
+    let newest = open(location).await?;
+    write_checkpoint(&newest, &CheckpointOptions::default()).await?;
+    match cut {
+        Cut::ByUs { days } => drop(clean_up(&newest, now_ms() + days * DAY_MS).await?),
+        Cut::ByAnotherTool => {
+            for version in 0..newest.version().as_i64() {
+                let path = location.below(&format!("_delta_log/{version:020}.json"))?;
+                match location.store().delete(&path).await {
+                    Ok(()) | Err(object_store::Error::NotFound { .. }) => {}
+                    Err(error) => return Err(store_error(&error, "_delta_log")),
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Which tool deletes the commits before the checkpoint.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Cut {
+    /// So many days from now.
+    ByUs { days: i64 },
+    /// Only the commits go, whatever else a writer has in the folder.
+    ByAnotherTool,
+}
+
+/// A transaction stays open while others commit, checkpoint and clean up, with a clock far ahead: its version's name looks
+/// free, and no reader would ever see what is committed there.
+///
+/// protocol: creation-of-new-log-entries.1
+#[tokio::test(flavor = "multi_thread")]
+async fn an_open_transaction_conflicts_once_the_commits_after_its_version_are_gone() -> Result<()> {
+    for cut in [Cut::ByUs { days: 40 }, Cut::ByAnotherTool] {
+        let (_folder, location, held) = on_disk("interval 30 days").await?;
+        others_commit_and_cut(&location, 3, cut).await?;
+        let error = append_to(&held, "late", UpkeepPolicy::none()).await;
+        let error = error.expect_err("no reader sees version 2");
+        assert_eq!(error.kind(), ErrorKind::CommitConflict(Conflict::ConcurrentWrite));
+        assert!(error.context().contains(&("version", 2.into())), "{error}");
+        let again = append_to(&held.refresh().await?, "late", UpkeepPolicy::none()).await?;
+        assert_eq!(again.version.as_i64(), 5);
+        assert_eq!(open(&location).await?.num_files(), 5);
+    }
+    Ok(())
+}
+
+/// What other writers do once, while one stalls.
+#[derive(Default)]
+struct Others(Mutex<Option<BoxFuture<'static, Result<()>>>>);
+
+impl Others {
+    fn doing(others: impl Future<Output = Result<()>> + Send + 'static) -> Self {
+        Self(Mutex::new(Some(others.boxed())))
+    }
+
+    async fn act(&self) -> Result<()> {
+        let others = self.0.lock().ok().and_then(|mut others| others.take());
+        match others {
+            Some(others) => others.await,
+            None => Ok(()),
+        }
+    }
+}
+
+impl fmt::Debug for Others {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Others")
+    }
+}
+
+/// A disk on which the first link stalls while others act.
+#[derive(Debug)]
+struct StalledLink {
+    others: Others,
+    runtime: Handle,
+}
+
+impl Files for StalledLink {
+    fn link(&self, from: &Path, to: &Path) -> std::io::Result<()> {
+        let acted = self.runtime.block_on(self.others.act());
+        acted.map_err(|error| std::io::Error::other(error.to_string()))?;
+        Disk.link(from, to)
+    }
+}
+
+/// A writer stalls within `link` while 20 versions are committed and cleaned up: it must not report a commit below the hole.
+///
+/// protocol: creation-of-new-log-entries.1
+#[tokio::test(flavor = "multi_thread")]
+async fn a_link_that_stalls_until_its_version_is_cleaned_up_is_no_commit() -> Result<()> {
+    for (cut, expected) in [
+        (Cut::ByAnotherTool, ErrorKind::CommitUnknown),
+        (
+            Cut::ByUs { days: 1 },
+            ErrorKind::CommitConflict(Conflict::ConcurrentWrite),
+        ),
+    ] {
+        let (_folder, location, held) = on_disk("interval 0 seconds").await?;
+        let others = {
+            let location = Arc::clone(&location);
+            Others::doing(async move { others_commit_and_cut(&location, 20, cut).await })
+        };
+        let files = StalledLink {
+            others,
+            runtime: Handle::current(),
+        };
+        let committer = FileSystem::over(&location, Arc::new(files)).expect("the table is a local one");
+        let error = append_through(&held, &committer).await;
+        let error = error.expect_err("no reader sees version 2");
+        assert_eq!(error.kind(), expected, "{cut:?}: {error}");
+        assert!(error.context().contains(&("version", 2.into())), "{error}");
+        assert!(error.hint_text().is_some(), "{error}");
+        let newest = open(&location).await?;
+        assert_eq!(
+            (newest.version().as_i64(), newest.num_files()),
+            (21, 21),
+            "{cut:?}"
+        );
+    }
+    Ok(())
+}
+
+async fn append_through(held: &Snapshot, committer: &dyn Committer) -> Result<Committed> {
+    let mut transaction = commit_to(held)?;
+    transaction.committer = committer;
+    transaction.upkeep = UpkeepPolicy::none();
+    transaction.proposal.adds = an_append("late").adds;
+    transaction.commit().await
+}
+
+/// A store whose first put takes a while, during which others act before or after it takes effect.
+#[derive(Debug)]
+struct StalledPut {
+    location: Arc<TableLocation>,
+    before: Others,
+    after: Others,
+    stall: Duration,
+}
+
+impl Committer for StalledPut {
+    fn propose(&self, version: Version, commit: Vec<u8>) -> Answer<'_, Outcome> {
+        Box::pin(async move {
+            self.before.act().await?;
+            let outcome = self.location.propose(version, commit).await;
+            self.after.act().await?;
+            wait(self.stall).await;
+            outcome
+        })
+    }
+
+    fn read_commit(&self, version: Version) -> Answer<'_, Option<Bytes>> {
+        self.location.read_commit(version)
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "the clock is paused: nothing waits")]
+async fn wait(stall: Duration) {
+    tokio::time::sleep(stall).await;
+}
+
+/// After a slow put, or if commits expire soon, the commit is looked for: it counts only if readers see it, whatever the log
+/// looks like from its version on.
+///
+/// protocol: creation-of-new-log-entries.1
+#[tokio::test(start_paused = true)]
+async fn a_slow_commit_is_reported_only_if_readers_see_it() -> Result<()> {
+    let (lasting, short) = ("interval 30 days", "interval 0 seconds");
+    let (slow, quick) = (Duration::from_secs(10), Duration::ZERO);
+    for (retention, stall) in [(lasting, slow), (short, slow), (short, quick)] {
+        // With one or two commits of others the log has no hole after version 2, but begins with a checkpoint after it.
+        for (commits, is_before) in [1, 2, 3, 9]
+            .into_iter()
+            .flat_map(|commits| [(commits, true), (commits, false)])
+        {
+            let how = format!("{retention}, {stall:?}, {commits} commits, before: {is_before}");
+            let properties = json!({"delta.logRetentionDuration": retention});
+            let table = TableBuilder::with_properties(&properties, 1).await?;
+            let (location, held) = (table.location(), table.open().await?);
+            let others = {
+                let location = Arc::clone(&location);
+                Others::doing(
+                    async move { others_commit_and_cut(&location, commits, Cut::ByAnotherTool).await },
+                )
+            };
+            let (before, after) = match is_before {
+                true => (others, Others::default()),
+                false => (Others::default(), others),
+            };
+            let committer = StalledPut {
+                location: Arc::clone(&location),
+                before,
+                after,
+                stall,
+            };
+            let ended = append_through(&held, &committer).await;
+            let newest = table.open().await?;
+            let expected = 1 + commits + usize::from(!is_before || commits == 1);
+            assert_eq!(newest.num_files(), expected, "{how}");
+            match (is_before, commits) {
+                // The version of the checkpoint is still taken, so the next one is won.
+                (true, 1) => assert_eq!(ended?.version.as_i64(), 3, "{how}"),
+                (true, _) => {
+                    let error = ended.expect_err(&how);
+                    assert_eq!(error.kind(), ErrorKind::CommitUnknown, "{how}: {error}");
+                }
+                (false, _) => assert_eq!(ended?.version.as_i64(), 2, "{how}"),
+            }
+        }
+    }
+    Ok(())
+}
+
+/// A commit that took long and cannot be looked for may be lost.
+#[tokio::test(start_paused = true)]
+async fn a_slow_commit_that_cannot_be_looked_for_is_not_reported() -> Result<()> {
+    for (stall, expected) in [(0, None), (10, Some(ErrorKind::CommitUnknown))] {
+        let table = TableBuilder::with_properties(&json!({}), 1).await?;
+        let (location, held) = (table.location(), table.open().await?);
+        let lists = [RequestKind::List, RequestKind::ListFrom, RequestKind::ListFolder];
+        table.scripted().fail(Rule::new(Fault::RequestLost).of(&lists));
+        let committer = StalledPut {
+            location,
+            before: Others::default(),
+            after: Others::default(),
+            stall: Duration::from_secs(stall),
+        };
+        let ended = append_through(&held, &committer).await;
+        assert_eq!(ended.err().map(|error| error.kind()), expected, "{stall} s");
+        table.scripted().heal();
+        assert_eq!(table.open().await?.num_files(), 2);
+    }
+    Ok(())
+}
+
+/// A version that a listing shows is read and not proposed, so that no cleanup can make its name free in between.
+///
+/// protocol: creation-of-new-log-entries.1
+#[tokio::test(start_paused = true)]
+async fn a_version_that_is_listed_is_not_proposed() -> Result<()> {
+    let mut table = TableBuilder::with_properties(&json!({}), 1).await?;
+    let held = table.open().await?;
+    for number in 0..3 {
+        table.commit(vec![add(&format!("other{number}"), None)]).await?;
+    }
+    wait(Duration::from_secs(100)).await;
+    table.scripted().forget();
+    assert_eq!(
+        append_to(&held, "late", UpkeepPolicy::none())
+            .await?
+            .version
+            .as_i64(),
+        5
+    );
+    assert_eq!(table.scripted().report().count(RequestKind::Put), 1);
+    Ok(())
+}
+
+/// What a lost commit says of an application is not done.
+#[tokio::test(start_paused = true)]
+async fn an_application_is_not_done_by_a_commit_that_no_reader_sees() -> Result<()> {
+    let properties = json!({"delta.logRetentionDuration": "interval 0 seconds"});
+    for is_lost in [true, false] {
+        let table = TableBuilder::with_properties(&properties, 1).await?;
+        let (location, held) = (table.location(), table.open().await?);
+        let commit = format!("{}\n", json!({"txn": {"appId": "nightly", "version": 7}}));
+        let path = LogPath::commit(Version::try_new(2)?);
+        if is_lost {
+            others_commit_and_cut(&location, 2, Cut::ByAnotherTool).await?;
+        }
+        table.put(&path, commit.into_bytes()).await?;
+        let mut transaction = commit_to(&held)?;
+        transaction.app_transaction = Some(("nightly".to_owned(), 7));
+        transaction.proposal.adds = an_append("late").adds;
+        let ended = transaction.commit().await;
+        if is_lost {
+            let error = ended.expect_err("no reader sees version 2");
+            assert_eq!(error.kind(), ErrorKind::CommitConflict(Conflict::ConcurrentWrite));
+        } else {
+            assert!(ended?.skipped);
+        }
+    }
     Ok(())
 }

@@ -191,4 +191,8 @@ impl Committer for Catalog {
     fn read_commit(&self, version: Version) -> Answer<'_, Option<Bytes>> {
         Box::pin(self.ratified_commit(version))
     }
+
+    fn is_gapless(&self) -> bool {
+        true
+    }
 }

@@ -48,6 +48,8 @@ pub async fn keeps_the_contract(committer: Arc<dyn Committer>) -> Result<()> {
             {
                 Outcome::Committed(_) => winners.push(writer),
                 Outcome::Lost(_) => {}
+                Outcome::NotSynced(_, why) => panic!("a store without faults syncs: {why}"),
+                Outcome::Withdrawn(_) => panic!("nobody cleans up"),
                 Outcome::Unknown(_) => panic!("a store without faults knows what became of a commit"),
             }
         }
@@ -104,7 +106,10 @@ pub async fn is_honest(
     }
     match (&proposed, failed) {
         (Err(error), _) => assert!(found.is_none(), "{how}: it was committed, in spite of {error}"),
-        (Ok(Outcome::Committed(_)), _) => assert!(found.is_some(), "{how}: nothing was committed"),
+        (Ok(Outcome::Committed(_) | Outcome::NotSynced(..)), _) => {
+            assert!(found.is_some(), "{how}: nothing was committed");
+        }
+        (Ok(Outcome::Withdrawn(_)), _) => assert!(found.is_none(), "{how}: it was committed"),
         // The name was taken already by this very proposal; who reads the version finds it.
         (Ok(Outcome::Lost(_)), _) => assert!(found.is_some(), "{how}: lost to nobody"),
         (Ok(Outcome::Unknown(_)), Failed::Behind) => assert!(found.is_some(), "{how}: it was taken"),

@@ -106,10 +106,11 @@ fn write_and_link(files: &dyn Files, root: &Path, version: Version, commit: &[u8
     // Past this point nothing may turn a commit into an error: what is left behind is harmless.
     let _ = files.remove(&staged);
     match landed {
-        Landed::Won => {
-            let _ = files.sync_folder(&folder);
-            Ok(Outcome::Committed(version))
-        }
+        Landed::Won => Ok(match files.sync_folder(&folder) {
+            Ok(()) => Outcome::Committed(version),
+            Err(error) => Outcome::NotSynced(version, format!("fsync of {LOG_FOLDER} failed: {error}")),
+        }),
+        Landed::Withdrawn => Ok(Outcome::Withdrawn(version)),
         Landed::Taken => Ok(Outcome::Lost(version)),
         Landed::Unclear => Ok(Outcome::Unknown(version)),
         Landed::Refused(error) => {
@@ -135,6 +136,8 @@ enum Landed {
     Won,
     /// Something has the name already.
     Taken,
+    /// The staged file was deleted by another process, and neither name exists.
+    Withdrawn,
     /// The file system could not say.
     Unclear,
     /// It has not got it, and this is why.
@@ -161,6 +164,12 @@ fn land(files: &dyn Files, file: &File, staged: &Path, target: &Path) -> Landed 
     match (files.is_named(file, target), unmoved.kind()) {
         (Ok(true), _) => Landed::Won,
         (_, IoKind::AlreadyExists) => Landed::Taken,
+        (Ok(false), IoKind::NotFound)
+            if unlinked.kind() == IoKind::NotFound
+                && files.is_named(file, staged).is_ok_and(|is_named| !is_named) =>
+        {
+            Landed::Withdrawn
+        }
         // Where there is no such rename, only the link's failure says why; unless there are no links either.
         (Ok(false), IoKind::Unsupported) if is_refusal(&unlinked) && !knows_no_links(&unlinked) => {
             Landed::Refused(unlinked)

@@ -23,10 +23,15 @@ use crate::location::TableLocation;
 use crate::store_error::store_error;
 
 /// What became of a proposed commit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// It is the version.
     Committed(Version),
+    /// It is the version, and the store could not make sure that it survives a power failure; and why.
+    NotSynced(Version, String),
+    /// The staged proposal was deleted before it got the version's name, as a cleanup does that deletes the version.
+    /// Nothing was committed, and nothing will be.
+    Withdrawn(Version),
     /// The version was taken already. By whom, only the version tells: a store that lost an answer and was asked again
     /// says so of the very commit that it took.
     Lost(Version),
@@ -95,6 +100,12 @@ pub trait Committer: Debug + Send + Sync {
     ///
     /// `StorageError` where that cannot be learnt now.
     fn read_commit(&self, version: Version) -> Answer<'_, Option<Bytes>>;
+
+    /// Whether a version is committed only if the version before it is the newest at that moment. The files of a log cannot
+    /// promise this: after a cleanup the names of old versions are free again.
+    fn is_gapless(&self) -> bool {
+        false
+    }
 }
 
 impl Committer for TableLocation {

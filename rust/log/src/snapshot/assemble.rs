@@ -11,7 +11,6 @@ use super::Snapshot;
 use super::checksum::{Agreement, read_checksum};
 use super::deletion_vectors::ensure_vectors_are_allowed;
 use super::load::Request;
-use crate::clock::now_ms;
 use crate::decode::checkpoint::Checkpoint;
 use crate::decode::commits::{CommitActions, read_commits};
 use crate::history::adjusted_file_times;
@@ -295,7 +294,7 @@ impl Snapshot {
             domains: Arc::new(domains),
             newest_commit_info: known.newest_commit_info.map(Arc::from),
             file_time_ms: known.file_time_ms,
-            seen_ms: now_ms(),
+            listed: request.listed,
             agreement: known.agreement,
             warnings: Arc::new(
                 contradictions

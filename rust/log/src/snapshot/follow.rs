@@ -30,6 +30,7 @@ impl Snapshot {
             version: None,
             options: self.options,
             tail: self.tail,
+            listed: self.listed,
         };
         let before = Known {
             segment: LogSegment::clone(&self.segment),
@@ -55,6 +56,7 @@ impl Snapshot {
             version: None,
             options: LoadOptions::default(),
             tail: deltaic_protocol::features::LogTail::Absent,
+            listed: None,
         };
         let nothing = Known {
             segment: LogSegment {

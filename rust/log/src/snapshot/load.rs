@@ -10,6 +10,7 @@ use futures::pin_mut;
 
 use super::Snapshot;
 use super::assemble::{Reach, from_listing};
+use crate::clock::Observed;
 use crate::decode::commits::MAX_LINE_BYTES;
 use crate::last_checkpoint::{Hint, read_last_checkpoint};
 use crate::listing::Listing;
@@ -39,6 +40,8 @@ pub(super) struct Request {
     pub(super) version: Option<Version>,
     pub(super) options: LoadOptions,
     pub(super) tail: features::LogTail,
+    /// When the log was listed for it, or earlier; none if it was not, or was listed for an older version.
+    pub(super) listed: Option<Observed>,
 }
 
 impl Snapshot {
@@ -53,6 +56,8 @@ impl Snapshot {
             version,
             options,
             tail: features::LogTail::Absent,
+            // Later versions of an older one are not followed here, and may have gaps.
+            listed: version.is_none().then(Observed::now),
         };
         let mut warnings = Vec::new();
         let listing = if version.is_some() {
@@ -91,12 +96,14 @@ impl Snapshot {
         version: Option<Version>,
         options: LoadOptions,
     ) -> Result<Self> {
+        let listed = version.is_none().then(Observed::now);
         let listing = tail.apply(Listing::whole(&location).await?)?;
         let request = Request {
             location,
             version,
             options,
             tail: features::LogTail::Given,
+            listed,
         };
         from_listing(&request, &listing, Reach::Whole, Vec::new()).await
     }

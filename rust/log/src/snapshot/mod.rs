@@ -31,6 +31,7 @@ pub use prune::{PruneReport, Pruning};
 pub(crate) use standing::Standing;
 pub use statistics::WithStatistics;
 
+use crate::clock::Observed;
 use crate::decode::checkpoint::Checkpoint;
 use crate::location::TableLocation;
 use crate::reconcile::{Survivors, TableState};
@@ -57,8 +58,8 @@ pub struct Snapshot {
     domains: Arc<BTreeMap<String, DomainMetadata>>,
     newest_commit_info: Option<Arc<str>>,
     file_time_ms: Option<i64>,
-    /// When the store was last asked whether this is the newest version, in milliseconds since the epoch.
-    seen_ms: i64,
+    /// When the log was last listed and this was its newest version; none if that is not known.
+    listed: Option<Observed>,
     /// What a checksum said of it.
     agreement: Agreement,
     warnings: Arc<Vec<String>>,
@@ -77,9 +78,9 @@ impl Snapshot {
         self.segment.version
     }
 
-    /// When the store was last asked for the version, in milliseconds since the epoch.
-    pub(crate) fn seen_ms(&self) -> i64 {
-        self.seen_ms
+    /// When the log was last listed and this was its newest version; none if that is not known.
+    pub(crate) fn listed(&self) -> Option<Observed> {
+        self.listed
     }
 
     /// What a checksum said of the version.

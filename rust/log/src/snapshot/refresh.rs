@@ -11,7 +11,7 @@ use super::assemble::Known;
 use super::checksum::{Agreement, read_checksum};
 use super::load::Request;
 use super::standing::Standing;
-use crate::clock::now_ms;
+use crate::clock::{Observed, now_ms};
 use crate::decode::commits::read_commits;
 use crate::listing::{Listing, LogFile};
 use crate::reconcile::{NewerKeys, Survivors};
@@ -28,26 +28,19 @@ impl Snapshot {
     /// cleaned up, it is opened from the start. A listing that is behind the time is no way back: as long as this
     /// version's file is there, this version is the least that is given. Must be called inside a runtime.
     pub async fn refresh(&self) -> Result<Self> {
-        let newest = self.newest().await;
+        let listed = Observed::now();
+        let newest = self.newest(listed).await;
         let is_behind = match &newest {
             Ok(newest) => newest.version() < self.version(),
             Err(error) => error.kind() == ErrorKind::TableNotFound,
         };
         if is_behind && matches!(self.standing().await, Ok(Standing::Same)) {
-            return Ok(self.seen_again());
+            return Ok(self.clone());
         }
         newest
     }
 
-    /// The same, and seen now.
-    fn seen_again(&self) -> Self {
-        Self {
-            seen_ms: now_ms(),
-            ..self.clone()
-        }
-    }
-
-    async fn newest(&self) -> Result<Self> {
+    async fn newest(&self, listed: Observed) -> Result<Self> {
         let listing = Listing::from(&self.location, self.version()).await?;
         let reload = || Self::load(Arc::clone(&self.location), None, self.options);
         let Some(newest) = newest_version(&listing) else {
@@ -61,7 +54,10 @@ impl Snapshot {
             return reload().await;
         }
         if newest == self.version() {
-            return Ok(self.seen_again());
+            return Ok(Self {
+                listed: Some(listed),
+                ..self.clone()
+            });
         }
         // Each refresh leaves a small batch behind; after a great many of them the log is better read anew.
         if self.adds.len() + self.removes.len() > MOST_BATCHES {
@@ -118,6 +114,7 @@ impl Snapshot {
             version: None,
             options: self.options,
             tail: self.tail,
+            listed: Some(listed),
         };
         let mut snapshot = Self::try_new(&request, known)?;
         // What was passed over to get the older part is still so; what was said of the older version is not.

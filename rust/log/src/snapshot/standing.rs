@@ -1,8 +1,10 @@
 //! Whether the table is still the one that a snapshot was made of.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use deltaic_protocol::Result;
+use deltaic_protocol::actions::{Add, LogicalFileKey};
 use deltaic_protocol::features::LogTail;
 use deltaic_protocol::log_path::LogFileKind;
 use object_store::{Error as StoreError, ObjectStoreExt};
@@ -42,6 +44,22 @@ impl Snapshot {
     pub(crate) fn is_shown_in(&self, listing: &Listing) -> bool {
         let mut files = listing.files.iter();
         files.any(|file| self.made_of().any(|mine| mine.is_same_writing(file)))
+    }
+
+    /// Whether this newer version shows a file that a commit after `older` added: it is live, or was removed again. Files
+    /// that `older` has are no evidence, since any commit may add them again.
+    pub(crate) fn shows_new_file(&self, older: &Self, adds: &[Add]) -> bool {
+        let mut keys: HashSet<LogicalFileKey<'_>> = adds.iter().map(Add::key).collect();
+        for survivors in older.adds() {
+            for row in survivors.live.set_indices() {
+                keys.remove(&survivors.files.keys.key(row));
+            }
+        }
+        let mut all = self.adds().iter().chain(self.removes());
+        all.any(|survivors| {
+            let mut rows = survivors.live.set_indices();
+            rows.any(|row| keys.contains(&survivors.files.keys.key(row)))
+        })
     }
 
     /// Whether a catalog told which commits make this version: what lies in the folder is not the last word then.

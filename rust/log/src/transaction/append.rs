@@ -17,7 +17,7 @@ pub struct Append {
     pub operation: Operation,
     /// What the user adds to that.
     pub user: UserInfo,
-    /// How many versions are tried: how many winners there may be.
+    /// How many proposals may be lost to other writers.
     pub max_attempts: usize,
     /// An application, and how far it comes with this append: nothing is done where it is as far already.
     pub app_transaction: Option<(String, i64)>,

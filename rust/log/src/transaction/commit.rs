@@ -43,9 +43,9 @@ pub struct Transaction<'a> {
     pub operation: Operation,
     /// What the user adds to that.
     pub user: UserInfo,
-    /// How many versions are tried: how many winners there may be.
+    /// How many proposals may be lost to other writers.
     pub max_attempts: usize,
-    /// When no further version is tried; never without.
+    /// When no further version is tried; ten minutes after the commit began if none.
     pub deadline: Option<Deadline>,
     /// The isolation level instead of the table's.
     pub isolation: Option<IsolationLevel>,

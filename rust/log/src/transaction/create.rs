@@ -10,14 +10,17 @@ use deltaic_protocol::schema::{ColumnName, DataType, PrimitiveType, StructType};
 use deltaic_protocol::{Error, ErrorKind, Result, Version};
 use serde_json::json;
 
+use super::attempts::{not_synced, unknown};
 use super::commit_info::Provenance;
+use super::gap::{Continuity, ensure_visible};
 use super::replace::replace;
 use super::{Committed, IsolationLevel, Operation, Proposal, UserInfo, time_of};
-use crate::clock::{new_id, now_ms};
+use crate::clock::{Observed, new_id, now_ms};
 use crate::committer::{Committer, Outcome};
 use crate::listing::Listing;
 use crate::location::TableLocation;
 use crate::segment::newest_version;
+use crate::snapshot::{LoadOptions, Snapshot};
 use crate::upkeep::{OwnCommit, UpkeepPolicy, keep_up};
 
 /// What to do where a table is already.
@@ -79,6 +82,7 @@ pub struct NewTable {
 /// Protocol: *Change Metadata*, *Protocol Evolution*: the first version holds both actions.
 pub async fn create(location: &Arc<TableLocation>, table: NewTable) -> Result<Option<Committed>> {
     let timestamp_ms = now_ms();
+    let continuity = Continuity::since(Observed::now());
     let form = new_form(&table, timestamp_ms)?;
     if newest_version(&Listing::whole(location).await?).is_some() {
         return exists(location, &table).await;
@@ -95,6 +99,7 @@ pub async fn create(location: &Arc<TableLocation>, table: NewTable) -> Result<Op
         txn_id: &txn_id,
         emptied_files: 0,
     };
+    let metadata = form.metadata.clone();
     let info = operation_of("CREATE TABLE", &table, &form.metadata).to_commit_info(&table.user, &about);
     let first = Proposal {
         protocol: Some(form.protocol),
@@ -105,7 +110,7 @@ pub async fn create(location: &Arc<TableLocation>, table: NewTable) -> Result<Op
     let commit = first.to_bytes(&info)?;
     location.prepare().await?;
     let mut outcome = location.propose(Version::ZERO, commit.clone()).await?;
-    if !matches!(outcome, Outcome::Committed(_)) {
+    if matches!(outcome, Outcome::Lost(_) | Outcome::Unknown(_)) {
         // A store can lose an answer and be asked again: what stands there may be this very commit.
         outcome = match location.read_commit(Version::ZERO).await {
             Ok(Some(found)) if found == commit => Outcome::Committed(Version::ZERO),
@@ -115,13 +120,26 @@ pub async fn create(location: &Arc<TableLocation>, table: NewTable) -> Result<Op
             _ => outcome,
         };
     }
+    if matches!(outcome, Outcome::Committed(_) | Outcome::NotSynced(..))
+        && continuity.needs_confirmation(&metadata)
+    {
+        let is_shown_by = |newest: &Snapshot| newest.metadata().id == metadata.id;
+        ensure_visible(location, Version::ZERO, LoadOptions::default(), is_shown_by)
+            .await
+            .map_err(|error| unknown(location, Version::ZERO, &error))?;
+    }
+    let warnings = match &outcome {
+        Outcome::NotSynced(version, why) => vec![not_synced(*version, why)],
+        _ => Vec::new(),
+    };
     match outcome {
-        Outcome::Committed(version) => Ok(Some(Committed {
+        Outcome::Committed(version) | Outcome::NotSynced(version, _) => Ok(Some(Committed {
             version,
             timestamp_ms: time_of(location, version, timestamp_ms).await,
             commit_info: Some(info.to_string()),
             conflicts_resolved: Vec::new(),
             skipped: false,
+            warnings,
             upkept: {
                 let bytes = || Ok(commit.clone());
                 let made = OwnCommit {
@@ -133,7 +151,8 @@ pub async fn create(location: &Arc<TableLocation>, table: NewTable) -> Result<Op
                 keep_up(made, table.upkeep).await
             },
         })),
-        Outcome::Lost(_) => exists(location, &table).await,
+        // A cleanup withdraws proposals of versions of a table that another writer made.
+        Outcome::Lost(_) | Outcome::Withdrawn(_) => exists(location, &table).await,
         Outcome::Unknown(version) => Err(Error::new(
             ErrorKind::CommitUnknown,
             "whether the table was made could not be learnt: the store gave no clear answer",

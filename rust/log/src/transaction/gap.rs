@@ -1,8 +1,8 @@
-//! Whether the log still goes on from where a transaction stands.
+//! Whether the log continues from the version that a transaction is based on.
 //!
-//! A log is cleaned up from its beginning. To who held a version until the commits behind it were gone, the next version's
-//! name looks free, and what is committed there no reader ever sees. A table that was dropped and made anew has names of
-//! the same kind: what is committed there lies above a hole, or becomes part of a table that nobody has read.
+//! A log is cleaned up from its beginning. A stale writer may find the next version free after later commits were cleaned
+//! up; no reader would see a commit there. The same names are free in a table that was dropped and recreated. So the log is
+//! listed before a proposal if the last listing is old, and after a commit that took long.
 //!
 //! Protocol: *Metadata Cleanup*, *Creation of New Log Entries*.
 
@@ -14,81 +14,183 @@ use deltaic_protocol::properties::log_retention_ms;
 use deltaic_protocol::{Conflict, Error, ErrorKind, Result, Version};
 
 use super::Base;
+use crate::clock::Observed;
 use crate::listing::Listing;
 use crate::location::TableLocation;
-use crate::segment::newest_version;
+use crate::segment::{complete_checkpoints, newest_version};
 use crate::snapshot::{LoadOptions, Snapshot, Standing};
 
-/// How long nobody cleans up what was there: what was seen so lately is not asked for again.
+/// A listing older than this is repeated before a proposal.
 const SEEN_LATELY_MS: i64 = 60_000;
 
-/// How long nobody puts another table in the place of one, on a store where it costs a request to ask.
+/// How long a dropped and recreated table may go unnoticed on a store where it costs a request to check.
 const FRESH_MS: i64 = 5_000;
 
 /// A table whose commits expire within this may lose them at any time.
 const SHORT_RETENTION_MS: i64 = 3_600_000;
 
-/// What is asked before a version is proposed behind one that was seen.
+/// A commit that is won this long after the last listing is looked for in the log.
+const SLOW_COMMIT_MS: i64 = 1_000;
+
+/// Whether the version after the base can be proposed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Asked {
-    Nothing,
-    /// The file that made the version that was read.
-    ItsFile,
-    /// The log from the version on.
-    TheLog,
+pub(super) enum Next {
+    /// Not known to be taken.
+    Free,
+    /// A listing shows it.
+    Taken,
 }
 
-/// What is asked of a table by when the version was seen, in milliseconds since the epoch. To look at a file of one's own
-/// disk is next to nothing.
-fn asked(metadata: &Metadata, seen_ms: i64, now_ms: i64, is_on_disk: bool) -> Asked {
-    let is_within = |kept_ms| (0..kept_ms).contains(&now_ms.saturating_sub(seen_ms));
-    let is_short = log_retention_ms(metadata).is_ok_and(|kept| kept < SHORT_RETENTION_MS);
-    if is_short || !is_within(SEEN_LATELY_MS) {
-        Asked::TheLog
-    } else if is_on_disk || !is_within(FRESH_MS) {
-        Asked::ItsFile
-    } else {
-        Asked::Nothing
+/// When the log was last listed and had no gap after the version that a transaction is based on. No later version than
+/// those listed existed at that time.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Continuity(Option<Observed>);
+
+impl Continuity {
+    /// As the snapshot of a transaction was made.
+    pub(super) fn of(snapshot: &Snapshot) -> Self {
+        Self(snapshot.listed())
+    }
+
+    /// The log was listed then, or after.
+    pub(super) fn since(observed: Observed) -> Self {
+        Self(Some(observed))
+    }
+
+    /// Requires a listing before the next proposal.
+    pub(super) fn forget(&mut self) {
+        self.0 = None;
+    }
+
+    fn age_ms(self) -> i64 {
+        self.0.map_or(i64::MAX, Observed::age_ms)
+    }
+
+    /// Whether the log must be listed before the next proposal.
+    pub(super) fn needs_listing(self, base: &Base) -> bool {
+        required(&base.form.metadata, self.age_ms(), true) == Required::Listing
+    }
+
+    /// Verifies that readers of the table that was read will see a commit after `base`.
+    ///
+    /// Errors: `CommitConflict` if later versions were cleaned up or it is another table; the store's.
+    pub(super) async fn before_proposal(&mut self, snapshot: &Snapshot, base: &Base) -> Result<Next> {
+        let is_on_disk = snapshot.location().file_system().is_some();
+        match required(&base.form.metadata, self.age_ms(), is_on_disk) {
+            Required::Nothing => return Ok(Next::Free),
+            Required::SameFile if ensure_same_table(snapshot).await? == Readable::Yes => {
+                return Ok(Next::Free);
+            }
+            // The file of the version that was read was cleaned up, so later versions may be, too.
+            Required::SameFile | Required::Listing => {}
+        }
+        let observed = Observed::now();
+        let (listing, next) = ensure_no_gap(snapshot.location(), base.version).await?;
+        if !snapshot.is_shown_in(&listing) {
+            ensure_same_table(snapshot).await?;
+        }
+        self.0 = Some(observed);
+        Ok(next)
+    }
+
+    /// Whether a commit that was just won must be looked for in the log: others may have committed the same version and
+    /// later ones since the last listing, and cleaned them up.
+    pub(super) fn needs_confirmation(self, metadata: &Metadata) -> bool {
+        has_short_retention(metadata) || self.age_ms() >= SLOW_COMMIT_MS
     }
 }
 
-/// Proves that what is committed behind a version that was seen at some time is seen by readers of the table that was
-/// read. Of a version that was seen lately nothing is asked of a store on a network. Tells whether the log was listed.
+/// What must be checked before a proposal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Required {
+    Nothing,
+    /// The file of the version that was read.
+    SameFile,
+    /// The log from the base version on.
+    Listing,
+}
+
+/// Checks that depend on how long ago the log was listed. A look at a file on disk costs next to nothing.
+fn required(metadata: &Metadata, age_ms: i64, is_on_disk: bool) -> Required {
+    if has_short_retention(metadata) || age_ms >= SEEN_LATELY_MS {
+        Required::Listing
+    } else if is_on_disk || age_ms >= FRESH_MS {
+        Required::SameFile
+    } else {
+        Required::Nothing
+    }
+}
+
+fn has_short_retention(metadata: &Metadata) -> bool {
+    !log_retention_ms(metadata).is_ok_and(|kept| kept >= SHORT_RETENTION_MS)
+}
+
+/// Verifies that readers see a commit that was won as `version`. `is_shown_by` tells whether a newest snapshot contains it.
 ///
-/// Errors: `CommitConflict` where the versions behind it are gone, or another table stands there; the store's.
-pub(super) async fn ensure_goes_on(
-    snapshot: &Snapshot,
-    base: &Base,
-    seen_ms: i64,
-    now_ms: i64,
-) -> Result<bool> {
-    let location = snapshot.location();
-    let is_on_disk = location.file_system().is_some();
-    let asked = asked(&base.form.metadata, seen_ms, now_ms, is_on_disk);
-    match asked {
-        Asked::Nothing => {}
-        Asked::ItsFile => ensure_same_table(snapshot).await?,
-        Asked::TheLog => {
-            let listing = ensure_no_gap(location, base.version).await?;
-            if !snapshot.is_shown_in(&listing) {
-                ensure_same_table(snapshot).await?;
-            }
+/// A version with later versions and a checkpoint at or after it may lie below the hole of a cleanup, since the checkpoint
+/// may have been written before it was won. Only the checkpoint's content tells.
+///
+/// Errors: any error means that it is not known whether readers see the commit.
+pub(super) async fn ensure_visible(
+    location: &Arc<TableLocation>,
+    version: Version,
+    options: LoadOptions,
+    is_shown_by: impl Fn(&Snapshot) -> bool,
+) -> Result<()> {
+    let listing = Listing::from(location, version).await?;
+    let newest = newest_version(&listing);
+    let is_replayed =
+        newest.is_some_and(|newest| first_missing(&listing, version).is_ok_and(|missing| missing > newest));
+    let has_checkpoint = complete_checkpoints(&listing, None)
+        .iter()
+        .any(|checkpoint| checkpoint.version >= version);
+    if is_replayed && !has_checkpoint {
+        return Ok(());
+    }
+    if is_shown_by(&Snapshot::load(Arc::clone(location), None, options).await?) {
+        return Ok(());
+    }
+    let message = match newest {
+        Some(newest) => format!(
+            "version {version} was written after later versions may have been cleaned up, and the newest version, {newest}, does not show it"
+        ),
+        None => format!("the log shows neither version {version}, which was just written, nor a later one"),
+    };
+    Err(Error::new(ErrorKind::StorageError, message)
+        .with("path", LogPath::commit(version))
+        .with("version", version))
+}
+
+/// The first version from one on whose commit is not listed.
+fn first_missing(listing: &Listing, from: Version) -> Result<Version> {
+    let mut missing = from;
+    for commit in listing.commits() {
+        if commit.path.version == missing {
+            missing = missing.next()?;
         }
     }
-    Ok(asked == Asked::TheLog)
+    Ok(missing)
 }
 
-/// Proves that the table is the one that was read: the file that made the version is as it was. Where it was cleaned up,
-/// the newest version must be one of the same table.
+/// Whether the file of the version that was read is still there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Readable {
+    Yes,
+    /// It was cleaned up.
+    No,
+}
+
+/// Verifies that the table is the one that was read: the file that made the version is as it was. If it was cleaned up, the
+/// newest version must be one of the same table.
 ///
-/// Errors: `CommitConflict` where it is not; the store's.
-pub(super) async fn ensure_same_table(snapshot: &Snapshot) -> Result<()> {
+/// Errors: `CommitConflict` if it is not; the store's.
+pub(super) async fn ensure_same_table(snapshot: &Snapshot) -> Result<Readable> {
     if snapshot.is_told_by_catalog() {
-        return Ok(());
+        return Ok(Readable::Yes);
     }
     let version = snapshot.version();
     let what = match snapshot.standing().await? {
-        Standing::Same => return Ok(()),
+        Standing::Same => return Ok(Readable::Yes),
         Standing::Another => format!("version {version} is not the one that was read"),
         Standing::Gone => {
             let options = LoadOptions {
@@ -104,7 +206,7 @@ pub(super) async fn ensure_same_table(snapshot: &Snapshot) -> Result<()> {
                         newest.version()
                     )
                 }
-                Ok(_) => return Ok(()),
+                Ok(_) => return Ok(Readable::No),
                 Err(error) if error.kind() == ErrorKind::TableNotFound => "there is none".to_owned(),
                 Err(error) => return Err(error),
             }
@@ -118,28 +220,32 @@ pub(super) async fn ensure_same_table(snapshot: &Snapshot) -> Result<()> {
     .hint("open the table again, see whether it is the one you mean, and run the operation on its newest version"))
 }
 
-/// Proves that every version behind one is there, as far as there are any, by the listing that it gives.
+/// Verifies that no version is missing between one and the newest. Gives the listing from that version on, and whether it
+/// shows the next version.
 ///
-/// Errors: `CommitConflict` where one is gone already; the store's.
-async fn ensure_no_gap(location: &TableLocation, stands_on: Version) -> Result<Listing> {
-    let listing = Listing::from(location, stands_on).await?;
-    let mut next = stands_on.next()?;
-    for commit in listing.commits() {
-        if commit.path.version == next {
-            next = next.next()?;
-        }
-    }
+/// Errors: `CommitConflict` if a version is missing; the store's.
+async fn ensure_no_gap(location: &TableLocation, base: Version) -> Result<(Listing, Next)> {
+    let listing = Listing::from(location, base).await?;
+    let next = base.next()?;
+    let missing = first_missing(&listing, next)?;
     match newest_version(&listing) {
-        Some(newest) if newest >= next => Err(Error::new(
-            ErrorKind::CommitConflict(Conflict::ConcurrentWrite),
-            format!("the commits behind the version that was read are cleaned up: the table is at version {newest} by now"),
-        )
-        .with("path", LogPath::commit(next))
-        .with("version", next)
-        .hint("open the table again, and run the operation on its newest version")),
-        // What is not listed at all may be behind the time, or gone: that is asked of the version itself.
-        _ => Ok(listing),
+        Some(newest) if newest >= missing => {
+            Err(cleaned_up(missing, &format!("the table is at version {newest}")))
+        }
+        // A version that is not listed may be missing from a stale listing, or not made yet: a proposal finds out.
+        _ => Ok((listing, if missing > next { Next::Taken } else { Next::Free })),
     }
+}
+
+/// The conflict of a transaction whose next version was cleaned up. Nothing was committed.
+pub(super) fn cleaned_up(version: Version, state: &str) -> Error {
+    Error::new(
+        ErrorKind::CommitConflict(Conflict::ConcurrentWrite),
+        format!("version {version} was committed by another writer and cleaned up before this transaction could follow it: {state}"),
+    )
+    .with("path", LogPath::commit(version))
+    .with("version", version)
+    .hint("open the table again, and run the operation on its newest version")
 }
 
 #[cfg(test)]
@@ -148,24 +254,45 @@ mod tests {
     use crate::transaction::samples::metadata;
 
     #[test]
-    fn the_longer_ago_a_version_was_seen_the_more_is_asked() {
+    fn the_older_the_listing_the_more_is_checked() {
         let lasting = metadata(&[], &[]);
         let expires = metadata(&[], &[("delta.logRetentionDuration", "interval 0 days")]);
         for (age_ms, network, disk) in [
-            (0, Asked::Nothing, Asked::ItsFile),
-            (FRESH_MS - 1, Asked::Nothing, Asked::ItsFile),
-            (FRESH_MS, Asked::ItsFile, Asked::ItsFile),
-            (SEEN_LATELY_MS - 1, Asked::ItsFile, Asked::ItsFile),
-            (SEEN_LATELY_MS, Asked::TheLog, Asked::TheLog),
-            // A clock that was set back tells nothing.
-            (-1, Asked::TheLog, Asked::TheLog),
+            (0, Required::Nothing, Required::SameFile),
+            (FRESH_MS - 1, Required::Nothing, Required::SameFile),
+            (FRESH_MS, Required::SameFile, Required::SameFile),
+            (SEEN_LATELY_MS - 1, Required::SameFile, Required::SameFile),
+            (SEEN_LATELY_MS, Required::Listing, Required::Listing),
+            (i64::MAX, Required::Listing, Required::Listing),
         ] {
-            let now_ms = 1_000_000;
             for (is_on_disk, expected) in [(false, network), (true, disk)] {
-                let seen_ms = now_ms - age_ms;
-                assert_eq!(asked(&lasting, seen_ms, now_ms, is_on_disk), expected, "{age_ms}");
-                assert_eq!(asked(&expires, seen_ms, now_ms, is_on_disk), Asked::TheLog);
+                assert_eq!(required(&lasting, age_ms, is_on_disk), expected, "{age_ms}");
+                assert_eq!(required(&expires, age_ms, is_on_disk), Required::Listing);
             }
         }
+    }
+
+    #[test]
+    fn a_commit_is_confirmed_after_a_while_or_if_commits_expire_soon() {
+        let lasting = metadata(&[], &[]);
+        let expires = metadata(&[], &[("delta.logRetentionDuration", "interval 59 minutes")]);
+        let unreadable = metadata(&[], &[("delta.logRetentionDuration", "soon")]);
+        let now = Continuity(Some(Observed::now()));
+        assert!(!now.needs_confirmation(&lasting));
+        assert!(now.needs_confirmation(&expires));
+        assert!(now.needs_confirmation(&unreadable));
+        assert!(Continuity(None).needs_confirmation(&lasting));
+    }
+
+    #[tokio::test(start_paused = true)]
+    #[expect(clippy::disallowed_methods, reason = "the clock is paused: nothing waits")]
+    async fn a_second_after_the_listing_is_long() {
+        let lasting = metadata(&[], &[]);
+        let listed = Continuity(Some(Observed::now()));
+        let ms = u64::try_from(SLOW_COMMIT_MS).unwrap_or_default();
+        tokio::time::sleep(std::time::Duration::from_millis(ms / 2)).await;
+        assert!(!listed.needs_confirmation(&lasting));
+        tokio::time::sleep(std::time::Duration::from_millis(ms)).await;
+        assert!(listed.needs_confirmation(&lasting));
     }
 }

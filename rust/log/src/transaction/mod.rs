@@ -57,6 +57,8 @@ pub struct Committed {
     pub conflicts_resolved: Vec<String>,
     /// Whether nothing was committed, because the version says already that it is done.
     pub skipped: bool,
+    /// What is wrong with the commit itself, in a sentence each: it is made, and may not be durable.
+    pub warnings: Vec<String>,
     /// What was done for the log behind it. Whatever failed of that, the commit stands.
     pub upkept: Upkept,
 }
@@ -70,6 +72,7 @@ impl Committed {
             commit_info: None,
             conflicts_resolved: Vec::new(),
             skipped: true,
+            warnings: Vec::new(),
             upkept: Upkept::default(),
         }
     }

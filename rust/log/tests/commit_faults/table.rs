@@ -1,7 +1,9 @@
 //! A table with row ids and times of its own, a commit that has to be rebased, and what the log shows of it.
 
 use std::sync::Arc;
+use std::time::Duration;
 
+use deltaic_log::clock::Deadline;
 use deltaic_log::snapshot::LoadOptions;
 use deltaic_log::store_error::store_error;
 use deltaic_log::transaction::{Committed, IsolationLevel, Operation, Transaction};
@@ -96,6 +98,8 @@ pub(crate) async fn commit(snapshot: &Snapshot, number: i64, takes: Option<&str>
         ..Add::default()
     });
     ours.proposal.adds = adds.collect();
+    // A slow request takes longer than a commit without a deadline is tried.
+    ours.deadline = Some(Deadline::after(Duration::MAX));
     ours.commit().await
 }
 

@@ -14,9 +14,10 @@ pub use stage::{Staging, form_of, stage_changes, staged_form};
 use deltaic_protocol::change::TableChange;
 use deltaic_protocol::error::ContextValue;
 use deltaic_protocol::features::ensure_changeable;
-use deltaic_protocol::{Error, ErrorKind, Result, Version};
+use deltaic_protocol::{Error, ErrorKind, Result};
 
 use self::prove::{ensure_provable, fulfil};
+use super::attempts::default_deadline;
 use super::{Committed, IsolationLevel, Transaction, UserInfo};
 use crate::clock::{Deadline, now_ms};
 use crate::snapshot::Snapshot;
@@ -27,13 +28,13 @@ use crate::upkeep::UpkeepPolicy;
 pub struct AlterOptions {
     /// What the user adds to the `commitInfo`.
     pub user: UserInfo,
-    /// How many versions are tried: how many winners there may be.
+    /// How many proposals may be lost to other writers.
     pub max_attempts: usize,
     /// An application, and how far it comes with this commit: nothing is done where it is as far already.
     pub app_transaction: Option<(String, i64)>,
     /// The isolation level instead of the table's.
     pub isolation: Option<IsolationLevel>,
-    /// When no further version is tried; never without.
+    /// When no further version is tried; ten minutes after the commit began if none.
     pub deadline: Option<Deadline>,
     /// What is done for the log behind the commit.
     pub upkeep: UpkeepPolicy,
@@ -64,6 +65,7 @@ pub async fn alter(
     let operation = operation_of(changes);
     let mut current = snapshot.clone();
     let mut left = options.max_attempts.max(1);
+    let deadline = options.deadline.unwrap_or_else(default_deadline);
     let mut resolved = Vec::new();
     loop {
         let behind = current.version();
@@ -72,7 +74,7 @@ pub async fn alter(
         transaction.max_attempts = left;
         transaction.app_transaction.clone_from(&options.app_transaction);
         transaction.isolation = options.isolation;
-        transaction.deadline = options.deadline;
+        transaction.deadline = Some(deadline);
         transaction.upkeep = options.upkeep;
         let mut staging = Staging {
             snapshot: &current,
@@ -104,7 +106,8 @@ pub async fn alter(
             // What was to be changed is not there any more.
             return Err(conflict);
         }
-        left = left.saturating_sub(versions_between(behind, current.version()));
+        // A conflict follows a lost proposal.
+        left -= 1;
         if left == 0 || current.version() == behind {
             return Err(conflict);
         }
@@ -134,10 +137,6 @@ pub(super) fn may_be_made_anew(error: &Error) -> bool {
     let is_of_application = error.context().iter().any(|(key, _)| *key == "app_id");
     matches!(error.kind(), ErrorKind::CommitConflict(kind) if kind != deltaic_protocol::Conflict::ConcurrentWrite)
         && !is_of_application
-}
-
-fn versions_between(before: Version, after: Version) -> usize {
-    usize::try_from(after.as_i64().saturating_sub(before.as_i64())).unwrap_or(0)
 }
 
 fn located(error: Error, snapshot: &Snapshot) -> Error {

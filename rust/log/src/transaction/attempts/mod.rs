@@ -2,27 +2,36 @@
 
 mod words;
 
+use std::time::Duration;
+
 use deltaic_protocol::log_path::LogPath;
 use deltaic_protocol::row_tracking::RowTracking;
 use deltaic_protocol::{Error, ErrorKind, Result, Version};
 
-use self::words::{describe, no_answer, no_commit, not_to_be_seen, not_utf8, out_of_time, outrun, unknown};
+use self::words::{describe, no_answer, no_commit, not_to_be_seen, not_utf8, out_of_time, outrun};
+pub(super) use self::words::{not_synced, unknown};
 use super::commit_info::Provenance;
-use super::gap::{ensure_goes_on, ensure_same_table};
+use super::gap::{Continuity, Next, Readable, cleaned_up, ensure_same_table, ensure_visible};
 use super::{
-    Attempt, Base, Committed, IsolationLevel, Proposal, Transaction, UnitedVector, Winner, check, follow,
-    is_blind_append, rebase, stamp_in_commit_timestamp, time_of,
+    Attempt, Base, Committed, IsolationLevel, Proposal, Transaction, UnitedVector, Winner, already_done,
+    check, follow, is_blind_append, rebase, stamp_in_commit_timestamp, time_of,
 };
-use crate::clock::{Deadline, new_id, now_ms, pause, pause_by_chance};
+use crate::clock::{Deadline, new_id, now_ms, pause, pause_after_loss};
 use crate::committer::Outcome;
+use crate::snapshot::{LoadOptions, Snapshot};
 use crate::upkeep::Upkept;
 
 /// How often a version is proposed to which no answer comes that tells; the store's client has asked again each time.
-/// `max_attempts` counts winners, and many of them are no sign that anything is out of order.
+/// `max_attempts` counts lost proposals, and many of them are no sign that anything is out of order.
 const MOST_UNANSWERED: usize = 10;
 
-/// Behind more winners in a row than these the next proposal waits a little, so that not all who lost meet again.
-const AT_ONCE: usize = 2;
+/// How long a commit is tried if its transaction has no deadline.
+const DEFAULT_DEADLINE: Duration = Duration::from_secs(600);
+
+/// The deadline of a commit that begins now and is given none.
+pub(super) fn default_deadline() -> Deadline {
+    Deadline::after(DEFAULT_DEADLINE)
+}
 
 /// The attempts of one transaction.
 pub(super) struct Attempts<'a> {
@@ -32,8 +41,9 @@ pub(super) struct Attempts<'a> {
     txn_id: String,
     /// A version that was proposed without an answer and not seen since: the proposal may still land.
     open: Option<Version>,
-    /// When the version that the next attempt stands on was seen, in milliseconds since the epoch.
-    seen_ms: i64,
+    /// When the log was last known to have no gap after the base.
+    continuity: Continuity,
+    deadline: Deadline,
     /// Whether it was asked, behind a winner, that the table is the one that was read.
     is_same_table: bool,
     conflicts_resolved: Vec<String>,
@@ -65,7 +75,8 @@ impl<'a> Attempts<'a> {
             base,
             txn_id: new_id(),
             open: None,
-            seen_ms: transaction.snapshot.seen_ms(),
+            continuity: Continuity::of(transaction.snapshot),
+            deadline: transaction.deadline.unwrap_or_else(default_deadline),
             is_same_table: false,
             conflicts_resolved: Vec::new(),
             emptied_files: 0,
@@ -87,36 +98,26 @@ impl<'a> Attempts<'a> {
         let location = self.transaction.snapshot.location();
         let (mut won, mut lost, mut unanswered) = (0, 0, 0);
         let mut said: Option<(Version, serde_json::Value, Option<i64>)> = None;
-        while won < self.transaction.max_attempts.max(1) {
-            let is_late = self.transaction.deadline.is_some_and(Deadline::has_passed);
+        loop {
+            let is_late = self.deadline.has_passed();
             if is_late && self.open.is_none() {
                 return Err(out_of_time(location, self.base.version, won));
             }
             let version = self.base.version.next()?;
+            // After a lost proposal all winners are read before the next proposal. A late proposal may have landed by now.
             let mut known = None;
-            if is_late {
-                // What was proposed may have landed by now.
+            if is_late || (won > 0 && self.open.is_none()) {
                 known = self.see(version).await?;
-                if known.is_none() {
-                    return Err(out_of_time(location, self.base.version, won));
-                }
-            } else if won > AT_ONCE && self.open.is_none() {
-                // Who is far behind reads on: a proposal would be lost, and during a pause for each winner others would
-                // win still more.
-                known = self.see(version).await?;
-                if known.is_none() {
-                    lost += 1;
-                    pause_by_chance(lost).await;
-                }
             }
+            if is_late && known.is_none() {
+                return Err(out_of_time(location, self.base.version, won));
+            }
+            if known.is_none() {
+                let looked = self.look_before_proposal(version).await;
+                known = looked.map_err(|error| error.with("table", location.uri()))?;
+            }
+            let is_proposed = known.is_none();
             let attempted_ms = now_ms();
-            if known.is_none() && self.open.is_none() {
-                let snapshot = self.transaction.snapshot;
-                let listed = ensure_goes_on(snapshot, &self.base, self.seen_ms, attempted_ms).await;
-                if listed.map_err(|error| error.with("table", location.uri()))? {
-                    self.seen_ms = attempted_ms;
-                }
-            }
             // What is proposed once more is proposed as it was: whichever of both lands, it is the same commit.
             let (info, timestamp_ms) = match said.take() {
                 Some((of, info, timestamp_ms)) if of == version => (info, timestamp_ms),
@@ -136,9 +137,26 @@ impl<'a> Attempts<'a> {
                     outcome => outcome?,
                 }
             };
-            let seen = if let Outcome::Committed(_) = outcome {
+            if matches!(outcome, Outcome::Withdrawn(_)) {
+                self.continuity.forget();
+                lost += 1;
+                if lost >= self.transaction.max_attempts.max(1) {
+                    return Err(outrun(location, self.base.version, lost));
+                }
+                pause_after_loss().await;
+                said = Some((version, info, timestamp_ms));
+                continue;
+            }
+            let mut warnings = Vec::new();
+            if let Outcome::NotSynced(_, why) = &outcome {
+                warnings.push(not_synced(version, why));
+            }
+            let seen = if matches!(outcome, Outcome::Committed(_) | Outcome::NotSynced(..)) {
                 Seen::Ours
             } else {
+                if is_proposed && matches!(outcome, Outcome::Lost(_)) {
+                    pause_after_loss().await;
+                }
                 // Until the version has been seen, what took it may be this very commit: a store can lose an answer.
                 let before = self.open.replace(version);
                 let seen = match known {
@@ -167,10 +185,11 @@ impl<'a> Attempts<'a> {
                     }
                 }
             };
-            // The version is taken, so no earlier proposal of it can land any more.
-            self.open = None;
             unanswered = 0;
             let Seen::Another(winner) = seen else {
+                self.open = Some(version);
+                self.confirm(version).await?;
+                self.open = None;
                 // With in-commit timestamps the commit itself says when.
                 let timestamp_ms = match timestamp_ms {
                     Some(timestamp_ms) => timestamp_ms,
@@ -182,12 +201,16 @@ impl<'a> Attempts<'a> {
                     commit_info: Some(info.to_string()),
                     conflicts_resolved: std::mem::take(&mut self.conflicts_resolved),
                     skipped: false,
+                    warnings,
                     upkept: Upkept::default(),
                 });
             };
+            // The version is taken, so no earlier proposal of it can land any more.
+            self.open = None;
             let judged = self.judge(&winner).await;
             match judged.map_err(|error| error.with("table", location.uri()))? {
                 Judged::Done => {
+                    self.confirm_done(version).await?;
                     let timestamp_ms = time_of(location, version, attempted_ms).await;
                     return Ok(Committed {
                         conflicts_resolved: std::mem::take(&mut self.conflicts_resolved),
@@ -196,8 +219,56 @@ impl<'a> Attempts<'a> {
                 }
                 Judged::Rebased => won += 1,
             }
+            lost += usize::from(is_proposed);
+            if lost >= self.transaction.max_attempts.max(1) {
+                return Err(outrun(location, self.base.version, lost));
+            }
         }
-        Err(outrun(location, self.base.version, self.transaction.max_attempts))
+    }
+
+    /// Verifies that a version can be proposed, and gives the winner if the log shows that it is taken.
+    async fn look_before_proposal(&mut self, version: Version) -> Result<Option<Seen>> {
+        // An open proposal may be repeated without another look, unless the log may have been cleaned up since.
+        if self.open.is_some() && !self.continuity.needs_listing(&self.base) {
+            return Ok(None);
+        }
+        let snapshot = self.transaction.snapshot;
+        match self.continuity.before_proposal(snapshot, &self.base).await? {
+            Next::Free => Ok(None),
+            Next::Taken => match self.see(version).await? {
+                Some(seen) => Ok(Some(seen)),
+                None => Err(cleaned_up(version, "it was listed a moment ago")),
+            },
+        }
+    }
+
+    /// Verifies that readers see our commit at a version.
+    async fn confirm(&self, version: Version) -> Result<()> {
+        let (snapshot, adds) = (self.transaction.snapshot, &self.mine.adds);
+        self.ensure_visible(version, |newest| newest.shows_new_file(snapshot, adds))
+            .await
+    }
+
+    /// Verifies that readers see the application's version that a winner committed. Ours is not needed then.
+    async fn confirm_done(&self, version: Version) -> Result<()> {
+        let app = self.transaction.app_transaction.as_ref();
+        let is_done = |newest: &Snapshot| app.is_some_and(|app| already_done(newest, app).is_some());
+        let visible = self.ensure_visible(version, is_done).await;
+        visible.map_err(|error| cleaned_up(version, error.what()))
+    }
+
+    /// Verifies that readers see a version, if it may have been written after a cleanup.
+    async fn ensure_visible(&self, version: Version, is_shown_by: impl Fn(&Snapshot) -> bool) -> Result<()> {
+        let transaction = self.transaction;
+        if transaction.committer.is_gapless() || !self.continuity.needs_confirmation(&self.base.form.metadata)
+        {
+            return Ok(());
+        }
+        let snapshot = transaction.snapshot;
+        let options = LoadOptions {
+            max_line_bytes: snapshot.max_line_bytes(),
+        };
+        ensure_visible(snapshot.location(), version, options, is_shown_by).await
     }
 
     /// What was committed in the end, as the log has it.
@@ -251,7 +322,10 @@ impl<'a> Attempts<'a> {
     async fn judge(&mut self, winner: &Winner) -> Result<Judged> {
         if !self.is_same_table {
             // A version that was taken looks alike in a table that was made anew.
-            ensure_same_table(self.transaction.snapshot).await?;
+            if ensure_same_table(self.transaction.snapshot).await? == Readable::No {
+                // The winner may lie below the hole of a cleanup.
+                self.continuity.forget();
+            }
             self.is_same_table = true;
         }
         let app = self.transaction.app_transaction.as_ref();
@@ -289,7 +363,6 @@ impl<'a> Attempts<'a> {
         self.emptied_files += i64::try_from(emptied.count()).unwrap_or(i64::MAX);
         follow(&mut self.mine, &united)?;
         rebase(&mut self.mine, &mut self.base, winner)?;
-        self.seen_ms = now_ms();
         self.conflicts_resolved.push(describe(winner, united.len()));
         Ok(Judged::Rebased)
     }

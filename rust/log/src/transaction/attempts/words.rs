@@ -8,7 +8,7 @@ use crate::location::TableLocation;
 use crate::transaction::Winner;
 
 /// A proposal of this version may still land, or has.
-pub(super) fn unknown(location: &TableLocation, version: Version, error: &Error) -> Error {
+pub(in crate::transaction) fn unknown(location: &TableLocation, version: Version, error: &Error) -> Error {
     Error::new(
         ErrorKind::CommitUnknown,
         format!("whether version {version} will hold this commit could not be learnt: {error}"),
@@ -31,15 +31,21 @@ pub(super) fn out_of_time(location: &TableLocation, base: Version, won: usize) -
         .hint("run the operation again, or give it more time")
 }
 
-/// As many winners as may be.
-pub(super) fn outrun(location: &TableLocation, base: Version, won: usize) -> Error {
-    Error::new(
-        ErrorKind::CommitConflict(Conflict::ConcurrentWrite),
-        format!("other writers won {won} versions in a row"),
-    )
-    .with("table", location.uri())
-    .with("version", base)
-    .hint("run the operation again, or raise max_attempts")
+/// As many proposals as allowed were lost.
+pub(super) fn outrun(location: &TableLocation, base: Version, lost: usize) -> Error {
+    let what = match lost {
+        1 => "another writer committed the proposed version first".to_owned(),
+        lost => format!("{lost} proposals were lost to other writers, each of a newer version"),
+    };
+    Error::new(ErrorKind::CommitConflict(Conflict::ConcurrentWrite), what)
+        .with("table", location.uri())
+        .with("version", base)
+        .hint("run the operation again, or raise max_attempts")
+}
+
+/// The warning of a commit that may not survive a power failure.
+pub(in crate::transaction) fn not_synced(version: Version, why: &str) -> String {
+    format!("version {version} is committed, but may be lost if the power fails now: {why}")
 }
 
 pub(super) fn no_answer(version: Version) -> Error {
