@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from . import written
+from . import pairs, written
 
 TOP = Path(__file__).resolve().parents[2]
 BESIDE_DELTA_SPARK = Path(sys.prefix) == TOP / ".envs" / "interop"
@@ -41,3 +41,12 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ended = subprocess.run(command, capture_output=True, text=True, check=False)
     assert ended.returncode == 0, ended.stdout + ended.stderr
     return folder
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Which of the conflict pairs were tried, and how to try the same again."""
+    if BESIDE_DELTA_SPARK:
+        seed = pairs.seed_of_checkout()
+        terminalreporter.line(
+            f"conflict pairs: {len(pairs.chosen(seed))} of {len(pairs.every_pair())}, PAIRS_SEED={seed}"
+        )

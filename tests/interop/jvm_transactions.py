@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from py4j.protocol import Py4JJavaError
 
-from .pairs import ALL, Operation, add
+from .pairs import ALL, Operation, Setting, add, delete_by_vector
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -26,7 +26,7 @@ class DeltaSpark:
         self._actions = self._object(f"{_DELTA}.actions.Action")
         self._operation = self._object(f"{_DELTA}.DeltaOperations$ManualUpdate")
 
-    def begin(self, root: Path, operation: Operation) -> Open:
+    def begin(self, root: Path, operation: Operation, setting: Setting) -> Open:
         """A transaction that has read what the operation reads, and committed nothing."""
         log = self._jvm.org.apache.spark.sql.delta.DeltaLog.forTable(self._session, str(root))
         transaction = log.startTransaction()
@@ -40,7 +40,7 @@ class DeltaSpark:
         for app in (operation.app_read, operation.app and operation.app[0]):
             if app:
                 transaction.txnVersion(app)
-        return Open(self, transaction, operation)
+        return Open(self, transaction, operation, setting)
 
     def forget(self) -> None:
         """Drop what delta-spark keeps of tables."""
@@ -63,6 +63,8 @@ class DeltaSpark:
         for number, partition in enumerate(operation.adds):
             path = f"{id(open_)}-{number}.parquet"
             actions.append({"add": add(path, partition, data_change=operation.data_change)})
+        for path, row in operation.deletes.items():
+            actions += delete_by_vector(path, row, open_.setting)
         built = [self._actions.fromJson(json.dumps(action)) for action in actions]
         return int(transaction.commit(self._seq(built), self._operation))
 
@@ -91,10 +93,11 @@ class DeltaSpark:
 class Open:
     """A transaction that is under way."""
 
-    def __init__(self, delta: DeltaSpark, transaction: Any, operation: Operation) -> None:
+    def __init__(self, delta: DeltaSpark, transaction: Any, operation: Operation, setting: Setting) -> None:
         self._delta = delta
         self.transaction = transaction
         self.operation = operation
+        self.setting = setting
 
     def commit(self) -> str:
         """What came of it: `committed`, or the name of the conflict."""

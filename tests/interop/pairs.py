@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
 import json
+import os
+import random
+import subprocess
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
+
+from tests.protocol import handmade_vectors
 
 # Partition `a` and `b` of column p, two files each; and a domain, so that domains can be changed.
 FILES = {"a0.parquet": "a", "a1.parquet": "a", "b0.parquet": "b", "b1.parquet": "b"}
@@ -14,6 +21,28 @@ IN_B = "p = 'b'"
 BY_ID = "id > 0"
 ALL = ""
 DOMAIN = "app.limits"
+ROWS = 2
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What the table is like."""
+
+    isolation: str = "Serializable"
+    vectors: bool = False
+    row_tracking: bool = False
+
+    def __str__(self) -> str:
+        named = {"deletion vectors": self.vectors, "row tracking": self.row_tracking}
+        return ", ".join([self.isolation, *(name for name, has in named.items() if has)])
+
+
+SETTINGS = [
+    Setting(isolation, vectors, row_tracking)
+    for isolation in ("Serializable", "WriteSerializable")
+    for vectors in (False, True)
+    for row_tracking in (False, True)
+]
 
 
 @dataclass(frozen=True)
@@ -25,6 +54,8 @@ class Operation:
     removes: tuple[str, ...] = ()
     # The partitions that files are added to.
     adds: tuple[str, ...] = ()
+    # Rows that get a deletion vector, by their file.
+    deletes: dict[str, int] = field(default_factory=dict[str, int])
     data_change: bool = True
     app_read: str | None = None
     # An application that is read, and how far this brings it.
@@ -66,27 +97,90 @@ OPERATIONS = [
     Operation("a property", properties={"note": "x"}),
     Operation("another property", properties={"delta.logRetentionDuration": "interval 9 days"}),
     Operation("a column", column="more"),
+    Operation("delete a row of a", reads=(IN_A,), deletes={"a0.parquet": 0}),
+    Operation("delete another row of a", reads=(IN_A,), deletes={"a0.parquet": 1}),
+    Operation("delete rows of both", reads=(BY_ID,), deletes={"a1.parquet": 0, "b0.parquet": 1}),
 ]
 
 
-def make_table(root: Path) -> Path:
+@dataclass(frozen=True)
+class Pair:
+    """A transaction that meets the commit of another, and the table of both."""
+
+    loser: Operation
+    winner: Operation
+    setting: Setting
+
+
+# How many operations are winners for each kind of table, unless all pairs are asked for.
+WINNERS = 8
+
+
+def every_pair() -> list[Pair]:
+    """All of them. Rows are deleted only where the table has deletion vectors."""
+    every = itertools.starmap(Pair, itertools.product(OPERATIONS, OPERATIONS, SETTINGS))
+    return [pair for pair in every if pair.setting.vectors or not (pair.loser.deletes or pair.winner.deletes)]
+
+
+def seed_of_checkout() -> str:
+    """`PAIRS_SEED`, or else the commit that is checked out: each commit tries others."""
+    if told := os.environ.get("PAIRS_SEED"):
+        return told
+    command = ["git", "rev-parse", "--short", "HEAD"]
+    head = subprocess.run(command, cwd=Path(__file__).parent, capture_output=True, text=True, check=False)
+    return head.stdout.strip() or "0"
+
+
+def chosen(seed: str) -> list[Pair]:
+    """For each loser and each kind of table a winner by chance; all pairs with `PAIRS=all`."""
+    every = every_pair()
+    if os.environ.get("PAIRS") == "all":
+        return every
+    # Winners are committed by delta-spark, which takes as long as a pair: few of them for each kind of table.
+    chance = random.Random(seed)
+    winners = {setting: chance.sample(OPERATIONS, WINNERS) for setting in SETTINGS}
+    alike: dict[tuple[str, Setting], list[Pair]] = {}
+    for pair in every:
+        if pair.winner in winners[pair.setting]:
+            alike.setdefault((pair.loser.name, pair.setting), []).append(pair)
+    return [chance.choice(pairs) for pairs in alike.values()]
+
+
+def make_table(root: Path, setting: Setting) -> Path:
     """The table that both start from: version 0, without any data file behind it."""
     columns = [("id", "long"), ("p", "string")]
     fields = [{"name": name, "type": kind, "nullable": True, "metadata": {}} for name, kind in columns]
+    protocol: dict[str, Any] = {"minReaderVersion": 1, "minWriterVersion": 7}
+    features = ["domainMetadata"]
+    properties = {"delta.isolationLevel": setting.isolation}
+    if setting.vectors:
+        protocol |= {"minReaderVersion": 3, "readerFeatures": ["deletionVectors"]}
+        features.append("deletionVectors")
+        properties["delta.enableDeletionVectors"] = "true"
+    if setting.row_tracking:
+        features.append("rowTracking")
+        properties |= {
+            "delta.enableRowTracking": "true",
+            "delta.rowTracking.materializedRowIdColumnName": "_row-id",
+            "delta.rowTracking.materializedRowCommitVersionColumnName": "_row-version",
+        }
+    mark = {"domain": "delta.rowTracking", "removed": False}
+    mark["configuration"] = json.dumps({"rowIdHighWaterMark": ROWS * len(FILES) - 1})
     lines = [
         {"commitInfo": {"operation": "CREATE TABLE AS SELECT", "timestamp": 1}},
-        {"protocol": {"minReaderVersion": 1, "minWriterVersion": 7, "writerFeatures": ["domainMetadata"]}},
+        {"protocol": {**protocol, "writerFeatures": features}},
         {
             "metaData": {
                 "id": "pairs",
                 "format": {"provider": "parquet", "options": {}},
                 "schemaString": json.dumps({"type": "struct", "fields": fields}),
                 "partitionColumns": ["p"],
-                "configuration": {},
+                "configuration": properties,
                 "createdTime": 1,
             }
         },
-        *({"add": add(path, partition)} for path, partition in FILES.items()),
+        *({"add": first_add(path, setting)} for path in FILES),
+        *([{"domainMetadata": mark}] if setting.row_tracking else []),
     ]
     log = root / "_delta_log"
     log.mkdir(parents=True)
@@ -94,7 +188,13 @@ def make_table(root: Path) -> Path:
     return root
 
 
-def add(path: str, partition: str, *, data_change: bool = True, rows: int = 1) -> dict[str, object]:
+def first_add(path: str, setting: Setting) -> dict[str, Any]:
+    """The add of one of the first files."""
+    ids = {"baseRowId": ROWS * list(FILES).index(path), "defaultRowCommitVersion": 0}
+    return add(path, FILES[path]) | (ids if setting.row_tracking else {})
+
+
+def add(path: str, partition: str, *, data_change: bool = True, rows: int = ROWS) -> dict[str, Any]:
     """An add of rows with the id 7."""
     stats = {"numRecords": rows, "minValues": {"id": 7}, "maxValues": {"id": 7}, "nullCount": {"id": 0}}
     return {
@@ -105,3 +205,20 @@ def add(path: str, partition: str, *, data_change: bool = True, rows: int = 1) -
         "dataChange": data_change,
         "stats": json.dumps(stats),
     }
+
+
+def delete_by_vector(path: str, row: int, setting: Setting) -> list[dict[str, dict[str, Any]]]:
+    """One of the first files goes and comes again without a row."""
+    came = first_add(path, setting) | handmade_vectors.without(row)
+    came["stats"] = json.dumps({**json.loads(came["stats"]), "tightBounds": False})
+    ids = {name: came[name] for name in ("baseRowId", "defaultRowCommitVersion") if name in came}
+    went = {
+        "path": path,
+        "deletionTimestamp": 1,
+        "dataChange": True,
+        "extendedFileMetadata": True,
+        "partitionValues": {"p": FILES[path]},
+        "size": 1,
+        **ids,
+    }
+    return [{"remove": went}, {"add": came}]
