@@ -36,7 +36,7 @@ def _page() -> dict[str, Row]:
     for line in PAGE.read_text().splitlines():
         if not line.startswith("| `"):
             continue
-        name, binds, _, opens, read, append, needs, _, aliases = (
+        name, binds, _, opens, read, append, _, needs, _, aliases = (
             cell.strip() for cell in line.strip("|").split("|")
         )
         rows[name.strip("`")] = Row(
