@@ -1,8 +1,9 @@
 """A writer of its own process: appends one row a commit and says so after each.
 
 `python appender.py TABLE WRITER COMMITS [OPTIONS]` prints ``ready``, waits for a line, then prints
-``<version> <number>`` after each append has returned. With -1 commits it goes on until it is killed. The
-options are those of the table's store, as JSON.
+``<version> <number> <winners> <seconds>`` after each append has returned: how many versions others won
+meanwhile, and how long it took. With -1 commits it goes on until it is killed. The options are those of the
+table's store, as JSON.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import itertools
 import json
 import sys
+import time
 
 import pyarrow as pa
 
@@ -25,8 +27,10 @@ def main(uri: str, writer: int, commits: int, options: dict[str, str]) -> None:
     numbers = itertools.count() if commits < 0 else range(commits)
     for number in numbers:
         rows = pa.table({"writer": [writer], "number": [number]}, SCHEMA)
-        commit = table.append(rows, max_attempts=10_000)
-        print(commit.version, number, flush=True)
+        begun = time.perf_counter()
+        commit = table.append(rows)
+        seconds = time.perf_counter() - begun
+        print(commit.version, number, len(commit.conflicts_resolved), seconds, flush=True)
 
 
 if __name__ == "__main__":

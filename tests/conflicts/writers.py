@@ -9,9 +9,9 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pyarrow.parquet as pq
 
@@ -29,8 +29,21 @@ def asked_for(name: str, usual: int) -> int:
     return int(os.environ.get(name) or usual)
 
 
+class Append(NamedTuple):
+    """One append that was acknowledged."""
+
+    version: int
+    number: int
+    winners: int
+    """How many versions others won meanwhile."""
+    seconds: float
+
+
 class Writer:
     """A child process that appends; `go` lets it begin."""
+
+    appends: Sequence[Append] = ()
+    """What it was told, in order; known when it has ended."""
 
     def __init__(
         self,
@@ -76,7 +89,11 @@ class Writer:
     def _told(self, text: str) -> Told:
         # Who is killed may have begun a line.
         lines = [line.split() for line in text.splitlines(keepends=True) if line.endswith("\n")]
-        return {int(version): (self.writer, int(number)) for version, number in lines}
+        self.appends = [
+            Append(int(version), int(number), int(winners), float(seconds))
+            for version, number, winners, seconds in lines
+        ]
+        return {append.version: (self.writer, append.number) for append in self.appends}
 
 
 def race(
@@ -87,14 +104,26 @@ def race(
     environment: dict[str, str] | None = None,
 ) -> list[Told]:
     """Lets writers append at once, each so often; what each was told. None of them may fail."""
+    racing = start_race(root, writers, commits, options, environment)
+    told = [writer.acknowledged() for writer in racing]
+    assert [writer.process.returncode for writer in racing] == [0] * writers
+    return told
+
+
+def start_race(
+    root: Path | str,
+    writers: int,
+    commits: int,
+    options: dict[str, str] | None = None,
+    environment: dict[str, str] | None = None,
+) -> list[Writer]:
+    """Lets writers begin to append at once, each so often."""
     racing = [Writer(root, number, commits, options, environment) for number in range(writers)]
     for writer in racing:
         writer.wait_until_ready()
     for writer in racing:
         writer.go()
-    told = [writer.acknowledged() for writer in racing]
-    assert [writer.process.returncode for writer in racing] == [0] * writers
-    return told
+    return racing
 
 
 def landed_once(told: list[Told], commits: int, read: Reader) -> None:

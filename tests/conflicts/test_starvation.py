@@ -1,0 +1,50 @@
+"""Many processes append to one busy table: no append fails, and none is outrun for long.
+
+`make races` makes all of the appends and prints what it measured; `make test` makes a share.
+"""
+
+from __future__ import annotations
+
+import statistics
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import deltaic
+
+from .appender import SCHEMA
+from .writers import asked_for, landed_once, on_disk, start_race
+
+SHARE = asked_for("RACE_SHARE", 6)
+"""How many of a hundred appends are made."""
+
+HOGS = asked_for("RACE_HOGS", 0)
+"""How many processes keep the processors busy meanwhile."""
+
+
+@pytest.mark.parametrize(("writers", "commits"), [(8, 200), (16, 80), (32, 30)])
+def test_no_writer_starves(tmp_path: Path, writers: int, commits: int) -> None:
+    """With the usual `max_attempts` and deadline."""
+    root = tmp_path / "t"
+    deltaic.Table.create(root, SCHEMA)
+    commits = max(2, commits * SHARE // 100)
+    hogs = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(HOGS)]
+    try:
+        racing = start_race(root, writers, commits)
+        told = [writer.acknowledged() for writer in racing]
+    finally:
+        for hog in hogs:
+            hog.kill()
+            hog.wait()
+    failed = [writer.writer for writer in racing if writer.process.returncode]
+    appends = [append for writer in racing for append in writer.appends]
+    winners = sorted(append.winners for append in appends)
+    seconds = statistics.quantiles((append.seconds for append in appends), n=100)
+    print(
+        f"\n{writers} x {commits}: {len(failed)} failed, longest run of winners {winners[-1]}, "
+        f"latency p50 {seconds[49] * 1000:.0f} ms, p99 {seconds[98] * 1000:.0f} ms"
+    )
+    assert failed == []
+    landed_once(told, commits, on_disk(root))
