@@ -1,9 +1,10 @@
 """A writer of its own process: appends one row a commit and says so after each.
 
-`python appender.py TABLE WRITER COMMITS [OPTIONS]` prints ``ready``, waits for a line, then prints
+`python appender.py TABLE WRITER COMMITS [OPTIONS] [goes_on]` prints ``ready``, waits for a line, then prints
 ``<version> <number> <winners> <seconds>`` after each append has returned: how many versions others won
 meanwhile, and how long it took. With -1 commits it goes on until it is killed. The options are those of the
-table's store, as JSON.
+table's store, as JSON. With `goes_on` it prints ``raised <class>`` after an append that raised a conflict or
+`CommitUnknown`, and goes on.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ import deltaic
 SCHEMA = pa.schema([pa.field("writer", pa.int32()), pa.field("number", pa.int32())])
 
 
-def main(uri: str, writer: int, commits: int, options: dict[str, str]) -> None:
+def main(uri: str, writer: int, commits: int, options: dict[str, str], *, goes_on: bool) -> None:
     table = deltaic.Table(uri, storage_options=options)
     print("ready", flush=True)
     sys.stdin.readline()
@@ -28,10 +29,17 @@ def main(uri: str, writer: int, commits: int, options: dict[str, str]) -> None:
     for number in numbers:
         rows = pa.table({"writer": [writer], "number": [number]}, SCHEMA)
         begun = time.perf_counter()
-        commit = table.append(rows)
+        try:
+            commit = table.append(rows)
+        except (deltaic.CommitConflict, deltaic.CommitUnknown) as error:
+            if not goes_on:
+                raise
+            print("raised", type(error).__name__, flush=True)
+            continue
         seconds = time.perf_counter() - begun
         print(commit.version, number, len(commit.conflicts_resolved), seconds, flush=True)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), json.loads((sys.argv[4:] or ["{}"])[0]))
+    [uri, writer, commits, *more] = sys.argv[1:]
+    main(uri, int(writer), int(commits), json.loads((more or ["{}"])[0]), goes_on="goes_on" in more)

@@ -1,6 +1,9 @@
-/* Preloaded before the C library: names the steps of an append and kills the process at one of them.
+/* Preloaded before the C library: names the steps of an append, and kills the process at one of them or stalls it.
    STEP_FILE gets the last step that was done; KILL_AT and KILL_NUMBER say after which step, and which time that comes.
-   Compiled and used by test_kill.py. */
+   STALL_AT, STALL_EVERY and STALL_SECONDS say before which step, every how many times, and for how long; STALL_FILE gets
+   a byte for each stall. CLOCK_AHEAD is added to the seconds of the wall clock, STORE_AHEAD to the time of files that are
+   written to learn the store's time.
+   Compiled and used by test_kill.py and test_stalls.py. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -10,6 +13,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #define NEXT(name) ((typeof(&name))dlsym(RTLD_NEXT, #name))
@@ -67,11 +72,59 @@ static void reached(const char *done, const char *what) {
         kill(getpid(), SIGKILL);
 }
 
+/* Waits before a step. Some steps are done several times an append. */
+static void begins(const char *doing, const char *what) {
+    static atomic_int count;
+    char step[64];
+    const char *wanted = getenv("STALL_AT"), *every = getenv("STALL_EVERY"), *seconds = getenv("STALL_SECONDS");
+    if (!what || !wanted || !every || !seconds)
+        return;
+    snprintf(step, sizeof step, "%s %s", what, doing);
+    if (strcmp(wanted, step) != 0 || atomic_fetch_add(&count, 1) % atoi(every) != atoi(every) - 1)
+        return;
+    const char *record = getenv("STALL_FILE");
+    int file = record ? NEXT(open64)(record, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600) : -1;
+    if (file >= 0) {
+        if (NEXT(write)(file, ".", 1) != 1)
+            abort();
+        close(file);
+    }
+    double wait = atof(seconds);
+    struct timespec left = {(time_t)wait, (long)((wait - (time_t)wait) * 1e9)};
+    while (nanosleep(&left, &left)) {
+    }
+}
+
+int clock_gettime(clockid_t clock, struct timespec *now) {
+    int failed = NEXT(clock_gettime)(clock, now);
+    const char *ahead = getenv("CLOCK_AHEAD");
+    if (!failed && ahead && clock == CLOCK_REALTIME)
+        now->tv_sec += atol(ahead);
+    return failed;
+}
+
+int statx(int folder, const char *path, int flags, unsigned mask, struct statx *state) {
+    char link[64], opened[4096] = "";
+    const char *ahead = getenv("STORE_AHEAD");
+    int failed = NEXT(statx)(folder, path, flags, mask, state);
+    if (failed || !ahead)
+        return failed;
+    if (!*path) {
+        snprintf(link, sizeof link, "/proc/self/fd/%d", folder);
+        ssize_t length = readlink(link, opened, sizeof opened - 1);
+        opened[length < 0 ? 0 : length] = 0;
+    }
+    if (strstr(*path ? path : opened, "/_delta_log/_probe-"))
+        state->stx_mtime.tv_sec += atol(ahead);
+    return 0;
+}
+
 int open64(const char *path, int flags, ...) {
     va_list more;
     va_start(more, flags);
     int mode = flags & O_CREAT ? va_arg(more, int) : 0;
     va_end(more);
+    begins(flags & O_CREAT ? "created" : "read", kind(path));
     int file = NEXT(open64)(path, flags, mode);
     if (file >= 0 && flags & O_CREAT)
         reached("created", kind(path));
@@ -87,6 +140,7 @@ ssize_t write(int file, const void *bytes, size_t length) {
         reached("half written", what);
         kill(getpid(), SIGKILL);
     }
+    begins("written", what);
     ssize_t written = NEXT(write)(file, bytes, length);
     reached("written", what);
     return written;
@@ -94,12 +148,15 @@ ssize_t write(int file, const void *bytes, size_t length) {
 
 int fsync(int file) {
     char path[4096];
+    const char *what = kind_of_open(file, path, sizeof path);
+    begins("synced", what);
     int failed = NEXT(fsync)(file);
-    reached("synced", kind_of_open(file, path, sizeof path));
+    reached("synced", what);
     return failed;
 }
 
 int linkat(int from_folder, const char *from, int to_folder, const char *to, int flags) {
+    begins("named", kind(to));
     int failed = NEXT(linkat)(from_folder, from, to_folder, to, flags);
     if (!failed)
         reached("named", kind(to));
@@ -118,6 +175,7 @@ int rename(const char *from, const char *to) {
 }
 
 int unlink(const char *path) {
+    begins("removed", kind(path));
     int failed = NEXT(unlink)(path);
     if (!failed)
         reached("removed", kind(path));

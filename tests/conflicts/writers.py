@@ -45,6 +45,9 @@ class Writer:
     appends: Sequence[Append] = ()
     """What it was told, in order; known when it has ended."""
 
+    raised: Sequence[str] = ()
+    """The classes of what its appends raised; known when it has ended."""
+
     def __init__(
         self,
         root: Path | str,
@@ -52,10 +55,13 @@ class Writer:
         commits: int,
         options: dict[str, str] | None = None,
         environment: dict[str, str] | None = None,
+        *,
+        goes_on: bool = False,
     ) -> None:
         self.writer = writer
+        command = [sys.executable, str(APPENDER), str(root), str(writer), str(commits)]
         self.process = subprocess.Popen(
-            [sys.executable, str(APPENDER), str(root), str(writer), str(commits), json.dumps(options or {})],
+            [*command, json.dumps(options or {}), *(["goes_on"] if goes_on else [])],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
@@ -89,6 +95,8 @@ class Writer:
     def _told(self, text: str) -> Told:
         # Who is killed may have begun a line.
         lines = [line.split() for line in text.splitlines(keepends=True) if line.endswith("\n")]
+        self.raised = [line[1] for line in lines if line[0] == "raised"]
+        lines = [line for line in lines if line[0] != "raised"]
         self.appends = [
             Append(int(version), int(number), int(winners), float(seconds))
             for version, number, winners, seconds in lines

@@ -1,0 +1,26 @@
+"""A cleaner of its own process: checkpoints a table and cleans up its log until its standard input ends.
+
+`python cleaner.py TABLE` prints in the end how many files it has deleted.
+"""
+
+from __future__ import annotations
+
+import select
+import sys
+
+import deltaic
+
+PAUSE = 0.05
+
+
+def main(uri: str) -> None:
+    table = deltaic.Table(uri)
+    deleted = 0
+    while not select.select([sys.stdin], [], [], PAUSE)[0]:
+        table.checkpoint()
+        deleted += len(table.clean_up().files)
+    print(deleted, flush=True)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
