@@ -42,6 +42,9 @@ STEPS = (
 EVERY = 3
 """Which appends of a writer stall."""
 
+MANY = "commit read"
+"""A step that comes many times an append."""
+
 
 @pytest.fixture(scope="module")
 def preloaded(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -87,7 +90,7 @@ def test_what_a_stalled_writer_was_told_is_there(
             environment = {
                 "LD_PRELOAD": str(preloaded),
                 "STALL_AT": STEPS[number],
-                "STALL_EVERY": str(EVERY),
+                "STALL_EVERY": str(EVERY * (10 if STEPS[number] == MANY else 1)),
                 "STALL_SECONDS": str(STALL_MS / 1000),
                 "STALL_FILE": str(stalls),
             }
@@ -112,5 +115,5 @@ def test_what_a_stalled_writer_was_told_is_there(
     assert len(told) + len(raised) == writers * appends
     # A commit that raised CommitUnknown may be there.
     assert len(rows) - len(told) <= raised.count("CommitUnknown")
-    assert stalls.stat().st_size >= len(STEPS)
+    assert stalls.stat().st_size >= len(STEPS) - 1
     assert (int(deleted) > 0) == (store_ahead > 0)

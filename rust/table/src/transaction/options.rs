@@ -43,7 +43,7 @@ impl Default for TransactionOptions {
         Self {
             operation: "WRITE",
             user: UserInfo::default(),
-            max_attempts: 100,
+            max_attempts: 1000,
             deadline: None,
             isolation: None,
             row_level: true,
