@@ -417,8 +417,8 @@ class Table:
             isolation: The isolation level instead of the table's, as for `transaction`. An append reads
                 nothing, so all are alike to it.
             row_level: As for `transaction`. An append deletes nothing, so both are alike to it.
-            deadline: Seconds from now, or a timedelta, after which nothing more is tried. Without it a commit is
-                tried for ten minutes.
+            deadline: Seconds from now, or a timedelta, after which nothing more is tried. Without it a
+                commit is tried for ten minutes.
             upkeep: Whether the log is looked after behind the commit: its version's checksum, and where
                 ``delta.checkpointInterval`` says that it is due a checkpoint and the cleanup of what has
                 expired. What fails of it is a `DeltaicWarning` and one of the commit's ``warnings``; the
@@ -609,8 +609,8 @@ class Table:
             isolation: The isolation level instead of the table's, as for `transaction`.
             row_level: Whether changes are made anew where another writer changed the table meanwhile. False:
                 that is a conflict, as with delta-spark.
-            deadline: Seconds from now, or a timedelta, after which nothing more is tried. Without it a commit is
-                tried for ten minutes.
+            deadline: Seconds from now, or a timedelta, after which nothing more is tried. Without it a
+                commit is tried for ten minutes.
             upkeep: Whether the log is looked after behind the commit, as for `append`.
 
         Raises:
