@@ -11,7 +11,9 @@ use arrow_array::{
 use arrow_buffer::NullBuffer;
 use arrow_schema::{ArrowError, DataType as ArrowType, Field, Schema, SchemaRef, TimeUnit};
 use deltaic_protocol::error::nearest;
-use deltaic_protocol::schema::{ArrayType, DataType, PrimitiveType, StructField, StructType, schema_from_arrow};
+use deltaic_protocol::schema::{
+    ArrayType, DataType, PrimitiveType, StructField, StructType, schema_from_arrow,
+};
 use deltaic_protocol::{Error, ErrorKind, Result};
 
 use super::not_null::{counting_within, ensure_present, is_null};
