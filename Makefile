@@ -104,7 +104,7 @@ asan: need-cargo venv ## AddressSanitizer over all seeds, all that fuzzing found
 .PHONY: fuzz-bounded
 fuzz-bounded: need-cargo need-python ## every fuzz target's law on known bytes, changed EXECUTIONS=100000 times
 	@$(PYTHON) fuzz/collect_seeds.py ../shared fuzz/golden
-	@HOSTILE_EXECUTIONS=$(EXECUTIONS) cargo test --locked -p deltaic-testkit --test hostile
+	@HOSTILE_EXECUTIONS=$(EXECUTIONS) cargo test --locked -p deltaic-testkit --test hostile -p deltaic-table --test arrow_input
 
 .PHONY: properties
 properties: need-cargo ## no row is lost by data skipping: TABLES=100000 of a dozen predicates each

@@ -1,7 +1,9 @@
 //! The laws of `deltaic_testkit::hostile` as fuzz targets: each looks for bytes that take new ways through the code.
 
 pub use deltaic_testkit::hostile::Target;
-use deltaic_testkit::hostile::{self, panics};
+#[doc(hidden)]
+pub use deltaic_testkit::hostile;
+use deltaic_testkit::hostile::panics;
 use peak_alloc::PeakAlloc;
 
 #[doc(hidden)]
@@ -12,18 +14,18 @@ use libfuzzer_sys::Corpus;
 #[global_allocator]
 static MEMORY: PeakAlloc = PeakAlloc;
 
-/// The target of a name, watched.
+/// A target, watched.
 ///
 /// # Panics
 ///
-/// Where there is none, and where the memory is not counted.
+/// Where the memory is not counted.
 #[must_use]
-pub fn watched(name: &str) -> Target {
+pub fn watched(target: Target) -> Target {
     // libFuzzer's own hook would end the run also where the Parquet reader's panic is caught, as it is meant to be.
     drop(std::panic::take_hook());
     panics::watch(|| std::process::abort());
     assert!(hostile::is_counted(), "the memory is not counted");
-    hostile::named(name).expect("a target")
+    target
 }
 
 /// Tries the law; longer bytes than the target's are not kept.
@@ -39,8 +41,11 @@ pub fn run(target: &Target, bytes: &[u8]) -> Corpus {
 #[macro_export]
 macro_rules! target {
     ($name:ident) => {
+        $crate::target!($name, $crate::hostile::named(stringify!($name)).expect("a target"));
+    };
+    ($name:ident, $target:expr) => {
         static TARGET: std::sync::LazyLock<$crate::Target> =
-            std::sync::LazyLock::new(|| $crate::watched(stringify!($name)));
+            std::sync::LazyLock::new(|| $crate::watched($target));
 
         $crate::libfuzzer_sys::fuzz_target!(
             init: {

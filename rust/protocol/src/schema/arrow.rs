@@ -205,14 +205,13 @@ fn type_from_arrow(arrow: &ArrowType, path: &str) -> Result<DataType> {
         ArrowType::Decimal32(precision, scale)
         | ArrowType::Decimal64(precision, scale)
         | ArrowType::Decimal128(precision, scale) => match u8::try_from(*scale) {
-            Ok(scale) if scale <= *precision => PrimitiveType::Decimal {
+            Ok(scale) if scale <= *precision && (1..=38).contains(precision) => PrimitiveType::Decimal {
                 precision: *precision,
                 scale,
             },
             _ => {
-                return Err(
-                    mismatch(path, format!("Delta has no {arrow}")).hint("cast it to a scale from 0 to 38")
-                );
+                return Err(mismatch(path, format!("Delta has no {arrow}"))
+                    .hint("cast it to a precision of at most 38 and a scale from 0 to that"));
             }
         },
         ArrowType::Dictionary(_, value) => return type_from_arrow(value, path),

@@ -19,40 +19,43 @@ const MOST_FIELDS: usize = 1 << 20;
 /// How many rows an array may claim: their bytes can be counted in 64 bits, whatever their type.
 const MOST_ROWS: u64 = 1 << 48;
 
+/// The interface's structure.
 #[repr(C)]
-struct RawSchema {
-    format: *const c_char,
-    name: *const c_char,
-    metadata: *const c_char,
-    flags: i64,
-    n_children: i64,
-    children: *mut *mut RawSchema,
-    dictionary: *mut RawSchema,
-    release: Option<unsafe extern "C" fn(*mut RawSchema)>,
-    private_data: *mut c_void,
+pub(super) struct RawSchema {
+    pub(super) format: *const c_char,
+    pub(super) name: *const c_char,
+    pub(super) metadata: *const c_char,
+    pub(super) flags: i64,
+    pub(super) n_children: i64,
+    pub(super) children: *mut *mut RawSchema,
+    pub(super) dictionary: *mut RawSchema,
+    pub(super) release: Option<unsafe extern "C" fn(*mut RawSchema)>,
+    pub(super) private_data: *mut c_void,
 }
 
+/// The interface's structure.
 #[repr(C)]
-struct RawArray {
-    length: i64,
-    null_count: i64,
-    offset: i64,
-    n_buffers: i64,
-    n_children: i64,
-    buffers: *mut *const c_void,
-    children: *mut *mut RawArray,
-    dictionary: *mut RawArray,
-    release: Option<unsafe extern "C" fn(*mut RawArray)>,
-    private_data: *mut c_void,
+pub(super) struct RawArray {
+    pub(super) length: i64,
+    pub(super) null_count: i64,
+    pub(super) offset: i64,
+    pub(super) n_buffers: i64,
+    pub(super) n_children: i64,
+    pub(super) buffers: *mut *const c_void,
+    pub(super) children: *mut *mut RawArray,
+    pub(super) dictionary: *mut RawArray,
+    pub(super) release: Option<unsafe extern "C" fn(*mut RawArray)>,
+    pub(super) private_data: *mut c_void,
 }
 
+/// The interface's structure.
 #[repr(C)]
-struct RawStream {
-    get_schema: Option<unsafe extern "C" fn(*mut RawStream, *mut FFI_ArrowSchema) -> c_int>,
-    get_next: Option<unsafe extern "C" fn(*mut RawStream, *mut FFI_ArrowArray) -> c_int>,
-    get_last_error: Option<unsafe extern "C" fn(*mut RawStream) -> *const c_char>,
-    release: Option<unsafe extern "C" fn(*mut RawStream)>,
-    private_data: *mut c_void,
+pub(super) struct RawStream {
+    pub(super) get_schema: Option<unsafe extern "C" fn(*mut RawStream, *mut FFI_ArrowSchema) -> c_int>,
+    pub(super) get_next: Option<unsafe extern "C" fn(*mut RawStream, *mut FFI_ArrowArray) -> c_int>,
+    pub(super) get_last_error: Option<unsafe extern "C" fn(*mut RawStream) -> *const c_char>,
+    pub(super) release: Option<unsafe extern "C" fn(*mut RawStream)>,
+    pub(super) private_data: *mut c_void,
 }
 
 /// A stream that a producer handed over.

@@ -5,16 +5,20 @@ use std::sync::Arc;
 use arrow_array::cast::AsArray;
 use arrow_array::types::TimestampNanosecondType;
 use arrow_array::{
-    Array, ArrayRef, ListArray, MapArray, RecordBatch, RecordBatchOptions, StructArray, new_null_array,
+    Array, ArrayRef, BinaryArray, GenericListArray, ListArray, MapArray, OffsetSizeTrait, RecordBatch,
+    RecordBatchOptions, StringArray, StructArray, new_null_array,
 };
 use arrow_buffer::NullBuffer;
 use arrow_schema::{ArrowError, DataType as ArrowType, Field, Schema, SchemaRef, TimeUnit};
 use deltaic_protocol::error::nearest;
-use deltaic_protocol::schema::{DataType, PrimitiveType, StructField, StructType, schema_from_arrow};
+use deltaic_protocol::schema::{
+    ArrayType, DataType, PrimitiveType, StructField, StructType, schema_from_arrow,
+};
 use deltaic_protocol::{Error, ErrorKind, Result};
 
 use super::not_null::{counting_within, ensure_present, is_null};
 use super::pandas_index::{ensure_no_index_lost, is_index_without_name};
+use super::pieces::{rebased, span};
 use super::storable::without_void;
 
 /// A stream's schema, proved to fit a table's.
@@ -335,25 +339,14 @@ fn convert(array: &ArrayRef, to: &DataType, path: &str, counting: Option<&NullBu
         }
         (ArrowType::List(_), DataType::Array(element)) => {
             let list = array.as_list::<i32>();
-            let below = format!("{path}.element");
-            let rows = NullBuffer::union(counting, list.nulls());
-            let counting = counting_within(list.offsets(), rows.as_ref(), list.values().len());
-            let mut values = convert(list.values(), &element.element_type, &below, counting.as_ref())?;
-            if !element.contains_null {
-                values = ensure_present(values, counting.as_ref(), &below)?;
-            }
-            let field = Field::new("element", element.element_type.to_arrow()?, element.contains_null);
-            let rebuilt = ListArray::try_new(
-                Arc::new(field),
-                list.offsets().clone(),
-                values,
-                list.nulls().cloned(),
-            );
-            Ok(Arc::new(rebuilt.map_err(failed)?))
+            convert_list(list, element, path, counting)
+        }
+        (ArrowType::LargeList(_), DataType::Array(element)) => {
+            let list = array.as_list::<i64>();
+            convert_list(list, element, path, counting)
         }
         (
-            ArrowType::LargeList(element)
-            | ArrowType::ListView(element)
+            ArrowType::ListView(element)
             | ArrowType::LargeListView(element)
             | ArrowType::FixedSizeList(element, _),
             DataType::Array(_),
@@ -370,10 +363,13 @@ fn convert(array: &ArrayRef, to: &DataType, path: &str, counting: Option<&NullBu
                 return Err(mismatch(path, "a map is expected"));
             };
             let rows = NullBuffer::union(counting, map.nulls());
-            let counting = counting_within(map.offsets(), rows.as_ref(), map.keys().len());
+            let (span, offsets) = (span(map.offsets()), rebased(map.offsets()));
+            let offsets = offsets.ok_or_else(|| too_long(path))?;
+            let counting = counting_within(&offsets, rows.as_ref(), span.len());
             let part = |part: &ArrayRef, to: &DataType, nullable: bool, name: &str| {
                 let below = format!("{path}.{name}");
-                let part = convert(part, to, &below, counting.as_ref())?;
+                let part = part.slice(span.start, span.len());
+                let part = convert(&part, to, &below, counting.as_ref())?;
                 match nullable {
                     true => Ok(part),
                     false => ensure_present(part, counting.as_ref(), &below),
@@ -387,14 +383,26 @@ fn convert(array: &ArrayRef, to: &DataType, path: &str, counting: Option<&NullBu
                 "value",
             )?;
             let pairs = StructArray::try_new(names.clone(), vec![keys, values], None).map_err(failed)?;
-            let rebuilt = MapArray::try_new(
-                Arc::clone(&entries),
-                map.offsets().clone(),
-                pairs,
-                map.nulls().cloned(),
-                sorted,
-            );
+            let rebuilt =
+                MapArray::try_new(Arc::clone(&entries), offsets, pairs, map.nulls().cloned(), sorted);
             Ok(Arc::new(rebuilt.map_err(failed)?))
+        }
+        (ArrowType::LargeUtf8, _) => {
+            let large = array.as_string::<i64>();
+            let offsets = rebased(large.offsets()).ok_or_else(|| too_long(path))?;
+            let span = span(large.offsets());
+            let values = large.values().slice_with_length(span.start, span.len());
+            // What a NULL hides need not be UTF-8, and is left out.
+            let strings = StringArray::try_new(offsets, values, large.nulls().cloned());
+            Ok(Arc::new(strings.unwrap_or_else(|_| large.iter().collect())))
+        }
+        (ArrowType::LargeBinary, _) => {
+            let large = array.as_binary::<i64>();
+            let offsets = rebased(large.offsets()).ok_or_else(|| too_long(path))?;
+            let span = span(large.offsets());
+            let values = large.values().slice_with_length(span.start, span.len());
+            let bytes = BinaryArray::try_new(offsets, values, large.nulls().cloned());
+            Ok(Arc::new(bytes.map_err(failed)?))
         }
         (ArrowType::Timestamp(TimeUnit::Nanosecond, _), _) => {
             let nanos = array.as_primitive::<TimestampNanosecondType>();
@@ -410,6 +418,36 @@ fn convert(array: &ArrayRef, to: &DataType, path: &str, counting: Option<&NullBu
         (from, _) if *from == target => Ok(Arc::clone(array)),
         _ => checked_cast(array, &target, path),
     }
+}
+
+fn convert_list<O: OffsetSizeTrait>(
+    list: &GenericListArray<O>,
+    to: &ArrayType,
+    path: &str,
+    counting: Option<&NullBuffer>,
+) -> Result<ArrayRef> {
+    let below = format!("{path}.element");
+    let rows = NullBuffer::union(counting, list.nulls());
+    let offsets = rebased(list.offsets()).ok_or_else(|| too_long(path))?;
+    let span = span(list.offsets());
+    let counting = counting_within(&offsets, rows.as_ref(), span.len());
+    let values = list.values().slice(span.start, span.len());
+    let mut values = convert(&values, &to.element_type, &below, counting.as_ref())?;
+    if !to.contains_null {
+        values = ensure_present(values, counting.as_ref(), &below)?;
+    }
+    let field = Field::new("element", to.element_type.to_arrow()?, to.contains_null);
+    let rebuilt = ListArray::try_new(Arc::new(field), offsets, values, list.nulls().cloned());
+    Ok(Arc::new(rebuilt.map_err(|error| failed(&error, path))?))
+}
+
+/// A batch is cut into rows before it is converted, so this is about one value.
+fn too_long(path: &str) -> Error {
+    mismatch(
+        path,
+        format!("the column {path} holds a value of 2 GiB or more, which Parquet cannot hold"),
+    )
+    .hint("split the value, or drop the row")
 }
 
 fn checked_cast(array: &ArrayRef, target: &ArrowType, path: &str) -> Result<ArrayRef> {
@@ -431,3 +469,6 @@ fn checked_cast(array: &ArrayRef, target: &ArrowType, path: &str) -> Result<Arra
         _ => failed(&error, path),
     })
 }
+
+#[cfg(test)]
+mod tests;

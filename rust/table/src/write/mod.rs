@@ -8,6 +8,7 @@ mod not_null;
 mod owner_process;
 mod pandas_index;
 mod partition;
+mod pieces;
 mod statistics;
 mod storable;
 mod table_writer;

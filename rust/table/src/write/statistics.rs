@@ -66,7 +66,7 @@ impl FileStatistics {
     pub(super) fn update(&mut self, batch: &RecordBatch) {
         self.num_records += batch.num_rows() as u64;
         for node in &mut self.columns {
-            node.update(batch.columns(), None);
+            node.update(batch.columns(), None, self.prefix);
         }
     }
 
@@ -148,14 +148,14 @@ fn quoted(text: &str) -> String {
 }
 
 impl Node {
-    fn update(&mut self, columns: &[ArrayRef], parent: Option<&NullBuffer>) {
+    fn update(&mut self, columns: &[ArrayRef], parent: Option<&NullBuffer>, prefix: usize) {
         match self {
             Self::Struct { index, children, .. } => {
                 if let Some(rows) = columns.get(*index).and_then(|column| column.as_struct_opt()) {
                     let rows: &StructArray = rows;
                     let nulls = NullBuffer::union(parent, rows.nulls());
                     for child in children {
-                        child.update(rows.columns(), nulls.as_ref());
+                        child.update(rows.columns(), nulls.as_ref(), prefix);
                     }
                 }
             }
@@ -164,6 +164,7 @@ impl Node {
                     leaf.update(
                         column,
                         NullBuffer::union(parent, column.logical_nulls().as_ref()).as_ref(),
+                        prefix,
                     );
                 }
             }
@@ -196,7 +197,7 @@ where
 }
 
 impl Leaf {
-    fn update(&mut self, array: &ArrayRef, nulls: Option<&NullBuffer>) {
+    fn update(&mut self, array: &ArrayRef, nulls: Option<&NullBuffer>, prefix: usize) {
         self.null_count += nulls.map_or(0, NullBuffer::null_count) as u64;
         macro_rules! range {
             ($arrow:ty, $scalar:expr) => {
@@ -242,7 +243,11 @@ impl Leaf {
                     .fold(None, |range: Option<(&str, &str)>, text| {
                         Some(range.map_or((text, text), |(low, high)| (low.min(text), high.max(text))))
                     })
-                    .map(|(low, high)| (Scalar::String(low.to_owned()), Scalar::String(high.to_owned())))
+                    .map(|(low, high)| {
+                        // Both bounds depend on no more than one character behind the prefix.
+                        let kept = |text| lower_bound(text, prefix.saturating_add(1)).to_owned();
+                        (Scalar::String(kept(low)), Scalar::String(kept(high)))
+                    })
             }
             _ => None,
         };

@@ -18,6 +18,7 @@ use super::check::Incoming;
 use super::data_file::DataFile;
 use super::give_up::give_up;
 use super::partition::{PartitionValues, Splitter};
+use super::pieces::{PIECE_BYTES, pieces};
 use super::statistics::FileStatistics;
 use super::storable::{ensure_storable, without_void};
 
@@ -89,9 +90,11 @@ impl TableWriter {
         if batch.num_rows() == 0 {
             return Ok(());
         }
-        let rows = self.incoming.conform(batch)?;
-        for (values, rows) in self.splitter.split(&rows)? {
-            self.write_partition(values, &rows).await?;
+        for piece in pieces(batch, PIECE_BYTES) {
+            let rows = self.incoming.conform(&piece)?;
+            for (values, rows) in self.splitter.split(&rows)? {
+                self.write_partition(values, &rows).await?;
+            }
         }
         Ok(())
     }

@@ -29,7 +29,8 @@ pub const MAX_NESTING: usize = 64;
 /// Bad data is a `SchemaMismatch` that names the column and the row, counted from `first_row`. How long a buffer really
 /// is cannot be known of data that came through the C data interface: there a buffer is as long as its offsets claim.
 pub fn validate_batch(data: &ArrayData, first_row: u64) -> Result<()> {
-    check(data, 0)
+    ensure_long_enough(data)
+        .and_then(|()| check(data, 0))
         .and_then(|()| nulls::check(data))
         .map_err(|fault| fault.into_error(first_row))
 }
@@ -38,6 +39,24 @@ pub fn validate_batch(data: &ArrayData, first_row: u64) -> Result<()> {
 #[must_use]
 pub fn malformed(path: &str, what: &str) -> Error {
     Fault::new(what.to_owned()).below(path).into_error(0)
+}
+
+/// Checks the fields of structs first, because a slice of a struct slices all the structs below it.
+fn ensure_long_enough(data: &ArrayData) -> Checked {
+    for (index, child) in data.child_data().iter().enumerate() {
+        let name = match data.data_type() {
+            DataType::Struct(fields) => fields.get(index).map(|field| field.name().as_str()),
+            _ => None,
+        };
+        let checked = match name {
+            Some(_) if child.len() < data.offset().saturating_add(data.len()) => {
+                fault("it is shorter than the struct that it belongs to")
+            }
+            _ => ensure_long_enough(child),
+        };
+        checked.map_err(|fault| fault.below(name.unwrap_or("element")))?;
+    }
+    Ok(())
 }
 
 fn check(data: &ArrayData, depth: usize) -> Checked {
@@ -74,16 +93,12 @@ fn check(data: &ArrayData, depth: usize) -> Checked {
             check(values_data, depth + 1).map_err(|fault| fault.at(rows))
         }
         D::Struct(fields) => {
-            let end = data.offset().saturating_add(data.len());
             if data.child_data().len() != fields.len() {
                 return fault("it has another number of fields than its type");
             }
             for (field, child) in fields.iter().zip(data.child_data()) {
-                let named = |fault: Fault| fault.below(field.name());
-                if child.len() < end {
-                    return fault("it is shorter than the struct that it belongs to").map_err(named);
-                }
-                check(&child.slice(data.offset(), data.len()), depth + 1).map_err(named)?;
+                check(&child.slice(data.offset(), data.len()), depth + 1)
+                    .map_err(|fault| fault.below(field.name()))?;
             }
             Ok(())
         }

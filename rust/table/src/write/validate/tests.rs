@@ -165,3 +165,14 @@ fn nesting_has_a_bound() {
     }
     assert!(wrong(column.to_data()).is_some());
 }
+
+#[test]
+fn a_field_that_is_shorter_than_its_struct_is_found_at_any_depth() {
+    let field = |part: &ArrayData| Fields::from(vec![Field::new("f", part.data_type().clone(), true)]);
+    let mut column = Int32Array::from(vec![1, 2, 3]).into_data();
+    for _ in 0..3 {
+        let rows = ArrayData::builder(DataType::Struct(field(&column))).len(4);
+        column = unchecked(rows.add_child_data(column));
+    }
+    assert_eq!(wrong(column), Some(("c.f.f.f".to_owned(), None)));
+}

@@ -1,0 +1,61 @@
+//! Slices of arrays that are addressed with 64 bits.
+
+use arrow_array::{LargeBinaryArray, LargeListArray, NullArray};
+use arrow_buffer::{Buffer, OffsetBuffer};
+
+use super::*;
+
+/// A column's first row behind 2 GiB of others, as the table has it.
+fn conformed(column: ArrayRef, to: DataType) -> Result<ArrayRef> {
+    let field = StructField::new("c", to, true);
+    let table = Arc::new(StructType { fields: vec![field] });
+    let schema = Schema::new(vec![Field::new("c", column.data_type().clone(), true)]);
+    let batch = RecordBatch::try_new(Arc::new(schema.clone()), vec![column]).expect("a batch");
+    let rows = Incoming::try_new(&schema, &table)?.conform(&batch.slice(1, 1))?;
+    Ok(Arc::clone(rows.column(0)))
+}
+
+const BEHIND: usize = 1 << 31;
+
+#[test]
+fn bytes_behind_2_gib_are_converted() -> Result<()> {
+    // The pages are never touched, so they take no memory.
+    let values = Buffer::from(vec![0; BEHIND + 3]);
+    let offsets = OffsetBuffer::from_lengths([BEHIND, 3]);
+    let column = Arc::new(LargeBinaryArray::new(offsets, values, None));
+    let rows = conformed(column, DataType::Primitive(PrimitiveType::Binary))?;
+    assert_eq!(rows.as_binary::<i32>().value(0), [0; 3]);
+    Ok(())
+}
+
+#[test]
+fn lists_behind_2_gib_are_converted() -> Result<()> {
+    let item = Arc::new(Field::new("item", ArrowType::Null, true));
+    let offsets = OffsetBuffer::from_lengths([BEHIND, 3]);
+    let column = Arc::new(LargeListArray::new(
+        item,
+        offsets,
+        Arc::new(NullArray::new(BEHIND + 3)),
+        None,
+    ));
+    let element = ArrayType {
+        element_type: DataType::Primitive(PrimitiveType::Long),
+        contains_null: true,
+    };
+    let rows = conformed(column, DataType::Array(Box::new(element)))?;
+    assert_eq!(rows.as_list::<i32>().value(0).len(), 3);
+    Ok(())
+}
+
+#[test]
+fn a_value_of_2_gib_is_refused_by_column() {
+    let values = Buffer::from(vec![0; BEHIND]);
+    let column = Arc::new(LargeBinaryArray::new(
+        OffsetBuffer::from_lengths([0, BEHIND]),
+        values,
+        None,
+    ));
+    let error = conformed(column, DataType::Primitive(PrimitiveType::Binary)).expect_err("too long");
+    assert_eq!(error.kind(), ErrorKind::SchemaMismatch);
+    assert!(error.to_string().contains("a value of 2 GiB or more"), "{error}");
+}

@@ -1,0 +1,211 @@
+//! Batches cut into pieces, so that converting and encoding them takes bounded memory whatever their producer made.
+//!
+//! Text and lists are addressed with 32 bits in the arrays that are written, and with 64 bits in some that come in.
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::ByteViewType;
+use arrow_array::{Array, ArrayRef, GenericByteViewArray, OffsetSizeTrait, RecordBatch};
+use arrow_buffer::OffsetBuffer;
+use arrow_data::ByteView;
+use arrow_schema::DataType;
+
+/// How many bytes a piece may have, unless it is a single row.
+pub(super) const PIECE_BYTES: usize = 64 << 20;
+
+/// The rows of a batch in pieces of at most so many bytes or one row each, in order.
+pub(super) fn pieces(batch: &RecordBatch, most_bytes: usize) -> Vec<RecordBatch> {
+    let mut pieces = Vec::new();
+    let mut left = vec![batch.clone()];
+    while let Some(piece) = left.pop() {
+        let rows = piece.num_rows();
+        if rows <= 1 || sum(piece.columns()) <= most_bytes {
+            pieces.push(piece);
+        } else {
+            left.push(piece.slice(rows / 2, rows - rows / 2));
+            left.push(piece.slice(0, rows / 2));
+        }
+    }
+    pieces
+}
+
+fn sum(columns: &[ArrayRef]) -> usize {
+    columns.iter().map(weight).fold(0, usize::saturating_add)
+}
+
+/// About how many bytes the values of an array are once each is written out.
+fn weight(array: &ArrayRef) -> usize {
+    let rows = array.len();
+    let own = match array.data_type() {
+        DataType::Utf8 => span(array.as_string::<i32>().offsets()).len(),
+        DataType::LargeUtf8 => span(array.as_string::<i64>().offsets()).len(),
+        DataType::Binary => span(array.as_binary::<i32>().offsets()).len(),
+        DataType::LargeBinary => span(array.as_binary::<i64>().offsets()).len(),
+        DataType::Utf8View => of_views(array.as_string_view()),
+        DataType::BinaryView => of_views(array.as_binary_view()),
+        DataType::Dictionary(..) => {
+            let dictionary = array.as_any_dictionary();
+            let values = dictionary.values();
+            let least = rows.saturating_mul(longest(values));
+            // Which values the rows have matters where one of them is long.
+            if values.is_empty() || least <= PIECE_BYTES / 16 {
+                least
+            } else {
+                let lengths: Vec<usize> = (0..values.len())
+                    .map(|value| weight(&values.slice(value, 1)))
+                    .collect();
+                let keys = dictionary.normalized_keys();
+                let of_key = |key: &usize| lengths.get(*key).copied().unwrap_or(0);
+                keys.iter().map(of_key).fold(0, usize::saturating_add)
+            }
+        }
+        DataType::RunEndEncoded(..) => array.to_data().child_data().get(1).map_or(0, |values| {
+            rows.saturating_mul(longest(&arrow_array::make_array(values.clone())))
+        }),
+        DataType::Struct(_) => sum(array.as_struct().columns()),
+        DataType::List(_) => within(array.as_list::<i32>().offsets(), array.as_list::<i32>().values()),
+        DataType::LargeList(_) => within(array.as_list::<i64>().offsets(), array.as_list::<i64>().values()),
+        DataType::Map(..) => {
+            let map = array.as_map();
+            within(
+                map.offsets(),
+                &(std::sync::Arc::new(map.entries().clone()) as ArrayRef),
+            )
+        }
+        DataType::ListView(_) => (0..rows)
+            .map(|row| weight(&array.as_list_view::<i32>().value(row)))
+            .fold(0, usize::saturating_add),
+        DataType::LargeListView(_) => (0..rows)
+            .map(|row| weight(&array.as_list_view::<i64>().value(row)))
+            .fold(0, usize::saturating_add),
+        DataType::FixedSizeList(..) => weight(array.as_fixed_size_list().values()),
+        DataType::FixedSizeBinary(width) => rows.saturating_mul(usize::try_from(*width).unwrap_or(0)),
+        other => return rows.saturating_mul(other.primitive_width().unwrap_or(1)),
+    };
+    own.saturating_add(rows.saturating_mul(size_of::<i32>()))
+}
+
+/// What the longest value of an array weighs.
+fn longest(values: &ArrayRef) -> usize {
+    match values.data_type().primitive_width() {
+        Some(width) => width,
+        None => (0..values.len())
+            .map(|value| weight(&values.slice(value, 1)))
+            .max()
+            .unwrap_or(0),
+    }
+}
+
+fn of_views<T: ByteViewType + ?Sized>(array: &GenericByteViewArray<T>) -> usize {
+    let length = |view: &u128| usize::try_from(ByteView::from(*view).length).unwrap_or(usize::MAX);
+    array.views().iter().map(length).fold(0, usize::saturating_add)
+}
+
+fn within<O: OffsetSizeTrait>(offsets: &OffsetBuffer<O>, values: &ArrayRef) -> usize {
+    let span = span(offsets);
+    weight(&values.slice(span.start, span.len()))
+}
+
+/// Which values the rows of an array have: those behind and before belong to rows that it was sliced from.
+pub(super) fn span<O: OffsetSizeTrait>(offsets: &OffsetBuffer<O>) -> std::ops::Range<usize> {
+    let first = offsets.first().as_usize();
+    first..offsets.last().as_usize().max(first)
+}
+
+/// The same lengths from 0 on, in 32 bits; none where they are too many.
+pub(super) fn rebased<O: OffsetSizeTrait>(offsets: &OffsetBuffer<O>) -> Option<OffsetBuffer<i32>> {
+    let span = span(offsets);
+    i32::try_from(span.len()).ok()?;
+    Some(OffsetBuffer::from_lengths(offsets.windows(2).map(
+        |pair| match pair {
+            [start, end] => end.as_usize() - start.as_usize(),
+            _ => 0,
+        },
+    )))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use arrow_array::{
+        DictionaryArray, Int32Array, Int64Array, LargeListArray, LargeStringArray, ListArray, StringArray,
+        StringViewArray, StructArray,
+    };
+    use arrow_schema::Field;
+
+    use super::*;
+
+    fn batch(column: ArrayRef) -> RecordBatch {
+        RecordBatch::try_from_iter([("c", column)]).expect("a batch")
+    }
+
+    fn rows_of(column: ArrayRef, most_bytes: usize) -> Vec<usize> {
+        let batch = batch(column);
+        let pieces = pieces(&batch, most_bytes);
+        let whole = arrow_select::concat::concat_batches(&batch.schema(), &pieces).expect("alike");
+        assert_eq!(whole, batch);
+        pieces.iter().map(RecordBatch::num_rows).collect()
+    }
+
+    #[test]
+    fn a_piece_is_small_or_one_row() {
+        let texts = || (0..8).map(|row| Some("x".repeat(if row == 5 { 1000 } else { 10 })));
+        let columns: [ArrayRef; 5] = [
+            Arc::new(texts().collect::<StringArray>()),
+            Arc::new(texts().collect::<LargeStringArray>()),
+            Arc::new(texts().collect::<StringViewArray>()),
+            Arc::new(StructArray::from(vec![(
+                Arc::new(Field::new("f", DataType::Utf8, true)),
+                Arc::new(texts().collect::<StringArray>()) as ArrayRef,
+            )])),
+            Arc::new(ListArray::new(
+                Arc::new(Field::new("item", DataType::Utf8, true)),
+                OffsetBuffer::from_lengths([1; 8]),
+                Arc::new(texts().collect::<StringArray>()),
+                None,
+            )),
+        ];
+        for column in columns {
+            let name = column.data_type().to_string();
+            assert_eq!(rows_of(Arc::clone(&column), 100), [4, 1, 1, 2], "{name}");
+            assert_eq!(rows_of(column, 10_000), [8], "{name}");
+        }
+    }
+
+    #[test]
+    fn rows_of_a_dictionary_weigh_what_their_values_do() {
+        let values: ArrayRef = Arc::new(StringArray::from(vec!["x".repeat(PIECE_BYTES), "y".to_owned()]));
+        let keys = Int32Array::from(vec![
+            Some(1),
+            Some(1),
+            None,
+            Some(1),
+            Some(0),
+            Some(0),
+            Some(1),
+            Some(1),
+        ]);
+        let column: ArrayRef = Arc::new(DictionaryArray::new(keys, values));
+        let pieces = pieces(&batch(column), PIECE_BYTES);
+        let rows: Vec<_> = pieces.iter().map(RecordBatch::num_rows).collect();
+        assert_eq!(rows.iter().sum::<usize>(), 8);
+        assert!(rows.len() >= 3, "{rows:?}");
+    }
+
+    #[test]
+    fn offsets_start_at_zero_and_fit_32_bits() {
+        let large = OffsetBuffer::new(vec![5i64 << 40, (5 << 40) + 2, (5 << 40) + 2, (5 << 40) + 9].into());
+        assert_eq!(
+            rebased(&large).as_deref().map(|offsets| offsets.to_vec()),
+            Some(vec![0, 2, 2, 9])
+        );
+        assert_eq!(rebased(&OffsetBuffer::new(vec![0i64, 1 << 31].into())), None);
+        let lists = LargeListArray::new(
+            Arc::new(Field::new("item", DataType::Int64, true)),
+            OffsetBuffer::from_lengths([2, 1]),
+            Arc::new(Int64Array::from(vec![1, 2, 3])),
+            None,
+        );
+        assert_eq!(span(lists.slice(1, 1).offsets()), 2..3);
+    }
+}

@@ -1,0 +1,57 @@
+//! The law of Arrow data from any producer, on known bytes that are changed at random.
+//!
+//! The same law by coverage: `make fuzz`.
+#![expect(clippy::panic, reason = "a test states what it expects by failing")]
+
+mod law;
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use deltaic_testkit::hostile::mutation::{Chance, Material};
+use deltaic_testkit::hostile::{dictionary, panics, seeds};
+
+/// How often, unless `HOSTILE_EXECUTIONS` says otherwise.
+const EXECUTIONS: u64 = 100_000;
+
+/// As long as the fuzz target's bytes may be.
+const MOST_BYTES: usize = 512;
+
+#[test]
+fn arrow_data_are_refused_or_fit() {
+    let (seeds, words) = (seeds("arrow_input", MOST_BYTES), dictionary("arrow_input"));
+    assert!(
+        seeds.len() > 20 && !words.is_empty(),
+        "there are no seeds or no words"
+    );
+    panics::watch(|| ());
+    panics::take();
+    let material = Material {
+        seeds: &seeds,
+        words: &words,
+        most_bytes: MOST_BYTES,
+    };
+    for seed in &seeds {
+        execute(seed);
+    }
+    for number in 0..executions() {
+        execute(&material.changed(&mut Chance::from_number(number)));
+    }
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "how long a test takes is for its caller to say"
+)]
+fn executions() -> u64 {
+    let asked = std::env::var("HOSTILE_EXECUTIONS").ok();
+    asked.and_then(|asked| asked.parse().ok()).unwrap_or(EXECUTIONS)
+}
+
+fn execute(bytes: &[u8]) {
+    let outcome = catch_unwind(AssertUnwindSafe(|| law::law(bytes)));
+    let ours = panics::take();
+    if outcome.is_err() || ours.is_some() {
+        let what = ours.or_else(panics::take_others).unwrap_or_default();
+        panic!("{what}\nthe bytes are {:?}", bytes.escape_ascii().to_string());
+    }
+}
