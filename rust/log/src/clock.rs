@@ -1,12 +1,41 @@
 //! The door for what differs from run to run: the time of day, pauses and unique ids.
 
+use std::future::Future;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use tokio::time::Instant;
 
+tokio::task_local! {
+    /// By how many milliseconds the clock of a task is ahead of the system's.
+    static AHEAD_MS: Arc<AtomicI64>;
+}
+
+/// Runs `work` with a clock that is `ahead_ms` milliseconds ahead of the system's, or behind it: for tests of writers whose
+/// clocks disagree. The offset may change while `work` runs. Tasks that `work` spawns use the system's clock.
+///
+/// ```
+/// use std::sync::Arc;
+/// use deltaic_log::clock::{now_ms, with_clock};
+/// # let runtime = tokio::runtime::Builder::new_current_thread().build()?;
+/// let before_ms = now_ms();
+/// let later_ms = runtime.block_on(with_clock(Arc::new(3_600_000.into()), async { now_ms() }));
+/// assert!(later_ms - before_ms >= 3_600_000);
+/// # Ok::<(), std::io::Error>(())
+/// ```
+pub async fn with_clock<T>(ahead_ms: Arc<AtomicI64>, work: impl Future<Output = T>) -> T {
+    AHEAD_MS.scope(ahead_ms, work).await
+}
+
 /// Milliseconds since the epoch, now.
 #[must_use]
 pub fn now_ms() -> i64 {
+    let ahead_ms = AHEAD_MS.try_with(|ahead_ms| ahead_ms.load(Ordering::Relaxed));
+    system_ms().saturating_add(ahead_ms.unwrap_or(0))
+}
+
+fn system_ms() -> i64 {
     #[expect(
         clippy::disallowed_methods,
         reason = "this is the door that the ban points to"

@@ -12,18 +12,20 @@ use deltaic_log::clock::now_ms;
 use deltaic_log::committer::{Answer, Committer, Disk, FileSystem, Files, Outcome};
 use deltaic_log::snapshot::LoadOptions;
 use deltaic_log::store_error::store_error;
-use deltaic_log::transaction::Committed;
+use deltaic_log::transaction::{Committed, create};
 use deltaic_log::upkeep::UpkeepPolicy;
 use deltaic_log::{Snapshot, TableLocation};
 use deltaic_protocol::log_path::LogPath;
 use deltaic_protocol::{Conflict, ErrorKind, Result, Version};
 use deltaic_testkit::fault::{Fault, Rule};
-use deltaic_testkit::own_commits::{an_append, append_to, commit_to, log_versions};
+use deltaic_testkit::own_commits::{a_new_table, an_append, append_to, commit_to, log_versions};
 use deltaic_testkit::requests::RequestKind;
 use deltaic_testkit::table_builder::{TableBuilder, add};
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use object_store::ObjectStoreExt;
+use object_store::memory::InMemory;
+use object_store::path::Path as StorePath;
+use object_store::{ObjectStore, ObjectStoreExt};
 use serde_json::json;
 use tempfile::TempDir;
 use tokio::runtime::Handle;
@@ -69,6 +71,33 @@ async fn nothing_is_committed_into_a_gap() -> Result<()> {
         let files = table.open().await?.num_files();
         assert_eq!(i64::try_from(files).ok(), Some(behind + 2));
     }
+    Ok(())
+}
+
+/// The time of a commit that was cleaned up cannot be read, which is a conflict and no failure of the store.
+#[tokio::test]
+async fn a_version_whose_commit_time_was_cleaned_up_is_a_conflict() -> Result<()> {
+    let store: Arc<dyn ObjectStore> = Arc::new(InMemory::new());
+    let location = TableLocation::on_store("memory://times/".to_owned(), store, StorePath::from("t"));
+    let location = Arc::new(location);
+    let mut table = a_new_table();
+    let enabled = ("delta.enableInCommitTimestamps".to_owned(), "true".to_owned());
+    table.properties.extend([enabled]);
+    create(&location, table).await?;
+    let options = CheckpointOptions::default();
+    // A snapshot of a checkpoint's version does not hold the version's commit.
+    write_checkpoint(&open(&location).await?, &options).await?;
+    let held = open(&location).await?;
+    append_to(&held, "first", UpkeepPolicy::none()).await?;
+    let newest = open(&location).await?;
+    write_checkpoint(&newest, &options).await?;
+    clean_up(&newest, now_ms() + 40 * DAY_MS).await?;
+    let error = append_to(&held, "late", UpkeepPolicy::none())
+        .await
+        .expect_err("the commit of version 0 is gone");
+    assert_eq!(error.kind(), ErrorKind::CommitConflict(Conflict::ConcurrentWrite));
+    assert!(error.hint_text().is_some());
+    append_to(&held.refresh().await?, "late", UpkeepPolicy::none()).await?;
     Ok(())
 }
 

@@ -1,6 +1,5 @@
 //! A store that takes its time, remembers what it was asked, and fails where it is told to.
 
-use std::collections::HashMap;
 use std::fmt;
 use std::future::Future;
 use std::ops::Range;
@@ -19,8 +18,10 @@ use object_store::{
 use tokio::time::Instant;
 
 use crate::fault::{Fault, Rule};
+use crate::hold::{Hold, HoldPoint, Holder};
 use crate::listing_form::ListingForm;
 use crate::requests::{Report, Request, RequestKind};
+use crate::store_clock::StoreClock;
 
 /// How many objects a page of a listing holds, as on the large object stores.
 const PAGE: usize = 1000;
@@ -55,6 +56,7 @@ const SLOW: Duration = Duration::from_secs(60 * 60);
 pub struct ScriptedStore {
     store: Arc<dyn ObjectStore>,
     script: Arc<Mutex<Script>>,
+    clock: StoreClock,
     made: Instant,
 }
 
@@ -68,27 +70,7 @@ struct Script {
     /// Requests before this were forgotten: an answer to one of them is told to nobody.
     forgotten: usize,
     met: usize,
-    /// How far the store's clock is ahead of this machine's now, and was when each object was put.
-    clock_ahead: Duration,
-    put_ahead: HashMap<Path, Duration>,
-}
-
-impl Script {
-    /// Stamps an object that is put now with the store's time.
-    fn stamp(&mut self, path: &Path) {
-        if self.clock_ahead.is_zero() {
-            self.put_ahead.remove(path);
-        } else {
-            self.put_ahead.insert(path.clone(), self.clock_ahead);
-        }
-    }
-
-    fn at_store_time(&self, mut meta: ObjectMeta) -> ObjectMeta {
-        if let Some(ahead) = self.put_ahead.get(&meta.location) {
-            meta.last_modified += *ahead;
-        }
-        meta
-    }
+    holder: Option<Holder>,
 }
 
 impl Default for ScriptedStore {
@@ -111,9 +93,9 @@ impl ScriptedStore {
                 requests: Vec::new(),
                 forgotten: 0,
                 met: 0,
-                clock_ahead: Duration::ZERO,
-                put_ahead: HashMap::new(),
+                holder: None,
             })),
+            clock: StoreClock::default(),
             made: Instant::now(),
         }
     }
@@ -125,7 +107,7 @@ impl ScriptedStore {
 
     /// How far the store's clock is ahead of this machine's from now on: it stamps what is put from now on.
     pub fn set_clock_ahead(&self, ahead: Duration) {
-        self.script().clock_ahead = ahead;
+        self.clock.set_ahead(ahead);
     }
 
     /// How many objects a page of a listing holds from now on.
@@ -159,7 +141,33 @@ impl ScriptedStore {
     pub fn heal(&self) {
         let mut script = self.script();
         script.rules.clear();
+        script.holder = None;
         script.listing = ListingForm::default();
+    }
+
+    /// Holds up one request, counted from 0 and from now on, until the [`Hold`] is released or dropped.
+    pub fn hold(&self, request: usize, point: HoldPoint) -> Hold {
+        let mut script = self.script();
+        let number = script.forgotten + script.requests.len() + request;
+        let (hold, holder) = Hold::of(number, point);
+        script.holder = Some(holder);
+        hold
+    }
+
+    async fn wait_if_held(&self, number: usize, point: HoldPoint) {
+        let holder = self
+            .script()
+            .holder
+            .take_if(|holder| holder.is_meant(number, point));
+        if let Some(holder) = holder {
+            holder.wait().await;
+        }
+    }
+
+    /// The clock that gives objects their modification times.
+    #[must_use]
+    pub fn clock(&self) -> &StoreClock {
+        &self.clock
     }
 
     /// How many requests have met a fault.
@@ -218,6 +226,7 @@ impl ScriptedStore {
         if !latency.is_zero() {
             wait(latency).await;
         }
+        self.wait_if_held(number, HoldPoint::Before).await;
         (number, fault)
     }
 
@@ -247,6 +256,7 @@ impl ScriptedStore {
             }
             Some(fault) => Err(fault.error(path)),
         };
+        self.wait_if_held(number, HoldPoint::After).await;
         self.end(number, None);
         answer
     }
@@ -259,7 +269,9 @@ impl ScriptedStore {
         objects: BoxStream<'static, Result<ObjectMeta>>,
     ) -> BoxStream<'static, Result<ObjectMeta>> {
         let form = self.script().listing.clone();
+        let clock = self.clock.clone();
         let objects = form.apply_to(objects);
+        let objects = objects.map_ok(move |object| clock.shown(object)).boxed();
         let store = self.clone();
         let path = prefix.map(ToString::to_string).unwrap_or_default();
         let pages = stream::unfold(Some(objects), move |objects| {
@@ -272,7 +284,7 @@ impl ScriptedStore {
                     while page.len() < size
                         && let Some(object) = objects.next().await
                     {
-                        page.push(object.map(|object| store.script().at_store_time(object)));
+                        page.push(object);
                     }
                     Ok(page)
                 };
@@ -308,8 +320,11 @@ impl fmt::Display for ScriptedStore {
 #[async_trait]
 impl ObjectStore for ScriptedStore {
     async fn put_opts(&self, path: &Path, payload: PutPayload, options: PutOptions) -> Result<PutResult> {
-        self.script().stamp(path);
-        let put = self.store.put_opts(path, payload, options);
+        let put = async {
+            let put = self.store.put_opts(path, payload, options).await?;
+            self.clock.stamp(path);
+            Ok(put)
+        };
         self.ask(RequestKind::Put, path.as_ref(), put).await
     }
 
@@ -318,17 +333,22 @@ impl ObjectStore for ScriptedStore {
         path: &Path,
         options: PutMultipartOptions,
     ) -> Result<Box<dyn MultipartUpload>> {
-        self.script().stamp(path);
-        let put = self.store.put_multipart_opts(path, options);
+        let put = async {
+            let put = self.store.put_multipart_opts(path, options).await?;
+            self.clock.stamp(path);
+            Ok(put)
+        };
         self.ask(RequestKind::Put, path.as_ref(), put).await
     }
 
     async fn get_opts(&self, path: &Path, options: GetOptions) -> Result<GetResult> {
         if options.head {
-            let head = self.store.get_opts(path, options);
-            let mut answer = self.ask(RequestKind::Head, path.as_ref(), head).await?;
-            answer.meta = self.script().at_store_time(answer.meta);
-            return Ok(answer);
+            let head = async {
+                let mut found = self.store.get_opts(path, options).await?;
+                found.meta = self.clock.shown(found.meta);
+                Ok(found)
+            };
+            return self.ask(RequestKind::Head, path.as_ref(), head).await;
         }
         let (number, fault) = self.begin(RequestKind::Get, path.as_ref()).await;
         let (answer, range) = self.answer(path, options, fault).await;
@@ -367,8 +387,8 @@ impl ObjectStore for ScriptedStore {
         let mut listed = self.store.list_with_delimiter(prefix).await?;
         let form = self.script().listing.clone();
         listed.objects = form.apply(listed.objects);
-        let at_store_time = |object| self.script().at_store_time(object);
-        listed.objects = listed.objects.into_iter().map(at_store_time).collect();
+        let objects = listed.objects.into_iter();
+        listed.objects = objects.map(|object| self.clock.shown(object)).collect();
         let size = self.script().page;
         let path = prefix.map(Path::as_ref).unwrap_or_default();
         let pages = listed.objects.len() / size + 1;
@@ -379,7 +399,11 @@ impl ObjectStore for ScriptedStore {
     }
 
     async fn copy_opts(&self, from: &Path, to: &Path, options: CopyOptions) -> Result<()> {
-        let copy = self.store.copy_opts(from, to, options);
+        let copy = async {
+            self.store.copy_opts(from, to, options).await?;
+            self.clock.stamp(to);
+            Ok(())
+        };
         self.ask(RequestKind::Copy, to.as_ref(), copy).await
     }
 }
@@ -403,7 +427,10 @@ impl ScriptedStore {
             return (Err(error), None);
         }
         let answer = match self.store.get_opts(path, options).await {
-            Ok(answer) => answer,
+            Ok(mut answer) => {
+                answer.meta = self.clock.shown(answer.meta);
+                answer
+            }
             Err(error) => return (Err(error), None),
         };
         let range = Some(answer.range.clone());

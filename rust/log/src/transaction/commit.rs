@@ -8,7 +8,7 @@ use std::pin::Pin;
 use deltaic_protocol::actions::Txn;
 use deltaic_protocol::in_commit_timestamp::InCommitTimestamps;
 use deltaic_protocol::row_tracking::{self, high_water_mark};
-use deltaic_protocol::{Error, Result};
+use deltaic_protocol::{Conflict, Error, ErrorKind, Result};
 
 use super::attempts::Attempts;
 use super::{
@@ -19,7 +19,7 @@ use crate::changes::TableForm;
 use crate::clock::{Deadline, now_ms};
 use crate::committer::Committer;
 use crate::history::{file_time_of, timestamp_of};
-use crate::snapshot::Snapshot;
+use crate::snapshot::{Snapshot, Standing};
 use crate::upkeep::{OwnCommit, UpkeepPolicy, keep_up};
 
 /// What becomes of a file that two commits share.
@@ -156,7 +156,7 @@ impl<'a> Transaction<'a> {
             (_, Ok(InCommitTimestamps::Disabled)) => 0,
             // The commit corrects properties that do not parse.
             (Err(_), Ok(_)) => file_time_of(snapshot).await?,
-            _ => timestamp_of(snapshot).await?,
+            _ => read_timestamp_ms(snapshot).await?,
         };
         Ok(Base {
             version: snapshot.version(),
@@ -165,6 +165,23 @@ impl<'a> Transaction<'a> {
             timestamp_ms,
             lost_row_ids: false,
         })
+    }
+}
+
+/// When the version that was read was committed.
+///
+/// Errors: `CommitConflict` if its commit was cleaned up meanwhile.
+async fn read_timestamp_ms(snapshot: &Snapshot) -> Result<i64> {
+    let version = snapshot.version();
+    match timestamp_of(snapshot).await {
+        Err(_) if matches!(snapshot.standing().await, Ok(Standing::Gone)) => Err(Error::new(
+            ErrorKind::CommitConflict(Conflict::ConcurrentWrite),
+            format!(
+                "version {version}, which was read, was cleaned up, so the time of its commit is not known"
+            ),
+        )
+        .hint("open the table again, and run the operation on its newest version")),
+        timestamp_ms => timestamp_ms,
     }
 }
 

@@ -1,129 +1,210 @@
 //! Commits: what the writer was told is held against the log and the model.
 
-use deltaic_log::transaction::{Committed, Vectors};
-use deltaic_protocol::{Error, ErrorKind, Result};
-use serde_json::{Value, json};
+use deltaic_log::transaction::Committed;
+use deltaic_log::upkeep::UpkeepPolicy;
+use deltaic_protocol::{Conflict, Error, ErrorKind, Result};
+use serde_json::json;
 
+use super::clocks::DAY_MS;
 use super::machine::{Machine, WRITERS, number_of};
 use super::model::Wish;
 use super::place::{Ended, Mishap};
-use super::wish::{InLog, PARTITION, transaction};
+use super::vectors::{Kept, Uniter};
+use super::wish::{PARTITION, transaction};
 
-const DAY_MS: i64 = 86_400_000;
+/// A commit that was tried.
+pub(crate) struct Tried {
+    pub(crate) wish: Wish,
+    /// The version that its writer had read.
+    pub(crate) read: usize,
+    /// Whether the log was cleaned up since the writer opened the table, or while it committed.
+    pub(crate) has_outlived: bool,
+    /// Whether it was held up while others went on: what they wrote may hide it.
+    pub(crate) is_stalled: bool,
+    /// The version that it was seen to have made before it ended.
+    pub(crate) landed: Option<usize>,
+}
 
 impl Machine {
     /// Someone commits something, maybe to a version that was long ago, and maybe something befalls them.
     pub(crate) async fn commit(&mut self) -> Result<()> {
         let writer = self.chance.below(WRITERS);
         let mishap = Mishap::by(&mut self.chance);
+        self.commit_by(writer, mishap).await
+    }
+
+    pub(crate) async fn commit_by(&mut self, writer: usize, mishap: Mishap) -> Result<()> {
         let snapshot = self.hold(writer).await?;
         let read = number_of(&snapshot);
         let state = self.history.state(read).clone();
-        let wish = self.wish(&state);
-        let vectors: Option<&dyn Vectors> = if self.chance.below(4) > 0 {
-            Some(&InLog)
+        let wish = self.wish(&state, writer);
+        let kept = self.kept();
+        let uniter = Uniter {
+            location: &self.place.location.clone(),
+            kept,
+            rows: state.rows(),
+        };
+        let committer = self.place.committer();
+        let mut ours = transaction(&snapshot, &state, &wish, kept).await?;
+        ours.vectors = if self.chance.below(4) > 0 {
+            Some(&uniter)
         } else {
             None
         };
+        ours.committer = committer.as_ref();
+        ours.upkeep = self.upkeep();
         self.trace.begin(format!(
-            "writer {writer} at {read}: {}, rows: {}, {mishap:?}",
+            "writer {writer} at {read}: {}, {:?}, rows: {}, {:?}, {mishap:?}",
             told(&wish),
-            vectors.is_some()
+            wish.isolation,
+            ours.vectors.is_some(),
+            ours.upkeep,
         ));
-        let ours = transaction(&snapshot, &state, &wish, vectors)?;
-        let ended = self.place.run(mishap, ours.commit()).await;
+        let work = Box::pin(self.clocks.as_writer(writer, ours.commit()));
+        let ended = self.place.run(mishap, work).await;
         self.trace.end(&ended, |said| {
             format!("{} {}", said.version, if said.skipped { "skipped" } else { "" })
         });
-        self.judge(&ended, wish, read).await?;
-        if ended.was_met {
-            self.tally.mishaps += 1;
-        }
-        // Whoever was cut off is gone; others go on with what they hold, or look again.
-        if ended.said.is_none() || self.chance.below(10) == 0 {
-            self.held[writer] = None;
-            self.compare_newest().await?;
-        } else if self.chance.below(3) > 0 {
-            let fresh = snapshot.refresh().await?;
-            assert_eq!(number_of(&fresh), self.history.newest(), "a refresh is behind");
-            self.glance(&fresh).await?;
-            self.held[writer] = Some(fresh);
+        let has_outlived = self.outlived[writer];
+        self.judge(
+            &ended,
+            Tried {
+                wish,
+                read,
+                has_outlived,
+                is_stalled: false,
+                landed: None,
+            },
+        )
+        .await?;
+        self.go_on(writer, &ended).await
+    }
+
+    /// Whoever was cut off is gone; others go on with what they hold, or look again.
+    pub(crate) async fn go_on<T>(&mut self, writer: usize, ended: &Ended<T>) -> Result<()> {
+        self.tally.mishaps += usize::from(ended.was_met);
+        let held = self.held[writer].clone();
+        match held.filter(|_| ended.said.is_some() && self.chance.below(10) > 0) {
+            None => {
+                self.held[writer] = None;
+                self.compare_newest().await?;
+            }
+            Some(snapshot) if self.chance.below(3) > 0 => {
+                let fresh = self.clocks.as_writer(writer, snapshot.refresh()).await?;
+                assert_eq!(number_of(&fresh), self.history.newest(), "a refresh is behind");
+                self.glance(&fresh).await?;
+                self.held[writer] = Some(fresh);
+            }
+            Some(_) => {}
         }
         Ok(())
     }
 
-    /// Whether what was said is so; a commit that is there is the model's next version.
-    async fn judge(&mut self, ended: &Ended<Result<Committed>>, wish: Wish, read: usize) -> Result<()> {
+    /// Where the vectors of a commit are put.
+    pub(crate) fn kept(&mut self) -> Kept {
+        [Kept::InLog, Kept::InFile][self.chance.below(2)]
+    }
+
+    /// What is done for the log after a commit.
+    pub(crate) fn upkeep(&mut self) -> UpkeepPolicy {
+        let compaction_interval = [0, 0, 2, 5][self.chance.below(4)];
+        match self.chance.below(3) {
+            0 => UpkeepPolicy::none(),
+            _ => UpkeepPolicy {
+                compaction_interval,
+                ..UpkeepPolicy::default()
+            },
+        }
+    }
+
+    /// Takes in the next version where there is one: it is the commit that was tried.
+    pub(crate) async fn take_in(&mut self, wish: &Wish, read: usize) -> Result<Option<usize>> {
         let version = self.history.newest() + 1;
-        let landed = self.place.info_of(version).await?;
+        let Some(info) = self.place.info_of(version).await? else {
+            return Ok(None);
+        };
         assert!(
             self.place.info_of(version + 1).await?.is_none(),
             "a commit was made twice"
         );
-        let winners = version - 1 - read;
+        assert!(!self.history.is_done(wish), "what was done is done again");
+        assert!(
+            !self.history.must_lose(wish, read),
+            "a commit is there that must not follow a winner"
+        );
+        let modified_ms = self.place.modified_ms(version).await?;
+        let time_ms = info["inCommitTimestamp"].as_i64();
+        let mut wish = wish.clone();
+        // Who replaces a table removes its files when it does so.
+        if let Some(removed_ms) = self.place.removed_ms(version).await? {
+            wish.removed_ms = removed_ms;
+        }
+        self.history.commit(wish, time_ms, modified_ms);
+        self.tally.commits += 1;
+        Ok(Some(version))
+    }
+
+    /// Whether what was said is so; a commit that is there is the model's next version.
+    pub(crate) async fn judge(&mut self, ended: &Ended<Result<Committed>>, tried: Tried) -> Result<()> {
+        let is_done = self.history.is_done(&tried.wish);
+        let may_lose = self.history.may_lose(&tried.wish, tried.read);
+        let landed = match tried.landed {
+            Some(version) => Some(version),
+            None => self.take_in(&tried.wish, tried.read).await?,
+        };
         match &ended.said {
             None => self.tally.unknown += 1,
             Some(Ok(said)) if said.skipped => {
-                assert!(
-                    landed.is_none() && self.history.is_done(&wish),
-                    "it was not done and is said to be"
-                );
+                assert!(landed.is_none() && is_done, "it was not done and is said to be");
                 self.tally.skipped += 1;
             }
             Some(Ok(said)) => {
-                assert!(landed.is_some(), "an acknowledged commit is not there");
+                let version = landed.expect("an acknowledged commit is not there");
                 assert_eq!(
                     usize::try_from(said.version.as_i64()),
                     Ok(version),
                     "it is there and elsewhere"
                 );
+                let winners = version - 1 - tried.read;
                 assert_eq!(said.conflicts_resolved.len(), winners);
                 self.tally.rebased += usize::from(winners > 0);
                 let united = |how: &String| how.contains("it deleted other rows");
                 self.tally.united += usize::from(said.conflicts_resolved.iter().any(united));
+                self.tally.phantoms += usize::from(tried.wish.reads.is_some() && winners > 0);
+                assert!(
+                    said.upkept.failures.is_empty() || ended.was_met || tried.has_outlived,
+                    "{:?}",
+                    said.upkept.failures
+                );
+                self.tally.kept_up += usize::from(said.upkept.checkpoint.is_some());
             }
-            Some(Err(error)) => self.judge_failure(error, ended.was_met, landed.as_ref(), (&wish, read)),
+            Some(Err(error)) => self.judge_failure(error, (ended.was_met, may_lose), landed, &tried),
         }
-        if let Some(info) = landed {
-            assert!(!self.history.is_done(&wish), "what was done is done again");
-            assert!(
-                !self.history.must_lose(&wish, read),
-                "a commit is there that must not follow a winner"
-            );
-            self.history.commit(wish, self.time_of(&info));
-            self.tally.commits += 1;
-        }
-        Ok(())
+        self.compare_oldest().await
     }
 
     fn judge_failure(
         &mut self,
         error: &Error,
-        was_met: bool,
-        landed: Option<&Value>,
-        (wish, read): (&Wish, usize),
+        (was_met, may_lose): (bool, bool),
+        landed: Option<usize>,
+        tried: &Tried,
     ) {
         match error.kind() {
             ErrorKind::CommitUnknown => {
-                assert!(was_met, "nothing befell it: {error}");
+                assert!(was_met || tried.is_stalled, "nothing befell it: {error}");
                 self.tally.unknown += 1;
             }
-            ErrorKind::CommitConflict(_) => {
+            ErrorKind::CommitConflict(kind) => {
                 assert!(landed.is_none(), "it is there: {error}");
-                assert!(
-                    self.history.may_lose(wish, read),
-                    "there was no such winner: {error}"
-                );
+                // Who has outlived the commits after the version that it read cannot know what they did.
+                let has_no_way = tried.has_outlived && kind == Conflict::ConcurrentWrite;
+                assert!(may_lose || has_no_way, "there was no such winner: {error}");
                 self.tally.conflicts += 1;
+                self.tally.outlived += usize::from(has_no_way);
             }
-            _ => assert!(was_met && landed.is_none(), "{:?}: {error}", error.kind()),
+            kind => assert!(was_met && landed.is_none(), "{kind:?}: {error}"),
         }
-    }
-
-    fn time_of(&self, info: &Value) -> Option<i64> {
-        let time_ms = info["inCommitTimestamp"].as_i64();
-        assert_eq!(time_ms.is_some(), self.form.has_times, "times are there or not");
-        time_ms
     }
 
     /// Another client, whose clock is days ahead, appends.
@@ -138,15 +219,16 @@ impl Machine {
         wish.adds
             .truncate(if self.history.last().files.len() > 8 { 0 } else { 1 });
         let days = i64::try_from(1 + self.chance.below(3)).unwrap_or(1);
-        let last_ms = self.history.versions.last().and_then(|last| last.time_ms);
-        let time_ms = last_ms.map(|last_ms| last_ms + days * DAY_MS);
         self.trace
-            .begin(format!("another client at {time_ms:?}: {}", told(&wish)));
+            .begin(format!("another client, {days} days ahead: {}", told(&wish)));
         let after = self
             .history
             .last()
             .after(&wish, version, self.history.numbers_rows);
         let mut info = json!({"operation": "WRITE", "isBlindAppend": true});
+        let has_times = self.history.last().has_times();
+        let before = &self.history.versions[version - 1];
+        let time_ms = has_times.then(|| before.time_ms.unwrap_or(before.modified_ms) + days * DAY_MS);
         if let Some(time_ms) = time_ms {
             info["inCommitTimestamp"] = json!(time_ms);
         }
@@ -167,13 +249,14 @@ impl Machine {
             lines.push(json!({ "add": add }));
         }
         self.place.put_commit(version, &lines).await?;
-        self.history.commit(wish, time_ms);
+        let modified_ms = self.place.modified_ms(version).await?;
+        self.history.commit(wish, time_ms, modified_ms);
         self.compare_newest().await.map(|_| ())
     }
 }
 
 /// A wish in few words.
-fn told(wish: &Wish) -> String {
+pub(crate) fn told(wish: &Wish) -> String {
     let mut told = wish.name.to_owned();
     for (path, file) in &wish.adds {
         told += &format!(" +{path}({})", file.rows.unwrap_or(0));
@@ -184,8 +267,11 @@ fn told(wish: &Wish) -> String {
     for (path, rows) in &wish.deletes {
         told += &format!(" {path}{rows:?}");
     }
-    if let Some((change, ..)) = &wish.form {
+    if let Some(change) = &wish.change {
         told += &format!(" {change:?}");
+    }
+    if let Some(selection) = &wish.reads {
+        told += &format!(" where {selection:?}");
     }
     if let Some((name, configuration)) = &wish.domain {
         told += &format!(" {name}={configuration:?}");

@@ -10,14 +10,14 @@ impl Machine {
     pub(crate) async fn travel(&mut self) -> Result<()> {
         let version = self.chance.below(self.history.newest() + 1);
         self.trace.begin(format!("travel to {version}"));
-        match self.load(Some(version)).await {
+        let writer = self.chance.below(WRITERS);
+        match self.clocks.as_writer(writer, self.load(Some(version))).await {
             Ok(snapshot) => {
                 assert_eq!(snapshot.version(), to_version(version));
                 self.compare(&snapshot).await?;
                 self.tally.compared += 1;
                 // Some go on to work with it.
                 if version >= self.history.oldest && self.chance.below(3) == 0 {
-                    let writer = self.chance.below(WRITERS);
                     self.held[writer] = Some(snapshot);
                     self.outlived[writer] = false;
                 }
@@ -37,7 +37,10 @@ impl Machine {
         let snapshot = self.hold(writer).await?;
         self.trace
             .begin(format!("refresh of {}, {mishap:?}", number_of(&snapshot)));
-        let ended = self.place.run(mishap, snapshot.refresh()).await;
+        let ended = self
+            .place
+            .run(mishap, self.clocks.as_writer(writer, snapshot.refresh()))
+            .await;
         self.trace.end(&ended, |said| said.version().to_string());
         match ended.said {
             Some(Ok(fresh)) if ended.was_met => {

@@ -6,15 +6,17 @@ use deltaic_log::Snapshot;
 use deltaic_log::listing::Listing;
 use deltaic_log::segment::version_range;
 use deltaic_log::snapshot::LoadOptions;
-use deltaic_log::transaction::{NewTable, create};
+use deltaic_log::transaction::{IfExists, NewTable, create};
 use deltaic_protocol::schema::{DataType, PrimitiveType, StructField, StructType};
 use deltaic_protocol::{ErrorKind, Result};
 use deltaic_testkit::hostile::mutation::Chance;
 use deltaic_testkit::own_commits::a_new_table;
 
-use super::model::{History, Version, Wish};
+use super::change::Blank;
+use super::clocks::{Clocks, DAY_MS};
+use super::model::{History, State, Version, Wish};
 use super::place::{Medium, Mishap, Place, to_version};
-use super::seen::{Look, seen};
+use super::seen::{Look, features_of, seen};
 use super::tally::Tally;
 use super::trace::Trace;
 use super::wish::PARTITION;
@@ -22,19 +24,23 @@ use super::wish::PARTITION;
 /// How many hold a version of the table.
 pub(crate) const WRITERS: usize = 3;
 
-/// What a table is like.
+/// For how long removed files are remembered, in milliseconds.
+const TOMBSTONE_MS: i64 = 7 * DAY_MS;
+
+/// What a table is like at first.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Form {
     pub(crate) is_partitioned: bool,
-    pub(crate) has_vectors: bool,
-    pub(crate) has_times: bool,
     pub(crate) has_domains: bool,
+    /// For how long its log is kept, in milliseconds.
+    pub(crate) retention_ms: i64,
     pub(crate) properties: BTreeMap<String, String>,
 }
 
 /// A table, its model, and those who work on it.
 pub(crate) struct Machine {
     pub(crate) place: Place,
+    pub(crate) clocks: Clocks,
     pub(crate) form: Form,
     pub(crate) history: History,
     /// The snapshots that writers hold.
@@ -58,8 +64,8 @@ impl Form {
             is_asked
         };
         let numbers_rows = asks(chance.below(2) == 0, "delta.enableRowTracking", "true");
-        let has_times = asks(chance.below(2) == 0, "delta.enableInCommitTimestamps", "true");
-        let has_vectors = asks(chance.below(3) > 0, "delta.enableDeletionVectors", "true");
+        asks(chance.below(2) == 0, "delta.enableInCommitTimestamps", "true");
+        asks(chance.below(3) > 0, "delta.enableDeletionVectors", "true");
         let by_feature = !numbers_rows && chance.below(2) == 0;
         let has_domains = asks(by_feature, "delta.feature.domainMetadata", "supported") || numbers_rows;
         asks(chance.below(2) == 0, "delta.checkpointPolicy", "v2");
@@ -69,15 +75,55 @@ impl Form {
             "delta.checkpoint.writeStatsAsStruct",
             "true",
         );
+        asks(chance.below(2) == 0, "delta.checkpointInterval", "3");
+        let (retention, retention_ms) = [
+            ("interval 30 days", 30 * DAY_MS),
+            ("interval 30 days", 30 * DAY_MS),
+            ("interval 1 day", DAY_MS),
+            ("interval 0 seconds", 0),
+        ][chance.below(4)];
+        asks(true, "delta.logRetentionDuration", retention);
         let is_partitioned = chance.below(2) == 0;
         let form = Self {
             is_partitioned,
-            has_vectors,
-            has_times,
             has_domains,
+            retention_ms,
             properties,
         };
         (form, numbers_rows)
+    }
+
+    /// A table of this form to be made.
+    pub(crate) fn new_table(&self, if_exists: IfExists) -> NewTable {
+        NewTable {
+            schema: self.schema(),
+            partition_columns: self
+                .is_partitioned
+                .then(|| PARTITION.to_owned())
+                .into_iter()
+                .collect(),
+            properties: self.properties.clone(),
+            if_exists,
+            ..a_new_table()
+        }
+    }
+
+    /// What the table is without any commit.
+    pub(crate) fn blank(&self) -> Blank {
+        let columns = self.schema().fields.into_iter();
+        // What asks for a feature is in the protocol, and no property.
+        let properties = self.properties.clone().into_iter();
+        let properties: BTreeMap<_, _> = properties
+            .filter(|(key, _)| !key.starts_with("delta.feature."))
+            .collect();
+        Blank {
+            columns: columns
+                .map(|field| (field.name, field.data_type.to_string()))
+                .collect(),
+            partition_column: self.is_partitioned.then(|| PARTITION.to_owned()),
+            features: features_of(&properties).collect(),
+            properties,
+        }
     }
 
     fn schema(&self) -> StructType {
@@ -95,8 +141,10 @@ impl Machine {
     pub(crate) async fn start(seed: u64, medium: Medium) -> Result<Self> {
         let mut chance = Chance::from_number(seed);
         let (form, numbers_rows) = Form::by(&mut chance);
+        let place = Place::on(medium)?;
         let mut machine = Self {
-            place: Place::on(medium)?,
+            clocks: Clocks::by(&mut chance, place.clock()),
+            place,
             trace: Trace::of(seed, format!("{medium:?}, {form:?}")),
             form,
             history: History {
@@ -114,17 +162,7 @@ impl Machine {
     }
 
     async fn create(&mut self) -> Result<()> {
-        let table = NewTable {
-            schema: self.form.schema(),
-            partition_columns: self
-                .form
-                .is_partitioned
-                .then(|| PARTITION.to_owned())
-                .into_iter()
-                .collect(),
-            properties: self.form.properties.clone(),
-            ..a_new_table()
-        };
+        let table = self.form.new_table(IfExists::Error);
         let mut mishap = Mishap::by(&mut self.chance);
         let info = loop {
             self.trace.begin(format!("create, {mishap:?}"));
@@ -152,23 +190,28 @@ impl Machine {
         };
         let first = self.load(None).await?;
         let state = seen(&first, Look::Whole).await?;
-        // What asks for a feature is in the protocol then, and no property.
-        let kept = self.form.properties.iter();
-        for (key, value) in kept.filter(|(key, _)| !key.starts_with("delta.feature.")) {
-            assert_eq!(state.properties.get(key), Some(value), "a property is missing");
-        }
-        assert!(
-            state.files.is_empty()
-                && state.apps.is_empty()
-                && state.domains.is_empty()
-                && state.mark.is_none()
-        );
+        let Blank {
+            columns,
+            partition_column,
+            properties,
+            features,
+        } = self.form.blank();
+        let expected = State {
+            columns,
+            partition_column,
+            properties,
+            features,
+            ..State::default()
+        };
+        assert_eq!(state, expected, "the new table is not what was asked for");
+        let time_ms = info["inCommitTimestamp"].as_i64();
+        assert_eq!(time_ms.is_some(), state.has_times());
         self.history.versions.push(Version {
             wish: Wish::default(),
             state,
-            time_ms: info["inCommitTimestamp"].as_i64(),
+            time_ms,
+            modified_ms: self.place.modified_ms(0).await?,
         });
-        assert_eq!(info["inCommitTimestamp"].is_i64(), self.form.has_times);
         Ok(())
     }
 
@@ -219,14 +262,19 @@ impl Machine {
     async fn compare_state(&self, snapshot: &Snapshot, has_outlived: bool) -> Result<()> {
         let version = number_of(snapshot);
         let mut seen = seen(snapshot, Look::Whole).await?;
-        let expected = self.history.state(version);
+        let mut expected = self.history.state(version).clone();
+        // Who writes a checkpoint forgets what was removed long ago, by a clock that may be ahead.
+        let forgotten_ms = self.clocks.latest_ms() - TOMBSTONE_MS;
+        expected
+            .gone
+            .retain(|key, removed_ms| *removed_ms > forgotten_ms || seen.gone.contains_key(key));
         if has_outlived {
             // Statistics are read where they lie when they are asked for, and there they lie no more.
             for (path, file) in &mut seen.files {
                 file.rows = file.rows.or(expected.files.get(path).and_then(|file| file.rows));
             }
         }
-        assert_eq!(&seen, expected, "version {version} is not what it should be");
+        assert_eq!(seen, expected, "version {version} is not what it should be");
         Ok(())
     }
 
@@ -238,29 +286,41 @@ impl Machine {
         Ok(newest)
     }
 
-    /// The versions that a listing shows begin where they should: not before they did, and not behind `latest`.
-    pub(crate) async fn compare_oldest(&mut self, latest: usize) -> Result<()> {
+    /// The versions that a listing shows begin where they should: not before they did, and no later than what has expired
+    /// by the store's clock allows.
+    pub(crate) async fn compare_oldest(&mut self) -> Result<()> {
         let listing = Listing::whole(&self.place.location).await?;
         let (first, last) = version_range(&listing).expect("there is a table");
         let first = usize::try_from(first.as_i64()).unwrap_or(0);
         assert_eq!(last, to_version(self.history.newest()));
+        // The newest version that is not newer than the midnight that lies so far back.
+        let kept_from_ms = self.clocks.store_ms() - self.form.retention_ms;
+        let latest = self
+            .history
+            .last_expired(kept_from_ms - kept_from_ms.rem_euclid(DAY_MS));
         assert!(
             (self.history.oldest..=latest).contains(&first),
-            "the log begins at version {first}"
+            "the log begins at version {first}, and version {latest} has not expired"
         );
-        self.history.oldest = first;
-        self.outlived = [true; WRITERS];
-        // Retention is how long a writer may hold a version; who holds an older one opens the table again.
-        for held in &mut self.held {
-            held.take_if(|held| number_of(held) < first);
+        if first > self.history.oldest {
+            self.history.oldest = first;
+            self.outlived = [true; WRITERS];
+            self.tally.cuts += 1;
         }
         Ok(())
+    }
+
+    /// The snapshot of a writer, who opens the table where the log has no longer what it holds.
+    pub(crate) async fn hold_listed(&mut self, writer: usize) -> Result<Snapshot> {
+        let oldest = self.history.oldest;
+        self.held[writer].take_if(|held| number_of(held) < oldest);
+        self.hold(writer).await
     }
 
     /// The snapshot of a writer, who opens the table where it holds none.
     pub(crate) async fn hold(&mut self, writer: usize) -> Result<Snapshot> {
         if self.held[writer].is_none() {
-            let newest = self.load(None).await?;
+            let newest = self.clocks.as_writer(writer, self.load(None)).await?;
             assert_eq!(number_of(&newest), self.history.newest(), "the newest version");
             self.glance(&newest).await?;
             self.held[writer] = Some(newest);

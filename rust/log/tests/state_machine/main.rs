@@ -1,24 +1,33 @@
-//! A table against a model of plain maps, step by step: commits of several writers, upkeep, travels in time and crashes,
-//! all by chance and all again from one number.
+//! A table against a model of plain maps, step by step: commits of several writers whose clocks disagree, stalls in the
+//! middle of a commit, changes of the table, upkeep, travels in time and crashes, all by chance and all again from one number.
 //!
 //! A plain run takes a share. `MACHINE_STEPS` says how many steps each test makes, `MACHINE_SEED` from which number on;
 //! each table has a number of its own, which a failure tells, and `MACHINE_TABLES=1` stops behind it.
 #![expect(clippy::expect_used, reason = "a test states what it expects by failing")]
 #![expect(clippy::panic, reason = "a test states what it expects by failing")]
 
+mod alter;
+mod change;
+mod clocks;
 mod commits;
+mod disk;
 mod looks;
 mod machine;
 mod model;
 mod place;
 mod seen;
+mod stall;
 mod tally;
 mod trace;
 mod upkeep;
+mod vectors;
+mod verdict;
 mod wish;
 mod wishes;
 
+use std::future::Future;
 use std::io::Write;
+use std::pin::Pin;
 
 use deltaic_protocol::Result;
 
@@ -33,16 +42,21 @@ impl Machine {
     /// One step, whatever it is.
     async fn step(&mut self) -> Result<()> {
         self.tally.steps += 1;
-        match self.chance.below(24) {
-            0 => self.checkpoint().await,
-            1 => self.compact().await,
-            2 => self.clean_up().await,
-            3 => self.checksum().await,
-            4..=5 => self.travel().await,
-            6..=7 => self.refresh().await,
-            8 => self.commit_ahead().await,
-            _ => self.commit().await,
-        }
+        // The futures are large, and a debug build holds several of each on the stack.
+        let step: Pin<Box<dyn Future<Output = Result<()>> + '_>> = match self.chance.below(32) {
+            0 => Box::pin(self.checkpoint()),
+            1 => Box::pin(self.compact()),
+            2 => Box::pin(self.clean_up()),
+            3 => Box::pin(self.checksum()),
+            4..=5 => Box::pin(self.travel()),
+            6..=7 => Box::pin(self.refresh()),
+            8 => Box::pin(self.commit_ahead()),
+            9..=11 => Box::pin(self.pass_time()),
+            12..=15 => Box::pin(self.commit_stalled()),
+            16..=18 => Box::pin(self.alter()),
+            _ => Box::pin(self.commit()),
+        };
+        step.await
     }
 }
 

@@ -1,8 +1,10 @@
-//! The table as plain maps, version by version: what commits do to it, and which commits cannot both be.
+//! The table as plain maps, version by version: what commits do to it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use deltaic_protocol::change::TableChange;
+use deltaic_log::transaction::IsolationLevel;
+
+use super::change::Change;
 
 /// A live file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -22,10 +24,16 @@ pub(crate) struct File {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct State {
     pub(crate) files: BTreeMap<String, File>,
-    /// What went: the path, and the rows that its vector had deleted.
-    pub(crate) gone: BTreeSet<(String, BTreeSet<u64>)>,
-    pub(crate) columns: Vec<String>,
+    /// What went: the path and the rows that its vector had deleted, and when, in milliseconds since the epoch.
+    pub(crate) gone: BTreeMap<(String, BTreeSet<u64>), i64>,
+    /// The columns, each with its type.
+    pub(crate) columns: Vec<(String, String)>,
+    pub(crate) partition_column: Option<String>,
     pub(crate) properties: BTreeMap<String, String>,
+    /// Those of the features that the model follows that the protocol lists.
+    pub(crate) features: BTreeSet<&'static str>,
+    /// The version that enabled in-commit timestamps; none where the table had them from the start.
+    pub(crate) times_since: Option<usize>,
     pub(crate) apps: BTreeMap<String, i64>,
     pub(crate) domains: BTreeMap<String, String>,
     /// The highest row id that was handed out.
@@ -42,24 +50,49 @@ pub(crate) struct Wish {
     pub(crate) removes: Vec<String>,
     /// Rows that go.
     pub(crate) deletes: Vec<(String, BTreeSet<u64>)>,
-    /// A change of the table's form, and the columns and properties from then on.
-    pub(crate) form: Option<(TableChange, Vec<String>, BTreeMap<String, String>)>,
+    /// A change of the table's configuration.
+    pub(crate) change: Option<Change>,
     /// An application, and how far it comes.
     pub(crate) app: Option<(String, i64)>,
     /// A domain, and its configuration; none where it goes.
     pub(crate) domain: Option<(String, Option<String>)>,
     /// Whether all files were read.
     pub(crate) reads_all: bool,
+    /// What a predicate selected.
+    pub(crate) reads: Option<Selection>,
+    /// The isolation level instead of the table's.
+    pub(crate) isolation: Option<IsolationLevel>,
     /// Whether rows come or go.
     pub(crate) changes_rows: bool,
+    /// When the writer removed its files, in milliseconds since the epoch.
+    pub(crate) removed_ms: i64,
 }
 
-/// A version: what its commit did, what the table is then, and the commit's own time.
+/// The files that a predicate selects.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Selection {
+    Everything,
+    Partition(String),
+}
+
+impl Selection {
+    pub(crate) fn has(&self, file: &File) -> bool {
+        match self {
+            Self::Everything => true,
+            Self::Partition(value) => file.partition.as_ref() == Some(value),
+        }
+    }
+}
+
+/// A version: what its commit did, what the table is then, and when it was made.
 #[derive(Clone, Debug)]
 pub(crate) struct Version {
     pub(crate) wish: Wish,
     pub(crate) state: State,
+    /// The commit's own time.
     pub(crate) time_ms: Option<i64>,
+    /// When the store wrote the commit's file.
+    pub(crate) modified_ms: i64,
 }
 
 /// All versions of a table, those among them that can be opened no more.
@@ -73,15 +106,32 @@ pub(crate) struct History {
 }
 
 impl State {
+    pub(crate) fn has(&self, property: &str) -> bool {
+        self.properties.get(property).is_some_and(|value| value == "true")
+    }
+
+    /// How many rows each file has, deleted ones too.
+    pub(crate) fn rows(&self) -> BTreeMap<String, u64> {
+        let files = self.files.iter();
+        files
+            .filter_map(|(path, file)| Some((path.clone(), file.rows?)))
+            .collect()
+    }
+
+    /// Whether commits hold their time.
+    pub(crate) fn has_times(&self) -> bool {
+        self.has("delta.enableInCommitTimestamps")
+    }
+
     /// The table after a commit that made a version. Panics where the commit cannot be: a file that it takes is not there,
-    /// a row that it deletes is deleted, a name that it brings has been there.
+    /// a row that it deletes is deleted, a name that it brings has been there, a change cannot be made.
     pub(crate) fn after(&self, wish: &Wish, version: usize, numbers_rows: bool) -> Self {
         let mut after = self.clone();
         for path in &wish.removes {
             let Some(file) = after.files.remove(path) else {
                 panic!("the commit of version {version} removes {path}, which is not there");
             };
-            after.gone.insert((path.clone(), file.deleted));
+            after.gone.insert((path.clone(), file.deleted), wish.removed_ms);
         }
         for (path, rows) in &wish.deletes {
             let Some(file) = after.files.get_mut(path) else {
@@ -91,8 +141,14 @@ impl State {
                 file.deleted.is_disjoint(rows),
                 "version {version} deletes a row of {path} that is gone"
             );
-            after.gone.insert((path.clone(), file.deleted.clone()));
+            after
+                .gone
+                .insert((path.clone(), file.deleted.clone()), wish.removed_ms);
             file.deleted.extend(rows);
+            // Two commits together may leave no row of a file.
+            if u64::try_from(file.deleted.len()).ok() == file.rows {
+                after.files.remove(path);
+            }
         }
         for (path, file) in &wish.adds {
             let mut file = file.clone();
@@ -106,9 +162,11 @@ impl State {
                 "{path} comes twice"
             );
         }
-        if let Some((_, columns, properties)) = &wish.form {
-            after.columns.clone_from(columns);
-            after.properties.clone_from(properties);
+        if let Some(change) = &wish.change {
+            let Some(changed) = change.apply(&after, version, wish.removed_ms) else {
+                panic!("version {version} makes a change that cannot be made: {change:?}");
+            };
+            after = changed;
         }
         after.apps.extend(wish.app.clone());
         match &wish.domain {
@@ -121,51 +179,6 @@ impl State {
             None => {}
         }
         after
-    }
-}
-
-impl Wish {
-    fn touches(&self) -> BTreeSet<&str> {
-        let files = self.deletes.iter().map(|(path, _)| path);
-        self.removes.iter().chain(files).map(String::as_str).collect()
-    }
-
-    fn brings_files(&self) -> bool {
-        !self.adds.is_empty() || !self.deletes.is_empty()
-    }
-
-    /// Whether the commit looked at no file.
-    pub(crate) fn is_blind(&self) -> bool {
-        self.touches().is_empty() && !self.reads_all
-    }
-
-    fn app_id(&self) -> Option<&str> {
-        self.app.as_ref().map(|(id, _)| id.as_str())
-    }
-
-    fn domain_name(&self) -> Option<&str> {
-        self.domain.as_ref().map(|(name, _)| name.as_str())
-    }
-
-    /// Whether a winner has done something that no commit like this one may follow.
-    fn must_lose_to(&self, winner: &Self) -> bool {
-        let both_change = |ours: bool, theirs: bool| ours && theirs;
-        both_change(self.form.is_some(), winner.form.is_some())
-            || (self.app_id().is_some() && self.app_id() == winner.app_id())
-            || (self.domain_name().is_some() && self.domain_name() == winner.domain_name())
-            || self
-                .removes
-                .iter()
-                .any(|path| winner.touches().contains(path.as_str()))
-            || (self.reads_all && !winner.touches().is_empty())
-    }
-
-    /// Whether a winner has done anything that could be a conflict for a careful writer.
-    fn may_lose_to(&self, winner: &Self) -> bool {
-        self.must_lose_to(winner)
-            || winner.form.is_some()
-            || !self.touches().is_disjoint(&winner.touches())
-            || (!self.is_blind() && winner.brings_files())
     }
 }
 
@@ -183,20 +196,6 @@ impl History {
         self.state(self.newest())
     }
 
-    fn winners(&self, read: usize) -> impl Iterator<Item = &Wish> {
-        self.versions[read + 1..].iter().map(|version| &version.wish)
-    }
-
-    /// Whether someone who has read a version may be told that there is a conflict.
-    pub(crate) fn may_lose(&self, wish: &Wish, read: usize) -> bool {
-        self.winners(read).any(|winner| wish.may_lose_to(winner))
-    }
-
-    /// Whether someone who has read a version must not be let through.
-    pub(crate) fn must_lose(&self, wish: &Wish, read: usize) -> bool {
-        self.winners(read).any(|winner| wish.must_lose_to(winner))
-    }
-
     /// Whether the newest version says that an application has come so far.
     pub(crate) fn is_done(&self, wish: &Wish) -> bool {
         let reached = |(id, version): &(String, i64)| self.last().apps.get(id) >= Some(version);
@@ -204,15 +203,37 @@ impl History {
     }
 
     /// Takes in a commit that made the next version.
-    pub(crate) fn commit(&mut self, wish: Wish, time_ms: Option<i64>) {
+    pub(crate) fn commit(&mut self, wish: Wish, time_ms: Option<i64>, modified_ms: i64) {
         let version = self.versions.len();
         let state = self.last().after(&wish, version, self.numbers_rows);
-        let last_ms = self.versions[version - 1].time_ms;
+        assert_eq!(time_ms.is_some(), state.has_times(), "times are there or not");
+        let before = &self.versions[version - 1];
+        // The first commit with a time of its own is newer than the file of the one before.
+        let last_ms = before.time_ms.unwrap_or(before.modified_ms);
         assert!(
-            time_ms.is_none() || time_ms > last_ms,
-            "time stands still: {last_ms:?}, {time_ms:?}"
+            time_ms.is_none_or(|time_ms| time_ms > last_ms),
+            "time stands still: {last_ms}, {time_ms:?}"
         );
         assert!(state.mark >= self.last().mark, "the mark of row ids falls");
-        self.versions.push(Version { wish, state, time_ms });
+        self.versions.push(Version {
+            wish,
+            state,
+            time_ms,
+            modified_ms,
+        });
+    }
+
+    /// The newest version that had expired by a midnight UTC: the log may begin there, and not later. The times of commits
+    /// are those that the newest version goes by.
+    pub(crate) fn last_expired(&self, midnight_ms: i64) -> usize {
+        let last = self.last();
+        let since = last.times_since.unwrap_or(0);
+        let time_ms = |(number, version): (usize, &Version)| match version.time_ms {
+            Some(time_ms) if last.has_times() && number >= since => time_ms,
+            _ => version.modified_ms,
+        };
+        let times = self.versions.iter().enumerate().map(time_ms);
+        let expired = times.take_while(|time_ms| *time_ms <= midnight_ms).count();
+        expired.saturating_sub(1).max(self.oldest)
     }
 }

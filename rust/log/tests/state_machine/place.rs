@@ -5,17 +5,23 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use deltaic_log::TableLocation;
+use deltaic_log::committer::{Committer, FileSystem};
 use deltaic_log::store_error::store_error;
 use deltaic_protocol::log_path::LogPath;
 use deltaic_protocol::{Result, Version};
 use deltaic_testkit::fault::{Fault, Rule};
+use deltaic_testkit::hold::{Hold, HoldPoint};
 use deltaic_testkit::hostile::mutation::Chance;
 use deltaic_testkit::requests::RequestKind;
 use deltaic_testkit::scripted_store::ScriptedStore;
+use deltaic_testkit::store_clock::StoreClock;
+use futures::future::{Either, select};
 use object_store::path::Path;
 use object_store::{ObjectStore, ObjectStoreExt};
 use serde_json::Value;
 use tempfile::TempDir;
+
+use super::disk::{CrashingDisk, STEPS};
 
 /// On what the tables lie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,7 +34,14 @@ pub(crate) enum Medium {
 pub(crate) struct Place {
     pub(crate) location: Arc<TableLocation>,
     scripted: ScriptedStore,
-    _folder: Option<TempDir>,
+    disk: Option<OnDisk>,
+}
+
+/// A table's folder, and its committer over files that may crash.
+struct OnDisk {
+    files: Arc<CrashingDisk>,
+    committer: FileSystem,
+    _folder: TempDir,
 }
 
 /// What befalls an operation.
@@ -42,6 +55,16 @@ pub(crate) enum Mishap {
     Crash(usize),
     /// It is let go of in the middle of a request.
     CutOff(u32),
+    /// On a disk: a crash between two steps of the commit.
+    DiskCrash(usize),
+}
+
+/// What became of an operation that was to be held up.
+pub(crate) enum Held<T> {
+    /// It came to its end before.
+    Ended(T),
+    /// It waits until the hold is dropped.
+    Waits(Hold),
 }
 
 /// What became of an operation: none where it was cut off, and whether anything befell it.
@@ -69,7 +92,7 @@ impl Mishap {
         // Most operations make few requests, and the first ones matter most.
         let most = 1 + chance.below(10);
         let first = chance.below(most);
-        match chance.below(20) {
+        match chance.below(21) {
             0 => Self::CutOff(u32::try_from(first).unwrap_or(0)),
             1 => Self::Fault(
                 FAULTS[chance.below(FAULTS.len())],
@@ -78,6 +101,7 @@ impl Mishap {
             ),
             2 => Self::Crash(first),
             3 => Self::Fault(Fault::AnswerLost, first, 1),
+            4 => Self::DiskCrash(chance.below(STEPS + 1)),
             _ => Self::None,
         }
     }
@@ -94,7 +118,7 @@ impl Place {
                 Ok(Self {
                     location: Arc::new(location),
                     scripted,
-                    _folder: None,
+                    disk: None,
                 })
             }
             Medium::Disk => {
@@ -106,13 +130,54 @@ impl Place {
                     below = Some(scripted.clone());
                     Arc::new(scripted)
                 });
-                let scripted = below.expect("a table has a store");
+                let scripted: ScriptedStore = below.expect("a table has a store");
+                let files = Arc::new(CrashingDisk::over(scripted.clone()));
+                let committer = FileSystem::over(&location, Arc::clone(&files) as _);
                 Ok(Self {
                     location: Arc::new(location),
                     scripted,
-                    _folder: Some(folder),
+                    disk: Some(OnDisk {
+                        files,
+                        committer: committer.expect("the table is on a disk"),
+                        _folder: folder,
+                    }),
                 })
             }
+        }
+    }
+
+    /// The clock that dates what is written.
+    pub(crate) fn clock(&self) -> &StoreClock {
+        self.scripted.clock()
+    }
+
+    /// What decides which proposal is a version.
+    pub(crate) fn committer(&self) -> Box<dyn Committer> {
+        match &self.disk {
+            Some(disk) => Box::new(disk.committer.clone()),
+            None => Box::new(TableLocation::clone(&self.location)),
+        }
+    }
+
+    /// Lets an operation run until one of its requests, counted from 0, is held up.
+    pub(crate) async fn until_held<T, F: Future<Output = T> + Unpin>(
+        &self,
+        work: &mut F,
+        request: usize,
+        point: HoldPoint,
+    ) -> Held<T> {
+        let mut hold = self.scripted.hold(request, point);
+        let ended = {
+            let reached = std::pin::pin!(hold.reached());
+            match select(&mut *work, reached).await {
+                Either::Left((ended, _)) => Some(ended),
+                Either::Right(_) => None,
+            }
+        };
+        self.scripted.forget();
+        match ended {
+            Some(ended) => Held::Ended(ended),
+            None => Held::Waits(hold),
         }
     }
 
@@ -138,6 +203,12 @@ impl Place {
                     .fail(Rule::new(Fault::RequestLost).requests(last + 1..usize::MAX));
                 Some(work.await)
             }
+            Mishap::DiskCrash(steps) => {
+                if let Some(disk) = &self.disk {
+                    disk.files.crash_after(steps);
+                }
+                Some(work.await)
+            }
             Mishap::CutOff(request) => {
                 self.scripted.set_latency(LATENCY);
                 tokio::time::timeout(LATENCY * request + LATENCY / 2, work)
@@ -148,12 +219,25 @@ impl Place {
         self.scripted.heal();
         self.scripted.set_latency(Duration::ZERO);
         self.scripted.forget();
-        let was_met = said.is_none() || self.scripted.faults_met() > before;
+        let has_crashed = self.disk.as_ref().is_some_and(|disk| disk.files.take_crash());
+        let was_met = said.is_none() || has_crashed || self.scripted.faults_met() > before;
         Ended { said, was_met }
     }
 
     /// What a version's commit says about itself; none where there is no such commit.
     pub(crate) async fn info_of(&self, version: usize) -> Result<Option<Value>> {
+        let actions = self.actions_of(version).await?;
+        Ok(actions.and_then(|actions| Some(actions.first()?["commitInfo"].clone())))
+    }
+
+    /// When a version's commit removed files, in milliseconds since the epoch; none where it removed none.
+    pub(crate) async fn removed_ms(&self, version: usize) -> Result<Option<i64>> {
+        let actions = self.actions_of(version).await?.unwrap_or_default();
+        let mut removed = actions.iter().map(|action| &action["remove"]);
+        Ok(removed.find_map(|remove| remove["deletionTimestamp"].as_i64()))
+    }
+
+    async fn actions_of(&self, version: usize) -> Result<Option<Vec<Value>>> {
         let path = LogPath::commit(to_version(version));
         let bytes = match self.location.read(&path).await {
             Ok(bytes) => bytes,
@@ -161,9 +245,18 @@ impl Place {
             Err(error) => return Err(store_error(&error, &path)),
         };
         let text = String::from_utf8_lossy(&bytes);
-        let first = text.lines().next().unwrap_or_default();
-        let action: Value = serde_json::from_str(first).unwrap_or_default();
-        Ok(Some(action["commitInfo"].clone()))
+        let actions = text
+            .lines()
+            .map(|line| serde_json::from_str(line).unwrap_or_default());
+        Ok(Some(actions.collect()))
+    }
+
+    /// When the store wrote a version's commit, in milliseconds since the epoch.
+    pub(crate) async fn modified_ms(&self, version: usize) -> Result<i64> {
+        let path = LogPath::commit(to_version(version));
+        let found = self.location.store().head(&self.location.below(&path)?).await;
+        let found = found.map_err(|error| store_error(&error, &path))?;
+        Ok(found.last_modified.timestamp_millis())
     }
 
     /// Puts a commit as another client does.

@@ -25,6 +25,16 @@ pub(crate) struct Tally {
     pub(crate) cuts: usize,
     /// Versions that were opened and compared.
     pub(crate) compared: usize,
+    /// Commits that read by a predicate and followed winners.
+    pub(crate) phantoms: usize,
+    /// Checkpoints after commits.
+    pub(crate) kept_up: usize,
+    /// Conflicts because the log was cleaned up meanwhile.
+    pub(crate) outlived: usize,
+    /// Commits during which others were at work.
+    pub(crate) stalls: usize,
+    /// Changes of the table's configuration.
+    pub(crate) changes: usize,
 }
 
 impl AddAssign for Tally {
@@ -42,6 +52,11 @@ impl AddAssign for Tally {
         self.checksums += other.checksums;
         self.cuts += other.cuts;
         self.compared += other.compared;
+        self.phantoms += other.phantoms;
+        self.kept_up += other.kept_up;
+        self.outlived += other.outlived;
+        self.stalls += other.stalls;
+        self.changes += other.changes;
     }
 }
 
@@ -63,7 +78,13 @@ impl Tally {
             self.cuts,
             self.mishaps,
             self.compared,
+            self.kept_up,
         ];
-        commits.iter().chain(&upkeep).all(|count| *count > 0)
+        let others = [self.phantoms, self.stalls, self.changes];
+        commits
+            .iter()
+            .chain(&upkeep)
+            .chain(&others)
+            .all(|count| *count > 0)
     }
 }

@@ -4,8 +4,7 @@ use std::sync::Arc;
 
 use deltaic_log::checkpoint::{CheckpointName, CheckpointOptions, HELD_BYTES, HintOutcome, write_checkpoint};
 use deltaic_log::checksum::keep_checksum;
-use deltaic_log::cleanup::clean_up;
-use deltaic_log::clock::now_ms;
+use deltaic_log::cleanup::clean_up_now;
 use deltaic_log::compaction::compact;
 use deltaic_log::listing::Listing;
 use deltaic_log::location::TableLocation;
@@ -13,11 +12,6 @@ use deltaic_protocol::{Error, ErrorKind, Result};
 
 use super::machine::{Machine, WRITERS, number_of};
 use super::place::{Ended, Mishap, to_version};
-
-const DAY_MS: i64 = 86_400_000;
-
-/// How long a log is kept where nothing else is said.
-const RETENTION_MS: i64 = 30 * DAY_MS;
 
 impl Machine {
     /// What was not disturbed comes to its end.
@@ -32,7 +26,11 @@ impl Machine {
     pub(crate) async fn checkpoint(&mut self) -> Result<()> {
         let writer = self.chance.below(WRITERS);
         let mishap = Mishap::by(&mut self.chance);
-        let snapshot = self.hold(writer).await?;
+        self.checkpoint_by(writer, mishap).await
+    }
+
+    pub(crate) async fn checkpoint_by(&mut self, writer: usize, mishap: Mishap) -> Result<()> {
+        let snapshot = self.hold_listed(writer).await?;
         let options = CheckpointOptions {
             name: [CheckpointName::BySpec, CheckpointName::Classic][self.chance.below(2)],
             sidecar_actions: 1 + self.chance.below(8),
@@ -42,10 +40,10 @@ impl Machine {
         let version = number_of(&snapshot);
         self.trace
             .begin(format!("checkpoint of {version}, {options:?}, {mishap:?}"));
-        let ended = self
-            .place
-            .run(mishap, write_checkpoint(&snapshot, &options))
-            .await;
+        let work = self
+            .clocks
+            .as_writer(writer, write_checkpoint(&snapshot, &options));
+        let ended = self.place.run(mishap, work).await;
         self.trace
             .end(&ended, |said| format!("{}, {:?}", said.path, said.hint));
         if self.outlived[writer]
@@ -105,10 +103,13 @@ impl Machine {
     pub(crate) async fn checksum(&mut self) -> Result<()> {
         let writer = self.chance.below(WRITERS);
         let mishap = Mishap::by(&mut self.chance);
-        let snapshot = self.hold(writer).await?;
+        let snapshot = self.hold_listed(writer).await?;
         self.trace
             .begin(format!("checksum of {}, {mishap:?}", number_of(&snapshot)));
-        let ended = self.place.run(mishap, keep_checksum(&snapshot, now_ms())).await;
+        let ended = self
+            .place
+            .run(mishap, keep_checksum(&snapshot, self.clocks.writer_ms(writer)))
+            .await;
         self.trace.end(&ended, |said| format!("{said:?}"));
         self.ends_well(&ended);
         self.tally.checksums += usize::from(matches!(ended.said, Some(Ok(_))));
@@ -116,31 +117,24 @@ impl Machine {
         self.compare(&self.load(Some(number_of(&snapshot))).await?).await
     }
 
-    /// Cleans up on a day on which some versions have expired.
+    /// Cleans up by the clock of some writer.
     pub(crate) async fn clean_up(&mut self) -> Result<()> {
+        let writer = self.chance.below(WRITERS);
         let mishap = Mishap::by(&mut self.chance);
-        let newest = self.history.newest();
-        let last_of_day = self.history.oldest + self.chance.below(newest - self.history.oldest + 1);
-        let time_ms = self.history.versions[last_of_day].time_ms;
-        let now_ms =
-            time_ms.unwrap_or_else(now_ms) + RETENTION_MS + i64::from(self.chance.below(4) > 0) * DAY_MS;
-        // The newest version that is not newer than the midnight that lies so far back.
-        let midnight_ms = (now_ms - RETENTION_MS).div_euclid(DAY_MS) * DAY_MS;
-        let is_expired = |time_ms: Option<i64>| time_ms.is_none_or(|time_ms| time_ms <= midnight_ms);
-        let versions = self.history.versions.iter();
-        let expired = versions.take_while(|version| is_expired(version.time_ms)).count();
-        let latest = expired.saturating_sub(1).max(self.history.oldest);
+        self.clean_up_by(writer, mishap).await
+    }
+
+    pub(crate) async fn clean_up_by(&mut self, writer: usize, mishap: Mishap) -> Result<()> {
         self.trace
-            .begin(format!("clean up at {now_ms}, not behind {latest}, {mishap:?}"));
+            .begin(format!("clean up by writer {writer}, {mishap:?}"));
         let snapshot = self.load(None).await?;
-        let ended = self.place.run(mishap, clean_up(&snapshot, now_ms)).await;
+        let work = self.clocks.as_writer(writer, clean_up_now(&snapshot));
+        let ended = self.place.run(mishap, work).await;
         self.trace.end(&ended, |said| {
             format!("{:?}, {} files", said.plan.oldest_kept(), said.deleted.len())
         });
         self.ends_well(&ended);
-        let oldest = self.history.oldest;
-        self.compare_oldest(latest).await?;
-        self.tally.cuts += usize::from(self.history.oldest > oldest);
+        self.compare_oldest().await?;
         if let Some(Ok(said)) = &ended.said
             && let Some(kept) = said.plan.oldest_kept()
         {
@@ -152,6 +146,13 @@ impl Machine {
         }
         self.compare(&self.load(Some(self.history.oldest)).await?).await?;
         self.compare_newest().await.map(|_| ())
+    }
+
+    /// Time passes for all.
+    pub(crate) async fn pass_time(&mut self) -> Result<()> {
+        let passed_ms = self.clocks.pass(&mut self.chance).await;
+        self.trace.begin(format!("{} seconds pass", passed_ms / 1000));
+        Ok(())
     }
 }
 

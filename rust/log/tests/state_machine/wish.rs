@@ -1,80 +1,81 @@
 //! A wish of the model as a transaction: its actions, and what was read for it.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use deltaic_log::Snapshot;
 use deltaic_log::clock::{new_id, now_ms};
-use deltaic_log::transaction::{
-    DecidedBy, Operation, SharedFile, Transaction, United, UnitedVector, Vectors, unite,
-};
-use deltaic_log::upkeep::UpkeepPolicy;
-use deltaic_protocol::Result;
-use deltaic_protocol::actions::{Add, DomainMetadata, Remove};
-use deltaic_protocol::change::{Form, Moment, change};
-use deltaic_protocol::deletion_vector::{Bitmap, Descriptor, z85};
-use deltaic_protocol::features::{ensure_appendable, ensure_changeable};
+use deltaic_log::transaction::{DecidedBy, Gate, Operation, Transaction, form_of};
+use deltaic_protocol::actions::{Add, DomainMetadata, Metadata, Protocol, Remove};
+use deltaic_protocol::change::{Moment, change};
+use deltaic_protocol::deletion_vector::Descriptor;
+use deltaic_protocol::expr::{BoundPredicate, parse_predicate};
+use deltaic_protocol::features::{ensure_changeable, supports_for_writers};
+use deltaic_protocol::schema::StructType;
+use deltaic_protocol::{Error, ErrorKind, Result};
 
-use super::model::{File, State, Wish};
+use super::model::{File, Selection, State, Wish};
+use super::vectors::{Kept, to_vector, vectors_of};
 
-/// The partition column of the tables that have one.
+/// The partition column of the tables that have one, as their files name it.
 pub(crate) const PARTITION: &str = "part";
 
-/// The transaction of a wish; `read` is the table at the snapshot's version.
-pub(crate) fn transaction<'a>(
+/// The transaction of a wish; `read` is the table at the snapshot's version. The vectors that it brings are written.
+pub(crate) async fn transaction<'a>(
     snapshot: &'a Snapshot,
     read: &State,
     wish: &Wish,
-    vectors: Option<&'a dyn Vectors>,
+    kept: Kept,
 ) -> Result<Transaction<'a>> {
     let operation = Operation {
         name: wish.name,
         parameters: Vec::new(),
         metrics: Vec::new(),
     };
-    let gate = if wish.form.is_some() {
-        ensure_changeable
-    } else {
-        ensure_appendable
+    let gate: Gate = match (&wish.change, wish.deletes.is_empty()) {
+        (Some(_), _) => ensure_changeable,
+        (None, false) => ensure_vectors,
+        // What features ask of rows is not looked at: there are none.
+        (None, true) => |_, _, _| Ok(()),
     };
     let mut ours = Transaction::try_new(snapshot, operation, gate)?;
-    ours.vectors = vectors;
-    // What is written behind commits is a step of its own here.
-    ours.upkeep = UpkeepPolicy::none();
     ours.app_transaction.clone_from(&wish.app);
+    ours.isolation = wish.isolation;
     if wish.reads_all {
         ours.read.read_whole_table();
     }
-    let touched = wish
-        .removes
-        .iter()
-        .chain(wish.deletes.iter().map(|(path, _)| path));
+    if let Some(selection) = &wish.reads {
+        let predicate = predicate(snapshot, read, selection)?;
+        ours.read.read_where(predicate.as_ref());
+        let files = read.files.iter();
+        let selected = files.filter(|(_, file)| selection.has(file));
+        ours.read.read_files(selected.map(|(path, _)| path.as_str()));
+    }
+    let deleted = wish.deletes.iter().map(|(path, _)| path);
+    let touched = wish.removes.iter().chain(deleted);
     ours.read.read_files(touched.map(String::as_str));
+    let vectors = vectors_of(snapshot).await?;
+    let vector_of = |path: &String| vectors.get(path).cloned();
     let proposal = &mut ours.proposal;
     if !wish.deletes.is_empty() {
         proposal.decided_by = DecidedBy::Row;
     }
-    let now = now_ms();
     for path in &wish.removes {
-        let add = to_add(path, &read.files[path], wish)?;
+        let add = to_add(path, &read.files[path], wish, vector_of(path));
         proposal.removes.push(Remove {
             data_change: wish.changes_rows,
-            ..Remove::of(&add, now)
+            ..Remove::of(&add, wish.removed_ms)
         });
     }
     for (path, rows) in &wish.deletes {
         let before = &read.files[path];
-        proposal
-            .removes
-            .push(Remove::of(&to_add(path, before, wish)?, now));
+        let add = to_add(path, before, wish, vector_of(path));
+        proposal.removes.push(Remove::of(&add, wish.removed_ms));
         let deleted = before.deleted.union(rows).copied().collect();
-        let after = File {
-            deleted,
-            ..before.clone()
-        };
-        proposal.adds.push(to_add(path, &after, wish)?);
+        let vector = to_vector(snapshot.location(), &deleted, kept).await?;
+        proposal.adds.push(to_add(path, before, wish, vector));
     }
     for (path, file) in &wish.adds {
-        proposal.adds.push(to_add(path, file, wish)?);
+        proposal.adds.push(to_add(path, file, wish, None));
     }
     if let Some((name, configuration)) = &wish.domain {
         proposal.domains.push(DomainMetadata {
@@ -85,26 +86,43 @@ pub(crate) fn transaction<'a>(
             removed: configuration.is_none(),
         });
     }
-    if let Some((wanted, ..)) = &wish.form {
-        let before = Form {
-            protocol: snapshot.protocol().clone(),
-            metadata: snapshot.metadata().clone(),
-            domains: snapshot.domains().values().cloned().collect(),
-        };
+    if let Some(wanted) = wish.change.as_ref().and_then(|change| change.as_table_change()) {
+        let before = form_of(snapshot);
         let moment = &mut Moment {
             version: snapshot.version().next()?,
-            timestamp_ms: now,
+            timestamp_ms: now_ms(),
             new_id: &mut new_id,
         };
-        let actions = change(&before, wanted, moment)?.actions_since(&before);
+        let actions = change(&before, &wanted, moment)?.actions_since(&before);
         (proposal.protocol, proposal.metadata) = (actions.protocol, actions.metadata);
     }
     Ok(ours)
 }
 
-fn to_add(path: &str, file: &File, wish: &Wish) -> Result<Add> {
+/// Proves that a table's files may get vectors.
+fn ensure_vectors(protocol: &Protocol, metadata: &Metadata, _: &StructType) -> Result<()> {
+    let is_enabled = metadata.property("delta.enableDeletionVectors") == Some("true");
+    if is_enabled && supports_for_writers(protocol, "deletionVectors") {
+        return Ok(());
+    }
+    Err(Error::new(
+        ErrorKind::UnsupportedFeature,
+        "the table's files get no vectors",
+    ))
+}
+
+/// What a selection is as a predicate; none of everything.
+fn predicate(snapshot: &Snapshot, read: &State, selection: &Selection) -> Result<Option<BoundPredicate>> {
+    let (Selection::Partition(value), Some(column)) = (selection, &read.partition_column) else {
+        return Ok(None);
+    };
+    let parsed = parse_predicate(&format!("{column} = '{value}'"))?;
+    parsed.bind(snapshot.schema()).map(Some)
+}
+
+fn to_add(path: &str, file: &File, wish: &Wish, vector: Option<Descriptor>) -> Add {
     let partition = file.partition.clone();
-    Ok(Add {
+    Add {
         path: path.to_owned(),
         partition_values: partition
             .map(|value| (PARTITION.to_owned(), Some(value)))
@@ -114,53 +132,9 @@ fn to_add(path: &str, file: &File, wish: &Wish) -> Result<Add> {
         modification_time: 1,
         data_change: wish.changes_rows,
         stats: file.rows.map(|rows| format!(r#"{{"numRecords":{rows}}}"#)),
-        deletion_vector: to_vector(&file.deleted)?,
+        deletion_vector: vector,
         base_row_id: file.numbered.map(|(first, _)| first),
         default_row_commit_version: file.numbered.map(|(_, version)| version),
         ..Add::default()
-    })
-}
-
-/// A vector in the log itself.
-fn to_vector(rows: &BTreeSet<u64>) -> Result<Option<Descriptor>> {
-    if rows.is_empty() {
-        return Ok(None);
-    }
-    in_log(&Bitmap::from_positions(rows.iter().copied())?).map(Some)
-}
-
-fn in_log(rows: &Bitmap) -> Result<Descriptor> {
-    let bytes = rows.encode()?;
-    Ok(Descriptor {
-        storage_type: "i".to_owned(),
-        path_or_inline_dv: z85::encode(&bytes),
-        offset: None,
-        size_in_bytes: i32::try_from(bytes.len()).unwrap_or(i32::MAX),
-        cardinality: i64::try_from(rows.len()).unwrap_or(i64::MAX),
-    })
-}
-
-/// Unites the vectors of files that two commits share.
-pub(crate) struct InLog;
-
-impl Vectors for InLog {
-    fn unite<'a>(&'a self, file: &'a SharedFile) -> United<'a> {
-        Box::pin(async move {
-            let read = |vector: Option<&Descriptor>| -> Result<Bitmap> {
-                let rows = vector.map(Descriptor::decode_inline).transpose()?.flatten();
-                Ok(rows.unwrap_or_default())
-            };
-            let (base, winner) = (read(file.base.as_ref())?, read(Some(&file.winner))?);
-            let mine = file.mine.as_ref().map(|mine| read(Some(mine))).transpose()?;
-            let Some(united) = unite(&base, mine.as_ref(), &winner) else {
-                return Ok(UnitedVector::Overlap);
-            };
-            if mine.is_none() {
-                return Ok(UnitedVector::Untouched);
-            }
-            // A vector has one spelling here, whatever it was made out of: `to_vector` tells it by its rows.
-            let united = Bitmap::from_positions(united.iter())?;
-            Ok(UnitedVector::Vector(in_log(&united)?))
-        })
     }
 }

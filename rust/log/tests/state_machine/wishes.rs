@@ -2,40 +2,41 @@
 
 use std::collections::BTreeSet;
 
-use deltaic_protocol::change::TableChange;
-use deltaic_protocol::schema::evolution::Place;
-use deltaic_protocol::schema::{DataType, PrimitiveType, StructField};
+use deltaic_log::transaction::IsolationLevel::{Serializable, SnapshotIsolation, WriteSerializable};
 
+use super::change::Change;
 use super::machine::Machine;
-use super::model::{File, State, Wish};
+use super::model::{File, Selection, State, Wish};
 
 /// With so many files nothing is appended any more, so that tables stay small.
 const MOST_FILES: usize = 10;
 
 impl Machine {
     /// A wish of someone who has read a version.
-    pub(crate) fn wish(&mut self, read: &State) -> Wish {
-        let kind = self.chance.below(20);
+    pub(crate) fn wish(&mut self, read: &State, writer: usize) -> Wish {
+        let kind = self.chance.below(25);
         let mut wish = match kind {
             0..=6 if read.files.len() < MOST_FILES => self.append(),
             7..=8 => self.overwrite(read),
-            9..=13 if self.form.has_vectors => self.delete_rows(read),
+            9..=13 if read.has("delta.enableDeletionVectors") => self.delete_rows(read),
+            20..=24 => self.merge(read),
             14..=15 => self.optimize(read),
             16 => self.evolve(read),
             17 if self.form.has_domains => self.set_domain(read),
             _ => self.delete(read),
         };
         let is_empty =
-            wish.is_blind() && wish.adds.is_empty() && wish.form.is_none() && wish.domain.is_none();
+            wish.is_blind() && wish.adds.is_empty() && wish.change.is_none() && wish.domain.is_none();
         if is_empty {
             wish = self.append();
         }
-        if wish.form.is_none() && self.chance.below(5) == 0 {
+        if wish.change.is_none() && self.chance.below(5) == 0 {
             let id = format!("app{}", self.chance.below(3));
             let reached = read.apps.get(&id).copied().unwrap_or(0);
             let next = i64::try_from(self.chance.below(4)).unwrap_or(0);
             wish.app = Some((id, reached + next));
         }
+        wish.removed_ms = self.clocks.writer_ms(writer);
         wish
     }
 
@@ -90,6 +91,38 @@ impl Machine {
         }
     }
 
+    /// Looks for rows by a predicate, and does what hangs on them: a MERGE.
+    fn merge(&mut self, read: &State) -> Wish {
+        let selection = self.selection(read);
+        let selected = read.files.iter().filter(|(_, file)| selection.has(file));
+        let mut removes: Vec<String> = selected.map(|(path, _)| path.clone()).collect();
+        removes.truncate(self.chance.below(2));
+        let count = usize::from(removes.is_empty() || self.chance.below(2) == 0);
+        Wish {
+            name: "MERGE",
+            removes,
+            adds: self.new_files(if read.files.len() < MOST_FILES { count } else { 0 }),
+            reads: Some(selection),
+            isolation: [
+                None,
+                None,
+                Some(Serializable),
+                Some(WriteSerializable),
+                Some(SnapshotIsolation),
+            ][self.chance.below(5)],
+            changes_rows: true,
+            ..Wish::default()
+        }
+    }
+
+    fn selection(&mut self, read: &State) -> Selection {
+        let partition = self.chance.below(4);
+        match partition {
+            0..=2 if read.partition_column.is_some() => Selection::Partition(format!("p{partition}")),
+            _ => Selection::Everything,
+        }
+    }
+
     fn delete(&mut self, read: &State) -> Wish {
         let count = self.chance.below(2);
         Wish {
@@ -103,8 +136,13 @@ impl Machine {
 
     fn delete_rows(&mut self, read: &State) -> Wish {
         let mut deletes = Vec::new();
+        // Some look for the rows by a predicate, others know their files.
+        let selection = (self.chance.below(2) == 0).then(|| self.selection(read));
         for path in self.some_files(read, 2) {
             let file = &read.files[&path];
+            if selection.as_ref().is_some_and(|selection| !selection.has(file)) {
+                continue;
+            }
             let mut left: Vec<u64> = (0..file.rows.unwrap_or(0))
                 .filter(|row| !file.deleted.contains(row))
                 .collect();
@@ -122,6 +160,7 @@ impl Machine {
         Wish {
             name: "DELETE",
             deletes,
+            reads: selection,
             changes_rows: true,
             ..Wish::default()
         }
@@ -143,31 +182,21 @@ impl Machine {
         }
     }
 
+    /// A change by an ordinary transaction.
     fn evolve(&mut self, read: &State) -> Wish {
-        let (mut columns, mut properties) = (read.columns.clone(), read.properties.clone());
-        let change = if self.chance.below(2) == 0 {
-            let name = format!("c{}", columns.len());
-            columns.push(name.clone());
-            TableChange::AddColumn {
-                field: StructField::new(&name, DataType::Primitive(PrimitiveType::Long), true),
-                within: None,
-                place: Place::Last,
-            }
+        let (name, change) = if self.chance.below(2) == 0 {
+            let name = format!("c{}", self.chance.below(6));
+            ("ADD COLUMNS", Change::AddColumn(name))
         } else {
-            let key = format!("machine.{}", self.chance.below(4));
+            let key = ["machine.0", "machine.1", "machine.2"][self.chance.below(3)];
             let value = self.chance.below(1000).to_string();
-            properties.insert(key.clone(), value.clone());
-            TableChange::SetProperties([(key, value)].into())
-        };
-        let name = match &change {
-            TableChange::AddColumn { .. } => "ADD COLUMNS",
-            _ => "SET TBLPROPERTIES",
+            ("SET TBLPROPERTIES", Change::Set(key, value))
         };
         // What changes nothing is no commit.
-        let is_new = columns != read.columns || properties != read.properties;
+        let is_change = |change: &Change| change.apply(read, 0, 0).is_some_and(|after| after != *read);
         Wish {
             name,
-            form: is_new.then_some((change, columns, properties)),
+            change: Some(change).filter(is_change),
             ..Wish::default()
         }
     }

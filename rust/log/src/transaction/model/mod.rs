@@ -9,6 +9,7 @@ mod file_changes;
 mod operations;
 mod table;
 mod truth;
+mod whole;
 mod world;
 
 use self::engine::{Engine, Fate, History, Rules};

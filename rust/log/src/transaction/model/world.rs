@@ -104,18 +104,11 @@ impl World {
     pub(super) fn three(&self, reads: &[[usize; 3]], rules: &Rules, share: Share) -> Tally {
         let count = self.operations.len();
         let all = self.starts.len() * reads.len() * count.pow(3);
-        let numbers = match share {
-            Share::All => all,
-            Share::Of(drawn) => drawn,
-        };
         let cores = thread::available_parallelism().map_or(1, NonZero::get);
         let work = |core: usize| {
             let engine = Engine::new();
-            let histories = (core..numbers).step_by(cores).map(|number| {
-                let mut at = match share {
-                    Share::All => number,
-                    Share::Of(_) => drawn(number, all),
-                };
+            let numbers = share.numbers(all).skip(core).step_by(cores);
+            let histories = numbers.map(|mut at| {
                 let mut pick = |of: usize| {
                     let picked = at % of;
                     at /= of;
@@ -162,6 +155,18 @@ impl Share {
         } else {
             Self::Of(few)
         }
+    }
+
+    /// The numbers of histories out of so many.
+    pub(super) fn numbers(self, all: usize) -> impl Iterator<Item = usize> {
+        let count = match self {
+            Self::All => all,
+            Self::Of(few) => few,
+        };
+        (0..count).map(move |number| match self {
+            Self::All => number,
+            Self::Of(_) => drawn(number, all),
+        })
     }
 }
 

@@ -1,0 +1,166 @@
+//! The truth: a table as plain values, what operations do to it, and whether a serial order explains what came of a history.
+
+use std::collections::BTreeMap;
+
+use super::operations::Operation;
+use crate::transaction::IsolationLevel;
+
+/// A row: its key, and a value that tells who wrote it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Row {
+    pub(super) key: u8,
+    pub(super) value: u8,
+}
+
+/// Something that a table holds besides rows. What is not there is 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Cell {
+    /// A CHECK constraint: no row of key 1.
+    Constraint,
+    /// A property that no other commit can follow.
+    Note,
+    /// A property that other commits can follow.
+    Vectors,
+    /// A feature that some writers do not support.
+    Alien,
+    /// Whether the table supports domains.
+    Domains,
+    /// Row tracking: [`SUPPORTED`], [`ENABLED`] or [`SUSPENDED`].
+    Ids,
+    App(u8),
+    Domain(u8),
+}
+
+pub(super) const SUPPORTED: u8 = 1;
+pub(super) const ENABLED: u8 = 2;
+pub(super) const SUSPENDED: u8 = 3;
+
+/// A table as plain values.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Truth {
+    /// The rows in their order, and whether each has a row id.
+    pub(super) rows: Vec<(Row, bool)>,
+    pub(super) cells: BTreeMap<Cell, u8>,
+}
+
+/// What an operation does.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Effect {
+    pub(super) gone: Vec<Row>,
+    pub(super) come: Vec<Row>,
+    pub(super) set: BTreeMap<Cell, u8>,
+    /// Whether all rows get row ids, or lose them.
+    pub(super) numbers: Option<bool>,
+    /// Whether files are written again as they are.
+    pub(super) rewrites: bool,
+}
+
+impl Truth {
+    pub(super) fn cell(&self, cell: Cell) -> u8 {
+        self.cells.get(&cell).copied().unwrap_or(0)
+    }
+
+    pub(super) fn of_key(&self, key: u8) -> Vec<Row> {
+        let rows = self.rows.iter().map(|(row, _)| *row);
+        rows.filter(|row| row.key == key).collect()
+    }
+
+    pub(super) fn after(&self, effect: &Effect) -> Self {
+        let mut after = self.clone();
+        after.rows.retain(|(row, _)| !effect.gone.contains(row));
+        for (cell, value) in &effect.set {
+            match value {
+                0 => after.cells.remove(cell),
+                value => after.cells.insert(*cell, *value),
+            };
+        }
+        // The commit that brings row tracking gives its own files ids.
+        let is_numbered = [SUPPORTED, ENABLED].contains(&after.cell(Cell::Ids));
+        after
+            .rows
+            .extend(effect.come.iter().map(|row| (*row, is_numbered)));
+        for (_, has_id) in &mut after.rows {
+            *has_id = effect.numbers.unwrap_or(*has_id);
+        }
+        after.rows.sort_unstable();
+        after
+    }
+}
+
+impl Effect {
+    /// What hangs on what was read. Whether a file still needs a row id does not: another may have given it one.
+    fn observed(&self) -> (&[Row], &[Row], &BTreeMap<Cell, u8>) {
+        (&self.gone, &self.come, &self.set)
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// What became of a transaction.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Fate {
+    /// It was refused by the table that it read.
+    Refused,
+    Lost,
+    /// There was nothing to do.
+    Empty,
+    Committed(Effect),
+}
+
+/// Whether a serial order of those that were let through does the same, each for itself and all together. Under
+/// `Serializable` it is the order of versions, in which only those that did nothing may stand elsewhere.
+pub(super) fn is_serial(
+    start: &Truth,
+    operations: &[Operation],
+    fates: &[Fate],
+    end: &Truth,
+    level: IsolationLevel,
+) -> bool {
+    let let_through: Vec<usize> = (0..fates.len())
+        .filter(|at| matches!(fates[*at], Fate::Empty | Fate::Committed(_)))
+        .collect();
+    let search = Search {
+        operations,
+        fates,
+        end,
+        keeps_order: level == IsolationLevel::Serializable,
+    };
+    search.completes(start, &let_through)
+}
+
+struct Search<'a> {
+    operations: &'a [Operation],
+    fates: &'a [Fate],
+    end: &'a Truth,
+    keeps_order: bool,
+}
+
+impl Search<'_> {
+    fn completes(&self, truth: &Truth, left: &[usize]) -> bool {
+        if left.is_empty() {
+            return truth == self.end;
+        }
+        let did = |at: usize| match &self.fates[at] {
+            Fate::Committed(effect) => effect.clone(),
+            _ => Effect::default(),
+        };
+        let first = left.iter().position(|at| !did(*at).is_empty());
+        (0..left.len()).any(|place| {
+            let at = left[place];
+            let effect = did(at);
+            if self.keeps_order && !effect.is_empty() && Some(place) != first {
+                return false;
+            }
+            let Some(now) = self.operations[at].effect(at, truth) else {
+                return false;
+            };
+            if now.observed() != effect.observed() {
+                return false;
+            }
+            let rest: Vec<usize> = left.iter().copied().filter(|other| *other != at).collect();
+            self.completes(&truth.after(&now), &rest)
+        })
+    }
+}

@@ -1,0 +1,156 @@
+//! Changes of the table by the library's own verbs, which make them anew after a winner, and replacements of it.
+
+use deltaic_log::transaction::{AlterOptions, Committed, IfExists, UserInfo, alter, create};
+use deltaic_protocol::{Error, ErrorKind, Result};
+
+use super::change::Change;
+use super::machine::{Machine, WRITERS, number_of};
+use super::model::{State, Wish};
+use super::place::{Ended, Mishap};
+
+impl Machine {
+    /// Someone changes the table, maybe as it was long ago.
+    pub(crate) async fn alter(&mut self) -> Result<()> {
+        let writer = self.chance.below(WRITERS);
+        let mishap = Mishap::by(&mut self.chance);
+        let snapshot = self.hold(writer).await?;
+        let read = number_of(&snapshot);
+        let state = self.history.state(read).clone();
+        let change = self.change(&state);
+        let options = AlterOptions {
+            user: UserInfo::default(),
+            max_attempts: 100,
+            app_transaction: None,
+            isolation: None,
+            deadline: None,
+            upkeep: self.upkeep(),
+            again: self.chance.below(3) > 0,
+        };
+        let again = options.again || change.replaces();
+        self.trace.begin(format!(
+            "writer {writer} at {read}: {change:?}, again: {again}, {:?}, {mishap:?}",
+            options.upkeep
+        ));
+        let wish = Wish {
+            name: "ALTER",
+            change: Some(change.clone()),
+            removed_ms: self.clocks.writer_ms(writer),
+            ..Wish::default()
+        };
+        let work = async {
+            match change.as_table_change() {
+                Some(change) => alter(&snapshot, &[change], &options, None).await,
+                None => {
+                    let table = self.form.new_table(IfExists::Replace);
+                    let made = create(&self.place.location, table).await?;
+                    Ok(made.expect("what is there is replaced"))
+                }
+            }
+        };
+        let work = Box::pin(self.clocks.as_writer(writer, work));
+        let ended = self.place.run(mishap, work).await;
+        self.trace.end(&ended, |said| {
+            format!("{} {}", said.version, if said.skipped { "skipped" } else { "" })
+        });
+        let has_outlived = self.outlived[writer];
+        // What is made anew stands on the newest version.
+        let stands_on = if again { self.history.newest() } else { read };
+        self.judge_change(&ended, &wish, (read, stands_on), has_outlived)
+            .await?;
+        self.go_on(writer, &ended).await
+    }
+
+    async fn judge_change(
+        &mut self,
+        ended: &Ended<Result<Committed>>,
+        wish: &Wish,
+        (read, stands_on): (usize, usize),
+        has_outlived: bool,
+    ) -> Result<()> {
+        let change = wish.change.as_ref().expect("it is a change");
+        let before = [self.history.state(read).clone(), self.history.last().clone()];
+        let after = before
+            .each_ref()
+            .map(|state| change.apply(state, self.history.newest() + 1, wish.removed_ms));
+        let winners = self.history.newest() - read;
+        let landed = self.take_in(wish, stands_on).await?;
+        self.tally.changes += usize::from(landed.is_some());
+        match &ended.said {
+            None => self.tally.unknown += 1,
+            Some(Ok(said)) if said.skipped => {
+                let is_nothing = |(before, after): (&State, &Option<State>)| after.as_ref() == Some(before);
+                assert!(landed.is_none(), "it was not done, it is said");
+                assert!(
+                    before.iter().zip(&after).any(is_nothing),
+                    "something was to be changed"
+                );
+            }
+            Some(Ok(said)) => {
+                let version = landed.expect("an acknowledged change is not there");
+                assert_eq!(usize::try_from(said.version.as_i64()), Ok(version));
+                assert!(
+                    said.upkept.failures.is_empty() || ended.was_met || has_outlived,
+                    "{:?}",
+                    said.upkept.failures
+                );
+            }
+            Some(Err(error)) => {
+                let is_refused = after.iter().any(Option::is_none) || change.may_be_refused();
+                assert!(
+                    ended.was_met || may_fail(error, is_refused, winners > 0, has_outlived),
+                    "{:?}: {error}",
+                    error.kind()
+                );
+                assert!(
+                    landed.is_none() || error.kind() == ErrorKind::CommitUnknown,
+                    "it is there: {error}"
+                );
+            }
+        }
+        self.compare_oldest().await
+    }
+
+    fn change(&mut self, read: &State) -> Change {
+        let column = |machine: &mut Self| match read.columns.len() {
+            0 => "c0".to_owned(),
+            count => read.columns[machine.chance.below(count)].0.clone(),
+        };
+        match self.chance.below(12) {
+            0..=1 => Change::AddColumn(format!("c{}", self.chance.below(6))),
+            2..=3 => {
+                let from = column(self);
+                Change::Rename(from, format!("c{}", self.chance.below(6)))
+            }
+            4 => match column(self) {
+                // One column stays that holds data.
+                name if read.columns.len() > 2 => Change::Drop(name),
+                _ => Change::Set("machine.0", "1".to_owned()),
+            },
+            5 => Change::Widen(column(self)),
+            6 => Change::Set("delta.columnMapping.mode", "name".to_owned()),
+            7 => {
+                let value = (self.chance.below(3) > 0).to_string();
+                Change::Set("delta.enableTypeWidening", value)
+            }
+            8 => Change::Set("delta.enableInCommitTimestamps", "true".to_owned()),
+            9 => {
+                let value = (self.chance.below(3) > 0).to_string();
+                Change::Set("delta.enableDeletionVectors", value)
+            }
+            10 if self.chance.below(2) == 0 => Change::Replace(Box::new(self.form.blank())),
+            10 => Change::Set("machine.1", self.chance.below(3).to_string()),
+            _ => Change::DropFeature(["deletionVectors", "typeWidening"][self.chance.below(2)]),
+        }
+    }
+}
+
+/// Whether a change may have failed so without a mishap.
+fn may_fail(error: &Error, is_refused: bool, has_winners: bool, has_outlived: bool) -> bool {
+    match error.kind() {
+        ErrorKind::CommitConflict(_) => has_winners,
+        // What stands is read where it lies, and there it may lie no more.
+        ErrorKind::CorruptLog | ErrorKind::VersionNotFound => has_outlived,
+        ErrorKind::InvalidArgument | ErrorKind::SchemaMismatch | ErrorKind::UnsupportedFeature => is_refused,
+        _ => false,
+    }
+}

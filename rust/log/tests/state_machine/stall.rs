@@ -1,0 +1,107 @@
+//! Commits that stall between two of their requests while others go on: they commit, write checkpoints, clean up, and time
+//! passes.
+
+use std::time::Duration;
+
+use deltaic_log::clock::{Deadline, with_clock};
+use deltaic_protocol::Result;
+use deltaic_testkit::hold::HoldPoint;
+
+use super::commits::{Tried, told};
+use super::machine::{Machine, WRITERS, number_of};
+use super::place::{Ended, Held, Mishap};
+use super::vectors::Uniter;
+use super::wish::transaction;
+
+/// How many requests a commit may make before it stalls: most make few.
+const MOST_REQUESTS: usize = 8;
+
+impl Machine {
+    pub(crate) async fn commit_stalled(&mut self) -> Result<()> {
+        let writer = self.chance.below(WRITERS);
+        let snapshot = self.hold(writer).await?;
+        let read = number_of(&snapshot);
+        let state = self.history.state(read).clone();
+        let wish = self.wish(&state, writer);
+        let kept = self.kept();
+        let most = 1 + self.chance.below(MOST_REQUESTS);
+        let request = self.chance.below(most);
+        let point = [HoldPoint::Before, HoldPoint::After][self.chance.below(2)];
+        let uniter = Uniter {
+            location: &self.place.location.clone(),
+            kept,
+            rows: state.rows(),
+        };
+        let mut ours = transaction(&snapshot, &state, &wish, kept).await?;
+        ours.vectors = if self.chance.below(4) > 0 {
+            Some(&uniter)
+        } else {
+            None
+        };
+        ours.upkeep = self.upkeep();
+        // However long it is held up, it goes on.
+        ours.deadline = Some(Deadline::after(Duration::MAX));
+        self.trace.begin(format!(
+            "writer {writer} at {read}, held up {point:?} request {request}: {}, {:?}, rows: {}, {:?}",
+            told(&wish),
+            wish.isolation,
+            ours.vectors.is_some(),
+            ours.upkeep,
+        ));
+        let mut work = Box::pin(with_clock(self.clocks.of(writer), ours.commit()));
+        let mut has_outlived = self.outlived[writer];
+        let (mut landed, mut is_stalled) = (None, false);
+        let said = match self.place.until_held(&mut work, request, point).await {
+            Held::Ended(said) => said,
+            Held::Waits(hold) => {
+                landed = self.take_in(&wish, read).await?;
+                let oldest = self.history.oldest;
+                let others = 1 + self.chance.below(6);
+                for _ in 0..others {
+                    self.meanwhile(writer).await?;
+                }
+                has_outlived |= self.history.oldest > oldest;
+                is_stalled = true;
+                self.tally.stalls += 1;
+                self.trace.begin(format!("writer {writer} goes on"));
+                drop(hold);
+                work.await
+            }
+        };
+        let ended = Ended {
+            said: Some(said),
+            was_met: false,
+        };
+        self.trace.end(&ended, |said| {
+            format!("{} {}", said.version, if said.skipped { "skipped" } else { "" })
+        });
+        let tried = Tried {
+            wish,
+            read,
+            has_outlived,
+            is_stalled,
+            landed,
+        };
+        self.judge(&ended, tried).await?;
+        self.go_on(writer, &ended).await
+    }
+
+    /// What another does while a writer is held up.
+    async fn meanwhile(&mut self, writer: usize) -> Result<()> {
+        let other = (writer + 1 + self.chance.below(WRITERS - 1)) % WRITERS;
+        match self.chance.below(8) {
+            0 => Box::pin(self.checkpoint_by(other, Mishap::None)).await,
+            1 => Box::pin(self.clean_up_by(other, Mishap::None)).await,
+            2 => self.pass_time().await,
+            3 => {
+                // What is wanted to cut the log off from under a writer.
+                self.pass_time().await?;
+                self.held[other] = None;
+                Box::pin(self.checkpoint_by(other, Mishap::None)).await?;
+                self.pass_time().await?;
+                Box::pin(self.clean_up_by(other, Mishap::None)).await
+            }
+            _ => Box::pin(self.commit_by(other, Mishap::None)).await,
+        }
+    }
+}

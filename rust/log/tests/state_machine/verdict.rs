@@ -1,0 +1,135 @@
+//! Which commits cannot both be, judged by what they read and did and without the conflict checker.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use deltaic_log::transaction::IsolationLevel::{self, Serializable, SnapshotIsolation, WriteSerializable};
+
+use super::model::{File, History, State, Wish};
+
+impl Wish {
+    fn touches(&self) -> BTreeSet<&str> {
+        let files = self.deletes.iter().map(|(path, _)| path);
+        self.removes.iter().chain(files).map(String::as_str).collect()
+    }
+
+    /// Whether the commit looked at no file.
+    pub(crate) fn is_blind(&self) -> bool {
+        self.touches().is_empty() && !self.reads_all && self.reads.is_none()
+    }
+
+    fn app_id(&self) -> Option<&str> {
+        self.app.as_ref().map(|(id, _)| id.as_str())
+    }
+
+    fn domain_name(&self) -> Option<&str> {
+        self.domain.as_ref().map(|(name, _)| name.as_str())
+    }
+
+    fn replaces(&self) -> bool {
+        self.change.as_ref().is_some_and(super::change::Change::replaces)
+    }
+
+    /// Whether a winner has done something that no commit like this one may follow.
+    fn must_lose_to(&self, winner: &Self) -> bool {
+        (self.change.is_some() && winner.change.is_some())
+            || winner.replaces()
+            || (self.app_id().is_some() && self.app_id() == winner.app_id())
+            || (self.domain_name().is_some() && self.domain_name() == winner.domain_name())
+            || self
+                .removes
+                .iter()
+                .any(|path| winner.touches().contains(path.as_str()))
+            || (self.reads_all && !winner.touches().is_empty())
+    }
+
+    /// Whether a winner has done anything that could be a conflict for a careful writer.
+    fn may_lose_to(&self, winner: &Self, state: &State) -> bool {
+        let came = winner.adds.iter().map(|(_, file)| file);
+        let changed = winner
+            .deletes
+            .iter()
+            .filter_map(|(path, _)| state.files.get(path));
+        let is_partitioned = state.partition_column.is_some();
+        // Without partitions every file is one that a predicate may select.
+        let would_read = |file: &File| {
+            !is_partitioned || self.reads_all || self.reads.as_ref().is_some_and(|reads| reads.has(file))
+        };
+        self.must_lose_to(winner)
+            || winner.change.is_some()
+            || !self.touches().is_disjoint(&winner.touches())
+            || (self.reads.is_some() && !winner.touches().is_empty())
+            || (!self.is_blind() && came.chain(changed).any(would_read))
+    }
+
+    /// The level that the commit must keep. One that changes no row and nothing but files needs only its own files; where
+    /// the level asked for is the weaker one, that is so of operations that never change rows.
+    fn level(&self, state: &State) -> IsolationLevel {
+        let property = state.properties.get("delta.isolationLevel");
+        let of_table = match property.map(String::as_str) {
+            Some("WriteSerializable") => WriteSerializable,
+            _ => Serializable,
+        };
+        let has_files = !self.adds.is_empty() || !self.touches().is_empty();
+        let changes_rows = self.changes_rows && has_files;
+        let only_files = self.app.is_none() && self.domain.is_none() && self.change.is_none();
+        match self.isolation.unwrap_or(of_table) {
+            Serializable if only_files && !changes_rows => SnapshotIsolation,
+            WriteSerializable if only_files && self.name == "OPTIMIZE" => SnapshotIsolation,
+            level => level,
+        }
+    }
+}
+
+/// What a transaction saw of the files that its predicate selects: the rows of each that are deleted.
+type Observed<'a> = BTreeMap<&'a str, &'a BTreeSet<u64>>;
+
+impl History {
+    fn winners(&self, read: usize) -> impl Iterator<Item = (usize, &Wish)> {
+        let versions = self.versions.iter().enumerate().skip(read + 1);
+        versions.map(|(number, version)| (number, &version.wish))
+    }
+
+    /// Whether someone who has read a version may be told that there is a conflict.
+    pub(crate) fn may_lose(&self, wish: &Wish, read: usize) -> bool {
+        self.winners(read)
+            .any(|(number, winner)| wish.may_lose_to(winner, self.state(number)))
+    }
+
+    /// Whether someone who has read a version must not be let through.
+    pub(crate) fn must_lose(&self, wish: &Wish, read: usize) -> bool {
+        self.winners(read).any(|(_, winner)| wish.must_lose_to(winner)) || self.has_phantom(wish, read)
+    }
+
+    /// Whether the predicate of a commit would have selected something else had it been run right before the commit.
+    ///
+    /// A level that lets blind appends come later does not see their files. A commit that decides by each row alone, such as
+    /// a DELETE, may follow winners that deleted other rows of its files, but none that brought rows.
+    fn has_phantom(&self, wish: &Wish, read: usize) -> bool {
+        let level = wish.level(self.state(read));
+        let Some(selection) = wish.reads.as_ref().filter(|_| level != SnapshotIsolation) else {
+            return false;
+        };
+        let unseen: BTreeSet<&str> = match level {
+            WriteSerializable => {
+                let blind = self.winners(read).filter(|(_, winner)| winner.is_blind());
+                let files = blind.flat_map(|(_, winner)| &winner.adds);
+                files.map(|(path, _)| path.as_str()).collect()
+            }
+            _ => BTreeSet::new(),
+        };
+        let observe = |version: usize| -> Observed<'_> {
+            let files = self.state(version).files.iter();
+            let selected =
+                files.filter(|(path, file)| selection.has(file) && !unseen.contains(path.as_str()));
+            selected
+                .map(|(path, file)| (path.as_str(), &file.deleted))
+                .collect()
+        };
+        let (before, now) = (observe(read), observe(self.newest()));
+        if wish.deletes.is_empty() {
+            before != now
+        } else {
+            now.keys().any(|path| !before.contains_key(path))
+        }
+    }
+}
