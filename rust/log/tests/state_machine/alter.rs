@@ -1,7 +1,7 @@
 //! Changes of the table by the library's own verbs, which make them anew after a winner, and replacements of it.
 
 use deltaic_log::transaction::{AlterOptions, Committed, IfExists, UserInfo, alter, create};
-use deltaic_protocol::{Error, ErrorKind, Result};
+use deltaic_protocol::{ErrorKind, Result};
 
 use super::change::Change;
 use super::machine::{Machine, WRITERS, number_of};
@@ -96,11 +96,16 @@ impl Machine {
             }
             Some(Err(error)) => {
                 let is_refused = after.iter().any(Option::is_none) || change.may_be_refused();
-                assert!(
-                    ended.was_met || may_fail(error, is_refused, winners > 0, has_outlived),
-                    "{:?}: {error}",
-                    error.kind()
-                );
+                let may_fail = match error.kind() {
+                    ErrorKind::CommitConflict(_) => winners > 0,
+                    // What stands is read where it lies, and there it may lie no more.
+                    ErrorKind::CorruptLog | ErrorKind::VersionNotFound => has_outlived,
+                    ErrorKind::InvalidArgument
+                    | ErrorKind::SchemaMismatch
+                    | ErrorKind::UnsupportedFeature => is_refused,
+                    _ => false,
+                };
+                assert!(ended.was_met || may_fail, "{:?}: {error}", error.kind());
                 assert!(
                     landed.is_none() || error.kind() == ErrorKind::CommitUnknown,
                     "it is there: {error}"
@@ -141,16 +146,5 @@ impl Machine {
             10 => Change::Set("machine.1", self.chance.below(3).to_string()),
             _ => Change::DropFeature(["deletionVectors", "typeWidening"][self.chance.below(2)]),
         }
-    }
-}
-
-/// Whether a change may have failed so without a mishap.
-fn may_fail(error: &Error, is_refused: bool, has_winners: bool, has_outlived: bool) -> bool {
-    match error.kind() {
-        ErrorKind::CommitConflict(_) => has_winners,
-        // What stands is read where it lies, and there it may lie no more.
-        ErrorKind::CorruptLog | ErrorKind::VersionNotFound => has_outlived,
-        ErrorKind::InvalidArgument | ErrorKind::SchemaMismatch | ErrorKind::UnsupportedFeature => is_refused,
-        _ => false,
     }
 }
