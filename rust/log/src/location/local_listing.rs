@@ -26,7 +26,10 @@ pub(super) fn list_local(prefix: &Path) -> Result<ListResult> {
         entries => entries.map_err(failed)?,
     };
     for (name, entry) in entries {
-        let location = Path::parse(format!("{prefix}/{name}"))?;
+        // A name with a control character is no name of the protocol, and the store cannot address it.
+        let Ok(location) = Path::parse(format!("{prefix}/{name}")) else {
+            continue;
+        };
         match entry {
             Entry::Folder => listed.common_prefixes.push(location),
             // The store writes an upload under such a name until it is complete.
@@ -115,6 +118,24 @@ mod tests {
         ] {
             assert_eq!(is_unfinished_upload(name), expected, "{name}");
         }
+    }
+
+    #[test]
+    #[expect(clippy::disallowed_methods, reason = "the store cannot make such a file")]
+    fn a_name_that_the_store_cannot_address_is_left_out() -> Result<()> {
+        let folder = tempfile::tempdir().expect("a folder");
+        let root = Path::from_absolute_path(folder.path())?;
+        for name in ["00000000000000000000.json", "00000000000000000000.json\n"] {
+            std::fs::write(folder.path().join(name), b"{}").expect("a file");
+        }
+        let listed = list_local(&root)?;
+        let names: Vec<_> = listed
+            .objects
+            .iter()
+            .map(|object| object.location.filename())
+            .collect();
+        assert_eq!(names, [Some("00000000000000000000.json")]);
+        Ok(())
     }
 
     /// The store is the reference: it describes the same files the same way, in listings and one by one.
