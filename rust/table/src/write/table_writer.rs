@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use arrow_array::RecordBatch;
 use arrow_schema::Schema;
@@ -149,13 +150,33 @@ impl TableWriter {
 
     /// Finishes all files; they are durable when this returns, and wait to be committed.
     pub async fn finish(&mut self) -> Result<Written> {
+        let has_failed = &AtomicBool::new(false);
+        let finish = |file: DataFile| async move {
+            if has_failed.load(Ordering::Relaxed) {
+                file.abort().await;
+                return None;
+            }
+            let finished = file.finish().await;
+            has_failed.fetch_or(finished.is_err(), Ordering::Relaxed);
+            Some(finished)
+        };
         // Most of a file's finishing is waiting for the store to have it safe.
-        let files = std::mem::take(&mut self.open).into_values().map(DataFile::finish);
+        let files = std::mem::take(&mut self.open).into_values().map(finish);
         let mut finished = futures::stream::iter(files).buffered(FILES_IN_FLIGHT);
+        let mut failure = None;
+        // After a failure the others are awaited too: an upload that is dropped may still create its file.
         while let Some(file) = finished.next().await {
-            let (add, rows) = file?;
-            self.written.adds.push(add);
-            self.written.rows += rows;
+            match file {
+                Some(Ok((add, rows))) => {
+                    self.written.adds.push(add);
+                    self.written.rows += rows;
+                }
+                Some(Err(error)) => failure = failure.or(Some(error)),
+                None => {}
+            }
+        }
+        if let Some(error) = failure {
+            return Err(error);
         }
         Ok(std::mem::take(&mut self.written))
     }
