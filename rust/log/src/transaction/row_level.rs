@@ -36,7 +36,10 @@ impl SharedFile {
     /// Whether a vector deletes every row of the file, which is then removed: a file without rows is never written.
     #[must_use]
     pub fn is_emptied_by(&self, united: &Bitmap) -> bool {
-        self.num_records.is_some_and(|records| united.len() >= records)
+        // A damaged vector may name rows that the file does not have: these do not count.
+        let names_only = |records| united.max().is_some_and(|last| last < records);
+        self.num_records
+            .is_some_and(|records| united.len() == records && names_only(records))
     }
 }
 
@@ -244,7 +247,13 @@ mod tests {
             ..Proposal::default()
         };
         let file = shared("a", Some("ours"));
-        for (rows, is_emptied) in [(vec![0, 1], false), (vec![0, 1, 2], true)] {
+        for (rows, is_emptied) in [
+            (vec![0, 1], false),
+            (vec![0, 1, 2], true),
+            // Row 2 is left, whatever a row 7 is.
+            (vec![0, 1, 7], false),
+            (vec![0, 1, 2, 7], false),
+        ] {
             assert_eq!(file.is_emptied_by(&Bitmap::from_positions(rows)?), is_emptied);
         }
         follow(&mut mine, &[(file, UnitedVector::Emptied)])?;

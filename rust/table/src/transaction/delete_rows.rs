@@ -134,7 +134,7 @@ impl Changed {
         let vector = before.union(positions);
         Ok(Self {
             deleted: vector.len() - before.len(),
-            is_empty: vector.len() >= records,
+            is_empty: vector.len() == records && vector.max().is_some_and(|last| last < records),
             vector,
             stats,
             add,
