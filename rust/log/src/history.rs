@@ -18,7 +18,9 @@ use crate::decode::commits::read_commits;
 use crate::listing::{Listing, LogFile};
 use crate::location::TableLocation;
 use crate::reconcile::TableState;
-use crate::segment::{LogSegment, checksum_of, complete_checkpoints, newest_version, not_a_table};
+use crate::segment::{
+    LogSegment, checksum_of, complete_checkpoints, newest_version, not_a_table, version_range,
+};
 use crate::snapshot::{LoadOptions, Snapshot};
 use crate::store_error::store_error;
 use crate::whole_body::read_range;
@@ -59,9 +61,11 @@ pub async fn history(
         return Err(not_a_table(&listing, location.uri()));
     };
     let times = in_commit_timestamps(location, &listing, newest, options).await?;
+    let first = first_of_history(&listing);
     let commits: Vec<Arc<LogFile>> = listing
         .commits()
         .rev()
+        .take_while(|file| file.path.version >= first)
         .take(limit.unwrap_or(usize::MAX))
         .cloned()
         .collect();
@@ -205,6 +209,22 @@ async fn sound_checksum(
     (checksum.txn_id.is_some() && checksum.txn_id == info.txn_id).then_some(checksum)
 }
 
+/// The first version of the history: the oldest that can be read, or the first commit that leads to it without a gap.
+///
+/// A commit below a gap belongs to no version: a writer that stalled while the log was cleaned up may have put it there.
+fn first_of_history(listing: &Listing) -> Version {
+    let mut first = version_range(listing).map_or(Version::ZERO, |(oldest, _)| oldest);
+    for file in listing.commits().rev() {
+        let version = file.path.version;
+        match version.next() {
+            _ if version >= first => {}
+            Ok(next) if next == first => first = version,
+            _ => break,
+        }
+    }
+    first
+}
+
 /// The commits' file times, strictly increasing: each at least a millisecond after the one before.
 ///
 /// Commits before in-commit timestamps were enabled precede the enablement, although a copy of the table may have given
@@ -212,7 +232,8 @@ async fn sound_checksum(
 pub(crate) fn adjusted_file_times(listing: &Listing, times: &InCommitTimestamps) -> BTreeMap<Version, i64> {
     let mut adjusted = BTreeMap::new();
     let mut last = i64::MIN;
-    for file in listing.commits() {
+    let first = first_of_history(listing);
+    for file in listing.commits().filter(|file| file.path.version >= first) {
         last = file.modified_ms.max(last.saturating_add(1));
         adjusted.insert(file.path.version, last);
     }

@@ -10,6 +10,7 @@ use deltaic_log::checkpoint::{CheckpointOptions, write_checkpoint};
 use deltaic_log::cleanup::clean_up;
 use deltaic_log::clock::now_ms;
 use deltaic_log::committer::{Answer, Committer, Disk, FileSystem, Files, Outcome};
+use deltaic_log::history::history;
 use deltaic_log::snapshot::LoadOptions;
 use deltaic_log::store_error::store_error;
 use deltaic_log::transaction::{Committed, create};
@@ -270,8 +271,23 @@ async fn a_link_that_stalls_until_its_version_is_cleaned_up_is_no_commit() -> Re
             (21, 21),
             "{cut:?}"
         );
+        // Version 2 is in the log of the first case, and in no version that can be read.
+        let listed = history(&location, None, LoadOptions::default()).await?;
+        assert!(
+            listed.iter().all(|record| record.version.as_i64() > 2),
+            "{cut:?}: {listed:?}"
+        );
+        let written_ms = modified_ms(&location, newest.version()).await?;
+        assert_eq!(listed[0].timestamp_ms, written_ms, "{cut:?}");
     }
     Ok(())
+}
+
+async fn modified_ms(location: &TableLocation, version: Version) -> Result<i64> {
+    let commit = LogPath::commit(version).to_string();
+    let found = location.store().head(&location.below(&commit)?).await;
+    let found = found.map_err(|error| store_error(&error, &commit))?;
+    Ok(found.last_modified.timestamp_millis())
 }
 
 async fn append_through(held: &Snapshot, committer: &dyn Committer) -> Result<Committed> {
