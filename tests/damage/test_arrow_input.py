@@ -287,3 +287,55 @@ def test_statistics_of_appended_text_are_json(root: Path) -> None:
     lines = (root / "_delta_log/00000000000000000001.json").read_bytes().decode().split("\n")
     stats = [json.loads(line)["add"]["stats"] for line in lines if '"add"' in line]
     assert json.loads(stats[0])["numRecords"] == 2
+
+
+def unaddressable(type_: pa.DataType, parts: list[pa.Array] | None = None) -> pa.Array:
+    """An array without rows whose buffers are at an address that nobody may read."""
+    nowhere = pa.foreign_buffer(0x40, 0)
+    buffers = [None, nowhere] if parts else [None, nowhere, nowhere]
+    return pa.Array.from_buffers(type_, 0, buffers, children=parts)
+
+
+EMPTY = [
+    unaddressable(pa.string()),
+    unaddressable(pa.large_string()),
+    unaddressable(pa.binary()),
+    unaddressable(pa.list_(pa.int64()), [pa.array([], pa.int64())]),
+    pa.Array.from_buffers(pa.string(), 0, [None, pa.allocate_buffer(0), pa.allocate_buffer(0)]),
+    pa.ListArray.from_arrays(pa.array([0, 0, 0], pa.int32()), unaddressable(pa.string())),
+]
+
+
+@pytest.mark.parametrize("array", EMPTY, ids=lambda array: f"{array.type}, {len(array)} rows")
+def test_the_offsets_of_an_empty_array_are_not_read(root: Path, array: pa.Array) -> None:
+    """Producers may leave them out: an array without rows needs none."""
+    batch = pa.RecordBatch.from_arrays([array], names=["a"])
+    table = deltaic.Table.create(root, batch.schema)
+    table.append(pa.RecordBatchReader.from_batches(batch.schema, [batch]))
+    assert table.snapshot().scan().to_arrow()["a"].to_pylist() == [[]] * len(array)
+
+
+def in_slices(table: pa.Table, rows: int) -> pa.RecordBatchReader:
+    return pa.RecordBatchReader.from_batches(table.schema, table.to_batches(max_chunksize=rows))
+
+
+def test_of_a_slice_only_its_own_values_are_looked_at(root: Path) -> None:
+    """Values that no row has are not written, so they are not checked: each slice of a batch has them all."""
+    shared = latin(values=(b"tea", b"milk", CAFE))
+    lists = pa.ListArray.from_arrays(pa.array([0, 1, 2], pa.int32()), shared)
+    keys = pa.DictionaryArray.from_arrays(pa.array([0, 1], pa.int32()), shared)
+    data = pa.table({"list": lists, "key": keys})
+    table = deltaic.Table.create(root, pa.schema([("list", pa.list_(pa.string())), ("key", pa.string())]))
+    table.append(in_slices(data, 1))
+    assert table.snapshot().scan().to_arrow().to_pylist() == [
+        {"list": ["tea"], "key": "tea"},
+        {"list": ["milk"], "key": "milk"},
+    ]
+    keys = pa.DictionaryArray.from_arrays(pa.array([0, 2], pa.int32()), shared)
+    lists = pa.ListArray.from_arrays(pa.array([0, 1, 3], pa.int32()), shared)
+    for name, column in [("key", keys), ("list", lists)]:
+        before = tree(root)
+        with pytest.raises(SchemaMismatch) as caught:
+            table.append(in_slices(pa.table({name: column}), 1))
+        assert caught.value.context["row"] == 1
+        assert tree(root) == before

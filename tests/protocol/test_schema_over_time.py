@@ -251,6 +251,22 @@ def test_written_files_omit_void(tmp_path: Path) -> None:
     assert handle.check().is_healthy
 
 
+def test_a_void_partition_column_is_null_in_the_log(tmp_path: Path) -> None:
+    """Its value is not in data files, and the log must have a value for each partition column.
+
+    protocol: beyond:void.1
+    """
+    table = HandmadeTable(tmp_path / "t")
+    columns = schema(field("p", "void"), field("id"), field("q", "void"))
+    table.commit(protocol(), metadata(columns, partitionColumns=["p"]))
+    handle = deltaic.Table(table.root)
+    handle.append(pa.table({"id": [1]}))
+    handle.append(pa.table({"p": pa.nulls(1), "id": [2]}))
+    expected = [{"p": None, "id": number, "q": None} for number in (1, 2)]
+    assert sorted(read(table), key=lambda row: row["id"]) == expected
+    assert handle.check().is_healthy
+
+
 def test_a_default_is_for_new_rows_and_not_for_old_files(tmp_path: Path) -> None:
     """What a file lacks is NULL, whatever a row that is written now would be given.
 

@@ -222,7 +222,22 @@ pub(super) fn import(array: FFI_ArrowArray, data_type: &DataType) -> Result<Arra
     // SAFETY: both types are the interface's structure.
     check_array(unsafe { &*(&raw const array).cast::<RawArray>() }, data_type)?;
     // SAFETY: counts, pointers and lengths fit the type; that buffers are as long as they claim is the producer's word.
-    unsafe { from_ffi_and_data_type(array, data_type.clone()) }.map_err(|error| refused(&error))
+    let data = unsafe { from_ffi_and_data_type(array, data_type.clone()) };
+    Ok(with_sound_empty_parts(data.map_err(|error| refused(&error))?))
+}
+
+/// The same array with empty buffers in its empty parts: their offsets may point anywhere and must not be read.
+fn with_sound_empty_parts(data: ArrayData) -> ArrayData {
+    if data.is_empty() && data.offset() == 0 {
+        return ArrayData::new_empty(data.data_type());
+    }
+    if data.child_data().is_empty() {
+        return data;
+    }
+    let parts = data.child_data().iter().cloned().map(with_sound_empty_parts);
+    let parts = parts.collect();
+    // SAFETY: only parts without rows are replaced, by parts of the same type and length.
+    unsafe { data.into_builder().child_data(parts).build_unchecked() }
 }
 
 fn check_array(array: &RawArray, data_type: &DataType) -> Result<()> {
@@ -343,11 +358,12 @@ fn check_null_count(array: &RawArray, bitmap: Option<*const c_void>, rows: usize
 
 /// `from_ffi` reads the length of the values from the last offset.
 fn check_last_offset<O: TryInto<isize>>(offsets: Option<*const c_void>, rows: usize) -> Result<()> {
+    if rows == 0 {
+        // An empty array may have no offset at all, whatever the pointer is.
+        return Ok(());
+    }
     let Some(offsets) = offsets else {
-        return match rows {
-            0 => Ok(()),
-            _ => Err(malformed("", "it has no offsets")),
-        };
+        return Err(malformed("", "it has no offsets"));
     };
     let offsets = offsets.cast::<O>();
     if !offsets.is_aligned() {

@@ -35,7 +35,7 @@ impl Incoming {
     /// Proves that data of a schema can be appended: every column is one of the table's and has a type that
     /// converts without loss, and no column that must have values is missing. Else a `SchemaMismatch` that names
     /// the column.
-    pub fn try_new(incoming: &Schema, table: &Arc<StructType>) -> Result<Self> {
+    pub fn try_new(incoming: &Schema, table: &Arc<StructType>, partition_columns: &[String]) -> Result<Self> {
         ensure_no_index_lost(incoming, table)?;
         let mut sources = vec![None; table.fields.len()];
         for (index, field) in incoming.fields().iter().enumerate() {
@@ -92,13 +92,14 @@ impl Incoming {
                 .hint("add the column to the data"));
             }
         }
-        let is_stored = |column: &&StructField| column.data_type.as_primitive() != Some(PrimitiveType::Void);
-        let stored = table.fields.iter().zip(sources);
-        let sources = stored
+        let stored = without_void(table, partition_columns);
+        let is_stored = |column: &StructField| stored.fields.iter().any(|field| field.name == column.name);
+        let sources = table.fields.iter().zip(sources);
+        let sources = sources
             .filter(|(column, _)| is_stored(column))
-            .map(|(_, source)| source);
-        let sources = sources.collect();
-        let table = without_void(table);
+            .map(|(_, source)| source)
+            .collect();
+        let table = stored;
         Ok(Self {
             arrow: Arc::new(table.to_arrow()?),
             table,

@@ -3,9 +3,9 @@
 //! Text and lists are addressed with 32 bits in the arrays that are written, and with 64 bits in some that come in.
 
 use arrow_array::cast::AsArray;
-use arrow_array::types::ByteViewType;
-use arrow_array::{Array, ArrayRef, GenericByteViewArray, OffsetSizeTrait, RecordBatch};
-use arrow_buffer::OffsetBuffer;
+use arrow_array::types::{ByteViewType, Int16Type, Int32Type, Int64Type, RunEndIndexType};
+use arrow_array::{Array, ArrayRef, GenericByteViewArray, OffsetSizeTrait, RecordBatch, RunArray};
+use arrow_buffer::{ArrowNativeType, OffsetBuffer};
 use arrow_data::ByteView;
 use arrow_schema::DataType;
 
@@ -45,6 +45,18 @@ fn weight(array: &ArrayRef) -> usize {
         DataType::Dictionary(..) => {
             let dictionary = array.as_any_dictionary();
             let values = dictionary.values();
+            let of_key = |key: &usize| match *key < values.len() {
+                true => weight(&values.slice(*key, 1)),
+                false => 0,
+            };
+            // A slice of a batch has the dictionary of the whole batch.
+            if values.len() > rows {
+                let keys = dictionary.normalized_keys();
+                return keys
+                    .iter()
+                    .map(of_key)
+                    .fold(rows.saturating_mul(size_of::<i32>()), usize::saturating_add);
+            }
             let least = rows.saturating_mul(longest(values));
             // Which values the rows have matters where one of them is long.
             if values.is_empty() || least <= PIECE_BYTES / 16 {
@@ -58,9 +70,11 @@ fn weight(array: &ArrayRef) -> usize {
                 keys.iter().map(of_key).fold(0, usize::saturating_add)
             }
         }
-        DataType::RunEndEncoded(..) => array.to_data().child_data().get(1).map_or(0, |values| {
-            rows.saturating_mul(longest(&arrow_array::make_array(values.clone())))
-        }),
+        DataType::RunEndEncoded(ends, _) => match ends.data_type() {
+            DataType::Int16 => of_runs(array.as_run::<Int16Type>()),
+            DataType::Int32 => of_runs(array.as_run::<Int32Type>()),
+            _ => of_runs(array.as_run::<Int64Type>()),
+        },
         DataType::Struct(_) => sum(array.as_struct().columns()),
         DataType::List(_) => within(array.as_list::<i32>().offsets(), array.as_list::<i32>().values()),
         DataType::LargeList(_) => within(array.as_list::<i64>().offsets(), array.as_list::<i64>().values()),
@@ -82,6 +96,23 @@ fn weight(array: &ArrayRef) -> usize {
         other => return rows.saturating_mul(other.primitive_width().unwrap_or(1)),
     };
     own.saturating_add(rows.saturating_mul(size_of::<i32>()))
+}
+
+fn of_runs<R: RunEndIndexType>(array: &RunArray<R>) -> usize {
+    let ends = array.run_ends();
+    let (mut at, end) = (ends.offset(), ends.offset() + ends.len());
+    let mut sum = 0_usize;
+    let runs = ends.values().iter().enumerate();
+    for (run, run_end) in runs.skip(ends.get_start_physical_index()) {
+        let run_end = run_end.as_usize().min(end);
+        let value = weight(&array.values().slice(run, 1));
+        sum = sum.saturating_add(run_end.saturating_sub(at).saturating_mul(value));
+        at = run_end;
+        if at == end {
+            break;
+        }
+    }
+    sum
 }
 
 /// What the longest value of an array weighs.

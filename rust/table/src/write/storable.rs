@@ -5,11 +5,12 @@
 use deltaic_protocol::schema::{DataType, PrimitiveType, StructField, StructType};
 use deltaic_protocol::{Error, ErrorKind, Result};
 
-/// The schema without its `void` columns and fields, which data files omit.
-pub(crate) fn without_void(schema: &StructType) -> StructType {
+/// The schema without its `void` columns and fields, which data files omit. Partition columns stay: their values, NULL if
+/// the column is `void`, are in the log.
+pub(crate) fn without_void(schema: &StructType, partition_columns: &[String]) -> StructType {
     let stored = |field: &StructField| match &field.data_type {
         DataType::Struct(fields) => StructField {
-            data_type: DataType::Struct(without_void(fields)),
+            data_type: DataType::Struct(without_void(fields, &[])),
             ..field.clone()
         },
         _ => field.clone(),
@@ -18,7 +19,7 @@ pub(crate) fn without_void(schema: &StructType) -> StructType {
         fields: schema
             .fields
             .iter()
-            .filter(|field| !is_void(&field.data_type))
+            .filter(|field| partition_columns.contains(&field.name) || !is_void(&field.data_type))
             .map(stored)
             .collect(),
     }

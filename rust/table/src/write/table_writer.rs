@@ -63,7 +63,7 @@ impl TableWriter {
         ensure_appendable(snapshot.protocol(), snapshot.metadata(), snapshot.schema()).map_err(located)?;
         let partition_columns = &snapshot.metadata().partition_columns;
         ensure_storable(snapshot.schema(), partition_columns).map_err(located)?;
-        let schema = without_void(snapshot.schema());
+        let schema = without_void(snapshot.schema(), partition_columns);
         let data_schema = StructType {
             fields: schema
                 .fields
@@ -75,7 +75,7 @@ impl TableWriter {
         Ok(Self {
             location: Arc::clone(snapshot.location()),
             owner: OwnerProcess::current(),
-            incoming: Incoming::try_new(incoming, snapshot.schema()).map_err(located)?,
+            incoming: Incoming::try_new(incoming, snapshot.schema(), partition_columns).map_err(located)?,
             splitter: Splitter::try_new(&schema, partition_columns)?,
             data_schema,
             indexed: indexed_columns(snapshot.metadata()).map_err(located)?,

@@ -11,7 +11,7 @@ fn conformed(column: ArrayRef, to: DataType) -> Result<ArrayRef> {
     let table = Arc::new(StructType { fields: vec![field] });
     let schema = Schema::new(vec![Field::new("c", column.data_type().clone(), true)]);
     let batch = RecordBatch::try_new(Arc::new(schema.clone()), vec![column]).expect("a batch");
-    let rows = Incoming::try_new(&schema, &table)?.conform(&batch.slice(1, 1))?;
+    let rows = Incoming::try_new(&schema, &table, &[])?.conform(&batch.slice(1, 1))?;
     Ok(Arc::clone(rows.column(0)))
 }
 

@@ -18,7 +18,7 @@ use deltaic_protocol::{Error, Result};
 
 use buffers::{bits, ensure_holds, fixed_size, offsets, typed};
 use fault::{Checked, Fault, fault};
-use values::{decimals, keys, run_ends, text, views};
+use values::{decimals, keys, run_ends, text, used_keys, views};
 
 /// How many levels Arrow data may nest, as in Arrow's C++ library.
 pub const MAX_NESTING: usize = 64;
@@ -84,7 +84,16 @@ fn check(data: &ArrayData, depth: usize) -> Checked {
         D::Dictionary(key, _) => {
             let values = child(data, 0)?;
             let rows = keys(data, key, values.len())?;
-            check(values, depth + 1).map_err(|fault| fault.at(rows))
+            // A slice of a batch has the dictionary of the whole batch: only values that its rows have count.
+            if values.len() <= data.len() {
+                return check(values, depth + 1).map_err(|fault| fault.at(rows));
+            }
+            for (row, key) in used_keys(data, key)?.into_iter().enumerate() {
+                if let Some(key) = key {
+                    check(&values.slice(key, 1), depth + 1).map_err(|fault| fault.in_row(row))?;
+                }
+            }
+            Ok(())
         }
         D::RunEndEncoded(ends, _) => {
             let (ends_data, values_data) = (child(data, 0)?, child(data, 1)?);
@@ -143,10 +152,15 @@ fn list<O: arrow_array::OffsetSizeTrait>(data: &ArrayData, depth: usize) -> Chec
         let row = offsets.partition_point(|offset| offset.as_usize() <= item);
         row.checked_sub(1).filter(|row| *row < data.len())
     };
-    match (check(values, depth + 1), data.data_type()) {
+    // A slice of a batch has the elements of the whole batch: only those of its rows are written.
+    let start = offsets.first().map_or(0, |offset| offset.as_usize());
+    let end = offsets.last().map_or(start, |offset| offset.as_usize());
+    let checked = check(&values.slice(start, end - start), depth + 1)
+        .map_err(|fault| fault.at(|item| row_of(start + item)));
+    match data.data_type() {
         // Of a map the key or the value is named, and its entries have no name of their own.
-        (Err(fault), DataType::Map(..)) => Err(fault.at(row_of)),
-        (checked, _) => checked.map_err(|fault| fault.at(row_of).below("element")),
+        DataType::Map(..) => checked,
+        _ => checked.map_err(|fault| fault.below("element")),
     }
 }
 

@@ -131,6 +131,27 @@ pub(super) fn keys(
     }
 }
 
+/// The key of each row of a dictionary array; none for NULL. Takes keys that were checked.
+pub(super) fn used_keys(data: &ArrayData, key: &DataType) -> Checked<Vec<Option<usize>>> {
+    fn of<K: ArrowNativeType>(data: &ArrayData) -> Checked<Vec<Option<usize>>> {
+        let keys = typed::<K>(data, 0, data.len())?;
+        let is_valid = |row: usize| data.nulls().is_none_or(|nulls| nulls.is_valid(row));
+        let key = |row: usize| is_valid(row).then(|| place(&keys, row)).flatten();
+        Ok((0..keys.len()).map(key).collect())
+    }
+    match key {
+        DataType::Int8 => of::<i8>(data),
+        DataType::Int16 => of::<i16>(data),
+        DataType::Int32 => of::<i32>(data),
+        DataType::Int64 => of::<i64>(data),
+        DataType::UInt8 => of::<u8>(data),
+        DataType::UInt16 => of::<u16>(data),
+        DataType::UInt32 => of::<u32>(data),
+        DataType::UInt64 => of::<u64>(data),
+        other => fault(format!("a dictionary key cannot be {other}")),
+    }
+}
+
 fn place<T: ArrowNativeType>(values: &ScalarBuffer<T>, row: usize) -> Option<usize> {
     values.get(row)?.to_usize()
 }
