@@ -33,7 +33,7 @@ def with_index(data: object, known: _rust.Snapshot) -> object:
     """
     # Data of pandas can only be here if pandas is imported.
     pandas: Any = sys.modules.get("pandas")
-    if not isinstance(data, getattr(pandas, "DataFrame", ())):
+    if not isinstance(data, getattr(pandas, "DataFrame", ())) or exports_itself(data, pandas):
         return data
     frame: Any = data
     index = frame.index
@@ -53,9 +53,14 @@ def with_index(data: object, known: _rust.Snapshot) -> object:
         column = f"__index_level_{number}__" if name is None else str(name)
         level = index.get_level_values(number)
         if column in names:
-            if not level.equals(pandas.Index(frame.iloc[:, names.index(column)])):
+            # A range counts rows and holds no values of its own.
+            if not isinstance(index, pandas.RangeIndex) and not level.equals(
+                pandas.Index(frame.iloc[:, names.index(column)])
+            ):
                 what = f"The index {column!r} has other values than the column of the same name"
                 raise mismatch(column, what, "")
+        elif column in levels:
+            raise mismatch(column, f"Two levels of the index are named {column!r}", "")
         elif column.lower() in columns:
             levels[column] = level
         elif name is not None:
@@ -69,3 +74,9 @@ def with_index(data: object, known: _rust.Snapshot) -> object:
     for column, level in levels.items():
         flat[column] = level
     return flat
+
+
+def exports_itself(frame: Any, pandas: Any) -> bool:
+    """Whether a subclass of the data frame exports its rows in its own way."""
+    kind: Any = frame.__class__
+    return kind.__arrow_c_stream__ is not pandas.DataFrame.__arrow_c_stream__

@@ -106,7 +106,7 @@ REFUSED = {
         "The index has no name",
     ),
     "other values than the column": (
-        FRAME.set_axis(pd.RangeIndex(2, name="x")),
+        FRAME.set_axis(pd.Index([7, 9], name="x")),
         "x",
         "The index 'x' has other values than the column",
     ),
@@ -167,3 +167,31 @@ def test_a_subclass_and_polars_are_no_exception(root: Path) -> None:
     table.append(Frame({"x": [1, 2]}, index=pd.RangeIndex(10, 12, name="event_id")))
     table.append(pl.from_pandas(KEPT["a range"], include_index=True))
     assert table.snapshot().scan().to_arrow().to_pylist() == ROWS * 2
+
+
+def test_a_range_does_not_stand_in_for_a_column_of_its_name(root: Path) -> None:
+    """`rename_axis` gives the range of the rows a name; the column has the values."""
+    frame = pd.DataFrame({"event_id": [10, 11], "x": [1, 2]}).rename_axis("event_id")
+    table = deltaic.Table.create(root, SCHEMA)
+    table.append(frame)
+    assert table.snapshot().scan().to_arrow().to_pylist() == ROWS
+
+
+def test_two_levels_of_one_name_are_refused(root: Path) -> None:
+    levels = pd.MultiIndex.from_arrays([[10, 11], [20, 21]], names=["event_id", "event_id"])
+    table = deltaic.Table.create(root, SCHEMA)
+    with pytest.raises(deltaic.SchemaMismatch, match="Two levels of the index are named 'event_id'"):
+        table.append(indexed(levels))
+
+
+class Exporting(pd.DataFrame):
+    """A frame with an export of its own."""
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        return pa.table({"event_id": [42], "x": [7]}).__arrow_c_stream__(requested_schema)
+
+
+def test_a_subclass_that_exports_its_rows_itself_is_not_changed(root: Path) -> None:
+    table = deltaic.Table.create(root, SCHEMA)
+    table.append(Exporting({"x": [1, 2]}, index=pd.Index([10, 11], name="event_id")))
+    assert table.snapshot().scan().to_arrow().to_pylist() == [{"event_id": 42, "x": 7}]
