@@ -76,7 +76,7 @@ format: need-cargo venv ## bring Rust and Python sources into their form
 	@$(BIN)/ruff format .
 
 .PHONY: requirements
-requirements: venv ## which of the protocol's requirements have a test, an exception, or nothing yet
+requirements: venv ## which of the protocol's requirements the last `make test` proved (ARGS=--open lists the others)
 	@$(BIN)/python tests/requirements.py $(ARGS)
 
 .PHONY: bench

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 # What must hold in every test of the suite.
-pytest_plugins = ["tests.border.panic_watch", "tests.border.secret_watch"]
+pytest_plugins = ["tests.border.panic_watch", "tests.border.secret_watch", "tests.required"]
 
 SHARED = Path(__file__).resolve().parent.parent.parent / "shared"
 
@@ -17,7 +17,7 @@ SHARED = Path(__file__).resolve().parent.parent.parent / "shared"
 def shared() -> Path:
     """The folder `../shared` beside the project: the protocol's requirements and the golden tables."""
     if not SHARED.is_dir():
-        pytest.skip("../shared is not beside the project")
+        pytest.skip("missing: ../shared beside the project")
     return SHARED.resolve()
 
 
@@ -26,7 +26,7 @@ def golden_root(shared: Path) -> Path:
     """The folder of the golden tables; read only, a test that writes copies the table first."""
     root = shared / "golden"
     if not root.is_dir():
-        pytest.skip("../shared has no golden tables")
+        pytest.skip("missing: ../shared/golden beside the project")
     return root
 
 

@@ -1,30 +1,40 @@
-"""Which of the protocol's requirements have a test that names them, an exception, or nothing yet.
+"""Which of the protocol's requirements a test has proved in the last run, and which not.
 
-The requirements lie beside the project, in `../shared/protocol/requirements*.tsv`. A test names what it
-proves in its docstring or in a comment, `protocol:` and one or more ids separated by commas. What is no
-duty of a client stands in `tests/requirements_exceptions.tsv` with a word why.
+The requirements are beside the project, in `../shared/protocol/requirements*.tsv`. A test names what it
+proves (`tests/evidence/claims.py`). A row counts as proved only if, by the reports in `target/test-reports`,
+such a test ran and passed and none failed. Rows that no client has to implement are in
+`tests/requirements_exceptions.tsv` with the reason.
+
+proved     a test that names the row passed
+refused    the test that passed proves a refusal: deltaic returns a typed error instead
+exception  not a duty of a client
+later      belongs to an operation that deltaic does not have yet
+open       no test names it, or none that does has passed
 """
 
 from __future__ import annotations
 
 import argparse
 import csv
-import re
+import os
 import sys
+import time
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from evidence.claims import SEARCHED, Claim, claims_in
+from evidence.reports import FAILED, PASSED, Report, Result, reports_in
+
 TOP = Path(__file__).resolve().parent.parent
 SHARED = TOP.parent / "shared"
-SEARCHED = ("rust", "python", "tests")
-ID = r"(?:[a-z]+:)?[a-z][a-z0-9-]*\.\d+"
-# The list may run over several lines; each line of it may begin as a comment does.
-NAMED = re.compile(rf"protocol:\s+({ID}(?:,\s*(?:(?:///?!?|#|\*)\s*)?{ID})*)")
+REPORTS = TOP / "target" / "test-reports"
 BAR = 24
+LONGEST_SECTION = 60
 LATER = "later:"
-STATES = ("covered", "exception", "later", "open")
+# Each state with its character in the bars.
+STATES = {"proved": "█", "refused": "▓", "exception": "▒", "later": "░", "open": "·"}
 
 
 @dataclass(frozen=True)
@@ -39,37 +49,67 @@ class Requirement:
 
 @dataclass
 class Coverage:
-    """The requirements, and what stands behind each."""
+    """The requirements, the tests that name them, and the results of these tests."""
 
     requirements: list[Requirement]
-    tests: dict[str, list[str]] = field(default_factory=dict)
+    claims: dict[str, list[Claim]] = field(default_factory=dict)
     exceptions: dict[str, str] = field(default_factory=dict)
+    reports: list[Report] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        """Index the results by group and name without parameters."""
+        self._results: dict[tuple[str, str], list[Result]] = defaultdict(list)
+        for report in self.reports:
+            for result in report.results:
+                self._results[result.group, result.name.partition("[")[0]].append(result)
+        self._rust_roots = {group for group, _ in self._results if group.endswith(".rs")}
+
+    def results(self, claim: Claim) -> list[Result]:
+        """The results of the test, of all its parameters and in all environments."""
+        return [
+            result for key in claim.recorded_as(self._rust_roots) for result in self._results.get(key, ())
+        ]
 
     def state(self, requirement: Requirement) -> str:
-        """`covered`, `exception`, `later` or `open`."""
-        if requirement.id in self.tests:
-            return "covered"
+        """One of `STATES`."""
         reason = self.exceptions.get(requirement.id)
-        if reason is None:
+        if reason is not None:
+            return "later" if reason.startswith(LATER) else "exception"
+        outcomes = [(claim, self.outcome(claim)) for claim in self.claims.get(requirement.id, ())]
+        passed = [claim for claim, outcome in outcomes if outcome == PASSED]
+        if not passed or any(outcome == FAILED for _, outcome in outcomes):
             return "open"
-        return "later" if reason.startswith(LATER) else "exception"
+        return "refused" if all(claim.refused for claim in passed) else "proved"
+
+    def outcome(self, claim: Claim) -> str:
+        """`failed` if any of the results is, `passed` if any is, otherwise why there is neither."""
+        results = self.results(claim)
+        for outcome in (FAILED, PASSED):
+            if any(result.outcome == outcome for result in results):
+                return outcome
+        return f"skipped: {results[0].reason}" if results else "did not run"
+
+    def stale(self, changed: float) -> list[Report]:
+        """The reports that were written before the sources changed for the last time."""
+        return [report for report in self.reports if report.written < changed]
 
     def errors(self) -> list[str]:
-        """What cannot be right: ids that do not exist, exceptions that have a test or no reason."""
+        """Unknown ids, ids named outside of a test, exceptions that have a test or no reason."""
         known = {requirement.id for requirement in self.requirements}
-        found = [
-            f"{place}: there is no requirement {name}"
-            for name, places in sorted(self.tests.items())
-            if name not in known
-            for place in places
-        ]
+        found: list[str] = []
+        for name, claims in sorted(self.claims.items()):
+            if name not in known:
+                found += [f"{claim.place}: there is no requirement {name}" for claim in claims]
+            found += [
+                f"{claim.place}: {name} is named outside of a test" for claim in claims if not claim.test
+            ]
         for name, reason in sorted(self.exceptions.items()):
             if name not in known:
                 found.append(f"exceptions: there is no requirement {name}")
             if not reason.removeprefix(LATER).strip():
                 found.append(f"exceptions: {name} has no reason")
-            if name in self.tests:
-                found.append(f"exceptions: {name} has a test too, in {self.tests[name][0]}")
+            if name in self.claims:
+                found.append(f"exceptions: {name} has a test too, {self.claims[name][0].place}")
         return found
 
 
@@ -88,34 +128,25 @@ def read_requirements(folder: Path) -> list[Requirement]:
     ]
 
 
-def ids_in(text: str) -> list[str]:
-    """The ids that a source file names, each as often as it does.
-
-    >>> ids_in("# protocol:" + " data-files.2, beyond:void.1")
-    ['data-files.2', 'beyond:void.1']
-    """
-    return [name for found in NAMED.finditer(text) for name in re.findall(ID, found[1])]
-
-
-def named_in(top: Path, folders: Iterable[str] = SEARCHED) -> dict[str, list[str]]:
-    """For every id that a source or test names: the files that name it."""
-    places: dict[str, list[str]] = defaultdict(list)
-    for folder in folders:
-        for path in sorted((top / folder).rglob("*")):
-            if path.suffix in {".rs", ".py"}:
-                for name in dict.fromkeys(ids_in(path.read_text(encoding="utf-8"))):
-                    places[name].append(path.relative_to(top).as_posix())
-    return dict(places)
-
-
 def coverage(shared: Path, top: Path) -> Coverage:
-    """Read the requirements, the exceptions and the sources."""
-    exceptions = top / "tests" / "requirements_exceptions.tsv"
+    """Read the requirements, the exceptions, the sources and the reports of the last run."""
+    claims: dict[str, list[Claim]] = defaultdict(list)
+    for claim in claims_in(top):
+        claims[claim.id].append(claim)
+    exceptions = read_rows(top / "tests" / "requirements_exceptions.tsv")
     return Coverage(
         read_requirements(shared / "protocol"),
-        named_in(top),
-        {row["id"]: (row["reason"] or "").strip() for row in read_rows(exceptions)},
+        dict(claims),
+        {row["id"]: (row["reason"] or "").strip() for row in exceptions},
+        list(reports_in(top / REPORTS.relative_to(TOP))),
     )
+
+
+def last_change(top: Path, folders: Iterable[str] = SEARCHED) -> float:
+    """When a source was changed last (seconds since 1970)."""
+    paths = (path for folder in folders for path in (top / folder).rglob("*"))
+    times = (path.stat().st_mtime for path in paths if path.suffix in {".py", ".rs", ".toml"})
+    return max(times, default=0.0)
 
 
 def show_table(found: Coverage) -> None:
@@ -123,13 +154,15 @@ def show_table(found: Coverage) -> None:
     counts: dict[str, dict[str, int]] = defaultdict(lambda: dict.fromkeys(STATES, 0))
     for requirement in found.requirements:
         counts[requirement.section][found.state(requirement)] += 1
-    width = max(map(len, counts), default=0)
-    print(f"{'section':<{width}}  {'':<{BAR}}  covered  exception  later  open")
+    width = min(LONGEST_SECTION, max(map(len, counts), default=0))
+    heads = "".join(f"{state:>10}" for state in STATES)
+    print(f"{'section':<{width}}  {'':<{BAR}}{heads}")
     for section, states in [*counts.items(), ("all", total(counts.values()))]:
         if section == "all":
-            print("─" * (width + BAR + 36))
-        columns = f"{states['covered']:>7}{states['exception']:>11}{states['later']:>7}{states['open']:>6}"
-        print(f"{section:<{width}}  {bar(states)}  {columns}")
+            print("─" * (width + BAR + 2 + len(heads)))
+        columns = "".join(f"{states[state]:>10}" for state in STATES)
+        name = section if len(section) <= width else section[: width - 1] + "…"
+        print(f"{name:<{width}}  {bar(states)}{columns}")
 
 
 def total(counts: Iterable[dict[str, int]]) -> dict[str, int]:
@@ -142,32 +175,60 @@ def total(counts: Iterable[dict[str, int]]) -> dict[str, int]:
 
 
 def bar(states: dict[str, int]) -> str:
-    """Covered as a full block, exceptions and what waits as paler ones, the rest as dots."""
-    all_of_them = max(1, sum(states.values()))
-    covered = round(BAR * states["covered"] / all_of_them)
-    excepted = round(BAR * (states["covered"] + states["exception"]) / all_of_them) - covered
-    later = round(BAR * (all_of_them - states["open"]) / all_of_them) - covered - excepted
-    return "█" * covered + "▒" * excepted + "░" * later + "·" * (BAR - covered - excepted - later)
+    """The shares of the states, each with its character."""
+    everything = max(1, sum(states.values()))
+    drawn, counted = "", 0
+    for state, character in STATES.items():
+        counted += states[state]
+        drawn += character * (round(BAR * counted / everything) - len(drawn))
+    return drawn
+
+
+def show_results(found: Coverage, changed: float) -> None:
+    """Which results the table is made of, and whether the sources are newer."""
+    if not found.reports:
+        print("\nThere was no test run yet, so no row counts as proved: run `make test`.")
+        return
+    print("\nresults:")
+    stale = found.stale(changed)
+    for report in found.reports:
+        written = time.strftime("%Y-%m-%d %H:%M", time.localtime(report.written))
+        passed = sum(result.outcome == PASSED for result in report.results)
+        older = "  older than the sources" if report in stale else ""
+        print(f"{report.part:<10}{passed:>7} passed  {written}{older}")
+    if stale:
+        print("Some results are older than the sources: run `make test`.")
 
 
 def show_open(found: Coverage) -> None:
-    """The requirements without a test, with their text."""
+    """The open requirements with their text, and the outcome of the tests that name them."""
     for requirement in found.requirements:
         if found.state(requirement) == "open":
             print(f"{requirement.id}  ({requirement.force})\n    {requirement.text}")
+            for claim in found.claims.get(requirement.id, ()):
+                print(f"    {claim.place}: {found.outcome(claim)}")
 
 
 def main() -> int:
-    """Print the table; 1 when something in it cannot be right."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--open", action="store_true", help="list the requirements that have nothing yet")
+    """Print the table; 1 if a claim or an exception is wrong, in CI also if a row is open."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--open", action="store_true", help="list the open requirements")
     arguments = parser.parse_args()
     if not (SHARED / "protocol").is_dir():
         print("requirements: ../shared/protocol is not beside the project", file=sys.stderr)
         return 2
     found = coverage(SHARED, TOP)
-    (show_open if arguments.open else show_table)(found)
+    if arguments.open:
+        show_open(found)
+    else:
+        show_table(found)
+        show_results(found, last_change(TOP))
     errors = found.errors()
+    if os.environ.get("CI"):
+        rows = [requirement.id for requirement in found.requirements if found.state(requirement) == "open"]
+        errors += [f"{row} is open" for row in rows]
     for error in errors:
         print(f"error: {error}", file=sys.stderr)
     return 1 if errors else 0

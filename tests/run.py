@@ -1,36 +1,35 @@
-"""Runs the parts of the tests one after the other and sums them up in one line at the end.
+"""Runs the parts of the tests one after the other and prints a summary at the end.
 
-`python tests/run.py` runs what `make test` is, `python tests/run.py rust spark41` only those two. A part that
-cannot run here (no Java, no Maven) is skipped with its reason; a part that breaks off counts as failed.
+`python tests/run.py` runs what `make test` runs, `python tests/run.py rust spark41` only these two parts.
+Without Java or Maven a part is skipped with its reason, in CI it fails. A part that ends before all its tests
+ran fails. Results are recorded in `target/test-reports`, where `make requirements` reads them.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
-import re
 import subprocess
 import sys
 import time
-import xml.etree.ElementTree as ET
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from border.planted import found_in
+from evidence.cargo_output import CargoOutput
+from evidence.reports import FAILED, PASSED, Result, read_report, write_report
+from seed import VARIABLE, export_seed
 
 TOP = Path(__file__).resolve().parent.parent
 REPORTS = TOP / "target" / "test-reports"
 VENV = TOP / ".venv" / "bin"
-# A Rust test that cannot run here prints this and passes.
-RUST_SKIP = re.compile(r"^skipped: (.+)")
-CARGO_RESULT = re.compile(r"^test result: \w+\. (\d+) passed; (\d+) failed; (\d+) ignored;")
 
 
 @dataclass
 class Outcome:
-    """What a part, or a step of it, came to."""
+    """The result of a part, or of a step of it."""
 
     passed: int = 0
     failed: int = 0
@@ -60,12 +59,18 @@ class Part:
     only_when_named: bool = False
 
 
-def echo(command: list[str], environment: dict[str, str] | None = None) -> tuple[int, list[str]]:
-    """Run a command in the project's folder, show what it says as it says it, return its code and lines."""
+def run_command(
+    command: list[str],
+    environment: dict[str, str] | None = None,
+    *,
+    folder: Path = TOP,
+    shows: Callable[[str], bool] = lambda _: True,
+) -> tuple[int, list[str]]:
+    """Run a command, print those of its lines that `shows` accepts, return its exit code and these lines."""
     lines: list[str] = []
     with subprocess.Popen(
         command,
-        cwd=TOP,
+        cwd=folder,
         env={**os.environ, **(environment or {})},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -74,73 +79,86 @@ def echo(command: list[str], environment: dict[str, str] | None = None) -> tuple
     ) as process:
         assert process.stdout is not None
         for line in process.stdout:
-            sys.stdout.write(line)
-            sys.stdout.flush()
-            lines.append(line.rstrip("\n"))
+            text = line.rstrip("\n")
+            if shows(text):
+                sys.stdout.write(line)
+                sys.stdout.flush()
+                lines.append(text)
     return process.returncode, lines
 
 
 def cargo_test() -> Outcome:
     """The Rust tests, in the build folder that the extension's dependencies were built in."""
-    # The laws of hostile bytes start from tables that others wrote, where these are at hand.
-    echo([sys.executable, "fuzz/collect_seeds.py", "../shared", "fuzz/golden"])
+    # The tests of untrusted input start from tables that others wrote, if these are available.
+    run_command([sys.executable, "fuzz/collect_seeds.py", "../shared", "fuzz/golden"])
+    report = REPORTS / "rust.xml"
+    report.unlink(missing_ok=True)
     command = ["cargo", "test", "--workspace", "--exclude", "deltaic-python", "--locked", "--no-fail-fast"]
-    # What passing tests print is shown too, and so it is looked into.
-    command += ["--", "--show-output"]
-    code, lines = echo(command)
-    outcome = Outcome()
-    for line in lines:
-        if match := CARGO_RESULT.match(line):
-            passed, failed, ignored = map(int, match.groups())
-            outcome += Outcome(passed, failed, Counter({"#[ignore] in Rust": ignored} if ignored else {}))
-        elif match := RUST_SKIP.match(line):
-            outcome += Outcome(passed=-1, reasons=Counter({match[1]: 1}))
-    outcome = broken_off(outcome, code)
-    outcome += told_secrets(lines)
+    # The messages name the source of each test binary; `--show-output` shows what passing tests print.
+    command += ["--message-format=json-render-diagnostics", "--", "--show-output"]
+    output = CargoOutput(TOP)
+    code, lines = run_command(command, shows=output.read)
+    write_report(report, output.results)
+    outcome = with_exit_code(outcome_of(output.results), code)
+    outcome += printed_secrets(lines)
     return outcome
 
 
-def told_secrets(lines: list[str]) -> Outcome:
-    """The Rust tests plant secrets as the Python tests do: to print one is a failure, whatever passed."""
+def outcome_of(results: Iterable[Result]) -> Outcome:
+    """Count results."""
+    outcome = Outcome()
+    for result in results:
+        if result.outcome == FAILED:
+            outcome.failed += 1
+        elif result.outcome == PASSED:
+            outcome.passed += 1
+        else:
+            outcome.reasons[result.reason] += 1
+    return outcome
+
+
+def printed_secrets(lines: list[str]) -> Outcome:
+    """A failure for each planted secret that the Rust tests printed, even if all of them passed."""
     found = dict.fromkeys(what for line in lines for what in found_in(line))
     for what in found:
-        print(f"(a secret was told: {what} stands in what the Rust tests printed)")
+        print(f"(secret leaked: the Rust tests printed {what})")
     return Outcome(failed=len(found))
 
 
-def pytest(name: str, python: Path, *paths: str) -> Outcome:
-    """Pytest with the given interpreter; the counts and the reasons come from its own report."""
+def pytest(name: str, python: Path, *arguments: str, folder: Path = TOP) -> Outcome:
+    """Pytest with the given interpreter; counts and reasons come from its report."""
     report = REPORTS / f"{name}.xml"
     report.unlink(missing_ok=True)
-    code, _ = echo([str(python), "-m", "pytest", *paths, "-q", f"--junitxml={report}"])
-    outcome = Outcome()
-    if report.exists():
-        for case in ET.parse(report).iter("testcase"):  # noqa: S314 (our own file, written a moment ago)
-            if case.find("failure") is not None or case.find("error") is not None:
-                outcome.failed += 1
-            elif (skip := case.find("skipped")) is not None:
-                expected = "expected to fail: " if skip.get("type") == "pytest.xfail" else ""
-                outcome.reasons[expected + (skip.get("message") or "no reason given")] += 1
-            else:
-                outcome.passed += 1
-    return broken_off(outcome, code)
+    code, _ = run_command(
+        [str(python), "-m", "pytest", *arguments, "-q", f"--junitxml={report}"], folder=folder
+    )
+    outcome = outcome_of(read_report(report)) if report.exists() else Outcome()
+    return with_exit_code(outcome, code)
 
 
-def broken_off(outcome: Outcome, code: int) -> Outcome:
-    """A command that failed without a failing test did not get to the tests: that is a failure too."""
+def with_exit_code(outcome: Outcome, code: int) -> Outcome:
+    """Add a failure if a command failed without a failed test: it ended before all tests had run."""
     if code != 0 and outcome.failed == 0:
-        print(f"(it ended with code {code} before all tests had run: counted as one failure)")
+        print(f"(exit code {code} without a failed test: counted as one failure)")
         outcome.failed += 1
     return outcome
 
 
+def without(reason: str) -> Outcome:
+    """The outcome of a part that cannot run on this machine: skipped, in CI failed."""
+    if os.environ.get("CI"):
+        print(f"(CI requires it: {reason})")
+        return Outcome(failed=1)
+    return Outcome(reasons=Counter({reason: 1}))
+
+
 def in_environment(name: str, *paths: str) -> Outcome:
     """Pytest in `.envs/NAME`, which `envs/make_env.sh` makes; skipped as a whole without Java."""
-    if not passes("envs/find_java.sh"):
-        return Outcome(reasons=Counter({f"{name}: Java 17 or newer is not here": 1}))
-    code, _ = echo(["envs/make_env.sh", name])
+    if not succeeds("envs/find_java.sh"):
+        return without(f"{name}: missing: Java 17 or newer")
+    code, _ = run_command(["envs/make_env.sh", name])
     if code != 0:
-        return broken_off(Outcome(), code)
+        return with_exit_code(Outcome(), code)
     return pytest(name, TOP / ".envs" / name / "bin" / "python", *paths)
 
 
@@ -152,24 +170,24 @@ def spark(version: str, *, only_in_matrix: bool = False) -> dict[str, Part]:
 
 
 def stores() -> Outcome:
-    """The tests on stores that answer over a network: `.envs/stores` has the servers, `.venv` the tests."""
-    code, _ = echo(["envs/make_env.sh", "stores"])
+    """The tests of network stores: `.envs/stores` has the servers, `.venv` the tests."""
+    code, _ = run_command(["envs/make_env.sh", "stores"])
     if code != 0 and os.environ.get("CI"):
-        return broken_off(Outcome(), code)
-    # Without the servers what needs them skips, with a reason.
+        return with_exit_code(Outcome(), code)
+    # Without a server, the tests that need it skip with a reason.
     return pytest("stores", VENV / "python", "tests/stores")
 
 
 def lints() -> Outcome:
     """Formatting, lints and types, a step each."""
-    # With the feature that development builds have, so that its code is read too.
+    # With the features of development builds, so that their code is checked too.
     everything = [
         "--workspace",
         "--all-targets",
         "--features",
         "deltaic-python/witness,deltaic-python/provoke",
     ]
-    # A workspace of its own, which must build at any time and not only where somebody fuzzes.
+    # A workspace of its own, which must always build.
     fuzz_targets = ["--manifest-path", "fuzz/Cargo.toml", "--no-default-features"]
     steps = [
         ["cargo", "fmt", "--all", "--check"],
@@ -182,13 +200,13 @@ def lints() -> Outcome:
     outcome = Outcome()
     for step in steps:
         print("$", Path(step[0]).name, *step[1:], flush=True)
-        code, _ = echo(step, as_maturin_builds() if step[0] == "cargo" else None)
+        code, _ = run_command(step, as_maturin_builds() if step[0] == "cargo" else None)
         outcome += Outcome(passed=1) if code == 0 else Outcome(failed=1)
     return outcome
 
 
 def as_maturin_builds() -> dict[str, str]:
-    """What maturin tells PyO3's build script. Told otherwise, the two would rebuild PyO3 by turns."""
+    """The environment that maturin sets for PyO3's build script: with another, each would rebuild PyO3."""
     major, minor, *_ = sys.version_info
     environment = {
         # The fuzz targets' workspace uses this one's dependencies.
@@ -203,8 +221,8 @@ def as_maturin_builds() -> dict[str, str]:
     return environment
 
 
-def passes(command: str) -> bool:
-    """Does a quiet command of the project succeed?"""
+def succeeds(command: str) -> bool:
+    """Does a command of the project succeed? Its output is dropped."""
     return subprocess.run([str(TOP / command)], cwd=TOP, capture_output=True, check=False).returncode == 0
 
 
@@ -215,11 +233,11 @@ PARTS: dict[str, Part] = {
         "the Python package, with Spark 4.3",
         lambda: pytest("python", VENV / "python", "tests", "--ignore=tests/stores"),
     ),
-    "stores": Part("S3, Azure and Google, on stores of the tests' own", stores),
+    "stores": Part("S3, Azure and Google, on emulated stores", stores),
     **spark("4.0"),
     **spark("4.1", only_in_matrix=True),
     **spark("4.2", only_in_matrix=True),
-    # `python` has these tests too; by themselves they stand beside the other Sparks.
+    # `python` includes these tests; this part is for the comparison with other versions of Spark.
     "spark43": Part(
         "the Spark tests with Spark 4.3",
         lambda: pytest("spark43", VENV / "python", "tests/spark"),
@@ -231,8 +249,8 @@ PARTS: dict[str, Part] = {
 }
 
 
-def chosen(names: list[str]) -> Iterator[str]:
-    """The parts named; without names all, but the lints only where CI=true asks for everything."""
+def selected(names: list[str]) -> Iterator[str]:
+    """The named parts; without names all, but the lints only in CI."""
     for name, part in PARTS.items():
         unasked = part.only_when_named or (name == "lints" and not os.environ.get("CI"))
         if name in names or (not names and not unasked):
@@ -240,7 +258,7 @@ def chosen(names: list[str]) -> Iterator[str]:
 
 
 def summary(outcomes: dict[str, Outcome]) -> Outcome:
-    """Print a line for each part and the reasons of what was skipped; return the sum."""
+    """Print a line for each part and the reasons of skipped tests; return the sum."""
     total = Outcome()
     print(headline("Summary"))
     print(f"{'part':<10}{'passed':>8}{'failed':>8}{'skipped':>9}{'time':>9}")
@@ -249,7 +267,7 @@ def summary(outcomes: dict[str, Outcome]) -> Outcome:
         print(f"{name:<10}{counts}{outcome.seconds:>7.0f} s")
         total += outcome
     if total.reasons:
-        print("\nskipped, and why:")
+        print("\nskipped:")
         for reason, count in total.reasons.most_common():
             print(f"{count:>5}  {reason}")
     print(f"\n{total.passed} passed, {total.failed} failed, {total.skipped} skipped")
@@ -257,26 +275,34 @@ def summary(outcomes: dict[str, Outcome]) -> Outcome:
 
 
 def headline(text: str) -> str:
-    """A line that is found again in a long log."""
+    """A line that is easy to find in a long log."""
     return f"\n━━━ {text} " + "━" * max(3, 90 - len(text))
 
 
 def main() -> int:
-    """Run what was asked for; 0 when nothing failed."""
+    """Run the selected parts; 0 if nothing failed."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("parts", nargs="*", metavar="part", help=", ".join(PARTS))
     arguments = parser.parse_args()
     if unknown := set(arguments.parts) - PARTS.keys():
         parser.error(f"there is no part {', '.join(sorted(unknown))}; there are {', '.join(PARTS)}")
     REPORTS.mkdir(parents=True, exist_ok=True)
+    if not arguments.parts:
+        # The reports of a whole run are of this run only.
+        for report in REPORTS.glob("*.xml"):
+            report.unlink()
+    seed = export_seed()
+    print(f"{VARIABLE}={seed}", flush=True)
     outcomes: dict[str, Outcome] = {}
-    for name in chosen(arguments.parts):
+    for name in selected(arguments.parts):
         part = PARTS[name]
         print(headline(f"{name}: {part.title}"), flush=True)
         began = time.monotonic()
         outcomes[name] = part.run()
         outcomes[name].seconds = time.monotonic() - began
-    return 1 if summary(outcomes).failed else 0
+    failed = summary(outcomes).failed
+    print(f"to repeat: {VARIABLE}={seed}")
+    return 1 if failed else 0
 
 
 if __name__ == "__main__":

@@ -16,6 +16,7 @@ import pytest
 import deltaic
 from deltaic import _rust, exceptions
 from tests.api.log_files import commit_file, of_kind, write_commit
+from tests.required import skip_without_development_build
 
 SCHEMA = pa.schema([pa.field("id", pa.int64(), nullable=False), ("name", pa.string())])
 DATA = pa.table({"id": [1], "name": ["x"]}, schema=SCHEMA)
@@ -127,7 +128,7 @@ def concurrent_write(root: Path) -> None:
 
 def internal_error(_: Path) -> None:
     if not hasattr(_rust, "provoke"):
-        pytest.skip("this build of the extension has no faults on demand: make develop builds one that has")
+        skip_without_development_build("provoke")
     _rust.provoke("call")
 
 

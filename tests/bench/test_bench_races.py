@@ -30,7 +30,7 @@ def python(*arguments: str) -> str:
 
 def test_every_commit_of_each_peer_lands() -> None:
     if importlib.util.find_spec("deltalake") is None:
-        pytest.skip("deltalake, a peer, is not installed")
+        pytest.skip("missing: deltalake, a peer")
     said = python(str(RACES), "--writers", "2", "--commits", "4", "--turns", "2").splitlines()
     landed = [line for line in said if "8 commits landed, none is lost and none doubled" in line]
     assert [line.split()[4] for line in landed] == ["deltaic", "deltalake"]

@@ -32,7 +32,7 @@ def harness(*arguments: str) -> subprocess.CompletedProcess[str]:
 def need_peers() -> None:
     for name in ("deltalake", "polars"):
         if importlib.util.find_spec(name) is None:
-            pytest.skip(f"{name}, a peer, is not installed")
+            pytest.skip(f"missing: {name}, a peer")
 
 
 @pytest.fixture(scope="module")

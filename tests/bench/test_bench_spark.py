@@ -31,9 +31,9 @@ def program(text: str, *arguments: str) -> str:
 
 def test_both_ways_to_the_smallest_tables_agree_and_stand_in_the_page(tmp_path: Path) -> None:
     """In a JVM of its own each; a wrong answer would end it with 1 and leave the page as it was."""
-    pytest.importorskip("pyspark", reason="PySpark is not installed")
+    pytest.importorskip("pyspark", reason="missing: PySpark")
     if not shutil.which("java") and "JAVA_HOME" not in os.environ:
-        pytest.skip("Java, which Spark needs, is not here")
+        pytest.skip("missing: Java, for Spark")
     page, figures = tmp_path / "page.md", tmp_path / "figures.json"
     page.write_text("# Benchmarks\n\n## Spark\n\nof last week\n\n## Others\n\nkept\n")
     options = ["--only", "files_10", "--ways", "parquet,deltaic", "--repeat", "1", "--scale", "0.001"]

@@ -13,6 +13,7 @@ import pytest
 
 import deltaic
 from deltaic import _rust
+from tests.required import skip_without_development_build
 from tests.stores.strict_store import StrictStore, strict_store
 
 from .opened import Watch
@@ -24,7 +25,7 @@ FILES = 40_000
 @pytest.fixture(autouse=True)
 def _faults_on_demand(request: pytest.FixtureRequest) -> None:
     if request.node.get_closest_marker("breaks_off") and not hasattr(_rust, "provoke"):
-        pytest.skip("this build of the extension has no faults on demand: make develop builds one that has")
+        skip_without_development_build("provoke")
 
 
 @pytest.fixture

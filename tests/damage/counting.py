@@ -5,15 +5,13 @@ A development build counts what is allocated and what stores are asked (the feat
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-import pytest
-
 from deltaic import _rust
+from tests.required import skip_without_development_build
 
 
 class Cost(NamedTuple):
@@ -47,8 +45,7 @@ def cost_of(call: Callable[[], object]) -> Cost:
     """Calls, and counts what it costs."""
     reset = getattr(_rust, "witness_reset", None)
     if reset is None:
-        assert not os.environ.get("CI"), "the extension that CI builds can count"
-        pytest.skip("this build of the extension does not count: make develop makes one that does")
+        skip_without_development_build("witness")
     counted: Callable[[], tuple[int, int, int]] = vars(_rust)["witness"]
     reset()
     call()

@@ -44,7 +44,7 @@ OF_TWO_TABLES = "kernel-rs-data/parquet_row_group_skipping"
 NAMES = manifest() if GOLDEN.is_dir() else []
 OPENED = [name for name in NAMES if name not in NOT_OPENED]
 
-needs_golden = pytest.mark.skipif(not GOLDEN.is_dir(), reason="../shared/golden is not beside the project")
+needs_golden = pytest.mark.skipif(not GOLDEN.is_dir(), reason="missing: ../shared/golden beside the project")
 
 
 def copy_of_the_log(name: str, place: Path) -> Path:

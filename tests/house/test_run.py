@@ -1,53 +1,114 @@
-"""What the runner of all parts makes of the Rust tests' output."""
+"""The runner of all parts: what it counts, records and selects."""
 
 from __future__ import annotations
 
 import importlib
 import subprocess
 import sys
+from collections.abc import Callable
+from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 
 from tests.border.planted import MARKS
+from tests.evidence.reports import read_report
 from tests.house.markdown import TOP
 
-RESULT = "test result: ok. 3 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s"
+ARTIFACT = (
+    '{"reason":"compiler-artifact","target":{"kind":["test"],"src_path":"TOP/rust/log/tests/replay.rs"},'
+    '"executable":"TOP/target/debug/deps/replay-0f"}'
+).replace("TOP", str(TOP))
+BINARY = "     Running tests/replay.rs (target/debug/deps/replay-0f)"
+PASSING = [ARTIFACT, BINARY, "running 3 tests", "test a ... ok", "test m::b ... ok", "test c ... ok"]
 
 
 @pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    """`tests/run.py`, which finds its neighbours as a script does."""
+def run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> ModuleType:
+    """`tests/run.py`, imported with its folder on the path as for a script, writing reports elsewhere."""
     monkeypatch.syspath_prepend(TOP / "tests")
-    return importlib.import_module("run")
+    module = importlib.import_module("run")
+    monkeypatch.setattr(module, "REPORTS", tmp_path)
+    return module
 
 
-def rust_tests_print(run: ModuleType, monkeypatch: pytest.MonkeyPatch, *lines: str) -> tuple[int, int]:
-    monkeypatch.setattr(run, "echo", lambda _: (0, [*lines, RESULT]))
-    outcome = run.cargo_test()
-    return outcome.passed, outcome.failed
+Printing = Callable[..., Any]
 
 
-def test_what_rust_tests_print_is_counted(run: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert rust_tests_print(run, monkeypatch, "running 3 tests") == (3, 0)
+@pytest.fixture
+def rust_tests(run: ModuleType, monkeypatch: pytest.MonkeyPatch) -> Printing:
+    """Run the part of the Rust tests with a cargo that prints the given lines."""
+
+    def part(*lines: str, code: int = 0) -> Any:
+        def run_command(_: list[str], *, shows: Callable[[str], bool] = lambda _: True) -> Any:
+            return code, [line for line in lines if shows(line)]
+
+        monkeypatch.setattr(run, "run_command", run_command)
+        return run.cargo_test()
+
+    return part
 
 
-def test_what_rust_tests_skip_is_counted(run: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
-    lines = ["skipped: no reference tables", "not skipped: this", "skipped: no reference tables"]
-    monkeypatch.setattr(run, "echo", lambda _: (0, [*lines, RESULT]))
-    outcome = run.cargo_test()
+def test_rust_tests_are_counted_and_recorded(rust_tests: Printing, tmp_path: Path) -> None:
+    outcome = rust_tests(*PASSING, "test d ... FAILED", "test e ... ignored", code=101)
+    assert (outcome.passed, outcome.failed, outcome.reasons) == (3, 1, {"#[ignore] in Rust": 1})
+    recorded = {(result.group, result.name): result.outcome for result in read_report(tmp_path / "rust.xml")}
+    assert recorded == {
+        ("rust/log/tests/replay.rs", "a"): "passed",
+        ("rust/log/tests/replay.rs", "m::b"): "passed",
+        ("rust/log/tests/replay.rs", "c"): "passed",
+        ("rust/log/tests/replay.rs", "d"): "failed",
+        ("rust/log/tests/replay.rs", "e"): "skipped",
+    }
+
+
+def test_a_rust_test_that_prints_skipped_is_counted_as_skipped(rust_tests: Printing) -> None:
+    skip = "skipped: no reference tables"
+    shown = ["successes:", "---- a stdout ----", skip, "---- m::b stdout ----", "not skipped: x", skip]
+    outcome = rust_tests(*PASSING, *shown)
     assert (outcome.passed, outcome.failed, outcome.skipped) == (1, 0, 2)
     assert outcome.reasons == {"no reference tables": 2}
 
 
+def test_a_build_that_fails_is_a_failure(rust_tests: Printing) -> None:
+    outcome = rust_tests("error: could not compile", code=101)
+    assert (outcome.passed, outcome.failed) == (0, 1)
+
+
 @pytest.mark.parametrize("mark", MARKS)
-def test_a_secret_in_what_rust_tests_print_is_a_failure(
-    run: ModuleType, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], mark: str
+def test_a_secret_printed_by_a_rust_test_is_a_failure(
+    rust_tests: Printing, capsys: pytest.CaptureFixture[str], mark: str
 ) -> None:
-    assert rust_tests_print(run, monkeypatch, f"the server said {mark}-x", f"again {mark}") == (3, 1)
-    said = capsys.readouterr().out
-    assert f"a secret was told: {MARKS[mark]} stands in" in said
-    assert mark not in said
+    outcome = rust_tests(*PASSING, f"the server said {mark}-x", f"again {mark}")
+    assert (outcome.passed, outcome.failed) == (3, 1)
+    printed = capsys.readouterr().out
+    assert f"secret leaked: the Rust tests printed {MARKS[mark]}" in printed
+    assert mark not in printed
+
+
+def test_a_part_that_cannot_run_is_skipped_and_in_ci_fails(
+    run: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(run, "succeeds", lambda _: False)
+    monkeypatch.delenv("CI", raising=False)
+    assert (run.in_environment("spark40").skipped, run.in_environment("spark40").failed) == (1, 0)
+    monkeypatch.setenv("CI", "true")
+    assert (run.in_environment("spark40").skipped, run.in_environment("spark40").failed) == (0, 1)
+
+
+def test_a_whole_run_drops_the_reports_of_earlier_runs(
+    run: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "spark41.xml").write_text("<testsuites/>")
+    monkeypatch.setattr(run, "PARTS", {"one": run.Part("one", run.Outcome)})
+    monkeypatch.setenv(run.VARIABLE, "7")
+    monkeypatch.setattr(sys, "argv", ["run.py", "one"])
+    assert run.main() == 0
+    assert (tmp_path / "spark41.xml").exists()
+    monkeypatch.setattr(sys, "argv", ["run.py"])
+    assert run.main() == 0
+    assert not (tmp_path / "spark41.xml").exists()
 
 
 def test_rust_plants_what_is_looked_for() -> None:
@@ -59,7 +120,7 @@ def test_rust_plants_what_is_looked_for() -> None:
 
 
 def names(run: ModuleType, *asked: str) -> list[str]:
-    return list(run.chosen(list(asked)))
+    return list(run.selected(list(asked)))
 
 
 def test_the_whole_suite_has_the_oldest_spark_and_the_newest(

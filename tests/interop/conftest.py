@@ -35,7 +35,7 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder with the tables of the demo."""
     python = TOP / ".venv" / "bin" / "python"
     if not python.exists():
-        pytest.skip("the demo runs in .venv, which `make` makes")
+        pytest.skip("missing: .venv for the demo, which `make develop` makes")
     folder = tmp_path_factory.mktemp("demo")
     command = [python, TOP / "examples" / "flights.py", "--no-spark", "--out", folder]
     ended = subprocess.run(command, capture_output=True, text=True, check=False)

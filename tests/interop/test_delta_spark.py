@@ -36,9 +36,9 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     """A session with delta-spark in it."""
     jars = sorted(map(str, JARS.glob("*.jar")))
     if not jars:
-        pytest.skip("delta-spark's jars are not here: they come by Maven (mvn)")
+        pytest.skip("missing: delta-spark's jars, which Maven (mvn) fetches")
     if not shutil.which("java") and "JAVA_HOME" not in os.environ:
-        pytest.skip("Java, which Spark needs, is not here")
+        pytest.skip("missing: Java, for Spark")
     from pyspark.sql import SparkSession
 
     os.environ["LC_ALL"] = "C.UTF-8"

@@ -16,7 +16,7 @@ from .upkept import APPENDS, FORMS, POLICIES, appended, upkept
 from .values import every_type
 from .written import DEMO, contents
 
-deltalake = pytest.importorskip("deltalake", reason="deltalake is not installed")
+deltalake = pytest.importorskip("deltalake", reason="missing: deltalake")
 
 
 def theirs(folder: Path, version: int | None = None) -> pa.Table:

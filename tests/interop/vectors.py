@@ -59,7 +59,7 @@ class Encoded(NamedTuple):
 def example() -> Path:
     """The example that encodes vectors."""
     if not shutil.which("cargo"):
-        pytest.skip("cargo, which builds the example that encodes vectors, is not here")
+        pytest.skip("missing: cargo, which builds the example that encodes deletion vectors")
     built = subprocess.run(BUILD, cwd=TOP, capture_output=True, text=True, check=False)
     assert built.returncode == 0, built.stderr
     said = map(json.loads, built.stdout.splitlines())

@@ -32,9 +32,9 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
-    pytest.importorskip("pyspark", reason="PySpark is not installed")
+    pytest.importorskip("pyspark", reason="missing: PySpark")
     if not has_java():
-        pytest.skip("Java, which Spark needs, is not here")
+        pytest.skip("missing: Java, for Spark")
     from pyspark.sql import SparkSession
 
     # A JVM opens files by names outside of ASCII only under a locale that has them.

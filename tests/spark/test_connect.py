@@ -121,15 +121,15 @@ print(json.dumps(found))
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of a Spark Connect server on this machine."""
-    pyspark = pytest.importorskip("pyspark", reason="PySpark is not installed")
+    pyspark = pytest.importorskip("pyspark", reason="missing: PySpark")
     needed = NEEDED if pyspark.__version__.startswith("4.0.") else (*NEEDED, "zstandard")
     missing = [name for name in needed if not there(name)]
     if missing:
         pytest.skip(
-            f"Spark Connect needs more packages: pip install 'pyspark[connect]' ({', '.join(missing)})"
+            f"missing: packages of Spark Connect: pip install 'pyspark[connect]' ({', '.join(missing)})"
         )
     if not has_java():
-        pytest.skip("Java, which Spark needs, is not here")
+        pytest.skip("missing: Java, for Spark")
     folder = tmp_path_factory.mktemp("connect")
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))

@@ -19,7 +19,7 @@ from .reference_rows import READ, arrow_of, older_versions, prove
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-needs_golden = pytest.mark.skipif(not GOLDEN.is_dir(), reason="../shared/golden is not beside the project")
+needs_golden = pytest.mark.skipif(not GOLDEN.is_dir(), reason="missing: ../shared/golden beside the project")
 OLDER = older_versions()
 
 

@@ -11,7 +11,7 @@ import pytest
 
 import deltaic
 
-pytest.importorskip("pyspark", reason="PySpark is not installed")
+pytest.importorskip("pyspark", reason="missing: PySpark")
 
 from deltaic.spark.kept_logs import keep
 

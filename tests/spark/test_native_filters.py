@@ -38,7 +38,7 @@ SPECIAL = [name for name in READ if GOLDEN.is_dir() and is_special(name)]
 
 
 @pytest.mark.filterwarnings("ignore::deltaic.DeltaicWarning")
-@pytest.mark.skipif(not GOLDEN.is_dir(), reason="../shared/golden is not beside the project")
+@pytest.mark.skipif(not GOLDEN.is_dir(), reason="missing: ../shared/golden beside the project")
 @pytest.mark.parametrize("name", SPECIAL)
 def test_filters(spark: SparkSession, tmp_path: Path, name: str) -> None:
     copy = without_stale_checksums(reference(name).folder, tmp_path)
@@ -56,6 +56,6 @@ def test_filters(spark: SparkSession, tmp_path: Path, name: str) -> None:
         assert found is None, f"{predicate.sql}: {found}"
 
 
-@pytest.mark.skipif(not GOLDEN.is_dir(), reason="../shared/golden is not beside the project")
+@pytest.mark.skipif(not GOLDEN.is_dir(), reason="missing: ../shared/golden beside the project")
 def test_there_are_such_tables() -> None:
     assert len(SPECIAL) >= 30

@@ -19,7 +19,7 @@ from .conftest import Settings
 from .test_native_scan import plan_of
 from .test_native_vectors import with_vector
 
-pytest.importorskip("pyspark", reason="PySpark is not installed")
+pytest.importorskip("pyspark", reason="missing: PySpark")
 
 from deltaic.spark.handed import Handed, hand_over
 from deltaic.spark.tasks import tasks_of, with_fewer_tasks

@@ -276,7 +276,7 @@ def test_a_change_feed_by_time(spark: SparkSession, tmp_path: Path) -> None:
     assert "VersionNotFound" in first_lines(lambda: load(spark, made.root, readChangeFeed=True, **late))
 
 
-@pytest.mark.skipif(not GOLDEN.is_dir(), reason="../shared/golden is not beside the project")
+@pytest.mark.skipif(not GOLDEN.is_dir(), reason="missing: ../shared/golden beside the project")
 def test_row_ids(spark: SparkSession) -> None:
     found = sorted(GOLDEN.glob("delta-spark-fresh/*/expected/row_ids"))
     assert found

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("pyspark", reason="PySpark is not installed")
+pytest.importorskip("pyspark", reason="missing: PySpark")
 
 from deltaic import CorruptLog, UnsupportedFeature
 from deltaic.spark.types import struct_type

@@ -36,7 +36,7 @@ def azurite() -> list[str] | str:
 
 
 def _absent(name: str) -> str:
-    return f"{name} is not here: envs/make_env.sh stores fetches it"
+    return f"missing: {name}, which envs/make_env.sh stores fetches"
 
 
 @contextlib.contextmanager

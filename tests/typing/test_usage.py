@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("pyright", reason="pyright is not installed")
+pytest.importorskip("pyright", reason="missing: pyright")
 
 USAGE = Path(__file__).with_name("usage.py")
 PACKAGE = Path(__file__).resolve().parents[2] / "python"

@@ -1,0 +1,1 @@
+"""Test results as evidence: where they are recorded, and which tests name a requirement of the protocol."""

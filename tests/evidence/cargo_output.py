@@ -1,0 +1,82 @@
+"""Reads results from what `cargo test --message-format=json-render-diagnostics -- --show-output` prints."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass, field
+from pathlib import Path, PurePath
+
+from .reports import FAILED, PASSED, SKIPPED, Result
+
+RUNNING = re.compile(r"^\s+Running .*\(([^()]+)\)$")
+DOC_TESTS = re.compile(r"^\s+Doc-tests (\S+)$")
+TEST = re.compile(r"^test (.+?)(?: - should panic)? \.\.\. ?(.*)$")
+# `test rust/log/src/x.rs - x::f (line 8) ... ok`
+DOC_TEST = re.compile(r"^(\S+\.rs) - (.+)$")
+OUTCOME = re.compile(r"^(ok|FAILED|ignored)\b(?:, (.*))?$")
+OUTPUT_OF = re.compile(r"^---- (.+) stdout ----$")
+# A Rust test that cannot run here prints this and passes.
+SKIP = re.compile(r"^skipped: (.+)")
+
+
+@dataclass
+class CargoOutput:
+    """Reads the output line by line; `results` are complete when all lines were read."""
+
+    top: Path
+    by_name: dict[tuple[str, str], Result] = field(default_factory=dict)
+    _roots: dict[str, str] = field(default_factory=dict)
+    _root: str = ""
+    # A test whose result follows on a later line, because something was printed in between.
+    _unfinished: str | None = None
+    _printing: str | None = None
+
+    @property
+    def results(self) -> list[Result]:
+        """The result of every test, in the order in which they ended."""
+        return list(self.by_name.values())
+
+    def read(self, line: str) -> bool:
+        """Read one line. False if it is a message for programs, which is not shown."""
+        if line.startswith('{"reason":'):
+            message = json.loads(line)
+            if message["reason"] == "compiler-artifact" and message.get("executable"):
+                self._add_binary(message["executable"], Path(message["target"]["src_path"]))
+            return False
+        if match := RUNNING.match(line):
+            name = PurePath(match[1]).name
+            self._root, self._printing = self._roots.get(name, name), None
+        elif match := DOC_TESTS.match(line):
+            self._root, self._printing = match[1], None
+        elif match := TEST.match(line):
+            self._unfinished = match[1]
+            self._finish(match[2])
+        elif self._unfinished and OUTCOME.match(line):
+            self._finish(line)
+        elif match := OUTPUT_OF.match(line):
+            self._printing = match[1]
+        elif (match := SKIP.match(line)) and self._printing:
+            self._record(self._printing, SKIPPED, match[1])
+        return True
+
+    def _add_binary(self, executable: str, source: Path) -> None:
+        root = source.relative_to(self.top) if source.is_relative_to(self.top) else source
+        self._roots[PurePath(executable).name] = root.as_posix()
+
+    def _finish(self, text: str) -> None:
+        match = OUTCOME.match(text)
+        if match is None or self._unfinished is None:
+            return
+        outcome = {"ok": PASSED, "FAILED": FAILED, "ignored": SKIPPED}[match[1]]
+        self._record(self._unfinished, outcome, "#[ignore] in Rust" if outcome == SKIPPED else "")
+        self._unfinished = None
+
+    def _record(self, name: str, outcome: str, reason: str) -> None:
+        group = self._root
+        if match := DOC_TEST.match(name):
+            group, name = match[1], match[2]
+        known = self.by_name.get((group, name))
+        # A failed test stays failed, whatever it printed.
+        if known is None or known.outcome == PASSED:
+            self.by_name[group, name] = Result(group, name, outcome, reason)
