@@ -80,17 +80,17 @@ requirements: venv ## which of the protocol's requirements the last `make test` 
 	@$(BIN)/python tests/requirements.py $(ARGS)
 
 .PHONY: bench
-bench: .envs/bench/.ready ## deltaic beside its peers, release build; writes docs/benchmarks.md (SCALE=1 REPEAT=5 ONLY=)
+bench: .envs/bench/.ready ## deltaic beside its peers, release build; writes docs/background/benchmarks.md (SCALE=1 REPEAT=5 ONLY=)
 	@.envs/bench/bin/python benches/python/run.py --scale $(SCALE) --repeat $(REPEAT) --only "$(ONLY)" \
-		$(if $(ONLY)$(filter-out 1 1.0,$(SCALE)),,--markdown docs/benchmarks.md)
+		$(if $(ONLY)$(filter-out 1 1.0,$(SCALE)),,--markdown docs/background/benchmarks.md)
 	@[ -n "$(ONLY)" ] || .envs/bench/bin/python benches/python/vectors.py --repeat $(REPEAT) \
-		$(if $(filter-out 1 1.0,$(SCALE)),,--markdown docs/benchmarks.md)
+		$(if $(filter-out 1 1.0,$(SCALE)),,--markdown docs/background/benchmarks.md)
 
 .PHONY: bench-spark
 bench-spark: need-java .envs/bench-spark/.ready ## Delta tables in PySpark beside delta-spark; writes its section of the page (SCALE=1 REPEAT=3 ONLY=)
 	@.envs/bench-spark/bin/python benches/python/spark.py --scale $(SCALE) --only "$(ONLY)" \
 		$(if $(filter command line environment,$(origin REPEAT)),--repeat $(REPEAT)) \
-		$(if $(ONLY)$(filter-out 1 1.0,$(SCALE)),,--markdown docs/benchmarks.md)
+		$(if $(ONLY)$(filter-out 1 1.0,$(SCALE)),,--markdown docs/background/benchmarks.md)
 
 .PHONY: fuzz
 fuzz: need-cargo need-python ## every fuzz target for SECONDS_EACH=60 seconds, by coverage and with AddressSanitizer
@@ -125,7 +125,7 @@ races: develop .envs/stores/.packages ## WRITERS=8 processes of COMMITS=500 each
 .PHONY: bench-races
 bench-races: .envs/bench/.ready .envs/stores/.packages ## concurrent commits beside deltalake's, on a disk and on S3 (WRITERS=8 COMMITS=500 STORE_COMMITS=100 TURNS=5)
 	@.envs/bench/bin/python benches/python/races.py --writers $(WRITERS) --commits $(COMMITS) \
-		--s3-commits $(STORE_COMMITS) --turns $(TURNS) --s3 .envs/stores/bin/moto_server --markdown docs/benchmarks.md
+		--s3-commits $(STORE_COMMITS) --turns $(TURNS) --s3 .envs/stores/bin/moto_server --markdown docs/background/benchmarks.md
 
 .PHONY: machine
 machine: need-cargo ## a table against a model of plain maps: STEPS=1000000 steps in memory and 2,000 on disk, from SEED=0 on

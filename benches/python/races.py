@@ -1,6 +1,6 @@
 """Many processes commit to one table at once, deltaic beside deltalake.
 
-`races.py [--writers 8] [--commits 500] [--turns 5] [--s3 MOTO_SERVER] [--markdown docs/benchmarks.md]`.
+`races.py [--writers 8] [--commits 500] [--turns 5] [--s3 MOTO_SERVER] [--markdown PAGE]`.
 
 Each peer has a table of its own. The peers take turns, and in each turn every writer makes its share of the
 commits, of one row each; the clock runs from when all writers are ready to when the last has ended. Before a

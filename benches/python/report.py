@@ -123,7 +123,7 @@ def ratios(line: Line, ours: Line | None) -> dict[str, float | None]:
 
 
 def page(lines: list[Line], workloads: list[Workload], scale: float, repeat: int, before: str) -> str:
-    """The page `docs/benchmarks.md`; `before` is it as it was, whose parts about requests and Spark stay."""
+    """The page `docs/background/benchmarks.md`; sections on requests and Spark are kept from `before`."""
     machine = f"{os.cpu_count()} cores, {platform.system()} {platform.machine()}, {processor()}"
     releases = sorted({f"{'pyarrow' if line.peer == FLOOR else line.peer} {line.release}" for line in lines})
     text = [HEAD, f"{machine}, Python {platform.python_version()}, {', '.join(releases)}. "]

@@ -1,4 +1,4 @@
-"""Deletion vectors, deltaic beside deltalake: `vectors.py [--repeat 5] [--markdown docs/benchmarks.md]`.
+"""Deletion vectors, deltaic beside deltalake: `vectors.py [--repeat 5] [--markdown PAGE]`.
 
 Each measurement is a process of its own, in turns; what it read is checked against the positions that were
 written before its time counts. A peer that has not answered after a minute is taken to hang.

@@ -25,7 +25,7 @@ class Finding:
     """One thing that was found, where it was found, what it means and what to do."""
 
     code: str
-    """A name in upper snake case that stays the same, for programs to compare; `docs/check.md` lists them."""
+    """A stable name in upper snake case, for programs to compare; `docs/reference/check.md` lists them."""
 
     severity: Severity
     """``"info"``: nothing is wrong; ``"warning"``: readers pass it over; ``"damage"``: they cannot."""

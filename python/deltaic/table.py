@@ -56,7 +56,7 @@ class Table:
             ``gs://bucket/events``.
         storage_options: Settings of the store, by name: ``{"aws_region": "eu-west-1"}``, or as
             Spark has them, ``{"fs.s3a.access.key": …}``. What they leave open the environment says. They
-            are kept out of every repr and error. ``docs/stores.md`` lists them.
+            are kept out of every repr and error. ``docs/reference/storage-options.md`` lists them.
         allowed_roots: Other places that the log may name files in (shallow clones do); none by default.
         max_line_bytes: The longest line of a commit that is read, in bytes; 256 MiB unless told.
 

@@ -1,4 +1,4 @@
-"""The page `docs/damage.md`, written from the cases: `python -m tests.damage.page`."""
+"""The page `docs/reference/damage.md`, written from the cases: `python -m tests.damage.page`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from . import broken
 from .case import Case, Survivor
 from .cases import LOG_ROWS
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "damage.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs/reference/damage.md"
 HEAD = """# What a damaged table gets
 
 A log fails closed: what it says is taken whole, or there is an error that names the file, the version and

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 import deltaic
-from tests.house.markdown import TOP
 from tests.protocol import handmade_log as log
+from tests.repository.markdown import TOP
 
 from . import broken
 from .check_cases import CASES, Case
@@ -28,7 +28,7 @@ from .check_damage import (
 from .error_text import judge_text
 from .tree import tree
 
-PAGE = (TOP / "docs" / "check.md").read_text()
+PAGE = (TOP / "docs/reference/check.md").read_text()
 CODES = dict(re.findall(r"^\| `([A-Z_]+)` \| (\w+) \|", PAGE, re.MULTILINE))
 # A store that keeps a file to itself is played in Rust; the others are met below and
 # beside their cause.

@@ -19,9 +19,9 @@ import pyarrow as pa
 import pytest
 
 import deltaic
-from tests.house.markdown import TOP
 from tests.protocol import handmade_log as log
 from tests.protocol.handmade_vectors import FEATURE, without
+from tests.repository.markdown import TOP
 
 from . import broken
 from .check_damage import checkpoint, log_file

@@ -1,6 +1,6 @@
 """Headings *Table Features* and *Supported Features*: the log opens more tables than rows are read from.
 
-What is open to whom stands in ``docs/features.md``; here every row of that page is put to the test.
+What is open to whom stands in ``docs/reference/features.md``; here every row of that page is put to the test.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import deltaic
 
 from .handmade_log import HandmadeTable, add, domain, ids, metadata, protocol, read_commit
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "features.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs/reference/features.md"
 IN_COMMIT_TIME = {"commitInfo": {"inCommitTimestamp": 1_700_000_000_000, "txnId": "t", "operation": "X"}}
 
 

@@ -9,8 +9,8 @@ import pyarrow as pa
 import pytest
 
 import deltaic
-from tests.house.example_tables import make_stock
-from tests.house.markdown import run_python
+from tests.repository.example_tables import make_stock
+from tests.repository.markdown import run_python
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -20,7 +20,7 @@ def test_the_page_on_spark(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, spar
     monkeypatch.chdir(tmp_path)
     data = pa.table({"id": [1, 2, 3], "city": ["Oslo", "Rome", None], "fare": [9.5, 12.0, None]})
     deltaic.Table.create("rides", data.schema, partition_by=["city"]).append(data)
-    run_python("docs/spark.md", spark=spark)
+    run_python("docs/guides/spark.md", spark=spark)
     assert deltaic.Table("rides").snapshot().num_rows == len(data) + 1
 
 
@@ -33,5 +33,5 @@ def test_the_page_on_streaming(tmp_path: Path, spark: SparkSession) -> None:
     data = pa.table({"id": [1, 2, 3], "fare": [9.5, 12.0, None]})
     deltaic.Table.create(tmp_path / "rides", data.schema).append(data)
     make_stock(tmp_path)
-    run_python("docs/streaming.md", spark=spark, folder=tmp_path)
+    run_python("docs/guides/streaming.md", spark=spark, folder=tmp_path)
     assert deltaic.Table(tmp_path / "rides").snapshot().num_rows == len(data) + 1

@@ -1,15 +1,15 @@
-"""The examples of docs/stores.md work, on stores that stand in for those they name."""
+"""The examples of docs/guides/stores.md work, on stores that stand in for those they name."""
 
 from __future__ import annotations
 
 import pytest
 
-from tests.house.markdown import blocks
+from tests.repository.markdown import blocks
 
 from .emulators import AZURE_ACCOUNT, AZURE_KEY
 from .store import Store
 
-DOCUMENT = "docs/stores.md"
+DOCUMENT = "docs/guides/stores.md"
 
 
 def run(index: int, changes: dict[str, str]) -> None:

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 import deltaic
-from tests.house.markdown import TOP
+from tests.repository.markdown import TOP
 
 from .emulators import AZURE_ACCOUNT, AZURE_KEY
 from .store import Store, azure_sas
@@ -88,7 +88,7 @@ def test_options_win_over_the_environment(azure: Store, monkeypatch: pytest.Monk
         ("s3://b/t", {"fs.s3a.acces.key": "x"}, "fs.s3a.access.key"),
         ("az://c/t", {"acount_key": "x"}, "account_key"),
         ("gs://b/t", {"google_service_acount": "x"}, "google_service_account"),
-        ("gs://b/t", {"aws_region": "x"}, "docs/stores.md|did you mean"),
+        ("gs://b/t", {"aws_region": "x"}, "docs/reference/storage-options.md|did you mean"),
         ("s3://b/t", {"region": "x", "aws_region": "y"}, "contradict"),
         ("s3://b/t", {"bucket": "other"}, "contradicts the table's URI"),
         ("s3://b/t", {"max_retries": "many"}, "max_retries"),
@@ -118,11 +118,11 @@ def test_another_scheme_is_named(scheme: str) -> None:
 
 
 def names_on_the_page() -> list[tuple[str, str]]:
-    """Every option that docs/stores.md names, with a place that it is for."""
+    """Every option that docs/reference/storage-options.md names, with a place that it is for."""
     places = {"Amazon S3": "s3://b/t", "Azure": "az://CONTAINER@ACCOUNT/t", "Google": "gs://b/t"}
     found: list[tuple[str, str]] = []
     place = ""
-    for line in (TOP / "docs" / "stores.md").read_text().splitlines():
+    for line in (TOP / "docs/reference/storage-options.md").read_text().splitlines():
         if line.startswith("## "):
             place = places.get(line.removeprefix("## "), "s3://b/t")
         cells = line.split("|")[1:3] if line.startswith("| `") and not line.startswith("| `/") else []

@@ -1,4 +1,4 @@
-//! Prints `docs/features.md`.
+//! Prints `docs/reference/features.md`.
 #![expect(clippy::print_stdout, reason = "printing is what it is for")]
 
 fn main() {

@@ -32,7 +32,7 @@ def own_home(folder: Path) -> None:
 
 
 def packed(archive: Path) -> str:
-    """An archive of the package, as `docs/spark-executors.md` makes one, and the name that it is given."""
+    """Pack the package as `docs/guides/spark-cluster.md` describes, and return the name to unpack it as."""
     with tarfile.open(archive, "w") as out:
         out.add(
             Path(deltaic.__file__).parent,

@@ -194,20 +194,20 @@ mod tests {
     #[test]
     fn every_code_is_one_and_is_explained() {
         let mut codes = HashSet::new();
-        let page = include_str!("../../../../docs/check.md");
+        let page = include_str!("../../../../docs/reference/check.md");
         for diagnosis in DIAGNOSES {
             assert!(codes.insert(diagnosis.code), "{} stands twice", diagnosis.code);
             for text in [diagnosis.meaning, diagnosis.remedy] {
                 assert!(text.ends_with('.') && !text.contains('\n'), "{text}");
             }
             let row = format!("| `{}` | {} |", diagnosis.code, diagnosis.severity.name());
-            assert!(page.contains(&row), "docs/check.md lacks {row}");
+            assert!(page.contains(&row), "docs/reference/check.md lacks {row}");
         }
         let rows = page.lines().filter(|line| line.starts_with("| `")).count();
         assert_eq!(
             rows,
             DIAGNOSES.len(),
-            "docs/check.md has codes that there are not"
+            "docs/reference/check.md has codes that there are not"
         );
     }
 }

@@ -121,7 +121,7 @@ pub(super) fn connect(place: &Place, settings: &Settings, network: &Network) -> 
                 place.scheme
             ),
         )
-        .hint("docs/stores.md lists the options of each store")
+        .hint("docs/reference/storage-options.md lists the options of each store")
     })
 }
 
@@ -240,7 +240,7 @@ fn wrong(name: &str, what: &str) -> Error {
         ErrorKind::InvalidArgument,
         format!("the value of the storage option {name:?} is not {what}"),
     )
-    .hint("docs/stores.md lists the options of each store")
+    .hint("docs/reference/storage-options.md lists the options of each store")
 }
 
 fn known<K>(key: std::result::Result<K, object_store::Error>) -> Result<K> {

@@ -283,7 +283,7 @@ fn cannot(name: &str, why: &str) -> Error {
         ErrorKind::InvalidArgument,
         format!("the value of the storage option {name:?} cannot be used: {why}"),
     )
-    .hint("docs/stores.md lists the options of each store")
+    .hint("docs/reference/storage-options.md lists the options of each store")
 }
 
 #[cfg(test)]

@@ -190,7 +190,7 @@ pub(super) fn without(secrets: &[String], text: &str) -> String {
 fn unknown(place: &Place, name: &str) -> Error {
     let hint = match nearest(name, names::all(place.service)) {
         Some(near) => format!("did you mean {near:?}?"),
-        None => "docs/stores.md lists the options of each store".to_owned(),
+        None => "docs/reference/storage-options.md lists the options of each store".to_owned(),
     };
     Error::new(
         ErrorKind::InvalidArgument,
@@ -326,7 +326,11 @@ mod tests {
                 vec![("retry_timeut", "PlAnTeD1")],
                 "\"retry_timeout\"",
             ),
-            ("s3://b/t", vec![("what is this", "PlAnTeD1")], "docs/stores.md"),
+            (
+                "s3://b/t",
+                vec![("what is this", "PlAnTeD1")],
+                "docs/reference/storage-options.md",
+            ),
         ] {
             let error = resolved(uri, &options, &[]).expect_err(uri);
             assert_eq!(error.kind(), ErrorKind::InvalidArgument);

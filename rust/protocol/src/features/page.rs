@@ -1,4 +1,4 @@
-//! The table of features as a page: `docs/features.md`.
+//! The table of features as a page: `docs/reference/features.md`.
 
 use std::fmt::Write;
 
@@ -73,10 +73,10 @@ mod tests {
 
     #[test]
     fn the_page_in_the_documents_is_the_one_that_is_made() {
-        let written = include_str!("../../../../docs/features.md");
+        let written = include_str!("../../../../docs/reference/features.md");
         assert!(
             written == features_page(),
-            "docs/features.md is stale: cargo run --package deltaic-protocol --example features_page > docs/features.md"
+            "docs/reference/features.md is stale: cargo run --package deltaic-protocol --example features_page > docs/reference/features.md"
         );
     }
 

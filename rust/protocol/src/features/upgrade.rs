@@ -195,7 +195,7 @@ pub(super) fn known(name: &str) -> Result<&'static Feature> {
         )
         .with("feature", name)
         .hint(near.map_or_else(
-            || "docs/features.md lists them".to_owned(),
+            || "docs/reference/features.md lists them".to_owned(),
             |near| format!("did you mean {near}?"),
         ))
     })

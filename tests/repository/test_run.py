@@ -14,7 +14,7 @@ import pytest
 
 from tests.border.planted import MARKS
 from tests.evidence.reports import read_report
-from tests.house.markdown import TOP
+from tests.repository.markdown import TOP
 
 ARTIFACT = (
     '{"reason":"compiler-artifact","target":{"kind":["test"],"src_path":"TOP/rust/log/tests/replay.rs"},'

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.evidence.reports import read_report
-from tests.house.markdown import TOP
+from tests.repository.markdown import TOP
 from tests.required import RELEASE_WHEEL
 
 SKIPS = """

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from tests.house.markdown import TOP
+from tests.repository.markdown import TOP
 
 
 def test_a_release_neither_counts_its_work_nor_breaks_off_on_demand() -> None:
