@@ -2,82 +2,38 @@
 
 from __future__ import annotations
 
-import datetime as dt
-import os
 import re
 import subprocess
-import sys
 from pathlib import Path
 
-import pyarrow as pa
 import pytest
 
-import deltaic
 from deltaic import exceptions
-from tests.repository.example_tables import make_prices, make_rides, make_stock, make_trips
 from tests.repository.links import broken_links, links
-from tests.repository.markdown import TOP, blocks, run_python
+from tests.repository.markdown import EXAMPLE, TOP, read_document, run_page
 
 DOCUMENTS = sorted([*TOP.glob("*.md"), *TOP.glob("docs/**/*.md"), *TOP.glob("benches/**/*.md")])
-PAGES = [
-    "docs/guides/alter.md",
-    "docs/guides/python.md",
-    "docs/guides/query-engines.md",
-    "docs/reference/errors.md",
-    "docs/reference/check.md",
-    "docs/guides/transactions.md",
-    "docs/guides/log-maintenance.md",
-]
+# Pages that need a Spark session or an object store run in tests/spark and tests/stores.
+ELSEWHERE = {"docs/guides/spark.md", "docs/guides/streaming.md", "docs/guides/stores.md"}
+PAGES = sorted(
+    name
+    for name in (path.relative_to(TOP).as_posix() for path in TOP.glob("docs/**/*.md"))
+    if name not in ELSEWHERE and EXAMPLE.search(read_document(name))
+)
 MENTION = re.compile(r"\bdocs/[\w/-]+\.md\b")
 SOURCES = ["python", "rust", "tests", "benches", "fuzz", "examples", "envs", "Makefile", "pyproject.toml"]
 
 
 @pytest.mark.parametrize("document", PAGES)
-def test_the_python_examples_run(document: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_examples_run_in_an_empty_folder(
+    document: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
-    run_python(document)
+    assert run_page(document, tmp_path) > 0
 
 
-def test_the_page_on_reading(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    make_rides(tmp_path)
-    monkeypatch.chdir(tmp_path)
-    run_python("docs/guides/reading.md")
-
-
-def test_the_page_on_predicates(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    make_trips(tmp_path)
-    monkeypatch.chdir(tmp_path)
-    run_python("docs/reference/predicates.md")
-
-
-def test_the_page_on_changes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    make_stock(tmp_path)
-    make_prices(tmp_path)
-    monkeypatch.chdir(tmp_path)
-    run_python("docs/guides/changes.md")
-    run_commands("docs/guides/changes.md", tmp_path)
-
-
-def test_the_command_lines_run(tmp_path: Path) -> None:
-    day = dt.date(2026, 11, 1)
-    data = pa.table({"id": [1, 2], "city": ["Oslo", None], "day": [day, day], "fare": [9.5, 12.0]})
-    feed = {"delta.enableChangeDataFeed": "true"}
-    deltaic.Table.create(tmp_path / "rides", data.schema, partition_by=["day"], properties=feed).append(data)
-    assert run_commands("docs/reference/cli.md", tmp_path) >= 5
-
-
-def run_commands(document: str, folder: Path) -> int:
-    """Run a document's command lines, which are ours alone, and give their number."""
-    lines = [line for text in blocks(document, "sh") for line in text.splitlines()]
-    for line in lines:
-        assert line.startswith("deltaic ")
-        command = f'"{sys.executable}" -m {line}'
-        done = subprocess.run(
-            ["bash", "-c", command], cwd=folder, env=os.environ, capture_output=True, text=True, check=False
-        )
-        assert (done.returncode, done.stderr) == (0, ""), line
-        assert done.stdout, line
-    return len(lines)
+def test_most_guides_have_examples_that_run() -> None:
+    assert len(PAGES) >= 12
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.relative_to(TOP).as_posix())

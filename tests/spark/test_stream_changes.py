@@ -10,7 +10,7 @@ import pytest
 import deltaic
 from deltaic.spark.stream_options import Limits
 from tests.protocol.handmade_log import HandmadeTable, ids, metadata, protocol, remove
-from tests.repository.example_tables import EIGHT_O_CLOCK, HOUR, make_prices, make_stock
+from tests.spark.change_tables import EIGHT_O_CLOCK, HOUR, make_prices, make_stock
 from tests.spark.streams import opened, run
 
 if TYPE_CHECKING:
