@@ -5,16 +5,14 @@ from __future__ import annotations
 import json
 import os
 import platform
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
-from statistics import median
 
+from budgets import verdict
+from figures import FIGURES, FLOOR, OURS, Line, best_of, ratio, ratios, shown, shown_with_spread
 from page_sections import section_of
-from workload import Operation, Workload
+from workload import Workload
 
-OURS, FLOOR = "deltaic", "floor"
-NOISE = 0.1
-FIGURES = {"wall": "wall s", "cpu": "CPU s", "peak_mib": "peak MiB"}
 REQUESTS = ("<!-- requests: kept when the page is written anew -->", "<!-- /requests -->")
 NO_REQUESTS = "Not measured yet."
 # The section that `make bench-spark` writes.
@@ -23,11 +21,12 @@ SPARK = "## Spark"
 HEAD = """\
 # Benchmarks
 
-Written by `make bench`: a release build beside its peers in one run, each measurement in a fresh process,
-repetitions in turn, medians. The files are in the page cache. A peer is imported before the clock starts,
-except where a whole process is measured; numpy, which comes with pyarrow, gets no threads then, since those
-spin on the clock for some 50 ms after the import. Times move with the machine; look at the ratios, the best
-peer's figure divided by deltaic's.
+Written by `make bench`: a release build beside its peers in one run. Each measurement is a fresh process, and
+the peers take turns. A figure is the median of the repetitions, with the smallest and the largest in
+parentheses. The files are in the page cache. A peer is imported before the clock starts, except where a whole
+process is measured. numpy, which comes with pyarrow, gets no threads, since these spin on the clock for some
+50 ms after the import. Times depend on the machine: compare the ratios, the best peer's figure divided by
+deltaic's.
 
 Every answer was checked before anything was timed, against the facts that the table was generated from: the
 version, exactly the right files, every column of them; of data the number of rows, every value, and that the
@@ -41,7 +40,8 @@ a bare interpreter for a whole process. It replays nothing. It can be beaten, bu
 little.
 
 What deltalake does with a log: `get_add_actions(flatten=True)` to list, which always has the statistics;
-`file_uris(file_pruning_predicate=…)` to prune; `update_incremental()` to refresh.
+deltalake_uris calls `file_uris()` instead, which returns the paths alone. To prune it calls
+`file_uris(file_pruning_predicate=…)`, to refresh `update_incremental()`.
 
 With data, everybody opens the table and takes all rows of the answer, a batch at a time, and keeps none:
 
@@ -67,59 +67,14 @@ key, double and region; `scan_range` asks for 2 % of the ids, which lie in two f
 doubles above a bound, one row of 200 in each file, with all columns.
 
 A budget is an absolute figure, or a share of what the best peer needs, or of what deltaic needs for something
-else; in the table it is the figure that follows, of the strictest. Beside a peer, 10 % are noise.
+else; the table shows the strictest as a figure. Noise is the larger interquartile range of the two figures
+that are compared, as a share of their medians; beside a peer it is at least 10 %. `make bench` ends with an
+error if a budget is missed by more than the noise.
 
 To run it again: `make bench`; `make bench ONLY='data*,tiny' REPEAT=9` for some of it,
 `make bench SCALE=0.01` for a quick look; neither rewrites this page. The same figures for a program are in
 `target/benchmarks.json`. How to see where the time goes is told in [benches/README.md](../benches/README.md).
 """
-
-
-@dataclass(frozen=True)
-class Who:
-    """A peer, and what must be said about its answer."""
-
-    peer: str
-    release: str
-    note: str
-
-
-@dataclass(frozen=True)
-class Line:
-    """The medians of one peer on one operation; None where it failed."""
-
-    workload: str
-    operation: str
-    peer: str
-    release: str
-    note: str
-    wall: float | None
-    """Seconds."""
-    cpu: float | None
-    """Seconds, over all threads."""
-    peak_mib: float | None
-    repetitions: int
-    budget: dict[str, float]
-
-
-def line_of(workload: str, operation: Operation, who: Who, runs: list[dict]) -> Line:
-    """Medians over the repetitions."""
-    middle = {key: median(run[key] for run in runs) if runs else None for key in FIGURES}
-    return Line(
-        workload, operation.name, **asdict(who), **middle, repetitions=len(runs), budget=operation.budget
-    )
-
-
-def ratio(line: Line, ours: Line | None, key: str) -> float | None:
-    """How many times our figure the peer's is; above 1 we are better."""
-    mine = getattr(ours, key) if ours else None
-    theirs = getattr(line, key)
-    return theirs / mine if mine and theirs is not None else None
-
-
-def ratios(line: Line, ours: Line | None) -> dict[str, float | None]:
-    """All ratios of a line."""
-    return {key: ratio(line, ours, key) for key in FIGURES}
 
 
 def page(lines: list[Line], workloads: list[Workload], scale: float, repeat: int, before: str) -> str:
@@ -152,26 +107,19 @@ def section(workload: Workload, lines: list[Line], scale: float) -> list[str]:
     for operation in workload.operations:
         mine = {line.peer: line for line in lines if line.operation == operation.name}
         for key, title in FIGURES.items():
-            budget, slack = budget_of(operation, key, mine, ours)
+            judged = verdict(operation, key, mine, ours)
             cells = [
                 f"`{operation.name}`" if key == "wall" else "",
                 title,
-                *(shown(getattr(mine[peer], key), key) if peer in mine else "–" for peer in (OURS, *rivals)),
+                *(shown_with_spread(mine[peer], key) if peer in mine else "–" for peer in (OURS, *rivals)),
                 ratio_to_best(mine, key, named=len(rivals) > 1),
-                *(shown(getattr(mine[peer], key), key) if peer in mine else "–" for peer in floors),
-                "" if budget is None else shown(budget, key),
-                verdict(mine.get(OURS), budget, key, slack) if scale == 1 else "",
+                *(shown_with_spread(mine[peer], key) if peer in mine else "–" for peer in floors),
+                "" if judged is None else shown(judged.limit, key),
+                str(judged) if judged is not None and scale == 1 else "",
             ]
             text.append(f"| {' | '.join(cells)} |")
         notes += [f"`{operation.name}`: {line.peer} {line.note}." for line in mine.values() if line.note]
     return [*text, "", *(line for note in notes for line in (note, ""))]
-
-
-def best_of(mine: dict[str, Line], key: str) -> Line | None:
-    """The peer that needs least; None where none has answered."""
-    rivals = [line for peer, line in mine.items() if peer not in {OURS, FLOOR}]
-    able = [line for line in rivals if getattr(line, key) is not None]
-    return min(able, key=lambda line: getattr(line, key)) if able else None
 
 
 def ratio_to_best(mine: dict[str, Line], key: str, *, named: bool) -> str:
@@ -182,41 +130,6 @@ def ratio_to_best(mine: dict[str, Line], key: str, *, named: bool) -> str:
         return "–"
     digits = f"{quotient:.3g}" if quotient < 100 else f"{quotient:.0f}"
     return f"{digits} {best.peer}" if named else digits
-
-
-def budget_of(
-    operation: Operation, key: str, mine: dict[str, Line], ours: dict[str, Line]
-) -> tuple[float | None, float]:
-    """The strictest budget of a figure, and what share above it is noise."""
-    found = [(operation.budget[key], 0.0)] if key in operation.budget else []
-    best = best_of(mine, key)
-    if best is not None and key in operation.of_best:
-        found.append((operation.of_best[key] * getattr(best, key), NOISE))
-    for other, shares in operation.of_ours.items():
-        needed = getattr(ours[other], key) if other in ours else None
-        if needed is not None and key in shares:
-            found.append((shares[key] * needed, 0.0))
-    return min(found, default=(None, 0.0))
-
-
-def shown(value: float | None, key: str) -> str:
-    """A figure with the digits that mean something."""
-    if value is None:
-        return "fails"
-    if key == "peak_mib" or value >= 100:
-        return f"{value:.0f}"
-    return f"{value:.3f}" if value >= 0.01 else f"{value:.4f}"
-
-
-def verdict(ours: Line | None, budget: float | None, key: str, slack: float) -> str:
-    """Whether the budget is met, and by how much it is not; `slack` is the share above it that is noise."""
-    found = getattr(ours, key) if ours else None
-    if budget is None or found is None:
-        return ""
-    share = found / budget
-    if share <= 1:
-        return f"yes, {share:.0%} of it"
-    return f"within noise, {share:.2f} times it" if share <= 1 + slack else f"**no, {share:.2f} times it**"
 
 
 def requests_of(before: str) -> str:

@@ -19,9 +19,11 @@ from pathlib import Path
 
 import child
 import peers
+from budgets import missed
+from figures import Line, Who, line_of
 from following import place_of
 from generate import Manifest, generate, manifest_of
-from report import Line, Who, line_of, page, write_json
+from report import page, write_json
 from workload import Operation, RowsSpec, Workload, read_all
 
 HERE = Path(__file__).resolve().parent
@@ -130,7 +132,7 @@ def measure(workload: Workload, entries: list[Entry], table: Path, repetitions: 
 
 
 def main() -> int:
-    """Check, measure, report; 1 when an answer is wrong."""
+    """Check, measure, report; 1 if an answer is wrong or a budget is missed by more than the noise."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--scale", type=float, default=1.0, help="share of each workload's size (default 1)")
     parser.add_argument("--repeat", type=int, default=5, help="repetitions of each measurement (default 5)")
@@ -176,7 +178,10 @@ def main() -> int:
         return 1  # and no page: what is published is right
     if arguments.markdown:
         arguments.markdown.write_text(text)
-    return 0
+    over = missed(lines, workloads) if arguments.scale == 1 else []
+    for text in over:
+        print(f"budget missed: {text}", file=sys.stderr)
+    return 1 if over else 0
 
 
 if __name__ == "__main__":

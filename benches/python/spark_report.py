@@ -9,7 +9,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import median
 
-from report import NOISE, SPARK, processor, shown
+from budgets import NOISE_BESIDE_PEERS
+from figures import shown
+from report import SPARK, processor
 from spark_questions import QUESTIONS
 from spark_tables import ROWS_PER_FILE, SparkTable
 from spark_ways import ARROW, DELTA, NATIVE, PARQUET, WAYS
@@ -94,7 +96,7 @@ def section(lines: list[Line], tables: list[SparkTable], under: Conditions) -> s
         repeat=under.repeat,
         warm_ups=under.warm_ups,
         most=under.most_values,
-        noise=NOISE,
+        noise=NOISE_BESIDE_PEERS,
     )
     machine = f"{os.cpu_count()} cores, {platform.system()} {platform.machine()}, {processor()}"
     scaled = "" if under.scale == 1 else " Goals hold at scale 1 and are not judged here."
@@ -172,7 +174,9 @@ def verdict(share: float | None, goal: float) -> str:
         return ""
     if share <= goal:
         return "yes"
-    return "within noise" if share <= goal * (1 + NOISE) else f"**no, {share / goal:.2f} times it**"
+    if share <= goal * (1 + NOISE_BESIDE_PEERS):
+        return "within noise"
+    return f"**no, {share / goal:.2f} times it**"
 
 
 def notes_of(lines: list[Line]) -> list[str]:

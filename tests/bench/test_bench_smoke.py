@@ -163,7 +163,7 @@ def test_tables_of_one_seed_hold_the_same_rows() -> None:
 
 def test_a_budget_is_judged_beside_the_best_peer_and_beside_ourselves() -> None:
     program = (
-        "import json; from report import Who, line_of, page; from workload import read_all\n"
+        "from figures import Who, line_of; from report import page; from workload import read_all\n"
         "workload = next(one for one in read_all() if one.name == 'data_vectors')\n"
         "def measured(operation, peer, wall):\n"
         "    runs = [{'wall': wall, 'cpu': wall, 'peak_mib': 300}]\n"
@@ -186,7 +186,8 @@ def test_a_budget_is_judged_beside_the_best_peer_and_beside_ourselves() -> None:
 
 def test_a_budget_is_judged_only_at_full_scale() -> None:
     program = (
-        "import json, sys; from report import Who, line_of, page; from workload import read_all\n"
+        "import json; from figures import Who, line_of\n"
+        "from report import page; from workload import read_all\n"
         "workload = next(one for one in read_all() if one.name == 'many_commits')\n"
         "operation = workload.operations[0]\n"
         "wall, peak = 2 * operation.budget['wall'], operation.budget['peak_mib'] / 2\n"
@@ -202,6 +203,79 @@ def test_a_budget_is_judged_only_at_full_scale() -> None:
     assert "yes, 50% of it" in full
     assert "times it" not in half
     assert "of it" not in half.partition("## many_commits")[2]
+
+
+def reported(*programs: str) -> list[str]:
+    """What a program about `many_commits` prints; `line(peer, *walls)` has a run for each wall time."""
+    begin = (
+        "from figures import Who, line_of; from report import page; from budgets import missed\n"
+        "from dataclasses import replace; from workload import read_all\n"
+        "workload = next(one for one in read_all() if one.name == 'many_commits')\n"
+        "operation = replace(workload.operations[0], budget={'wall': 1.0}, of_best={'cpu': 1.0})\n"
+        "workload = replace(workload, operations=(operation,))\n"
+        "def line(peer, *walls, cpu=1):\n"
+        "    runs = [{'wall': wall, 'cpu': cpu, 'peak_mib': 9} for wall in walls]\n"
+        "    return line_of(workload.name, operation, Who(peer, '1', ''), runs)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", begin + "\n".join(programs)],
+        cwd=HARNESS,
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    return done.stdout.splitlines()
+
+
+def test_the_page_shows_the_spread_of_the_repetitions() -> None:
+    rows = reported("print(page([line('deltaic', 0.5, 0.625, 0.25)], [workload], 1, 3, ''))")
+    [wall] = [row for row in rows if "| wall s |" in row]
+    assert "| 0.500 (0.250–0.625) |" in wall
+
+
+@pytest.mark.parametrize(
+    ("walls", "expected"),
+    [
+        ([0.9, 1.0, 1.1], []),
+        ([1.1, 1.1, 1.1], ["many_commits open_and_list: wall s 1.100, budget 1.000, noise 0%"]),
+        # The quartiles are 1.0 and 1.2.
+        ([0.9, 1.0, 1.1, 1.2, 1.3], []),
+        ([1.3, 1.4, 1.5, 1.6, 1.7], ["many_commits open_and_list: wall s 1.500, budget 1.000, noise 13%"]),
+        ([1.2], ["many_commits open_and_list: wall s 1.200, budget 1.000, noise 0%"]),
+        ([], []),
+    ],
+)
+def test_a_budget_is_missed_beyond_the_measured_noise(walls: list[float], expected: list[str]) -> None:
+    program = f"print('\\n'.join(missed([line('deltaic', *{walls})], [workload])))"
+    assert reported(program) == (expected or [""])
+
+
+@pytest.mark.parametrize(("cpu", "is_missed"), [(1.05, False), (1.1, False), (1.2, True)])
+def test_beside_a_peer_a_tenth_is_noise(cpu: float, is_missed: bool) -> None:
+    lines = f"[line('deltaic', 0.5, 0.5, cpu={cpu}), line('deltalake', 0.5, 0.5)]"
+    assert reported(f"print(len(missed({lines}, [workload])))") == [str(int(is_missed))]
+
+
+@pytest.mark.parametrize(("budget", "code"), [(1e9, 0), (1e-9, 1)])
+def test_the_benchmark_fails_if_a_budget_is_missed(tmp_path: Path, budget: float, code: int) -> None:
+    need_peers()
+    program = (
+        "import sys, run, workload; from dataclasses import replace\n"
+        "tiny = next(one for one in workload.read_all() if one.name == 'tiny')\n"
+        "operation = replace(tiny.operations[0], budget={'wall': float(sys.argv.pop())}, times=1)\n"
+        "run.read_all = lambda: [replace(tiny, operations=(operation,))]\n"
+        "sys.exit(run.main())"
+    )
+    options = ["--repeat", "1", "--tables", str(tmp_path), "--json", str(tmp_path / "figures.json")]
+    done = subprocess.run(
+        [sys.executable, "-c", program, *options, str(budget)],
+        cwd=HARNESS,
+        check=False,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == code, done.stderr
+    assert ("budget missed: tiny fresh_process: wall s" in done.stderr) == bool(code)
 
 
 @pytest.mark.parametrize("name", WORKLOADS)

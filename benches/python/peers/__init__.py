@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 MODULES = {
     "deltaic": "peers.ours",
     "deltalake": "peers.delta_rs",
+    "deltalake_uris": "peers.delta_rs_uris",
     "polars": "peers.polars_frame",
     "polars_arrow": "peers.polars_arrow",
     "daft": "peers.daft_frame",
@@ -24,7 +25,12 @@ MODULES = {
     "floor": "peers.floor",
 }
 # The package whose version stands in the page.
-PACKAGES = {**{peer: peer for peer in MODULES}, "floor": "pyarrow", "polars_arrow": "polars"}
+PACKAGES = {
+    **{peer: peer for peer in MODULES},
+    "floor": "pyarrow",
+    "polars_arrow": "polars",
+    "deltalake_uris": "deltalake",
+}
 
 
 @dataclass(frozen=True)
