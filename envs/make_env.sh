@@ -53,7 +53,7 @@ fi
 jars=$(hash_of "$pom")
 fresh "$env/.jars" "$jars" && exit 0
 if ! command -v mvn > /dev/null; then
-  echo "make_env: mvn is not here, so .envs/$name has no jars and the tests that need them skip"
+  echo "make_env: mvn is missing, so .envs/$name has no jars: tests that need them skip, in CI they fail"
   exit 0
 fi
 echo "make_env: fetching the jars of envs/$name-pom.xml into .envs/$name/jars"

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import argparse
 import os
-import subprocess
 import sys
+import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
@@ -18,13 +18,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from border.planted import found_in
+from commands import TOP, run_command, succeeds
 from evidence.cargo_output import CargoOutput
 from evidence.reports import FAILED, PASSED, Result, read_report, write_report
 from seed import VARIABLE, export_seed
 
-TOP = Path(__file__).resolve().parent.parent
 REPORTS = TOP / "target" / "test-reports"
 VENV = TOP / ".venv" / "bin"
+# Tests of features that only development builds have expect to skip.
+RELEASE_WHEEL = "DELTAIC_RELEASE_WHEEL"
 
 
 @dataclass
@@ -52,39 +54,12 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Part:
-    """What can be run by its name."""
+    """A part of the tests, which can be run by its name."""
 
     title: str
     run: Callable[[], Outcome]
     only_when_named: bool = False
-
-
-def run_command(
-    command: list[str],
-    environment: dict[str, str] | None = None,
-    *,
-    folder: Path = TOP,
-    shows: Callable[[str], bool] = lambda _: True,
-) -> tuple[int, list[str]]:
-    """Run a command, print those of its lines that `shows` accepts, return its exit code and these lines."""
-    lines: list[str] = []
-    with subprocess.Popen(
-        command,
-        cwd=folder,
-        env={**os.environ, **(environment or {})},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        errors="replace",
-    ) as process:
-        assert process.stdout is not None
-        for line in process.stdout:
-            text = line.rstrip("\n")
-            if shows(text):
-                sys.stdout.write(line)
-                sys.stdout.flush()
-                lines.append(text)
-    return process.returncode, lines
+    only_in_ci: bool = False
 
 
 def cargo_test() -> Outcome:
@@ -125,13 +100,18 @@ def printed_secrets(lines: list[str]) -> Outcome:
     return Outcome(failed=len(found))
 
 
-def pytest(name: str, python: Path, *arguments: str, folder: Path = TOP) -> Outcome:
+def pytest(
+    name: str,
+    python: Path,
+    *arguments: str,
+    folder: Path = TOP,
+    environment: dict[str, str] | None = None,
+) -> Outcome:
     """Pytest with the given interpreter; counts and reasons come from its report."""
     report = REPORTS / f"{name}.xml"
     report.unlink(missing_ok=True)
-    code, _ = run_command(
-        [str(python), "-m", "pytest", *arguments, "-q", f"--junitxml={report}"], folder=folder
-    )
+    command = [str(python), "-m", "pytest", *arguments, "-q", f"--junitxml={report}"]
+    code, _ = run_command(command, environment, folder=folder)
     outcome = outcome_of(read_report(report)) if report.exists() else Outcome()
     return with_exit_code(outcome, code)
 
@@ -178,6 +158,24 @@ def stores() -> Outcome:
     return pytest("stores", VENV / "python", "tests/stores")
 
 
+def wheel() -> Outcome:
+    """The API and golden tests with the release wheel, installed where the source tree cannot be imported."""
+    with tempfile.TemporaryDirectory(prefix="deltaic-wheel-") as name:
+        for command in (["make", "wheel"], ["envs/install_wheel.sh", name]):
+            code, _ = run_command(command)
+            if code != 0:
+                return with_exit_code(Outcome(), code)
+        folder = Path(name)
+        return pytest(
+            "wheel",
+            folder / "venv" / "bin" / "python",
+            "tests/api",
+            "tests/golden",
+            folder=folder / "project",
+            environment={RELEASE_WHEEL: "1"},
+        )
+
+
 def lints() -> Outcome:
     """Formatting, lints and types, a step each."""
     # With the features of development builds, so that their code is checked too.
@@ -221,13 +219,8 @@ def as_maturin_builds() -> dict[str, str]:
     return environment
 
 
-def succeeds(command: str) -> bool:
-    """Does a command of the project succeed? Its output is dropped."""
-    return subprocess.run([str(TOP / command)], cwd=TOP, capture_output=True, check=False).returncode == 0
-
-
 PARTS: dict[str, Part] = {
-    "lints": Part("formatting, lints and types", lints),
+    "lints": Part("formatting, lints and types", lints, only_in_ci=True),
     "rust": Part("the Rust crates", cargo_test),
     "python": Part(
         "the Python package, with Spark 4.3",
@@ -246,13 +239,14 @@ PARTS: dict[str, Part] = {
     "interop": Part(
         "delta-spark reads what deltaic wrote", lambda: in_environment("interop", "tests/interop")
     ),
+    "wheel": Part("the API and golden tests with the release wheel", wheel, only_in_ci=True),
 }
 
 
 def selected(names: list[str]) -> Iterator[str]:
-    """The named parts; without names all, but the lints only in CI."""
+    """The named parts; without names those of a whole run, which has more parts in CI."""
     for name, part in PARTS.items():
-        unasked = part.only_when_named or (name == "lints" and not os.environ.get("CI"))
+        unasked = part.only_when_named or (part.only_in_ci and not os.environ.get("CI"))
         if name in names or (not names and not unasked):
             yield name
 

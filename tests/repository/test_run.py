@@ -13,8 +13,9 @@ from typing import Any
 import pytest
 
 from tests.border.planted import MARKS
-from tests.evidence.reports import read_report
+from tests.evidence.reports import Result, read_report, write_report
 from tests.repository.markdown import TOP
+from tests.required import RELEASE_WHEEL
 
 ARTIFACT = (
     '{"reason":"compiler-artifact","target":{"kind":["test"],"src_path":"TOP/rust/log/tests/replay.rs"},'
@@ -97,6 +98,33 @@ def test_a_part_that_cannot_run_is_skipped_and_in_ci_fails(
     assert (run.in_environment("spark40").skipped, run.in_environment("spark40").failed) == (0, 1)
 
 
+def test_the_wheel_is_tested_outside_of_the_source_tree(
+    run: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    commands: list[tuple[list[str], Path]] = []
+
+    def run_command(command: list[str], environment: Any = None, *, folder: Path = TOP) -> Any:
+        commands.append((command, folder))
+        if "pytest" in command:
+            assert environment == {RELEASE_WHEEL: "1"}
+            write_report(tmp_path / "wheel.xml", [Result("tests.api.test_x", "test_x", "passed")])
+        return 0, []
+
+    monkeypatch.setattr(run, "run_command", run_command)
+    assert (run.wheel().passed, run.wheel().failed) == (1, 0)
+    build, install, tests = commands[:3]
+    assert (build[0], install[0][0]) == (["make", "wheel"], "envs/install_wheel.sh")
+    outside = Path(install[0][1])
+    assert not outside.is_relative_to(TOP)
+    assert tests == ([str(outside / "venv/bin/python"), *tests[0][1:]], outside / "project")
+    assert tests[0][1:5] == ["-m", "pytest", "tests/api", "tests/golden"]
+
+
+def test_a_wheel_that_cannot_be_built_is_a_failure(run: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(run, "run_command", lambda _: (2, []))
+    assert (run.wheel().passed, run.wheel().failed) == (0, 1)
+
+
 def test_a_whole_run_drops_the_reports_of_earlier_runs(
     run: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -129,7 +157,7 @@ def test_the_whole_suite_has_the_oldest_spark_and_the_newest(
     monkeypatch.delenv("CI", raising=False)
     assert names(run) == ["rust", "python", "stores", "spark40", "interop"]
     monkeypatch.setenv("CI", "true")
-    assert names(run) == ["lints", "rust", "python", "stores", "spark40", "interop"]
+    assert names(run) == ["lints", "rust", "python", "stores", "spark40", "interop", "wheel"]
 
 
 def test_the_matrix_has_a_part_for_each_spark(run: ModuleType) -> None:
