@@ -6,7 +6,7 @@ such a test ran and passed and none failed. Rows that no client has to implement
 `tests/requirements_exceptions.tsv` with the reason.
 
 proved     a test that names the row passed
-refused    the test that passed proves a refusal: deltaic returns a typed error instead
+refused    a test that passed proves a refusal: deltaic returns a typed error instead of what the row asks
 exception  not a duty of a client
 later      belongs to an operation that deltaic does not have yet
 open       no test names it, or none that does has passed
@@ -79,7 +79,7 @@ class Coverage:
         passed = [claim for claim, outcome in outcomes if outcome == PASSED]
         if not passed or any(outcome == FAILED for _, outcome in outcomes):
             return "open"
-        return "refused" if all(claim.refused for claim in passed) else "proved"
+        return "refused" if any(claim.refused for claim in passed) else "proved"
 
     def outcome(self, claim: Claim) -> str:
         """`failed` if any of the results is, `passed` if any is, otherwise why there is neither."""

@@ -37,9 +37,10 @@ ASKS: dict[str, Callable[[deltaic.Table], object]] = {
 def test_refused_by_its_path(tmp_path: Path, feature: str, ask: str) -> None:
     """Neither read nor written, and the error says whom to ask.
 
-    protocol: catalog:reading-catalog-managed-tables.1, catalog:change-to-existing-section.3,
+    protocol: catalog:reading-catalog-managed-tables.1,
+    catalog:reader-requirements-for-catalog-managed-tables.2
+    protocol (refused): catalog:change-to-existing-section.3,
     catalog:reader-requirements-for-catalog-managed-tables.1,
-    catalog:reader-requirements-for-catalog-managed-tables.2,
     catalog:writer-requirements-for-catalog-managed-tables.1,
     catalog:writer-requirements-for-catalog-managed-tables.4
     """

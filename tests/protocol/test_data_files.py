@@ -47,7 +47,7 @@ def test_the_log_rules_over_a_partition_column_in_the_file(tmp_path: Path) -> No
 
 @pytest.mark.parametrize("feature", ["materializePartitionColumns", "icebergCompatV3"])
 def test_the_log_rules_where_files_must_hold_their_partition_too(tmp_path: Path, feature: str) -> None:
-    """protocol: beyond:materialized-partitions.1."""
+    # protocol (refused): beyond:materialized-partitions.1
     table = HandmadeTable(tmp_path / "t")
     inside = pa.table({"id": [1], "p": ["in the file"]})
     table.commit(

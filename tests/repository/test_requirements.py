@@ -112,8 +112,8 @@ def test_a_row_whose_tests_prove_a_refusal_is_refused(tool: ModuleType, project:
     (project / "tests" / "test_d.py").write_text(python_test(f"{REFUSED} x:d.10"))
     assert state_of_x(tool, project, PYTHON) == "refused"
     (project / "tests" / "test_e.py").write_text(python_test(f"{MARK} x:d.10", "test_e"))
-    assert state_of_x(tool, project, PYTHON) == "refused"
-    assert state_of_x(tool, project, PYTHON, Result("tests.test_e", "test_e", PASSED)) == "proved"
+    assert state_of_x(tool, project, PYTHON, Result("tests.test_e", "test_e", PASSED)) == "refused"
+    assert state_of_x(tool, project, Result("tests.test_e", "test_e", PASSED)) == "proved"
 
 
 @pytest.mark.parametrize(
