@@ -1,4 +1,4 @@
-# One recipe per job; `make` alone lists them. Each sets up what it needs and is quick the second time.
+# One recipe for each task; `make` lists them. Each recipe installs what it needs, and does so only once.
 
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
@@ -6,23 +6,23 @@ SHELL := /bin/bash
 .DELETE_ON_ERROR:
 MAKEFLAGS += --no-builtin-rules --no-print-directory
 
-# PYTHON=python3.12 chooses an interpreter; else the first one here that every test environment has packages for.
+# PYTHON=python3.12 selects an interpreter; the default is the first one that all test environments support.
 ifndef PYTHON
 PYTHON = $(shell for p in python3 python3.11 python3.12 python3.13 python3.10; do \
 	"$$p" -c 'import ensurepip, sys; sys.exit(not (3, 10) <= sys.version_info < (3, 14))' 2>/dev/null \
 	&& { echo "$$p"; break; }; done)
 endif
 
-# Benchmarks: a share of the full size of each workload, how often each measurement is repeated, and which workloads
-# (names with commas between). Only a whole run at full size rewrites the page.
+# Benchmarks: the fraction of the full size of each workload, the repetitions of each measurement, and the workloads
+# (comma-separated). Only a complete run at full size rewrites the page.
 SCALE ?= 1
 REPEAT ?= 5
 ONLY ?=
-# Fuzzing: seconds for each target, and how often its law is tried where nobody looks at coverage.
+# Fuzzing: seconds for each target, and executions of its invariant without coverage.
 SECONDS_EACH ?= 60
 EXECUTIONS ?= 100000
 
-# Races: processes, commits of each on a disk and on S3, writers that are killed; and the turns of the race beside a peer.
+# Races: processes, commits of each on a disk and on S3, killed writers, and turns of the comparison with deltalake.
 WRITERS ?= 8
 COMMITS ?= 500
 STORE_COMMITS ?= 100
@@ -31,17 +31,17 @@ TURNS ?= 5
 
 VENV := .venv
 BIN := $(VENV)/bin
-# Properties of data skipping: how many tables there are, of a dozen predicates each.
+# Property tests of data skipping: number of tables, with a dozen predicates each.
 TABLES ?= 100000
-# The state machine: how many steps it makes in memory, and from which number on; optimised, with all assertions.
+# State machine: number of steps in memory, and the first seed; optimized, with all assertions.
 STEPS ?= 1000000
 SEED ?= 0
 OPTIMISED := $(foreach crate,protocol log,--config 'profile.dev.package.deltaic-$(crate).opt-level=3')
-# Mutants: which part of them, as 0/4 is the first of four.
+# Mutants: which part of them to test; 0/4 is the first of four.
 SHARD ?= 0/1
-# The lines of Spark whose tests `make test-spark-matrix` runs.
+# The Spark versions of `make test-spark-matrix`.
 VERSIONS ?= 4.0 4.1 4.2 4.3
-# What a release wheel is made from.
+# The sources of a release wheel.
 WHEEL_SOURCES = $(shell find rust python -name '*.rs' -o -name '*.toml' -o -name '*.py' -o -name '*.pyi') \
 	Cargo.toml Cargo.lock pyproject.toml README.md
 
@@ -50,27 +50,27 @@ help: ## list the recipes
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: demo
-demo: need-java develop ## the main job on real data: create, append, read back, travel in time, ask Spark
+demo: need-java develop ## create, append, read, travel in time and query with Spark, on real data
 	@$(BIN)/python examples/flights.py
 
 .PHONY: test
-test: $(if $(CI),need-java) develop ## every test (Rust, Python, Spark 4.3 and 4.0, interop), one summary at the end
+test: $(if $(CI),need-java) develop ## run all tests (Rust, Python, Spark 4.3 and 4.0, interop), with a summary
 	@PYTHON="$(PYTHON)" $(BIN)/python tests/run.py
 
 .PHONY: test-spark-matrix
-test-spark-matrix: need-java develop ## the Spark tests with each Spark of VERSIONS="4.0 4.1 4.2 4.3", a line each at the end
+test-spark-matrix: need-java develop ## run the Spark tests with each of VERSIONS="4.0 4.1 4.2 4.3", with a summary
 	@PYTHON="$(PYTHON)" $(BIN)/python tests/run.py $(addprefix spark,$(subst .,,$(VERSIONS)))
 
 .PHONY: interop
-interop: need-java develop ## delta-spark, the reference implementation, reads what deltaic wrote
+interop: need-java develop ## check that delta-spark, the reference implementation, reads what deltaic wrote
 	@PYTHON="$(PYTHON)" $(BIN)/python tests/run.py interop
 
 .PHONY: check
-check: need-cargo venv ## formatting, lints and types of everything, without running a test
+check: need-cargo venv ## check formatting, lints and types
 	@$(BIN)/python tests/run.py lints
 
 .PHONY: format
-format: need-cargo venv ## bring Rust and Python sources into their form
+format: need-cargo venv ## format Rust and Python sources
 	@cargo fmt --all
 	@$(BIN)/ruff check --quiet --fix-only .
 	@$(BIN)/ruff format .
@@ -80,42 +80,42 @@ requirements: venv ## which of the protocol's requirements the last `make test` 
 	@$(BIN)/python tests/requirements.py $(ARGS)
 
 .PHONY: bench
-bench: .envs/bench/.ready ## deltaic beside its peers, release build; writes docs/background/benchmarks.md, fails if a budget is missed (SCALE=1 REPEAT=5 ONLY=)
+bench: .envs/bench/.ready ## compare a release build with other libraries; writes docs/background/benchmarks.md, fails if a budget is missed (SCALE=1 REPEAT=5 ONLY=)
 	@[ -n "$(ONLY)" ] || .envs/bench/bin/python benches/python/vectors.py --repeat $(REPEAT) \
 		$(if $(filter-out 1 1.0,$(SCALE)),,--markdown docs/background/benchmarks.md)
 	@.envs/bench/bin/python benches/python/run.py --scale $(SCALE) --repeat $(REPEAT) --only "$(ONLY)" \
 		$(if $(ONLY)$(filter-out 1 1.0,$(SCALE)),,--markdown docs/background/benchmarks.md)
 
 .PHONY: bench-spark
-bench-spark: need-java .envs/bench-spark/.ready ## Delta tables in PySpark beside delta-spark; writes its section of the page (SCALE=1 REPEAT=3 ONLY=)
+bench-spark: need-java .envs/bench-spark/.ready ## compare reading in PySpark with delta-spark; writes its section of the page (SCALE=1 REPEAT=3 ONLY=)
 	@.envs/bench-spark/bin/python benches/python/spark.py --scale $(SCALE) --only "$(ONLY)" \
 		$(if $(filter command line environment,$(origin REPEAT)),--repeat $(REPEAT)) \
 		$(if $(ONLY)$(filter-out 1 1.0,$(SCALE)),,--markdown docs/background/benchmarks.md)
 
 .PHONY: fuzz
-fuzz: need-cargo need-python ## every fuzz target for SECONDS_EACH=60 seconds, by coverage and with AddressSanitizer
+fuzz: need-cargo need-python ## run every fuzz target for SECONDS_EACH=60 seconds, by coverage and with AddressSanitizer
 	@fuzz/run.sh $(SECONDS_EACH)
 
 .PHONY: asan
-asan: need-cargo venv ## AddressSanitizer over all seeds, all that fuzzing found so far, and the Python border
+asan: need-cargo venv ## run AddressSanitizer on all seeds, all earlier findings and the Python extension
 	@fuzz/run.sh 0
 	@fuzz/asan_extension.sh
 
 .PHONY: fuzz-bounded
-fuzz-bounded: need-cargo need-python ## every fuzz target's law on known bytes, changed EXECUTIONS=100000 times
+fuzz-bounded: need-cargo need-python ## run every fuzz target's invariant on known bytes with EXECUTIONS=100000 random changes
 	@$(PYTHON) fuzz/collect_seeds.py ../shared fuzz/golden
 	@HOSTILE_EXECUTIONS=$(EXECUTIONS) cargo test --locked -p deltaic-testkit --test hostile -p deltaic-table --test arrow_input
 
 .PHONY: properties
-properties: need-cargo ## no row is lost by data skipping: TABLES=100000 of a dozen predicates each
+properties: need-cargo ## test that data skipping loses no row: TABLES=100000 with a dozen predicates each
 	@PROPTEST_CASES=$(TABLES) cargo test --locked -p deltaic-protocol --lib skipping::tests::never_lost
 
 .PHONY: model
-model: need-cargo ## every history of three concurrent transactions: who is let through is serial
+model: need-cargo ## test that accepted transactions are serializable in every history of three
 	@MODEL=all cargo test --locked -p deltaic-log --lib transaction::model
 
 .PHONY: races
-races: develop .envs/stores/.packages ## WRITERS=8 processes of COMMITS=500 each on a disk and STORE_COMMITS=100 on S3, KILLS=150, 128 lost answers
+races: develop .envs/stores/.packages ## run WRITERS=8 processes with COMMITS=500 each on a disk and STORE_COMMITS=100 on S3, KILLS=150, 128 lost responses
 	@RACE_WRITERS=$(WRITERS) RACE_COMMITS=$(COMMITS) RACE_STORE_COMMITS=$(STORE_COMMITS) RACE_KILLS=$(KILLS) \
 		RACE_SHARE=100 RACE_HOGS=2 RACE_STALLED_APPENDS=2000 RACE_STALL_MS=10000 \
 		$(BIN)/python -m pytest -v -s --durations=0 tests/conflicts/test_many_writers.py tests/conflicts/test_kill.py \
@@ -123,19 +123,19 @@ races: develop .envs/stores/.packages ## WRITERS=8 processes of COMMITS=500 each
 		tests/conflicts/test_lost_answers.py tests/stores/test_races.py
 
 .PHONY: bench-races
-bench-races: .envs/bench/.ready .envs/stores/.packages ## concurrent commits beside deltalake's, on a disk and on S3 (WRITERS=8 COMMITS=500 STORE_COMMITS=100 TURNS=5)
+bench-races: .envs/bench/.ready .envs/stores/.packages ## compare concurrent commits with deltalake, on a disk and on S3 (WRITERS=8 COMMITS=500 STORE_COMMITS=100 TURNS=5)
 	@.envs/bench/bin/python benches/python/races.py --writers $(WRITERS) --commits $(COMMITS) \
 		--s3-commits $(STORE_COMMITS) --turns $(TURNS) --s3 .envs/stores/bin/moto_server --markdown docs/background/benchmarks.md
 
 .PHONY: machine
-machine: need-cargo ## a table against a model of plain maps: STEPS=1000000 steps in memory and 2,000 on disk, from SEED=0 on
+machine: need-cargo ## compare a table with a model of plain maps: STEPS=1000000 random steps in memory and 2,000 on disk, from SEED=0
 	@MACHINE_STEPS=$(STEPS) MACHINE_SEED=$(SEED) \
 		cargo test --locked $(OPTIMISED) -p deltaic-log --test state_machine memory -- --nocapture
 	@MACHINE_STEPS=2000 MACHINE_SEED=$(SEED) \
 		cargo test --locked $(OPTIMISED) -p deltaic-log --test state_machine disk -- --nocapture
 
 .PHONY: mutants
-mutants: need-cargo ## what decides over rows and commits, changed in one place after the other: does a test notice? (SHARD=0/1)
+mutants: need-cargo ## change the code of skipping, conflicts and checkpoints in one place at a time: does a test fail? (SHARD=0/1)
 	@command -v cargo-mutants > /dev/null || { echo "missing: cargo install cargo-mutants --locked" >&2; exit 1; }
 	@PROPTEST_CASES=64 nice -n 19 cargo mutants --package deltaic-log --output target/mutants-conflict --jobs 1 --shard $(SHARD) \
 		--file 'rust/log/src/transaction/conflict/**' --file 'rust/log/src/transaction/rebase/**' \
@@ -149,15 +149,15 @@ mutants: need-cargo ## what decides over rows and commits, changed in one place 
 		-- --lib --locked -- skipping expr
 
 .PHONY: wheel
-wheel: dist/.wheel ## a release wheel in dist/
+wheel: dist/.wheel ## build a release wheel in dist/
 	@ls -1 dist/*.whl
 
 .PHONY: docs
-docs: need-cargo ## the documentation of the Rust crates, in target/doc
+docs: need-cargo ## build the documentation of the Rust crates in target/doc
 	@cargo doc --locked --no-deps --workspace --exclude deltaic-python
 
 .PHONY: develop
-develop: need-cargo venv ## the package with a development build of its Rust core, in .venv
+develop: need-cargo venv ## install the package with a development build of its Rust core in .venv
 	@envs/build_extension.sh
 
 .PHONY: venv
@@ -165,12 +165,12 @@ venv: need-python
 	@PYTHON="$(PYTHON)" envs/make_venv.sh
 
 .PHONY: clean
-clean: ## remove everything that is built or installed here
+clean: ## remove all build results and environments
 	rm -rf target fuzz/target fuzz/corpus fuzz/golden fuzz/artifacts dist .venv .envs python/deltaic/_rust.abi3.so
 	rm -rf .pytest_cache .ruff_cache .hypothesis spark-warehouse metastore_db derby.log
 	find python tests examples benches -name __pycache__ -prune -exec rm -rf {} +
 
-# The release wheel. Where dist/ holds one that is newer than its sources, nothing is built.
+# The release wheel. It is built only if dist/ contains none that is newer than its sources.
 dist/.wheel: $(WHEEL_SOURCES) | need-cargo venv
 	@rm -rf dist
 	@$(BIN)/maturin build --release --locked --out dist
@@ -181,34 +181,34 @@ dist/.wheel: $(WHEEL_SOURCES) | need-cargo venv
 	@envs/make_env.sh stores
 	@touch $@
 
-# The benchmarks' environment has the release wheel and the peers, and never the development build.
+# The benchmarks' environment contains the release wheel and the other libraries, not the development build.
 .envs/bench/.ready: dist/.wheel benches/python/requirements.txt
 	@rm -rf .envs/bench
-	@echo "bench: making .envs/bench with the release wheel and the peers"
+	@echo "bench: creating .envs/bench with the release wheel and the other libraries"
 	@$(BIN)/python -m venv .envs/bench
 	@.envs/bench/bin/pip install --quiet --disable-pip-version-check -r benches/python/requirements.txt dist/*.whl
 	@touch $@
 
-# That of Spark takes long to fill, so a new wheel goes into the one that is there.
+# The Spark environment takes long to install, so a new wheel is installed into the existing one.
 .envs/bench-spark/.ready: dist/.wheel .envs/bench-spark/.peers
 	@.envs/bench-spark/bin/pip install --quiet --disable-pip-version-check --no-deps --force-reinstall dist/*.whl
 	@touch $@
 
 .envs/bench-spark/.peers: benches/python/requirements-spark.txt envs/interop-pom.xml | venv
-	@command -v mvn > /dev/null || { echo "missing: mvn (Maven), which fetches delta-spark's jars" >&2; exit 1; }
+	@command -v mvn > /dev/null || { echo "missing: mvn (Maven), which downloads delta-spark's jars" >&2; exit 1; }
 	@rm -rf .envs/bench-spark
-	@echo "bench-spark: making .envs/bench-spark with PySpark, delta-spark and the other peers"
+	@echo "bench-spark: creating .envs/bench-spark with PySpark, delta-spark and the other libraries"
 	@$(BIN)/python -m venv .envs/bench-spark
 	@.envs/bench-spark/bin/pip install --quiet --disable-pip-version-check -r benches/python/requirements-spark.txt
 	@mvn --batch-mode --quiet --file envs/interop-pom.xml dependency:copy-dependencies \
 		-DoutputDirectory="$(CURDIR)/.envs/bench-spark/jars" < /dev/null
 	@touch $@
 
-# What must be on the machine. Each says in one line what is missing.
+# What must be installed. Each recipe reports what is missing in one line.
 .PHONY: need-cargo need-python need-java
 need-cargo:
 	@command -v cargo > /dev/null || { echo "missing: a Rust toolchain with cargo (https://rustup.rs)" >&2; exit 1; }
 need-python:
-	@[ -n "$(PYTHON)" ] || { echo "missing: Python 3.10 to 3.13 with venv (on Debian: python3-venv); or name one with PYTHON=" >&2; exit 1; }
+	@[ -n "$(PYTHON)" ] || { echo "missing: Python 3.10 to 3.13 with venv (on Debian: python3-venv); or specify one with PYTHON=" >&2; exit 1; }
 need-java:
 	@envs/find_java.sh > /dev/null

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Prints the major version of the Java that Spark will start; fails in one line when there is none from 17 on.
+# Prints the major version of the Java that Spark uses; fails with one line if it is older than 17 or missing.
 set -euo pipefail
 
 java=java

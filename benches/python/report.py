@@ -1,4 +1,4 @@
-"""The page of figures, as Markdown and as JSON: ours, the peers', the ratio, the floor, the budget."""
+"""The page of figures, as Markdown and JSON: figures of each library, ratio, floor and budget."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from figures import FIGURES, FLOOR, OURS, Line, best_of, ratio, ratios, shown, s
 from page_sections import section_of
 from workload import Workload
 
-REQUESTS = ("<!-- requests: kept when the page is written anew -->", "<!-- /requests -->")
+REQUESTS = ("<!-- requests: kept when the page is rewritten -->", "<!-- /requests -->")
 NO_REQUESTS = "Not measured yet."
 # The section that `make bench-spark` writes.
 SPARK = "## Spark"
@@ -21,59 +21,59 @@ SPARK = "## Spark"
 HEAD = """\
 # Benchmarks
 
-Written by `make bench`: a release build beside its peers in one run. Each measurement is a fresh process, and
-the peers take turns. A figure is the median of the repetitions, with the smallest and the largest in
-parentheses. The files are in the page cache. A peer is imported before the clock starts, except where a whole
-process is measured. numpy, which comes with pyarrow, gets no threads, since these spin on the clock for some
-50 ms after the import. Times depend on the machine: compare the ratios, the best peer's figure divided by
-deltaic's.
+`make bench` writes this page. It measures a release build and other libraries in one run, each
+measurement in a new process, in alternation. A figure is the median of the repetitions, with the smallest
+and the largest in parentheses. The files are in the page cache. Libraries are imported before the clock
+starts, except where a whole process is measured. numpy, which pyarrow imports, gets no threads, because
+they would spin for about 50 ms after the import. Times depend on the machine; compare the ratios: the best
+other library's figure divided by deltaic's.
 
-Every answer was checked before anything was timed, against the facts that the table was generated from: the
-version, exactly the right files, every column of them; of data the number of rows, every value, and that the
-values of a row stand together. A file matches a range when its minimum and maximum overlap it. deltaic must
-keep no other file; where the peer keeps more, a note says so. Who answers wrong is not timed.
+Every result is verified before anything is timed, against the data from which the table was generated:
+the version, the exact set of files with every column, and for rows their number and all values. A file
+matches a range if its minimum and maximum overlap it. deltaic must keep no other file; if another library
+keeps more, a note says so. A library that returns a wrong result is not timed.
 
-The **floor** is the same bytes read and parsed without Delta, by the fastest code found that Python reaches:
-pyarrow for Parquet (only the columns that the question needs, memory-mapped, all cores) and for JSON; a plain
-search for the key where two keys of a text are enough; a regular expression for the keys of one huge commit;
-a bare interpreter for a whole process. It replays nothing. It can be beaten, but who is near it wastes
-little.
+The **floor** is the time to read and parse the same bytes without Delta, with the fastest code found for
+Python: pyarrow for Parquet (only the necessary columns, memory-mapped, all cores) and JSON; a text search
+if two keys suffice; a regular expression for the keys of one huge commit; an empty interpreter for a
+whole process. It replays nothing. It can be beaten, but a result near it is efficient.
 
-What deltalake does with a log: `get_add_actions(flatten=True)` to list, which always has the statistics;
-deltalake_uris calls `file_uris()` instead, which returns the paths alone. To prune it calls
-`file_uris(file_pruning_predicate=…)`, to refresh `update_incremental()`.
+deltalake reads a log by `get_add_actions(flatten=True)` (list, always with statistics),
+`file_uris(file_pruning_predicate=…)` (prune) and `update_incremental()` (refresh). deltalake_uris lists by
+`file_uris()`, which returns only the paths.
 
-With data, everybody opens the table and takes all rows of the answer, a batch at a time, and keeps none:
+For data, each library opens the table and reads all rows of the result, batch by batch, without keeping
+them:
 
 - deltaic: `for batch in snapshot.scan(columns, predicate)`; `scan().count()`
-- deltalake: `DeltaTable.scan(columns, predicate)`, its own engine; `count()`, or a query where that is not
-  exact. Its pyarrow dataset needs twice the time and cannot do deletion vectors.
-- polars: `scan_delta(…).collect_batches(maintain_order=False, engine="streaming")`, frames of its own that
-  nobody asks to become Arrow; polars_arrow asks, for what all the others give
+- deltalake: `DeltaTable.scan(columns, predicate)`, its own engine; `count()`, or a query if that is not
+  exact. Its pyarrow dataset takes twice the time and does not support deletion vectors.
+- polars: `scan_delta(…).collect_batches(maintain_order=False, engine="streaming")`, as polars frames;
+  polars_arrow converts them to Arrow, like the other libraries
 - daft: `read_deltalake(…).to_arrow_iter()`; `count_rows()`
-- pyarrow: a `pyarrow.dataset` of the data files that the log names, whose names it is given. It knows nothing
-  of Delta, so it takes no part where rows are deleted by vectors or columns are mapped.
+- pyarrow: a `pyarrow.dataset` of the live data files. It does not know Delta, so it is not measured with
+  deletion vectors or column mapping.
 
-The logs are generated from the protocol's text, as delta-spark writes: Snappy; row groups (or parts, or
-sidecars) of 100,000 adds and 20,000 removes, sorted by path; statistics of 20 columns (4 strings, 10 longs,
-2 doubles, 2 dates, 2 timestamps) as JSON in its key order, or as `stats_parsed` with INT96 timestamps and no
-JSON. Removes have no statistics. There are 365 partitions, by day; the range keeps about one file of 850, the
-partition one of 365.
+The logs are generated from the protocol, in the form of delta-spark: Snappy; row groups (or parts, or
+sidecars) of 100,000 adds and 20,000 removes, sorted by path; statistics of 20 columns (4 strings, 10
+longs, 2 doubles, 2 dates, 2 timestamps) as JSON in its key order, or as `stats_parsed` with INT96
+timestamps and no JSON. Removes have no statistics. There are 365 partitions, by day; the range keeps
+about one file of 850, the partition one of 365.
 
-So is the data: Snappy, a row group a file, pages of 20,000 rows with an index. The columns are a sorted id, a
-key of a million values, a quantity, a double, a decimal(12,2), one of 8 regions, a text of 8 to 24
-characters, a date, a timestamp in microseconds and a boolean; price and text have NULLs. `scan_columns` takes
-key, double and region; `scan_range` asks for 2 % of the ids, which lie in two files; `scan_filter` for the
-doubles above a bound, one row of 200 in each file, with all columns.
+The data is generated too: Snappy, one row group for each file, pages of 20,000 rows with an index. The
+columns are a sorted id, a key of a million values, a quantity, a double, a decimal(12,2), one of 8
+regions, a string of 8 to 24 characters, a date, a timestamp in microseconds and a boolean; price and
+string contain NULLs. `scan_columns` reads key, double and region; `scan_range` selects 2 % of the ids, in
+two files; `scan_filter` selects doubles above a bound, one row of 200 in each file, with all columns.
 
-A budget is an absolute figure, or a share of what the best peer needs, or of what deltaic needs for something
-else; the table shows the strictest as a figure. Noise is the larger interquartile range of the two figures
-that are compared, as a share of their medians; beside a peer it is at least 10 %. `make bench` ends with an
-error if a budget is missed by more than the noise.
+A budget is an absolute figure, a multiple of the best other library's figure, or a multiple of deltaic's
+figure for another operation; the table shows the strictest resulting figure. Noise is the larger
+interquartile range of the two figures, as a share of their medians; in comparisons with other libraries it
+is at least 10 %. `make bench` fails if a budget is missed by more than the noise.
 
-To run it again: `make bench`; `make bench ONLY='data*,tiny' REPEAT=9` for some of it,
-`make bench SCALE=0.01` for a quick look; neither rewrites this page. The same figures for a program are in
-`target/benchmarks.json`. How to see where the time goes is told in [benches/README.md](../benches/README.md).
+To repeat: `make bench`; `make bench ONLY='data*,tiny' REPEAT=9` for some workloads, `make bench
+SCALE=0.01` for a quick run; neither of the last two rewrites this page. `target/benchmarks.json` contains
+the figures for programs. [benches/README.md](../../benches/README.md) describes how to profile.
 """
 
 
@@ -84,7 +84,7 @@ def page(lines: list[Line], workloads: list[Workload], scale: float, repeat: int
     text = [HEAD, f"{machine}, Python {platform.python_version()}, {', '.join(releases)}. "]
     text[-1] += f"Scale {scale:g}, {repeat} repetitions."
     if scale != 1:
-        text[-1] += " Budgets hold at scale 1 and are not judged here."
+        text[-1] += " Budgets apply at scale 1 only."
     text.append("")
     for workload in workloads:
         text += section(workload, [line for line in lines if line.workload == workload.name], scale)

@@ -18,32 +18,35 @@ from spark_ways import ARROW, DELTA, NATIVE, PARQUET, WAYS
 
 FIGURES = ("load", "first", "again", "cpu")
 HEAD = """\
-Written by `make bench-spark`: Delta tables read in PySpark {pyspark}, each way in a process and a JVM of its
-own, two cores (`local[2]`), {memory} of memory, the same settings, in UTC. The ways take turns; medians, in
-seconds, of {repeat} turns, at 100,000 files of one. Caches are emptied before each load
-(`spark.catalog.clearCache()`, for delta-spark also `DeltaLog.clearCache()`), garbage is collected after each
-turn; the files are in the page cache. Each JVM first answers every question of a small table {warm_ups}
-times, then each question of the table once. All answers must be equal, those that are timed too.
+Written by `make bench-spark`: Delta tables read in PySpark {pyspark}, each way in its own process
+and JVM, with two cores (`local[2]`), {memory} of memory, the same settings, in UTC. The ways
+alternate; figures are medians in seconds of {repeat} turns, of one turn with 100,000 files. Caches
+are cleared before each load (`spark.catalog.clearCache()`, for delta-spark also
+`DeltaLog.clearCache()`), garbage is collected after each turn; the files are in the page cache.
+Each JVM first runs every query on a small table {warm_ups} times, then each query on the table
+once. All results must be equal, including those that are timed.
 
-- delta-spark {delta}: `spark.read.format("delta").load(path)`, with two partitions for its snapshots
-- plain Parquet: `spark.read.parquet(path)`, the same files without a log, where they alone hold the answer
+- delta-spark {delta}: `spark.read.format("delta").load(path)`, with two partitions for its
+  snapshots
+- plain Parquet: `spark.read.parquet(path)`, the same files without a log, if they alone contain the
+  result
 - deltaic {deltaic}: `deltaic.spark.read(spark).load(path)`, the native scan
 - deltaic source: `spark.read.format("deltaic").load(path)`, the Python data source, with
   `spark.sql.python.filterPushdown.enabled`
-- deltalake, Arrow: `spark.createDataFrame(…)` of what deltalake {deltalake} has read, only the columns and
-  the rows that the question needs, where that is not more than {most:,} values and so fits into memory; in
-  batches of 500,000 rows with `spark.sql.execution.arrow.localRelationThreshold` 0, for else it does not fit
+- deltalake, Arrow: `spark.createDataFrame(…)` of the result of deltalake {deltalake}, only the
+  necessary columns and rows, up to {most:,} values, which fit into memory; in batches of 500,000
+  rows with `spark.sql.execution.arrow.localRelationThreshold` 0, because it does not fit otherwise
 
-The filter of a question comes by `DataFrame.where`. The rows *told before* have it in
-`deltaic.spark.read(spark).where(…).load(path)`, and delta-spark's figure is that of the question without.
-`count` is `DataFrame.count`, `sum` that of a bigint, `sum_partition` that in one of 8 regions; `group_by` has
-a sum and a maximum by region, `filter` takes one row of 200 in each file, `range` 2 % of the ids, which lie
-in two files; `hash` is the sum of `xxhash64` of all 10 columns. The *share* is deltaic's figure by
-delta-spark's; {noise:.0%} above the goal are noise.
+Filters are applied by `DataFrame.where`. In rows marked *before load*, deltaic applies them by
+`deltaic.spark.read(spark).where(…).load(path)`; delta-spark's figure is that of the same query.
+`count` is `DataFrame.count`, `sum` the sum of a bigint, `sum_partition` the same in one of 8
+regions; `group_by` computes a sum and a maximum for each region, `filter` selects one row of 200 in
+each file, `range` 2 % of the ids, in two files; `hash` is the sum of `xxhash64` of all 10 columns.
+The *share* is deltaic's figure divided by delta-spark's; {noise:.0%} above the goal are noise.
 
-To run it again: `make bench-spark`; `make bench-spark ONLY='files_10*' REPEAT=5` for some of it,
-`make bench-spark SCALE=0.01` for a quick look; neither rewrites this section. The same figures with CPU
-seconds are in `target/benchmarks-spark.json`."""
+To repeat: `make bench-spark`; `make bench-spark ONLY='files_10*' REPEAT=5` for some queries, `make
+bench-spark SCALE=0.01` for a quick run; neither of the last two rewrites this section.
+`target/benchmarks-spark.json` contains the figures with CPU seconds."""
 
 
 @dataclass(frozen=True)
@@ -99,11 +102,11 @@ def section(lines: list[Line], tables: list[SparkTable], under: Conditions) -> s
         noise=NOISE_BESIDE_PEERS,
     )
     machine = f"{os.cpu_count()} cores, {platform.system()} {platform.machine()}, {processor()}"
-    scaled = "" if under.scale == 1 else " Goals hold at scale 1 and are not judged here."
+    scaled = "" if under.scale == 1 else " Goals apply at scale 1 only."
     parts = [SPARK, "", text, "", f"{machine}. Scale {under.scale:g}.{scaled}", ""]
     many = [table for table in tables if not table.again]
     if many:
-        said = f"Files of {ROWS_PER_FILE} rows and 10 columns, partitioned by region: load and first answer."
+        said = f"Files of {ROWS_PER_FILE} rows and 10 columns, partitioned by region: load and first query."
         parts += ["### Many files", "", said, "", *header("files")]
         for table in many:
             parts += rows_of(table, lines, f"{table.spec.files:,}", "first", under)
@@ -111,7 +114,7 @@ def section(lines: list[Line], tables: list[SparkTable], under: Conditions) -> s
     for table in tables:
         if table.again:
             said = f"{table.spec.rows:,} rows of 10 columns in {table.spec.files} files{kind_of(table)}."
-            said += " First: load and answer. Again: the same question, of the DataFrame that is loaded."
+            said += " First: load and query. Again: the same query on the loaded DataFrame."
             parts += [f"### {table.name}", "", said, "", *header("asked")]
             parts += rows_of(table, lines, "first", "first", under)
             parts += [*rows_of(table, lines, "again", "again", under), ""]
@@ -128,7 +131,7 @@ def kind_of(table: SparkTable) -> str:
 
 def header(first: str) -> list[str]:
     """The head of a table."""
-    titles = [first, "question", *(way.title for way in WAYS.values()), "share", "goal", "met"]
+    titles = [first, "query", *(way.title for way in WAYS.values()), "share", "goal", "met"]
     return [f"| {' | '.join(titles)} |", f"|--:|---|{'--:|' * (len(titles) - 3)}---|"]
 
 
@@ -145,7 +148,7 @@ def rows_of(table: SparkTable, lines: list[Line], first: str, key: str, under: C
         share = ours / theirs if ours is not None and theirs else None
         cells = [
             first if index == 0 else "",
-            f"`{base}`, told before" if base else f"`{name}`",
+            f"`{base}`, before load" if base else f"`{name}`",
             *(cell(mine.get(way), key) for way in WAYS),
             "–" if share is None else f"{share:.2f}",
             f"{table.goal:g}",

@@ -135,7 +135,7 @@ def page(repeat: int) -> str:
     lines = [
         HEADING,
         "",
-        f"{DELETED} deleted rows each, of a table that is open; {releases}; medians of {repeat} processes.",
+        f"Deletion vectors of {DELETED} rows in an open table; {releases}; medians of {repeat} processes.",
         "",
         "| table | deltaic | deltalake |",
         "|---|---|---|",

@@ -77,7 +77,7 @@ def test_a_wrong_answer_is_not_timed_and_no_page_is_written(tmp_path: Path) -> N
 def test_the_page_has_every_figure_and_keeps_the_requests(tmp_path: Path) -> None:
     need_peers()
     page, figures = tmp_path / "page.md", tmp_path / "figures.json"
-    marks = ["<!-- requests: kept when the page is written anew -->", "<!-- /requests -->"]
+    marks = ["<!-- requests: kept when the page is rewritten -->", "<!-- /requests -->"]
     page.write_text(f"# Benchmarks\n\n{marks[0]}\n| a table | of requests |\n{marks[1]}\n")
     names = ["many_commits", "tiny"]
     options = ["--only", ",".join(names), "--markdown", str(page), "--json", str(figures)]

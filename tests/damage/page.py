@@ -14,17 +14,17 @@ from .case import Case, Survivor
 from .cases import LOG_ROWS
 
 PAGE = Path(__file__).resolve().parents[2] / "docs/reference/damage.md"
-HEAD = """# What a damaged table gets
+HEAD = """# Damaged tables
 
-A log fails closed: what it says is taken whole, or there is an error that names the file, the version and
-the field. What only derives from it (checkpoints, `_last_checkpoint`, checksums, compactions, statistics)
-fails open: it is passed over with a `DeltaicWarning`, and the table is read from its commits. A deletion
-vector is no help but part of the truth: rows are never read without it. Nothing is
-repaired, moved or deleted, and an append that meets the same damage changes nothing either. Memory and
-requests stay in proportion to the table's own size.
+What deltaic does with each kind of damage. Required parts of a log are used completely, or an error names
+the file, the version and the field. Optional parts (checkpoints, `_last_checkpoint`, checksums,
+compaction files, statistics) are ignored if they are damaged, with a `DeltaicWarning`, and the table is
+read from its commits. A deletion vector is required: rows are never read without it. Nothing is repaired,
+moved or deleted, and an append to a damaged table changes nothing either. Memory and requests remain
+proportional to the size of the table.
 
-[errors.md](errors.md) has the errors, and [check.md](check.md) tells how to find what is wrong with a table.
-This page is written by the tests, from the cases that they hold.
+[Errors](errors.md) describes the errors; [Check a table](../guides/check.md) finds the damage in a table.
+The tests generate this page from their cases.
 """
 # Where an error stands is left out here, and so is what differs from writer to writer.
 PLACE = re.compile(

@@ -1,1 +1,1 @@
-"""Tests of the house around the code: its tools, its recipes, its environments."""
+"""Tests of the repository itself: documents, tools, recipes and environments."""

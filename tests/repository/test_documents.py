@@ -1,4 +1,4 @@
-"""What the documents show works, and what they point to is there. Those with Spark are in `tests/spark`."""
+"""The examples of the documents run, their links resolve, and their lists are complete."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_the_index_links_to_every_page() -> None:
 
 
 def test_every_recipe_is_in_the_help() -> None:
-    """`make` lists each recipe that a person may call; what is only a step is not one of them."""
+    """`make` lists every recipe except the internal steps."""
     makefile = (TOP / "Makefile").read_text()
     recipes = {
         name for line in re.findall(r"^\.PHONY: (.*)$", makefile, re.MULTILINE) for name in line.split()

@@ -1,4 +1,4 @@
-"""What a release wheel must not hold."""
+"""A release wheel contains no features for tests."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from tests.repository.markdown import TOP
 
 
 def test_a_release_neither_counts_its_work_nor_breaks_off_on_demand() -> None:
-    """What does is for tests: no default feature brings it, and no recipe of a wheel asks for it."""
+    """No default feature and no recipe of a wheel enables the features for tests."""
     features = re.search(
         r"^\[features\]\n(.*?)^\[", (TOP / "rust/python/Cargo.toml").read_text(), re.M | re.S
     )

@@ -1,4 +1,4 @@
-"""The tool behind `make requirements`: a row counts as proved only if a test that names it ran and passed."""
+"""The tool for `make requirements`: a row counts as proved only if a test that names it ran and passed."""
 
 from __future__ import annotations
 

@@ -17,10 +17,11 @@ pub struct Diagnosis {
 
 const RESTORE_COMMIT: &str = "Restore the commit's file from a backup of the table.";
 const NEW_CHECKPOINT: &str =
-    "Nothing need be done for reading; have a writer make a new checkpoint, and move the bad one away.";
-const MOVE_AWAY: &str = "Move the file away: nothing needs it, and readers that trust it are misled.";
+    "Readers need nothing; have a writer create a new checkpoint, then move the damaged one away.";
+const MOVE_AWAY: &str =
+    "Move the file away: no reader needs it, and readers that trust it return wrong results.";
 const REWRITE_METADATA: &str =
-    "Set the table's properties or schema anew with a client that writes them, or restore the commit.";
+    "Set the table's properties or schema again with a client that supports them, or restore the commit.";
 
 macro_rules! diagnoses {
     ($($(#[$doc:meta])* $name:ident: $severity:ident, $meaning:expr, $remedy:expr;)*) => {
@@ -33,156 +34,156 @@ macro_rules! diagnoses {
                 remedy: $remedy,
             };
         )*
-        /// Every diagnosis there is.
+        /// All diagnoses.
         pub static DIAGNOSES: &[&Diagnosis] = &[$(&$name),*];
     };
 }
 
-#[rustfmt::skip] // a table: one row a code
+#[rustfmt::skip] // a table: one row for each code
 diagnoses! {
-    // The commits.
-    /// A commit that cannot be read, or a line of it.
-    DAMAGED_COMMIT: Damage, "The version cannot be read, nor can later ones unless a newer checkpoint stands in for it.", RESTORE_COMMIT;
-    /// A commit that should be there and is not.
-    MISSING_COMMIT: Damage, "The version is lost, and later ones with it unless a newer checkpoint stands in for it.", RESTORE_COMMIT;
-    /// A folder that has a commit's name.
-    FOLDER_AS_COMMIT: Damage, "The table does not open as long as the folder is there.", "Move the folder away, and restore the commit from a backup of the table.";
-    /// A file of the log that the store lists and does not hand out.
-    UNREADABLE_FILE: Damage, "Whatever needs the file cannot be read by this user.", "Check the rights on the file, and the store.";
-    /// Two protocols, two metadata, two words on one application or domain in one commit.
-    DUPLICATE_ACTION: Damage, "The order within a commit means nothing, so which of the two holds cannot be told.", RESTORE_COMMIT;
-    /// One logical file added or removed more than once in one commit.
-    DUPLICATE_FILE: Damage, "Whether the file is in the table cannot be told.", RESTORE_COMMIT;
-    /// One data file that is live with two deletion vectors, or with one and without.
-    PATH_LIVE_TWICE: Damage, "The file's rows are in the table twice.", "Remove one of the two with a client that can, or restore the commit that added the second.";
-    /// One data file that is live under two spellings of its path.
-    PLACE_LIVE_TWICE: Damage, "The file's rows are in the table twice.", "Remove one of the two with a client that can, or restore the commit that added the second.";
+    // Commits.
+    /// A commit, or a line of it, that cannot be read.
+    DAMAGED_COMMIT: Damage, "The version cannot be read, nor can later ones unless a newer checkpoint replaces it.", RESTORE_COMMIT;
+    /// A commit that is missing.
+    MISSING_COMMIT: Damage, "The version is lost, and later ones with it unless a newer checkpoint replaces it.", RESTORE_COMMIT;
+    /// A folder with the name of a commit.
+    FOLDER_AS_COMMIT: Damage, "The table does not open while the folder exists.", "Move the folder away, and restore the commit from a backup of the table.";
+    /// A log file that the store lists but does not return.
+    UNREADABLE_FILE: Damage, "This user cannot read versions that need the file.", "Check the permissions of the file, and the store.";
+    /// Two protocol or metadata actions, or two actions on one application or domain, in one commit.
+    DUPLICATE_ACTION: Damage, "The order of actions within a commit has no meaning, so it is unknown which one applies.", RESTORE_COMMIT;
+    /// A logical file that one commit adds or removes more than once.
+    DUPLICATE_FILE: Damage, "It is unknown whether the file is in the table.", RESTORE_COMMIT;
+    /// A data file that is live with two deletion vectors, or with and without one.
+    PATH_LIVE_TWICE: Damage, "The file's rows are in the table twice.", "Remove one of the two with a client that supports it, or restore the commit that added the second.";
+    /// A data file that is live under two spellings of its path.
+    PLACE_LIVE_TWICE: Damage, "The file's rows are in the table twice.", "Remove one of the two with a client that supports it, or restore the commit that added the second.";
     /// A log without protocol or metadata.
-    NO_PROTOCOL_OR_METADATA: Damage, "Without them nobody can tell what the table is, and it does not open.", "Restore the table's first commit or a checkpoint from a backup.";
-    /// A `commitInfo` that does not stand first, in a table with in-commit timestamps.
-    COMMIT_INFO_NOT_FIRST: Warning, "Readers that look for the commit's time in its first line do not find it.", "Nothing can be done about a commit; mend the writer that made it.";
-    /// A commit without the in-commit timestamp that it must have.
-    MISSING_IN_COMMIT_TIMESTAMP: Damage, "The version cannot be found by time, nor can others that are searched for past it.", RESTORE_COMMIT;
-    /// An in-commit timestamp that is not later than the one before.
-    IN_COMMIT_TIMESTAMP_GOES_BACK: Warning, "Asking for the table as of a time near it may give another version than was meant.", "Ask by version there; mend the writer that made the commit.";
+    NO_PROTOCOL_OR_METADATA: Damage, "The table does not open.", "Restore the table's first commit or a checkpoint from a backup.";
+    /// A `commitInfo` that is not the first action, in a table with in-commit timestamps.
+    COMMIT_INFO_NOT_FIRST: Warning, "Readers that expect the timestamp in the first line do not find it.", "The commit cannot be changed; correct the writer that created it.";
+    /// A commit without its required in-commit timestamp.
+    MISSING_IN_COMMIT_TIMESTAMP: Damage, "Time travel cannot find the version, nor versions whose search includes it.", RESTORE_COMMIT;
+    /// An in-commit timestamp that is not later than the previous one.
+    IN_COMMIT_TIMESTAMP_GOES_BACK: Warning, "Time travel to a nearby timestamp may return another version than expected.", "Travel by version; correct the writer that created the commit.";
 
-    /// A commit's time that no calendar holds.
-    IMPOSSIBLE_TIME: Warning, "The time cannot be shown, and travel by time goes wrong where readers go by it.", "Ask by version there; mend the writer that made the commit.";
-    /// Statistics or a `commitInfo` with a key twice in one object, or nested without end.
-    LOOSE_JSON: Warning, "Readers take one value or the other, or none.", "Mend the writer; rewriting a file gives it statistics.";
+    /// A commit timestamp outside the calendar.
+    IMPOSSIBLE_TIME: Warning, "The timestamp cannot be displayed, and time travel that uses it fails.", "Travel by version; correct the writer that created the commit.";
+    /// Statistics or a `commitInfo` with a duplicate key in an object, or with excessive nesting.
+    LOOSE_JSON: Warning, "Readers use one of the values, or none.", "Correct the writer; rewriting a file gives it new statistics.";
 
-    // Actions on files.
-    /// A partition value that is no value of its column's type.
-    BAD_PARTITION_VALUE: Damage, "A scan that touches the file is refused.", "Remove the file from the table and write its rows again.";
+    // File actions.
+    /// A partition value that is invalid for its column's type.
+    BAD_PARTITION_VALUE: Damage, "Scans that include the file raise an error.", "Remove the file from the table and write its rows again.";
     /// A file without a value for a partition column.
-    MISSING_PARTITION_VALUE: Damage, "A scan that touches the file is refused.", "Remove the file from the table and write its rows again.";
-    /// A file's size that is negative.
-    BAD_FILE_SIZE: Damage, "The action is not valid, and the version does not open.", RESTORE_COMMIT;
-    /// A deletion vector's descriptor that cannot be.
-    BAD_DELETION_VECTOR: Damage, "Which rows of the file are deleted cannot be told, so they cannot be read.", RESTORE_COMMIT;
-    /// A deletion vector in a table whose protocol does not have the feature.
-    DELETION_VECTOR_WITHOUT_FEATURE: Damage, "Readers that go by the protocol show rows that are deleted.", "Enable deletion vectors in the table's protocol with a client that has them.";
-    /// A live file without row ids in a table whose rows all have some.
-    MISSING_ROW_IDS: Damage, "A scan that asks for row ids is refused, and rows of the file cannot be followed.", "Set delta.enableRowTracking to false and to true again: the files get their ids then.";
-    /// Statistics that are no JSON object.
-    STATISTICS_NOT_JSON: Warning, "The file is read in full by every query, since nothing is known about its rows.", "Nothing need be done; rewriting the file gives it statistics.";
-    /// Statistics that cannot be true of any rows.
-    IMPOSSIBLE_STATISTICS: Warning, "Readers that believe them may leave out rows that match a query.", "Rewrite the file, or compute its statistics anew.";
-    /// A tombstone's time that is no time of a deletion.
-    ODD_TOMBSTONE_TIME: Warning, "Vacuum goes by it, and removes the file too early or never.", "Do not vacuum below the time; mend the writer's clock.";
-    /// A path of the log that leads out of the table's folder.
-    FILE_OUTSIDE_OF_TABLE: Warning, "The file is read only where its folder is named in allowed_roots.", "If the table is a shallow clone and you trust it, open it with allowed_roots; else remove the file from the table.";
+    MISSING_PARTITION_VALUE: Damage, "Scans that include the file raise an error.", "Remove the file from the table and write its rows again.";
+    /// A negative file size.
+    BAD_FILE_SIZE: Damage, "The action is invalid, and the version does not open.", RESTORE_COMMIT;
+    /// An invalid deletion vector descriptor.
+    BAD_DELETION_VECTOR: Damage, "The deleted rows of the file are unknown, so its rows cannot be read.", RESTORE_COMMIT;
+    /// A deletion vector in a table whose protocol does not list the feature.
+    DELETION_VECTOR_WITHOUT_FEATURE: Damage, "Readers that follow the protocol return deleted rows.", "Enable deletion vectors in the table's protocol with a client that supports them.";
+    /// A live file without row IDs in a table with row tracking.
+    MISSING_ROW_IDS: Damage, "Scans with row IDs raise an error, and rows of the file cannot be tracked.", "Set delta.enableRowTracking to false and to true again: this assigns IDs to the files.";
+    /// Statistics that are not a JSON object.
+    STATISTICS_NOT_JSON: Warning, "Every query reads the file completely.", "No action is required; rewriting the file gives it statistics.";
+    /// Statistics that no rows can have.
+    IMPOSSIBLE_STATISTICS: Warning, "Readers that use them may omit matching rows.", "Rewrite the file, or compute its statistics again.";
+    /// An implausible deletion timestamp of a tombstone.
+    ODD_TOMBSTONE_TIME: Warning, "Vacuum uses it, and deletes the file too early or never.", "Do not vacuum beyond this timestamp; correct the writer's clock.";
+    /// A path that refers to a file outside the table.
+    FILE_OUTSIDE_OF_TABLE: Warning, "The file is read only if allowed_roots contains its location.", "If the table is a shallow clone and you trust it, open it with allowed_roots; otherwise remove the file from the table.";
 
     // Protocol and metadata.
-    /// A protocol action that contradicts itself so that nobody can follow it.
-    BROKEN_PROTOCOL: Damage, "The table does not open.", "Restore the commit that holds the protocol from a backup of the table.";
-    /// Features of the protocol that do not go together.
-    PROTOCOL_CONTRADICTION: Warning, "Clients judge the table differently: some refuse what others read or write.", "Add or drop the feature with a client that keeps the protocol's rules.";
-    /// Metadata that cannot be understood: the schema or the partition columns.
-    BROKEN_METADATA: Damage, "The version does not open.", "Restore the commit that holds the metadata from a backup of the table.";
-    /// Names and ids of a mapped table that do not tell its columns apart.
-    BROKEN_COLUMN_MAPPING: Damage, "Columns may be read as others, or as NULL.", REWRITE_METADATA;
-    /// Parts of the schema that are not as the protocol has them.
-    ODD_SCHEMA: Warning, "Clients that need this part of the schema refuse the table or differ about it.", REWRITE_METADATA;
-    /// A property whose value is none.
-    BAD_PROPERTY: Warning, "The operation that needs the property fails; reading does not.", "Set the property to a valid value.";
-    /// A property that turns on a feature that the protocol does not have.
-    PROPERTY_WITHOUT_FEATURE: Warning, "Clients that go by the protocol do not do what the property asks.", "Enable the feature in the table's protocol, or unset the property.";
-    /// A column of a type that needs a feature that the protocol does not have.
-    TYPE_WITHOUT_FEATURE: Warning, "Clients that go by the protocol may not know the type, and fail on the column.", "Enable the feature in the table's protocol.";
+    /// A protocol action that contradicts itself.
+    BROKEN_PROTOCOL: Damage, "The table does not open.", "Restore the commit that contains the protocol from a backup of the table.";
+    /// Features of the protocol that exclude or require each other.
+    PROTOCOL_CONTRADICTION: Warning, "Clients treat the table differently: some reject what others read or write.", "Add or drop the feature with a client that follows the protocol.";
+    /// Metadata with an invalid schema or invalid partition columns.
+    BROKEN_METADATA: Damage, "The version does not open.", "Restore the commit that contains the metadata from a backup of the table.";
+    /// Ambiguous names or IDs in a table with column mapping.
+    BROKEN_COLUMN_MAPPING: Damage, "Columns may be read as other columns, or as NULL.", REWRITE_METADATA;
+    /// Parts of the schema that violate the protocol.
+    ODD_SCHEMA: Warning, "Clients that need this part of the schema reject the table or interpret it differently.", REWRITE_METADATA;
+    /// A property with an invalid value.
+    BAD_PROPERTY: Warning, "Operations that need the property fail; reading does not.", "Set the property to a valid value.";
+    /// A property that enables a feature that the protocol does not list.
+    PROPERTY_WITHOUT_FEATURE: Warning, "Clients that follow the protocol ignore the property.", "Enable the feature in the table's protocol, or unset the property.";
+    /// A column whose type needs a feature that the protocol does not list.
+    TYPE_WITHOUT_FEATURE: Warning, "Clients that follow the protocol may not know the type, and fail on the column.", "Enable the feature in the table's protocol.";
     /// Configuration of a system domain that cannot be read.
-    BAD_DOMAIN: Warning, "What the domain is for is not done, or done wrongly.", "Have the writer that owns the domain set it anew.";
-    /// Something that deltaic does not implement.
-    UNSUPPORTED_FEATURE: Info, "The table may be sound, but deltaic does not read it, or not all of it.", "Use a client that has the feature, or a newer deltaic.";
-    /// A table that does not open for a reason that is told here.
-    CANNOT_BE_OPENED: Damage, "The newest version cannot be read.", "Mend what else is reported; then check again.";
+    BAD_DOMAIN: Warning, "The feature of the domain does not work, or works incorrectly.", "Have the writer that owns the domain set it again.";
+    /// A feature that deltaic does not implement.
+    UNSUPPORTED_FEATURE: Info, "The table may be valid, but deltaic cannot read it completely.", "Use a client that supports the feature, or a newer deltaic.";
+    /// A table that does not open for a reported reason.
+    CANNOT_BE_OPENED: Damage, "The newest version cannot be read.", "Correct the other findings, then check again.";
 
     // Checkpoints.
     /// A checkpoint that cannot be read.
-    BROKEN_CHECKPOINT: Warning, "Readers pass it over and go by an older checkpoint or by the commits, if those are still there.", NEW_CHECKPOINT;
-    /// A multi-part checkpoint of which parts are missing.
-    INCOMPLETE_CHECKPOINT: Warning, "Readers pass it over; it was broken off, or a part of it was lost.", NEW_CHECKPOINT;
-    /// A checkpoint whose sidecar is not there.
-    MISSING_SIDECAR: Warning, "The checkpoint cannot be read, and readers that started from it would miss files.", NEW_CHECKPOINT;
-    /// A checkpoint whose table is another one.
-    FOREIGN_CHECKPOINT: Damage, "Readers that start from it show another table.", "Move the checkpoint away.";
-    /// A checkpoint that says something else than the commits.
-    CHECKPOINT_CONTRADICTS_COMMITS: Damage, "Readers that start from it see another table than readers that go by the commits.", "Move the checkpoint away as long as the commits are there, and have a writer make a new one.";
+    BROKEN_CHECKPOINT: Warning, "Readers ignore it and use an older checkpoint or the commits, if they still exist.", NEW_CHECKPOINT;
+    /// A multi-part checkpoint with missing parts.
+    INCOMPLETE_CHECKPOINT: Warning, "Readers ignore it; its writer was interrupted, or a part was lost.", NEW_CHECKPOINT;
+    /// A checkpoint with a missing sidecar.
+    MISSING_SIDECAR: Warning, "The checkpoint cannot be read, and readers that start from it would miss files.", NEW_CHECKPOINT;
+    /// A checkpoint of another table.
+    FOREIGN_CHECKPOINT: Damage, "Readers that start from it return another table.", "Move the checkpoint away.";
+    /// A checkpoint that differs from the commits.
+    CHECKPOINT_CONTRADICTS_COMMITS: Damage, "Readers that start from it return another table than readers that use the commits.", "Move the checkpoint away while the commits exist, and have a writer create a new one.";
 
-    // Helps.
+    // Optional files.
     /// A version checksum that cannot be read.
-    BROKEN_CHECKSUM: Warning, "It is not used; the table is what it was.", MOVE_AWAY;
-    /// A version checksum that belongs to another commit.
-    FOREIGN_CHECKSUM: Warning, "It tells nothing about this version; it was left by a commit that lost, or by another table.", MOVE_AWAY;
-    /// A version checksum that says something else than the log.
-    CHECKSUM_DISAGREES: Warning, "Either the checksum or the log is not what its writer meant; readers go by the log.", "Look into the named field; if the log is right, move the checksum away.";
-    /// A version checksum that does not say which commit it belongs to.
-    CHECKSUM_WITHOUT_ID: Info, "Readers cannot tell whether it belongs to the version, and do without it.", "Nothing need be done.";
+    BROKEN_CHECKSUM: Warning, "It is not used; the table is unaffected.", MOVE_AWAY;
+    /// A version checksum of another commit.
+    FOREIGN_CHECKSUM: Warning, "It does not describe this version; a commit that lost its race, or another table, left it.", MOVE_AWAY;
+    /// A version checksum that differs from the log.
+    CHECKSUM_DISAGREES: Warning, "Either the checksum or the log is wrong; readers use the log.", "Inspect the named field; if the log is right, move the checksum away.";
+    /// A version checksum that does not identify its commit.
+    CHECKSUM_WITHOUT_ID: Info, "Readers cannot determine whether it belongs to the version, and ignore it.", "No action is required.";
     /// A compaction file that cannot be read.
-    BROKEN_COMPACTION: Warning, "Readers go by the commits.", MOVE_AWAY;
-    /// A compaction file whose range is not one.
-    REVERSED_COMPACTION: Warning, "Readers pass it over.", MOVE_AWAY;
-    /// A compaction file with actions that may not stand in one.
-    COMPACTION_FORBIDDEN_ACTION: Warning, "Readers that keep to the protocol pass it over.", MOVE_AWAY;
-    /// A compaction file that says something else than the commits.
-    COMPACTION_DISAGREES: Warning, "Readers that use it see another table than readers that go by the commits.", MOVE_AWAY;
+    BROKEN_COMPACTION: Warning, "Readers use the commits.", MOVE_AWAY;
+    /// A compaction file with an invalid range.
+    REVERSED_COMPACTION: Warning, "Readers ignore it.", MOVE_AWAY;
+    /// A compaction file with actions that it must not contain.
+    COMPACTION_FORBIDDEN_ACTION: Warning, "Readers that follow the protocol ignore it.", MOVE_AWAY;
+    /// A compaction file that differs from the commits.
+    COMPACTION_DISAGREES: Warning, "Readers that use it return another table than readers that use the commits.", MOVE_AWAY;
     /// A `_last_checkpoint` that cannot be used.
-    BROKEN_HINT: Warning, "The log is listed from its start, which takes longer.", "Delete _last_checkpoint; the next checkpoint writes it anew.";
-    /// A `_last_checkpoint` that leads to no checkpoint.
-    DANGLING_HINT: Warning, "The log is listed from its start; some readers fail.", "Delete _last_checkpoint; the next checkpoint writes it anew.";
-    /// A `_last_checkpoint` that counts more than its checkpoint holds.
-    HINT_DISAGREES: Warning, "Either the checkpoint has lost actions or the hint is of another one; readers go by the checkpoint.", "If the commits before the checkpoint are there, move it away and have a writer make a new one; else compare it with a backup.";
-    /// A `_last_checkpoint` that is behind.
-    STALE_HINT: Info, "Readers list a little more of the log than they need.", "Nothing need be done; the next checkpoint writes it anew.";
+    BROKEN_HINT: Warning, "The log is listed from its start, which takes longer.", "Delete _last_checkpoint; the next checkpoint writes it again.";
+    /// A `_last_checkpoint` that refers to no checkpoint.
+    DANGLING_HINT: Warning, "The log is listed from its start; some readers fail.", "Delete _last_checkpoint; the next checkpoint writes it again.";
+    /// A `_last_checkpoint` with a higher count than its checkpoint contains.
+    HINT_DISAGREES: Warning, "Either the checkpoint has lost actions, or the hint belongs to another one; readers use the checkpoint.", "If the commits before the checkpoint exist, move it away and have a writer create a new one; otherwise compare it with a backup.";
+    /// An outdated `_last_checkpoint`.
+    STALE_HINT: Info, "Readers list more of the log than necessary.", "No action is required; the next checkpoint writes it again.";
 
-    /// A help of which not everything was compared.
-    NOT_ALL_COMPARED: Info, "There is so much of its kind that comparing all of it would take too long.", "Nothing need be done; what was compared is right unless it is told.";
+    /// An optional file that was not compared completely.
+    NOT_ALL_COMPARED: Info, "It is too large to compare all of it in reasonable time.", "No action is required; what was compared is right unless it is reported.";
 
-    // What lies around.
-    /// A file whose name is nearly that of a log file.
-    NEARLY_RIGHT_NAME: Warning, "No reader sees it; if it was meant as part of the log, the table lacks it.", "Find out who wrote it; give it its right name only if the version is not there.";
-    /// A folder, a pipe or a link to nowhere with the name of a checkpoint, a checksum or a compaction file.
-    NO_REGULAR_FILE: Warning, "Readers pass it over, or take it for the file and fail.", "Move it away; if the file is wanted, have a writer make it anew.";
-    /// A file that a writer left behind.
-    TEMPORARY_FILE: Info, "It is no part of the table.", "Delete it once no writer is at work.";
-    /// Sidecars that no checkpoint names.
-    ORPHANED_SIDECAR: Info, "It is no part of the table, or of a checkpoint that is being written.", "Nothing need be done; cleaning up the log removes it.";
+    // Other files in the log.
+    /// A file whose name resembles that of a log file.
+    NEARLY_RIGHT_NAME: Warning, "No reader sees it; if it was meant as part of the log, the table lacks it.", "Find out which writer created it; rename it only if the version is missing.";
+    /// A folder, pipe or dangling link with the name of a checkpoint, checksum or compaction file.
+    NO_REGULAR_FILE: Warning, "Readers ignore it, or treat it as the file and fail.", "Move it away; if the file is needed, have a writer create it again.";
+    /// A temporary file of a writer.
+    TEMPORARY_FILE: Info, "It is not part of the table.", "Delete it when no writer is active.";
+    /// A sidecar that no checkpoint refers to.
+    ORPHANED_SIDECAR: Info, "It is not part of the table, or belongs to a checkpoint that is being written.", "No action is required; a log cleanup deletes it.";
     /// A staged commit that is not published.
-    STAGED_COMMIT: Info, "It becomes part of the table only when its catalog says so.", "Nothing need be done; cleaning up the log removes those that are published.";
+    STAGED_COMMIT: Info, "It becomes part of the table only if its catalog publishes it.", "No action is required; a log cleanup deletes published ones.";
 
-    // The data, when it is looked at.
-    /// A data file that is not there.
-    MISSING_DATA_FILE: Damage, "Its rows are lost, and a scan that touches it fails.", "Restore the file from a backup; if it cannot be had, remove it from the table.";
-    /// A data file that has another size than the log says.
-    OTHER_FILE_SIZE: Warning, "The file was replaced or cut, or the log is wrong about it; some readers fail on it.", "Compare the file with a backup.";
+    // Data files, with `deep`.
+    /// A missing data file.
+    MISSING_DATA_FILE: Damage, "Its rows are lost, and scans that include it fail.", "Restore the file from a backup; if there is none, remove it from the table.";
+    /// A data file whose size differs from the log.
+    OTHER_FILE_SIZE: Warning, "The file was replaced or truncated, or the log is wrong; some readers fail on it.", "Compare the file with a backup.";
     /// A data file whose footer cannot be read.
     DAMAGED_DATA_FILE: Damage, "Its rows cannot be read.", "Restore the file from a backup of the table.";
-    /// A data file that has another number of rows than its statistics say.
-    OTHER_ROW_COUNT: Warning, "Counts that go by the log are wrong, and deletion vectors may be of another file.", "Compare the file with a backup; rewriting it gives it right statistics.";
-    /// A deletion vector's file that is not there.
-    MISSING_DELETION_VECTOR: Damage, "Which rows are deleted is lost, so the data file cannot be read.", "Restore the file from a backup of the table.";
-    /// Files below the table's root that its newest version does not name.
-    UNREFERENCED_FILES: Info, "They take room; a write that was broken off left them, or an older version needs them still.", "Nothing need be done.";
+    /// A data file whose number of rows differs from its statistics.
+    OTHER_ROW_COUNT: Warning, "Counts that use the log are wrong, and deletion vectors may belong to another file.", "Compare the file with a backup; rewriting it corrects its statistics.";
+    /// A missing deletion vector file.
+    MISSING_DELETION_VECTOR: Damage, "It is unknown which rows are deleted, so the data file cannot be read.", "Restore the file from a backup of the table.";
+    /// Files in the table's folder that its newest version does not refer to.
+    UNREFERENCED_FILES: Info, "They use space; an interrupted write left them, or an older version needs them.", "No action is required.";
 }
 
 #[cfg(test)]
@@ -196,7 +197,7 @@ mod tests {
         let mut codes = HashSet::new();
         let page = include_str!("../../../../docs/reference/check.md");
         for diagnosis in DIAGNOSES {
-            assert!(codes.insert(diagnosis.code), "{} stands twice", diagnosis.code);
+            assert!(codes.insert(diagnosis.code), "{} is listed twice", diagnosis.code);
             for text in [diagnosis.meaning, diagnosis.remedy] {
                 assert!(text.ends_with('.') && !text.contains('\n'), "{text}");
             }
@@ -207,7 +208,7 @@ mod tests {
         assert_eq!(
             rows,
             DIAGNOSES.len(),
-            "docs/reference/check.md has codes that there are not"
+            "docs/reference/check.md lists codes that do not exist"
         );
     }
 }

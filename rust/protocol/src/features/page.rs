@@ -1,4 +1,4 @@
-//! The table of features as a page: `docs/reference/features.md`.
+//! Renders the feature table as a page: `docs/reference/features.md`.
 
 use std::fmt::Write;
 
@@ -9,12 +9,12 @@ use super::table::{FEATURES, Feature, Kind, Support};
 pub fn features_page() -> String {
     let mut page = String::from(
         "# Table features\n\n\
-         What a table can ask of its readers and writers, and what deltaic does with a table that asks. This page is made \
-         from the table that the checks themselves use. A feature that is not here is refused by its name.\n\n\
-         *open* is what the log alone tells: metadata, schema, properties, files, statistics, history. *read* and *append* are \
-         about rows. *remove* is removing files, or rows by deletion vectors, without adding rows.\n\n\
-         *while inactive*: nothing is asked as long as the table does not use the feature, and such a table is taken.\n\n\
-         *with a log tail*: the table's catalog must say which commits are the newest; a path alone does not open it.\n\n\
+         What a table can require of its readers and writers, and what deltaic supports. The page is generated from the table \
+         that the support checks use. A feature that is not listed raises `UnsupportedFeature`, which names it.\n\n\
+         *open*: read the log, for metadata, schema, properties, files, statistics and history. *read* and *append*: read and \
+         append rows. *remove*: remove files, or delete rows by deletion vectors, without adding rows.\n\n\
+         *while inactive*: supported if the table does not use the feature.\n\n\
+         *with a log tail*: the catalog of the table must provide the newest commits; the table does not open by path.\n\n\
          | feature | binds | implied by | open | read | append | remove | needs | excludes | also named |\n\
          |---|---|---|---|---|---|---|---|---|---|\n",
     );

@@ -1,0 +1,88 @@
+"""Finds retired words in the text that people read, without code."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import tokenize
+from collections.abc import Iterator
+from pathlib import Path
+
+from tests.repository.markdown import TOP
+
+LIST = TOP / "tests" / "repository" / "retired_words.json"
+FENCE = re.compile(r"^( *)```.*?^\1```$", re.MULTILINE | re.DOTALL)
+INLINE = re.compile(r"`[^`\n]*`|\]\([^)]*\)|\"[^\"\n]*\.md\"")
+
+
+def blank(found: re.Match[str]) -> str:
+    """Return the line breaks of a match, so that line numbers stay right."""
+    return "\n" * found[0].count("\n")
+
+
+def markdown_text(text: str) -> str:
+    """Return a document without code, link targets and quotations."""
+    return INLINE.sub(" ", FENCE.sub(blank, text))
+
+
+def hash_comments(text: str) -> str:
+    """Return the comments of a shell script, a Makefile or Python source, without inline code."""
+    lines = [re.search(r"(?:^|\s)#+ ?(?!!)(.*)$", line) for line in text.splitlines()]
+    return INLINE.sub(" ", "\n".join(line[1] if line else "" for line in lines))
+
+
+def python_text(text: str) -> str:
+    """Return the comments and docstrings of Python source, without inline code."""
+    lines = [""] * (text.count("\n") + 2)
+    before = tokenize.NEWLINE
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        docstring = token.type == tokenize.STRING and before in {tokenize.NEWLINE, tokenize.INDENT}
+        if token.type == tokenize.COMMENT or docstring:
+            for number, line in enumerate(token.string.splitlines(), start=token.start[0]):
+                lines[number - 1] += line
+        if token.type not in {tokenize.NL, tokenize.COMMENT}:
+            before = token.type
+    return INLINE.sub(" ", re.sub(r"``([^`\n]*)``", " ", "\n".join(lines)))
+
+
+def rust_comments(text: str) -> str:
+    """Return the line comments of Rust source, without inline code and without examples."""
+    lines = [re.search(r"(?:^|\s)//[/!]? ?(.*)$", line) for line in text.splitlines()]
+    return INLINE.sub(" ", FENCE.sub(blank, "\n".join(line[1] if line else "" for line in lines)))
+
+
+TEXTS = {
+    "markdown": markdown_text,
+    "hash comments": hash_comments,
+    "python": python_text,
+    "rust": rust_comments,
+}
+
+
+def retired_words(text: str, words: dict[str, str]) -> Iterator[tuple[int, str, str]]:
+    """Yield line, word and replacement of each retired word in a text."""
+    for pattern, use in words.items():
+        for found in re.finditer(rf"\b(?:{pattern})\b", text, re.IGNORECASE):
+            yield text.count("\n", 0, found.start()) + 1, found[0], use
+
+
+def findings() -> list[str]:
+    """Return the retired words in all files of the scopes."""
+    rules = json.loads(LIST.read_text(encoding="utf-8"))
+    found: list[str] = []
+    for scope in rules["scopes"]:
+        for path in sorted({path for glob in scope["files"] for path in TOP.glob(glob)}):
+            name = path.relative_to(TOP).as_posix()
+            if name in scope.get("without", {}):
+                continue
+            text = TEXTS[scope["text"]](path.read_text(encoding="utf-8"))
+            for line, word, use in sorted(retired_words(text, rules["words"])):
+                found.append(f"{name}:{line}: {word!r}: use {use}")
+    return found
+
+
+def files_of_scopes() -> set[Path]:
+    """Return all files in which words are looked for."""
+    rules = json.loads(LIST.read_text(encoding="utf-8"))
+    return {path for scope in rules["scopes"] for glob in scope["files"] for path in TOP.glob(glob)}
