@@ -1,5 +1,7 @@
 //! Which help a log is given behind a commit of ours, what that asks of the store, and what is left alone.
 
+use std::time::Duration;
+
 use deltaic_log::Snapshot;
 use deltaic_log::log_tail::LogTail;
 use deltaic_log::snapshot::LoadOptions;
@@ -226,7 +228,7 @@ async fn what_has_expired_goes_behind_a_checkpoint() -> Result<()> {
     for (is_enabled, checkpoint, oldest) in [(true, true, 2), (false, true, 0), (true, false, 0)] {
         let mut table = TableBuilder::new();
         let mut first = TableBuilder::first_actions();
-        // By its own word each commit of these is years old.
+        // By its in-commit timestamp each commit is years old, and by the store's clock two hours.
         let info = |version: i64| json!({"commitInfo": {"operation": "WRITE", "txnId": format!("t{version}"), "inCommitTimestamp": 1_000 + version}});
         first.insert(0, info(0));
         first[1] = json!({"protocol": {"minReaderVersion": 1, "minWriterVersion": 7, "writerFeatures": ["inCommitTimestamp"]}});
@@ -243,6 +245,7 @@ async fn what_has_expired_goes_behind_a_checkpoint() -> Result<()> {
                     .await?;
             }
         }
+        table.scripted().set_clock_ahead(Duration::from_secs(2 * 3600));
         let policy = UpkeepPolicy {
             checkpoint,
             ..UpkeepPolicy::default()

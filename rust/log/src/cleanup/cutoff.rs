@@ -8,12 +8,16 @@ use deltaic_protocol::Version;
 
 const DAY_MS: i64 = 86_400_000;
 
+/// Tables with a shorter retention may lose commits at any time. Other tables keep every commit this long after the store
+/// wrote it, whatever its in-commit timestamp: a writer that is slower lists the log again.
+pub(crate) const SHORT_RETENTION_MS: i64 = 3_600_000;
+
 /// Where a log may be cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cutoff {
     /// The midnight up to which the log has expired, in milliseconds since the epoch.
     pub timestamp_ms: i64,
-    /// The newest commit that is not newer: it and all behind it are kept. None where every commit is newer.
+    /// The newest commit that is not newer, or an older one: it and all after it are kept. None if every commit is newer.
     pub commit: Option<Version>,
 }
 

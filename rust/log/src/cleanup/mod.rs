@@ -15,6 +15,7 @@ mod sidecars;
 mod store_time;
 mod waves;
 
+pub(crate) use cutoff::SHORT_RETENTION_MS;
 pub use cutoff::{Cutoff, cutoff_ms};
 pub use plan::{CleanupPlan, Deletion, Expired, Kept, Known, plan};
 pub use rules::CleanupRules;

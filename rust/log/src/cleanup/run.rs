@@ -5,7 +5,7 @@ use deltaic_protocol::in_commit_timestamp::InCommitTimestamps;
 use deltaic_protocol::log_path::{LAST_CHECKPOINT, LOG_FOLDER};
 use deltaic_protocol::{Error, ErrorKind, Result, Version};
 
-use super::cutoff::{Cutoff, cutoff_ms, left_behind_ms};
+use super::cutoff::{Cutoff, SHORT_RETENTION_MS, cutoff_ms, left_behind_ms};
 use super::delete::delete_all;
 use super::leftovers::{left_behind, stale_proposals};
 use super::plan::{CleanupPlan, Deletion, Kept, Known, plan};
@@ -125,10 +125,14 @@ async fn plan_of_log(snapshot: &Snapshot, now_ms: i64) -> Result<(Snapshot, Clea
     let listing = Listing::whole(location).await?;
     let timestamp_ms = cutoff_ms(now_ms, rules.log_retention_ms);
     let times = InCommitTimestamps::of(snapshot.protocol(), snapshot.metadata())?;
-    let cutoff = Cutoff {
-        timestamp_ms,
-        commit: newest_not_after(location, &listing, &times, timestamp_ms).await?,
-    };
+    let mut commit = newest_not_after(location, &listing, &times, timestamp_ms).await?;
+    // An in-commit timestamp is of its writer's clock. If that is far behind the store's, a new commit expires at once.
+    if rules.log_retention_ms >= SHORT_RETENTION_MS
+        && let Some(new) = first_written_lately(&listing, now_ms)
+    {
+        commit = commit.min(Some(new));
+    }
+    let cutoff = Cutoff { timestamp_ms, commit };
     let hint = match read_last_checkpoint(location).await {
         Hint::Version(version) => Some(version),
         Hint::Absent | Hint::Unusable(_) => None,
@@ -178,6 +182,13 @@ async fn plan_of_log(snapshot: &Snapshot, now_ms: i64) -> Result<(Snapshot, Clea
             }
         }
     }
+}
+
+/// The first commit that the store wrote within the last hour, by its own clock.
+fn first_written_lately(listing: &Listing, now_ms: i64) -> Option<Version> {
+    let mut commits = listing.commits();
+    let new = commits.find(|file| file.modified_ms.abs_diff(now_ms) < SHORT_RETENTION_MS.unsigned_abs());
+    new.map(|file| file.path.version)
 }
 
 /// The staged proposals of versions before a checkpoint. They go before any commit: a writer that stalls before it gives its

@@ -14,6 +14,7 @@ use deltaic_protocol::properties::log_retention_ms;
 use deltaic_protocol::{Conflict, Error, ErrorKind, Result, Version};
 
 use super::Base;
+use crate::cleanup::SHORT_RETENTION_MS;
 use crate::clock::Observed;
 use crate::listing::Listing;
 use crate::location::TableLocation;
@@ -25,9 +26,6 @@ const SEEN_LATELY_MS: i64 = 60_000;
 
 /// How long a dropped and recreated table may go unnoticed on a store where it costs a request to check.
 const FRESH_MS: i64 = 5_000;
-
-/// A table whose commits expire within this may lose them at any time.
-const SHORT_RETENTION_MS: i64 = 3_600_000;
 
 /// A commit that is won this long after the last listing is looked for in the log.
 const SLOW_COMMIT_MS: i64 = 1_000;

@@ -20,7 +20,7 @@ use object_store::ObjectStoreExt;
 use serde_json::json;
 
 use super::seen::{DAY_MS, assert_readable_from, names, version};
-use super::table::{LEFT_BEHIND, table};
+use super::table::{LEFT_BEHIND, first_actions, table};
 
 /// Who comes within the retention, or the day in which a checkpoint may still be in progress, finds nothing to do.
 ///
@@ -191,6 +191,29 @@ async fn the_day_is_the_stores() -> Result<()> {
                 0
             );
         }
+    }
+    Ok(())
+}
+
+/// Writers whose clocks are 40 days behind the store's: their commits expire at once by their in-commit timestamps, and are
+/// kept for an hour after the store wrote them.
+///
+/// protocol: metadata-cleanup.1
+#[tokio::test]
+async fn commits_just_written_are_kept_whatever_their_in_commit_timestamps() -> Result<()> {
+    let properties = json!({"delta.enableInCommitTimestamps": "true",
+        "delta.logRetentionDuration": "interval 30 days", "delta.checkpointInterval": "4"});
+    let table = TableBuilder::of(&[first_actions(&properties)]).await?;
+    let hours = |hours: u64| Duration::from_secs((40 * 24 + hours) * 3600);
+    for (after, numbers, oldest) in [(hours(0), 1..=8, 0), (hours(2), 9..=12, 8)] {
+        table.scripted().set_clock_ahead(after);
+        let newest = *numbers.end();
+        for number in numbers {
+            append_to(&table.open().await?, &number.to_string(), UpkeepPolicy::default()).await?;
+        }
+        clean_up_now(&table.open().await?).await?;
+        let left = log_versions(&table, ".json").await?;
+        assert_eq!(left, (oldest..=newest).collect::<Vec<_>>(), "{after:?}");
     }
     Ok(())
 }
