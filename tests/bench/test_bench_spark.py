@@ -97,7 +97,7 @@ def test_the_other_benchmarks_keep_the_section_of_spark() -> None:
 
 
 def test_a_goal_is_judged_beside_delta_spark_alone() -> None:
-    """Whoever else is faster; a filter told before is measured against the question that it repeats."""
+    """The share compares with delta-spark; a filter before the load with the query that it repeats."""
     text = (
         "from dataclasses import replace; from spark_report import Conditions, Line, section\n"
         "from spark_tables import many_files\n"
@@ -116,5 +116,5 @@ def test_a_goal_is_judged_beside_delta_spark_alone() -> None:
     assert rows["`count`"].endswith("| fails | 0.80 | 0.8 | yes |")
     assert rows["`sum`"].endswith("| 0.200 | 0.84 | 0.8 | within noise |")
     assert rows["`sum_partition`"].endswith("| 1.20 | 0.8 | **no, 1.50 times it** |")
-    assert rows["`sum_partition`, told before"].endswith("| 1.000 | – | 0.400 | – | – | 0.40 | 0.8 | yes |")
+    assert rows["`sum_partition`, before load"].endswith("| 1.000 | – | 0.400 | – | – | 0.40 | 0.8 | yes |")
     assert "yes" not in half.partition("### Many files")[2]
