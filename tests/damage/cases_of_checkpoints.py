@@ -138,7 +138,7 @@ BROKEN: dict[str, broken.Damage] = {
     ),
     "an empty checkpoint": log_file(CLASSIC, b""),
     "a checkpoint of nonsense": log_file(CLASSIC, b"PAR1" + b"\xee" * 500 + b"PAR1"),
-    "a checkpoint whose footer is told too long": log_file(CLASSIC, b"PAR1" + b"\xff" * 4 + b"PAR1"),
+    "a checkpoint whose footer length is too large": log_file(CLASSIC, b"PAR1" + b"\xff" * 4 + b"PAR1"),
     "a checkpoint that is JSON": log_file(CLASSIC, b'{"protocol":{}}\n'),
     "a checkpoint without its end": cut(slice(None, -9)),
     "a checkpoint without its beginning": cut(slice(200, None)),
@@ -189,7 +189,7 @@ def place(name: str) -> dict[str, object]:
 
 
 CHECKPOINTS = [
-    Survivor("fifty broken checkpoints", many_broken, PASSED_OVER, version=51),
+    Survivor("fifty damaged checkpoints", many_broken, PASSED_OVER, version=51),
     *(Survivor(name, damage, PASSED_OVER) for name, damage in BROKEN.items()),
     *(
         log_case(f"{name}, and no commits", both(damage, without_commits), version=1, **place(name))
@@ -197,10 +197,10 @@ CHECKPOINTS = [
     ),
     Survivor("a missing part", parts(0)),
     commit_case("a missing part, and no commits", both(parts(1), without_commits), version=0),
-    Survivor("parts that are whole", both(parts(0, 1), without_commits)),
-    Survivor("a V2 checkpoint that is whole", both(v2(MARK), without_commits)),
+    Survivor("complete parts", both(parts(0, 1), without_commits)),
+    Survivor("a V2 checkpoint that is complete", both(v2(MARK), without_commits)),
     Survivor(
-        "a broken checkpoint behind an older whole one",
+        "a damaged checkpoint after a valid older one",
         both(
             lambda root: handmade(root).checkpoint(0, log.read_commit(root, 0)),
             broken.without_commit(0),

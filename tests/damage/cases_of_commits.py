@@ -48,7 +48,7 @@ def with_many(root: Path) -> None:
 
 
 COMMIT_BODY = [
-    commit_case("a torn commit", broken.torn, line=1),
+    commit_case("a truncated commit", broken.torn, line=1),
     commit_case(
         "a million partition values",
         with_many,
@@ -57,7 +57,7 @@ COMMIT_BODY = [
         field="add.partitionValues",
     ),
     commit_case(
-        "a commit torn within a character", broken.body(b'{"commitInfo":{"t":"\xc3'), "UTF-8", line=1
+        "a commit truncated within a character", broken.body(b'{"commitInfo":{"t":"\xc3'), "UTF-8", line=1
     ),
     commit_case("NUL bytes at the end of a commit", broken.with_nul_bytes, line=2),
     commit_case("a line of NUL bytes in a commit", broken.body(INFO + b"\0" * 8 + b"\n" + INFO), line=2),
@@ -68,7 +68,7 @@ COMMIT_BODY = [
         "half a character pair", broken.body(b'{"commitInfo":{"t":"\xed\xa0\x80"}}\n'), "UTF-8", line=1
     ),
     commit_case(
-        "what is not UTF-8 in an unknown action",
+        "invalid UTF-8 in an unknown action",
         broken.body(INFO + b'{"new":{"t":"\xff"}}\n'),
         "UTF-8",
         line=2,
@@ -78,12 +78,12 @@ COMMIT_BODY = [
     commit_case("an empty commit", broken.body(b""), "empty"),
     commit_case("an empty commit at the end", broken.body(b"", version=2), "empty", version=2),
     commit_case("a commit of blank lines", broken.body(b"\n\r\n \n"), "empty"),
-    commit_case("a commit that is no JSON", broken.body(b"PAR1\n"), line=1),
+    commit_case("a commit that is not JSON", broken.body(b"PAR1\n"), line=1),
     commit_case("a compressed commit", broken.body(gzip.compress(INFO, mtime=0)), line=1),
-    commit_case("a commit of a list", broken.body(b"[1]\n"), "object", line=1),
-    commit_case("a commit of a text", broken.body(b'"add"\n'), "object", line=1),
-    commit_case("a commit of null", broken.body(b"null\n"), "object", line=1),
-    commit_case("lines that only CR parts", broken.body(INFO.strip() + b"\r" + INFO), line=1),
+    commit_case("a commit that is a list", broken.body(b"[1]\n"), "object", line=1),
+    commit_case("a commit that is a JSON string", broken.body(b'"add"\n'), "object", line=1),
+    commit_case("a commit that is null", broken.body(b"null\n"), "object", line=1),
+    commit_case("lines separated by CR only", broken.body(INFO.strip() + b"\r" + INFO), line=1),
     line_case("two actions on a line", '{"txn":{"appId":"a","version":1}}{"commitInfo":{}}'),
     line_case("two actions in an object", '{"txn":{"appId":"a","version":1},"commitInfo":{}}', "two actions"),
     line_case("a comment", '{"commitInfo":{}} // by hand'),
@@ -97,7 +97,7 @@ COMMIT_BODY = [
 
 ACTIONS = [
     line_case("an action that is null", '{"add":null}', "null"),
-    line_case("an action that is a text", '{"add":"a.parquet"}', "object", field="add"),
+    line_case("an action that is a string", '{"add":"a.parquet"}', "object", field="add"),
     line_case("an action that is a number", '{"remove":1}', "object", field="remove"),
     line_case("an action that is a list of its fields", '{"txn":["a",1,null]}', "object", field="txn"),
     line_case("a line that is a list of actions", "[" + ",".join(["null"] * 10) + "]", "object"),
@@ -119,7 +119,7 @@ ACTIONS = [
         field="domainMetadata.configuration",
     ),
     line_case(
-        "a domain that is removed in words",
+        "a domain whose removed field is a string",
         '{"domainMetadata":{"domain":"d","configuration":"","removed":"no"}}',
         field="domainMetadata.removed",
     ),
@@ -135,14 +135,16 @@ ACTIONS = [
     Survivor("an unknown action that is null", broken.line('{"fromTheFuture":null}')),
     Survivor("an action in another case", broken.line('{"Add":{"path":1}}')),
     Survivor("an unknown field of an action", broken.line('{"txn":{"appId":"a","version":1,"new":[{}]}}')),
-    Survivor("commitInfo that is a text", broken.line('{"commitInfo":"by hand"}')),
+    Survivor("commitInfo that is a string", broken.line('{"commitInfo":"by hand"}')),
     Survivor("half a character pair in commitInfo", broken.line('{"commitInfo":{"t":"\\ud800"}}')),
-    Survivor("what only a checkpoint may hold", broken.line('{"checkpointMetadata":{"version":1}}')),
+    Survivor(
+        "an action that only checkpoints may contain", broken.line('{"checkpointMetadata":{"version":1}}')
+    ),
     Survivor(
         "a sidecar in a commit",
         broken.line('{"sidecar":{"path":"../../x","sizeInBytes":1,"modificationTime":1}}'),
     ),
-    Survivor("a change data file of nonsense", broken.line('{"cdc":{}}')),
+    Survivor("an invalid change data file", broken.line('{"cdc":{}}')),
 ]
 
 JSON = [
@@ -165,13 +167,13 @@ JSON = [
     line_case("deep JSON in an unknown action", '{"new":' + "[" * 1_000 + "]" * 1_000 + "}"),
     line_case("deep JSON in an unknown field", add_of(new=b"[" * 1_000 + b"]" * 1_000)),
     line_case("deep JSON", DEEP, field="add"),
-    line_case("a bomb of brackets", "[" * 1_000_000),
-    line_case("a bomb of braces", '{"x":' * 200_000),
+    line_case("extremely nested brackets", "[" * 1_000_000),
+    line_case("extremely nested braces", '{"x":' * 200_000),
     line_case("a control character in a text", '{"commitInfo":{"t":"\x01"}}', field="commitInfo"),
-    line_case("an escape that is none", '{"commitInfo":{"t":"\\x41"}}', field="commitInfo"),
-    line_case("an escape that breaks off", '{"commitInfo":{"t":"\\u00"}}', field="commitInfo"),
+    line_case("an invalid escape", '{"commitInfo":{"t":"\\x41"}}', field="commitInfo"),
+    line_case("a truncated escape", '{"commitInfo":{"t":"\\u00"}}', field="commitInfo"),
     line_case(
-        "a line longer than any buffer, torn", add_of(path="x" * 3_000_000)[:-3], field="add.dataChange"
+        "a truncated line longer than any buffer", add_of(path="x" * 3_000_000)[:-3], field="add.dataChange"
     ),
     Survivor(
         "a hundred thousand fields",
@@ -182,7 +184,7 @@ JSON = [
         "a path of escapes", broken.line(add_of(path=b'"' + b"\\u0041" * 100_000 + b'"')), files=3, rows=None
     ),
     Survivor("a number of 100,000 digits", broken.line('{"commitInfo":{"n":' + "9" * 100_000 + "}}")),
-    Survivor("a number past every float", broken.line('{"commitInfo":{"n":[1e999,-1E-99999999]}}')),
+    Survivor("numbers beyond the range of a float", broken.line('{"commitInfo":{"n":[1e999,-1E-99999999]}}')),
 ]
 
 WHOLE = "integer that is none: "
@@ -196,7 +198,7 @@ NOT_WHOLE = {
     "hexadecimal": b"0x1",
     "a boolean": b"true",
     "a list": b"[1]",
-    "past 64 bits": b"9223372036854775808",
+    "beyond 64 bits": b"9223372036854775808",
     "a googol": b"1" + b"0" * 100,
     "an infinity": b"Infinity",
     "NaN": b"NaN",
@@ -240,15 +242,17 @@ NUMBERS = [
         holds=lambda s: size(s) == 2**63 - 1,
     ),
     Survivor(
-        "a size that no float holds",
+        "a size without an exact float",
         broken.line(add_of(size=2**53 + 1)),
         files=3,
         rows=None,
         holds=lambda s: size(s) == 2**53 + 1,
     ),
-    Survivor("a time before all time", broken.line(add_of(modificationTime=-(2**63))), files=3, rows=None),
     Survivor(
-        "transactions at both ends",
+        "the smallest possible time", broken.line(add_of(modificationTime=-(2**63))), files=3, rows=None
+    ),
+    Survivor(
+        "transactions with the smallest and the largest version",
         both(broken.more(log.txn("a", 2**63 - 1)), broken.more(log.txn("b", -(2**63)))),
         holds=lambda s: s.app_transactions == {"a": 2**63 - 1, "b": -(2**63)},
     ),

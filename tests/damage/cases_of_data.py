@@ -65,7 +65,7 @@ def footer_of(size: int) -> Callable[[bytes], bytes]:
 NO_FILES = [
     case("that is a folder", in_its_place(odd_files.folder)),
     case("that is a pipe", in_its_place(odd_files.pipe)),
-    case("that is a link to nowhere", in_its_place(lambda name: odd_files.link(name, "gone")), "missing"),
+    case("that is a dangling link", in_its_place(lambda name: odd_files.link(name, "gone")), "missing"),
     case("that is a socket", in_its_place(odd_files.end_of_a_socket)),
 ]
 FOOTERS = [

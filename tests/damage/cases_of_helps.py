@@ -24,7 +24,7 @@ HINTS = [
         Survivor(f"a hint {name}", hint(content), HINT)
         for name, content in {
             "that is empty": b"",
-            "that is torn": '{"version":1,"si',
+            "that is truncated": '{"version":1,"si',
             "of NUL bytes": b"\0" * 50,
             "that is not UTF-8": b'{"version":1,"\xff":1}',
             "with a byte-order mark": b'\xef\xbb\xbf{"version":1,"size":1}',
@@ -34,7 +34,7 @@ HINTS = [
             "that is dangling": '{"version":1,"size":4}',
             "newer than the log": '{"version":40,"size":4}',
             "at the limit": '{"version":9223372036854775807,"size":4}',
-            "past the limit": '{"version":9223372036854775808,"size":4}',
+            "beyond the limit": '{"version":9223372036854775808,"size":4}',
             "that is negative": '{"version":-1,"size":4}',
             "whose version is a fraction": '{"version":1.0,"size":4}',
             "whose version has an exponent": '{"version":1e0,"size":4}',
@@ -53,13 +53,11 @@ HINTS = [
     Survivor("a hint that is a device", odd_files.device("_last_checkpoint"), HINT),
     Survivor("a hint that is a folder", odd_files.folder("_last_checkpoint"), HINT),
     Survivor(
-        "a hint that leads to a broken checkpoint",
+        "a hint to a damaged checkpoint",
         both(hint('{"version":1,"size":4}'), log_file(CLASSIC, b"PAR1")),
         PASSED_OVER,
     ),
-    Survivor(
-        "a hint to parts that are not there", both(checkpoint(), hint('{"version":1,"size":4,"parts":3}'))
-    ),
+    Survivor("a hint to missing parts", both(checkpoint(), hint('{"version":1,"size":4,"parts":3}'))),
 ]
 
 CRC = f"{1:020}.crc"
@@ -76,11 +74,11 @@ CHECKSUMS = [
         Survivor(f"a checksum {name}", log_file(CRC, content), CHECKSUM)
         for name, content in {
             "that is empty": b"",
-            "that is torn": b'{"txnId":"t","numF',
+            "that is truncated": b'{"txnId":"t","numF',
             "of NUL bytes": b"\0" * 50,
             "that is not UTF-8": b'{"\xff":1}',
             "that is a list": b"[]",
-            "of a bomb of brackets": b"[" * 300_000,
+            "of extremely nested brackets": b"[" * 300_000,
         }.items()
     ),
     Survivor("a checksum without an id", checksum(txnId=None, numFiles=99), "numFiles"),
@@ -115,7 +113,7 @@ COMPACTIONS = [
         Survivor(f"a compaction {name}", damage, COMPACTION)
         for name, damage in {
             "that is empty": log_file(COMPACTED, b""),
-            "that is torn": log_file(COMPACTED, b'{"add"'),
+            "that is truncated": log_file(COMPACTED, b'{"add"'),
             "of NUL bytes": log_file(COMPACTED, b"\0" * 40),
             "that is not UTF-8": log_file(COMPACTED, b'{"x":"\xff"}\n'),
             "with a file twice": compaction(
@@ -135,8 +133,8 @@ COMPACTIONS = [
         for name, file in {
             "that is reversed": f"{1:020}.{0:020}.compacted.json",
             "of one version": f"{1:020}.{1:020}.compacted.json",
-            "past the end": f"{1:020}.{2:020}.compacted.json",
-            "to the last version there can be": f"{0:020}.{2**63 - 1:020}.compacted.json",
+            "beyond the end": f"{1:020}.{2:020}.compacted.json",
+            "to the largest possible version": f"{0:020}.{2**63 - 1:020}.compacted.json",
         }.items()
     ),
     Survivor(
@@ -166,13 +164,13 @@ def statistics(name: str, text: Any, predicate: str = "id = 5") -> Survivor:
 
 
 STATISTICS = [
-    statistics("that are torn", "{"),
+    statistics("that are truncated", "{"),
     statistics("that are empty", ""),
     statistics("that are a list", "[1]"),
     statistics("that are null", "null"),
-    statistics("of a bomb of brackets", "[" * 200_000),
+    statistics("of extremely nested brackets", "[" * 200_000),
     statistics("with a negative count", {"numRecords": -1}),
-    statistics("with a count past 64 bits", '{"numRecords":9223372036854775808}'),
+    statistics("with a count beyond 64 bits", '{"numRecords":9223372036854775808}'),
     statistics("with a count of no rows and a fraction", '{"numRecords":0.0}'),
     statistics(
         "with a minimum above the maximum", {"numRecords": 1, "minValues": {"id": 9}, "maxValues": {"id": 1}}
@@ -181,12 +179,12 @@ STATISTICS = [
         "with bounds of another type", {"numRecords": 1, "minValues": {"id": "x"}, "maxValues": {"id": []}}
     ),
     statistics(
-        "with bounds past 64 bits",
+        "with bounds beyond 64 bits",
         '{"numRecords":1,"minValues":{"id":99999999999999999999},"maxValues":{"id":1e99}}',
     ),
     statistics("with more NULLs than rows", {"numRecords": 1, "nullCount": {"id": 2}}),
     statistics("with negative NULLs", {"numRecords": 1, "nullCount": {"id": -1}}, "id IS NULL"),
-    statistics("with NULLs that are a text", {"numRecords": 1, "nullCount": {"id": "0"}}, "id IS NULL"),
+    statistics("with NULLs that are a string", {"numRecords": 1, "nullCount": {"id": "0"}}, "id IS NULL"),
     statistics(
         "with bounds of unknown columns", {"numRecords": 1, "minValues": {"x": 1}, "maxValues": {"x": 0}}
     ),

@@ -46,20 +46,20 @@ GAPS = [
     commit_case("a version at the limit", broken.at_the_limit, "commit 2", version=2),
     commit_case("a version one below the limit", odd_files.far_commit(2**63 - 2), "commit 2", version=2),
     commit_case(
-        "a gap behind a checkpoint",
+        "a gap after a checkpoint",
         both(checkpoint(), broken.without_commit(0), broken.with_a_gap),
         "commit 2",
         version=2,
     ),
     Case(
-        "a table at the last version there can be",
+        "a table at the largest possible version",
         only_a_far_checkpoint,
         broken.appended,
         deltaic.CorruptLog,
         ("highest version",),
         {"version": 2**63 - 1},
     ),
-    Survivor("a gap that a checkpoint stands for", both(checkpoint(), broken.without_commit(0))),
+    Survivor("a gap before a checkpoint", both(checkpoint(), broken.without_commit(0))),
     commit_case("a folder where a commit should be", broken.folder_as_commit, "folder", version=2),
     commit_case("a full folder where a commit was", odd_files.folder(COMMIT_1), "folder"),
     commit_case("a pipe where a commit was", odd_files.pipe(COMMIT_1), "no regular file"),
@@ -67,9 +67,9 @@ GAPS = [
     commit_case("a socket where a commit was", odd_files.end_of_a_socket(COMMIT_1), "no regular file"),
     commit_case("an endless device where a commit was", odd_files.device(COMMIT_1)),
     commit_case("a commit that is a link to itself", odd_files.link(COMMIT_1, COMMIT_1), "no regular file"),
-    commit_case("a commit that is a link to nowhere", odd_files.link(COMMIT_1, "nowhere"), "no regular file"),
+    commit_case("a commit that is a dangling link", odd_files.link(COMMIT_1, "nowhere"), "no regular file"),
     Survivor("a checksum that is a link to itself", odd_files.link(f"{1:020}.crc", f"{1:020}.crc")),
-    Survivor("a folder that leads back to the log", odd_files.link("loop", ".")),
+    Survivor("a link from the log to itself", odd_files.link("loop", ".")),
     Survivor("a name that is not UTF-8", odd_files.named_in_bytes(b"\xff\xfe.json")),
     *(Survivor(f"a file named {name[:44]!a}", odd_files.named(name)) for name in odd_files.NEARLY),
     Survivor("a folder where a checkpoint should be", odd_files.folder(f"{1:020}.checkpoint.parquet")),
@@ -129,7 +129,7 @@ PROTOCOL = [
         for version in (0, -1)
     ),
     line_case(
-        "a reader version past 32 bits",
+        "a reader version beyond 32 bits",
         json.dumps(log.protocol(2**31, 7)),
         "2147483648",
         field="protocol.minReaderVersion",
@@ -141,7 +141,7 @@ PROTOCOL = [
         field="minWriterVersion",
     ),
     commit_case(
-        "features that are a text",
+        "features that are a string",
         protocol_line('"minReaderVersion":3,"minWriterVersion":7,"readerFeatures":"x","writerFeatures":[]'),
         line=2,
         field="protocol.readerFeatures",
@@ -154,7 +154,7 @@ PROTOCOL = [
         line=2,
         field="protocol.readerFeatures[0]",
     ),
-    refusal("a reader feature that is not known", broken.more(log.protocol(3, 7, ["new"], ["new"])), "new"),
+    refusal("an unknown reader feature", broken.more(log.protocol(3, 7, ["new"], ["new"])), "new"),
     refusal(
         "a feature in another case",
         broken.more(log.protocol(3, 7, ["DeletionVectors"], ["DeletionVectors"])),
@@ -176,15 +176,13 @@ PROTOCOL = [
         {"feature": "x" * 100_000, "table": TABLE, "version": 1},
         append_too=True,
     ),
-    refusal("a reader version that is not known", broken.more(log.protocol(9, 9)), "reader version 9"),
+    refusal("an unknown reader version", broken.more(log.protocol(9, 9)), "reader version 9"),
     refusal("the next reader version", broken.more(log.protocol(4, 7, [], [])), "reader version 4"),
-    writer_refusal(
-        "a writer feature that is not known", broken.more(log.protocol(1, 7, None, ["new"])), "new"
-    ),
-    writer_refusal("a writer version that is not known", broken.more(log.protocol(1, 8)), "writer version 8"),
+    writer_refusal("an unknown writer feature", broken.more(log.protocol(1, 7, None, ["new"])), "new"),
+    writer_refusal("an unknown writer version", broken.more(log.protocol(1, 8)), "writer version 8"),
     # Nobody needs the time to read the rows.
     Case(
-        "an in-commit timestamp that is a text",
+        "an in-commit timestamp that is a string",
         timed([{"commitInfo": {"inCommitTimestamp": "x"}}]),
         broken.asked_for_history,
         deltaic.CorruptLog,
@@ -192,7 +190,7 @@ PROTOCOL = [
         {"version": 3, "path": f"_delta_log/{3:020}.json", "field": "commitInfo.inCommitTimestamp"},
     ),
     line_case("metaData of nothing", '{"metaData":{}}', field="metaData"),
-    line_case("a format that is a text", metadata_of(format="parquet"), field="metaData.format"),
+    line_case("a format that is a string", metadata_of(format="parquet"), field="metaData.format"),
     line_case("a format that is a list", metadata_of(format=["parquet", {}]), field="metaData.format"),
     refusal(
         "a format other than parquet",
@@ -202,7 +200,7 @@ PROTOCOL = [
     ),
     line_case("a schema that is an object", metadata_of(schemaString={}), field="metaData.schemaString"),
     line_case(
-        "partition columns that are a text",
+        "partition columns that are a string",
         metadata_of(partitionColumns="day"),
         field="metaData.partitionColumns",
     ),
@@ -258,7 +256,9 @@ SCHEMA = [
         field="partitionColumns",
     ),
     state_case("a deep schema", broken.schema_in_log(deep_schema(5_000)), field="schemaString"),
-    state_case("a bomb of brackets for a schema", broken.schema_in_log("[" * 200_000), field="schemaString"),
+    state_case(
+        "extremely nested brackets for a schema", broken.schema_in_log("[" * 200_000), field="schemaString"
+    ),
     *(
         refusal(f"the type {kind}", of_field(kind), kind, meet=broken.scanned, field="x")
         for kind in ("quaternion", "decimal(39,0)", "Long", "void ")

@@ -53,13 +53,13 @@ def roaring_case(name: str, body: bytes, *says: str, cardinality: int = 1) -> Ca
 FILES = [
     file_case("whose file is missing", file_of(lambda _: None), "is missing"),
     file_case(
-        "whose file is a link to nowhere",
+        "whose file is a dangling link",
         in_its_place(lambda name: odd_files.link(name, "gone")),
         "is missing",
     ),
     *(
         Case(
-            f"a vector whose file is {what}",
+            f"a deletion vector whose file is {what}",
             in_its_place(put),
             broken.scanned,
             deltaic.CorruptData,
@@ -98,7 +98,7 @@ FILES = [
             field="deletionVector.sizeInBytes",
         )
         for name, told in {
-            "behind the end of its file": {"offset": 1000},
+            "beyond the end of its file": {"offset": 1000},
             "at the greatest offset": {"offset": 2**31 - 1},
         }.items()
     ),
@@ -125,7 +125,7 @@ FILES = [
         field="checksum",
     ),
     file_case(
-        "with a bit turned over",
+        "with a flipped bit",
         file_of(lambda body: body[:20] + bytes([body[20] ^ 1]) + body[21:]),
         "checksum",
         field="checksum",
@@ -143,8 +143,8 @@ BYTES = [
     bytes_case("without bytes", b"", "magic number"),
     bytes_case("of half a magic number", RIGHT[:3], "magic number"),
     bytes_case("of another magic number", portable([(0, ZERO)], magic=PORTABLE + 1), str(PORTABLE + 1)),
-    bytes_case("whose magic number is turned round", struct.pack(">I", PORTABLE) + RIGHT[4:], "magic number"),
-    bytes_case("that is cut off", RIGHT[:-1], "ends too early"),
+    bytes_case("with a byte-swapped magic number", struct.pack(">I", PORTABLE) + RIGHT[4:], "magic number"),
+    bytes_case("that is truncated", RIGHT[:-1], "ends too early"),
     bytes_case("with a byte too many", RIGHT + b"\0", "are left"),
     bytes_case("of more buckets than bytes", portable([(0, ZERO)], count=2**63), str(2**63), "bytes for 1"),
     bytes_case("of one bucket too few", portable([(0, ZERO), (1, ZERO)], count=1), "are left"),
@@ -155,7 +155,7 @@ BYTES = [
         "of the native form with too many buckets", struct.pack("<II", NATIVE, 2**32 - 1), "bytes for 0"
     ),
     bytes_case("of the native form with a bucket too long", native([ZERO + b"\0"]), "are not its"),
-    bytes_case("of the native form that is cut off", native([ZERO])[:-1], "ends too early"),
+    bytes_case("of the native form that is truncated", native([ZERO])[:-1], "ends too early"),
     roaring_case("with an unknown cookie", struct.pack("<I", 1) + ZERO[4:], "cookie"),
     roaring_case("of more containers than bytes", bitmap({0: array([0])}, count=65536), "ends too early"),
     roaring_case(
@@ -194,9 +194,9 @@ ROWS = [
     *(
         case(name, with_vector(without(row)), deltaic.CorruptData, str(row), "2 rows", field="deletionVector")
         for name, row in {
-            "of a row behind the last": 2,
-            "of a row past 32 bits": 2**40,
-            "of the last row there can be": 2**63 - 1,
+            "of a row after the last": 2,
+            "of a row beyond 32 bits": 2**40,
+            "of the largest possible row": 2**63 - 1,
         }.items()
     ),
 ]

@@ -90,16 +90,16 @@ DESCRIPTORS = [
         descriptor_case(name, with_vector(words(rows)), str(rows), field="cardinality")
         for name, rows in (
             ("of a negative cardinality", -1),
-            ("of a cardinality of none", 0),
+            ("of cardinality 0", 0),
             ("of another cardinality", 2),
             ("of the greatest cardinality", 2**63 - 1),
         )
     ),
-    line_case("of a size past 32 bits", with_vector(words(sizeInBytes=2**31)), "sizeInBytes"),
-    line_case("of a cardinality past 64 bits", with_vector(words(2**63)), "cardinality"),
-    line_case("at an offset past 32 bits", file_of(offset=2**31), "offset"),
+    line_case("of a size beyond 32 bits", with_vector(words(sizeInBytes=2**31)), "sizeInBytes"),
+    line_case("of a cardinality beyond 64 bits", with_vector(words(2**63)), "cardinality"),
+    line_case("at an offset beyond 32 bits", file_of(offset=2**31), "offset"),
     line_case("at an offset with a fraction", file_of(offset=1.5), "offset"),
-    line_case("at an offset that is a text", file_of(offset="1"), "offset"),
+    line_case("at an offset that is a string", file_of(offset="1"), "offset"),
     descriptor_case("in the log with an offset", with_vector(words(offset=1)), "offset 1", field="offset"),
     descriptor_case("at a negative offset", file_of(offset=-1), "-1", field="offset"),
     descriptor_case("before the first", file_of(offset=0), "offset is 0", field="offset"),
@@ -107,7 +107,7 @@ DESCRIPTORS = [
         "of a short name", file_of(pathOrInlineDv="abc"), "20 characters", field="pathOrInlineDv"
     ),
     descriptor_case(
-        "of a name that is no Z85", file_of(pathOrInlineDv=" " * 20), "byte 0", field="pathOrInlineDv"
+        "with a name that is not Z85", file_of(pathOrInlineDv=" " * 20), "byte 0", field="pathOrInlineDv"
     ),
     *(
         descriptor_case(
@@ -127,7 +127,7 @@ DESCRIPTORS = [
 ESCAPES = [
     *(
         Case(
-            f"a vector with the prefix {prefix}",
+            f"a deletion vector with the prefix {prefix}",
             leading_out("u", prefix + "{id}"),
             broken.scanned,
             deltaic.PathEscape,
@@ -138,7 +138,7 @@ ESCAPES = [
     ),
     *(
         Case(
-            f"a vector {where}",
+            f"a deletion vector {where}",
             leading_out("p", text),
             broken.scanned,
             deltaic.PathEscape,
@@ -153,7 +153,7 @@ ESCAPES = [
         }.items()
     ),
     Case(
-        "a vector behind a link out of the table",
+        "a deletion vector reached by a link that leaves the table",
         in_its_place(lambda name: odd_files.link(name, "/dev/zero")),
         broken.scanned,
         deltaic.PathEscape,
@@ -165,7 +165,7 @@ ESCAPES = [
 
 def odd(name: str, damage: broken.Damage, rows: int = 3) -> Survivor:
     """Deletion vectors that are right, however odd."""
-    return Survivor(f"a vector {name}", damage, rows=rows)
+    return Survivor(f"a deletion vector {name}", damage, rows=rows)
 
 
 def in_a_file(body: bytes, cardinality: int, *, prefix: str = "") -> broken.Damage:
