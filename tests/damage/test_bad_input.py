@@ -20,7 +20,7 @@ from .error_text import judge_text
 from .tree import tree
 
 # What these errors say is of no file, and they do not name the table either.
-WITHOUT_A_TABLE = {"a table at the last version there can be"}
+WITHOUT_A_TABLE = {"a table at the largest possible version"}
 
 
 @pytest.mark.parametrize("case", as_parameters(CASES))
