@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::task::Poll;
 
 use deltaic_protocol::features;
-use deltaic_protocol::{Result, Version};
+use deltaic_protocol::{ErrorKind, Result, Version};
 use futures::future::{Either, select};
 use futures::pin_mut;
 
@@ -17,6 +17,9 @@ use crate::listing::Listing;
 use crate::location::TableLocation;
 use crate::log_tail::LogTail;
 use crate::segment::{complete_checkpoints, newest_version};
+
+/// How often a log is listed that other writers clean up while it is read.
+const MOST_LISTINGS: usize = 5;
 
 /// What a user may change about opening a table.
 #[derive(Clone, Copy, Debug)]
@@ -83,7 +86,7 @@ impl Snapshot {
                 }
             }
         };
-        from_listing(&request, &listing, Reach::Whole, warnings).await
+        from_newest_listing(&request, listing, warnings).await
     }
 
     /// Opens a catalog-managed table: what the log's folder lists, and the commits that the catalog has ratified. Must
@@ -107,6 +110,26 @@ impl Snapshot {
         };
         from_listing(&request, &listing, Reach::Whole, Vec::new()).await
     }
+}
+
+/// Opens a version from a listing. If the log cannot be read as it was listed and has changed since, a cleanup may have
+/// deleted a file in between: it is listed again.
+async fn from_newest_listing(
+    request: &Request,
+    mut listing: Listing,
+    warnings: Vec<String>,
+) -> Result<Snapshot> {
+    for _ in 1..MOST_LISTINGS {
+        let error = match from_listing(request, &listing, Reach::Whole, warnings.clone()).await {
+            Err(error) if error.kind() == ErrorKind::CorruptLog => error,
+            ended => return ended,
+        };
+        match Listing::whole(&request.location).await {
+            Ok(again) if again.files != listing.files => listing = again,
+            _ => return Err(error),
+        }
+    }
+    from_listing(request, &listing, Reach::Whole, warnings).await
 }
 
 /// Whether there is a table: a log with a commit or a checkpoint.

@@ -108,10 +108,10 @@ pub(super) struct GroupActions {
 
 impl ActionsFile {
     pub(super) async fn open(mut reader: ParquetFile, relative: &str) -> Result<Arc<Self>> {
-        reader
-            .fetch_tail()
-            .await
-            .map_err(|error| store_error(&error, relative))?;
+        reader.fetch_tail().await.map_err(|error| match error {
+            object_store::Error::NotFound { .. } => damaged("it was listed but is not there"),
+            other => store_error(&other, relative),
+        })?;
         // The schema comes from Parquet alone, so that every writer's file has the same Arrow types.
         let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
         // The Parquet reader can panic on bytes that were made for it; here that is damage like any other.

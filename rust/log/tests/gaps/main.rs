@@ -1,15 +1,16 @@
 //! A writer that held a version until the commits behind it were cleaned up.
 
-use std::fmt;
+mod changing;
+mod others;
+
 use std::path::Path;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
-use bytes::Bytes;
 use deltaic_log::checkpoint::{CheckpointOptions, write_checkpoint};
 use deltaic_log::cleanup::clean_up;
 use deltaic_log::clock::now_ms;
-use deltaic_log::committer::{Answer, Committer, Disk, FileSystem, Files, Outcome};
+use deltaic_log::committer::{Committer, Disk, FileSystem, Files};
 use deltaic_log::history::history;
 use deltaic_log::snapshot::LoadOptions;
 use deltaic_log::store_error::store_error;
@@ -22,8 +23,6 @@ use deltaic_testkit::fault::{Fault, Rule};
 use deltaic_testkit::own_commits::{a_new_table, an_append, append_to, commit_to, log_versions};
 use deltaic_testkit::requests::RequestKind;
 use deltaic_testkit::table_builder::{TableBuilder, add};
-use futures::FutureExt;
-use futures::future::BoxFuture;
 use object_store::memory::InMemory;
 use object_store::path::Path as StorePath;
 use object_store::{ObjectStore, ObjectStoreExt};
@@ -31,7 +30,7 @@ use serde_json::json;
 use tempfile::TempDir;
 use tokio::runtime::Handle;
 
-const DAY_MS: i64 = 86_400_000;
+use self::others::{Cut, DAY_MS, Others, StalledPut, open, others_commit_and_cut, wait};
 
 /// A table whose commits expire at once, with a version that a writer holds and so many behind it.
 async fn table(behind: i64) -> Result<(TableBuilder, deltaic_log::Snapshot)> {
@@ -143,42 +142,6 @@ async fn on_disk(retention: &str) -> Result<(TempDir, Arc<TableLocation>, Snapsh
     Ok((folder, location, held))
 }
 
-async fn open(location: &Arc<TableLocation>) -> Result<Snapshot> {
-    Snapshot::load(Arc::clone(location), None, LoadOptions::default()).await
-}
-
-/// Others commit, and the log is cut at its newest version.
-async fn others_commit_and_cut(location: &Arc<TableLocation>, commits: usize, cut: Cut) -> Result<()> {
-    for number in 0..commits {
-        let newest = open(location).await?;
-        append_to(&newest, &format!("other{number}"), UpkeepPolicy::none()).await?;
-    }
-    let newest = open(location).await?;
-    write_checkpoint(&newest, &CheckpointOptions::default()).await?;
-    match cut {
-        Cut::ByUs { days } => drop(clean_up(&newest, now_ms() + days * DAY_MS).await?),
-        Cut::ByAnotherTool => {
-            for version in 0..newest.version().as_i64() {
-                let path = location.below(&format!("_delta_log/{version:020}.json"))?;
-                match location.store().delete(&path).await {
-                    Ok(()) | Err(object_store::Error::NotFound { .. }) => {}
-                    Err(error) => return Err(store_error(&error, "_delta_log")),
-                }
-            }
-        }
-    }
-    Ok(())
-}
-
-/// Which tool deletes the commits before the checkpoint.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Cut {
-    /// So many days from now.
-    ByUs { days: i64 },
-    /// Only the commits go, whatever else a writer has in the folder.
-    ByAnotherTool,
-}
-
 /// A transaction stays open while others commit, checkpoint and clean up, with a clock far ahead: its version's name looks
 /// free, and no reader would ever see what is committed there.
 ///
@@ -197,30 +160,6 @@ async fn an_open_transaction_conflicts_once_the_commits_after_its_version_are_go
         assert_eq!(open(&location).await?.num_files(), 5);
     }
     Ok(())
-}
-
-/// What other writers do once, while one stalls.
-#[derive(Default)]
-struct Others(Mutex<Option<BoxFuture<'static, Result<()>>>>);
-
-impl Others {
-    fn doing(others: impl Future<Output = Result<()>> + Send + 'static) -> Self {
-        Self(Mutex::new(Some(others.boxed())))
-    }
-
-    async fn act(&self) -> Result<()> {
-        let others = self.0.lock().ok().and_then(|mut others| others.take());
-        match others {
-            Some(others) => others.await,
-            None => Ok(()),
-        }
-    }
-}
-
-impl fmt::Debug for Others {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Others")
-    }
 }
 
 /// A disk on which the first link stalls while others act.
@@ -296,36 +235,6 @@ async fn append_through(held: &Snapshot, committer: &dyn Committer) -> Result<Co
     transaction.upkeep = UpkeepPolicy::none();
     transaction.proposal.adds = an_append("late").adds;
     transaction.commit().await
-}
-
-/// A store whose first put takes a while, during which others act before or after it takes effect.
-#[derive(Debug)]
-struct StalledPut {
-    location: Arc<TableLocation>,
-    before: Others,
-    after: Others,
-    stall: Duration,
-}
-
-impl Committer for StalledPut {
-    fn propose(&self, version: Version, commit: Vec<u8>) -> Answer<'_, Outcome> {
-        Box::pin(async move {
-            self.before.act().await?;
-            let outcome = self.location.propose(version, commit).await;
-            self.after.act().await?;
-            wait(self.stall).await;
-            outcome
-        })
-    }
-
-    fn read_commit(&self, version: Version) -> Answer<'_, Option<Bytes>> {
-        self.location.read_commit(version)
-    }
-}
-
-#[expect(clippy::disallowed_methods, reason = "the clock is paused: nothing waits")]
-async fn wait(stall: Duration) {
-    tokio::time::sleep(stall).await;
 }
 
 /// After a slow put, or if commits expire soon, the commit is looked for: it counts only if readers see it, whatever the log

@@ -1,0 +1,54 @@
+//! A log that other writers change while it is listed, or between its listing and the reading of its files.
+
+use std::sync::Arc;
+
+use deltaic_log::upkeep::UpkeepPolicy;
+use deltaic_protocol::Result;
+use deltaic_testkit::hold::HoldPoint;
+use deltaic_testkit::own_commits::append_to;
+use deltaic_testkit::requests::RequestKind;
+use deltaic_testkit::table_builder::TableBuilder;
+use serde_json::json;
+
+use super::others::{Cut, open, others_commit_and_cut};
+
+/// The commits that were listed are cleaned up before they are read: the log is listed again.
+#[tokio::test]
+async fn a_table_is_opened_while_its_log_is_cleaned_up() -> Result<()> {
+    for is_refreshed in [false, true] {
+        let table = TableBuilder::with_properties(&json!({}), 2).await?;
+        let (location, held) = (table.location(), table.open().await?);
+        append_to(&held, "newer", UpkeepPolicy::none()).await?;
+        let mut listed = table.scripted().hold(0, HoldPoint::After);
+        let opened = {
+            let location = Arc::clone(&location);
+            tokio::spawn(async move {
+                match is_refreshed {
+                    true => held.refresh().await,
+                    false => open(&location).await,
+                }
+            })
+        };
+        listed.reached().await;
+        others_commit_and_cut(&location, 2, Cut::ByAnotherTool).await?;
+        drop(listed);
+        let opened = opened.await.expect("it does not panic")?;
+        assert_eq!(
+            (opened.version().as_i64(), opened.num_files()),
+            (5, 5),
+            "refreshed: {is_refreshed}"
+        );
+    }
+    Ok(())
+}
+
+/// A log that is damaged is not listed again and again.
+#[tokio::test]
+async fn a_missing_commit_costs_one_more_listing() -> Result<()> {
+    let table = TableBuilder::with_properties(&json!({}), 2).await?;
+    table.delete("_delta_log/00000000000000000001.json").await?;
+    table.scripted().forget();
+    table.open().await.expect_err("version 1 is missing");
+    assert_eq!(table.scripted().report().count(RequestKind::ListFolder), 2);
+    Ok(())
+}
