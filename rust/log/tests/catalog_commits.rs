@@ -3,8 +3,9 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use bytes::Bytes;
 use deltaic_log::Snapshot;
-use deltaic_log::committer::{Committer, Outcome};
+use deltaic_log::committer::{Answer, Committer, Outcome};
 use deltaic_log::log_tail::{LogTail, StagedCommit};
 use deltaic_log::snapshot::LoadOptions;
 use deltaic_log::transaction::{Committed, Operation, Transaction};
@@ -12,6 +13,7 @@ use deltaic_protocol::actions::Add;
 use deltaic_protocol::log_path::LogPath;
 use deltaic_protocol::{ErrorKind, Result, Version};
 use deltaic_testkit::catalog::{Catalog, Publishing};
+use deltaic_testkit::committer_contract::reports_a_slow_commit;
 use deltaic_testkit::fault::Fault;
 use deltaic_testkit::table_builder::TableBuilder;
 use serde_json::{Value, json};
@@ -111,12 +113,8 @@ async fn tail(table: &TableBuilder, catalog: &Catalog) -> Result<LogTail> {
     })
 }
 
-/// A catalog outside of this crate serves both: `LogTail` for reading, `Committer` for writing.
-///
-/// protocol: catalog:terminology-delta-client.2, catalog:change-to-existing-section.8,
-/// catalog:writer-requirements-for-catalog-managed-tables.3
-#[tokio::test]
-async fn each_commit_to_a_managed_table_has_its_own_transaction_id() -> Result<()> {
+/// Version 0 of a table that a catalog manages.
+async fn managed() -> Result<TableBuilder> {
     let mut first = TableBuilder::first_actions();
     first[0] = json!({"protocol": {"minReaderVersion": 3, "minWriterVersion": 7,
         "readerFeatures": ["catalogManaged", "vacuumProtocolCheck"],
@@ -126,7 +124,16 @@ async fn each_commit_to_a_managed_table_has_its_own_transaction_id() -> Result<(
         0,
         json!({"commitInfo": {"operation": "CREATE TABLE", "txnId": "first", "inCommitTimestamp": 1}}),
     );
-    let table = TableBuilder::of(&[first]).await?;
+    TableBuilder::of(&[first]).await
+}
+
+/// A catalog outside of this crate serves both: `LogTail` for reading, `Committer` for writing.
+///
+/// protocol: catalog:terminology-delta-client.2, catalog:change-to-existing-section.8,
+/// catalog:writer-requirements-for-catalog-managed-tables.3
+#[tokio::test]
+async fn each_commit_to_a_managed_table_has_its_own_transaction_id() -> Result<()> {
+    let table = managed().await?;
     let catalog = Catalog::over(&table.location(), 1, Publishing::Later);
     let open = async || {
         let tail = tail(&table, &catalog).await?;
@@ -152,4 +159,40 @@ async fn each_commit_to_a_managed_table_has_its_own_transaction_id() -> Result<(
     }
     assert_eq!(ids.len(), 4);
     Ok(())
+}
+
+/// A catalog's committer that does not say that it leaves no gap.
+#[derive(Debug)]
+struct Plain(Catalog);
+
+impl Committer for Plain {
+    fn propose(&self, version: Version, commit: Vec<u8>) -> Answer<'_, Outcome> {
+        self.0.propose(version, commit)
+    }
+
+    fn read_commit(&self, version: Version) -> Answer<'_, Option<Bytes>> {
+        self.0.read_commit(version)
+    }
+}
+
+/// A commit that takes long is not looked for in the log's folder if a catalog knows its versions: it may not be published.
+///
+/// protocol: catalog:writer-requirements-for-catalog-managed-tables.3
+#[tokio::test(start_paused = true)]
+async fn a_slow_commit_through_a_catalog_is_reported() -> Result<()> {
+    for publishing in [Publishing::AtOnce, Publishing::Later] {
+        let table = managed().await?;
+        let catalog = Catalog::over(&table.location(), 1, publishing);
+        let open = async || {
+            let tail = tail(&table, &catalog).await?;
+            Snapshot::load_with_tail(table.location(), &tail, None, LoadOptions::default()).await
+        };
+        reports_a_slow_commit(&catalog, &open().await?).await?;
+        reports_a_slow_commit(&Plain(catalog.clone()), &open().await?).await?;
+        let plain = TableBuilder::with_properties(&json!({}), 1).await?;
+        let gapless = Catalog::over(&plain.location(), 2, publishing);
+        reports_a_slow_commit(&gapless, &plain.open().await?).await?;
+    }
+    let table = TableBuilder::with_properties(&json!({}), 1).await?;
+    reports_a_slow_commit(table.location().as_ref(), &table.open().await?).await
 }

@@ -1,11 +1,16 @@
 //! What every committer must keep, whoever decides behind it: run by the tests of each.
 
 use std::sync::Arc;
+use std::time::Duration;
 
-use deltaic_log::TableLocation;
-use deltaic_log::committer::{Committer, Outcome};
+use bytes::Bytes;
+use deltaic_log::committer::{Answer, Committer, Outcome};
 use deltaic_log::listing::Listing;
+use deltaic_log::upkeep::UpkeepPolicy;
+use deltaic_log::{Snapshot, TableLocation};
 use deltaic_protocol::{Error, Result, Version};
+
+use crate::own_commits::{an_append, commit_to};
 
 /// How many writers propose one version at once.
 const WRITERS: usize = 8;
@@ -80,6 +85,46 @@ pub async fn is_listed(table: &TableLocation) -> Result<()> {
         "something else is a file of the log: {listing:?}"
     );
     Ok(())
+}
+
+/// Commits an append through a committer that takes ten seconds for it, on a paused clock. Panics if the commit is not
+/// reported: a committer whose commits `_delta_log` does not list at once must be gapless, or its snapshots know its commits.
+#[expect(clippy::panic, reason = "a broken contract fails the test that runs it")]
+pub async fn reports_a_slow_commit(committer: &dyn Committer, snapshot: &Snapshot) -> Result<()> {
+    let slow = Slow(committer);
+    let mut transaction = commit_to(snapshot)?;
+    transaction.upkeep = UpkeepPolicy::none();
+    transaction.proposal.adds = an_append("slow").adds;
+    transaction.committer = &slow;
+    match transaction.commit().await {
+        Ok(committed) => {
+            assert_eq!(committed.version, snapshot.version().next()?);
+            Ok(())
+        }
+        Err(error) => panic!("a slow commit is not reported: {error}"),
+    }
+}
+
+/// A committer that takes ten seconds for each proposal.
+#[derive(Debug)]
+struct Slow<'a>(&'a dyn Committer);
+
+impl Committer for Slow<'_> {
+    #[expect(clippy::disallowed_methods, reason = "the clock is paused: nothing waits")]
+    fn propose(&self, version: Version, commit: Vec<u8>) -> Answer<'_, Outcome> {
+        Box::pin(async move {
+            tokio::time::sleep(Duration::from_secs(10)).await;
+            self.0.propose(version, commit).await
+        })
+    }
+
+    fn read_commit(&self, version: Version) -> Answer<'_, Option<Bytes>> {
+        self.0.read_commit(version)
+    }
+
+    fn is_gapless(&self) -> bool {
+        self.0.is_gapless()
+    }
 }
 
 /// What a store or a catalog did before it failed its client.

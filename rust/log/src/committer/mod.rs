@@ -53,6 +53,7 @@ pub type Answer<'a, T> = Pin<Box<dyn Future<Output = Result<T>> + Send + 'a>>;
 ///   Where that is not certain the outcome is `Unknown`. After the commit nothing makes an error of it.
 /// - **Told.** What was committed is what `read_commit` gives, from then on and to every process, so that who does not know its
 ///   outcome finds its own `commitInfo.txnId` there.
+/// - **Listed.** What was committed is listed in `_delta_log` from then on, unless the committer is [gapless](Self::is_gapless).
 ///
 /// A table's location commits by what its store can do:
 ///
@@ -102,7 +103,8 @@ pub trait Committer: Debug + Send + Sync {
     fn read_commit(&self, version: Version) -> Answer<'_, Option<Bytes>>;
 
     /// Whether a version is committed only if the version before it is the newest at that moment. The files of a log cannot
-    /// promise this: after a cleanup the names of old versions are free again.
+    /// promise this: after a cleanup the names of old versions are free again. So unless this is true, or the snapshot was
+    /// opened with the catalog's [`LogTail`](crate::log_tail::LogTail), a commit that took long is looked for in `_delta_log`.
     fn is_gapless(&self) -> bool {
         false
     }

@@ -1,10 +1,13 @@
 //! Whether the table is still the one that a snapshot was made of.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+use arrow_array::Array;
+use arrow_array::cast::AsArray;
+use arrow_array::types::Int64Type;
 use deltaic_protocol::Result;
-use deltaic_protocol::actions::{Add, LogicalFileKey};
+use deltaic_protocol::actions::{Add, LogicalFileKey, Remove};
 use deltaic_protocol::features::LogTail;
 use deltaic_protocol::log_path::LogFileKind;
 use object_store::{Error as StoreError, ObjectStoreExt};
@@ -60,6 +63,34 @@ impl Snapshot {
             let mut rows = survivors.live.set_indices();
             rows.any(|row| keys.contains(&survivors.files.keys.key(row)))
         })
+    }
+
+    /// Whether this version has a tombstone of one of these removes, with the time that the remove states.
+    pub(crate) async fn shows_tombstone(&self, removes: &[Remove]) -> Result<bool> {
+        let timed = removes
+            .iter()
+            .filter(|remove| remove.deletion_timestamp.is_some());
+        let times: HashMap<LogicalFileKey<'_>, Option<i64>> = timed
+            .map(|remove| (remove.key(), remove.deletion_timestamp))
+            .collect();
+        if times.is_empty() {
+            return Ok(false);
+        }
+        let all = self.all_removes().await?;
+        Ok(all.iter().any(|survivors| {
+            let files = &survivors.files;
+            let column = files.batch.column_by_name("deletion_timestamp");
+            let deleted = column.and_then(|times| times.as_primitive_opt::<Int64Type>());
+            let mut rows = survivors.live.set_indices();
+            rows.any(|row| {
+                let deleted = deleted
+                    .filter(|times| times.is_valid(row))
+                    .map(|times| times.value(row));
+                times
+                    .get(&files.keys.key(row))
+                    .is_some_and(|time| *time == deleted)
+            })
+        }))
     }
 
     /// Whether a catalog told which commits make this version: what lies in the folder is not the last word then.

@@ -19,6 +19,20 @@ impl Snapshot {
     ///
     /// Protocol: *Action Reconciliation*.
     pub async fn tombstones(&self) -> Result<(SchemaRef, Vec<RecordBatch>)> {
+        let all = self.all_removes().await?;
+        let fields = self.partition_names();
+        let mut batches = Vec::new();
+        for survivors in &all {
+            for batch in live_rows(survivors)? {
+                batches.push(typed_partitions(&batch, &fields)?);
+            }
+        }
+        let schema = typed_partitions(&RecordBatch::new_empty(remove_schema()), &fields)?.schema();
+        Ok((schema, batches))
+    }
+
+    /// The removes that have not been overruled, those of the checkpoint included: it is read for them now.
+    pub(super) async fn all_removes(&self) -> Result<Vec<Survivors>> {
         let mut all: Vec<Survivors> = self.removes.to_vec();
         if let Some(checkpoint) = &self.checkpoint {
             let keys = self.newer_keys(checkpoint)?;
@@ -36,15 +50,7 @@ impl Snapshot {
             })?;
             all.extend(held.into_iter().map(|files| keys.probe(&Survivors::all(files))));
         }
-        let fields = self.partition_names();
-        let mut batches = Vec::new();
-        for survivors in &all {
-            for batch in live_rows(survivors)? {
-                batches.push(typed_partitions(&batch, &fields)?);
-            }
-        }
-        let schema = typed_partitions(&RecordBatch::new_empty(remove_schema()), &fields)?.schema();
-        Ok((schema, batches))
+        Ok(all)
     }
 
     /// The keys of what is newer than the snapshot's checkpoint.

@@ -10,9 +10,9 @@ use deltaic_protocol::schema::{ColumnName, DataType, PrimitiveType, StructType};
 use deltaic_protocol::{Error, ErrorKind, Result, Version};
 use serde_json::json;
 
-use super::attempts::{not_synced, unknown};
+use super::attempts::{not_shown, not_synced, unknown};
 use super::commit_info::Provenance;
-use super::gap::{Continuity, ensure_visible};
+use super::gap::{Continuity, look_for};
 use super::replace::replace;
 use super::{Committed, IsolationLevel, Operation, Proposal, UserInfo, time_of};
 use crate::clock::{Observed, new_id, now_ms};
@@ -20,7 +20,7 @@ use crate::committer::{Committer, Outcome};
 use crate::listing::Listing;
 use crate::location::TableLocation;
 use crate::segment::newest_version;
-use crate::snapshot::{LoadOptions, Snapshot};
+use crate::snapshot::LoadOptions;
 use crate::upkeep::{OwnCommit, UpkeepPolicy, keep_up};
 
 /// What to do where a table is already.
@@ -123,10 +123,8 @@ pub async fn create(location: &Arc<TableLocation>, table: NewTable) -> Result<Op
     if matches!(outcome, Outcome::Committed(_) | Outcome::NotSynced(..))
         && continuity.needs_confirmation(&metadata)
     {
-        let is_shown_by = |newest: &Snapshot| newest.metadata().id == metadata.id;
-        ensure_visible(location, Version::ZERO, LoadOptions::default(), is_shown_by)
-            .await
-            .map_err(|error| unknown(location, Version::ZERO, &error))?;
+        let confirmed = confirm(location, &metadata.id).await;
+        confirmed.map_err(|error| unknown(location, Version::ZERO, &error))?;
     }
     let warnings = match &outcome {
         Outcome::NotSynced(version, why) => vec![not_synced(*version, why)],
@@ -160,6 +158,16 @@ pub async fn create(location: &Arc<TableLocation>, table: NewTable) -> Result<Op
         .with("path", location.uri())
         .with("version", version)
         .hint("open the table to see whether it is there")),
+    }
+}
+
+/// Verifies that readers see the table that was just made.
+async fn confirm(location: &Arc<TableLocation>, id: &str) -> Result<()> {
+    match look_for(location, Version::ZERO, LoadOptions::default()).await? {
+        Some(found) if found.newest.metadata().id != id => {
+            Err(not_shown(Version::ZERO, found.newest.version()))
+        }
+        _ => Ok(()),
     }
 }
 

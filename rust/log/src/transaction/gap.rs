@@ -14,6 +14,7 @@ use deltaic_protocol::properties::log_retention_ms;
 use deltaic_protocol::{Conflict, Error, ErrorKind, Result, Version};
 
 use super::Base;
+use super::evidence::CommitFile;
 use crate::cleanup::SHORT_RETENTION_MS;
 use crate::clock::Observed;
 use crate::listing::Listing;
@@ -69,26 +70,35 @@ impl Continuity {
         required(&base.form.metadata, self.age_ms(), true) == Required::Listing
     }
 
-    /// Verifies that readers of the table that was read will see a commit after `base`.
+    /// Verifies that readers of the table that was read will see a commit after `base`. If the file of the version that was
+    /// read is gone, the table is opened for that, once.
     ///
     /// Errors: `CommitConflict` if later versions were cleaned up or it is another table; the store's.
-    pub(super) async fn before_proposal(&mut self, snapshot: &Snapshot, base: &Base) -> Result<Next> {
+    pub(super) async fn before_proposal(
+        &mut self,
+        snapshot: &Snapshot,
+        base: &Base,
+    ) -> Result<(Next, Readable)> {
         let is_on_disk = snapshot.location().file_system().is_some();
+        let mut readable = Readable::Yes;
         match required(&base.form.metadata, self.age_ms(), is_on_disk) {
-            Required::Nothing => return Ok(Next::Free),
-            Required::SameFile if ensure_same_table(snapshot).await? == Readable::Yes => {
-                return Ok(Next::Free);
+            Required::Nothing => return Ok((Next::Free, readable)),
+            Required::SameFile => {
+                readable = ensure_same_table(snapshot).await?;
+                if readable == Readable::Yes {
+                    return Ok((Next::Free, readable));
+                }
+                // The file was cleaned up, so later versions may be, too.
             }
-            // The file of the version that was read was cleaned up, so later versions may be, too.
-            Required::SameFile | Required::Listing => {}
+            Required::Listing => {}
         }
         let observed = Observed::now();
         let (listing, next) = ensure_no_gap(snapshot.location(), base.version).await?;
-        if !snapshot.is_shown_in(&listing) {
-            ensure_same_table(snapshot).await?;
+        if readable == Readable::Yes && !snapshot.is_shown_in(&listing) {
+            readable = ensure_same_table(snapshot).await?;
         }
         self.0 = Some(observed);
-        Ok(next)
+        Ok((next, readable))
     }
 
     /// Whether a commit that was just won must be looked for in the log: others may have committed the same version and
@@ -123,40 +133,39 @@ fn has_short_retention(metadata: &Metadata) -> bool {
     !log_retention_ms(metadata).is_ok_and(|kept| kept >= SHORT_RETENTION_MS)
 }
 
-/// Verifies that readers see a commit that was won as `version`. `is_shown_by` tells whether a newest snapshot contains it.
+/// The newest version of a log whose listing does not prove that it contains a commit.
+pub(super) struct Unproved {
+    pub(super) newest: Snapshot,
+    pub(super) file: CommitFile,
+}
+
+/// Looks in the log for a commit that was made as `version`. None if every reader sees it.
 ///
 /// A version with later versions and a checkpoint at or after it may lie below the hole of a cleanup, since the checkpoint
-/// may have been written before it was won. Only the checkpoint's content tells.
-///
-/// Errors: any error means that it is not known whether readers see the commit.
-pub(super) async fn ensure_visible(
+/// may have been written before the version. Only the checkpoint's content tells.
+pub(super) async fn look_for(
     location: &Arc<TableLocation>,
     version: Version,
     options: LoadOptions,
-    is_shown_by: impl Fn(&Snapshot) -> bool,
-) -> Result<()> {
+) -> Result<Option<Unproved>> {
     let listing = Listing::from(location, version).await?;
-    let newest = newest_version(&listing);
-    let is_replayed =
-        newest.is_some_and(|newest| first_missing(&listing, version).is_ok_and(|missing| missing > newest));
+    let is_replayed = newest_version(&listing)
+        .is_some_and(|newest| first_missing(&listing, version).is_ok_and(|missing| missing > newest));
     let has_checkpoint = complete_checkpoints(&listing, None)
         .iter()
         .any(|checkpoint| checkpoint.version >= version);
     if is_replayed && !has_checkpoint {
-        return Ok(());
+        return Ok(None);
     }
-    if is_shown_by(&Snapshot::load(Arc::clone(location), None, options).await?) {
-        return Ok(());
-    }
-    let message = match newest {
-        Some(newest) => format!(
-            "version {version} was written after later versions may have been cleaned up, and the newest version, {newest}, does not show it"
-        ),
-        None => format!("the log shows neither version {version}, which was just written, nor a later one"),
-    };
-    Err(Error::new(ErrorKind::StorageError, message)
-        .with("path", LogPath::commit(version))
-        .with("version", version))
+    let is_listed = listing.commits().any(|commit| commit.path.version == version);
+    Ok(Some(Unproved {
+        newest: Snapshot::load(Arc::clone(location), None, options).await?,
+        file: if is_listed {
+            CommitFile::Listed
+        } else {
+            CommitFile::Deleted
+        },
+    }))
 }
 
 /// The first version from one on whose commit is not listed.
@@ -218,20 +227,25 @@ pub(super) async fn ensure_same_table(snapshot: &Snapshot) -> Result<Readable> {
     .hint("open the table again, see whether it is the one you mean, and run the operation on its newest version"))
 }
 
-/// Verifies that no version is missing between one and the newest. Gives the listing from that version on, and whether it
+/// Verifies that no version is missing between one and the newest. Returns the listing from that version on, and whether it
 /// shows the next version.
 ///
 /// Errors: `CommitConflict` if a version is missing; the store's.
 async fn ensure_no_gap(location: &TableLocation, base: Version) -> Result<(Listing, Next)> {
-    let listing = Listing::from(location, base).await?;
     let next = base.next()?;
-    let missing = first_missing(&listing, next)?;
-    match newest_version(&listing) {
-        Some(newest) if newest >= missing => {
-            Err(cleaned_up(missing, &format!("the table is at version {newest}")))
+    let mut is_again = false;
+    loop {
+        let listing = Listing::from(location, base).await?;
+        let missing = first_missing(&listing, next)?;
+        match newest_version(&listing) {
+            // A folder that is written to while it is read may show a checkpoint and not the commit before it.
+            Some(newest) if newest >= missing && !is_again => is_again = true,
+            Some(newest) if newest >= missing => {
+                return Err(cleaned_up(missing, &format!("the table is at version {newest}")));
+            }
+            // A version that is not listed may be missing from a stale listing, or not made yet: a proposal finds out.
+            _ => return Ok((listing, if missing > next { Next::Taken } else { Next::Free })),
         }
-        // A version that is not listed may be missing from a stale listing, or not made yet: a proposal finds out.
-        _ => Ok((listing, if missing > next { Next::Taken } else { Next::Free })),
     }
 }
 

@@ -7,6 +7,7 @@ mod commit;
 mod commit_info;
 mod conflict;
 mod create;
+mod evidence;
 mod gap;
 mod isolation;
 #[cfg(test)]

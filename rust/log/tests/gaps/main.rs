@@ -1,6 +1,7 @@
 //! A writer that held a version until the commits behind it were cleaned up.
 
 mod changing;
+mod confirmed;
 mod others;
 
 use std::path::Path;
@@ -358,5 +359,24 @@ async fn an_application_is_not_done_by_a_commit_that_no_reader_sees() -> Result<
             assert!(ended?.skipped);
         }
     }
+    Ok(())
+}
+
+/// Whether what a commit says of an application is seen by readers is not known if the log cannot be listed.
+#[tokio::test(start_paused = true)]
+async fn an_application_is_not_judged_by_a_log_that_cannot_be_listed() -> Result<()> {
+    let table = TableBuilder::with_properties(&json!({}), 1).await?;
+    let held = table.open().await?;
+    let commit = format!("{}\n", json!({"txn": {"appId": "nightly", "version": 7}}));
+    table
+        .put(&LogPath::commit(Version::try_new(2)?), commit.into_bytes())
+        .await?;
+    wait(Duration::from_secs(2)).await;
+    let lists = [RequestKind::List, RequestKind::ListFrom, RequestKind::ListFolder];
+    table.scripted().fail(Rule::new(Fault::RequestLost).of(&lists));
+    let mut transaction = commit_to(&held)?;
+    transaction.app_transaction = Some(("nightly".to_owned(), 7));
+    let error = transaction.commit().await.expect_err("the store does not list");
+    assert_eq!(error.kind(), ErrorKind::StorageError, "{error}");
     Ok(())
 }

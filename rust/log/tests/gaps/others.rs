@@ -48,6 +48,7 @@ pub(crate) async fn others_commit_and_cut(
                 }
             }
         }
+        Cut::Nothing => {}
     }
     Ok(())
 }
@@ -59,6 +60,8 @@ pub(crate) enum Cut {
     ByUs { days: i64 },
     /// Only the commits go, whatever else a writer has in the folder.
     ByAnotherTool,
+    /// None: there is a checkpoint, and every commit.
+    Nothing,
 }
 
 /// What other writers do once, while one stalls.

@@ -9,16 +9,17 @@ use deltaic_protocol::row_tracking::RowTracking;
 use deltaic_protocol::{Error, ErrorKind, Result, Version};
 
 use self::words::{describe, no_answer, no_commit, not_to_be_seen, not_utf8, out_of_time, outrun};
-pub(super) use self::words::{not_synced, unknown};
+pub(super) use self::words::{not_shown, not_synced, unknown};
 use super::commit_info::Provenance;
-use super::gap::{Continuity, Next, Readable, cleaned_up, ensure_same_table, ensure_visible};
+use super::evidence::is_shown_by;
+use super::gap::{Continuity, Next, Readable, Unproved, cleaned_up, ensure_same_table, look_for};
 use super::{
     Attempt, Base, Committed, IsolationLevel, Proposal, Transaction, UnitedVector, Winner, already_done,
     check, follow, is_blind_append, rebase, stamp_in_commit_timestamp, time_of,
 };
 use crate::clock::{Deadline, new_id, now_ms, pause, pause_after_loss};
 use crate::committer::Outcome;
-use crate::snapshot::{LoadOptions, Snapshot};
+use crate::snapshot::LoadOptions;
 use crate::upkeep::Upkept;
 
 /// How often a version is proposed to which no answer comes that tells; the store's client has asked again each time.
@@ -228,12 +229,19 @@ impl<'a> Attempts<'a> {
 
     /// Verifies that a version can be proposed, and gives the winner if the log shows that it is taken.
     async fn look_before_proposal(&mut self, version: Version) -> Result<Option<Seen>> {
+        // A catalog knows its versions, whatever lies in the folder.
+        if self.is_told_by_catalog() {
+            return Ok(None);
+        }
         // An open proposal may be repeated without another look, unless the log may have been cleaned up since.
         if self.open.is_some() && !self.continuity.needs_listing(&self.base) {
             return Ok(None);
         }
         let snapshot = self.transaction.snapshot;
-        match self.continuity.before_proposal(snapshot, &self.base).await? {
+        let (next, readable) = self.continuity.before_proposal(snapshot, &self.base).await?;
+        // The table was opened for it just now.
+        self.is_same_table |= readable == Readable::No;
+        match next {
             Next::Free => Ok(None),
             Next::Taken => match self.see(version).await? {
                 Some(seen) => Ok(Some(seen)),
@@ -242,33 +250,46 @@ impl<'a> Attempts<'a> {
         }
     }
 
-    /// Verifies that readers see our commit at a version.
+    /// Verifies that readers see our commit at a version. Any error means that this is not known.
     async fn confirm(&self, version: Version) -> Result<()> {
-        let (snapshot, adds) = (self.transaction.snapshot, &self.mine.adds);
-        self.ensure_visible(version, |newest| newest.shows_new_file(snapshot, adds))
-            .await
+        let Some(found) = self.look_for(version).await? else {
+            return Ok(());
+        };
+        let Unproved { newest, file } = &found;
+        if is_shown_by(newest, self.transaction.snapshot, &self.base, &self.mine, *file).await? {
+            return Ok(());
+        }
+        Err(not_shown(version, newest.version()))
     }
 
     /// Verifies that readers see the application's version that a winner committed. Ours is not needed then.
     async fn confirm_done(&self, version: Version) -> Result<()> {
+        let Some(found) = self.look_for(version).await? else {
+            return Ok(());
+        };
         let app = self.transaction.app_transaction.as_ref();
-        let is_done = |newest: &Snapshot| app.is_some_and(|app| already_done(newest, app).is_some());
-        let visible = self.ensure_visible(version, is_done).await;
-        visible.map_err(|error| cleaned_up(version, error.what()))
-    }
-
-    /// Verifies that readers see a version, if it may have been written after a cleanup.
-    async fn ensure_visible(&self, version: Version, is_shown_by: impl Fn(&Snapshot) -> bool) -> Result<()> {
-        let transaction = self.transaction;
-        if transaction.committer.is_gapless() || !self.continuity.needs_confirmation(&self.base.form.metadata)
-        {
+        if app.is_some_and(|app| already_done(&found.newest, app).is_some()) {
             return Ok(());
         }
-        let snapshot = transaction.snapshot;
+        let state = format!("the newest version, {}, does not show it", found.newest.version());
+        Err(cleaned_up(version, &state))
+    }
+
+    /// Looks for a version in the log, if it may have been written after a cleanup. None if readers see it.
+    async fn look_for(&self, version: Version) -> Result<Option<Unproved>> {
+        let snapshot = self.transaction.snapshot;
+        if self.is_told_by_catalog() || !self.continuity.needs_confirmation(&self.base.form.metadata) {
+            return Ok(None);
+        }
         let options = LoadOptions {
             max_line_bytes: snapshot.max_line_bytes(),
         };
-        ensure_visible(snapshot.location(), version, options, is_shown_by).await
+        look_for(snapshot.location(), version, options).await
+    }
+
+    /// Whether a catalog decides which versions exist, and not the files of the log.
+    fn is_told_by_catalog(&self) -> bool {
+        self.transaction.committer.is_gapless() || self.transaction.snapshot.is_told_by_catalog()
     }
 
     /// What was committed in the end, as the log has it.

@@ -48,6 +48,18 @@ pub(in crate::transaction) fn not_synced(version: Version, why: &str) -> String 
     format!("version {version} is committed, but may be lost if the power fails now: {why}")
 }
 
+/// A commit that may lie below the hole of a cleanup.
+pub(in crate::transaction) fn not_shown(version: Version, newest: Version) -> Error {
+    Error::new(
+        ErrorKind::StorageError,
+        format!(
+            "version {version} was written after later versions may have been cleaned up, and the newest version, {newest}, does not show it"
+        ),
+    )
+    .with("path", LogPath::commit(version))
+    .with("version", version)
+}
+
 pub(super) fn no_answer(version: Version) -> Error {
     Error::new(
         ErrorKind::StorageError,

@@ -1,0 +1,176 @@
+//! What proves that a commit is in the table after others wrote a checkpoint over it: commits that add no file.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use deltaic_log::Snapshot;
+use deltaic_log::transaction::{Committed, Proposal};
+use deltaic_log::upkeep::UpkeepPolicy;
+use deltaic_protocol::actions::{Add, DomainMetadata, Remove, Txn};
+use deltaic_protocol::{ErrorKind, Result};
+use deltaic_testkit::own_commits::commit_to;
+use deltaic_testkit::table_builder::{TableBuilder, add};
+use serde_json::json;
+
+use super::others::{Cut, Others, StalledPut, open, others_commit_and_cut};
+
+/// What a commit does that adds no file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Change {
+    Remove,
+    Metadata,
+    Domain,
+    DomainRemoved,
+    Txn,
+}
+
+const CHANGES: [Change; 5] = [
+    Change::Remove,
+    Change::Metadata,
+    Change::Domain,
+    Change::DomainRemoved,
+    Change::Txn,
+];
+
+/// The actions of a change of a version, at a time in milliseconds since the epoch.
+fn proposal(change: Change, held: &Snapshot, now_ms: i64) -> Proposal {
+    let mut proposal = Proposal::default();
+    let domain = |name: &str, removed: bool| DomainMetadata {
+        domain: name.to_owned(),
+        configuration: "{}".to_owned(),
+        removed,
+    };
+    match change {
+        Change::Remove => {
+            let first = Add {
+                path: "f".to_owned(),
+                ..Add::default()
+            };
+            proposal.removes.push(Remove::of(&first, now_ms));
+        }
+        Change::Metadata => {
+            let mut metadata = held.metadata().clone();
+            let property = ("mine".to_owned(), Some("1".to_owned()));
+            metadata.configuration.extend([property]);
+            proposal.metadata = Some(metadata);
+        }
+        Change::Domain => proposal.domains.push(domain("mine", false)),
+        Change::DomainRemoved => proposal.domains.push(domain("first", true)),
+        Change::Txn => proposal.txns.push(Txn {
+            app_id: "mine".to_owned(),
+            version: 7,
+            last_updated: Some(now_ms),
+        }),
+    }
+    proposal
+}
+
+/// Version 1 of a table with a file and a domain.
+async fn table() -> Result<(TableBuilder, Snapshot)> {
+    let mut first = TableBuilder::first_actions();
+    first[0] = json!({"protocol": {"minReaderVersion": 1, "minWriterVersion": 7,
+        "writerFeatures": ["domainMetadata"]}});
+    let second = vec![
+        add("f", None),
+        json!({"domainMetadata": {"domain": "first", "configuration": "{}", "removed": false}}),
+    ];
+    let table = TableBuilder::of(&[first, second]).await?;
+    let held = table.open().await?;
+    Ok((table, held))
+}
+
+const NOW_MS: i64 = 4_000_000_000_000;
+
+/// Commits a change by a put that stalls for ten seconds, before or after which others do something.
+async fn commit_slowly(held: &Snapshot, change: Change, [before, after]: [Others; 2]) -> Result<Committed> {
+    let committer = StalledPut {
+        location: Arc::clone(held.location()),
+        before,
+        after,
+        stall: Duration::from_secs(10),
+    };
+    let mut transaction = commit_to(held)?;
+    transaction.committer = &committer;
+    transaction.upkeep = UpkeepPolicy::none();
+    transaction.proposal = proposal(change, held, NOW_MS);
+    transaction.commit().await
+}
+
+/// Other writers go on after the commit and write a checkpoint: it is reported, also if its file is cleaned up by then.
+///
+/// protocol: creation-of-new-log-entries.1
+#[tokio::test(start_paused = true)]
+async fn a_commit_without_new_files_is_found_in_the_checkpoint_after_it() -> Result<()> {
+    for change in CHANGES {
+        for (cut, commits) in [
+            (Cut::ByAnotherTool, 1),
+            (Cut::ByAnotherTool, 3),
+            (Cut::Nothing, 3),
+        ] {
+            let how = format!("{change:?}, {cut:?}, {commits} commits");
+            let (_table, held) = table().await?;
+            let location = Arc::clone(held.location());
+            let after = Others::doing(async move { others_commit_and_cut(&location, commits, cut).await });
+            let ended = commit_slowly(&held, change, [Others::default(), after]).await;
+            // While the commit's file is there, another commit may have made the same change before the name was free.
+            let is_marked = matches!(change, Change::Remove | Change::Txn);
+            if cut == Cut::Nothing && !is_marked {
+                let error = ended.expect_err(&how);
+                assert_eq!(error.kind(), ErrorKind::CommitUnknown, "{how}: {error}");
+            } else {
+                assert_eq!(ended?.version.as_i64(), 2, "{how}");
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Another writer makes the same change as this version, others go on, and the log is cut before the commit gets the name:
+/// it is not reported, although the table looks as it would.
+///
+/// protocol: creation-of-new-log-entries.1
+#[tokio::test(start_paused = true)]
+async fn the_same_change_by_another_writer_proves_nothing() -> Result<()> {
+    for change in CHANGES {
+        for commits in [1, 2, 9] {
+            let how = format!("{change:?}, {commits} commits");
+            let (_table, held) = table().await?;
+            let before = {
+                let held = held.clone();
+                Others::doing(async move {
+                    let mut same = commit_to(&held)?;
+                    same.upkeep = UpkeepPolicy::none();
+                    same.proposal = proposal(change, &held, NOW_MS - 1);
+                    same.commit().await?;
+                    others_commit_and_cut(held.location(), commits, Cut::ByAnotherTool).await
+                })
+            };
+            let ended = commit_slowly(&held, change, [before, Others::default()]).await;
+            let error = ended.expect_err(&how);
+            assert_eq!(error.kind(), ErrorKind::CommitUnknown, "{how}: {error}");
+        }
+    }
+    Ok(())
+}
+
+/// A later change of the same thing leaves no proof.
+#[tokio::test(start_paused = true)]
+async fn a_change_that_others_change_again_is_not_known() -> Result<()> {
+    let (_table, held) = table().await?;
+    let location = Arc::clone(held.location());
+    let after = Others::doing(async move {
+        let newest = open(&location).await?;
+        let mut other = commit_to(&newest)?;
+        other.upkeep = UpkeepPolicy::none();
+        other.proposal = proposal(Change::Metadata, &newest, NOW_MS);
+        if let Some(metadata) = other.proposal.metadata.as_mut() {
+            metadata.configuration.remove("mine");
+        }
+        other.commit().await?;
+        others_commit_and_cut(&location, 1, Cut::ByAnotherTool).await
+    });
+    let ended = commit_slowly(&held, Change::Metadata, [Others::default(), after]).await;
+    let error = ended.expect_err("the property has gone");
+    assert_eq!(error.kind(), ErrorKind::CommitUnknown, "{error}");
+    Ok(())
+}
