@@ -87,6 +87,22 @@ async fn new_folders_are_synced_from_above() -> Result<()> {
     Ok(())
 }
 
+/// A folder above a new table that cannot be synced is reported, and the others are synced.
+#[tokio::test]
+async fn new_folders_that_cannot_be_synced_are_reported() -> Result<()> {
+    let files = RecordedFiles::default();
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
+    let uri = folder.path().join("a/b").display().to_string();
+    let location = TableLocation::parse(&uri, Vec::new())?;
+    let committer = FileSystem::over(&location, Arc::new(files.clone())).expect("the table is a local one");
+    files.meets(Step::SyncFolder, Mishap::Refused(IoKind::StorageFull));
+    let why = committer.prepare().await?.expect("one folder is not synced");
+    assert!(why.contains("a/b") && why.contains("no storage space"), "{why}");
+    assert_eq!(files.take_steps().len(), 3);
+    assert_eq!(committer.prepare().await?, None, "nothing is new");
+    Ok(())
+}
+
 /// A disk that cannot promise the bytes takes no commit, and no file stays.
 #[tokio::test]
 async fn what_cannot_be_synced_is_not_committed() -> Result<()> {

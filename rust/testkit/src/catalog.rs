@@ -180,7 +180,7 @@ impl Catalog {
 }
 
 impl Committer for Catalog {
-    fn prepare(&self) -> Answer<'_, ()> {
+    fn prepare(&self) -> Answer<'_, Option<String>> {
         self.table.prepare()
     }
 

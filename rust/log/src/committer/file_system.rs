@@ -42,7 +42,7 @@ impl FileSystem {
 }
 
 impl Committer for FileSystem {
-    fn prepare(&self) -> Answer<'_, ()> {
+    fn prepare(&self) -> Answer<'_, Option<String>> {
         Box::pin(prepare(self.root(), Arc::clone(&self.files)))
     }
 
@@ -69,17 +69,20 @@ pub(super) async fn propose(
     proposed.unwrap_or(Ok(Outcome::Unknown(version)))
 }
 
-/// Makes `_delta_log` of a new table, on disk before anything is put into it.
-pub(super) async fn prepare(root: &Path, files: Arc<dyn Files>) -> Result<()> {
+/// Makes `_delta_log` of a new table, on disk before anything is put into it. Returns why it may not be on disk, if so.
+pub(super) async fn prepare(root: &Path, files: Arc<dyn Files>) -> Result<Option<String>> {
     let folder = root.join(LOG_FOLDER);
     compute(move || {
         let missing = missing(&folder);
         let made = files.make_folders(&folder);
         made.map_err(|error| io_error(&error, &folder.display().to_string()))?;
-        for made in missing.iter().filter_map(|made| made.parent()) {
-            let _ = files.sync_folder(made);
+        let mut why = None;
+        for parent in missing.iter().filter_map(|made| made.parent()) {
+            if let Err(error) = files.sync_folder(parent) {
+                why.get_or_insert_with(|| format!("fsync of {} failed: {error}", parent.display()));
+            }
         }
-        Ok(())
+        Ok(why)
     })
     .await
 }

@@ -83,9 +83,10 @@ pub type Answer<'a, T> = Pin<Box<dyn Future<Output = Result<T>> + Send + 'a>>;
 /// Protocol: *Delta Log Entries*, *Creation of New Log Entries*; *Commit Protocol* and *Publishing Commits* of
 /// catalog-managed tables.
 pub trait Committer: Debug + Send + Sync {
-    /// Makes what the first commit of a new table needs, and does no harm where it is there.
-    fn prepare(&self) -> Answer<'_, ()> {
-        Box::pin(async { Ok(()) })
+    /// Makes what the first commit of a new table needs, and does no harm where it is there. Returns why it may not survive
+    /// a power failure; none if it does.
+    fn prepare(&self) -> Answer<'_, Option<String>> {
+        Box::pin(async { Ok(None) })
     }
 
     /// Proposes the bytes of a commit as a version.
@@ -111,10 +112,10 @@ pub trait Committer: Debug + Send + Sync {
 }
 
 impl Committer for TableLocation {
-    fn prepare(&self) -> Answer<'_, ()> {
+    fn prepare(&self) -> Answer<'_, Option<String>> {
         match self.file_system() {
             Some(root) => Box::pin(file_system::prepare(root, Arc::new(Disk))),
-            None => Box::pin(async { Ok(()) }),
+            None => Box::pin(async { Ok(None) }),
         }
     }
 

@@ -108,7 +108,7 @@ pub async fn create(location: &Arc<TableLocation>, table: NewTable) -> Result<Op
         ..Proposal::default()
     };
     let commit = first.to_bytes(&info)?;
-    location.prepare().await?;
+    let prepared = location.prepare().await?;
     let mut outcome = location.propose(Version::ZERO, commit.clone()).await?;
     if matches!(outcome, Outcome::Lost(_) | Outcome::Unknown(_)) {
         // A store can lose an answer and be asked again: what stands there may be this very commit.
@@ -126,10 +126,13 @@ pub async fn create(location: &Arc<TableLocation>, table: NewTable) -> Result<Op
         let confirmed = confirm(location, &metadata.id).await;
         confirmed.map_err(|error| unknown(location, Version::ZERO, &error))?;
     }
-    let warnings = match &outcome {
-        Outcome::NotSynced(version, why) => vec![not_synced(*version, why)],
-        _ => Vec::new(),
-    };
+    let mut warnings: Vec<String> = prepared
+        .iter()
+        .map(|why| not_synced(Version::ZERO, why))
+        .collect();
+    if let Outcome::NotSynced(version, why) = &outcome {
+        warnings.push(not_synced(*version, why));
+    }
     match outcome {
         Outcome::Committed(version) | Outcome::NotSynced(version, _) => Ok(Some(Committed {
             version,
