@@ -11,7 +11,7 @@ use deltaic_log::transaction::{
 use deltaic_protocol::actions::{Add, Remove};
 use deltaic_protocol::deletion_vector::Descriptor;
 use deltaic_protocol::features::ensure_removable;
-use deltaic_protocol::{Conflict, ErrorKind, Result};
+use deltaic_protocol::{Conflict, Error, ErrorKind, Result};
 use deltaic_testkit::table_builder::{TableBuilder, add, remove};
 use serde_json::Value;
 
@@ -320,4 +320,13 @@ async fn nothing_to_do_and_failures_end_it() -> Result<()> {
     assert_eq!(error.kind(), ErrorKind::ConstraintViolation);
     assert_eq!(delete.heard.len(), 1);
     Ok(())
+}
+
+/// A winner that added the same file may be the operation's own commit.
+#[test]
+fn an_operation_is_not_run_again_if_its_file_was_added() {
+    for (conflict, is_run_again) in [(Conflict::AddedTwice, false), (Conflict::ConcurrentAppend, true)] {
+        let error = Error::new(ErrorKind::CommitConflict(conflict), "a conflict");
+        assert_eq!(TWICE.allows_after(1, &error), is_run_again, "{conflict:?}");
+    }
 }

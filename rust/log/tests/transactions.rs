@@ -78,6 +78,18 @@ async fn what_an_application_has_done_is_not_done_again() -> Result<()> {
     Ok(())
 }
 
+/// The files of an append that another commit makes needless are kept if that commit may name them.
+#[tokio::test]
+async fn files_that_a_winner_of_the_same_application_adds_are_kept() -> Result<()> {
+    for (theirs, is_kept) in [("theirs", false), ("ours", true)] {
+        let (mut table, snapshot) = table(&[], json!({})).await?;
+        table.commit(vec![add(theirs, None), txn(7)]).await?;
+        let ended = append(&snapshot, &an_append(&[("ours", 1)], Some(("app", 7)))).await?;
+        assert_eq!((ended.skipped, ended.keeps_files), (true, is_kept), "{theirs}");
+    }
+    Ok(())
+}
+
 #[tokio::test]
 async fn a_winner_of_the_same_application_has_done_it_or_is_a_conflict() -> Result<()> {
     for (theirs, outcome) in [

@@ -140,6 +140,7 @@ pub async fn create(location: &Arc<TableLocation>, table: NewTable) -> Result<Op
             commit_info: Some(info.to_string()),
             conflicts_resolved: Vec::new(),
             skipped: false,
+            keeps_files: true,
             warnings,
             upkept: {
                 let bytes = || Ok(commit.clone());

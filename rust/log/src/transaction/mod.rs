@@ -58,6 +58,8 @@ pub struct Committed {
     pub conflicts_resolved: Vec<String>,
     /// Whether nothing was committed, because the version says already that it is done.
     pub skipped: bool,
+    /// Whether a version may name the files that were written for the commit: always, unless it was skipped.
+    pub keeps_files: bool,
     /// What is wrong with the commit itself, in a sentence each: it is made, and may not be durable.
     pub warnings: Vec<String>,
     /// What was done for the log behind it. Whatever failed of that, the commit stands.
@@ -73,6 +75,7 @@ impl Committed {
             commit_info: None,
             conflicts_resolved: Vec::new(),
             skipped: true,
+            keeps_files: false,
             warnings: Vec::new(),
             upkept: Upkept::default(),
         }

@@ -6,7 +6,7 @@ use std::future::Future;
 
 use deltaic_protocol::actions::Add;
 use deltaic_protocol::clustering;
-use deltaic_protocol::{Error, ErrorKind, Result};
+use deltaic_protocol::{Conflict, Error, ErrorKind, Result};
 
 use super::proposal::key_of;
 use super::{Committed, Transaction, Vectors};
@@ -24,10 +24,11 @@ pub struct RerunPolicy {
 
 impl RerunPolicy {
     /// Whether an operation whose `runs`th run ended with an error may be run again: its commit met a winner that it
-    /// cannot follow. After any other error it is known to be in vain, or not known what became of the commit.
+    /// cannot follow. After any other error it is known to be in vain, or not known what became of the commit. A winner that
+    /// added the same file may be the commit itself.
     #[must_use]
     pub fn allows_after(&self, runs: usize, error: &Error) -> bool {
-        matches!(error.kind(), ErrorKind::CommitConflict(_))
+        matches!(error.kind(), ErrorKind::CommitConflict(conflict) if conflict != Conflict::AddedTwice)
             && runs < self.max_runs
             && !self.deadline.is_some_and(Deadline::has_passed)
     }

@@ -28,7 +28,7 @@ pub(crate) async fn give_up(
 /// Whether the outcome of a commit proves that no version names the files written for it.
 pub(crate) fn names_no_file(committed: &Result<Committed>) -> bool {
     match committed {
-        Ok(committed) => committed.skipped,
+        Ok(committed) => !committed.keeps_files,
         Err(error) => !matches!(
             error.kind(),
             ErrorKind::CommitUnknown | ErrorKind::CommitConflict(Conflict::AddedTwice)

@@ -2,6 +2,7 @@
 
 mod words;
 
+use std::collections::HashSet;
 use std::time::Duration;
 
 use deltaic_protocol::log_path::LogPath;
@@ -13,6 +14,7 @@ pub(super) use self::words::{not_shown, not_synced, unknown};
 use super::commit_info::Provenance;
 use super::evidence::is_shown_by;
 use super::gap::{Continuity, Next, Readable, Unproved, cleaned_up, ensure_same_table, look_for};
+use super::proposal::key_of;
 use super::{
     Attempt, Base, Committed, IsolationLevel, Proposal, Transaction, UnitedVector, Winner, already_done,
     check, follow, is_blind_append, rebase, stamp_in_commit_timestamp, time_of,
@@ -42,6 +44,8 @@ pub(super) struct Attempts<'a> {
     txn_id: String,
     /// A version that was proposed without an answer and not seen since: the proposal may still land.
     open: Option<Version>,
+    /// Whether a proposal got no definitive answer, so that its files may be named by a version.
+    is_unanswered: bool,
     /// When the log was last known to have no gap after the base.
     continuity: Continuity,
     deadline: Deadline,
@@ -76,6 +80,7 @@ impl<'a> Attempts<'a> {
             base,
             txn_id: new_id(),
             open: None,
+            is_unanswered: false,
             continuity: Continuity::of(transaction.snapshot),
             deadline: transaction.deadline.unwrap_or_else(default_deadline),
             is_same_table: false,
@@ -148,6 +153,7 @@ impl<'a> Attempts<'a> {
                 said = Some((version, info, timestamp_ms));
                 continue;
             }
+            self.is_unanswered |= matches!(outcome, Outcome::Unknown(_));
             let mut warnings = Vec::new();
             if let Outcome::NotSynced(_, why) = &outcome {
                 warnings.push(not_synced(version, why));
@@ -202,6 +208,7 @@ impl<'a> Attempts<'a> {
                     commit_info: Some(info.to_string()),
                     conflicts_resolved: std::mem::take(&mut self.conflicts_resolved),
                     skipped: false,
+                    keeps_files: true,
                     warnings,
                     upkept: Upkept::default(),
                 });
@@ -215,6 +222,7 @@ impl<'a> Attempts<'a> {
                     let timestamp_ms = time_of(location, version, attempted_ms).await;
                     return Ok(Committed {
                         conflicts_resolved: std::mem::take(&mut self.conflicts_resolved),
+                        keeps_files: self.is_unanswered || self.shares_file_with(&winner),
                         ..Committed::skipped(version, timestamp_ms)
                     });
                 }
@@ -386,6 +394,15 @@ impl<'a> Attempts<'a> {
         rebase(&mut self.mine, &mut self.base, winner)?;
         self.conflicts_resolved.push(describe(winner, united.len()));
         Ok(Judged::Rebased)
+    }
+
+    /// Whether a winner adds a file that our commit adds: then it may be ours, written down by a catalog without our id.
+    fn shares_file_with(&self, winner: &Winner) -> bool {
+        let theirs: HashSet<String> = winner.adds.iter().map(|add| key_of(&add.path)).collect();
+        self.mine
+            .adds
+            .iter()
+            .any(|add| theirs.contains(&key_of(&add.path)))
     }
 
     /// Whose a version is; none where it is not there.
