@@ -117,7 +117,7 @@ model: need-cargo ## test that accepted transactions are serializable in every h
 .PHONY: races
 races: develop .envs/stores/.packages ## run WRITERS=8 processes with COMMITS=500 each on a disk and STORE_COMMITS=100 on S3, KILLS=150, 128 lost responses
 	@RACE_WRITERS=$(WRITERS) RACE_COMMITS=$(COMMITS) RACE_STORE_COMMITS=$(STORE_COMMITS) RACE_KILLS=$(KILLS) \
-		RACE_SHARE=100 RACE_HOGS=2 RACE_STALLED_APPENDS=2000 RACE_STALL_MS=10000 \
+		RACE_HOGS=2 RACE_STALLED_APPENDS=2000 RACE_STALL_MS=10000 \
 		$(BIN)/python -m pytest -v -s --durations=0 tests/conflicts/test_many_writers.py tests/conflicts/test_kill.py \
 		tests/conflicts/test_starvation.py tests/conflicts/test_stalls.py \
 		tests/conflicts/test_lost_answers.py tests/stores/test_races.py
