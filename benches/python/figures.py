@@ -41,12 +41,7 @@ class Line:
 
     def noise(self, key: str) -> float:
         """The interquartile range of a figure as a share of its median."""
-        values = self.runs.get(key, [])
-        middle = getattr(self, key)
-        if len(values) < 2 or not middle:
-            return 0.0
-        lower, _, upper = quantiles(values, n=4, method="inclusive")
-        return (upper - lower) / middle
+        return noise_of(self.runs.get(key, []))
 
 
 def line_of(workload: str, operation: Operation, who: Who, runs: list[dict]) -> Line:
@@ -92,10 +87,17 @@ def shown(value: float | None, key: str) -> str:
     return f"{value:.3f}" if value >= 0.01 else f"{value:.4f}"
 
 
-def shown_with_spread(line: Line, key: str) -> str:
+def shown_with_spread(values: list[float], key: str) -> str:
     """The median, and in parentheses the smallest and the largest of several repetitions."""
-    values = line.runs.get(key, [])
-    middle = shown(getattr(line, key), key)
+    middle = shown(median(values) if values else None, key)
     if len(values) < 2:
         return middle
-    return f"{middle} ({shown(values[0], key)}–{shown(values[-1], key)})"
+    return f"{middle} ({shown(min(values), key)}–{shown(max(values), key)})"
+
+
+def noise_of(values: list[float]) -> float:
+    """The interquartile range as a share of the median."""
+    if len(values) < 2 or not median(values):
+        return 0.0
+    lower, middle, upper = quantiles(values, n=4, method="inclusive")
+    return (upper - lower) / middle

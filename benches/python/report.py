@@ -111,9 +111,15 @@ def section(workload: Workload, lines: list[Line], scale: float) -> list[str]:
             cells = [
                 f"`{operation.name}`" if key == "wall" else "",
                 title,
-                *(shown_with_spread(mine[peer], key) if peer in mine else "–" for peer in (OURS, *rivals)),
+                *(
+                    shown_with_spread(mine[peer].runs.get(key, []), key) if peer in mine else "–"
+                    for peer in (OURS, *rivals)
+                ),
                 ratio_to_best(mine, key, named=len(rivals) > 1),
-                *(shown_with_spread(mine[peer], key) if peer in mine else "–" for peer in floors),
+                *(
+                    shown_with_spread(mine[peer].runs.get(key, []), key) if peer in mine else "–"
+                    for peer in floors
+                ),
                 "" if judged is None else shown(judged.limit, key),
                 str(judged) if judged is not None and scale == 1 else "",
             ]

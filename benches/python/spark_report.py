@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import os
 import platform
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from statistics import median
 
 from budgets import NOISE_BESIDE_PEERS
-from figures import shown
+from figures import noise_of, shown_with_spread
 from report import SPARK, processor
 from spark_questions import QUESTIONS
 from spark_tables import ROWS_PER_FILE, SparkTable
@@ -20,8 +20,8 @@ FIGURES = ("load", "first", "again", "cpu")
 HEAD = """\
 Written by `make bench-spark`: Delta tables read in PySpark {pyspark}, each way in its own process
 and JVM, with two cores (`local[2]`), {memory} of memory, the same settings, in UTC. The ways
-alternate; figures are medians in seconds of {repeat} turns, of one turn with 100,000 files. Caches
-are cleared before each load (`spark.catalog.clearCache()`, for delta-spark also
+alternate; figures are medians in seconds of {repeat} turns, of one turn with 100,000 files, with the
+smallest and the largest in parentheses. Caches are cleared before each load (`spark.catalog.clearCache()`, for delta-spark also
 `DeltaLog.clearCache()`), garbage is collected after each turn; the files are in the page cache.
 Each JVM first runs every query on a small table {warm_ups} times, then each query on the table
 once. All results must be equal, including those that are timed.
@@ -42,7 +42,8 @@ Filters are applied by `DataFrame.where`. In rows marked *before load*, deltaic 
 `count` is `DataFrame.count`, `sum` the sum of a bigint, `sum_partition` the same in one of 8
 regions; `group_by` computes a sum and a maximum for each region, `filter` selects one row of 200 in
 each file, `range` 2 % of the ids, in two files; `hash` is the sum of `xxhash64` of all 10 columns.
-The *share* is deltaic's figure divided by delta-spark's; {noise:.0%} above the goal are noise.
+The *share* is deltaic's figure divided by delta-spark's. Above the goal, {noise:.0%} or the larger
+interquartile range of the two figures is noise.
 
 To repeat: `make bench-spark`; `make bench-spark ONLY='files_10*' REPEAT=5` for some queries, `make
 bench-spark SCALE=0.01` for a quick run; neither of the last two rewrites this section.
@@ -66,12 +67,15 @@ class Line:
     cpu: float | None
     """Of `first`, over all processes."""
     repetitions: int
+    runs: dict[str, list[float]] = field(default_factory=dict)
+    """Each figure of every turn."""
 
 
 def line_of(table: str, question: str, way: str, note: str, runs: list[dict]) -> Line:
     """Medians over the turns."""
-    middle = {key: median(run[key] for run in runs) if runs and key in runs[0] else None for key in FIGURES}
-    return Line(table, question, way, note, **middle, repetitions=len(runs))
+    values = {key: [run[key] for run in runs] for key in FIGURES if runs and key in runs[0]}
+    middle = {key: median(values[key]) if key in values else None for key in FIGURES}
+    return Line(table, question, way, note, **middle, repetitions=len(runs), runs=values)
 
 
 @dataclass(frozen=True)
@@ -146,13 +150,15 @@ def rows_of(table: SparkTable, lines: list[Line], first: str, key: str, under: C
             mine = {way: line for way, line in named.items() if line}
         theirs, ours = (getattr(mine.get(way), key, None) for way in (DELTA, NATIVE))
         share = ours / theirs if ours is not None and theirs else None
+        runs = [mine[way].runs.get(key, []) for way in (DELTA, NATIVE) if way in mine]
+        noise = max([NOISE_BESIDE_PEERS, *map(noise_of, runs)])
         cells = [
             first if index == 0 else "",
             f"`{base}`, before load" if base else f"`{name}`",
             *(cell(mine.get(way), key) for way in WAYS),
             "–" if share is None else f"{share:.2f}",
             f"{table.goal:g}",
-            verdict(share, table.goal) if under.scale == 1 else "",
+            verdict(share, table.goal, noise) if under.scale == 1 else "",
         ]
         found.append(f"| {' | '.join(cells)} |")
     return found
@@ -166,18 +172,18 @@ def of_question(lines: list[Line], table: SparkTable, question: str) -> dict[str
 def cell(line: Line | None, key: str) -> str:
     """A way's figure."""
     value = getattr(line, key, None)
-    if value is not None:
-        return shown(value, "wall")
+    if line is not None and value is not None:
+        return shown_with_spread(line.runs.get(key, [value]), "wall")
     return "fails" if line is not None and line.note else "–"
 
 
-def verdict(share: float | None, goal: float) -> str:
-    """Whether the goal is met."""
+def verdict(share: float | None, goal: float, noise: float) -> str:
+    """Whether the goal is met, or missed by no more than the noise."""
     if share is None:
         return ""
     if share <= goal:
         return "yes"
-    if share <= goal * (1 + NOISE_BESIDE_PEERS):
+    if share <= goal * (1 + noise):
         return "within noise"
     return f"**no, {share / goal:.2f} times it**"
 

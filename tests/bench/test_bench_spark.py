@@ -118,3 +118,24 @@ def test_a_goal_is_judged_beside_delta_spark_alone() -> None:
     assert rows["`sum_partition`"].endswith("| 1.20 | 0.8 | **no, 1.50 times it** |")
     assert rows["`sum_partition`, before load"].endswith("| 1.000 | – | 0.400 | – | – | 0.40 | 0.8 | yes |")
     assert "yes" not in half.partition("### Many files")[2]
+
+
+def test_the_section_shows_the_spread_and_judges_by_it() -> None:
+    text = (
+        "from spark_report import Conditions, line_of, section; from spark_tables import many_files\n"
+        "def line(way, *walls):\n"
+        "    return line_of('files_10', 'count', way, '', [{'first': wall} for wall in walls])\n"
+        "lines = [line('delta-spark', 1, 1.5, 0.5), line('deltaic', 1, 1, 1)]\n"
+        "print(section(lines, [many_files('files_10', 10)], Conditions(1, 3, 1, '4g', 1, {})))"
+    )
+    [row] = [row for row in program(text).splitlines() if "| `count` |" in row]
+    assert row.split(" | ")[2:] == [
+        "1.000 (0.500–1.500)",
+        "–",
+        "1.000 (1.000–1.000)",
+        "–",
+        "–",
+        "1.00",
+        "0.8",
+        "within noise |",
+    ]
