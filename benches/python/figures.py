@@ -12,8 +12,8 @@ FIGURES = {"wall": "wall s", "cpu": "CPU s", "peak_mib": "peak MiB"}
 
 
 @dataclass(frozen=True)
-class Who:
-    """A peer, and a remark about its answer."""
+class Peer:
+    """A peer with its version, and a remark about its answer."""
 
     peer: str
     release: str
@@ -44,14 +44,14 @@ class Line:
         return noise_of(self.runs.get(key, []))
 
 
-def line_of(workload: str, operation: Operation, who: Who, runs: list[dict]) -> Line:
+def line_of(workload: str, operation: Operation, peer: Peer, runs: list[dict]) -> Line:
     """Medians and values of the repetitions."""
     values = {key: sorted(run[key] for run in runs) for key in FIGURES}
     middle = {key: median(found) if found else None for key, found in values.items()}
     return Line(
         workload,
         operation.name,
-        **asdict(who),
+        **asdict(peer),
         **middle,
         repetitions=len(runs),
         budget=operation.budget,

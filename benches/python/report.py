@@ -69,7 +69,7 @@ two files; `scan_filter` selects doubles above a bound, one row of 200 in each f
 A budget is an absolute figure, a multiple of the best other library's figure, or a multiple of deltaic's
 figure for another operation; the table shows the strictest resulting figure. Noise is the larger
 interquartile range of the two figures, as a share of their medians; in comparisons with other libraries it
-is at least 10 %. `make bench` fails if a budget is missed by more than the noise.
+is at least 10 %. `make bench` ends with an error if a budget is missed by more than the noise.
 
 To repeat: `make bench`; `make bench ONLY='data*,tiny' REPEAT=9` for some workloads, `make bench
 SCALE=0.01` for a quick run; neither of the last two rewrites this page. `target/benchmarks.json` contains
@@ -108,18 +108,13 @@ def section(workload: Workload, lines: list[Line], scale: float) -> list[str]:
         mine = {line.peer: line for line in lines if line.operation == operation.name}
         for key, title in FIGURES.items():
             judged = verdict(operation, key, mine, ours)
+            figures = {peer: shown_with_spread(line.runs.get(key, []), key) for peer, line in mine.items()}
             cells = [
                 f"`{operation.name}`" if key == "wall" else "",
                 title,
-                *(
-                    shown_with_spread(mine[peer].runs.get(key, []), key) if peer in mine else "–"
-                    for peer in (OURS, *rivals)
-                ),
+                *(figures.get(peer, "–") for peer in (OURS, *rivals)),
                 ratio_to_best(mine, key, named=len(rivals) > 1),
-                *(
-                    shown_with_spread(mine[peer].runs.get(key, []), key) if peer in mine else "–"
-                    for peer in floors
-                ),
+                *(figures.get(peer, "–") for peer in floors),
                 "" if judged is None else shown(judged.limit, key),
                 str(judged) if judged is not None and scale == 1 else "",
             ]

@@ -1,7 +1,7 @@
 """deltaic beside its peers, end to end: `run.py [--scale 1] [--repeat 5] [--only v1,data*]`.
 
-Tables are generated once and kept under `target/bench-tables`. `--check` compares the answers with what is
-right and times nothing; `--generate` makes the tables and does no more.
+Tables are generated once and kept in `target/bench-tables`. `--check` compares the answers with the expected
+ones and times nothing; `--generate` only generates the tables.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from pathlib import Path
 import child
 import peers
 from budgets import missed
-from figures import Line, Who, line_of
+from figures import Line, Peer, line_of
 from following import place_of
 from generate import Manifest, generate, manifest_of
 from report import page, write_json
@@ -29,7 +29,7 @@ from workload import Operation, RowsSpec, Workload, read_all
 HERE = Path(__file__).resolve().parent
 TOP = HERE.parent.parent
 TABLES = TOP / "target" / "bench-tables"
-# What the bytes of a table follow from, besides its spec.
+# The modules that determine the bytes of a table, besides its spec.
 LOG_GENERATOR = ("actions", "checkpoints", "commits", "files", "generate", "history")
 DATA_GENERATOR = ("data_files", "data_log", "deletions", "questions", "row_digest", "rows")
 FRESH_PROCESS = "fresh_process"
@@ -44,36 +44,36 @@ class Entry:
     peer: str
     release: str
     note: str = ""
-    """What must be said about its answer."""
+    """A remark about its answer."""
     failed: str = ""
-    """Why there is none."""
+    """Why it has no answer."""
     wrong: str = ""
-    """What is wrong with it: its time would mean nothing."""
+    """What is wrong with its answer, which is then not timed."""
 
-    def said(self) -> str:
-        """All of that in one sentence, for the page."""
+    def remark(self) -> str:
+        """The three in one sentence, for the page."""
         if self.wrong:
             return f"answers wrong: {self.wrong}"
         return f"fails: {self.failed}" if self.failed else self.note
 
 
 def table_of(workload: Workload, tables: Path) -> tuple[Path, Manifest]:
-    """The workload's table; generated when none is there of this spec and this generator."""
+    """The workload's table, generated unless this spec and this generator already made it."""
     digest = hashlib.blake2b(json.dumps(asdict(workload.table), sort_keys=True).encode(), digest_size=6)
     for module in DATA_GENERATOR if isinstance(workload.table, RowsSpec) else LOG_GENERATOR:
         digest.update((HERE / f"{module}.py").read_bytes())
     folder = tables / f"{workload.name}-{digest.hexdigest()}"
     manifest = manifest_of(folder)
     if manifest is not None:
-        place_of(folder).unlink(missing_ok=True)  # an earlier run may have been stopped in a refresh
+        place_of(folder).unlink(missing_ok=True)  # an earlier run may have stopped in a refresh
         return folder, manifest
-    shutil.rmtree(folder, ignore_errors=True)  # or half way through this
+    shutil.rmtree(folder, ignore_errors=True)  # or during the generation
     print(f"generating {workload.name}", flush=True)
     return folder, generate(workload.table, folder)
 
 
 def check(workload: Workload, table: Path, manifest: Manifest) -> list[Entry]:
-    """Let every peer answer every operation. Only deltaic must answer: where it fails, that is wrong."""
+    """Check the answer of every peer to every operation. If deltaic fails, its answer is wrong."""
     entries = [
         Entry(operation, peer, peers.release_of(peer))
         for operation in workload.operations
@@ -81,17 +81,19 @@ def check(workload: Workload, table: Path, manifest: Manifest) -> list[Entry]:
     ]
     for peer in dict.fromkeys(entry.peer for entry in entries):
         mine = [entry for entry in entries if entry.peer == peer]
-        said = answers(peer, mine, table, manifest) if mine[0].release else repeat({"failed": NOT_INSTALLED})
-        for entry, found in zip(mine, said, strict=False):
+        outcomes = (
+            answers(peer, mine, table, manifest) if mine[0].release else repeat({"failed": NOT_INSTALLED})
+        )
+        for entry, found in zip(mine, outcomes, strict=False):
             entry.note, entry.failed = found.get("note", ""), found.get("failed", "")
             entry.wrong = found.get("wrong", entry.failed if peer == "deltaic" else "")
-            text = entry.said() if entry.wrong or entry.failed else f"answers right {entry.note}".rstrip()
+            text = entry.remark() if entry.wrong or entry.failed else f"answers right {entry.note}".rstrip()
             print(f"{workload.name} {entry.operation.name}: {peer} {entry.release} {text}", flush=True)
     return entries
 
 
 def answers(peer: str, entries: list[Entry], table: Path, manifest: Manifest) -> Iterator[dict]:
-    """What came of each answer; one process gives them all, for a check needs no fresh one."""
+    """The outcome of each check; they share a process, since nothing is timed."""
     names = [entry.operation.name for entry in entries]
     try:
         if names == [FRESH_PROCESS]:
@@ -105,7 +107,7 @@ def answers(peer: str, entries: list[Entry], table: Path, manifest: Manifest) ->
 
 
 def measure(workload: Workload, entries: list[Entry], table: Path, repetitions: int) -> list[Line]:
-    """All operations and peers in turn, again and again: what slows the machine slows each of them."""
+    """All operations and peers in turn, so that a slow moment of the machine concerns each of them."""
     runs: list[list[dict]] = [[] for _ in entries]
     all_of_them = list(zip(entries, runs, strict=True))
     turn = [
@@ -126,7 +128,7 @@ def measure(workload: Workload, entries: list[Entry], table: Path, repetitions: 
             place_of(table).unlink(missing_ok=True)
     print(f"{workload.name}: measured", flush=True)
     return [
-        line_of(workload.name, entry.operation, Who(entry.peer, entry.release, entry.said()), mine)
+        line_of(workload.name, entry.operation, Peer(entry.peer, entry.release, entry.remark()), mine)
         for entry, mine in all_of_them
     ]
 

@@ -20,11 +20,12 @@ FIGURES = ("load", "first", "again", "cpu")
 HEAD = """\
 Written by `make bench-spark`: Delta tables read in PySpark {pyspark}, each way in its own process
 and JVM, with two cores (`local[2]`), {memory} of memory, the same settings, in UTC. The ways
-alternate; figures are medians in seconds of {repeat} turns, of one turn with 100,000 files, with the
-smallest and the largest in parentheses. Caches are cleared before each load (`spark.catalog.clearCache()`, for delta-spark also
-`DeltaLog.clearCache()`), garbage is collected after each turn; the files are in the page cache.
-Each JVM first runs every query on a small table {warm_ups} times, then each query on the table
-once. All results must be equal, including those that are timed.
+alternate; figures are medians in seconds of {repeat} turns, of one turn with 100,000 files, with
+the smallest and the largest in parentheses. Caches are cleared before each load
+(`spark.catalog.clearCache()`, for delta-spark also `DeltaLog.clearCache()`), garbage is collected
+after each turn; the files are in the page cache. Each JVM first runs every query on a small table
+{warm_ups} times, then each query on the table once. All results must be equal, including those that
+are timed.
 
 - delta-spark {delta}: `spark.read.format("delta").load(path)`, with two partitions for its
   snapshots

@@ -163,11 +163,11 @@ def test_tables_of_one_seed_hold_the_same_rows() -> None:
 
 def test_a_budget_is_judged_beside_the_best_peer_and_beside_ourselves() -> None:
     program = (
-        "from figures import Who, line_of; from report import page; from workload import read_all\n"
+        "from figures import Peer, line_of; from report import page; from workload import read_all\n"
         "workload = next(one for one in read_all() if one.name == 'data_vectors')\n"
         "def measured(operation, peer, wall):\n"
         "    runs = [{'wall': wall, 'cpu': wall, 'peak_mib': 300}]\n"
-        "    return line_of(workload.name, operation, Who(peer, '1', ''), runs if wall else [])\n"
+        "    return line_of(workload.name, operation, Peer(peer, '1', ''), runs if wall else [])\n"
         "walls = {'scan': (1.05, 2, 1, None), 'scan_filter': (1.2, 9, 8, None)}\n"
         "walls |= {'scan_filter_undeleted': (1, 2, 0.9, None), 'count': (3, 4, 5, None)}\n"
         "lines = [measured(operation, peer, wall) for operation in workload.operations\n"
@@ -186,13 +186,13 @@ def test_a_budget_is_judged_beside_the_best_peer_and_beside_ourselves() -> None:
 
 def test_a_budget_is_judged_only_at_full_scale() -> None:
     program = (
-        "import json; from figures import Who, line_of\n"
+        "import json; from figures import Peer, line_of\n"
         "from report import page; from workload import read_all\n"
         "workload = next(one for one in read_all() if one.name == 'many_commits')\n"
         "operation = workload.operations[0]\n"
         "wall, peak = 2 * operation.budget['wall'], operation.budget['peak_mib'] / 2\n"
         "runs = [{'wall': wall, 'cpu': 1, 'peak_mib': peak}]\n"
-        "lines = [line_of(workload.name, operation, Who('deltaic', '1', ''), runs)]\n"
+        "lines = [line_of(workload.name, operation, Peer('deltaic', '1', ''), runs)]\n"
         "print(json.dumps([page(lines, [workload], scale, 1, '') for scale in (1, 0.5)]))"
     )
     done = subprocess.run(
@@ -208,14 +208,14 @@ def test_a_budget_is_judged_only_at_full_scale() -> None:
 def reported(*programs: str) -> list[str]:
     """What a program about `many_commits` prints; `line(peer, *walls)` has a run for each wall time."""
     begin = (
-        "from figures import Who, line_of; from report import page; from budgets import missed\n"
+        "from figures import Peer, line_of; from report import page; from budgets import missed\n"
         "from dataclasses import replace; from workload import read_all\n"
         "workload = next(one for one in read_all() if one.name == 'many_commits')\n"
         "operation = replace(workload.operations[0], budget={'wall': 1.0}, of_best={'cpu': 1.0})\n"
         "workload = replace(workload, operations=(operation,))\n"
         "def line(peer, *walls, cpu=1):\n"
         "    runs = [{'wall': wall, 'cpu': cpu, 'peak_mib': 9} for wall in walls]\n"
-        "    return line_of(workload.name, operation, Who(peer, '1', ''), runs)\n"
+        "    return line_of(workload.name, operation, Peer(peer, '1', ''), runs)\n"
     )
     done = subprocess.run(
         [sys.executable, "-c", begin + "\n".join(programs)],
