@@ -9,41 +9,41 @@ use super::object::optional_object;
 use super::{LogicalFileKey, PartitionText, Text};
 use crate::deletion_vector::{Descriptor, DescriptorText};
 
-/// An `add` as a line of a commit holds it: borrowed, with the statistics not looked at.
+/// An `add` action as parsed from a commit line: borrowed, with unparsed statistics.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct AddLine<'a> {
-    /// Where the data file is, URI-encoded.
+    /// Path of the data file, URI-encoded.
     #[serde(borrow)]
     pub path: Text<'a>,
-    /// The partition values.
+    /// Partition values.
     #[serde(borrow)]
     pub partition_values: PartitionText<'a>,
-    /// Bytes.
+    /// Size in bytes.
     pub size: i64,
-    /// Milliseconds since the epoch.
+    /// Modification time in milliseconds since the epoch.
     pub modification_time: i64,
-    /// Whether the commit changed the table's rows by this.
+    /// Whether this action changes the rows of the table.
     pub data_change: bool,
     /// Statistics as JSON inside a JSON string, still escaped.
     #[serde(borrow)]
     pub stats: Option<&'a RawValue>,
-    /// The rows that are deleted.
+    /// Deletion vector of the file.
     #[serde(borrow, default, deserialize_with = "optional_object")]
     pub deletion_vector: Option<DescriptorText<'a>>,
-    /// The row id of the first row.
+    /// Row id of the first row.
     pub base_row_id: Option<i64>,
-    /// The version that brought the file.
+    /// The version that added the file.
     pub default_row_commit_version: Option<i64>,
-    /// What the writer notes about the file: a map of texts, not looked at.
+    /// Tags of the writer: a map of strings, unparsed.
     #[serde(borrow)]
     pub tags: Option<&'a RawValue>,
-    /// Which implementation of clustering arranged the file's rows.
+    /// Name of the clustering implementation that wrote the file.
     #[serde(borrow)]
     pub clustering_provider: Option<Text<'a>>,
 }
 
-/// An `add` on its own, in full: what we write, and what a version checksum lists.
+/// An owned `add` action: written in commits and listed in version checksums.
 ///
 /// ```
 /// use deltaic_protocol::actions::Add;
@@ -55,38 +55,38 @@ pub struct AddLine<'a> {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Add {
-    /// Where the data file is, URI-encoded.
+    /// Path of the data file, URI-encoded.
     pub path: String,
-    /// The partition values; an absent text is NULL.
+    /// Partition values; `None` is NULL.
     pub partition_values: BTreeMap<String, Option<String>>,
-    /// Bytes.
+    /// Size in bytes.
     pub size: i64,
-    /// Milliseconds since the epoch.
+    /// Modification time in milliseconds since the epoch.
     pub modification_time: i64,
-    /// Whether the commit changes the table's rows by this.
+    /// Whether this action changes the rows of the table.
     pub data_change: bool,
     /// Statistics as JSON text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stats: Option<String>,
-    /// What the writer notes about the file.
+    /// Tags of the writer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tags: Option<BTreeMap<String, Option<String>>>,
-    /// The rows that are deleted.
+    /// Deletion vector of the file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deletion_vector: Option<Descriptor>,
-    /// The row id of the first row.
+    /// Row id of the first row.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub base_row_id: Option<i64>,
-    /// The version that brought the file.
+    /// The version that added the file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub default_row_commit_version: Option<i64>,
-    /// Which implementation of clustering arranged the file's rows.
+    /// Name of the clustering implementation that wrote the file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clustering_provider: Option<String>,
 }
 
 impl Add {
-    /// What tells the logical file from others.
+    /// The primary key of the logical file.
     #[must_use]
     pub fn key(&self) -> LogicalFileKey<'_> {
         LogicalFileKey::new(&self.path, self.deletion_vector.as_ref().map(Descriptor::key))

@@ -1,4 +1,4 @@
-//! The `cdc` action: a file of changed rows. Protocol: *Add CDC File*.
+//! The `cdc` action: a change data file. Protocol: *Add CDC File*.
 
 use std::collections::BTreeMap;
 
@@ -8,30 +8,31 @@ use serde_json::value::RawValue;
 use super::json::describe;
 use crate::Result;
 
-/// A file that holds the rows that a commit changed, and nothing else.
+/// A file that contains the rows that a commit changed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Cdc {
-    /// Where the file is, URI-encoded.
+    /// Path of the file, URI-encoded.
     pub path: String,
-    /// The partition values; an absent text is NULL.
+    /// Partition values; `None` is NULL.
     pub partition_values: BTreeMap<String, Option<String>>,
-    /// Bytes.
+    /// Size in bytes.
     pub size: i64,
-    /// Always false: the file changes nothing about the table's rows.
+    /// Always false: a change data file does not change the rows of the table.
     pub data_change: bool,
-    /// What the writer notes about the file.
+    /// Tags of the writer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tags: Option<BTreeMap<String, Option<String>>>,
 }
 
 impl Cdc {
-    /// The `cdc` of a line of a commit; none where the line holds another action. A snapshot has no use for them, so
-    /// [`parse_line`](super::parse_line) only says that there is one.
+    /// Parses the `cdc` action of a commit line; returns `None` if the line contains another action.
+    /// Snapshots ignore change data files, so [`parse_line`](super::parse_line) only reports that there
+    /// is one.
     ///
     /// # Errors
     ///
-    /// `CorruptLog` with the `field`, where it breaks the action's schema.
+    /// Returns `CorruptLog` with the `field` if the action violates its schema.
     ///
     /// ```
     /// use deltaic_protocol::actions::Cdc;

@@ -1,6 +1,6 @@
-//! Typed views over file actions in Arrow columns.
+//! Typed views of Arrow batches of file actions.
 //!
-//! The name of a column is looked up once a batch; the loops index typed arrays.
+//! Columns are looked up by name once per batch; the loops index typed arrays.
 
 use std::hash::BuildHasher;
 use std::sync::Arc;
@@ -27,7 +27,7 @@ pub fn partition_values_type() -> DataType {
     )
 }
 
-/// The fields of a deletion vector's descriptor.
+/// The fields of a deletion vector descriptor.
 #[must_use]
 pub fn deletion_vector_fields() -> Fields {
     Fields::from(vec![
@@ -39,10 +39,10 @@ pub fn deletion_vector_fields() -> Fields {
     ])
 }
 
-/// The columns of row tracking, which a batch of adds has besides where any of its files has them.
+/// The row tracking columns, which a batch of adds contains only if any of its files has values for them.
 pub const ROW_COLUMNS: [&str; 2] = ["base_row_id", "default_row_commit_version"];
 
-/// The columns of a batch of adds, with those of row tracking.
+/// The schema of a batch of adds, with row tracking columns.
 #[must_use]
 pub fn add_schema_with_rows() -> SchemaRef {
     let mut fields: Vec<_> = add_schema().fields().iter().cloned().collect();
@@ -51,7 +51,7 @@ pub fn add_schema_with_rows() -> SchemaRef {
     Arc::new(Schema::new(fields))
 }
 
-/// The columns of a batch of adds.
+/// The schema of a batch of adds.
 #[must_use]
 pub fn add_schema() -> SchemaRef {
     Arc::new(Schema::new(vec![
@@ -67,7 +67,7 @@ pub fn add_schema() -> SchemaRef {
     ]))
 }
 
-/// The columns of a batch of removes.
+/// The schema of a batch of removes.
 #[must_use]
 pub fn remove_schema() -> SchemaRef {
     Arc::new(Schema::new(vec![
@@ -98,7 +98,7 @@ fn wrong_type(name: &str) -> Error {
     .with("field", name)
 }
 
-/// The columns that make the key of a logical file, of adds and removes alike.
+/// The columns of the logical file key, for adds and removes.
 #[derive(Clone, Debug)]
 pub struct KeyColumns {
     path: StringArray,
@@ -126,7 +126,7 @@ impl KeyColumns {
         })
     }
 
-    /// How many rows there are.
+    /// The number of rows.
     #[must_use]
     pub fn len(&self) -> usize {
         self.path.len()
@@ -138,7 +138,7 @@ impl KeyColumns {
         self.path.is_empty()
     }
 
-    /// The path of a row, as the log spells it.
+    /// The path of a row as spelled in the log.
     #[must_use]
     pub fn path(&self, row: usize) -> &str {
         self.path.value(row)
@@ -150,7 +150,7 @@ impl KeyColumns {
         self.deletion_vector.is_some()
     }
 
-    /// Whether two rows are of one file, whatever their deletion vectors.
+    /// Whether two rows have the same path; deletion vectors are ignored.
     #[must_use]
     pub fn is_same_path(&self, row: usize, other: &Self, other_row: usize) -> bool {
         self.key(row).path() == other.key(other_row).path()
@@ -163,8 +163,8 @@ impl KeyColumns {
         columns.is_some_and(|columns| columns.id(row).is_some())
     }
 
-    /// A hash of a row's key: equal keys have equal hashes under one seed. Without a deletion vector it is that of the
-    /// path.
+    /// A hash of the key of a row: equal keys have equal hashes under one seed. Without a deletion
+    /// vector, it is the hash of the path.
     #[must_use]
     pub fn hash(&self, row: usize, seed: &impl BuildHasher) -> u64 {
         if self.has_vector(row) {
@@ -174,7 +174,7 @@ impl KeyColumns {
         }
     }
 
-    /// A hash of the path of a row, whatever its deletion vector.
+    /// A hash of the path of a row; its deletion vector is ignored.
     #[must_use]
     pub fn path_hash(&self, row: usize, seed: &impl BuildHasher) -> u64 {
         seed.hash_one(self.key(row).path())
@@ -190,7 +190,7 @@ impl KeyColumns {
     }
 }
 
-/// The columns of deletion vectors' descriptors.
+/// The columns of deletion vector descriptors.
 #[derive(Clone, Debug)]
 pub struct DeletionVectorColumns {
     present: StructArray,
@@ -233,22 +233,22 @@ impl DeletionVectorColumns {
 /// The columns of a batch of adds.
 #[derive(Clone, Debug)]
 pub struct AddColumns {
-    /// Where the data files are, URI-encoded.
+    /// Paths of the data files, URI-encoded.
     pub path: StringArray,
-    /// Bytes.
+    /// Sizes in bytes.
     pub size: Int64Array,
-    /// Milliseconds since the epoch.
+    /// Modification times in milliseconds since the epoch.
     pub modification_time: Int64Array,
-    /// Partition values as text.
+    /// Partition values as strings.
     pub partition_values: MapArray,
-    /// Deletion vectors' descriptors.
+    /// Deletion vector descriptors.
     pub deletion_vector: StructArray,
-    /// The row ids of the files' first rows, and the versions that brought the files, where any file has them.
+    /// Row ids of the first rows and the versions that added the files, if any file has them.
     row_columns: [Option<Int64Array>; 2],
 }
 
 impl AddColumns {
-    /// How many rows a file's deletion vector deletes; none where it has none.
+    /// The cardinality of the deletion vector of a file; `None` without a deletion vector.
     #[must_use]
     pub fn cardinality(&self, row: usize) -> Option<i64> {
         let counts = self.deletion_vector.column_by_name("cardinality")?;
@@ -256,7 +256,7 @@ impl AddColumns {
         self.deletion_vector.is_valid(row).then(|| counts.value(row))
     }
 
-    /// The row id of a file's first row; none where the file has none.
+    /// The row id of the first row of a file; `None` if the file has none.
     #[must_use]
     pub fn base_row_id(&self, row: usize) -> Option<i64> {
         let [ids, _] = &self.row_columns;
@@ -265,7 +265,7 @@ impl AddColumns {
             .map(|ids| ids.value(row))
     }
 
-    /// The version that brought a file, as row tracking has it; none where the file has none.
+    /// The row tracking version that added a file; `None` if the file has none.
     #[must_use]
     pub fn default_row_commit_version(&self, row: usize) -> Option<i64> {
         let [_, versions] = &self.row_columns;
@@ -273,7 +273,7 @@ impl AddColumns {
         versions.map(|versions| versions.value(row))
     }
 
-    /// A file's deletion vector's descriptor, not judged.
+    /// The deletion vector descriptor of a file, not validated.
     #[must_use]
     pub fn descriptor(&self, row: usize) -> Option<Descriptor> {
         if !self.deletion_vector.is_valid(row) {

@@ -3,8 +3,8 @@
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 
-/// Who made a commit, when and why. The protocol binds none of it but the in-commit timestamp and the transaction's
-/// id, so a part of an unexpected type is left with what is not known.
+/// Provenance of a commit. The protocol specifies only the in-commit timestamp and the transaction id, so
+/// a field with an unexpected type is moved to `unknown`.
 ///
 /// ```
 /// use deltaic_protocol::actions::CommitInfo;
@@ -16,38 +16,38 @@ use serde_json::{Map, Value};
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CommitInfo {
-    /// The unique id of the attempt that made the commit.
+    /// The unique id of the transaction that made the commit.
     pub txn_id: Option<String>,
-    /// Milliseconds since the epoch, where in-commit timestamps are enabled.
+    /// Milliseconds since the epoch, if in-commit timestamps are enabled.
     pub in_commit_timestamp: Option<i64>,
-    /// Milliseconds since the epoch by the writer's clock, when it tried.
+    /// Time of the commit attempt by the writer's clock, in milliseconds since the epoch.
     pub timestamp: Option<i64>,
-    /// What was done, such as `WRITE` or `MERGE`.
+    /// Name of the operation, such as `WRITE` or `MERGE`.
     pub operation: Option<String>,
-    /// How it was asked for; values of any JSON type, many of them JSON again inside a string.
+    /// Parameters of the operation: values of any JSON type, often JSON-encoded strings.
     pub operation_parameters: Option<Map<String, Value>>,
-    /// What came of it; values of any JSON type, most of them numbers as text.
+    /// Metrics of the operation: values of any JSON type, mostly numbers as strings.
     pub operation_metrics: Option<Map<String, Value>>,
-    /// The isolation level that the commit was made under.
+    /// Isolation level of the commit.
     pub isolation_level: Option<String>,
-    /// Whether the commit only added files and read none.
+    /// Whether the commit only added files and read no files.
     pub is_blind_append: Option<bool>,
-    /// The version that the commit was made from.
+    /// The version that the transaction read.
     pub read_version: Option<i64>,
-    /// What the user had to say.
+    /// Metadata specified by the user.
     pub user_metadata: Option<String>,
-    /// The engine that made it.
+    /// The engine that made the commit.
     pub engine_info: Option<String>,
-    /// What the protocol or a writer notes about the commit.
+    /// Tags of the protocol or the writer.
     pub tags: Option<Map<String, Value>>,
-    /// Everything else, as it was written.
+    /// All other fields, as written.
     pub unknown: Map<String, Value>,
 }
 
 impl<'de> Deserialize<'de> for CommitInfo {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let mut parts = Map::deserialize(deserializer)?;
-        // A null is absent; a value of another type stays where it is.
+        // A null counts as absent; a value of another type stays in `parts`.
         let mut take = |key: &str, fits: fn(&Value) -> bool| match parts.get(key) {
             Some(value) if fits(value) || value.is_null() => parts.shift_remove(key),
             _ => None,
@@ -117,7 +117,7 @@ mod tests {
         assert_eq!(info, Some(expected));
     }
 
-    /// Any JSON may stand there: what is of another type is carried, and takes nothing else with it.
+    /// A field may have any JSON type: an unexpected type is preserved and does not affect other fields.
     #[test]
     fn a_part_of_another_type_spoils_no_other() {
         let odd = json!({"timestamp": "soon", "operation": 7, "operationMetrics": [], "isBlindAppend": "no", "tags": null});

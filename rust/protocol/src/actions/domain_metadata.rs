@@ -2,20 +2,20 @@
 
 use serde::{Deserialize, Serialize};
 
-/// A domain's configuration, or the word that it is gone.
+/// The configuration of a metadata domain, or its tombstone.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct DomainMetadata {
-    /// The domain; `delta.` is the protocol's.
+    /// Name of the domain; names that start with `delta.` are reserved for the protocol.
     pub domain: String,
-    /// The configuration, text that only its domain understands.
+    /// The configuration, a string that only its domain can interpret.
     pub configuration: String,
-    /// A tombstone.
+    /// Whether this action is a tombstone.
     pub removed: bool,
 }
 
 impl DomainMetadata {
-    /// Whether the domain is the protocol's, which only clients that understand it may change.
+    /// Whether the domain is a system domain, which only clients that understand it may change.
     ///
     /// ```
     /// use deltaic_protocol::actions::DomainMetadata;

@@ -1,4 +1,4 @@
-//! One line of a commit.
+//! Parses one line of a commit.
 
 use serde::Deserialize;
 use serde::de::IgnoredAny;
@@ -9,30 +9,30 @@ use super::{AddLine, CheckpointMetadata, DomainMetadata, Metadata, Protocol, Rem
 use crate::strict_json::ensure_strict;
 use crate::{Error, ErrorKind, Result};
 
-/// The action of a line. Protocol: *Actions*.
+/// The action in a line. Protocol: *Actions*.
 #[derive(Debug)]
 pub enum ActionLine<'a> {
-    /// A file comes.
+    /// Adds a file.
     Add(AddLine<'a>),
-    /// A file goes.
+    /// Removes a file.
     Remove(RemoveLine<'a>),
-    /// The table's metadata is replaced.
+    /// Replaces the metadata of the table.
     Metadata(Metadata),
-    /// The table's protocol is replaced.
+    /// Replaces the protocol of the table.
     Protocol(Protocol),
-    /// An application has come this far.
+    /// Records the latest transaction version of an application.
     Txn(Txn),
-    /// A domain's configuration is replaced.
+    /// Replaces the configuration of a domain.
     DomainMetadata(DomainMetadata),
-    /// Who made the commit and why, still text.
+    /// Provenance of the commit, unparsed.
     CommitInfo(&'a RawValue),
     /// A change data file.
     Cdc,
-    /// A file of a checkpoint's file actions; a commit does not mean it.
+    /// A sidecar file of a V2 checkpoint; not valid in a commit.
     Sidecar(Sidecar),
-    /// The mark of a checkpoint of the V2 spec; a commit does not mean it.
+    /// Marks a V2 spec checkpoint; not valid in a commit.
     CheckpointMetadata(CheckpointMetadata),
-    /// Something that this reader does not know or that a commit does not mean: ignored, as the protocol asks.
+    /// An unknown action or one that is not valid in a commit: ignored, as the protocol requires.
     Other,
 }
 
@@ -60,12 +60,13 @@ struct Line<'a> {
     checkpoint_metadata: Option<CheckpointMetadata>,
 }
 
-/// A line as a whole.
+/// A complete line.
 #[derive(Deserialize)]
 struct Object<'a>(#[serde(borrow, deserialize_with = "object")] Line<'a>);
 
-/// Reads one line of a commit. A line that is not one JSON object, holds two actions or breaks an action's
-/// schema is a `CorruptLog` that says which field; where the line stands is for the caller to add.
+/// Parses one line of a commit. Returns `CorruptLog` with the field if the line is not a single JSON
+/// object, contains two actions or violates the schema of an action; the caller adds path and line
+/// number.
 ///
 /// ```
 /// use deltaic_protocol::actions::{ActionLine, parse_line};
@@ -82,7 +83,7 @@ pub fn parse_line(line: &[u8]) -> Result<ActionLine<'_>> {
         )
     })?;
     let Object(parsed) = serde_json::from_str(text).map_err(|error| describe::<Object<'_>>(text, &error))?;
-    // What a writer tells about itself is as free as the writer wants it.
+    // Only the syntax of `commitInfo` is checked: writers are free in what they record.
     ensure_strict(text, Some("commitInfo"))?;
     let mut actions = [
         parsed.add.map(ActionLine::Add),
@@ -112,7 +113,7 @@ pub fn parse_line(line: &[u8]) -> Result<ActionLine<'_>> {
     }
 }
 
-/// serde's words, with the field that is wrong and without the line number, which is always 1 here.
+/// The message of serde with the invalid field, without the line number, which is always 1 here.
 pub(super) fn describe<'a, T: Deserialize<'a>>(text: &'a str, error: &serde_json::Error) -> Error {
     let said = error.to_string();
     let place = format!(" at line {} column {}", error.line(), error.column());
@@ -121,7 +122,7 @@ pub(super) fn describe<'a, T: Deserialize<'a>>(text: &'a str, error: &serde_json
         ErrorKind::CorruptLog,
         format!("not a valid action: {what} (byte {})", error.column()),
     );
-    // The line is read a second time, which only a damaged one is, to learn where in it the fault stands.
+    // Parse the damaged line a second time to find the position of the error.
     let mut again = serde_json::Deserializer::from_str(text);
     match serde_path_to_error::deserialize::<_, T>(&mut again) {
         Err(located) if located.path().iter().next().is_some() => {
@@ -131,7 +132,7 @@ pub(super) fn describe<'a, T: Deserialize<'a>>(text: &'a str, error: &serde_json
     }
 }
 
-/// A line that names an action and gives it null holds none, which no writer means.
+/// Whether a line names a known action but sets it to null, which no writer intends.
 fn names_an_action(text: &str) -> bool {
     const ACTIONS: [&str; 10] = [
         "add",
@@ -245,7 +246,7 @@ mod tests {
             let line = ADD.replacen(from, to, 1);
             assert!(parse_line(line.as_bytes()).is_err(), "{line}");
         }
-        // An array of an object's fields in their order is no object.
+        // An array of the field values is not an object.
         for line in [
             "[]",
             "[null,null,null,null,null,null,null,null,null,null]",

@@ -1,12 +1,12 @@
-//! What makes a file action the newest word on a file.
+//! The key by which the latest file action of a file is determined.
 
 use std::borrow::Cow;
 use std::hash::{Hash, Hasher};
 
-/// The primary key of a logical file: its path and its deletion vector's unique id.
+/// The primary key of a logical file: its path and the unique id of its deletion vector.
 ///
-/// Relative paths count byte for byte. `/p` and `file:///p` are one file, so paths that start with a slash or a
-/// scheme are compared without an empty authority.
+/// Relative paths are compared byte by byte. `/p` and `file:///p` are the same file, so paths that start
+/// with a slash or a scheme are compared without an empty authority.
 ///
 /// Protocol: *Add File and Remove File*, *Action Reconciliation*.
 ///
@@ -24,7 +24,8 @@ pub struct LogicalFileKey<'a> {
 }
 
 impl<'a> LogicalFileKey<'a> {
-    /// The key of a path and, where there is one, a deletion vector's storage type, text and offset.
+    /// The key of a path and an optional deletion vector, given by storage type, path or inline data, and
+    /// offset.
     #[must_use]
     pub fn new(path: &'a str, deletion_vector: Option<(&'a str, &'a str, Option<i32>)>) -> Self {
         Self {
@@ -33,13 +34,13 @@ impl<'a> LogicalFileKey<'a> {
         }
     }
 
-    /// The path, in its shortest spelling.
+    /// The path in its shortest spelling.
     #[must_use]
     pub fn path(&self) -> &str {
         &self.path
     }
 
-    /// The deletion vector's storage type, text and offset, where there is one.
+    /// Storage type, path or inline data, and offset of the deletion vector, if there is one.
     #[must_use]
     pub fn deletion_vector(&self) -> Option<(&'a str, &'a str, Option<i32>)> {
         self.deletion_vector

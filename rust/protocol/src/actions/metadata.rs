@@ -8,40 +8,40 @@ use super::object::object;
 use crate::schema::{DataType, StructField, StructType};
 use crate::{Error, ErrorKind, Result};
 
-/// How the data files are encoded. Protocol: *Format Specification*.
+/// The format of the data files. Protocol: *Format Specification*.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Format {
-    /// The encoding; only `parquet` is read.
+    /// The format; only `parquet` is supported.
     pub provider: String,
-    /// Options of the encoding.
+    /// Options of the format.
     #[serde(default)]
     pub options: BTreeMap<String, Option<String>>,
 }
 
-/// What a table says about itself.
+/// The metadata of a table.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Metadata {
-    /// The table's unique id.
+    /// The unique id of the table.
     pub id: String,
-    /// A name for people.
+    /// A user-provided name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// A description for people.
+    /// A user-provided description.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// How the data files are encoded.
+    /// The format of the data files.
     #[serde(deserialize_with = "object")]
     pub format: Format,
-    /// The schema as JSON text; empty where a writer left it out because the columns were not known yet.
+    /// The schema as JSON; empty if the writer omitted it because the columns were not known yet.
     #[serde(default, deserialize_with = "text_or_null")]
     pub schema_string: String,
-    /// The columns that the data is partitioned by.
+    /// The partition columns.
     pub partition_columns: Vec<String>,
-    /// The table's properties.
+    /// The table properties.
     #[serde(default)]
     pub configuration: BTreeMap<String, Option<String>>,
-    /// When this metadata was made, in milliseconds since the epoch.
+    /// Creation time of this metadata in milliseconds since the epoch.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub created_time: Option<i64>,
 }
@@ -51,8 +51,8 @@ fn text_or_null<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Str
 }
 
 impl Metadata {
-    /// The schema, proved to hold the partition columns, of a table whose files are Parquet. Without a
-    /// `schemaString` it has no columns.
+    /// Parses the schema and verifies that the format is Parquet and that all partition columns exist.
+    /// Without a `schemaString`, the schema has no columns.
     pub fn schema(&self) -> Result<StructType> {
         if self.format.provider != "parquet" {
             return Err(Error::new(
@@ -77,7 +77,7 @@ impl Metadata {
             };
             match schema.field(column) {
                 None => return wrong(format!("the partition column {column:?} is not in the schema")),
-                // Its values cannot be told apart, but the rest of the log can be.
+                // Values of an unknown type cannot be compared, but the rest of the log is readable.
                 Some(StructField {
                     data_type: DataType::Unknown(_),
                     ..
@@ -103,7 +103,7 @@ impl Metadata {
         Ok(schema)
     }
 
-    /// A table property; none when absent or null.
+    /// A table property; `None` if it is absent or null.
     #[must_use]
     pub fn property(&self, key: &str) -> Option<&str> {
         self.configuration.get(key)?.as_deref()

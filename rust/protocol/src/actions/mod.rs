@@ -1,7 +1,7 @@
-//! The actions: what a commit can say.
+//! The actions of the Delta log.
 //!
-//! Protocol: *Actions*. Rare actions are plain structs; file actions, of which a log holds millions, are read
-//! into Arrow columns and looked at through [`columns`].
+//! Protocol: *Actions*. Rare actions are plain structs; file actions, of which a log can contain
+//! millions, are decoded into Arrow columns and accessed through [`columns`].
 
 mod add;
 mod cdc;

@@ -1,4 +1,5 @@
-//! A JSON object where the protocol says object: serde alone would take an array of the fields in their order.
+//! Deserializes JSON objects strictly: serde alone would also accept an array of the field values in
+//! order.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -6,12 +7,12 @@ use std::marker::PhantomData;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 
-/// Reads an object.
+/// Deserializes an object.
 pub(crate) fn object<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<T, D::Error> {
     deserializer.deserialize_map(ObjectVisitor(PhantomData))
 }
 
-/// Reads an object or null.
+/// Deserializes an object or null.
 pub(super) fn optional_object<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
     deserializer: D,
 ) -> Result<Option<T>, D::Error> {

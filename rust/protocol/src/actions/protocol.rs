@@ -4,24 +4,25 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Error, ErrorKind, Result};
 
-/// What a client must be able to do to read and to write the table.
+/// The requirements that a client must meet to read and to write the table.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Protocol {
-    /// The lowest reader version that may read.
+    /// Minimum reader version.
     pub min_reader_version: i32,
-    /// The lowest writer version that may write.
+    /// Minimum writer version.
     pub min_writer_version: i32,
-    /// Features a reader must have; only with reader version 3.
+    /// Reader features; only with reader version 3.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reader_features: Option<Vec<String>>,
-    /// Features a writer must have; only with writer version 7.
+    /// Writer features; only with writer version 7.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub writer_features: Option<Vec<String>>,
 }
 
 impl Protocol {
-    /// Proves that the versions are versions, and that the feature lists stand where they say.
+    /// Verifies that the versions are valid and that feature lists are present only where they are
+    /// allowed.
     pub fn validate(&self) -> Result<()> {
         let wrong = |field: &'static str, message: String| {
             Err(Error::new(ErrorKind::CorruptLog, message).with("field", field))

@@ -9,40 +9,41 @@ use super::object::optional_object;
 use super::{Add, LogicalFileKey, PartitionText, Text};
 use crate::deletion_vector::{Descriptor, DescriptorText};
 
-/// A `remove` as a line of a commit holds it: borrowed, with the statistics not looked at.
+/// A `remove` action as parsed from a commit line: borrowed, with unparsed statistics.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RemoveLine<'a> {
-    /// Where the data file is, URI-encoded.
+    /// Path of the data file, URI-encoded.
     #[serde(borrow)]
     pub path: Text<'a>,
-    /// Milliseconds since the epoch.
+    /// Deletion time in milliseconds since the epoch.
     pub deletion_timestamp: Option<i64>,
-    /// Whether the commit changed the table's rows by this.
+    /// Whether this action changes the rows of the table.
     pub data_change: bool,
-    /// Whether the partition values, the size and the tags are there.
+    /// Whether partition values, size and tags are present.
     pub extended_file_metadata: Option<bool>,
-    /// The partition values, where the writer kept them.
+    /// Partition values, if the writer recorded them.
     #[serde(borrow)]
     pub partition_values: Option<PartitionText<'a>>,
-    /// Bytes, where the writer kept them.
+    /// Size in bytes, if the writer recorded it.
     pub size: Option<i64>,
-    /// Statistics as JSON inside a JSON string, still escaped; some writers keep the number of rows alone.
+    /// Statistics as JSON inside a JSON string, still escaped; some writers record only the number of
+    /// rows.
     #[serde(borrow)]
     pub stats: Option<&'a RawValue>,
-    /// What the writer noted about the file: a map of texts, not looked at.
+    /// Tags of the writer: a map of strings, unparsed.
     #[serde(borrow)]
     pub tags: Option<&'a RawValue>,
-    /// The rows that were deleted.
+    /// Deletion vector of the removed file.
     #[serde(borrow, default, deserialize_with = "optional_object")]
     pub deletion_vector: Option<DescriptorText<'a>>,
-    /// The row id of the first row.
+    /// Row id of the first row.
     pub base_row_id: Option<i64>,
-    /// The version that brought the file.
+    /// The version that added the file.
     pub default_row_commit_version: Option<i64>,
 }
 
-/// A `remove` on its own, in full: what we write.
+/// An owned `remove` action, as written in commits.
 ///
 /// ```
 /// use deltaic_protocol::actions::{Add, Remove};
@@ -54,42 +55,42 @@ pub struct RemoveLine<'a> {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Remove {
-    /// Where the data file is, URI-encoded.
+    /// Path of the data file, URI-encoded.
     pub path: String,
-    /// Milliseconds since the epoch.
+    /// Deletion time in milliseconds since the epoch.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deletion_timestamp: Option<i64>,
-    /// Whether the commit changes the table's rows by this.
+    /// Whether this action changes the rows of the table.
     pub data_change: bool,
-    /// Whether the partition values, the size and the tags are there.
+    /// Whether partition values, size and tags are present.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub extended_file_metadata: Option<bool>,
-    /// The partition values; an absent text is NULL.
+    /// Partition values; `None` is NULL.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub partition_values: Option<BTreeMap<String, Option<String>>>,
-    /// Bytes.
+    /// Size in bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub size: Option<i64>,
     /// Statistics as JSON text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stats: Option<String>,
-    /// What the writer noted about the file.
+    /// Tags of the writer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tags: Option<BTreeMap<String, Option<String>>>,
-    /// The rows that were deleted before.
+    /// Deletion vector of the removed file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deletion_vector: Option<Descriptor>,
-    /// The row id of the first row.
+    /// Row id of the first row.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub base_row_id: Option<i64>,
-    /// The version that brought the file.
+    /// The version that added the file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub default_row_commit_version: Option<i64>,
 }
 
 impl Remove {
-    /// The action that takes a file out of the table, at a time in milliseconds since the epoch. It changes the table's
-    /// rows unless the caller says otherwise.
+    /// Creates the action that removes a file at a time in milliseconds since the epoch. `dataChange` is
+    /// true unless the caller changes it.
     #[must_use]
     pub fn of(add: &Add, deletion_timestamp: i64) -> Self {
         Self {
@@ -107,7 +108,7 @@ impl Remove {
         }
     }
 
-    /// What tells the logical file from others.
+    /// The primary key of the logical file.
     #[must_use]
     pub fn key(&self) -> LogicalFileKey<'_> {
         LogicalFileKey::new(&self.path, self.deletion_vector.as_ref().map(Descriptor::key))

@@ -1,4 +1,4 @@
-//! The actions that only a checkpoint of the V2 spec holds.
+//! The actions that only V2 spec checkpoints contain.
 //!
 //! Protocol: *Sidecar File Information*, *Checkpoint Metadata*.
 
@@ -6,21 +6,21 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Error, ErrorKind, Result};
 
-/// A file that holds some of a checkpoint's file actions.
+/// A file that contains file actions of a checkpoint.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Sidecar {
-    /// The file's name, URI-encoded; some writers put a folder or a scheme before it.
+    /// Name of the file, URI-encoded; some writers prefix it with a folder or a scheme.
     pub path: String,
-    /// Bytes.
+    /// Size in bytes.
     pub size_in_bytes: i64,
-    /// Milliseconds since the epoch.
+    /// Modification time in milliseconds since the epoch.
     pub modification_time: i64,
 }
 
 impl Sidecar {
-    /// The file's name. All sidecars lie in `_delta_log/_sidecars`, so whatever stands before the name must end
-    /// there.
+    /// The name of the file. All sidecar files are in `_delta_log/_sidecars`, so a prefix of the name
+    /// must end with that folder.
     ///
     /// ```
     /// use deltaic_protocol::actions::Sidecar;
@@ -49,9 +49,9 @@ impl Sidecar {
     }
 }
 
-/// What marks a checkpoint as one of the V2 spec.
+/// Marks a checkpoint as a V2 spec checkpoint.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CheckpointMetadata {
-    /// The version of the table that the checkpoint holds.
+    /// The table version of the checkpoint.
     pub version: i64,
 }

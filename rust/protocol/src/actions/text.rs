@@ -1,14 +1,15 @@
-//! Text borrowed from a line of a commit wherever it holds no escapes.
+//! Strings that are borrowed from a commit line unless they contain escapes.
 
 use std::borrow::Cow;
 use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, Visitor};
 
-/// How many partition values a file may have. No table has so many columns, and each costs more memory than its text.
+/// Maximum number of partition values of a file. No table has so many columns, and each value uses more
+/// memory than its text.
 const MOST_VALUES: usize = 1 << 16;
 
-/// A JSON string, borrowed from the line where that is possible.
+/// A JSON string, borrowed from the line if possible.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Text<'a>(pub Cow<'a, str>);
 
@@ -41,7 +42,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for Text<'a> {
     }
 }
 
-/// `partitionValues` as the log spells them, in the order of the line; a column that stands twice is an error.
+/// `partitionValues` as spelled in the log, in the order of the line; duplicate columns are an error.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PartitionText<'a>(pub Vec<(Text<'a>, Option<Text<'a>>)>);
 
@@ -62,7 +63,8 @@ impl<'de: 'a, 'a> Deserialize<'de> for PartitionText<'a> {
                             "a file has more than {MOST_VALUES} partition values"
                         )));
                     }
-                    // A handful of columns is searched faster than hashed; thousands are not.
+                    // For a few columns, a linear search is faster than hashing; for thousands it is
+                    // not.
                     let twice = if values.len() < 16 {
                         values.iter().any(|(known, _)| *known == key)
                     } else {

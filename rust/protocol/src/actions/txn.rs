@@ -1,4 +1,5 @@
-//! The `txn` action: how far an application has come. Protocol: *Transaction Identifiers*.
+//! The `txn` action: the latest transaction version of an application. Protocol: *Transaction
+//! Identifiers*.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,11 +7,11 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Txn {
-    /// The application.
+    /// Id of the application.
     pub app_id: String,
-    /// How far it has come; what the number means is the application's.
+    /// Version of the application's latest transaction; its meaning is defined by the application.
     pub version: i64,
-    /// When, in milliseconds since the epoch.
+    /// Time of the last update, in milliseconds since the epoch.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_updated: Option<i64>,
 }

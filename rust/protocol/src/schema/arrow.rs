@@ -1,4 +1,4 @@
-//! A schema as Arrow spells it, both ways.
+//! Converts schemas to and from Arrow.
 //!
 //! The Arrow types are those of PySpark's `to_arrow_schema(schema, timezone="UTC")`.
 
@@ -12,14 +12,14 @@ use super::{ArrayType, DataType, MapType, PrimitiveType, StructField, StructType
 use crate::{Error, ErrorKind, Result};
 
 impl StructType {
-    /// The Arrow schema of the rows of such a table.
+    /// The Arrow schema of the rows of a table with this schema.
     pub fn to_arrow(&self) -> Result<Schema> {
         Ok(Schema::new(fields_to_arrow(self)?))
     }
 }
 
 impl StructField {
-    /// The Arrow field of such a column. It has no metadata, unless it is a variant.
+    /// The Arrow field of this column. It has metadata only if it is a variant.
     pub fn to_arrow(&self) -> Result<Field> {
         self.data_type
             .to_arrow_field(&self.name, self.nullable)
@@ -27,11 +27,12 @@ impl StructField {
     }
 }
 
-/// The name of Arrow's extension type for variants.
+/// The name of the Arrow extension type of variants.
 pub const VARIANT_EXTENSION: &str = "arrow.parquet.variant";
 
 impl DataType {
-    /// The Arrow field of such a column. What it is beyond its Arrow type, an extension type, stands in its metadata.
+    /// The Arrow field of a column of this type. An extension type is recorded in the metadata of the
+    /// field.
     ///
     /// ```
     /// use deltaic_protocol::schema::{DataType, PrimitiveType};
@@ -51,7 +52,7 @@ impl DataType {
         })
     }
 
-    /// The Arrow type of such a column.
+    /// The Arrow type of a column of this type.
     pub fn to_arrow(&self) -> Result<ArrowType> {
         Ok(match self {
             Self::Primitive(primitive) => primitive.to_arrow()?,
@@ -75,7 +76,7 @@ impl DataType {
         })
     }
 
-    /// The refusal of a type that is not known.
+    /// The error for an unknown type.
     pub(crate) fn unknown(&self) -> Error {
         Error::new(
             ErrorKind::UnsupportedFeature,
@@ -87,7 +88,7 @@ impl DataType {
 }
 
 impl PrimitiveType {
-    /// The Arrow type of such a column; of a variant, what its extension type is stored as.
+    /// The Arrow type of a column of this type; for a variant, the storage type of its extension type.
     pub fn to_arrow(self) -> Result<ArrowType> {
         Ok(match self {
             Self::String => ArrowType::Utf8,
@@ -118,10 +119,10 @@ fn fields_to_arrow(fields: &StructType) -> Result<Fields> {
     fields.fields.iter().map(StructField::to_arrow).collect()
 }
 
-/// The table schema that holds data of an Arrow schema.
+/// The table schema that can hold data of an Arrow schema.
 ///
-/// Large and view layouts, dictionaries and all time units are taken; types that Delta does not have are a
-/// `SchemaMismatch` that names the column.
+/// Large and view layouts, dictionaries and all time units are supported; types that Delta does not have
+/// are a `SchemaMismatch` with the column.
 pub fn schema_from_arrow(schema: &Schema) -> Result<StructType> {
     fields_from_arrow(schema.fields(), "")
 }
@@ -172,7 +173,7 @@ fn mismatch(path: &str, message: impl Into<String>) -> Error {
 }
 
 fn type_of_field(field: &Field, path: &str) -> Result<DataType> {
-    // Taken for the struct that it is stored as, a variant would be one no longer.
+    // Read as its storage struct, a variant would lose its type.
     if field.extension_type_name() == Some(VARIANT_EXTENSION) {
         return Err(Error::new(
             ErrorKind::UnsupportedFeature,

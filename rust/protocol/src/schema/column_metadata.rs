@@ -1,6 +1,7 @@
-//! What the schema keeps about a column: how its values are made, bounded and compared.
+//! Column metadata: how the values of a column are generated, restricted and compared.
 //!
-//! Protocol: *Column Metadata*, *Generated Columns*, *Default Columns*, *Identity Columns*, *Column Invariants*.
+//! Protocol: *Column Metadata*, *Generated Columns*, *Default Columns*, *Identity Columns*, *Column
+//! Invariants*.
 
 use std::collections::BTreeMap;
 
@@ -9,46 +10,48 @@ use serde_json::Value;
 use super::StructField;
 use crate::{Error, ErrorKind, Result};
 
-/// How an identity column's values are handed out.
+/// How the values of an identity column are generated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Identity {
     /// The first value.
     pub start: i64,
-    /// The distance to the next; never 0.
+    /// The increment between values; never 0.
     pub step: i64,
-    /// The last value handed out, the lowest where the step is negative; none before the first.
+    /// The last generated value, which is the lowest one if the step is negative; `None` before the
+    /// first.
     pub high_water_mark: Option<i64>,
-    /// Whether users may give values of their own.
+    /// Whether users may insert explicit values.
     pub allow_explicit_insert: bool,
 }
 
-/// The bound on a text's length that an engine declared.
+/// The length limit of a string column, as declared by an engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DeclaredLength {
-    /// `char(n)`: padded to so many characters.
+    /// `char(n)`: padded to `n` characters.
     Char(u32),
-    /// `varchar(n)`: at most so many characters.
+    /// `varchar(n)`: at most `n` characters.
     Varchar(u32),
 }
 
 impl StructField {
-    /// The SQL expression that makes the column's values.
+    /// The SQL generation expression of the column.
     #[must_use]
     pub fn generation_expression(&self) -> Option<&str> {
         self.metadata.get("delta.generationExpression")?.as_str()
     }
 
-    /// The SQL expression of the value that a writer puts where none is given.
+    /// The SQL expression of the default value, which a writer uses if no value is specified.
     #[must_use]
     pub fn current_default(&self) -> Option<&str> {
         self.metadata.get("CURRENT_DEFAULT")?.as_str()
     }
 
-    /// How the values of an identity column are handed out; none where the column is not one.
+    /// The identity specification of the column; `None` if it is not an identity column.
     ///
     /// # Errors
     ///
-    /// `CorruptLog` with the column as `field`: a part is missing, not a number, or the step is 0.
+    /// Returns `CorruptLog` with the column as `field` if a part is missing or not a number, or if the
+    /// step is 0.
     ///
     /// ```
     /// use deltaic_protocol::schema::StructType;
@@ -86,14 +89,14 @@ impl StructField {
         Ok(Some(identity))
     }
 
-    /// The SQL expression that every row must make true.
+    /// The SQL expression of the column invariant, which must be true for every row.
     ///
-    /// The text has JSON inside a string, `{"expression":{"expression":"x > 3"}}`; the object itself and the shorter
-    /// `{"expression":"x > 3"}` are read too.
+    /// The metadata value is a JSON string, `{"expression":{"expression":"x > 3"}}`; an object instead of
+    /// a string and the shorter `{"expression":"x > 3"}` are also accepted.
     ///
     /// # Errors
     ///
-    /// `CorruptLog` with the column as `field`, where there is something and no expression in it.
+    /// Returns `CorruptLog` with the column as `field` if the metadata value contains no expression.
     pub fn invariant(&self) -> Result<Option<String>> {
         let damaged = || self.damaged("delta.invariants holds no expression");
         let object = match self.metadata.get("delta.invariants") {
@@ -108,7 +111,8 @@ impl StructField {
             .ok_or_else(damaged)
     }
 
-    /// The collations of the column's strings by their path, as `__COLLATIONS` has them, such as `icu.UNICODE`.
+    /// The collations of the strings in the column by path, as recorded in `__COLLATIONS`, such as
+    /// `icu.UNICODE`.
     #[must_use]
     pub fn collations(&self) -> BTreeMap<&str, &str> {
         let paths = self.metadata.get("__COLLATIONS").and_then(Value::as_object);
@@ -119,14 +123,14 @@ impl StructField {
             .collect()
     }
 
-    /// The type that an engine declared for the column, where it bounds the length of strings in it: `varchar(20)`,
+    /// The type that an engine declared for the column, if it limits the length of strings: `varchar(20)`
     /// or `array<char(5)>`.
     #[must_use]
     pub fn declared_type(&self) -> Option<&str> {
         self.metadata.get("__CHAR_VARCHAR_TYPE_STRING")?.as_str()
     }
 
-    /// The bound on the length of the column's own text.
+    /// The length limit of a string column itself.
     #[must_use]
     pub fn declared_length(&self) -> Option<DeclaredLength> {
         let declared = self.declared_type()?;

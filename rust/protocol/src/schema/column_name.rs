@@ -1,10 +1,11 @@
-//! A column's name as users write it: parts joined by dots, backticks around a part that holds a dot.
+//! Column names as users write them: parts separated by dots, with backticks around a part that contains
+//! a dot.
 
 use std::fmt;
 
 use crate::{Error, ErrorKind, Result};
 
-/// The path to a column or to a field in one.
+/// The path to a column or to a nested field.
 ///
 /// ```
 /// use deltaic_protocol::schema::ColumnName;
@@ -17,13 +18,13 @@ use crate::{Error, ErrorKind, Result};
 pub struct ColumnName(Vec<String>);
 
 impl ColumnName {
-    /// A name from its parts, the outermost first.
+    /// Creates a name from its parts, outermost first.
     #[must_use]
     pub fn from_parts(parts: Vec<String>) -> Self {
         Self(parts)
     }
 
-    /// Reads `a.b`, with backticks around a part that holds a dot; a backtick inside is doubled.
+    /// Parses `a.b`, with backticks around a part that contains a dot; a backtick inside is doubled.
     pub fn parse(text: &str) -> Result<Self> {
         let wrong = |why: &str| {
             Error::new(ErrorKind::InvalidArgument, format!("column name {text:?}: {why}"))
@@ -59,7 +60,7 @@ impl ColumnName {
         }
     }
 
-    /// The parts, the outermost first.
+    /// The parts, outermost first.
     #[must_use]
     pub fn parts(&self) -> &[String] {
         &self.0

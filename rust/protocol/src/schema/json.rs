@@ -1,4 +1,4 @@
-//! A schema as the log spells it: `metaData.schemaString`.
+//! Parses and serializes `metaData.schemaString`.
 
 use serde_json::{Map, Value, json};
 
@@ -7,8 +7,8 @@ use crate::strict_json::ensure_strict;
 use crate::{Error, ErrorKind, Result};
 
 impl StructType {
-    /// Reads a `schemaString`. Names that differ only by case and missing parts are errors that name the field; a
-    /// type that is not known is kept as it is spelled.
+    /// Parses a `schemaString`. Names that differ only by case and missing parts are errors with the
+    /// field; an unknown type is preserved as spelled.
     ///
     /// ```
     /// use deltaic_protocol::schema::StructType;
@@ -29,17 +29,17 @@ impl StructType {
         }
     }
 
-    /// The schema as a `schemaString`, of any depth.
+    /// Serializes the schema as a `schemaString`, without a limit on its depth.
     #[must_use]
     pub fn to_json(&self) -> String {
         struct_to_value(self).to_string()
     }
 
-    /// The schema as a `schemaString` that can be read back.
+    /// Serializes the schema as a `schemaString` that can be parsed again.
     ///
     /// # Errors
     ///
-    /// `SchemaMismatch` with the `field` whose type nests so deeply that the JSON has more than 127 levels.
+    /// Returns `SchemaMismatch` with the `field` whose type would make the JSON deeper than 127 levels.
     pub fn to_schema_string(&self) -> Result<String> {
         for field in &self.fields {
             let levels = LEVELS_ABOVE_FIELDS + levels_of(&field_to_value(field));
@@ -60,10 +60,10 @@ impl StructType {
     }
 }
 
-/// How many levels of objects and arrays the JSON of a schema may have. JSON parsers stop somewhere, so that input cannot
-/// exhaust the stack: ours, and that of other readers in Rust, before level 128.
+/// Maximum nesting of objects and arrays in the JSON of a schema. JSON parsers limit the depth so that
+/// input cannot overflow the stack: ours and those of other readers in Rust stop before level 128.
 const MAX_JSON_LEVELS: usize = 127;
-/// The schema itself and its list of fields.
+/// The schema itself and its array of fields.
 const LEVELS_ABOVE_FIELDS: usize = 2;
 
 fn levels_of(value: &Value) -> usize {
@@ -177,7 +177,8 @@ pub(super) fn parse_primitive(name: &str) -> Option<PrimitiveType> {
         },
         other => match parse_decimal(other) {
             Some(decimal) => decimal,
-            // A length or a collation narrows what a string means to its engine, not how it is stored.
+            // A length limit or a collation restricts a string for its engine, but does not change how
+            // it is stored.
             None if is_narrowed_string(other) => PrimitiveType::String,
             None => return None,
         },
@@ -268,7 +269,7 @@ mod tests {
         Ok(())
     }
 
-    /// The deepest schema that is written is read back, and the next deeper one could not be.
+    /// The deepest schema that can be written is read again; one level more could not be.
     #[test]
     fn a_schema_is_written_as_deep_as_it_can_be_read() -> Result<()> {
         let in_struct = |inner: DataType| {
@@ -304,7 +305,8 @@ mod tests {
         Ok(())
     }
 
-    /// What a table holds besides such a column can be told, so the schema is read; its rows are refused.
+    /// Everything except the rows of such a column is readable, so the schema is accepted and reading its
+    /// rows is refused.
     #[test]
     fn a_type_that_is_not_known_is_kept_as_it_is_spelled() -> Result<()> {
         for (spelled, shown) in [

@@ -1,4 +1,4 @@
-//! A schema as people read it: a tree.
+//! Displays a schema as a tree.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! Type changes: which types a column had before, and which of them its files may still have.
+//! Type changes: the previous types of a column, which its files may still have.
 //!
 //! Protocol: *Type Widening*, *Type Change Metadata*.
 
@@ -10,23 +10,25 @@ use crate::{Error, ErrorKind, Result};
 
 pub(super) const KEY: &str = "delta.typeChanges";
 
-/// One change of a column's type, or of the type of its elements, keys or values.
+/// One type change of a column or of its elements, keys or values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TypeChange {
     /// The type before.
     pub from: PrimitiveType,
     /// The type after.
     pub to: PrimitiveType,
-    /// Which part of the field: `element`, `key` and `value`, the outermost first; empty for the field itself.
+    /// The changed part of the field: `element`, `key` and `value`, outermost first; empty for the field
+    /// itself.
     pub part: Vec<String>,
 }
 
 impl StructField {
-    /// The changes that the field's type went through, the oldest first.
+    /// The type changes of the field, oldest first.
     ///
     /// # Errors
     ///
-    /// `CorruptLog` where they cannot be read; `UnsupportedFeature` for a change that no file can be read over.
+    /// Returns `CorruptLog` if they cannot be parsed; `UnsupportedFeature` if files from before a change
+    /// cannot be read.
     ///
     /// ```
     /// use deltaic_protocol::schema::{PrimitiveType, StructType};
@@ -80,7 +82,8 @@ impl StructField {
     }
 }
 
-/// Whether every value of the first type is one of the second, so that files of the first can be read as the second.
+/// Whether every value of the first type is a value of the second, so that files of the first can be read
+/// as the second.
 #[must_use]
 pub fn is_widening(from: PrimitiveType, to: PrimitiveType) -> bool {
     use PrimitiveType::{Byte, Date, Decimal, Double, Float, Integer, Long, Short, TimestampNtz};
@@ -103,7 +106,7 @@ pub fn is_widening(from: PrimitiveType, to: PrimitiveType) -> bool {
     }
 }
 
-/// A decimal widens when it gains at least as many digits as places.
+/// A decimal is wider if its precision grows by at least as much as its scale.
 fn widens(before: u8, places: u8, precision: u8, scale: u8) -> bool {
     let digits = precision.checked_sub(before);
     let more_places = scale.checked_sub(places);
@@ -113,7 +116,7 @@ fn widens(before: u8, places: u8, precision: u8, scale: u8) -> bool {
 }
 
 impl StructType {
-    /// Proves that every recorded type change is known, at any depth.
+    /// Verifies that every recorded type change is supported, at any depth.
     pub fn ensure_known_type_changes(&self) -> Result<()> {
         let mut result = Ok(());
         let mut judge = |fields: &StructType| {
@@ -149,7 +152,7 @@ mod tests {
         parse_primitive(name)
     }
 
-    /// What the text allows, and nothing else among all pairs of types.
+    /// Among all pairs of types, exactly those that the protocol allows.
     #[test]
     fn exactly_the_changes_of_the_text_are_widenings() {
         let names = [

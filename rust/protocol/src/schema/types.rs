@@ -4,50 +4,50 @@ use std::fmt;
 
 use serde_json::{Map, Value};
 
-/// A type without parts. Protocol: *Primitive Types*; `void` and `variant` came later.
+/// A type without nested types. Protocol: *Primitive Types*; `void` and `variant` were added later.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum PrimitiveType {
-    /// UTF-8 text.
+    /// UTF-8 string.
     String,
-    /// Eight bytes, signed.
+    /// 8-byte signed integer.
     Long,
-    /// Four bytes, signed.
+    /// 4-byte signed integer.
     Integer,
-    /// Two bytes, signed.
+    /// 2-byte signed integer.
     Short,
-    /// One byte, signed.
+    /// 1-byte signed integer.
     Byte,
-    /// Single precision.
+    /// Single-precision floating point.
     Float,
-    /// Double precision.
+    /// Double-precision floating point.
     Double,
-    /// True or false.
+    /// Boolean.
     Boolean,
-    /// Bytes.
+    /// Byte sequence.
     Binary,
-    /// A calendar date.
+    /// Calendar date.
     Date,
-    /// An instant, microseconds since the epoch.
+    /// Instant in microseconds since the epoch.
     Timestamp,
-    /// A wall-clock time, microseconds.
+    /// Timestamp without time zone, in microseconds.
     TimestampNtz,
-    /// A decimal number.
+    /// Decimal number.
     Decimal {
-        /// Digits in all, at most 38.
+        /// Number of digits, at most 38.
         precision: u8,
-        /// Digits right of the point.
+        /// Number of digits to the right of the decimal point.
         scale: u8,
     },
     /// Always NULL.
     Void,
-    /// Semi-structured.
+    /// Semi-structured value.
     Variant,
 }
 
 /// The type of a column or of a part of one.
 #[derive(Clone, Debug, PartialEq)]
 pub enum DataType {
-    /// Without parts.
+    /// A primitive type.
     Primitive(PrimitiveType),
     /// Named fields.
     Struct(StructType),
@@ -55,45 +55,45 @@ pub enum DataType {
     Array(Box<ArrayType>),
     /// Keys and values.
     Map(Box<MapType>),
-    /// One that is not known, as the schema spells it. The table's log is followed; its rows are not read.
+    /// An unknown type, as spelled in the schema. The log of the table can be read; its rows cannot.
     Unknown(Box<Value>),
 }
 
 /// Protocol: *Array Type*.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ArrayType {
-    /// The type of an item.
+    /// The type of the elements.
     pub element_type: DataType,
-    /// Whether an item may be NULL.
+    /// Whether elements may be NULL.
     pub contains_null: bool,
 }
 
 /// Protocol: *Map Type*.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MapType {
-    /// The type of a key; keys are never NULL.
+    /// The type of the keys, which are never NULL.
     pub key_type: DataType,
-    /// The type of a value.
+    /// The type of the values.
     pub value_type: DataType,
-    /// Whether a value may be NULL.
+    /// Whether values may be NULL.
     pub value_contains_null: bool,
 }
 
 /// Protocol: *Struct Field*.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StructField {
-    /// The name, as the user sees it.
+    /// The logical name, as users see it.
     pub name: String,
     /// The type.
     pub data_type: DataType,
     /// Whether a value may be NULL.
     pub nullable: bool,
-    /// What the protocol and writers keep about the column.
+    /// The column metadata of the protocol and of writers.
     pub metadata: Map<String, Value>,
 }
 
 impl StructField {
-    /// A field without metadata.
+    /// Creates a field without metadata.
     #[must_use]
     pub fn new(name: impl Into<String>, data_type: DataType, nullable: bool) -> Self {
         Self {
@@ -113,13 +113,13 @@ pub struct StructType {
 }
 
 impl StructType {
-    /// The field of exactly this name.
+    /// The field with exactly this name.
     #[must_use]
     pub fn field(&self, name: &str) -> Option<&StructField> {
         self.fields.iter().find(|field| field.name == name)
     }
 
-    /// The field of this name as Spark looks it up: exactly, else ignoring case.
+    /// The field with this name, as Spark resolves it: an exact match first, then ignoring case.
     #[must_use]
     pub fn field_ignoring_case(&self, name: &str) -> Option<&StructField> {
         self.field(name).or_else(|| {
@@ -129,7 +129,7 @@ impl StructType {
         })
     }
 
-    /// The dotted path and the type of the first part whose type is not known.
+    /// The dotted path and the type of the first part with an unknown type.
     #[must_use]
     pub fn first_unknown(&self) -> Option<(String, &DataType)> {
         let mut found = None;
@@ -155,7 +155,7 @@ impl StructType {
 }
 
 impl DataType {
-    /// The primitive type, where it is one.
+    /// The primitive type, if this is one.
     #[must_use]
     pub fn as_primitive(&self) -> Option<PrimitiveType> {
         match self {

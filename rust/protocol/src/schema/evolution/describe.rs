@@ -1,4 +1,4 @@
-//! What is said about a column: its comment, and the default of its values.
+//! Changes the comment and the default value of a column.
 //!
 //! Protocol: *Column Metadata*, *Default Columns*.
 
@@ -11,11 +11,11 @@ use crate::{Error, ErrorKind, Result};
 
 const DEFAULT: &str = "CURRENT_DEFAULT";
 
-/// Gives a column or field a comment, or takes it.
+/// Sets or removes the comment of a column or field.
 ///
 /// # Errors
 ///
-/// `InvalidArgument` for a column that is not there.
+/// Returns `InvalidArgument` if the column does not exist.
 ///
 /// ```
 /// use deltaic_protocol::schema::{ColumnName, PrimitiveType, StructField, StructType};
@@ -37,12 +37,13 @@ pub fn set_comment(schema: &mut StructType, column: &ColumnName, comment: Option
     Ok(())
 }
 
-/// Gives a column the SQL expression of its default, or takes it. Rows that are there keep what they have.
+/// Sets or removes the default expression of a column. Existing rows do not change.
 ///
 /// # Errors
 ///
-/// `InvalidArgument` for a column that is not there, for a field in one, and for one whose values are made otherwise;
-/// `InvalidPredicate` or `UnsupportedExpression` for an expression that is no constant of the column's type.
+/// Returns `InvalidArgument` if the column does not exist, is a nested field or has generated values;
+/// `InvalidPredicate` or `UnsupportedExpression` if the expression is not a constant of the type of the
+/// column.
 pub fn set_default(schema: &mut StructType, column: &ColumnName, expression: Option<&str>) -> Result<()> {
     let found = find(schema, column)?;
     found.ensure_field("given a default")?;
@@ -75,7 +76,7 @@ pub fn set_default(schema: &mut StructType, column: &ColumnName, expression: Opt
     let constant = parse_predicate(expression).map_err(of_a_default)?;
     match &field.data_type {
         DataType::Primitive(primitive) => constant.constant(*primitive).map(|_| ()),
-        // Of what has parts, NULL alone is known to be a value.
+        // For nested types, only NULL is known to be a valid value.
         _ => constant.constant(crate::schema::PrimitiveType::Void).map(|_| ()),
     }
     .map_err(|error| error.with("field", column.to_string()))?;

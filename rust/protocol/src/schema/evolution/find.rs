@@ -1,4 +1,4 @@
-//! Finding a column, a field or a part of one by its name.
+//! Finds a column, a nested field or an element, key or value by name.
 
 use crate::error::nearest;
 use crate::schema::{ColumnName, DataType, StructField, StructType};
@@ -7,21 +7,21 @@ use crate::{Error, ErrorKind, Result};
 /// A part of a schema.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Found {
-    /// The path to the nearest field, as the schema spells it.
+    /// The path to the nearest field, as spelled in the schema.
     pub(crate) field: Vec<String>,
     /// The part of the field: `element`, `key`, `value`; empty for the field itself.
     pub(crate) part: Vec<String>,
-    /// Its type.
+    /// The type of the part.
     pub(crate) data_type: DataType,
 }
 
 impl Found {
-    /// The whole path.
+    /// The complete path.
     pub(crate) fn path(&self) -> Vec<String> {
         self.field.iter().chain(&self.part).cloned().collect()
     }
 
-    /// Proves that it is a field, not an element, a key or a value.
+    /// Verifies that the part is a field, not an element, a key or a value.
     pub(crate) fn ensure_field(&self, verb: &str) -> Result<()> {
         if self.part.is_empty() {
             return Ok(());
@@ -34,7 +34,7 @@ impl Found {
         .with("field", path))
     }
 
-    /// The field's own name, and the path to the struct that holds it.
+    /// The name of the field and the path to the struct that contains it.
     pub(crate) fn split(&self) -> Result<(&str, &[String])> {
         match self.field.split_last() {
             Some((name, parents)) => Ok((name, parents)),
@@ -43,7 +43,7 @@ impl Found {
     }
 }
 
-/// Finds a column, a field, or a part of one.
+/// Finds a column, a nested field or a part of one.
 pub(crate) fn find(schema: &StructType, column: &ColumnName) -> Result<Found> {
     let mut found = Found {
         field: Vec::new(),
@@ -87,7 +87,7 @@ pub(crate) fn find(schema: &StructType, column: &ColumnName) -> Result<Found> {
     Ok(found)
 }
 
-/// The error for a name that leads nowhere: it has the nearest name that there is.
+/// The error for a column that does not exist, with the most similar name.
 fn no_such_column(column: &ColumnName, part: &str, within: &DataType) -> Error {
     let names: Vec<&str> = match within {
         DataType::Struct(fields) => fields.names().collect(),
@@ -105,7 +105,7 @@ fn no_such_column(column: &ColumnName, part: &str, within: &DataType) -> Error {
         .hint(hint)
 }
 
-/// The fields of the struct at a path that [`find`] has found; none where there is no struct.
+/// The fields of the struct at a path returned by [`find`]; `None` if there is no struct.
 pub(crate) fn fields_mut<'a>(
     schema: &'a mut StructType,
     path: &[String],
@@ -131,7 +131,7 @@ pub(crate) fn fields_mut<'a>(
     Some(&mut fields.fields)
 }
 
-/// The field at a path that [`find`] has found.
+/// The field at a path returned by [`find`].
 pub(super) fn field_mut<'a>(schema: &'a mut StructType, path: &[String]) -> Result<&'a mut StructField> {
     let (name, parents) = path.split_last().ok_or_else(lost)?;
     fields_mut(schema, parents)
@@ -139,7 +139,7 @@ pub(super) fn field_mut<'a>(schema: &'a mut StructType, path: &[String]) -> Resu
         .ok_or_else(lost)
 }
 
-/// The type at a part of a field; the field's own where the part is empty.
+/// The type of a part of a field; the type of the field itself if the part is empty.
 pub(super) fn part_mut<'a>(field: &'a mut StructField, part: &[String]) -> Option<&'a mut DataType> {
     let mut data_type = &mut field.data_type;
     for name in part {

@@ -1,30 +1,30 @@
-//! A table's schema that takes in the columns of data which is to be written.
+//! Merges the schema of data that is to be written into the schema of a table.
 
 use super::widen::{ensure_iceberg_has, record};
 use crate::schema::{ArrayType, DataType, MapType, PrimitiveType, StructField, StructType, is_widening};
 use crate::{Error, ErrorKind, Result};
 
-/// Whether the table's types may become wider to hold what is written.
+/// Whether the types of the table may be widened to those of the data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Widening {
-    /// They may not: the table does not have `delta.enableTypeWidening`.
+    /// No widening: the table does not have `delta.enableTypeWidening`.
     Forbidden,
-    /// They may.
+    /// Widening is allowed.
     Allowed,
-    /// As far as Iceberg can follow.
+    /// Only widening that Iceberg supports is allowed.
     AsIceberg,
 }
 
-/// The schema of a table with the columns of data that is to be written.
+/// Returns the schema of a table with the columns of the data that is to be written.
 ///
-/// Columns are matched by name, ignoring case, and keep their order and what is kept about them. New ones stand behind
-/// the others, and are nullable: the rows that are there are NULL in them. A narrower type of the data leaves the
-/// table's as it is, a wider one widens it where it may. From integers to floating points and decimals nothing widens
-/// by itself: ask for that by name.
+/// Columns are matched by name, ignoring case, and retain their position and metadata. New columns are
+/// appended and are nullable, because existing rows are NULL in them. A narrower type in the data does
+/// not change the type of the table; a wider type widens it if that is allowed. Changes from integers to
+/// floating point and decimals are never automatic: request them by name.
 ///
 /// # Errors
 ///
-/// `SchemaMismatch` with the `field`, where the types do not go together.
+/// Returns `SchemaMismatch` with the `field` if the types are incompatible.
 ///
 /// ```
 /// use deltaic_protocol::schema::{PrimitiveType, StructField, StructType};
@@ -47,7 +47,7 @@ struct Merge {
     widening: Widening,
 }
 
-/// A change of a part of the field that is being merged.
+/// A type change in a part of the field that is being merged.
 type Change = (Vec<String>, PrimitiveType, PrimitiveType);
 
 impl Merge {
@@ -149,7 +149,7 @@ impl Merge {
         merged
     }
 
-    /// Proves that the table's type may become that of the data.
+    /// Verifies that the type of the table may be widened to that of the data.
     fn ensure_widens(&self, path: &str, from: PrimitiveType, to: PrimitiveType) -> Result<()> {
         use PrimitiveType::{Byte, Decimal, Double, Integer, Long, Short};
         let message = format!("the column {path} is {to} in the data and {from} in the table");
@@ -228,7 +228,7 @@ mod tests {
         let data = of(&["y", "X"], &format!(",{strict}"))?;
         let expected = of(&["x", "y"], &format!(",{}", column("n", "string")))?;
         assert_eq!(merged(&table, &data, Widening::Forbidden)?, expected);
-        // Once it is taken in, there is nothing left to take in, in whatever order.
+        // Merging is idempotent, in any order.
         assert_eq!(merged(&expected, &data, Widening::Forbidden)?, expected);
         assert_eq!(merged(&expected, &table, Widening::Forbidden)?, expected);
         Ok(())

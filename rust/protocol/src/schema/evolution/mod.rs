@@ -1,7 +1,8 @@
-//! Schema evolution: one schema made of another. What else in a table hangs on a column is not asked here.
+//! Schema evolution: derives one schema from another, without checking what else in the table depends on
+//! a column.
 //!
-//! Protocol: *Schema Serialization Format*, *Type Widening*, *Default Columns*. A path goes through arrays and maps by
-//! the words `element`, `key` and `value`, and names are looked up as Spark does, ignoring case.
+//! Protocol: *Schema Serialization Format*, *Type Widening*, *Default Columns*. Paths address the parts
+//! of arrays and maps as `element`, `key` and `value`, and names are resolved as in Spark, ignoring case.
 
 mod describe;
 mod find;

@@ -1,6 +1,6 @@
-//! What a new column may be called, and what it may be.
+//! Validates the names and types of new columns.
 //!
-//! Protocol: *Column Mapping* (it lifts the restrictions on names), *Default Columns*.
+//! Protocol: *Column Mapping* (which lifts the restrictions on names), *Default Columns*.
 
 use std::collections::HashSet;
 
@@ -8,10 +8,10 @@ use crate::column_mapping::ColumnMappingMode;
 use crate::schema::{DataType, PrimitiveType, StructField, StructType};
 use crate::{Error, ErrorKind, Result};
 
-/// What many readers of Parquet do not take in a name.
+/// Characters in names that many Parquet readers do not accept.
 const FORBIDDEN: &[char] = &[' ', ',', ';', '{', '}', '(', ')', '\n', '\t', '='];
 
-/// What a writer keeps about a column that was not new to it.
+/// Metadata keys that a writer sets only on existing columns.
 const NOT_OF_NEW_COLUMNS: &[&str] = &[
     "delta.",
     "parquet.",
@@ -20,7 +20,7 @@ const NOT_OF_NEW_COLUMNS: &[&str] = &[
     "__COLLATIONS",
 ];
 
-/// Proves that a name can be given to a field beside its siblings.
+/// Verifies that a field may get this name among its siblings.
 pub(super) fn ensure_new_name<'a>(
     name: &str,
     siblings: impl IntoIterator<Item = &'a str>,
@@ -54,8 +54,8 @@ pub(super) fn ensure_new_name<'a>(
     Ok(())
 }
 
-/// Proves that a field can be added to a table that has rows: they are NULL in it, and all that is kept about it is
-/// the user's.
+/// Verifies that a field can be added to a table with rows: they are NULL in it, and its metadata contain
+/// only keys that users may set.
 pub(crate) fn ensure_new_field(
     field: &StructField,
     siblings: &[StructField],
@@ -87,7 +87,7 @@ pub(crate) fn ensure_new_field(
     ensure_type(&field.data_type, &field.name, mode)
 }
 
-/// Proves that a new table's columns can be written under their names.
+/// Verifies that the columns of a new table can be written under their names.
 pub(crate) fn ensure_names(schema: &StructType, mode: ColumnMappingMode) -> Result<()> {
     for (index, field) in schema.fields.iter().enumerate() {
         let siblings = schema.fields.iter().take(index).map(|field| field.name.as_str());
@@ -97,7 +97,7 @@ pub(crate) fn ensure_names(schema: &StructType, mode: ColumnMappingMode) -> Resu
     Ok(())
 }
 
-/// Proves that no part of a new field holds what only the table can have given it.
+/// Verifies that no part of a new field has metadata that only the table may assign.
 fn ensure_free_of_reserved(fields: &StructType) -> Result<()> {
     let reserved = |field: &StructField| {
         field
@@ -130,7 +130,7 @@ fn ensure_free_of_reserved(fields: &StructType) -> Result<()> {
     }
 }
 
-/// Proves that a type can be written, its names too.
+/// Verifies that a type, including the names in it, can be written.
 fn ensure_type(data_type: &DataType, path: &str, mode: ColumnMappingMode) -> Result<()> {
     let part = |inner: &DataType, name: &str| {
         if inner.as_primitive() == Some(PrimitiveType::Void) {

@@ -1,14 +1,14 @@
-//! Nullability: it is only ever loosened, for a tighter one would have to hold for the rows that are there.
+//! Nullability: it can only be relaxed, because existing rows might violate a stricter one.
 
 use super::find::{field_mut, find, lost, part_mut};
 use crate::schema::{ColumnName, DataType, StructType};
 use crate::{Error, ErrorKind, Result};
 
-/// Lets a column, a field, an element or a value be NULL. Keys of maps never are.
+/// Makes a column, a field, an element or a value nullable. Map keys are never nullable.
 ///
 /// # Errors
 ///
-/// `InvalidArgument` for a column that is not there, and for a key.
+/// Returns `InvalidArgument` if the column does not exist or is a map key.
 ///
 /// ```
 /// use deltaic_protocol::schema::{ColumnName, PrimitiveType, StructField, StructType};

@@ -1,22 +1,22 @@
-//! Where a column stands among its siblings.
+//! The position of a column among its siblings.
 
 use super::find::{fields_mut, find, lost};
 use crate::error::nearest;
 use crate::schema::{ColumnName, StructField, StructType};
 use crate::{Error, ErrorKind, Result};
 
-/// A place among siblings.
+/// A position among siblings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Place {
-    /// Before all others.
+    /// Before all siblings.
     First,
-    /// Right behind the sibling of this name.
+    /// Directly after the sibling with this name.
     After(String),
-    /// Behind all others.
+    /// After all siblings.
     Last,
 }
 
-/// Puts a field at a place.
+/// Inserts a field at a position.
 pub(crate) fn insert(fields: &mut Vec<StructField>, field: StructField, place: &Place) -> Result<()> {
     let index = match place {
         Place::First => 0,
@@ -50,7 +50,7 @@ pub(crate) fn insert(fields: &mut Vec<StructField>, field: StructField, place: &
 ///
 /// # Errors
 ///
-/// `InvalidArgument` with the nearest name, for a column or a sibling that is not there.
+/// Returns `InvalidArgument` with the most similar name if the column or the sibling does not exist.
 ///
 /// ```
 /// use deltaic_protocol::schema::{ColumnName, PrimitiveType, StructField, StructType};

@@ -1,4 +1,4 @@
-//! Another name for a column, in the schema and wherever the column's own metadata spell it.
+//! Renames a column in the schema and in the column metadata that refer to it.
 
 use serde_json::{Map, Value};
 
@@ -8,14 +8,14 @@ use crate::Result;
 use crate::column_mapping::ColumnMappingMode;
 use crate::schema::StructType;
 
-/// Metadata that are paths which begin with the name of the field.
+/// Metadata whose values are paths that begin with the name of the field.
 const PATHS: [&str; 3] = [
     "delta.columnMapping.nested.ids",
     "parquet.field.nested.ids",
     "__COLLATIONS",
 ];
 
-/// Gives a field another name. That this is all there is to do, the physical name makes sure.
+/// Renames a field. Data files are not affected, because the physical name does not change.
 pub(crate) fn rename(
     schema: &mut StructType,
     found: &Found,
@@ -44,7 +44,7 @@ pub(crate) fn rename(
     Ok(())
 }
 
-/// A path that begins with one name, beginning with the other.
+/// Replaces the name at the start of a path.
 fn under(path: &str, name: &str, to: &str) -> String {
     match path.strip_prefix(name) {
         Some("") => to.to_owned(),
@@ -78,7 +78,7 @@ mod tests {
         );
         assert!(text.contains(r#"{"n":"a","n.element":"b"}"#), "{text}");
         let renamed = find(&schema, &ColumnName::parse("s.n")?)?;
-        // Its own name in another case is free, a sibling's is not.
+        // Changing the case of its own name is allowed; taking the name of a sibling is not.
         rename(&mut schema, &renamed, "N", ColumnMappingMode::Name)?;
         let renamed = find(&schema, &ColumnName::parse("s.N")?)?;
         for taken in ["K", "k", ""] {

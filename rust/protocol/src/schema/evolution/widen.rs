@@ -1,4 +1,5 @@
-//! Wider types: the change, and the record of it that tells readers which types files may have.
+//! Type widening: the change of the type, and its record, which reports to readers which types files may
+//! have.
 //!
 //! Protocol: *Type Widening*, *Type Change Metadata*.
 
@@ -9,12 +10,13 @@ use crate::schema::type_changes::KEY;
 use crate::schema::{DataType, PrimitiveType, StructField, StructType, is_widening};
 use crate::{Error, ErrorKind, Result};
 
-/// Gives a part of the schema a wider type, and records the change with its nearest field. What was void has no
-/// values, so any type is wider and nothing is recorded.
+/// Widens the type of a part of the schema and records the change in the nearest field. A `void` column
+/// has no values, so every type is wider and no change is recorded.
 ///
 /// # Errors
 ///
-/// `SchemaMismatch` with the `field`, where not every value of the type that is there is one of the other.
+/// Returns `SchemaMismatch` with the `field` if the new type cannot represent every value of the current
+/// one.
 pub(crate) fn widen(schema: &mut StructType, found: &Found, to: PrimitiveType) -> Result<()> {
     let from = found.data_type.as_primitive();
     let path = found.path().join(".");
@@ -37,7 +39,7 @@ pub(crate) fn widen(schema: &mut StructType, found: &Found, to: PrimitiveType) -
     Ok(())
 }
 
-/// Records a change of the type of a field, or of a part of it.
+/// Records a type change of a field or of a part of it.
 pub(super) fn record(field: &mut StructField, part: &[String], from: PrimitiveType, to: PrimitiveType) {
     let mut change = Map::new();
     change.insert("fromType".to_owned(), Value::String(from.to_string()));
@@ -54,11 +56,11 @@ pub(super) fn record(field: &mut StructField, part: &[String], from: PrimitiveTy
     }
 }
 
-/// Proves that Iceberg has a change of types, too.
+/// Verifies that Iceberg supports a type change.
 ///
 /// # Errors
 ///
-/// `SchemaMismatch` with the `field`.
+/// Returns `SchemaMismatch` with the `field` if it does not.
 pub(crate) fn ensure_iceberg_has(path: &str, from: PrimitiveType, to: PrimitiveType) -> Result<()> {
     use PrimitiveType::{Byte, Date, Decimal, Double, Integer, Long, Short, TimestampNtz};
     let lacks = match (from, to) {
