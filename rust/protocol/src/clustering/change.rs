@@ -1,4 +1,4 @@
-//! Choosing the columns by which files are arranged.
+//! Sets the clustering columns of a table.
 //!
 //! Protocol: *Clustered Table*, *Writer Requirements for Clustered Table*.
 
@@ -13,11 +13,12 @@ use crate::schema::evolution::find;
 use crate::schema::{ColumnName, DataType, PrimitiveType, StructField, StructType};
 use crate::{Error, ErrorKind, Result};
 
-/// More columns than these arrange files no better, and other writers take no more.
+/// Maximum number of clustering columns. More do not improve clustering, and other writers do not accept
+/// more.
 const MOST: usize = 4;
 
-/// Clusters a table by columns, or by none. The domain has the names that the log has; it stays where a table is
-/// clustered by none, for the feature stays too.
+/// Sets or clears the clustering columns. The domain contains the names used in the log; it remains if
+/// there are no clustering columns, because the feature remains too.
 pub(crate) fn set(form: &mut Form, schema: &StructType, names: &[ColumnName]) -> Result<()> {
     let wrong = |message: String, hint: &str| Err(Error::new(ErrorKind::InvalidArgument, message).hint(hint));
     if names.len() > MOST {
@@ -45,13 +46,15 @@ pub(crate) fn set(form: &mut Form, schema: &StructType, names: &[ColumnName]) ->
         paths.push(path);
     }
     form.require(&["clustering"])?;
-    // The text has a list of names, which cannot tell a field of a struct; writers have lists of paths.
+    // The protocol specifies a list of names, which cannot represent a nested field; writers store lists
+    // of paths.
     let configuration = json!({"clusteringColumns": paths, "domainName": DOMAIN});
     form.put_domain(DOMAIN, configuration.to_string());
     Ok(())
 }
 
-/// Proves that a table can be clustered as its domain says: by columns that have bounds, and not partitioned too.
+/// Verifies that a table can be clustered as its domain specifies: by columns with bounds that are not
+/// partition columns.
 pub(crate) fn ensure_sound(form: &Form, schema: &StructType, mode: ColumnMappingMode) -> Result<()> {
     let Some(domain) = form
         .domain(DOMAIN)
@@ -95,7 +98,7 @@ fn in_the_way(column: &ColumnName, why: &str) -> Error {
     .hint("choose a column of numbers, dates, times or texts")
 }
 
-/// The names that the log has for a path of fields of structs.
+/// The names in the log of a path of nested struct fields.
 fn path_in_log(schema: &StructType, path: &[String], mode: ColumnMappingMode) -> Option<Vec<String>> {
     let mut fields = Some(schema);
     let mut names = Vec::with_capacity(path.len());

@@ -1,4 +1,4 @@
-//! Clustering: the columns by which a table's files are arranged.
+//! The clustering columns of a table.
 //!
 //! Protocol: *Clustered Table*.
 
@@ -13,13 +13,13 @@ use crate::column_mapping::{ColumnMappingMode, logical_path};
 use crate::schema::{ColumnName, StructType};
 use crate::{Error, ErrorKind, Result};
 
-/// The domain that holds the clustering columns.
+/// The domain that contains the clustering columns.
 pub const DOMAIN: &str = "delta.clustering";
 
-/// The clustering columns as the domain [`DOMAIN`] tells them: each a path of the names that the log has, the
-/// outermost first. Empty where the table is clustered by none.
+/// The clustering columns in the domain [`DOMAIN`]: paths of names as used in the log, outermost first.
+/// Empty if the table has no clustering columns.
 ///
-/// The text has a list of names, writers a list of paths; both are read.
+/// The protocol specifies a list of names, writers use a list of paths; both are accepted.
 ///
 /// ```
 /// use deltaic_protocol::actions::DomainMetadata;
@@ -62,11 +62,11 @@ pub fn columns_in_log(domain: &DomainMetadata) -> Result<Vec<Vec<String>>> {
         .collect()
 }
 
-/// The clustering columns as users name them.
+/// The clustering columns under their logical names.
 ///
 /// # Errors
 ///
-/// `CorruptLog` for a column that the schema has not.
+/// Returns `CorruptLog` if the schema does not have a column.
 pub fn columns(
     domain: &DomainMetadata,
     schema: &StructType,

@@ -1,4 +1,4 @@
-//! Giving columns the names and ids that the log and the data files shall know them by, and taking them back.
+//! Assigns physical names and ids to columns, and removes them.
 //!
 //! Protocol: *Writer Requirements for Column Mapping*, *Writer Requirements for IcebergCompatV2*.
 
@@ -9,14 +9,15 @@ use crate::schema::{DataType, StructField, StructType};
 
 /// Which physical names columns get.
 pub(crate) enum Names<'a> {
-    /// Their own: files that are there know them by these.
+    /// The logical names, because existing files use them.
     Logical,
-    /// New ones, which nobody else has.
+    /// New unique names.
     New(&'a mut dyn FnMut() -> String),
 }
 
-/// Gives every field without a physical name or an id the ones that it lacks, in the order of the schema, parents
-/// before children; ids go on after `highest`, which is moved on. With `nested`, elements, keys and values get ids too.
+/// Assigns physical names and ids to the fields that do not have them, in schema order, parents before
+/// children. Ids continue after `highest`, which is updated. With `nested`, elements, keys and values get
+/// ids too.
 pub(crate) fn assign(fields: &mut StructType, highest: &mut i64, names: &mut Names<'_>, nested: bool) {
     for field in &mut fields.fields {
         if field_id(field).is_none() {
@@ -51,7 +52,7 @@ fn assign_below(data_type: &mut DataType, highest: &mut i64, names: &mut Names<'
     }
 }
 
-/// Gives the elements, keys and values of a field, as far as no struct lies between, the ids that they lack.
+/// Assigns missing ids to the elements, keys and values of a field, without descending into structs.
 fn assign_nested(field: &mut StructField, highest: &mut i64) {
     let mut paths = Vec::new();
     unnamed(&field.data_type, "", &mut paths);
@@ -63,7 +64,7 @@ fn assign_nested(field: &mut StructField, highest: &mut i64) {
     if lacking.is_empty() {
         return;
     }
-    // Files are written under physical names, and so are these.
+    // Files are written under physical names, so nested ids use them as well.
     let prefix = physical_name(field).unwrap_or(&field.name).to_owned();
     let [_, key] = NESTED_IDS;
     let entry = field
@@ -101,7 +102,7 @@ fn unnamed(data_type: &DataType, above: &str, paths: &mut Vec<String>) {
     }
 }
 
-/// Every id that the schema gives, those of elements, keys and values too.
+/// Every id in the schema, including those of elements, keys and values.
 pub(crate) fn ids_in(schema: &StructType) -> Vec<i64> {
     let mut ids = Vec::new();
     each_field(schema, &mut |field| {
@@ -111,8 +112,9 @@ pub(crate) fn ids_in(schema: &StructType) -> Vec<i64> {
     ids
 }
 
-/// Whether files that were written under this mapping are read the same without one: each column has its own name for
-/// physical name, and none was ever dropped, whose values could come back under a new column's name.
+/// Whether files written under this mapping can be read without it: the physical name of each column is
+/// its logical name, and no column was ever dropped, whose values could reappear under a new column of
+/// the same name.
 pub(crate) fn is_unused(schema: &StructType, highest: i64) -> bool {
     let mut own_names = true;
     each_field(schema, &mut |field| {
@@ -121,7 +123,7 @@ pub(crate) fn is_unused(schema: &StructType, highest: i64) -> bool {
     own_names && i64::try_from(ids_in(schema).len()).is_ok_and(|count| count == highest)
 }
 
-/// Takes names and ids from every field.
+/// Removes physical names and ids from every field.
 pub(crate) fn strip(fields: &mut StructType) {
     fn strip_below(data_type: &mut DataType) {
         match data_type {
@@ -198,7 +200,7 @@ mod tests {
         }
         assert_eq!((highest, seen.len()), (6, 6));
         validate(&old, &metadata(highest), ColumnMappingMode::Id)?;
-        // What has a name and an id keeps both.
+        // Existing names and ids are retained.
         let before = old.clone();
         let mut count = 0;
         let mut ids = || {

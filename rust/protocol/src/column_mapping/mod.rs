@@ -1,4 +1,4 @@
-//! Column mapping: the names and ids that the log and the data files know a column by.
+//! Column mapping: the physical names and ids of columns in the log and in data files.
 //!
 //! Protocol: *Column Mapping*, *Reader Requirements for Column Mapping*.
 
@@ -18,17 +18,17 @@ pub(crate) const MODE: &str = "delta.columnMapping.mode";
 pub(crate) const MAX_COLUMN_ID: &str = "delta.columnMapping.maxColumnId";
 pub(crate) const PHYSICAL_NAME: &str = "delta.columnMapping.physicalName";
 const ID: &str = "delta.columnMapping.id";
-/// The ids of elements, keys and values, as the text spells the key and as files do.
+/// The key of the ids of elements, keys and values: as the protocol spells it, and as existing tables do.
 const NESTED_IDS: [&str; 2] = ["delta.columnMapping.nested.ids", "parquet.field.nested.ids"];
 
 pub(crate) use assign::{Names, assign, ids_in, is_unused, strip};
 pub use validate::validate;
 
-/// How columns are found in data files.
+/// How columns are resolved in data files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ColumnMappingMode {
-    /// By their names in the schema.
+    /// By their logical names.
     None,
     /// By their ids.
     Id,
@@ -37,11 +37,11 @@ pub enum ColumnMappingMode {
 }
 
 impl ColumnMappingMode {
-    /// The mode of a table. The property counts only where the protocol has the feature for readers.
+    /// The mode of a table. The property applies only if the protocol has the feature for readers.
     ///
     /// # Errors
     ///
-    /// `CorruptLog` for a mode that does not exist.
+    /// Returns `CorruptLog` if the mode does not exist.
     pub fn of(protocol: &Protocol, metadata: &Metadata) -> Result<Self> {
         let supported = protocol.min_reader_version == 2
             || protocol
@@ -63,14 +63,14 @@ impl ColumnMappingMode {
         }
     }
 
-    /// Whether the log and the files use names of their own.
+    /// Whether the log and data files use physical names.
     #[must_use]
     pub fn is_mapped(self) -> bool {
         self != Self::None
     }
 }
 
-/// The name by which partition values, statistics and checkpoints know a column or a field in one.
+/// The physical name of a column or nested field in partition values, statistics and checkpoints.
 ///
 /// ```
 /// use deltaic_protocol::column_mapping::{ColumnMappingMode, name_in_log};
@@ -91,7 +91,7 @@ pub fn name_in_log(field: &StructField, mode: ColumnMappingMode) -> &str {
     }
 }
 
-/// The physical name that the schema gives a field.
+/// The physical name of a field in the schema.
 #[must_use]
 pub fn physical_name(field: &StructField) -> Option<&str> {
     field
@@ -101,13 +101,14 @@ pub fn physical_name(field: &StructField) -> Option<&str> {
         .filter(|name| !name.is_empty())
 }
 
-/// The id that the schema gives a field: Parquet's `field_id`.
+/// The id of a field in the schema: the `field_id` in Parquet.
 #[must_use]
 pub fn field_id(field: &StructField) -> Option<i32> {
     field.metadata.get(ID).and_then(id_of)
 }
 
-/// The ids of a field's elements, keys and values by their path below the field, such as `element.key`.
+/// The ids of the elements, keys and values of a field by their path below the field, such as
+/// `element.key`.
 #[must_use]
 pub fn nested_ids(field: &StructField) -> BTreeMap<&str, i32> {
     let mut found = BTreeMap::new();
@@ -116,7 +117,7 @@ pub fn nested_ids(field: &StructField) -> BTreeMap<&str, i32> {
         .filter_map(|key| field.metadata.get(*key)?.as_object())
     {
         for (path, id) in ids {
-            // The path starts with the name of the field, or with the one that the log has for it.
+            // The path starts with the logical or the physical name of the field.
             let below = [Some(field.name.as_str()), physical_name(field)]
                 .into_iter()
                 .flatten()
@@ -133,7 +134,7 @@ fn id_of(value: &Value) -> Option<i32> {
     value.as_i64().and_then(|id| i32::try_from(id).ok())
 }
 
-/// The schema under the names of the log: what statistics and the columns of checkpoints are spelled in.
+/// The schema under physical names, which statistics and the columns of checkpoints use.
 #[must_use]
 pub fn physical_schema(schema: &StructType, mode: ColumnMappingMode) -> StructType {
     if !mode.is_mapped() {
@@ -169,8 +170,7 @@ fn physical_type(data_type: &DataType, mode: ColumnMappingMode) -> DataType {
     }
 }
 
-/// The names that users know a column by, the outermost first, of a path that the log knows; none where the schema
-/// has no such column.
+/// The logical names, outermost first, of a physical path; `None` if the schema has no such column.
 #[must_use]
 pub fn logical_path<'a>(
     schema: &'a StructType,

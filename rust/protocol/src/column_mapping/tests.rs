@@ -1,4 +1,4 @@
-//! The laws of column mapping.
+//! Properties of column mapping.
 
 use serde_json::json;
 
@@ -59,7 +59,7 @@ fn the_mode_counts_where_the_protocol_has_the_feature() -> Result<()> {
     Ok(())
 }
 
-/// Structs in arrays and maps are mapped too, and nothing but the names changes.
+/// Structs in arrays and maps are mapped too, and only names change.
 #[test]
 fn the_physical_schema_has_the_names_of_the_log_at_every_depth() -> Result<()> {
     let inner = structure(&[mapped("d", &json!("integer"), 3, "p-d")]);
@@ -108,7 +108,7 @@ fn the_physical_schema_has_the_names_of_the_log_at_every_depth() -> Result<()> {
     Ok(())
 }
 
-/// Both keys are read, and both names before the path.
+/// Both keys are accepted, with either name as the start of the path.
 #[test]
 fn nested_ids_are_read_in_both_spellings() -> Result<()> {
     for key in NESTED_IDS {

@@ -1,4 +1,4 @@
-//! Whether a mapped table's names and ids tell its columns apart.
+//! Validates that the physical names and ids of a mapped table are unambiguous.
 
 use std::collections::{HashMap, HashSet};
 
@@ -7,12 +7,13 @@ use crate::Result;
 use crate::actions::Metadata;
 use crate::schema::{DataType, StructType};
 
-/// Proves that a mapped table's names and ids tell its columns apart. In a table that maps none, nothing is asked.
+/// Verifies that the physical names and ids of a mapped table identify its columns. Tables without column
+/// mapping are not checked.
 ///
 /// # Errors
 ///
-/// `CorruptLog` with the `field`: without a physical name, without an id in mode `id`, with either of another, or
-/// with an id above `delta.columnMapping.maxColumnId`.
+/// Returns `CorruptLog` with the `field` if it has no physical name or, in mode `id`, no id, shares
+/// either with another field, or has an id above `delta.columnMapping.maxColumnId`.
 pub fn validate(schema: &StructType, metadata: &Metadata, mode: ColumnMappingMode) -> Result<()> {
     if !mode.is_mapped() {
         return Ok(());
@@ -34,17 +35,17 @@ pub fn validate(schema: &StructType, metadata: &Metadata, mode: ColumnMappingMod
     columns.enter_fields(schema, "")
 }
 
-/// The columns seen so far.
+/// The columns visited so far.
 struct Columns {
     mode: ColumnMappingMode,
     highest: Option<i64>,
-    /// Each id with the column that has it.
+    /// Each id with its column.
     ids: HashMap<i32, String>,
 }
 
 impl Columns {
     fn enter_fields(&mut self, fields: &StructType, above: &str) -> Result<()> {
-        // Names are unique among siblings: a table that was mapped later keeps the names that it had.
+        // Names are unique among siblings: a table that was mapped later retains its original names.
         let mut names = HashSet::with_capacity(fields.fields.len());
         for field in &fields.fields {
             let path = if above.is_empty() {

@@ -1,6 +1,7 @@
-//! Adding and dropping CHECK constraints.
+//! Adds and drops CHECK constraints.
 //!
-//! Protocol: *CHECK Constraints*. That every row of the table satisfies a new one is for the caller to prove.
+//! Protocol: *CHECK Constraints*. The caller verifies that every row of the table satisfies a new
+//! constraint.
 
 use super::{PREFIX, check_constraints};
 use crate::change::{Form, IfAbsent};
@@ -9,13 +10,13 @@ use crate::expr::parse_predicate;
 use crate::schema::StructType;
 use crate::{Error, ErrorKind, Result};
 
-/// Adds a constraint. Its name is kept in lower case, by which other writers look for it.
+/// Adds a constraint. Its name is stored in lower case, as other writers expect.
 ///
 /// # Errors
 ///
-/// `InvalidArgument` for a name that cannot be or that is taken; `InvalidPredicate` for an expression that is no
-/// condition on the table's columns, `UnsupportedExpression` for SQL that is not implemented: what cannot be checked
-/// is not promised.
+/// Returns `InvalidArgument` if the name is invalid or in use; `InvalidPredicate` if the expression is
+/// not a condition on the columns of the table; `UnsupportedExpression` if its SQL is not implemented,
+/// because deltaic could not enforce it.
 pub(crate) fn add(form: &mut Form, schema: &StructType, name: &str, expression: &str) -> Result<()> {
     let wrong = |message: String, hint: &str| Err(Error::new(ErrorKind::InvalidArgument, message).hint(hint));
     let key = name.trim().to_lowercase();
@@ -41,11 +42,12 @@ pub(crate) fn add(form: &mut Form, schema: &StructType, name: &str, expression: 
     Ok(())
 }
 
-/// Drops a constraint; case does not count.
+/// Drops a constraint; case is ignored.
 ///
 /// # Errors
 ///
-/// `InvalidArgument` with the nearest name where there is none, unless that is to be ignored.
+/// Returns `InvalidArgument` with the most similar name if the constraint does not exist, unless that is
+/// to be ignored.
 pub(crate) fn drop(form: &mut Form, name: &str, if_absent: IfAbsent) -> Result<()> {
     let wanted = name.trim().to_lowercase();
     let names: Vec<String> = check_constraints(&form.metadata)

@@ -1,4 +1,4 @@
-//! Constraints: what every row of a table must make true.
+//! Constraints: conditions that every row of a table must satisfy.
 //!
 //! Protocol: *CHECK Constraints*, *Column Invariants*.
 
@@ -15,9 +15,9 @@ const PREFIX: &str = "delta.constraints.";
 /// A CHECK constraint.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CheckConstraint<'a> {
-    /// The name that the user gave it.
+    /// The name of the constraint.
     pub name: &'a str,
-    /// The SQL expression that must be true in each row.
+    /// The SQL expression that must be true for every row.
     pub expression: &'a str,
 }
 
@@ -43,12 +43,12 @@ pub fn check_constraints(metadata: &Metadata) -> impl Iterator<Item = CheckConst
     })
 }
 
-/// The invariants of a table's columns and of the fields of their structs: the column, and the SQL expression that
-/// must be true in each row.
+/// The invariants of the columns and nested struct fields of a table: the column and the SQL expression
+/// that must be true for every row.
 ///
 /// # Errors
 ///
-/// `CorruptLog` with the column as `field`, where an invariant cannot be read.
+/// Returns `CorruptLog` with the column as `field` if an invariant cannot be parsed.
 pub fn invariants(schema: &StructType) -> Result<Vec<(ColumnName, String)>> {
     let mut found = Vec::new();
     collect(schema, &mut Vec::new(), &mut found)?;

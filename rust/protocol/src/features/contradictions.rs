@@ -1,4 +1,5 @@
-//! Where a protocol's features and versions contradict each other. A reader tells; it goes on by what is listed.
+//! Contradictions between the features and versions of a protocol. Readers report them and use the listed
+//! features.
 //!
 //! Protocol: *Supported Features*, and the lists "To support this feature" of each feature.
 
@@ -7,7 +8,7 @@ use std::fmt;
 use super::table::{Feature, Kind, feature};
 use crate::actions::Protocol;
 
-/// What a feature asks of the protocol and does not get.
+/// A requirement of a feature that the protocol does not meet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Contradiction {
     feature: String,
@@ -15,7 +16,7 @@ pub struct Contradiction {
 }
 
 impl Contradiction {
-    /// The feature, as the table spells it.
+    /// The feature, as spelled by the table.
     #[must_use]
     pub fn feature(&self) -> &str {
         &self.feature
@@ -28,8 +29,8 @@ impl fmt::Display for Contradiction {
     }
 }
 
-/// What the features that a protocol lists ask of each other and of its versions, and do not get; empty when they
-/// agree. Features that are not known ask nothing.
+/// The requirements of listed features that the protocol does not meet; empty if it is consistent.
+/// Unknown features have no requirements.
 ///
 /// ```
 /// use deltaic_protocol::actions::Protocol;
@@ -45,7 +46,7 @@ impl fmt::Display for Contradiction {
 pub fn contradictions(protocol: &Protocol) -> Vec<Contradiction> {
     let readers = protocol.reader_features.as_deref().unwrap_or_default();
     let writers = protocol.writer_features.as_deref().unwrap_or_default();
-    // Reader version 2 has column mapping without a list.
+    // Reader version 2 implies column mapping without a list.
     let implied = |row: &Feature| row.legacy.0 > 0 && row.legacy.0 == protocol.min_reader_version;
     let mut found: Vec<Contradiction> = Vec::new();
     let mut say = |name: &str, said: String| {
@@ -77,7 +78,7 @@ pub fn contradictions(protocol: &Protocol) -> Vec<Contradiction> {
             }
         }
         for other in known.excludes {
-            // Being listed is enough, on either side.
+            // It is enough to be listed on either side.
             if writers.iter().chain(readers).any(|listed| is(listed, other)) {
                 say(name, format!("which cannot be together with {other}"));
             }
@@ -86,12 +87,12 @@ pub fn contradictions(protocol: &Protocol) -> Vec<Contradiction> {
     found
 }
 
-/// Whether a name in a list is a feature's, or an alias of it.
+/// Whether a listed name is that of a feature or an alias of it.
 fn is(listed: &str, name: &str) -> bool {
     feature(listed).is_some_and(|row| row.name == name)
 }
 
-/// Whether the protocol has a feature for all that it binds.
+/// Whether the protocol has a feature for every client that it binds.
 pub(super) fn has(protocol: &Protocol, name: &str) -> bool {
     let listed = |features: &Option<Vec<String>>| features.iter().flatten().any(|listed| is(listed, name));
     let Some(known) = feature(name) else { return false };

@@ -1,4 +1,5 @@
-//! Dropping a feature: which can go, what must be gone before, and how the history that used it is kept readable.
+//! Dropping a feature: which features can be dropped, what must be removed first, and how the history
+//! that used it stays readable.
 //!
 //! Protocol: *Supported Features*; the proposal *Checkpoint Protection*.
 
@@ -17,10 +18,10 @@ use crate::{Error, ErrorKind, Result};
 
 const PROTECTED_BEFORE: &str = "delta.requireCheckpointProtectionBeforeVersion";
 
-/// Whether versions that use a feature can still be read, or the log be replayed through them.
+/// Whether the history still contains versions that use the feature.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Traces {
-    /// Some can: the checkpoints behind them must stay.
+    /// Some do: the checkpoints after them must be retained.
     InHistory,
     /// The history before the last version that used it is truncated.
     Gone,
@@ -29,11 +30,11 @@ pub enum Traces {
 /// A feature that can be dropped.
 struct Droppable {
     name: &'static str,
-    /// Whether a client without the feature would read the history wrongly.
+    /// Whether a client without the feature would read the history incorrectly.
     protects_history: bool,
-    /// What must go first; none where nothing does.
+    /// Returns what must be removed first, if anything.
     in_use: fn(&Form, &StructType) -> Option<String>,
-    /// Properties and domains that mean nothing without it.
+    /// Properties and domains that have no meaning without it.
     properties: &'static [&'static str],
     domains: &'static [&'static str],
 }
@@ -75,17 +76,18 @@ static DROPPABLE: &[Droppable] = &[
     droppable("collations", |_, schema| metadata_of(schema, "__COLLATIONS", "columns with a collation")),
 ];
 
-/// The form of a table without a feature. Nothing that uses it may be left in the form; that no file uses it is for
-/// the caller to prove ([`crate::change::duties`] says where).
+/// Returns the configuration of a table without a feature. Nothing in the configuration may use it; the
+/// caller verifies that no file uses it ([`crate::change::duties`] lists where to check).
 ///
-/// Where old versions use the feature and a client without it would read them wrongly, the form gets the feature
-/// `checkpointProtection`: no checkpoint before the version of this change may be made or removed by who does not
-/// support what was used.
+/// If old versions use the feature and a client without it would read them incorrectly, the feature
+/// `checkpointProtection` is added: only writers that support what was used may then write or delete
+/// checkpoints before the version of this change.
 ///
 /// # Errors
 ///
-/// `InvalidArgument` for a feature that is not known or that the table has not; `SchemaMismatch` with the `feature`
-/// where something uses it or another feature needs it; `UnsupportedFeature` for one that cannot be dropped.
+/// Returns `InvalidArgument` if the feature is unknown or not in the table; `SchemaMismatch` with the
+/// `feature` if something uses it or another feature requires it; `UnsupportedFeature` if it cannot be
+/// dropped.
 pub fn drop_feature(form: &Form, name: &str, traces: Traces, moment: &Moment<'_>) -> Result<Form> {
     let schema = form.schema()?;
     let names = names_in(&form.protocol);
@@ -137,7 +139,7 @@ pub fn drop_feature(form: &Form, name: &str, traces: Traces, moment: &Moment<'_>
     Ok(after)
 }
 
-/// The row of a feature that the table has.
+/// The row of a feature that the table supports.
 fn supported(name: &str, names: &BTreeSet<String>) -> Result<&'static Feature> {
     if documented(name).is_some() {
         let of = FEATURES
@@ -171,7 +173,7 @@ fn supported(name: &str, names: &BTreeSet<String>) -> Result<&'static Feature> {
     })))
 }
 
-/// The least protocol without a feature: what is dropped shall keep nobody out.
+/// The minimum protocol without a feature, so that the upgrade no longer excludes clients.
 fn without(protocol: &Protocol, row: &Feature) -> Protocol {
     let is_other = |name: &String| feature(name).is_none_or(|other| other.name != row.name);
     let left: BTreeSet<String> = names_in(protocol).into_iter().filter(is_other).collect();
@@ -183,7 +185,7 @@ fn without(protocol: &Protocol, row: &Feature) -> Protocol {
     };
     versions_for(&left, &least).unwrap_or_else(|| {
         let mut made = listed(&left, 1);
-        // The order of the list that is there is kept, and names that are not known stay where they are.
+        // Existing lists keep their order and their unknown names.
         let keep = |list: &Option<Vec<String>>| {
             list.as_ref().map(|list| {
                 list.iter()

@@ -1,6 +1,7 @@
-//! The gate for who keeps a log in order: checksums, compaction files, and what has expired.
+//! The support check for log maintenance: checksums, compaction files and metadata cleanup.
 //!
-//! Protocol: *Writer Version Requirements*, *Table Features*, *Maintenance Operations on Catalog-managed Tables*.
+//! Protocol: *Writer Version Requirements*, *Table Features*, *Maintenance Operations on Catalog-managed
+//! Tables*.
 
 use super::support::{LogTail, ensure_openable, refuse, unknown_version};
 use super::table::feature;
@@ -8,18 +9,18 @@ use crate::actions::{Metadata, Protocol};
 use crate::schema::StructType;
 use crate::{Error, ErrorKind, Result};
 
-/// What is done to a log to keep it in order.
+/// A log maintenance operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Maintenance {
-    /// A version checksum is written.
+    /// Writes a version checksum.
     VersionChecksum,
-    /// A log compaction file is written.
+    /// Writes a log compaction file.
     LogCompaction,
-    /// What has expired is deleted.
+    /// Deletes expired log files.
     MetadataCleanup,
 }
 
-/// Features under which others hold commits of the log back, or keep it elsewhere.
+/// Features under which other clients stage commits or store them elsewhere.
 const OTHERS: [&str; 4] = [
     "coordinatedCommits",
     "redirectWriterOnly",
@@ -27,12 +28,12 @@ const OTHERS: [&str; 4] = [
     "adaptiveMetadata",
 ];
 
-/// Proves that deltaic may keep the log of such a table in order. It asks less than an append, which must keep what a
-/// feature promises about rows; it fails closed all the same: a feature that is not known is refused.
+/// Verifies that deltaic may maintain the log of a table. This requires less than an append, which must
+/// enforce what features guarantee about rows; unknown features are refused all the same.
 ///
 /// # Errors
 ///
-/// `UnsupportedFeature` names what stands in the way, as the table spells it.
+/// Returns `UnsupportedFeature` with the feature that prevents it, as spelled by the table.
 ///
 /// ```
 /// use deltaic_protocol::actions::{Metadata, Protocol};
@@ -51,7 +52,7 @@ pub fn ensure_maintainable(
     schema: &StructType,
     what: Maintenance,
 ) -> Result<()> {
-    // Whoever has a snapshot has been given the log's tail where one is needed.
+    // A caller with a snapshot was given the tail of the log if the table needs one.
     ensure_openable(protocol, metadata, schema, LogTail::Given)?;
     if !(1..=7).contains(&protocol.min_writer_version) {
         return Err(unknown_version("writer", protocol.min_writer_version));

@@ -1,4 +1,4 @@
-//! Table features: what a table asks of those who read and write it, and what deltaic can do.
+//! Table features: what a table requires of its readers and writers, and what deltaic supports.
 //!
 //! Protocol: *Table Features*, *Protocol Evolution*, *Valid Feature Names in Table Features*.
 

@@ -19,7 +19,7 @@ pub fn features_page() -> String {
          |---|---|---|---|---|---|---|---|---|---|\n",
     );
     for feature in FEATURES {
-        // Writing to a String cannot fail.
+        // Writing to a `String` cannot fail.
         let _ = writeln!(
             page,
             "| `{}` | {} | {} | {} | {} | {} | {} | {} | {} | {} |",

@@ -1,4 +1,4 @@
-//! The gates of those who take rows out of a table: whole files, or single rows by deletion vectors.
+//! Support checks for removing files, and for removing rows by deletion vectors.
 
 use super::support::{ensure_removal_supported, supports_for_writers};
 use crate::actions::{Metadata, Protocol};
@@ -9,15 +9,16 @@ use crate::{Error, ErrorKind, Result};
 const APPEND_ONLY: &str = "delta.appendOnly";
 const ENABLE_VECTORS: &str = "delta.enableDeletionVectors";
 
-/// Verifies that files, or rows by deletion vectors, may be removed from a table: its features allow it, and it is not
-/// append-only. An operation that also adds rows must check [`ensure_appendable`](super::ensure_appendable) too.
+/// Verifies that files, or rows by deletion vectors, may be removed from a table: its features allow it,
+/// and it is not append-only. An operation that also adds rows must check
+/// [`ensure_appendable`](super::ensure_appendable) too.
 ///
 /// Protocol: *Append-only Tables*.
 ///
 /// # Errors
 ///
-/// `ConstraintViolation` if the table is append-only; `UnsupportedFeature` names a feature that deltaic does not
-/// implement and whose requirements concern removals.
+/// Returns `ConstraintViolation` if the table is append-only; `UnsupportedFeature` with a feature that
+/// deltaic does not implement and whose requirements concern removals.
 pub fn ensure_removable(protocol: &Protocol, metadata: &Metadata, schema: &StructType) -> Result<()> {
     ensure_removal_supported(protocol, metadata, schema)?;
     if !boolean(metadata, APPEND_ONLY)? {
@@ -31,13 +32,14 @@ pub fn ensure_removable(protocol: &Protocol, metadata: &Metadata, schema: &Struc
     .hint("set delta.appendOnly to false first, if rows are to go"))
 }
 
-/// Proves that rows may be taken out of a table's files by deletion vectors.
+/// Verifies that rows of a table may be removed by deletion vectors.
 ///
 /// Protocol: *Deletion Vectors*, *Writer Requirements for Deletion Vectors*.
 ///
 /// # Errors
 ///
-/// `UnsupportedFeature` where the table has no deletion vectors, or is not to get any; else as [`ensure_removable`].
+/// Returns `UnsupportedFeature` if the table has no deletion vectors or must not get any, and the errors
+/// of [`ensure_removable`].
 pub fn ensure_vectors_writable(protocol: &Protocol, metadata: &Metadata, schema: &StructType) -> Result<()> {
     ensure_removable(protocol, metadata, schema)?;
     if supports_for_writers(protocol, "deletionVectors") && boolean(metadata, ENABLE_VECTORS)? {

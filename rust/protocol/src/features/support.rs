@@ -1,4 +1,4 @@
-//! The gate: it fails closed. What is not proved to be understood is refused by its name.
+//! The support check. It fails closed: anything that is not known to be supported is refused by name.
 
 use super::table::{FEATURES, Kind, Support, feature};
 use crate::actions::{Metadata, Protocol};
@@ -6,24 +6,24 @@ use crate::column_mapping::{self, ColumnMappingMode};
 use crate::schema::StructType;
 use crate::{Error, ErrorKind, Result};
 
-/// Whether the newest commits of a table were handed over by its catalog.
+/// Whether the catalog of a table provided its newest commits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LogTail {
-    /// Only what `_delta_log` lists is known.
+    /// Only the files listed in `_delta_log` are known.
     Absent,
-    /// The catalog has said which commits follow the published ones.
+    /// The catalog reported which commits follow the published ones.
     Given,
 }
 
-/// Proves that deltaic follows the log of such a table: its metadata, schema, files, statistics and history.
-/// Rows need more: [`ensure_readable`].
+/// Verifies that deltaic can open the log of a table: metadata, schema, files, statistics and history.
+/// Reading rows requires more: [`ensure_readable`].
 ///
 /// Protocol: *Reader Version Requirements*, *Table Features*, *Catalog-managed tables*.
 ///
 /// # Errors
 ///
-/// `UnsupportedFeature` names what is not known or not followed, as the table spells it; `CorruptLog` says that the
-/// protocol action contradicts itself.
+/// Returns `UnsupportedFeature` with what is unknown or unsupported, as spelled by the table;
+/// `CorruptLog` if the protocol action contradicts itself.
 pub fn ensure_openable(
     protocol: &Protocol,
     metadata: &Metadata,
@@ -50,7 +50,7 @@ pub fn ensure_openable(
     }
 }
 
-/// Proves that deltaic reads the rows of a table of this protocol and metadata rightly.
+/// Verifies that deltaic reads the rows of a table with this protocol and metadata correctly.
 ///
 /// Protocol: *Reader Version Requirements*, *Table Features*.
 pub fn ensure_readable(protocol: &Protocol, metadata: &Metadata, schema: &StructType) -> Result<()> {
@@ -58,8 +58,8 @@ pub fn ensure_readable(protocol: &Protocol, metadata: &Metadata, schema: &Struct
         .into_iter()
         .filter(|name| !allows(feature(name).map(|feature| feature.read), name, metadata, schema))
         .collect();
-    // A table can map its columns where its protocol does not tell readers so; to read it as if it did not would be
-    // wrong, and to read it as if it did, too.
+    // A table can map its columns although its protocol does not list the feature for readers. Reading
+    // it with or without the mapping would then be wrong.
     let mode = ColumnMappingMode::of(protocol, metadata)?;
     if let Some(mapping) = feature("columnMapping")
         && (mapping.active)(metadata, schema)
@@ -88,7 +88,7 @@ pub(super) fn refuse_unknown_types(schema: &StructType) -> Result<()> {
     }
 }
 
-/// The features that bind the readers of a table, as the table spells them.
+/// The features that bind the readers of a table, as spelled by the table.
 fn binding_readers(protocol: &Protocol) -> Result<Vec<&str>> {
     protocol.validate()?;
     let mut names: Vec<&str> = match protocol.min_reader_version {
@@ -105,8 +105,8 @@ fn binding_readers(protocol: &Protocol) -> Result<Vec<&str>> {
             .collect(),
         other => return Err(unknown_version("reader", other)),
     };
-    // What is known to bind readers binds them where only writers are told, too. Column mapping alone is found so
-    // in tables that have never mapped a column; whether they do is asked of their metadata.
+    // Known reader features bind readers even if they are listed only for writers. Only column mapping
+    // is listed that way in tables that never mapped a column; their metadata tells whether they do.
     names.extend(
         protocol
             .writer_features
@@ -128,7 +128,7 @@ fn binding_readers(protocol: &Protocol) -> Result<Vec<&str>> {
     Ok(names)
 }
 
-/// Proves that deltaic may append to a table of this protocol and metadata.
+/// Verifies that deltaic may append to a table with this protocol and metadata.
 ///
 /// Protocol: *Writer Version Requirements*, *Requirements for Writers*.
 pub fn ensure_appendable(protocol: &Protocol, metadata: &Metadata, schema: &StructType) -> Result<()> {
@@ -169,15 +169,15 @@ pub(super) fn ensure_removal_supported(
     refuse(&refused, "remove rows from")
 }
 
-/// Proves that deltaic writes a checkpoint of a table of this protocol and metadata rightly: that it knows everything
-/// that may stand in one.
+/// Verifies that deltaic writes correct checkpoints of a table with this protocol and metadata: it knows
+/// everything that a checkpoint may contain.
 ///
-/// Protocol: *Checkpoints*, *Table Features*, and checkpoint protection, which asks for a writer that supports the
-/// protocol of the version that it writes down.
+/// Protocol: *Checkpoints*, *Table Features*, and checkpoint protection, which requires a writer that
+/// supports the protocol of the checkpointed version.
 ///
 /// # Errors
 ///
-/// `UnsupportedFeature` names what is not known, or a type that is not.
+/// Returns `UnsupportedFeature` with the unknown feature or type.
 pub fn ensure_checkpointable(protocol: &Protocol, metadata: &Metadata, schema: &StructType) -> Result<()> {
     let mut names = binding_readers(protocol)?;
     let writers = binding_writers(protocol)?;
@@ -202,14 +202,16 @@ pub fn ensure_checkpointable(protocol: &Protocol, metadata: &Metadata, schema: &
     refuse_unknown_types(schema)
 }
 
-/// Proves that deltaic may change the protocol, the metadata and the domains of such a table: it keeps what each of
-/// its features asks of them. Rows are not touched; a table without columns may be given some.
+/// Verifies that deltaic may change the protocol, metadata and domains of a table: it meets what each of
+/// its features requires of such changes. Rows are not affected; columns may be added to a table without
+/// columns.
 ///
 /// Protocol: *Writer Version Requirements*, *Table Features*.
 ///
 /// # Errors
 ///
-/// `UnsupportedFeature` names what is not kept, as the table spells it; else as [`ensure_readable`].
+/// Returns `UnsupportedFeature` with what is not supported, as spelled by the table, and the errors of
+/// [`ensure_readable`].
 pub fn ensure_changeable(protocol: &Protocol, metadata: &Metadata, schema: &StructType) -> Result<()> {
     if metadata.schema_string.is_empty() {
         binding_readers(protocol)?;
@@ -230,7 +232,7 @@ pub fn ensure_changeable(protocol: &Protocol, metadata: &Metadata, schema: &Stru
     refuse(&refused, "change")
 }
 
-/// The features that bind the writers of a table, as the table spells them.
+/// The features that bind the writers of a table, as spelled by the table.
 fn binding_writers(protocol: &Protocol) -> Result<Vec<&str>> {
     match protocol.min_writer_version {
         1..=6 => Ok(FEATURES
@@ -248,8 +250,8 @@ fn binding_writers(protocol: &Protocol) -> Result<Vec<&str>> {
     }
 }
 
-/// Whether a table's protocol has a feature for writers: by its name or an alias in the list, or by a version that
-/// implies it.
+/// Whether the protocol of a table has a feature for writers: by its name or an alias in the list, or by
+/// a version that implies it.
 #[must_use]
 pub fn supports_for_writers(protocol: &Protocol, name: &str) -> bool {
     let Some(known) = feature(name) else {

@@ -1,9 +1,9 @@
-//! One row per feature. Every check of a protocol is made from this table.
+//! The table of features, one row each, from which every protocol check is derived.
 
 use crate::actions::Metadata;
 use crate::schema::{StructField, StructType};
 
-/// Whom a feature binds.
+/// Which clients a feature binds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Writers only.
@@ -12,14 +12,14 @@ pub enum Kind {
     ReaderWriter,
 }
 
-/// What deltaic can do with a table that has the feature.
+/// How far deltaic supports tables with the feature.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Support {
-    /// Everything that the feature asks.
+    /// Fully supported.
     Full,
-    /// Nothing is asked as long as the feature is supported by the table but not active in it.
+    /// Supported while the feature is not active in the table.
     WhileInactive,
-    /// Everything, once the table's catalog has handed over the log's tail.
+    /// Fully supported once the catalog has provided the tail of the log.
     WithTail,
     /// Not implemented: the table is refused.
     None,
@@ -30,29 +30,29 @@ pub enum Support {
 pub struct Feature {
     /// The name in the protocol action.
     pub name: &'static str,
-    /// Whom it binds.
+    /// Which clients it binds.
     pub kind: Kind,
-    /// The legacy reader and writer versions that imply it; 0 where none does.
+    /// The legacy reader and writer versions that imply it; 0 if none does.
     pub legacy: (i32, i32),
-    /// Names that the feature had before it was finished, or has with some writers.
+    /// Names of the feature before it was finished, or in some writers.
     pub aliases: &'static [&'static str],
-    /// Features that a table must have with it.
+    /// Features that a table must also have.
     pub requires: &'static [&'static str],
-    /// Features that a table may not have with it.
+    /// Features that a table must not have as well.
     pub excludes: &'static [&'static str],
-    /// The table property whose value `true` turns it on, where there is one.
+    /// The table property that enables the feature if `true`.
     pub property: Option<&'static str>,
-    /// What we can do with the table's log: open it, list its files, tell its metadata and history.
+    /// Support for reading the log: opening it, listing files, reading metadata and history.
     pub open: Support,
-    /// What we can do as a reader of rows.
+    /// Support for reading rows.
     pub read: Support,
-    /// What we can do when appending.
+    /// Support for appending.
     pub append: Support,
-    /// What we can do when removing files, or rows by deletion vectors, without adding rows.
+    /// Support for removing files, or rows by deletion vectors, without adding rows.
     pub remove: Support,
-    /// Whether we can write down the table's state as a checkpoint.
+    /// Support for writing checkpoints.
     pub checkpoint: Support,
-    /// What we can do when changing the table's protocol, metadata and domains.
+    /// Support for changing the protocol, metadata and domains of the table.
     pub change: Support,
     /// Whether a table that supports the feature also uses it.
     pub active: fn(&Metadata, &StructType) -> bool,
@@ -110,7 +110,7 @@ const WHILE_INACTIVE: Support = Support::WhileInactive;
 const WITH_TAIL: Support = Support::WithTail;
 const NONE: Support = Support::None;
 
-/// Every feature that deltaic knows by name. One that is not here is refused by the name it has.
+/// Every feature that deltaic knows. Other features are refused by name.
 #[rustfmt::skip] // a table: one row a line
 pub static FEATURES: &[Feature] = &[
     Feature { property: Some("delta.appendOnly"), ..writer("appendOnly", 2, FULL) },
@@ -123,12 +123,12 @@ pub static FEATURES: &[Feature] = &[
     Feature { active: has_identity_columns, ..row_rule("identityColumns", 6) },
     Feature { active: has_default_columns, ..row_rule("allowColumnDefaults", 0) },
     Feature { property: Some("delta.enableDeletionVectors"), ..both("deletionVectors", FULL, FULL) },
-    // Row ids are handed out from the moment the feature is supported, enabled or not.
+    // Row ids are assigned as soon as the feature is supported, enabled or not.
     Feature { property: Some("delta.enableRowTracking"), requires: &["domainMetadata"], ..writer("rowTracking", 0, FULL) },
     Feature { aliases: &["timestampWithoutTimezone"], ..both("timestampNtz", FULL, FULL) },
     Feature { change: NONE, checkpoint: NONE, aliases: &["timestampNanos-dev"], requires: &["timestampNtz"], ..both("timestampNanos", NONE, NONE) },
     writer("domainMetadata", 0, FULL),
-    // It binds those who write checkpoints; an append writes none.
+    // It binds writers of checkpoints; an append writes none.
     both("v2Checkpoint", FULL, FULL),
     Feature { property: Some("delta.enableIcebergCompatV1"), requires: &["columnMapping"], excludes: &["deletionVectors"], ..writer("icebergCompatV1", 0, NONE) },
     Feature { property: Some("delta.enableIcebergCompatV2"), requires: &["columnMapping"], ..writer("icebergCompatV2", 0, NONE) },
@@ -142,7 +142,7 @@ pub static FEATURES: &[Feature] = &[
     Feature { aliases: &["variantType-preview"], ..both("variantType", FULL, NONE) },
     Feature { aliases: &["variantShredding-preview"], property: Some("delta.enableVariantShredding"), requires: &["variantType"], ..both("variantShredding", FULL, NONE) },
     Feature { change: NONE, open: WITH_TAIL, aliases: &["catalogOwned-preview"], requires: &["inCommitTimestamp", "vacuumProtocolCheck"], ..both("catalogManaged", NONE, NONE) },
-    // It binds checkpoints and cleanup, which an append does not touch.
+    // It binds checkpoints and metadata cleanup, which an append does not affect.
     writer("checkpointProtection", 0, FULL),
     Feature { aliases: &["collations-preview"], requires: &["domainMetadata"], ..writer("collations", 0, NONE) },
     Feature { change: NONE, property: Some("delta.enableMaterializePartitionColumnsFeature"), ..writer("materializePartitionColumns", 0, NONE) },
@@ -155,7 +155,7 @@ pub static FEATURES: &[Feature] = &[
     Feature { change: NONE, checkpoint: NONE, aliases: &["coordinatedCommits-preview", "managedCommit-preview"], requires: &["inCommitTimestamp", "vacuumProtocolCheck"], ..writer("coordinatedCommits", 0, NONE) },
 ];
 
-/// The row of a feature, by its name or by one that it had before.
+/// The row of a feature, found by its name or an alias.
 #[must_use]
 pub fn feature(name: &str) -> Option<&'static Feature> {
     FEATURES

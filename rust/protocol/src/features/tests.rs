@@ -1,4 +1,4 @@
-//! The laws of the gate.
+//! Properties of the support checks.
 
 use serde_json::json;
 
@@ -11,7 +11,7 @@ use crate::samples::{self, protocol};
 use crate::schema::StructType;
 use crate::{ErrorKind, Result};
 
-/// The metadata and the schema of a table with these columns and properties.
+/// Creates the metadata and the schema of a table with these columns and properties.
 fn metadata(schema: &str, properties: &[(&str, &str)]) -> Result<(Metadata, StructType)> {
     let metadata = Metadata {
         schema_string: schema.to_owned(),
@@ -100,7 +100,7 @@ fn a_log_is_followed_for_more_features_than_rows_are_read() -> Result<()> {
     Ok(())
 }
 
-/// A checkpoint needs the log and no rows; what may change its meaning is refused by name.
+/// A checkpoint needs the log but no rows; features that may change its meaning are refused by name.
 ///
 /// protocol: beyond:checkpoint-protection.1
 #[test]
@@ -214,7 +214,7 @@ fn a_catalogs_table_is_opened_with_its_tail_only() -> Result<()> {
 fn column_mapping_is_found_in_every_place_that_writers_put_it() -> Result<()> {
     let (plain, schema) = metadata(PLAIN, &[])?;
     let (mapped, _) = metadata(PLAIN, &[("delta.columnMapping.mode", "name")])?;
-    // Reader version 2 implies it, whatever the writer's side lists.
+    // Reader version 2 implies it, whatever writer features are listed.
     let mixed = protocol(2, 7, &["columnMapping"]);
     assert_eq!(
         refused(ensure_openable(&mixed, &mapped, &schema, LogTail::Absent)),
@@ -226,13 +226,13 @@ fn column_mapping_is_found_in_every_place_that_writers_put_it() -> Result<()> {
     };
     let sound = named(json!({"delta.columnMapping.id": 1, "delta.columnMapping.physicalName": "x"}))?;
     assert_eq!(refused(ensure_readable(&mixed, &mapped, &sound)), None);
-    // A column without a physical name would be read as another.
+    // A column without a physical name would be confused with another one.
     let unsound = ensure_readable(&mixed, &mapped, &named(json!({}))?);
     assert_eq!(
         unsound.err().map(|error| error.kind()),
         Some(ErrorKind::CorruptLog)
     );
-    // Told to writers alone, it binds no reader as long as no column is mapped.
+    // Listed only for writers, it does not bind readers while no column is mapped.
     let orphan = Protocol {
         reader_features: Some(Vec::new()),
         ..protocol(3, 7, &["columnMapping"])
@@ -248,7 +248,7 @@ fn column_mapping_is_found_in_every_place_that_writers_put_it() -> Result<()> {
             Some("columnMapping")
         );
     }
-    // Other features of readers bind them, whoever is told.
+    // Other reader features bind readers, on whichever side they are listed.
     assert_eq!(
         refused(ensure_readable(&protocol(1, 7, &["geospatial"]), &plain, &schema)).as_deref(),
         Some("geospatial")

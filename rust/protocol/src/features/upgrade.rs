@@ -1,4 +1,5 @@
-//! The least protocol for what a table needs: versions as long as they say exactly that, else lists of features.
+//! The minimum protocol for the requirements of a table: versions if they imply exactly these features,
+//! otherwise feature lists.
 //!
 //! Protocol: *Protocol Evolution*, *Table Features for New and Existing Tables*, *Supported Features*.
 
@@ -11,7 +12,7 @@ use crate::error::nearest;
 use crate::schema::{PrimitiveType, StructType};
 use crate::{Error, ErrorKind, Result};
 
-/// What a schema or a property can use without being a property that is `true`.
+/// Features that a schema or a property can use without a property that is `true`.
 const BY_USE: &[&str] = &[
     "invariants",
     "checkConstraints",
@@ -21,7 +22,7 @@ const BY_USE: &[&str] = &[
     "columnMapping",
 ];
 
-/// The features that a table of such metadata uses, and that its protocol must have.
+/// The features that a table with this metadata uses and that its protocol must support.
 ///
 /// ```
 /// use deltaic_protocol::actions::Metadata;
@@ -63,14 +64,16 @@ pub fn needed_features(metadata: &Metadata, schema: &StructType) -> Vec<&'static
         .collect()
 }
 
-/// A protocol with these features too, and with those that they need in turn.
+/// Returns a protocol with these additional features and the features that they require.
 ///
-/// Versions stay versions where some stand for exactly the features that are wanted. Else features are listed, and all
-/// that the versions stood for with them: any of them may have been used in the table's history. What is there stays.
+/// Versions are used if they imply exactly the wanted features. Otherwise features are listed, including
+/// all that the versions implied, because the history of the table may have used any of them. Existing
+/// features are retained.
 ///
 /// # Errors
 ///
-/// `InvalidArgument` for a name that is not known; `SchemaMismatch` with the `feature`, where two exclude each other.
+/// Returns `InvalidArgument` if a name is unknown; `SchemaMismatch` with the `feature` if two features
+/// exclude each other.
 ///
 /// ```
 /// use deltaic_protocol::actions::Protocol;
@@ -131,12 +134,13 @@ pub fn with_features(protocol: &Protocol, names: &[&str]) -> Result<Protocol> {
     Ok(made)
 }
 
-/// A protocol of at least these versions. Where the writer's becomes 7, all that the versions before stood for is
-/// listed; lists that are there gain what lower versions stand for.
+/// Returns a protocol of at least these versions. If the writer version becomes 7, all features that the
+/// previous versions implied are listed; existing lists gain the features that lower versions imply.
 ///
 /// # Errors
 ///
-/// `InvalidArgument` for versions that do not exist or do not go together, or that are lower than the table's.
+/// Returns `InvalidArgument` if the versions do not exist, are incompatible or are lower than those of
+/// the table.
 pub fn upgraded(protocol: &Protocol, reader: i32, writer: i32) -> Result<Protocol> {
     protocol.validate()?;
     let wrong = |message: String, hint: &str| Err(Error::new(ErrorKind::InvalidArgument, message).hint(hint));
@@ -185,7 +189,7 @@ pub fn upgraded(protocol: &Protocol, reader: i32, writer: i32) -> Result<Protoco
     Ok(made)
 }
 
-/// The row of a feature that somebody asked for.
+/// The row of a requested feature.
 pub(super) fn known(name: &str) -> Result<&'static Feature> {
     feature(name).ok_or_else(|| {
         let near = nearest(name, FEATURES.iter().map(|row| row.name));
@@ -201,14 +205,15 @@ pub(super) fn known(name: &str) -> Result<&'static Feature> {
     })
 }
 
-/// The features that versions without lists stand for. Column mapping is one where readers know of it, too.
+/// The features that versions without lists imply. Column mapping is included only if the reader version
+/// implies it too.
 fn implied(reader: i32, writer: i32) -> impl Iterator<Item = &'static Feature> {
     FEATURES
         .iter()
         .filter(move |row| (1..=writer).contains(&row.legacy.1) && row.legacy.0 <= reader)
 }
 
-/// All features that a protocol lists or stands for, as it spells them.
+/// All features that a protocol lists or implies, as it spells them.
 pub(crate) fn names_in(protocol: &Protocol) -> BTreeSet<String> {
     let lists = [&protocol.reader_features, &protocol.writer_features];
     let listed = lists.into_iter().flatten().flatten().cloned();
@@ -221,7 +226,8 @@ pub(crate) fn names_in(protocol: &Protocol) -> BTreeSet<String> {
     }
 }
 
-/// The lowest versions that stand for exactly these features, not below those that are there; none where none do.
+/// The lowest versions that imply exactly these features and are not below the current ones; `None` if
+/// there are none.
 pub(super) fn versions_for(all: &BTreeSet<String>, least: &Protocol) -> Option<Protocol> {
     let names: BTreeSet<&str> = all.iter().map(String::as_str).collect();
     (least.min_writer_version..=6)
@@ -240,11 +246,11 @@ pub(super) fn versions_for(all: &BTreeSet<String>, least: &Protocol) -> Option<P
         })
 }
 
-/// These features as lists, with the lowest reader version that can be, but not below one.
+/// Lists these features, with the lowest possible reader version that is not below a minimum.
 pub(super) fn listed(all: &BTreeSet<String>, least_reader: i32) -> Protocol {
     let binds = |name: &str| feature(name).is_some_and(|row| row.kind == Kind::ReaderWriter);
     let readers: Vec<String> = all.iter().filter(|name| binds(name)).cloned().collect();
-    // Reader version 2 is column mapping without a list.
+    // Reader version 2 implies column mapping without a list.
     let reader = match readers.as_slice() {
         [] => least_reader,
         [only] if only == "columnMapping" => least_reader.max(2),
@@ -258,7 +264,7 @@ pub(super) fn listed(all: &BTreeSet<String>, least_reader: i32) -> Protocol {
     }
 }
 
-/// Lists a feature that is not listed by any of its names.
+/// Lists a feature unless one of its names is listed.
 fn enter(list: &mut Vec<String>, row: &Feature) {
     if !list
         .iter()
@@ -268,7 +274,7 @@ fn enter(list: &mut Vec<String>, row: &Feature) {
     }
 }
 
-/// Proves that no new feature excludes another or is excluded by one.
+/// Verifies that no new feature excludes another or is excluded by one.
 fn refuse_pairs(new: &[&'static Feature], old: &BTreeSet<String>) -> Result<()> {
     let old = old.iter().filter_map(|name| feature(name));
     let all: Vec<&Feature> = old.chain(new.iter().copied()).collect();

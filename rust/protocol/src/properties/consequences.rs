@@ -1,4 +1,5 @@
-//! What follows from a property that gets or loses a value: names and ids, provenance, features that go with it.
+//! Applies the consequences of property changes: physical names and ids, row tracking columns,
+//! timestamps, required features.
 //!
 //! Protocol: *Column Mapping*, *Row Tracking*, *In-Commit Timestamps*, *Iceberg Compatibility V2*.
 
@@ -10,11 +11,11 @@ use crate::in_commit_timestamp::{ENABLEMENT_TIMESTAMP, ENABLEMENT_VERSION, InCom
 use crate::row_tracking::{ROW_COMMIT_VERSION_COLUMN, ROW_ID_COLUMN};
 use crate::{Error, ErrorKind, Result, Version};
 
-/// Makes of a form whose properties and features were changed one that agrees with them.
+/// Makes a configuration consistent with its changed properties and features.
 ///
 /// # Errors
 ///
-/// `SchemaMismatch` with the property as `field`, where a value cannot follow the one that is there.
+/// Returns `SchemaMismatch` with the property as `field` if the value cannot replace the current one.
 pub(crate) fn follow(before: &Form, after: &mut Form, moment: &mut Moment<'_>) -> Result<()> {
     map_columns(before, after, moment)?;
     name_row_tracking(after, moment)?;
@@ -39,7 +40,7 @@ fn map_columns(before: &Form, after: &mut Form, moment: &mut Moment<'_>) -> Resu
             }
             let mut schema = after.schema()?;
             let mut highest = after.highest_column_id(&schema);
-            // The files that are there know the columns by their names. A new table has none.
+            // Existing files use the logical names. A new table has no files.
             let mut names = if moment.version > Version::ZERO {
                 Names::Logical
             } else {
@@ -69,7 +70,8 @@ fn map_columns(before: &Form, after: &mut Form, moment: &mut Moment<'_>) -> Resu
     }
 }
 
-/// Names the columns that keep row ids and versions of rows that are copied. Once there are names, they stay.
+/// Names the columns that preserve row ids and row commit versions of copied rows. Existing names are
+/// retained.
 fn name_row_tracking(after: &mut Form, moment: &mut Moment<'_>) -> Result<()> {
     if !boolean(&after.metadata, "delta.enableRowTracking")? {
         return Ok(());
@@ -86,12 +88,12 @@ fn name_row_tracking(after: &mut Form, moment: &mut Moment<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Says from which version on commits have their own time, where earlier ones have not.
+/// Records the version from which commits have in-commit timestamps, if earlier ones do not.
 fn date_timestamps(before: &Form, after: &mut Form, moment: &Moment<'_>) -> Result<()> {
     let enabled = |form: &Form| {
         Ok(InCommitTimestamps::of(&form.protocol, &form.metadata)? != InCommitTimestamps::Disabled)
     };
-    // What does not parse is corrected by this change, if by any.
+    // A value that cannot be parsed can only be corrected by this change.
     match (enabled(before).unwrap_or(false), enabled(after)?) {
         (false, true) if moment.version > Version::ZERO => {
             after.set_property(ENABLEMENT_VERSION, moment.version.as_i64().to_string());
@@ -107,7 +109,7 @@ fn date_timestamps(before: &Form, after: &mut Form, moment: &Moment<'_>) -> Resu
     Ok(())
 }
 
-/// Gives elements, keys and values ids, where Iceberg shall find them by these.
+/// Assigns ids to elements, keys and values if Iceberg must find them by id.
 fn number_nested(before: &Form, after: &mut Form, moment: &mut Moment<'_>) -> Result<()> {
     let active = |form: &Form| -> Result<bool> {
         Ok(IcebergCompat::active(&form.protocol, &form.metadata)?.contains(&IcebergCompat::V2))

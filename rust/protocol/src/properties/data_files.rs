@@ -1,5 +1,5 @@
-//! What a table asks of its data files: how they are packed, how large they grow, where they lie, and how much of a text
-//! their statistics keep.
+//! Settings of a table for its data files: compression, target size, path, and the length of strings in
+//! statistics.
 
 use super::documented::{boolean, integer, text};
 use super::unreadable;
@@ -11,13 +11,13 @@ const CODEC: &str = "delta.parquet.compression.codec";
 const FORMAT_VERSION: &str = "delta.parquet.format.version";
 const TARGET_SIZE: &str = "delta.targetFileSize";
 
-/// The longest name that a folder can have almost everywhere.
+/// Maximum length of a folder name on most file systems.
 pub(super) const MOST_PREFIX: i64 = 255;
 
-/// What the pages of a data file are packed with.
+/// The compression codec of data pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Codec {
-    /// Nothing.
+    /// No compression.
     Uncompressed,
     /// Snappy.
     Snappy,
@@ -25,15 +25,15 @@ pub enum Codec {
     Gzip,
     /// Brotli.
     Brotli,
-    /// LZ4 in Hadoop's frames.
+    /// LZ4 with Hadoop framing.
     Lz4,
-    /// LZ4 without a frame.
+    /// LZ4 without framing.
     Lz4Raw,
     /// Zstandard.
     Zstd,
 }
 
-/// The codecs by name. LZO is not among them: nothing that reads Parquet has it any more.
+/// The codecs by name. LZO is missing because current Parquet readers no longer support it.
 pub(super) const CODECS: &[(&str, Codec)] = &[
     ("uncompressed", Codec::Uncompressed),
     ("none", Codec::Uncompressed),
@@ -45,27 +45,29 @@ pub(super) const CODECS: &[(&str, Codec)] = &[
     ("zstd", Codec::Zstd),
 ];
 
-/// What a table asks of its data files.
+/// Settings of a table for its data files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DataFileForm {
-    /// `delta.parquet.compression.codec`, else Zstandard.
+    /// `delta.parquet.compression.codec`; default Zstandard.
     pub codec: Codec,
-    /// Whether pages have the form of Parquet's second version: `delta.parquet.format.version`, else they have not.
+    /// Whether to write data pages V2: `delta.parquet.format.version`; default false.
     pub second_version: bool,
-    /// About how many bytes a file has: `delta.targetFileSize`, else what the writer takes to be right.
+    /// Target file size in bytes: `delta.targetFileSize`; by default the writer chooses.
     pub target_bytes: Option<u64>,
-    /// Of how many characters the random folder has that a file lies in instead of its partition's:
-    /// `delta.randomizeFilePrefixes` and `delta.randomPrefixLength`, else it lies in its partition's.
+    /// Length of the random prefix that replaces the partition folders in file paths:
+    /// `delta.randomizeFilePrefixes` and `delta.randomPrefixLength`; by default files are in their
+    /// partition folders.
     pub random_prefix: Option<usize>,
-    /// How many characters of a text statistics keep: `delta.dataSkippingStringPrefixLength`, else 32.
+    /// Maximum number of characters of strings in statistics: `delta.dataSkippingStringPrefixLength`;
+    /// default 32.
     pub string_prefix: usize,
 }
 
-/// What a table asks of its data files.
+/// Reads the settings of a table for its data files.
 ///
 /// # Errors
 ///
-/// `CorruptLog` with the property as `field`, where a value is none; `UnsupportedFeature` for LZO.
+/// Returns `CorruptLog` with the property as `field` if a value is invalid; `UnsupportedFeature` for LZO.
 pub fn data_file_form(metadata: &Metadata) -> Result<DataFileForm> {
     let codec = match metadata.property(CODEC) {
         None => Codec::Zstd,
@@ -99,7 +101,7 @@ pub fn data_file_form(metadata: &Metadata) -> Result<DataFileForm> {
     };
     let string_prefix = match text(metadata, "delta.dataSkippingStringPrefixLength")? {
         None => STRING_PREFIX,
-        // Longer than any text is all of it.
+        // A limit that does not fit into `usize` is no limit.
         Some(length) => length.trim().parse().unwrap_or(usize::MAX),
     };
     Ok(DataFileForm {
@@ -111,7 +113,7 @@ pub fn data_file_form(metadata: &Metadata) -> Result<DataFileForm> {
     })
 }
 
-/// The codec of this name; case does not count.
+/// The codec with this name; case is ignored.
 pub(super) fn codec_of(name: &str) -> Option<Codec> {
     let known = CODECS
         .iter()
@@ -119,7 +121,7 @@ pub(super) fn codec_of(name: &str) -> Option<Codec> {
     known.map(|(_, codec)| *codec)
 }
 
-/// Whether a version of the format is of the second kind; none where it is no version.
+/// Whether a format version uses data pages V2; `None` if it is not a version.
 pub(super) fn is_second_version(version: &str) -> Option<bool> {
     if version == "1.0.0" {
         return Some(false);
@@ -128,7 +130,8 @@ pub(super) fn is_second_version(version: &str) -> Option<bool> {
     matches!(numbers?.as_slice(), [2, _, _]).then_some(true)
 }
 
-/// A size such as `104857600`, `100mb` or `1 GiB`, in bytes; none where it is no size. Units are powers of 1024.
+/// Parses a size such as `104857600`, `100mb` or `1 GiB` into bytes; `None` if it is invalid. Units are
+/// powers of 1024.
 pub(super) fn bytes_of(size: &str) -> Option<u64> {
     let size = size.trim();
     let digits = size.find(|c: char| !c.is_ascii_digit()).unwrap_or(size.len());

@@ -1,34 +1,34 @@
-//! Every documented table property: its type and its default.
+//! Every documented table property with its type and default.
 
 use super::{interval_ms, unreadable};
 use crate::Result;
 use crate::actions::Metadata;
 
-/// What a property's value may be.
+/// The type of a property value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PropertyType {
     /// `true` or `false`, in any case.
     Boolean,
-    /// A whole number of at least so much.
+    /// An integer with this minimum.
     Integer(i64),
-    /// A length of time without months.
+    /// An interval without months.
     Interval,
-    /// One of these, in any case.
+    /// One of these values, in any case.
     Choice(&'static [&'static str]),
-    /// Any text.
+    /// Any string.
     Text,
 }
 
-/// Who gives a property its value.
+/// Who sets a property.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SetBy {
-    /// Users do.
+    /// Users.
     Users,
-    /// Writers do, when something else changes: users cannot.
+    /// Writers, as a consequence of other changes; users cannot.
     Writers,
-    /// Users ask by it for something that the protocol action holds; it is not kept.
+    /// Users, to change the protocol action; the value is not stored as a property.
     Protocol,
-    /// Users do, with clients that have what it turns on; deltaic refuses what is not its default.
+    /// Users of clients that support the feature; deltaic refuses any value but the default.
     Others,
 }
 
@@ -37,11 +37,11 @@ pub enum SetBy {
 pub struct Property {
     /// The key in `metaData.configuration`.
     pub name: &'static str,
-    /// What its value may be.
+    /// The type of its value.
     pub property_type: PropertyType,
-    /// What holds where it is not set; none where nothing does.
+    /// The value if the property is not set, if there is one.
     pub default: Option<&'static str>,
-    /// Who gives it its value.
+    /// Who sets it.
     pub set_by: SetBy,
 }
 
@@ -105,7 +105,7 @@ const FALSE: Option<&str> = Some("false");
 const TRUE: Option<&str> = Some("true");
 
 /// Every property that the protocol, its proposals or the reference writer document. Constraints
-/// (`delta.constraints.<name>`) and features (`delta.feature.<name>`) have names of the user's.
+/// (`delta.constraints.<name>`) and features (`delta.feature.<name>`) are not listed.
 #[rustfmt::skip] // a table: one row a line
 pub static PROPERTIES: &[Property] = &[
     by(PROTOCOL, integer_from("delta.minReaderVersion", 1, Some("1"))),
@@ -172,7 +172,7 @@ pub static PROPERTIES: &[Property] = &[
     boolean_of("delta.tuneFileSizesForRewrites", None),
 ];
 
-/// The documented property of this name; case does not count.
+/// The documented property with this name; case is ignored.
 #[must_use]
 pub fn documented(name: &str) -> Option<&'static Property> {
     PROPERTIES
@@ -181,7 +181,7 @@ pub fn documented(name: &str) -> Option<&'static Property> {
 }
 
 impl PropertyType {
-    /// Whether a text is a value of this type.
+    /// Whether a string is a valid value of this type.
     #[must_use]
     pub fn accepts(self, value: &str) -> bool {
         match self {
@@ -203,11 +203,11 @@ fn parse_boolean(value: &str) -> Option<bool> {
     }
 }
 
-/// A property's text, or its documented default.
+/// The value of a property or its documented default.
 ///
 /// # Errors
 ///
-/// `CorruptLog` with the property as `field`, where the text is not of the property's type.
+/// Returns `CorruptLog` with the property as `field` if the value does not have the type of the property.
 pub fn text<'a>(metadata: &'a Metadata, name: &str) -> Result<Option<&'a str>> {
     let known = documented(name);
     match metadata.property(name) {
@@ -217,11 +217,11 @@ pub fn text<'a>(metadata: &'a Metadata, name: &str) -> Result<Option<&'a str>> {
     }
 }
 
-/// Whether a property is true, by itself or by its documented default.
+/// Whether a property is true, explicitly or by default.
 ///
 /// # Errors
 ///
-/// `CorruptLog` with the property as `field`, where it is neither true nor false.
+/// Returns `CorruptLog` with the property as `field` if it is neither true nor false.
 pub fn boolean(metadata: &Metadata, name: &str) -> Result<bool> {
     match text(metadata, name)? {
         None => Ok(false),
@@ -229,11 +229,11 @@ pub fn boolean(metadata: &Metadata, name: &str) -> Result<bool> {
     }
 }
 
-/// A property's number, or its documented default.
+/// The integer value of a property or its documented default.
 ///
 /// # Errors
 ///
-/// `CorruptLog` with the property as `field`, where it is no whole number or too small.
+/// Returns `CorruptLog` with the property as `field` if it is not an integer or too small.
 pub fn integer(metadata: &Metadata, name: &str) -> Result<Option<i64>> {
     text(metadata, name)?
         .map(|value| value.trim().parse().map_err(|_| unreadable(name, value)))

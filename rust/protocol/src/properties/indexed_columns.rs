@@ -1,4 +1,5 @@
-//! Which columns get statistics. Protocol: *Per-file Statistics*; the properties are those of the reference writer.
+//! Selects the columns with statistics. Protocol: *Per-file Statistics*; the properties are those of the
+//! reference writer.
 
 use super::unreadable;
 use crate::Result;
@@ -7,20 +8,20 @@ use crate::schema::{ColumnName, DataType, StructField, StructType};
 
 const NAMED: &str = "delta.dataSkippingStatsColumns";
 
-/// Which columns get statistics.
+/// Which columns have statistics.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum IndexedColumns {
-    /// The first so many leaf columns.
+    /// The first n leaf columns.
     First(usize),
-    /// All of them.
+    /// All columns.
     All,
-    /// These and what is in them.
+    /// These columns, including nested fields.
     Named(Vec<ColumnName>),
 }
 
 impl IndexedColumns {
-    /// The leaf columns of a schema that get statistics, in its order: each field behind those that it lies in. Names are
-    /// compared as columns are, whatever their case.
+    /// The leaf columns of a schema with statistics, in schema order: each field with the fields that
+    /// contain it. Names are compared ignoring case.
     ///
     /// ```
     /// use deltaic_protocol::properties::IndexedColumns;
@@ -60,12 +61,12 @@ impl IndexedColumns {
     }
 }
 
-/// A walk over the leaf columns of a schema.
+/// A traversal of the leaf columns of a schema.
 struct Walk<'a> {
-    /// The paths that are meant, with all that lies in them, in lower case; none where any is.
+    /// The selected paths, including nested fields, in lower case; `None` selects all.
     named: Option<Vec<Vec<String>>>,
     left: usize,
-    /// Where it is: the fields, and their names in lower case.
+    /// The current position: the fields and their names in lower case.
     fields: Vec<&'a StructField>,
     names: Vec<String>,
     found: Vec<Vec<&'a StructField>>,
@@ -92,7 +93,8 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// `delta.dataSkippingStatsColumns`, else `delta.dataSkippingNumIndexedCols`, else the first 32 leaf columns.
+/// `delta.dataSkippingStatsColumns`, otherwise `delta.dataSkippingNumIndexedCols`, otherwise the first 32
+/// leaf columns.
 pub fn indexed_columns(metadata: &Metadata) -> Result<IndexedColumns> {
     if let Some(list) = metadata.property(NAMED) {
         let names: Result<Vec<ColumnName>> = list
@@ -118,8 +120,8 @@ pub fn indexed_columns(metadata: &Metadata) -> Result<IndexedColumns> {
     }
 }
 
-/// Lets `delta.dataSkippingStatsColumns` follow a column that got another path, or that is gone. A list of which nothing
-/// is left is taken away.
+/// Updates `delta.dataSkippingStatsColumns` for a column that was renamed or dropped. An empty list is
+/// removed.
 pub(crate) fn follow_column(metadata: &mut Metadata, from: &[String], to: Option<&[String]>) -> Result<()> {
     let Some(_) = metadata.property(NAMED) else {
         return Ok(());
@@ -148,7 +150,7 @@ pub(crate) fn follow_column(metadata: &mut Metadata, from: &[String], to: Option
     Ok(())
 }
 
-/// What of a path lies below another, ignoring case; none where it does not.
+/// The rest of a path below another, ignoring case; `None` if it is not below it.
 fn below<'a>(path: &'a [String], above: &[String]) -> Option<&'a [String]> {
     let (start, rest) = path.split_at_checked(above.len())?;
     let same = start
@@ -187,7 +189,7 @@ mod tests {
         Ok(())
     }
 
-    /// What is not a struct is a leaf; a name means all that lies in it, whatever its case.
+    /// Any type but a struct is a leaf; a name selects all fields in it, ignoring case.
     #[test]
     fn the_columns_that_get_statistics_are_the_first_or_the_named() {
         let schema = StructType::from_json(

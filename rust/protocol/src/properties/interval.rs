@@ -1,11 +1,11 @@
-//! Lengths of time as properties spell them, in milliseconds.
+//! Intervals in properties, in milliseconds.
 
 const MICROS_PER_SECOND: i64 = 1_000_000;
 const MICROS_PER_DAY: i64 = 86_400 * MICROS_PER_SECOND;
 
-/// The milliseconds of an interval: `interval 1 week`, with or without the first word, of several units
-/// (`2 days 12 hours`), or the ISO form `P7D`. None where it is no interval, is negative, or has months or years,
-/// which have no length.
+/// Parses an interval into milliseconds: `interval 1 week`, with or without the first word, with several
+/// units (`2 days 12 hours`), or in the ISO form `P7D`. Returns `None` if it is invalid, negative, or has
+/// months or years, whose length varies.
 ///
 /// ```
 /// use deltaic_protocol::properties::interval_ms;
@@ -23,7 +23,7 @@ pub fn interval_ms(text: &str) -> Option<i64> {
     (micros >= 0).then_some(micros / 1_000)
 }
 
-/// `interval 1 day -2 hours 1.5 seconds`: at least one number with its unit.
+/// `interval 1 day -2 hours 1.5 seconds`: at least one number with a unit.
 fn spelled_micros(text: &str) -> Option<i64> {
     let rest = match text.strip_prefix("interval") {
         Some(rest) if rest.starts_with(char::is_whitespace) => rest,
@@ -33,7 +33,7 @@ fn spelled_micros(text: &str) -> Option<i64> {
     let mut words = rest.split_whitespace();
     let mut total: Option<i64> = None;
     while let Some(word) = words.next() {
-        // A sign may stand apart from its number.
+        // A sign may be separated from its number.
         let (sign, number) = match word {
             "-" | "+" => (word, words.next()?),
             _ => match word.strip_prefix(['-', '+']) {
@@ -70,7 +70,7 @@ fn iso_micros(text: &str) -> Option<i64> {
             let (number, after) = rest.split_at_checked(rest.find(|c: char| c.is_ascii_alphabetic())?)?;
             let mut letters = after.chars();
             let letter = letters.next()?;
-            // The units stand in order, each at most once.
+            // The units must be in order, each at most once.
             let (_, unit) = units.find(|(known, _)| *known == letter)?;
             total = Some(
                 total
@@ -96,7 +96,7 @@ fn micros_of(unit: &str) -> Option<i64> {
     })
 }
 
-/// A number of digits times a unit; only seconds may have a fraction, of at most nine digits.
+/// A number times a unit; only seconds may have a fraction, with at most nine digits.
 fn scaled(number: &str, micros: i64) -> Option<i64> {
     let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
     let (whole, fraction) = match number.split_once('.') {

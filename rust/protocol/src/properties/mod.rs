@@ -1,6 +1,6 @@
-//! Table properties: what a table asks of those who write, keep and clean it.
+//! Table properties.
 //!
-//! A value that does not parse leaves the table readable; the operation that needs the property says so.
+//! A table with an invalid value remains readable; only operations that need the property fail.
 
 mod consequences;
 mod data_files;

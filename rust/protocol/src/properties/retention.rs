@@ -1,4 +1,4 @@
-//! How long what is gone is kept, and when it has expired. The clock is the caller's.
+//! Retention periods and expiration. The caller provides the current time.
 //!
 //! Protocol: *Add File and Remove File* (tombstones), *Transaction Identifiers*, *Metadata Cleanup*.
 
@@ -15,30 +15,32 @@ fn duration(metadata: &Metadata, key: &'static str) -> Result<Option<i64>> {
         .transpose()
 }
 
-/// How long a tombstone stays in the table's state, in milliseconds: `delta.deletedFileRetentionDuration`, else a week.
+/// Retention of tombstones in the state of the table, in milliseconds:
+/// `delta.deletedFileRetentionDuration`; default one week.
 pub fn tombstone_retention_ms(metadata: &Metadata) -> Result<i64> {
     Ok(duration(metadata, "delta.deletedFileRetentionDuration")?.unwrap_or(7 * DAY_MS))
 }
 
-/// How long a transaction identifier is remembered, in milliseconds: `delta.setTransactionRetentionDuration`; for
-/// ever where that is not set.
+/// Retention of transaction identifiers, in milliseconds: `delta.setTransactionRetentionDuration`;
+/// unlimited if it is not set.
 pub fn txn_retention_ms(metadata: &Metadata) -> Result<Option<i64>> {
     duration(metadata, "delta.setTransactionRetentionDuration")
 }
 
-/// How long commits are kept after a checkpoint holds what they say, in milliseconds: `delta.logRetentionDuration`,
-/// else 30 days.
+/// Retention of commits that are covered by a checkpoint, in milliseconds: `delta.logRetentionDuration`;
+/// default 30 days.
 pub fn log_retention_ms(metadata: &Metadata) -> Result<i64> {
     Ok(duration(metadata, "delta.logRetentionDuration")?.unwrap_or(30 * DAY_MS))
 }
 
-/// How long checkpoints are kept after a newer one, in milliseconds: `delta.checkpointRetentionDuration`, else 2 days.
+/// Retention of checkpoints that are followed by a newer one, in milliseconds:
+/// `delta.checkpointRetentionDuration`; default 2 days.
 pub fn checkpoint_retention_ms(metadata: &Metadata) -> Result<i64> {
     Ok(duration(metadata, "delta.checkpointRetentionDuration")?.unwrap_or(2 * DAY_MS))
 }
 
-/// Whether a tombstone has expired: the current time exceeds its deletion time by more than the retention. One
-/// without a time is as old as can be. All in milliseconds.
+/// Whether a tombstone has expired: the current time exceeds its deletion time by more than the
+/// retention. A tombstone without a time has the time 0. All times are in milliseconds.
 ///
 /// ```
 /// use deltaic_protocol::properties::tombstone_is_expired;
@@ -50,8 +52,8 @@ pub fn tombstone_is_expired(deletion_timestamp: Option<i64>, retention_ms: i64, 
     now_ms > deletion_timestamp.unwrap_or(0).saturating_add(retention_ms)
 }
 
-/// Whether a transaction identifier has expired. One without a time never does: whoever forgets it may write the
-/// same data again. All in milliseconds.
+/// Whether a transaction identifier has expired. One without a time never expires, because a writer that
+/// no longer finds it may write the same data again. All times are in milliseconds.
 #[must_use]
 pub fn txn_is_expired(last_updated: Option<i64>, retention_ms: Option<i64>, now_ms: i64) -> bool {
     match (last_updated, retention_ms) {

@@ -1,6 +1,7 @@
-//! Setting and unsetting properties: names and values are checked.
+//! Sets and unsets properties after validating names and values.
 //!
-//! Protocol: *Change Metadata* (`configuration`). What follows from a value stands in `consequences`.
+//! Protocol: *Change Metadata* (`configuration`). The consequences of a value are applied by
+//! `consequences`.
 
 use std::collections::BTreeMap;
 
@@ -16,12 +17,13 @@ const RESERVED: &str = "delta.";
 const FEATURE: &str = "delta.feature.";
 const CONSTRAINT: &str = "delta.constraints.";
 
-/// Gives properties values, all at once.
+/// Sets properties, all at once.
 ///
 /// # Errors
 ///
-/// `InvalidArgument` with the property as `field`: a reserved name that is not known (with the nearest one), a value
-/// that is none, a property that is not for users; `UnsupportedFeature` for one that turns on what is not implemented.
+/// Returns `InvalidArgument` with the property as `field` if the name is reserved but unknown (with the
+/// most similar name), the value is invalid or users cannot set the property; `UnsupportedFeature` if it
+/// enables something that is not implemented.
 pub(crate) fn set(form: &mut Form, values: &BTreeMap<String, String>) -> Result<()> {
     let (mut reader, mut writer) = (None, None);
     for (key, value) in values {
@@ -60,8 +62,8 @@ pub(crate) fn set(form: &mut Form, values: &BTreeMap<String, String>) -> Result<
     }
     if reader.is_some() || writer.is_some() {
         let protocol = &form.protocol;
-        // Where features are listed already, a version of old is asked for what it stands for, and of readers for
-        // nothing: the reader's version of a table that lists does not go together with it.
+        // If features are already listed, a legacy writer version adds the features it implies, and a
+        // reader version adds nothing: legacy reader versions are incompatible with feature lists.
         let of_old = protocol.min_writer_version == 7 && writer.is_some_and(|writer| writer < 7);
         let reader_there = if of_old { 1 } else { protocol.min_reader_version };
         let (reader, writer) = (
@@ -73,11 +75,12 @@ pub(crate) fn set(form: &mut Form, values: &BTreeMap<String, String>) -> Result<
     Ok(())
 }
 
-/// Takes properties away, all at once.
+/// Unsets properties, all at once.
 ///
 /// # Errors
 ///
-/// As [`set`]; and `InvalidArgument` for a property that is not set, unless that is to be ignored.
+/// Returns the errors of [`set`], and `InvalidArgument` if a property is not set, unless that is to be
+/// ignored.
 pub(crate) fn unset(form: &mut Form, names: &[String], if_absent: IfAbsent) -> Result<()> {
     let before = form.metadata.configuration.clone();
     for name in names {
@@ -95,7 +98,7 @@ pub(crate) fn unset(form: &mut Form, names: &[String], if_absent: IfAbsent) -> R
             return Err(of_writers(property));
         }
         let key = known.map_or(name.as_str(), |property| property.name);
-        // A name that is not known may be one of another writer's; who set it may also want to be rid of it.
+        // An unknown name may belong to another writer, and users must be able to remove it.
         if before.contains_key(key) {
             form.metadata.configuration.remove(key);
         } else if if_absent == IfAbsent::Error {
@@ -108,7 +111,7 @@ pub(crate) fn unset(form: &mut Form, names: &[String], if_absent: IfAbsent) -> R
     Ok(())
 }
 
-/// Adds a feature, and those that it needs.
+/// Adds a feature and the features that it requires.
 pub(crate) fn add_feature(form: &mut Form, name: &str) -> Result<()> {
     if let Some(row) = feature(name).filter(|row| row.change != Support::Full) {
         return Err(Error::new(
@@ -121,7 +124,7 @@ pub(crate) fn add_feature(form: &mut Form, name: &str) -> Result<()> {
     form.require(&[name])
 }
 
-/// The documented property that users mean by a name; none for a name of their own.
+/// The documented property with a user-specified name; `None` if the name is user-defined.
 fn settable(key: &str) -> Result<Option<&'static Property>> {
     refuse_constraint(key)?;
     if let Some(property) = documented(key) {
@@ -156,7 +159,7 @@ fn refuse_constraint(key: &str) -> Result<()> {
     }
 }
 
-/// What follows a prefix, ignoring case.
+/// The rest of a name after a prefix, ignoring case.
 fn strip_reserved<'a>(key: &'a str, prefix: &str) -> Option<&'a str> {
     let (start, rest) = key.split_at_checked(prefix.len())?;
     start.eq_ignore_ascii_case(prefix).then_some(rest)

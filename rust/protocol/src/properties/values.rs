@@ -1,5 +1,4 @@
-//! What a user's text for a property becomes: the value as every reader understands it, or a refusal that says what it
-//! can be.
+//! Validates and normalizes property values given by users.
 
 use super::data_files::{CODECS, MOST_PREFIX, bytes_of, codec_of, is_second_version};
 use super::documented::{Property, PropertyType};
@@ -10,7 +9,7 @@ use crate::change::Form;
 use crate::schema::ColumnName;
 use crate::schema::evolution::find;
 
-/// A value as every reader understands it.
+/// The value in the spelling that every reader accepts.
 pub(super) fn canonical(property: &Property, value: &str) -> Result<String> {
     let refused = || {
         let hint = match property.property_type {
@@ -34,7 +33,7 @@ pub(super) fn canonical(property: &Property, value: &str) -> Result<String> {
         PropertyType::Integer(_) => value
             .parse::<i64>()
             .map_or_else(|_| value.to_owned(), |number| number.to_string()),
-        // Other writers do not read the ISO form.
+        // Other writers do not parse the ISO form.
         PropertyType::Interval if value.starts_with(['p', 'P']) => {
             let ms = interval_ms(value).ok_or_else(refused)?;
             format!("interval {ms} milliseconds")
@@ -47,7 +46,7 @@ pub(super) fn canonical(property: &Property, value: &str) -> Result<String> {
     })
 }
 
-/// What a text must be beyond a text.
+/// Validates a value beyond its type.
 pub(super) fn check(form: &Form, property: &Property, value: &str) -> Result<()> {
     let name = property.name;
     let cannot = |hint: &str| {

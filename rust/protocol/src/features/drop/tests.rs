@@ -1,4 +1,4 @@
-//! The laws of dropping features.
+//! Properties of dropping features.
 
 use super::*;
 use crate::Version;
@@ -50,14 +50,14 @@ fn a_feature_that_readers_must_know_leaves_its_history_protected() -> Result<()>
     let after = dropped(&later, "v2Checkpoint", Traces::InHistory)?;
     assert_eq!(after.protocol, writers(&["checkpointProtection"]));
     assert_eq!(after.metadata.property(PROTECTED_BEFORE), Some("12"));
-    // It goes itself once there is nothing left to protect.
+    // It can be dropped itself once there is nothing left to protect.
     assert!(dropped(&after, "checkpointProtection", Traces::InHistory).is_err());
     let free = dropped(&after, "checkpointProtection", Traces::Gone)?;
     assert_eq!(
         (free.protocol, free.metadata),
         (protocol(1, 1, &[]), metadata(&[]))
     );
-    // Without a history there is nothing to protect from the start.
+    // Without history there is nothing to protect.
     let after = dropped(&off, "deletionVectors", Traces::Gone)?;
     assert_eq!(after.protocol, protocol(3, 7, &["v2Checkpoint"]));
     Ok(())
@@ -103,7 +103,7 @@ fn what_is_left_is_the_least_protocol() -> Result<()> {
         let made = drop_feature(&form(before, &[]), name, Traces::InHistory, &moment)?;
         assert_eq!(made.protocol, after, "{name}");
     }
-    // Reader version 2 is for column mapping alone.
+    // Reader version 2 is only for column mapping.
     let moment = Moment {
         version: Version::ZERO,
         timestamp_ms: 0,

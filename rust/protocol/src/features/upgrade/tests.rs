@@ -1,4 +1,4 @@
-//! The laws of protocols that grow.
+//! Properties of protocol upgrades.
 
 use serde_json::json;
 
@@ -40,7 +40,7 @@ fn versions_stay_where_they_say_it_all_and_are_spelled_out_where_not() -> Result
             &["columnMapping"],
             lists(2, None, &["appendOnly", "columnMapping", "invariants"]),
         ),
-        // All that the versions stood for may have been used.
+        // The history may have used all features that the versions implied.
         (
             old(1, 4),
             &["domainMetadata"],
@@ -144,13 +144,13 @@ fn lists_gain_what_is_asked_and_lose_nothing() -> Result<()> {
                 &["deletionVectors", "columnMapping"],
             ),
         ),
-        // Another spelling is the same feature.
+        // An alias is the same feature.
         (
             lists(3, Some(&["typeWidening-preview"]), &["typeWidening-preview"]),
             &["typeWidening"],
             lists(3, Some(&["typeWidening-preview"]), &["typeWidening-preview"]),
         ),
-        // What only writers were told, readers are told too.
+        // A feature that was listed only for writers is now listed for readers too.
         (
             lists(3, Some(&[]), &["columnMapping"]),
             &["columnMapping"],
@@ -365,7 +365,7 @@ fn what_metadata_use_is_needed() -> Result<()> {
             needed,
             "{properties:?} {schema:?}"
         );
-        // Whatever is needed can be had.
+        // Every needed feature can be added.
         let made = with_features(&protocol(1, 2, &[]), needed)?;
         ensure_changeable(&made, &samples::metadata(&[]), &StructType::default())?;
     }

@@ -1,4 +1,4 @@
-//! The laws of the table of properties.
+//! Properties of the table of documented properties.
 
 use std::collections::HashSet;
 
@@ -24,7 +24,7 @@ fn every_default_is_of_its_own_type() {
     }
 }
 
-/// What turns a feature on is a property that is documented.
+/// The property that enables a feature is documented.
 #[test]
 fn every_feature_has_a_documented_property() {
     for feature in crate::features::FEATURES {

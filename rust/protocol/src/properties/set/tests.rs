@@ -1,4 +1,4 @@
-//! The laws of setting and unsetting.
+//! Properties of setting and unsetting table properties.
 
 use super::*;
 use crate::Version;
@@ -55,7 +55,7 @@ fn without(form: &Form, name: &str, if_absent: IfAbsent) -> Result<Form> {
     change(form, &change_, &mut moment(&mut String::new))
 }
 
-/// A value of a property that is not its default, and what it needs beside it.
+/// A value of a property other than its default, and the other properties that it needs.
 fn sample(property: &Property) -> (&'static str, &'static [(&'static str, &'static str)]) {
     const MODE: &[(&str, &str)] = &[("delta.columnMapping.mode", "name")];
     const PROMISE: &[(&str, &str)] = &[
@@ -91,7 +91,7 @@ fn every_documented_property_is_set_and_unset_or_refused_with_a_reason() -> Resu
     for property in PROPERTIES {
         let (value, beside) = sample(property);
         let start = with(&form(&[]), beside)?;
-        // Arrays are not for the first promise.
+        // Iceberg compatibility V1 does not allow arrays.
         let mut start = start;
         if property.name == "delta.enableIcebergCompatV1" {
             start.metadata.schema_string = SCHEMA.replace(
