@@ -16,6 +16,7 @@ from deltaic._rust import __version__
 from deltaic.arrow_table import ArrowTable
 from deltaic.check import Finding, Report
 from deltaic.commit import Commit
+from deltaic.commit_options import CommitOptions
 from deltaic.exceptions import (
     CommitConflict,
     CommitUnknown,
@@ -57,6 +58,7 @@ __all__ = [
     "CleanUp",
     "Commit",
     "CommitConflict",
+    "CommitOptions",
     "CommitUnknown",
     "ConcurrentAppend",
     "ConcurrentDeleteDelete",

@@ -1,4 +1,4 @@
-"""The options that every writing verb takes, proved at the door."""
+"""The commit options that every writing verb takes."""
 
 from __future__ import annotations
 
@@ -6,51 +6,94 @@ import math
 import time
 from collections.abc import Iterator, Mapping
 from datetime import timedelta
-from typing import Literal, cast
+from typing import TYPE_CHECKING, Literal, TypedDict, cast
 
 from deltaic.arguments import at_most, flag
 from deltaic.commit import to_app_transaction, to_commit_info
 
-__all__ = ["Isolation", "time_left", "to_options"]
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+__all__ = ["CommitOptions", "Isolation", "time_left", "to_options"]
 
 Isolation = Literal["Serializable", "WriteSerializable", "SnapshotIsolation"]
-"""What may come between what a transaction read and what it commits."""
+"""What other writers may commit between what a transaction reads and its commit."""
 
 _MOST_MILLIS = (1 << 63) - 1
 
+_ELSEWHERE = {
+    "mode": "append only adds rows; to replace a table, use Table.create(…, if_exists='replace')",
+    "schema_mode": "change the schema first, with table.alter(deltaic.alter.MergeSchema(…))",
+    "partition_by": "the table's own partition columns are used; they are set by Table.create",
+    "custom_metadata": "pass commit_info={…}",
+    "storage_options": "pass storage_options to deltaic.Table",
+}
+"""Options of other libraries, and what to use here instead."""
 
-def to_options(
-    *,
-    commit_info: Mapping[str, object] | None,
-    app_transaction: tuple[str, int] | None,
-    max_attempts: int,
-    deadline: float | timedelta | None,
-    isolation: Isolation | None,
-    row_level: bool,
-    upkeep: bool,
-) -> dict[str, object]:
-    """The options as the core takes them.
+
+class CommitOptions(TypedDict, total=False):
+    """The options that every writing verb takes.
+
+    Attributes:
+        commit_info: Your own entries for the commit's provenance (None). Keys that deltaic writes itself,
+            such as ``operation`` and ``txnId``, are refused.
+        app_transaction: The id of your application and the version that it reaches with this commit, such
+            as the number of a batch (None). If the table already records that version or a later one,
+            nothing is committed and ``Commit.skipped`` is set, so a job can be run again safely.
+        max_attempts: How many proposals may be lost to other writers (1000).
+        deadline: Seconds from now, or a timedelta, after which no further version is tried (10 minutes).
+        isolation: Replaces the table's ``delta.isolationLevel`` (None). ``"Serializable"`` allows no commit
+            whose rows would have been read, ``"WriteSerializable"`` allows blind appends, and
+            ``"SnapshotIsolation"`` allows everything but the removal of a file that is read or removed.
+        row_level: Whether two commits that delete different rows of one file both succeed, and whether
+            `alter` plans its changes again after another writer changed the table (True). False makes both
+            a conflict, as in delta-spark.
+        upkeep: Whether to run maintenance after the commit (True): the version checksum, and the checkpoint
+            and log cleanup that ``delta.checkpointInterval`` makes due. A failure of it never fails the
+            commit; it is a `DeltaicWarning` and one of ``Commit.warnings``.
+
+    >>> import deltaic, pyarrow
+    >>> nightly: deltaic.CommitOptions = {"app_transaction": ("nightly", 7)}
+    >>> table = deltaic.Table.create("quays", pyarrow.schema([("id", pyarrow.int64())]))
+    >>> [table.append(pyarrow.table({"id": [1]}), **nightly).skipped for _ in range(2)]
+    [False, True]
+    """
+
+    commit_info: Mapping[str, object] | None
+    app_transaction: tuple[str, int] | None
+    max_attempts: int
+    deadline: float | timedelta | None
+    isolation: Isolation | None
+    row_level: bool
+    upkeep: bool
+
+
+def to_options(verb: str, **given: Unpack[CommitOptions]) -> dict[str, object]:
+    """The options as the Rust core takes them.
 
     Raises:
-        TypeError: One is of another type.
-        ValueError: One makes no sense.
+        TypeError: An option is not known, or has another type.
+        ValueError: An option has a value that it cannot have.
 
-    >>> given = {"commit_info": None, "app_transaction": None, "isolation": None}
-    >>> given |= {"row_level": True, "upkeep": False}
-    >>> to_options(max_attempts=3, deadline=1.5, **given)["deadline_ms"]
+    >>> to_options("append", max_attempts=3, deadline=1.5)["deadline_ms"]
     1500
     """
-    # The type says so already; a caller without a type checker gets the sentence.
+    for name in given:
+        if name not in CommitOptions.__annotations__:
+            hint = _ELSEWHERE.get(name, f"the options are {', '.join(CommitOptions.__annotations__)}")
+            raise TypeError(f"{verb}() has no option {name!r}: {hint}")
+    isolation, deadline = given.get("isolation"), given.get("deadline")
+    # Callers without a type checker get the sentence.
     if isolation is not None and not isinstance(isolation, str):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise TypeError(f"isolation is the name of a level, not {type(isolation).__name__}")
     return {
-        "commit_info": to_commit_info(commit_info),
-        "app_transaction": to_app_transaction(app_transaction),
-        "max_attempts": at_most("max_attempts", max_attempts, least=1),
+        "commit_info": to_commit_info(given.get("commit_info")),
+        "app_transaction": to_app_transaction(given.get("app_transaction")),
+        "max_attempts": at_most("max_attempts", given.get("max_attempts", 1000), least=1),
         "deadline_ms": None if deadline is None else _to_millis(deadline),
         "isolation": isolation,
-        "row_level": flag("row_level", row_level),
-        "upkeep": flag("upkeep", upkeep),
+        "row_level": flag("row_level", given.get("row_level", True)),
+        "upkeep": flag("upkeep", given.get("upkeep", True)),
     }
 
 

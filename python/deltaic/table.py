@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from datetime import datetime, timedelta
-from typing import Literal
+from datetime import datetime
+from typing import TYPE_CHECKING, Literal
 
 from deltaic import _rust
 from deltaic.alter import Change
 from deltaic.alter_json import properties_set, to_json
-from deltaic.arguments import at_most, flag, names, options, place, text
+from deltaic.arguments import at_most, flag, names, place, text
+from deltaic.arguments import options as text_options
 from deltaic.capsule import (
     ArrowArrayExportable,
     ArrowSchemaExportable,
@@ -20,9 +21,9 @@ from deltaic.capsule import (
 )
 from deltaic.check import Report
 from deltaic.check import from_rust as from_rust_report
-from deltaic.commit import Commit, from_rust, to_commit_info
+from deltaic.commit import Commit, from_rust
 from deltaic.commit import announced as announced_commit
-from deltaic.commit_options import Isolation, to_options
+from deltaic.commit_options import CommitOptions, to_options
 from deltaic.pandas_index import with_index
 from deltaic.run_again import run_again
 from deltaic.scan import Scan
@@ -39,6 +40,9 @@ from deltaic.upkeep import (
     compaction_from_rust,
 )
 from deltaic.versions import to_end, to_version
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 __all__ = ["Table"]
 
@@ -122,9 +126,8 @@ class Table:
         description: str | None = None,
         constraints: Mapping[str, str] | None = None,
         if_exists: Literal["error", "ignore", "replace"] = "error",
-        commit_info: Mapping[str, object] | None = None,
-        upkeep: bool = True,
         storage_options: Mapping[str, str] | None = None,
+        **commit: Unpack[CommitOptions],
     ) -> Table:
         """Makes an empty table, as version 0 of its log.
 
@@ -143,10 +146,8 @@ class Table:
             if_exists: ``"error"``, ``"ignore"`` to leave a table that is already there as it is, or
                 ``"replace"`` to put the new one in its place: its rows, columns, properties and domains go,
                 its history and its features stay, and earlier versions can still be read.
-            commit_info: Your own entries for the commit's provenance.
-            upkeep: Whether the version's checksum is written beside it. Where that fails the table is made
-                all the same, and a `DeltaicWarning` says so.
             storage_options: Settings of the store.
+            commit: How the commit is made: see `CommitOptions`.
 
         Raises:
             TableExists: There is a table already, and `if_exists` is ``"error"``.
@@ -175,13 +176,12 @@ class Table:
             schema,
             partition_by=names("partition_by", partition_by),
             cluster_by=names("cluster_by", cluster_by),
-            properties=options("properties", properties),
+            properties=text_options("properties", properties),
             name=None if name is None else text("name", name),
             description=None if description is None else text("description", description),
-            constraints=options("constraints", constraints),
+            constraints=text_options("constraints", constraints),
             if_exists=text("if_exists", if_exists),
-            commit_info=to_commit_info(commit_info),
-            upkeep=flag("upkeep", upkeep),
+            options=to_options("create", **commit),
         )
         if made is not None:
             announced_commit(made, stacklevel=3)
@@ -388,14 +388,7 @@ class Table:
     def append(
         self,
         data: ArrowStreamExportable | ArrowArrayExportable,
-        *,
-        commit_info: Mapping[str, object] | None = None,
-        max_attempts: int = 1000,
-        app_transaction: tuple[str, int] | None = None,
-        isolation: Isolation | None = None,
-        row_level: bool = True,
-        deadline: float | timedelta | None = None,
-        upkeep: bool = True,
+        **options: Unpack[CommitOptions],
     ) -> Commit:
         """Adds rows, in one commit: all of them or none.
 
@@ -408,21 +401,7 @@ class Table:
                 `pyarrow.Table`, a polars or pandas data frame or a DuckDB relation. A stream is read once.
                 The index of a pandas frame is a column if the table has one of its name; a range without a
                 name is left out.
-            commit_info: Your own entries for the commit's provenance; ``operation``, ``txnId`` and the like
-                are deltaic's and are refused.
-            max_attempts: How many proposals of a version may be lost to other writers.
-            app_transaction: The name of your application, and how far it comes with these rows, such as the
-                number of a batch. Rows of a batch that the table has already, or of one before it, are not
-                appended again, whoever brought them: the commit's ``skipped`` says so.
-            isolation: The isolation level instead of the table's, as for `transaction`. An append reads
-                nothing, so all are alike to it.
-            row_level: As for `transaction`. An append deletes nothing, so both are alike to it.
-            deadline: Seconds from now, or a timedelta, after which nothing more is tried. Without it a
-                commit is tried for ten minutes.
-            upkeep: Whether the log is looked after behind the commit: its version's checksum, and where
-                ``delta.checkpointInterval`` says that it is due a checkpoint and the cleanup of what has
-                expired. What fails of it is a `DeltaicWarning` and one of the commit's ``warnings``; the
-                commit stands.
+            options: How the commit is made: see `CommitOptions`.
 
         Raises:
             SchemaMismatch: The data does not fit the table's columns, or is no valid Arrow data: text that is
@@ -446,49 +425,24 @@ class Table:
         >>> commit.version, commit.skipped
         (2, True)
         """
-        options = to_options(
-            commit_info=commit_info,
-            app_transaction=app_transaction,
-            max_attempts=max_attempts,
-            deadline=deadline,
-            isolation=isolation,
-            row_level=row_level,
-            upkeep=upkeep,
-        )
+        given = to_options("append", **options)
         proved_data(data)
         known = self._refreshed()
-        commit = self._rust.append(with_index(data, known), options=options, known=known)
+        commit = self._rust.append(with_index(data, known), options=given, known=known)
         return announced_commit(commit, stacklevel=3)
 
     def transaction(
         self,
         *,
         operation: str = "WRITE",
-        commit_info: Mapping[str, object] | None = None,
-        max_attempts: int = 1000,
-        app_transaction: tuple[str, int] | None = None,
-        isolation: Isolation | None = None,
-        row_level: bool = True,
-        deadline: float | timedelta | None = None,
-        upkeep: bool = True,
+        **options: Unpack[CommitOptions],
     ) -> Transaction:
         """Several changes in one commit: all of them or none. Use it in a ``with`` block.
 
         Args:
             operation: What the commit calls itself: ``"WRITE"``, ``"STREAMING UPDATE"``, ``"DELETE"``,
                 ``"UPDATE"``, ``"MERGE"``, ``"TRUNCATE"``, ``"OPTIMIZE"`` or ``"RESTORE"``.
-            commit_info: Your own entries for the commit's provenance, as for `append`.
-            max_attempts: How many proposals of a version may be lost to other writers.
-            app_transaction: The name of your application and how far it comes, as for `append`.
-            isolation: What others may do between what is read and the commit, instead of what the table's
-                ``delta.isolationLevel`` says. ``"Serializable"``: nothing that would have been read.
-                ``"WriteSerializable"``: blind appends. ``"SnapshotIsolation"``: anything but the end of a
-                file that is read or removed.
-            row_level: Whether two commits that delete different rows of one file by deletion vectors both
-                win. When False a file is what they may not share, as with delta-spark.
-            deadline: Seconds from now, or a timedelta, after which no further version is tried. Without it a
-                commit is tried for ten minutes.
-            upkeep: Whether the log is looked after behind the commit, as for `append`.
+            options: How the commit is made: see `CommitOptions`.
 
         Raises:
             TableNotFound: There is no table here.
@@ -505,17 +459,9 @@ class Table:
         >>> count, tx.committed.version
         (4, 1)
         """
-        options = to_options(
-            commit_info=commit_info,
-            app_transaction=app_transaction,
-            max_attempts=max_attempts,
-            deadline=deadline,
-            isolation=isolation,
-            row_level=row_level,
-            upkeep=upkeep,
-        )
+        given = to_options("transaction", **options)
         operation = text("operation", operation)
-        rust = self._rust.transaction(self._refreshed(), operation=operation, options=options)
+        rust = self._rust.transaction(self._refreshed(), operation=operation, options=given)
         return Transaction(rust, operation)
 
     def run_transaction(
@@ -524,13 +470,7 @@ class Table:
         *,
         max_runs: int = 10,
         operation: str = "WRITE",
-        commit_info: Mapping[str, object] | None = None,
-        max_attempts: int = 1000,
-        app_transaction: tuple[str, int] | None = None,
-        isolation: Isolation | None = None,
-        row_level: bool = True,
-        deadline: float | timedelta | None = None,
-        upkeep: bool = True,
+        **options: Unpack[CommitOptions],
     ) -> Commit | None:
         """Runs a function in a transaction, and again in a fresh one where the commit met a conflict.
 
@@ -541,13 +481,7 @@ class Table:
             function: Called with the transaction; what it returns does not matter. What it raises ends all.
             max_runs: How often it is run.
             operation: As for `transaction`.
-            commit_info: As for `transaction`.
-            max_attempts: How often each run's commit is tried.
-            app_transaction: As for `transaction`.
-            isolation: As for `transaction`.
-            row_level: As for `transaction`.
-            deadline: Seconds from now, or a timedelta, for all runs together.
-            upkeep: As for `transaction`.
+            options: How each commit is made: see `CommitOptions`. The deadline is for all runs together.
 
         Returns:
             The commit; its ``conflicts_resolved`` tells why there were more runs than one. None where the
@@ -570,29 +504,16 @@ class Table:
         """
 
         def begin(left: float | None) -> Transaction:
-            return self.transaction(
-                operation=operation,
-                commit_info=commit_info,
-                max_attempts=max_attempts,
-                app_transaction=app_transaction,
-                isolation=isolation,
-                row_level=row_level,
-                deadline=left,
-                upkeep=upkeep,
-            )
+            return self.transaction(operation=operation, **{**options, "deadline": left})
 
-        return run_again(function, begin, max_runs=max_runs, deadline=deadline, pause=self._rust.pause)
+        return run_again(
+            function, begin, max_runs=max_runs, deadline=options.get("deadline"), pause=self._rust.pause
+        )
 
     def alter(
         self,
         *changes: Change,
-        commit_info: Mapping[str, object] | None = None,
-        max_attempts: int = 1000,
-        app_transaction: tuple[str, int] | None = None,
-        isolation: Isolation | None = None,
-        row_level: bool = True,
-        deadline: float | timedelta | None = None,
-        upkeep: bool = True,
+        **options: Unpack[CommitOptions],
     ) -> Commit:
         """Changes what the table says of itself, in one commit: all changes in their order, or none of them.
 
@@ -603,15 +524,7 @@ class Table:
         Args:
             changes: What to change, each a value of `deltaic.alter`. Of properties that ask for what only
                 other writers do a `DeltaicWarning` says so.
-            commit_info: Your own entries for the commit's provenance.
-            max_attempts: How many proposals of a version may be lost to other writers.
-            app_transaction: The name of your application, and how far it comes with this commit.
-            isolation: The isolation level instead of the table's, as for `transaction`.
-            row_level: Whether changes are made anew where another writer changed the table meanwhile. False:
-                that is a conflict, as with delta-spark.
-            deadline: Seconds from now, or a timedelta, after which nothing more is tried. Without it a
-                commit is tried for ten minutes.
-            upkeep: Whether the log is looked after behind the commit, as for `append`.
+            options: How the commit is made: see `CommitOptions`.
 
         Raises:
             ValueError: A change names what the table has not, or gives a value that cannot be.
@@ -639,17 +552,9 @@ class Table:
         """
         if not changes:
             raise ValueError("alter takes at least one change, such as deltaic.alter.SetName('rides')")
-        options = to_options(
-            commit_info=commit_info,
-            app_transaction=app_transaction,
-            max_attempts=max_attempts,
-            deadline=deadline,
-            isolation=isolation,
-            row_level=row_level,
-            upkeep=upkeep,
-        )
+        given = to_options("alter", **options)
         told, types = to_json(changes)
-        commit = self._rust.alter(told, types, options=options, known=self._refreshed())
+        commit = self._rust.alter(told, types, options=given, known=self._refreshed())
         warn_of_unheeded(properties_set(changes), stacklevel=2)
         return announced_commit(commit, stacklevel=3)
 
@@ -671,7 +576,7 @@ def _open(
 ) -> _rust.Table:
     return _rust.Table(
         place("uri", uri),
-        storage_options=options("storage_options", storage_options),
+        storage_options=text_options("storage_options", storage_options),
         allowed_roots=allowed_roots or [],
         max_line_bytes=at_most("max_line_bytes", max_line_bytes, least=1),
     )

@@ -296,3 +296,35 @@ def test_a_wrong_argument_is_named(numbers: deltaic.Table, root: Path, case: str
     assert "backup" not in str(caught.value)
     assert numbers.snapshot().version == 2
     assert not (root / "new").exists()
+
+
+@pytest.mark.parametrize(
+    ("verb", "call"),
+    [
+        ("append", lambda table, **options: table.append(pa.table({"n": [1]}), **options)),
+        ("transaction", lambda table, **options: table.transaction(**options)),
+        ("alter", lambda table, **options: table.alter(deltaic.alter.SetName("x"), **options)),
+        (
+            "create",
+            lambda table, **options: deltaic.Table.create(
+                table.uri + "other", table.snapshot().schema, **options
+            ),
+        ),
+    ],
+)
+def test_an_unknown_commit_option_is_named(
+    numbers: deltaic.Table, verb: str, call: Callable[..., object]
+) -> None:
+    version = numbers.snapshot().version
+    with pytest.raises(TypeError, match=rf"{verb}\(\) has no option 'retries': .*max_attempts"):
+        call(numbers, retries=3)
+    with pytest.raises(TypeError, match=rf"{verb}\(\) has no option 'mode': .*if_exists='replace'"):
+        call(numbers, mode="overwrite")
+    assert numbers.snapshot().version == version
+
+
+def test_create_records_its_application_transaction(root: Path) -> None:
+    schema = pa.schema([("id", pa.int64())])
+    table = deltaic.Table.create(root, schema, app_transaction=("loader", 3))
+    assert table.snapshot().app_transactions == {"loader": 3}
+    assert table.append(pa.table({"id": [1]}), app_transaction=("loader", 3)).skipped

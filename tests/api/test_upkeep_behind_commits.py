@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import os
 import shutil
 import warnings
@@ -149,6 +148,9 @@ def test_a_commit_of_the_history_has_no_warnings(root: Path) -> None:
     assert [commit.warnings for commit in table.history()] == [()]
 
 
-def test_upkeep_is_on_unless_it_is_said() -> None:
-    for verb in (deltaic.Table.append, deltaic.Table.create):
-        assert inspect.signature(verb).parameters["upkeep"].default is True
+def test_upkeep_is_on_by_default(root: Path) -> None:
+    table = deltaic.Table.create(root, SCHEMA)
+    table.append(pa.table({"id": [1]}))
+    table.append(pa.table({"id": [2]}), upkeep=False)
+    checksums = sorted(path.name for path in (root / "_delta_log").glob("*.crc"))
+    assert checksums == ["00000000000000000000.crc", "00000000000000000001.crc"]

@@ -62,8 +62,7 @@ class Table:
         description: str | None,
         constraints: dict[str, str],
         if_exists: str,
-        commit_info: str | None,
-        upkeep: bool,
+        options: dict[str, object],
     ) -> Commit | None:
         """Writes version 0: protocol, metadata and domains (protocol: Change Metadata, Protocol Evolution).
 
@@ -76,8 +75,7 @@ class Table:
             description: A description for people.
             constraints: CHECK constraints by name, in SQL.
             if_exists: `"error"`, `"ignore"` or `"replace"`.
-            commit_info: The user's entries as the text of a JSON object.
-            upkeep: Whether the version's checksum is written beside it.
+            options: As for `transaction`.
 
         Returns:
             None when the table was there already and `if_exists` is `"ignore"`.

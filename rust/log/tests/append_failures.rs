@@ -23,8 +23,8 @@ async fn append_to(snapshot: &Snapshot) -> Result<Committed> {
 async fn append_file(snapshot: &Snapshot, path: &str) -> Result<Committed> {
     let mut transaction = commit_to(snapshot)?;
     // A slow request takes longer than a commit without a deadline is tried.
-    transaction.deadline = Some(Deadline::after(Duration::MAX));
-    transaction.upkeep = UpkeepPolicy::none();
+    transaction.options.deadline = Some(Deadline::after(Duration::MAX));
+    transaction.options.upkeep = UpkeepPolicy::none();
     transaction.proposal.adds = an_append(path).adds;
     transaction.commit().await
 }

@@ -7,18 +7,21 @@ use std::time::Duration;
 use bytes::Bytes;
 use deltaic_log::committer::{Answer, Committer, Outcome};
 use deltaic_log::snapshot::LoadOptions;
-use deltaic_log::transaction::{Append, UserInfo, append};
+use deltaic_log::transaction::{CommitOptions, UserInfo};
 use deltaic_log::{Snapshot, TableLocation};
 use deltaic_protocol::{Conflict, Error, ErrorKind, Result, Version};
 use deltaic_testkit::fault::Fault;
-use deltaic_testkit::own_commits::{self, commit_to};
+use deltaic_testkit::own_commits::{self, Append, append, commit_to, without_upkeep};
 use deltaic_testkit::requests::RequestKind;
 use deltaic_testkit::table_builder::{TableBuilder, add};
 use serde_json::json;
 
 fn an_append(path: &str, max_attempts: usize) -> Append {
     Append {
-        max_attempts,
+        options: CommitOptions {
+            max_attempts,
+            ..without_upkeep()
+        },
         ..own_commits::an_append(path)
     }
 }
@@ -149,7 +152,7 @@ async fn attempts_are_lost_proposals() -> Result<()> {
         };
         let mut transaction = commit_to(&snapshot)?;
         transaction.committer = &committer;
-        transaction.max_attempts = max_attempts;
+        transaction.options.max_attempts = max_attempts;
         transaction.proposal.adds = an_append("ours", 1).adds;
         match transaction.commit().await {
             Ok(committed) => assert!(wins && committed.conflicts_resolved.len() > 1, "{how}"),
@@ -187,7 +190,7 @@ async fn a_commit_ends_after_ten_minutes_without_a_deadline() -> Result<()> {
 async fn the_users_own_keys_stand_beside_ours_and_never_for_them() -> Result<()> {
     let (table, snapshot) = table().await?;
     let mut ours = an_append("ours", 1);
-    ours.user = UserInfo::parse(Some(r#"{"userMetadata":"why"}"#))?;
+    ours.options.user = UserInfo::parse(Some(r#"{"userMetadata":"why"}"#))?;
     let committed = append(&snapshot, &ours).await?;
     let info: serde_json::Value =
         serde_json::from_str(committed.commit_info.as_deref().expect("it was committed")).expect("JSON");

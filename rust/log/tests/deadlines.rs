@@ -22,7 +22,7 @@ async fn append_until(snapshot: &Snapshot, deadline: Option<Duration>) -> Result
         metrics: Vec::new(),
     };
     let mut transaction = Transaction::try_new(snapshot, operation, ensure_appendable)?;
-    transaction.deadline = deadline.map(Deadline::after);
+    transaction.options.deadline = deadline.map(Deadline::after);
     transaction.proposal.adds.push(Add {
         path: "ours".to_owned(),
         size: 1,

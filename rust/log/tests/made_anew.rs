@@ -3,7 +3,7 @@
 use deltaic_log::Snapshot;
 use deltaic_log::checkpoint::{CheckpointOptions, write_checkpoint};
 use deltaic_log::snapshot::LoadOptions;
-use deltaic_log::transaction::{AlterOptions, UserInfo, alter};
+use deltaic_log::transaction::{CommitOptions, alter};
 use deltaic_log::upkeep::UpkeepPolicy;
 use deltaic_protocol::change::TableChange;
 use deltaic_protocol::log_path::LogPath;
@@ -135,15 +135,11 @@ async fn the_same_table_goes_on() -> Result<()> {
     Ok(())
 }
 
-fn alone() -> AlterOptions {
-    AlterOptions {
-        user: UserInfo::default(),
+fn alone() -> CommitOptions {
+    CommitOptions {
         max_attempts: 100,
-        app_transaction: None,
-        isolation: None,
-        deadline: None,
         upkeep: UpkeepPolicy::none(),
-        again: true,
+        ..CommitOptions::default()
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use deltaic_log::Snapshot;
 use deltaic_log::snapshot::LoadOptions;
-use deltaic_log::transaction::{AlterOptions, IsolationLevel, Proved, RowProof, UserInfo, alter, form_of};
+use deltaic_log::transaction::{CommitOptions, IsolationLevel, Proved, RowProof, alter, form_of};
 use deltaic_log::upkeep::UpkeepPolicy;
 use deltaic_protocol::change::{Duty, Moment, TableChange, change, duties};
 use deltaic_protocol::features::Traces;
@@ -37,15 +37,13 @@ struct Case {
 }
 
 /// One attempt at an isolation level: a conflict is the answer.
-fn at(isolation: Option<IsolationLevel>) -> AlterOptions {
-    AlterOptions {
-        user: UserInfo::default(),
+fn at(isolation: Option<IsolationLevel>) -> CommitOptions {
+    CommitOptions {
         max_attempts: 100,
-        app_transaction: None,
         isolation,
-        deadline: None,
         upkeep: UpkeepPolicy::none(),
-        again: false,
+        row_level: false,
+        ..CommitOptions::default()
     }
 }
 

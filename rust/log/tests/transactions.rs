@@ -1,11 +1,11 @@
 //! Transactions behind winners: what is done already is not done again, and row ids and times are the next commit's.
 
 use deltaic_log::Snapshot;
-use deltaic_log::transaction::{Append, Committed, append};
+use deltaic_log::transaction::{CommitOptions, Committed};
 use deltaic_protocol::actions::Add;
 use deltaic_protocol::{Conflict, ErrorKind, Result, Version};
 use deltaic_testkit::compaction_writer::CompactionForm;
-use deltaic_testkit::own_commits;
+use deltaic_testkit::own_commits::{Append, append, without_upkeep};
 use deltaic_testkit::table_builder::{TableBuilder, add, remove};
 use deltaic_testkit::upkeep::Upkeep;
 use serde_json::{Value, json};
@@ -41,8 +41,10 @@ fn an_append(paths: &[(&str, i64)], app_transaction: Option<(&str, i64)>) -> App
     });
     Append {
         adds: adds.collect(),
-        app_transaction: app_transaction.map(|(app_id, version)| (app_id.to_owned(), version)),
-        ..own_commits::an_append("")
+        options: CommitOptions {
+            app_transaction: app_transaction.map(|(app_id, version)| (app_id.to_owned(), version)),
+            ..without_upkeep()
+        },
     }
 }
 

@@ -7,14 +7,13 @@ use bytes::Bytes;
 use deltaic_log::clock::Deadline;
 use deltaic_log::committer::{Answer, Committer, Outcome};
 use deltaic_log::snapshot::LoadOptions;
-use deltaic_log::transaction::{Append, Committed, Operation, Transaction, UserInfo, append};
+use deltaic_log::transaction::{Committed, Transaction, UserInfo};
 use deltaic_log::upkeep::UpkeepPolicy;
 use deltaic_log::{Snapshot, TableLocation};
-use deltaic_protocol::actions::Add;
 use deltaic_protocol::features::ensure_appendable;
 use deltaic_protocol::{ErrorKind, Result, Version};
 use deltaic_testkit::committer_contract::{Failed, is_honest};
-use deltaic_testkit::own_commits::commit_to;
+use deltaic_testkit::own_commits::{self, Append, append, commit_to};
 use deltaic_testkit::remote_table::{MAY_PASS, SERVICES, Service, put_commit, remote_place};
 use deltaic_testkit::scripted_network::Mishap::{Closed, Reset, Status};
 use deltaic_testkit::scripted_network::{Mishap, ScriptedNetwork, Trouble};
@@ -51,23 +50,7 @@ async fn open(location: &Arc<TableLocation>) -> Result<Snapshot> {
 }
 
 fn ours() -> Append {
-    Append {
-        adds: vec![Add {
-            path: "ours".to_owned(),
-            size: 1,
-            data_change: true,
-            ..Add::default()
-        }],
-        operation: Operation {
-            name: "WRITE",
-            parameters: Vec::new(),
-            metrics: Vec::new(),
-        },
-        user: UserInfo::default(),
-        max_attempts: 100,
-        app_transaction: None,
-        upkeep: UpkeepPolicy::none(),
-    }
+    own_commits::an_append("ours")
 }
 
 async fn append_to(snapshot: &Snapshot) -> Result<Committed> {
@@ -188,10 +171,10 @@ async fn behind_an_open_proposal_a_deadline_is_told_after_a_last_look() -> Resul
         let trouble = Trouble::new(Reset, "PUT", COMMIT).requests(0..1);
         network.meets(if is_done { trouble.done() } else { trouble });
         network.meets(Trouble::new(Status(404, "NoSuchKey"), "GET", COMMIT).requests(0..1));
-        let mut transaction = Transaction::try_new(&snapshot, ours().operation, ensure_appendable)?;
+        let mut transaction = Transaction::try_new(&snapshot, own_commits::write(), ensure_appendable)?;
         transaction.proposal.adds = ours().adds;
-        transaction.upkeep = UpkeepPolicy::none();
-        transaction.deadline = Some(Deadline::after(Duration::from_millis(1)));
+        transaction.options.upkeep = UpkeepPolicy::none();
+        transaction.options.deadline = Some(Deadline::after(Duration::from_millis(1)));
         let said = transaction.commit().await;
         assert_eq!(said.err().map(|error| error.kind()), expected);
         assert_eq!(network.attempts("PUT", COMMIT).len(), 1);
@@ -251,7 +234,7 @@ async fn our_own_commit_is_known_however_long_its_lines_are() -> Result<()> {
                 let options = LoadOptions { max_line_bytes };
                 let snapshot = Snapshot::load(Arc::clone(&location), None, options).await?;
                 let mut ours = ours();
-                ours.user = UserInfo::parse(info)?;
+                ours.options.user = UserInfo::parse(info)?;
                 ours.adds[0].stats = stats.cloned();
                 let trouble = Trouble::new(Status(500, "InternalError"), "PUT", COMMIT).requests(0..1);
                 network.meets(if theirs { trouble } else { trouble.done() });

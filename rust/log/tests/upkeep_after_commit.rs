@@ -1,7 +1,7 @@
 //! What a commit of ours leaves beside itself in the log: its version's checksum, and a checkpoint when one is due.
 
 use deltaic_log::checksum::Made;
-use deltaic_log::transaction::{NewTable, create};
+use deltaic_log::transaction::{CommitOptions, NewTable, create};
 use deltaic_log::upkeep::{OwnCommit, UpkeepPolicy, keep_up};
 use deltaic_protocol::{Error, ErrorKind, Result, Version};
 use deltaic_testkit::checkpoint_reader::actions_of;
@@ -78,10 +78,15 @@ async fn a_new_table_has_a_checksum() -> Result<()> {
         let new = NewTable {
             properties: [("delta.enableInCommitTimestamps".to_owned(), "true".to_owned())].into(),
             description: Some("räder".to_owned()),
-            upkeep,
             ..a_new_table()
         };
-        let made = create(&table.location(), new).await?.expect("it is made");
+        let options = CommitOptions {
+            upkeep,
+            ..CommitOptions::default()
+        };
+        let made = create(&table.location(), new, &options)
+            .await?
+            .expect("it is made");
         assert!(made.upkept.failures.is_empty(), "{:?}", made.upkept.failures);
         assert_eq!(
             log_versions(&table, ".crc").await?,

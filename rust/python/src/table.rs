@@ -9,7 +9,7 @@ use deltaic_log::history::history;
 use deltaic_log::location::StorageOptions;
 use deltaic_log::snapshot::LoadOptions;
 use deltaic_log::time_travel::{version_at, version_since};
-use deltaic_log::transaction::{IfExists, NewTable, UserInfo, create};
+use deltaic_log::transaction::{IfExists, NewTable, create};
 use deltaic_protocol::change::changes_from_json;
 use deltaic_protocol::schema::{ColumnName, schema_from_arrow};
 use deltaic_protocol::{Error, ErrorKind, Version};
@@ -82,7 +82,7 @@ impl Table {
     }
 
     #[pyo3(signature = (schema, *, partition_by, cluster_by, properties, name, description, constraints, if_exists,
-        commit_info, upkeep))]
+        options))]
     #[expect(
         clippy::too_many_arguments,
         reason = "the options of one verb, all named in Python"
@@ -98,8 +98,7 @@ impl Table {
         description: Option<String>,
         constraints: BTreeMap<String, String>,
         if_exists: &str,
-        commit_info: Option<&str>,
-        upkeep: bool,
+        options: CommitOptions,
     ) -> Answer<Option<Commit>> {
         let table = guarded(|| {
             Ok(NewTable {
@@ -111,12 +110,11 @@ impl Table {
                 name,
                 description,
                 if_exists: IfExists::parse(if_exists)?,
-                user: UserInfo::parse(commit_info)?,
-                upkeep: upkeep::policy(upkeep),
             })
         })?;
+        let options = options.parse()?;
         let location = Arc::clone(&self.location);
-        let made = wait(py, async move { create(&location, table).await })?;
+        let made = wait(py, async move { create(&location, table, &options).await })?;
         Ok(made.map(Commit::from))
     }
 
@@ -266,7 +264,7 @@ impl Table {
         known: PyRef<'_, Snapshot>,
     ) -> Answer<Commit> {
         let snapshot = known.snapshot.clone();
-        let options = options.parse("WRITE")?.to_alter();
+        let options = options.parse()?;
         let allowed_roots = self.allowed_roots.clone();
         let changes = guarded(|| {
             let types: Vec<_> = types.into_iter().map(|field| field.0).collect();
@@ -287,7 +285,7 @@ impl Table {
         known: Option<PyRef<'_, Snapshot>>,
     ) -> Answer<Commit> {
         let known = known.map(|known| known.snapshot.clone());
-        let options = options.parse("WRITE")?;
+        let options = options.parse()?;
         let (location, load) = (Arc::clone(&self.location), self.options);
         let committed = wait_reading(py, data.0, |rows| async move {
             let snapshot = match known {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use deltaic_log::snapshot::WithStatistics;
 use deltaic_protocol::Result;
 use deltaic_protocol::change::changes_from_json;
-use deltaic_table::transaction::TableTransaction;
+use deltaic_table::transaction::{TableTransaction, operation};
 use deltaic_table::write::OwnerProcess;
 use pyo3::prelude::*;
 use tokio::sync::Mutex;
@@ -30,9 +30,9 @@ pub(crate) struct Transaction {
 }
 
 impl Transaction {
-    pub(crate) fn try_new(known: &Snapshot, operation: &str, options: CommitOptions) -> Result<Self> {
+    pub(crate) fn try_new(known: &Snapshot, name: &str, options: CommitOptions) -> Result<Self> {
         let snapshot = known.snapshot.clone();
-        let staged = TableTransaction::try_new(snapshot.clone(), options.parse(operation)?)?;
+        let staged = TableTransaction::try_new(snapshot.clone(), operation(name)?, options.parse()?)?;
         Ok(Self {
             owner: OwnerProcess::current(),
             staged: Arc::new(Mutex::new(staged)),

@@ -7,7 +7,6 @@ use deltaic_log::cleanup::{self, CleanupPlan, Deletion, clean_up_now, plan_clean
 use deltaic_log::clock::now_ms;
 use deltaic_log::compaction::{self, Made, compact};
 use deltaic_log::snapshot::LoadOptions;
-use deltaic_log::upkeep::UpkeepPolicy;
 use deltaic_log::{Snapshot, TableLocation};
 use deltaic_protocol::Version;
 use pyo3::prelude::*;
@@ -142,13 +141,4 @@ pub(crate) fn clean_up(
         }
         Ok(clean_up_now(&snapshot).await?.into())
     })
-}
-
-/// What is done for the log behind a commit: what is usual, or nothing.
-pub(crate) fn policy(upkeep: bool) -> UpkeepPolicy {
-    if upkeep {
-        UpkeepPolicy::default()
-    } else {
-        UpkeepPolicy::none()
-    }
 }

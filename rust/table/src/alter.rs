@@ -3,7 +3,7 @@
 //! Protocol: *CHECK Constraints*.
 
 use deltaic_log::Snapshot;
-use deltaic_log::transaction::{AlterOptions, Committed, Proved, RowProof};
+use deltaic_log::transaction::{CommitOptions, Committed, Proved, RowProof};
 use deltaic_protocol::change::TableChange;
 use deltaic_protocol::expr::parse_predicate;
 use deltaic_protocol::{Error, ErrorKind, Result};
@@ -22,7 +22,7 @@ use crate::scan::{Scan, ScanOptions};
 pub async fn alter(
     snapshot: &Snapshot,
     changes: &[TableChange],
-    options: &AlterOptions,
+    options: &CommitOptions,
     allowed_roots: Vec<String>,
 ) -> Result<Committed> {
     let rows = Rows { allowed_roots };

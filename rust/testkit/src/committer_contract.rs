@@ -93,7 +93,7 @@ pub async fn is_listed(table: &TableLocation) -> Result<()> {
 pub async fn reports_a_slow_commit(committer: &dyn Committer, snapshot: &Snapshot) -> Result<()> {
     let slow = Slow(committer);
     let mut transaction = commit_to(snapshot)?;
-    transaction.upkeep = UpkeepPolicy::none();
+    transaction.options.upkeep = UpkeepPolicy::none();
     transaction.proposal.adds = an_append("slow").adds;
     transaction.committer = &slow;
     match transaction.commit().await {

@@ -6,11 +6,12 @@ use deltaic_log::Snapshot;
 use deltaic_log::checksum::checksum_of;
 use deltaic_log::clock::now_ms;
 use deltaic_log::store_error::store_error;
-use deltaic_log::transaction::{Append, Committed, IfExists, NewTable, Operation, Transaction, UserInfo};
+use deltaic_log::transaction::{CommitOptions, Committed, IfExists, NewTable, Operation, Transaction};
 use deltaic_log::upkeep::UpkeepPolicy;
 use deltaic_protocol::Result;
 use deltaic_protocol::actions::Add;
 use deltaic_protocol::checksum::VersionChecksum;
+use deltaic_protocol::features::ensure_appendable;
 use deltaic_protocol::schema::{PrimitiveType, StructField, StructType};
 use futures::TryStreamExt;
 use object_store::ObjectStore;
@@ -22,7 +23,9 @@ pub fn commit_to(snapshot: &Snapshot) -> Result<Transaction<'_>> {
     Transaction::try_new(snapshot, write(), |_, _, _| Ok(()))
 }
 
-fn write() -> Operation {
+/// A `WRITE` without parameters and metrics.
+#[must_use]
+pub fn write() -> Operation {
     Operation {
         name: "WRITE",
         parameters: Vec::new(),
@@ -30,7 +33,34 @@ fn write() -> Operation {
     }
 }
 
-/// An append of one file of that name, without upkeep.
+/// Options for commits without maintenance.
+#[must_use]
+pub fn without_upkeep() -> CommitOptions {
+    CommitOptions {
+        max_attempts: 100,
+        upkeep: UpkeepPolicy::none(),
+        ..CommitOptions::default()
+    }
+}
+
+/// A blind append of files that need not exist.
+#[derive(Clone, Debug)]
+pub struct Append {
+    /// The files.
+    pub adds: Vec<Add>,
+    /// How it commits.
+    pub options: CommitOptions,
+}
+
+/// Commits an append to the next free version.
+pub async fn append(snapshot: &Snapshot, append: &Append) -> Result<Committed> {
+    let mut transaction = Transaction::try_new(snapshot, write(), ensure_appendable)?;
+    transaction.proposal.adds.clone_from(&append.adds);
+    transaction.options = append.options.clone();
+    transaction.commit().await
+}
+
+/// An append of one file of that name, without maintenance.
 #[must_use]
 pub fn an_append(name: &str) -> Append {
     Append {
@@ -40,15 +70,11 @@ pub fn an_append(name: &str) -> Append {
             data_change: true,
             ..Add::default()
         }],
-        operation: write(),
-        user: UserInfo::default(),
-        max_attempts: 100,
-        app_transaction: None,
-        upkeep: UpkeepPolicy::none(),
+        options: without_upkeep(),
     }
 }
 
-/// A table to be made, of one column `id`, without upkeep.
+/// A table to be made, of one column `id`.
 #[must_use]
 pub fn a_new_table() -> NewTable {
     NewTable {
@@ -62,15 +88,13 @@ pub fn a_new_table() -> NewTable {
         name: None,
         description: None,
         if_exists: IfExists::Error,
-        user: UserInfo::default(),
-        upkeep: UpkeepPolicy::none(),
     }
 }
 
 /// Commits a file of that name, which is nowhere but in the log.
 pub async fn append_to(snapshot: &Snapshot, name: &str, upkeep: UpkeepPolicy) -> Result<Committed> {
     let mut transaction = commit_to(snapshot)?;
-    transaction.upkeep = upkeep;
+    transaction.options.upkeep = upkeep;
     transaction.proposal.adds.push(Add {
         path: name.to_owned(),
         size: i64::try_from(name.len()).unwrap_or(0),

@@ -5,22 +5,21 @@
 use std::future::Future;
 use std::pin::Pin;
 
-use deltaic_protocol::actions::Txn;
 use deltaic_protocol::in_commit_timestamp::InCommitTimestamps;
 use deltaic_protocol::row_tracking::{self, high_water_mark};
 use deltaic_protocol::{Conflict, Error, ErrorKind, Result};
 
 use super::attempts::Attempts;
 use super::{
-    Base, Committed, Gate, Granularity, IsolationLevel, Operation, Proposal, ReadSet, SharedFile,
-    UnitedVector, UserInfo, hand_out_row_ids,
+    Base, CommitOptions, Committed, Gate, Granularity, Operation, Proposal, ReadSet, SharedFile,
+    UnitedVector, hand_out_row_ids,
 };
 use crate::changes::TableForm;
-use crate::clock::{Deadline, now_ms};
+use crate::clock::now_ms;
 use crate::committer::Committer;
 use crate::history::{file_time_of, timestamp_of};
 use crate::snapshot::{Snapshot, Standing};
-use crate::upkeep::{OwnCommit, UpkeepPolicy, keep_up};
+use crate::upkeep::{OwnCommit, keep_up};
 
 /// What becomes of a file that two commits share.
 pub type United<'a> = Pin<Box<dyn Future<Output = Result<UnitedVector>> + Send + 'a>>;
@@ -41,24 +40,14 @@ pub struct Transaction<'a> {
     pub proposal: Proposal,
     /// What the commit says about itself.
     pub operation: Operation,
-    /// What the user adds to that.
-    pub user: UserInfo,
-    /// How many proposals may be lost to other writers.
-    pub max_attempts: usize,
-    /// When no further version is tried; ten minutes after the commit began if none.
-    pub deadline: Option<Deadline>,
-    /// The isolation level instead of the table's.
-    pub isolation: Option<IsolationLevel>,
-    /// An application, and how far it comes with this commit: nothing is done where it is as far already.
-    pub app_transaction: Option<(String, i64)>,
+    /// How it commits.
+    pub options: CommitOptions,
     /// What must hold of the table for the operation.
     pub gate: Gate,
     /// What unites deletion vectors; without it two commits must not touch one file.
     pub vectors: Option<&'a dyn Vectors>,
-    /// Who decides which proposal is a version: the table's store, or the catalog that is put in its place.
+    /// Decides which proposal becomes a version: the table's store, or its catalog.
     pub committer: &'a dyn Committer,
-    /// What is done for the log behind the commit.
-    pub upkeep: UpkeepPolicy,
 }
 
 impl<'a> Transaction<'a> {
@@ -74,15 +63,10 @@ impl<'a> Transaction<'a> {
                 ..Proposal::default()
             },
             operation,
-            user: UserInfo::default(),
-            max_attempts: usize::MAX,
-            deadline: None,
-            isolation: None,
-            app_transaction: None,
+            options: CommitOptions::default(),
             gate,
             vectors: None,
             committer: snapshot.location().as_ref(),
-            upkeep: UpkeepPolicy::default(),
         })
     }
 
@@ -99,7 +83,7 @@ impl<'a> Transaction<'a> {
                 .with("table", snapshot.location().uri())
                 .with("version", snapshot.version())
         };
-        if let Some(app) = &self.app_transaction
+        if let Some(app) = &self.options.app_transaction
             && let Some(done) = already_done(snapshot, app)
         {
             return Ok(done);
@@ -119,14 +103,14 @@ impl<'a> Transaction<'a> {
                 version: committed.version,
                 bytes: &|| attempts.bytes_of(&committed),
             };
-            committed.upkept = keep_up(made, self.upkeep).await;
+            committed.upkept = keep_up(made, self.options.upkeep).await;
         }
         Ok(committed)
     }
 
     /// What two commits must not both touch.
     pub(super) fn granularity(&self) -> Granularity {
-        if self.vectors.is_some() {
+        if self.options.row_level && self.vectors.is_some() {
             Granularity::Rows
         } else {
             Granularity::Files
@@ -135,13 +119,9 @@ impl<'a> Transaction<'a> {
 
     /// The commit says how far the application comes, and that this was asked.
     fn stage_app_transaction(&mut self) {
-        if let Some((app_id, version)) = self.app_transaction.clone() {
-            self.read.read_app_id(&app_id);
-            self.proposal.txns.push(Txn {
-                app_id,
-                version,
-                last_updated: Some(now_ms()),
-            });
+        if let Some(txn) = self.options.txn(now_ms()) {
+            self.read.read_app_id(&txn.app_id);
+            self.proposal.txns.push(txn);
         }
     }
 

@@ -14,14 +14,14 @@ use super::attempts::{not_shown, not_synced, unknown};
 use super::commit_info::Provenance;
 use super::gap::{Continuity, look_for};
 use super::replace::replace;
-use super::{Committed, IsolationLevel, Operation, Proposal, UserInfo, time_of};
+use super::{CommitOptions, Committed, IsolationLevel, Operation, Proposal, time_of};
 use crate::clock::{Observed, new_id, now_ms};
 use crate::committer::{Committer, Outcome};
 use crate::listing::Listing;
 use crate::location::TableLocation;
 use crate::segment::newest_version;
 use crate::snapshot::LoadOptions;
-use crate::upkeep::{OwnCommit, UpkeepPolicy, keep_up};
+use crate::upkeep::{OwnCommit, keep_up};
 
 /// What to do where a table is already.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,10 +68,6 @@ pub struct NewTable {
     pub description: Option<String>,
     /// What to do where a table is already.
     pub if_exists: IfExists,
-    /// What the user adds to the `commitInfo`.
-    pub user: UserInfo,
-    /// What is done for the log behind the commit.
-    pub upkeep: UpkeepPolicy,
 }
 
 /// Makes a table; none where there is one already and that is to be ignored.
@@ -80,12 +76,16 @@ pub struct NewTable {
 /// [`created`](deltaic_protocol::change::created). Whether its rows can be written here is not asked.
 ///
 /// Protocol: *Change Metadata*, *Protocol Evolution*: the first version holds both actions.
-pub async fn create(location: &Arc<TableLocation>, table: NewTable) -> Result<Option<Committed>> {
+pub async fn create(
+    location: &Arc<TableLocation>,
+    table: NewTable,
+    options: &CommitOptions,
+) -> Result<Option<Committed>> {
     let timestamp_ms = now_ms();
     let continuity = Continuity::since(Observed::now());
     let form = new_form(&table, timestamp_ms)?;
     if newest_version(&Listing::whole(location).await?).is_some() {
-        return exists(location, &table).await;
+        return exists(location, &table, options).await;
     }
     let times = InCommitTimestamps::of(&form.protocol, &form.metadata)?;
     let txn_id = new_id();
@@ -100,11 +100,12 @@ pub async fn create(location: &Arc<TableLocation>, table: NewTable) -> Result<Op
         emptied_files: 0,
     };
     let metadata = form.metadata.clone();
-    let info = operation_of("CREATE TABLE", &table, &form.metadata).to_commit_info(&table.user, &about);
+    let info = operation_of("CREATE TABLE", &table, &form.metadata).to_commit_info(&options.user, &about);
     let first = Proposal {
         protocol: Some(form.protocol),
         metadata: Some(form.metadata),
         domains: form.domains,
+        txns: options.txn(timestamp_ms).into_iter().collect(),
         ..Proposal::default()
     };
     let commit = first.to_bytes(&info)?;
@@ -150,11 +151,11 @@ pub async fn create(location: &Arc<TableLocation>, table: NewTable) -> Result<Op
                     version,
                     bytes: &bytes,
                 };
-                keep_up(made, table.upkeep).await
+                keep_up(made, options.upkeep).await
             },
         })),
         // A cleanup withdraws proposals of versions of a table that another writer made.
-        Outcome::Lost(_) | Outcome::Withdrawn(_) => exists(location, &table).await,
+        Outcome::Lost(_) | Outcome::Withdrawn(_) => exists(location, &table, options).await,
         Outcome::Unknown(version) => Err(Error::new(
             ErrorKind::CommitUnknown,
             "whether the table was made could not be learnt: the store gave no clear answer",
@@ -176,10 +177,14 @@ async fn confirm(location: &Arc<TableLocation>, id: &str) -> Result<()> {
 }
 
 /// What becomes of a new table where there is one already.
-async fn exists(location: &Arc<TableLocation>, table: &NewTable) -> Result<Option<Committed>> {
+async fn exists(
+    location: &Arc<TableLocation>,
+    table: &NewTable,
+    options: &CommitOptions,
+) -> Result<Option<Committed>> {
     match table.if_exists {
         IfExists::Ignore => Ok(None),
-        IfExists::Replace => replace(location, table).await.map(Some),
+        IfExists::Replace => replace(location, table, options).await.map(Some),
         IfExists::Error => Err(Error::new(ErrorKind::TableExists, "there is a table already")
             .with("path", location.uri())
             .hint("open it with deltaic.Table, or pass if_exists=\"ignore\"")),

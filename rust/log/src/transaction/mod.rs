@@ -1,7 +1,6 @@
 //! A change of a table: propose, check what a winner did, propose again.
 
 mod alter;
-mod append;
 mod attempts;
 mod commit;
 mod commit_info;
@@ -12,6 +11,7 @@ mod gap;
 mod isolation;
 #[cfg(test)]
 mod model;
+mod options;
 mod proposal;
 mod read_set;
 mod rebase;
@@ -22,15 +22,13 @@ mod row_level;
 mod samples;
 mod winner;
 
-pub use alter::{
-    AlterOptions, Proved, RowProof, Staging, alter, form_of, operation_of, stage, stage_changes, staged_form,
-};
-pub use append::{Append, append};
+pub use alter::{Proved, RowProof, Staging, alter, form_of, operation_of, stage, stage_changes, staged_form};
 pub use commit::{Transaction, United, Vectors, already_done};
 pub use commit_info::{Operation, UserInfo};
 pub use conflict::{Attempt, Conflict, Gate, Granularity, check};
 pub use create::{IfExists, NewTable, create};
 pub use isolation::{IsolationLevel, is_blind_append};
+pub use options::CommitOptions;
 pub use proposal::{DecidedBy, Proposal};
 pub use read_set::ReadSet;
 pub use rebase::{Base, hand_out_row_ids, rebase, stamp_in_commit_timestamp};

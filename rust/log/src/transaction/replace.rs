@@ -9,7 +9,7 @@ use deltaic_protocol::{Error, Result};
 
 use super::alter::{form_of, may_be_made_anew};
 use super::create::{NewTable, new_form, operation_of};
-use super::{Committed, Transaction};
+use super::{CommitOptions, Committed, Transaction};
 use crate::checkpoint::whole_adds;
 use crate::clock::now_ms;
 use crate::location::TableLocation;
@@ -21,7 +21,11 @@ const ROUNDS: usize = 100;
 /// Puts a new table in the place of the one that is there, in one commit. Earlier versions can still be read.
 ///
 /// Errors: as [`replaced`]; `CommitConflict` where other writers go on winning.
-pub(super) async fn replace(location: &Arc<TableLocation>, table: &NewTable) -> Result<Committed> {
+pub(super) async fn replace(
+    location: &Arc<TableLocation>,
+    table: &NewTable,
+    options: &CommitOptions,
+) -> Result<Committed> {
     let mut snapshot = Snapshot::load(Arc::clone(location), None, LoadOptions::default()).await?;
     let mut resolved = Vec::new();
     loop {
@@ -30,9 +34,7 @@ pub(super) async fn replace(location: &Arc<TableLocation>, table: &NewTable) -> 
         let after = after.map_err(|error| error.with("table", location.uri()))?;
         let operation = operation_of("CREATE OR REPLACE TABLE", table, &after.metadata);
         let mut transaction = Transaction::try_new(&snapshot, operation, ensure_changeable)?;
-        transaction.user = table.user.clone();
-        transaction.max_attempts = ROUNDS;
-        transaction.upkeep = table.upkeep;
+        transaction.options = options.clone();
         // Whatever is there goes, also what came meanwhile.
         transaction.read.rest_on_every_file();
         let now = now_ms();

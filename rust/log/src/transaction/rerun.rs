@@ -180,7 +180,7 @@ pub async fn rerun(
             mut transaction,
             outputs,
         } = planned;
-        transaction.deadline = transaction.deadline.or(policy.deadline);
+        transaction.options.deadline = transaction.options.deadline.or(policy.deadline);
         transaction.vectors = transaction.vectors.or(vectors);
         let mut touched: HashSet<String> = transaction.read.files().map(str::to_owned).collect();
         let removes = transaction.proposal.removes.iter();

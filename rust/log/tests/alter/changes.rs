@@ -1,28 +1,24 @@
 //! Changes of a table, and how they are made: anew behind a winner, or not.
 
 use deltaic_log::Snapshot;
-use deltaic_log::transaction::{AlterOptions, Committed, UserInfo, alter};
+use deltaic_log::transaction::{CommitOptions, Committed, alter};
 use deltaic_log::upkeep::UpkeepPolicy;
 use deltaic_protocol::Result;
 use deltaic_protocol::change::TableChange;
 use deltaic_protocol::schema::evolution::Place;
 use deltaic_protocol::schema::{ColumnName, PrimitiveType, StructField};
 
-pub(crate) fn options() -> AlterOptions {
-    AlterOptions {
-        user: UserInfo::default(),
+pub(crate) fn options() -> CommitOptions {
+    CommitOptions {
         max_attempts: 100,
-        app_transaction: None,
-        isolation: None,
-        deadline: None,
         upkeep: UpkeepPolicy::none(),
-        again: true,
+        ..CommitOptions::default()
     }
 }
 
-pub(crate) fn strict() -> AlterOptions {
-    AlterOptions {
-        again: false,
+pub(crate) fn strict() -> CommitOptions {
+    CommitOptions {
+        row_level: false,
         ..options()
     }
 }

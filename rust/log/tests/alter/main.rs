@@ -7,7 +7,7 @@ mod row_ids;
 mod table;
 mod winners;
 
-use deltaic_log::transaction::{AlterOptions, alter, form_of};
+use deltaic_log::transaction::{CommitOptions, alter, form_of};
 use deltaic_protocol::change::{IfAbsent, TableChange};
 use deltaic_protocol::features::Traces;
 use deltaic_protocol::schema::evolution::Place;
@@ -167,7 +167,7 @@ async fn what_changes_nothing_commits_nothing() -> Result<()> {
     let committed = change(&snapshot, &same).await?;
     assert!(committed.skipped && committed.version == Version::ZERO && committed.commit_info.is_none());
     // How far an application comes is something to say.
-    let with_app = AlterOptions {
+    let with_app = CommitOptions {
         app_transaction: Some(("app".to_owned(), 7)),
         ..options()
     };

@@ -34,6 +34,7 @@ async fn a_table_takes_the_place_of_another_and_the_history_goes_on() -> Result<
     let committed = create(
         &table.location(),
         a_new_table(&[("delta.feature.v2Checkpoint", "supported")]),
+        &own_commits::without_upkeep(),
     )
     .await?;
     assert_eq!(committed.map(|committed| committed.version.as_i64()), Some(2));
@@ -64,7 +65,12 @@ async fn a_table_takes_the_place_of_another_and_the_history_goes_on() -> Result<
     // Where there is none it is made, and one that only takes rows stays.
     let other = TableBuilder::new();
     for expected in [Ok(0), Err(ErrorKind::SchemaMismatch)] {
-        let made = create(&other.location(), a_new_table(&[("delta.appendOnly", "true")])).await;
+        let made = create(
+            &other.location(),
+            a_new_table(&[("delta.appendOnly", "true")]),
+            &own_commits::without_upkeep(),
+        )
+        .await;
         let version = made.map(|committed| committed.map_or(-1, |committed| committed.version.as_i64()));
         assert_eq!(version.map_err(|error| error.kind()), expected);
     }

@@ -1,6 +1,6 @@
 //! What a commit that came first means for a change: it is made anew, is done already, or conflicts.
 
-use deltaic_log::transaction::{AlterOptions, alter};
+use deltaic_log::transaction::{CommitOptions, alter};
 use deltaic_protocol::change::TableChange;
 use deltaic_protocol::{Conflict, ErrorKind, Result};
 use deltaic_testkit::table_builder::add;
@@ -63,7 +63,7 @@ async fn lost_proposals_are_counted_over_all_rounds() -> Result<()> {
         let (mut table, snapshot) = table(&[], json!({})).await?;
         table.commit(vec![add("theirs", None)]).await?;
         table.commit(vec![their_metadata(json!({"theirs": "1"}))]).await?;
-        let how = AlterOptions {
+        let how = CommitOptions {
             max_attempts: attempts,
             ..options()
         };

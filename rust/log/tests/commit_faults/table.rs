@@ -86,8 +86,8 @@ pub(crate) async fn commit(snapshot: &Snapshot, number: i64, takes: Option<&str>
         metrics: Vec::new(),
     };
     let mut ours = Transaction::try_new(snapshot, operation, ensure_appendable)?;
-    ours.isolation = Some(IsolationLevel::WriteSerializable);
-    ours.app_transaction = Some(("app".to_owned(), number));
+    ours.options.isolation = Some(IsolationLevel::WriteSerializable);
+    ours.options.app_transaction = Some(("app".to_owned(), number));
     ours.read.read_files(takes);
     ours.proposal.removes = takes.map(|path| Remove::of(&gone(path), 7)).into_iter().collect();
     let adds = names(number).into_iter().zip(ROWS.2).map(|(path, rows)| Add {
@@ -99,7 +99,7 @@ pub(crate) async fn commit(snapshot: &Snapshot, number: i64, takes: Option<&str>
     });
     ours.proposal.adds = adds.collect();
     // A slow request takes longer than a commit without a deadline is tried.
-    ours.deadline = Some(Deadline::after(Duration::MAX));
+    ours.options.deadline = Some(Deadline::after(Duration::MAX));
     ours.commit().await
 }
 

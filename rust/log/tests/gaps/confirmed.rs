@@ -91,7 +91,7 @@ async fn commit_slowly(held: &Snapshot, change: Change, [before, after]: [Others
     };
     let mut transaction = commit_to(held)?;
     transaction.committer = &committer;
-    transaction.upkeep = UpkeepPolicy::none();
+    transaction.options.upkeep = UpkeepPolicy::none();
     transaction.proposal = proposal(change, held, NOW_MS);
     transaction.commit().await
 }
@@ -139,7 +139,7 @@ async fn the_same_change_by_another_writer_proves_nothing() -> Result<()> {
                 let held = held.clone();
                 Others::doing(async move {
                     let mut same = commit_to(&held)?;
-                    same.upkeep = UpkeepPolicy::none();
+                    same.options.upkeep = UpkeepPolicy::none();
                     same.proposal = proposal(change, &held, NOW_MS - 1);
                     same.commit().await?;
                     others_commit_and_cut(held.location(), commits, Cut::ByAnotherTool).await
@@ -161,7 +161,7 @@ async fn a_change_that_others_change_again_is_not_known() -> Result<()> {
     let after = Others::doing(async move {
         let newest = open(&location).await?;
         let mut other = commit_to(&newest)?;
-        other.upkeep = UpkeepPolicy::none();
+        other.options.upkeep = UpkeepPolicy::none();
         other.proposal = proposal(Change::Metadata, &newest, NOW_MS);
         if let Some(metadata) = other.proposal.metadata.as_mut() {
             metadata.configuration.remove("mine");

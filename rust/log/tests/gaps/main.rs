@@ -21,7 +21,9 @@ use deltaic_log::{Snapshot, TableLocation};
 use deltaic_protocol::log_path::LogPath;
 use deltaic_protocol::{Conflict, ErrorKind, Result, Version};
 use deltaic_testkit::fault::{Fault, Rule};
-use deltaic_testkit::own_commits::{a_new_table, an_append, append_to, commit_to, log_versions};
+use deltaic_testkit::own_commits::{
+    a_new_table, an_append, append_to, commit_to, log_versions, without_upkeep,
+};
 use deltaic_testkit::requests::RequestKind;
 use deltaic_testkit::table_builder::{TableBuilder, add};
 use object_store::memory::InMemory;
@@ -84,7 +86,7 @@ async fn a_version_whose_commit_time_was_cleaned_up_is_a_conflict() -> Result<()
     let mut table = a_new_table();
     let enabled = ("delta.enableInCommitTimestamps".to_owned(), "true".to_owned());
     table.properties.extend([enabled]);
-    create(&location, table).await?;
+    create(&location, table, &without_upkeep()).await?;
     let options = CheckpointOptions::default();
     // A snapshot of a checkpoint's version does not hold the version's commit.
     write_checkpoint(&open(&location).await?, &options).await?;
@@ -233,7 +235,7 @@ async fn modified_ms(location: &TableLocation, version: Version) -> Result<i64> 
 async fn append_through(held: &Snapshot, committer: &dyn Committer) -> Result<Committed> {
     let mut transaction = commit_to(held)?;
     transaction.committer = committer;
-    transaction.upkeep = UpkeepPolicy::none();
+    transaction.options.upkeep = UpkeepPolicy::none();
     transaction.proposal.adds = an_append("late").adds;
     transaction.commit().await
 }
@@ -349,7 +351,7 @@ async fn an_application_is_not_done_by_a_commit_that_no_reader_sees() -> Result<
         }
         table.put(&path, commit.into_bytes()).await?;
         let mut transaction = commit_to(&held)?;
-        transaction.app_transaction = Some(("nightly".to_owned(), 7));
+        transaction.options.app_transaction = Some(("nightly".to_owned(), 7));
         transaction.proposal.adds = an_append("late").adds;
         let ended = transaction.commit().await;
         if is_lost {
@@ -375,7 +377,7 @@ async fn an_application_is_not_judged_by_a_log_that_cannot_be_listed() -> Result
     let lists = [RequestKind::List, RequestKind::ListFrom, RequestKind::ListFolder];
     table.scripted().fail(Rule::new(Fault::RequestLost).of(&lists));
     let mut transaction = commit_to(&held)?;
-    transaction.app_transaction = Some(("nightly".to_owned(), 7));
+    transaction.options.app_transaction = Some(("nightly".to_owned(), 7));
     let error = transaction.commit().await.expect_err("the store does not list");
     assert_eq!(error.kind(), ErrorKind::StorageError, "{error}");
     Ok(())

@@ -1,7 +1,8 @@
 //! Changes of the table by the library's own verbs, which make them anew after a winner, and replacements of it.
 
-use deltaic_log::transaction::{AlterOptions, Committed, IfExists, UserInfo, alter, create};
+use deltaic_log::transaction::{CommitOptions, Committed, IfExists, alter, create};
 use deltaic_protocol::{ErrorKind, Result};
+use deltaic_testkit::own_commits::without_upkeep;
 
 use super::change::Change;
 use super::machine::{Machine, WRITERS, number_of};
@@ -17,16 +18,13 @@ impl Machine {
         let read = number_of(&snapshot);
         let state = self.history.state(read).clone();
         let change = self.change(&state);
-        let options = AlterOptions {
-            user: UserInfo::default(),
+        let options = CommitOptions {
             max_attempts: 100,
-            app_transaction: None,
-            isolation: None,
-            deadline: None,
             upkeep: self.upkeep(),
-            again: self.chance.below(3) > 0,
+            row_level: self.chance.below(3) > 0,
+            ..CommitOptions::default()
         };
-        let again = options.again || change.replaces();
+        let again = options.row_level || change.replaces();
         self.trace.begin(format!(
             "writer {writer} at {read}: {change:?}, again: {again}, {:?}, {mishap:?}",
             options.upkeep
@@ -42,7 +40,7 @@ impl Machine {
                 Some(change) => alter(&snapshot, &[change], &options, None).await,
                 None => {
                     let table = self.form.new_table(IfExists::Replace);
-                    let made = create(&self.place.location, table).await?;
+                    let made = create(&self.place.location, table, &without_upkeep()).await?;
                     Ok(made.expect("what is there is replaced"))
                 }
             }

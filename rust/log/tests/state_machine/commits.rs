@@ -52,13 +52,13 @@ impl Machine {
             None
         };
         ours.committer = committer.as_ref();
-        ours.upkeep = self.upkeep();
+        ours.options.upkeep = self.upkeep();
         self.trace.begin(format!(
             "writer {writer} at {read}: {}, {:?}, rows: {}, {:?}, {mishap:?}",
             told(&wish),
             wish.isolation,
             ours.vectors.is_some(),
-            ours.upkeep,
+            ours.options.upkeep,
         ));
         let work = Box::pin(self.clocks.as_writer(writer, ours.commit()));
         let ended = self.place.run(mishap, work).await;

@@ -10,7 +10,7 @@ use deltaic_log::transaction::{IfExists, NewTable, create};
 use deltaic_protocol::schema::{DataType, PrimitiveType, StructField, StructType};
 use deltaic_protocol::{ErrorKind, Result};
 use deltaic_testkit::hostile::mutation::Chance;
-use deltaic_testkit::own_commits::a_new_table;
+use deltaic_testkit::own_commits::{a_new_table, without_upkeep};
 
 use super::change::Blank;
 use super::clocks::{Clocks, DAY_MS};
@@ -168,7 +168,10 @@ impl Machine {
             self.trace.begin(format!("create, {mishap:?}"));
             let ended = self
                 .place
-                .run(mishap, create(&self.place.location, table.clone()))
+                .run(
+                    mishap,
+                    create(&self.place.location, table.clone(), &without_upkeep()),
+                )
                 .await;
             self.trace.end(&ended, |_| "made".to_owned());
             let info = self.place.info_of(0).await?;

@@ -38,15 +38,15 @@ impl Machine {
         } else {
             None
         };
-        ours.upkeep = self.upkeep();
+        ours.options.upkeep = self.upkeep();
         // However long it is held up, it goes on.
-        ours.deadline = Some(Deadline::after(Duration::MAX));
+        ours.options.deadline = Some(Deadline::after(Duration::MAX));
         self.trace.begin(format!(
             "writer {writer} at {read}, held up {point:?} request {request}: {}, {:?}, rows: {}, {:?}",
             told(&wish),
             wish.isolation,
             ours.vectors.is_some(),
-            ours.upkeep,
+            ours.options.upkeep,
         ));
         let mut work = Box::pin(with_clock(self.clocks.of(writer), ours.commit()));
         let mut has_outlived = self.outlived[writer];

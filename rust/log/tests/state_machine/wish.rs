@@ -38,8 +38,8 @@ pub(crate) async fn transaction<'a>(
         (None, true) => |_, _, _| Ok(()),
     };
     let mut ours = Transaction::try_new(snapshot, operation, gate)?;
-    ours.app_transaction.clone_from(&wish.app);
-    ours.isolation = wish.isolation;
+    ours.options.app_transaction.clone_from(&wish.app);
+    ours.options.isolation = wish.isolation;
     if wish.reads_all {
         ours.read.read_whole_table();
     }

@@ -51,24 +51,15 @@ impl TableTransaction {
 
     async fn attempt(&mut self) -> Result<Committed> {
         let snapshot = self.snapshot.clone();
-        let (operation, gate) = (self.operation(), self.gate());
+        let (operation, gate) = (self.describe(), self.gate());
         let name = operation.name;
         let mut transaction = Transaction::try_new(&snapshot, operation, gate)?;
         transaction.read = self.read.clone();
         transaction.proposal = std::mem::take(&mut self.proposal);
         transaction.proposal.operation = name.to_owned();
         transaction.proposal.decided_by = self.decided_by();
-        transaction.user = self.options.user.clone();
-        transaction.max_attempts = self.options.max_attempts;
-        transaction.deadline = self.options.deadline;
-        transaction.isolation = self.options.isolation;
-        transaction.upkeep = self.options.upkeep;
-        transaction
-            .app_transaction
-            .clone_from(&self.options.app_transaction);
-        if self.options.row_level {
-            transaction.vectors = Some(&self.vectors);
-        }
+        transaction.options = self.options.clone();
+        transaction.vectors = Some(&self.vectors);
         transaction.commit().await
     }
 
@@ -104,7 +95,7 @@ impl TableTransaction {
         }
     }
 
-    fn operation(&self) -> Operation {
+    fn describe(&self) -> Operation {
         if !self.altered.is_empty() && !self.has_files() {
             return operation_of(&self.altered);
         }
@@ -125,7 +116,7 @@ impl TableTransaction {
             metrics.push(("numDeletionVectorsAdded", long(self.vectors_added)));
         }
         let partition_columns = serde_json::Value::from(self.snapshot.metadata().partition_columns.clone());
-        let parameters = match (self.options.operation, removes.is_empty()) {
+        let parameters = match (self.operation, removes.is_empty()) {
             ("WRITE", true) => vec![
                 ("mode", "Append".to_owned()),
                 ("partitionBy", partition_columns.to_string()),
@@ -134,7 +125,7 @@ impl TableTransaction {
             _ => Vec::new(),
         };
         Operation {
-            name: self.options.operation,
+            name: self.operation,
             parameters,
             metrics,
         }

@@ -8,16 +8,16 @@ mod commit;
 mod delete_rows;
 mod given_files;
 mod live_files;
-mod options;
+mod operation;
 mod reads;
 mod remove;
 mod same_rows;
 
 pub use given_files::GivenFile;
-pub use options::TransactionOptions;
+pub use operation::operation;
 
 use deltaic_log::Snapshot;
-use deltaic_log::transaction::{Committed, Proposal, ReadSet, already_done};
+use deltaic_log::transaction::{CommitOptions, Committed, Proposal, ReadSet, already_done};
 use deltaic_protocol::change::TableChange;
 use deltaic_protocol::{Error, Result};
 
@@ -32,7 +32,8 @@ use crate::write::{OwnerProcess, UnitedVectors};
 pub struct TableTransaction {
     owner: OwnerProcess,
     snapshot: Snapshot,
-    options: TransactionOptions,
+    operation: &'static str,
+    options: CommitOptions,
     read: ReadSet,
     /// Whether rows of the table were looked at, so that other rows may have decided over those that go.
     has_read_rows: bool,
@@ -54,18 +55,17 @@ impl TableTransaction {
     /// One against a snapshot that has read nothing yet and does nothing.
     ///
     /// Errors: `CorruptLog` where the table's metadata contradict themselves.
-    pub fn try_new(snapshot: Snapshot, options: TransactionOptions) -> Result<Self> {
+    pub fn try_new(snapshot: Snapshot, operation: &'static str, options: CommitOptions) -> Result<Self> {
         let read = ReadSet::try_new(snapshot.protocol(), snapshot.metadata())
             .map_err(|error| located(&snapshot, error))?;
         let done = options.app_transaction.as_ref();
         let done = done.and_then(|app| already_done(&snapshot, app));
-        let operation = options.operation.to_owned();
         Ok(Self {
             owner: OwnerProcess::current(),
             read,
             has_read_rows: false,
             proposal: Proposal {
-                operation,
+                operation: operation.to_owned(),
                 ..Proposal::default()
             },
             appended: Appended::default(),
@@ -75,6 +75,7 @@ impl TableTransaction {
             vectors_added: 0,
             deleted_rows: 0,
             done,
+            operation,
             options,
             snapshot,
         })

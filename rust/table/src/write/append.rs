@@ -3,13 +3,12 @@
 use arrow_array::{RecordBatch, RecordBatchReader};
 use arrow_schema::ArrowError;
 use deltaic_log::Snapshot;
-use deltaic_log::transaction::{Committed, Operation, Transaction, already_done};
+use deltaic_log::transaction::{CommitOptions, Committed, Operation, Transaction, already_done};
 use deltaic_protocol::features::ensure_appendable;
 use deltaic_protocol::{Error, ErrorKind, Result};
 
 use super::give_up::names_no_file;
 use super::table_writer::{TableWriter, Written};
-use crate::transaction::TransactionOptions;
 
 /// Appends all batches of a stream in one commit. Where it fails, the table is as it was, and the data files that
 /// were written are removed again; only where the outcome is unknown they stay, since they may be in the table.
@@ -18,7 +17,7 @@ use crate::transaction::TransactionOptions;
 pub async fn append_stream(
     snapshot: &Snapshot,
     batches: Box<dyn RecordBatchReader + Send>,
-    options: TransactionOptions,
+    options: CommitOptions,
 ) -> Result<Committed> {
     if let Some(app) = &options.app_transaction
         && let Some(done) = already_done(snapshot, app)
@@ -37,18 +36,13 @@ async fn write_and_commit(
     snapshot: &Snapshot,
     writer: &mut TableWriter,
     batches: Box<dyn RecordBatchReader + Send>,
-    options: TransactionOptions,
+    options: CommitOptions,
 ) -> Result<Committed> {
     let written = write_stream(writer, batches).await?;
     let operation = describe(snapshot, &written);
     let mut transaction = Transaction::try_new(snapshot, operation, ensure_appendable)?;
     transaction.proposal.adds = written.adds;
-    transaction.user = options.user;
-    transaction.max_attempts = options.max_attempts;
-    transaction.deadline = options.deadline;
-    transaction.isolation = options.isolation;
-    transaction.upkeep = options.upkeep;
-    transaction.app_transaction = options.app_transaction;
+    transaction.options = options;
     transaction.commit().await
 }
 

@@ -18,30 +18,9 @@ use deltaic_protocol::{Error, ErrorKind, Result};
 
 use self::prove::{ensure_provable, fulfil};
 use super::attempts::default_deadline;
-use super::{Committed, IsolationLevel, Transaction, UserInfo};
-use crate::clock::{Deadline, now_ms};
+use super::{CommitOptions, Committed, Transaction};
+use crate::clock::now_ms;
 use crate::snapshot::Snapshot;
-use crate::upkeep::UpkeepPolicy;
-
-/// How a change of a table is committed.
-#[derive(Clone, Debug)]
-pub struct AlterOptions {
-    /// What the user adds to the `commitInfo`.
-    pub user: UserInfo,
-    /// How many proposals may be lost to other writers.
-    pub max_attempts: usize,
-    /// An application, and how far it comes with this commit: nothing is done where it is as far already.
-    pub app_transaction: Option<(String, i64)>,
-    /// The isolation level instead of the table's.
-    pub isolation: Option<IsolationLevel>,
-    /// When no further version is tried; ten minutes after the commit began if none.
-    pub deadline: Option<Deadline>,
-    /// What is done for the log behind the commit.
-    pub upkeep: UpkeepPolicy,
-    /// Whether the changes are made anew behind a winner that they do not go together with as they were made first. Else
-    /// that is a conflict.
-    pub again: bool,
-}
 
 /// Changes a table: all changes in their order and in one commit, or none of them. Where they change nothing, nothing is
 /// committed.
@@ -58,7 +37,7 @@ pub struct AlterOptions {
 pub async fn alter(
     snapshot: &Snapshot,
     changes: &[TableChange],
-    options: &AlterOptions,
+    options: &CommitOptions,
     rows: Option<&dyn RowProof>,
 ) -> Result<Committed> {
     ensure_provable(changes)?;
@@ -70,12 +49,11 @@ pub async fn alter(
     loop {
         let behind = current.version();
         let mut transaction = Transaction::try_new(&current, operation.clone(), ensure_changeable)?;
-        transaction.user = options.user.clone();
-        transaction.max_attempts = left;
-        transaction.app_transaction.clone_from(&options.app_transaction);
-        transaction.isolation = options.isolation;
-        transaction.deadline = Some(deadline);
-        transaction.upkeep = options.upkeep;
+        transaction.options = CommitOptions {
+            max_attempts: left,
+            deadline: Some(deadline),
+            ..options.clone()
+        };
         let mut staging = Staging {
             snapshot: &current,
             read: &mut transaction.read,
@@ -97,7 +75,7 @@ pub async fn alter(
                 committed.conflicts_resolved = resolved;
                 return Ok(committed);
             }
-            Err(error) if options.again && may_be_made_anew(&error) => error,
+            Err(error) if options.row_level && may_be_made_anew(&error) => error,
             Err(error) => return Err(error),
         };
         let id = current.metadata().id.clone();

@@ -82,7 +82,7 @@ impl<'a> Attempts<'a> {
             open: None,
             is_unanswered: false,
             continuity: Continuity::of(transaction.snapshot),
-            deadline: transaction.deadline.unwrap_or_else(default_deadline),
+            deadline: transaction.options.deadline.unwrap_or_else(default_deadline),
             is_same_table: false,
             conflicts_resolved: Vec::new(),
             emptied_files: 0,
@@ -146,7 +146,7 @@ impl<'a> Attempts<'a> {
             if matches!(outcome, Outcome::Withdrawn(_)) {
                 self.continuity.forget();
                 lost += 1;
-                if lost >= self.transaction.max_attempts.max(1) {
+                if lost >= self.transaction.options.max_attempts.max(1) {
                     return Err(outrun(location, self.base.version, lost));
                 }
                 pause_after_loss().await;
@@ -229,7 +229,7 @@ impl<'a> Attempts<'a> {
                 Judged::Rebased => won += 1,
             }
             lost += usize::from(is_proposed);
-            if lost >= self.transaction.max_attempts.max(1) {
+            if lost >= self.transaction.options.max_attempts.max(1) {
                 return Err(outrun(location, self.base.version, lost));
             }
         }
@@ -275,7 +275,7 @@ impl<'a> Attempts<'a> {
         let Some(found) = self.look_for(version).await? else {
             return Ok(());
         };
-        let app = self.transaction.app_transaction.as_ref();
+        let app = self.transaction.options.app_transaction.as_ref();
         if app.is_some_and(|app| already_done(&found.newest, app).is_some()) {
             return Ok(());
         }
@@ -313,7 +313,7 @@ impl<'a> Attempts<'a> {
         let in_commit_timestamp = stamp_in_commit_timestamp(&mut self.mine, &self.base, attempted_ms)?;
         let transaction = self.transaction;
         let info = transaction.operation.to_commit_info(
-            &transaction.user,
+            &transaction.options.user,
             &Provenance {
                 timestamp_ms: in_commit_timestamp.unwrap_or(attempted_ms),
                 in_commit_timestamp,
@@ -340,7 +340,7 @@ impl<'a> Attempts<'a> {
 
     /// What this commit needs of the table's isolation level, or of the one that was asked for.
     fn level(&self) -> Result<IsolationLevel> {
-        let level = match self.transaction.isolation {
+        let level = match self.transaction.options.isolation {
             Some(level) => level,
             None => IsolationLevel::of_change(&self.base.form.metadata, self.mine.metadata.as_ref())?,
         };
@@ -357,7 +357,7 @@ impl<'a> Attempts<'a> {
             }
             self.is_same_table = true;
         }
-        let app = self.transaction.app_transaction.as_ref();
+        let app = self.transaction.options.app_transaction.as_ref();
         if app.is_some_and(|(app_id, version)| {
             let theirs = winner.txns.iter().find(|txn| txn.app_id == *app_id);
             theirs.is_some_and(|txn| txn.version >= *version)

@@ -25,11 +25,10 @@ use arrow_buffer::OffsetBuffer;
 use arrow_data::ArrayData;
 use arrow_schema::{DataType, Field};
 use deltaic_log::snapshot::LoadOptions;
-use deltaic_log::transaction::{IfExists, NewTable, create};
+use deltaic_log::transaction::{CommitOptions, IfExists, NewTable, create};
 use deltaic_log::{Snapshot, TableLocation};
 use deltaic_protocol::schema::{StructType, schema_from_arrow};
 use deltaic_protocol::{Error, ErrorKind};
-use deltaic_table::transaction::TransactionOptions;
 use deltaic_table::write::{Incoming, append_stream, validate_batch};
 use futures::TryStreamExt;
 use object_store::memory::InMemory;
@@ -264,7 +263,7 @@ fn is_appended(rows: Rows, schema: &Arc<StructType>) {
 
 fn append(snapshot: &Snapshot, rows: Rows) -> Result<(), Error> {
     let snapshot = snapshot.clone();
-    let work = async move { append_stream(&snapshot, Box::new(rows), TransactionOptions::default()).await };
+    let work = async move { append_stream(&snapshot, Box::new(rows), CommitOptions::default()).await };
     RUNTIME
         .block_on(async { RUNTIME.spawn(work).await.expect("it does not panic") })
         .map(|_| ())
@@ -303,10 +302,10 @@ async fn new_table(schema: &StructType) -> Snapshot {
         name: None,
         description: None,
         if_exists: IfExists::Error,
-        user: deltaic_log::transaction::UserInfo::default(),
-        upkeep: deltaic_log::upkeep::UpkeepPolicy::default(),
     };
-    create(&location, table).await.expect("a table is made");
+    create(&location, table, &CommitOptions::default())
+        .await
+        .expect("a table is made");
     Snapshot::load(location, None, LoadOptions::default())
         .await
         .expect("it opens")

@@ -1,0 +1,59 @@
+//! How a transaction commits: the options that every verb passes on whole.
+
+use deltaic_protocol::actions::Txn;
+
+use super::{IsolationLevel, UserInfo};
+use crate::clock::Deadline;
+use crate::upkeep::UpkeepPolicy;
+
+/// How a transaction commits.
+///
+/// ```
+/// use deltaic_log::transaction::CommitOptions;
+/// let options = CommitOptions { app_transaction: Some(("nightly".to_owned(), 7)), ..CommitOptions::default() };
+/// assert!(options.row_level && options.max_attempts == 1000);
+/// ```
+#[derive(Clone, Debug)]
+pub struct CommitOptions {
+    /// The user's entries for the `commitInfo`.
+    pub user: UserInfo,
+    /// An application id and the version that it reaches with this commit. If the table already records that version or a
+    /// later one, nothing is committed.
+    pub app_transaction: Option<(String, i64)>,
+    /// How many proposals may be lost to other writers.
+    pub max_attempts: usize,
+    /// When no further version is tried. The default is ten minutes after the commit began.
+    pub deadline: Option<Deadline>,
+    /// Replaces the table's isolation level.
+    pub isolation: Option<IsolationLevel>,
+    /// Whether two commits that delete different rows of one file both succeed, and whether changes of the table are planned
+    /// again after another writer changed it. If false, both are conflicts.
+    pub row_level: bool,
+    /// What is written to the log after the commit.
+    pub upkeep: UpkeepPolicy,
+}
+
+impl Default for CommitOptions {
+    fn default() -> Self {
+        Self {
+            user: UserInfo::default(),
+            app_transaction: None,
+            max_attempts: 1000,
+            deadline: None,
+            isolation: None,
+            row_level: true,
+            upkeep: UpkeepPolicy::default(),
+        }
+    }
+}
+
+impl CommitOptions {
+    /// The `txn` action of the application transaction, if there is one.
+    pub(super) fn txn(&self, now_ms: i64) -> Option<Txn> {
+        self.app_transaction.clone().map(|(app_id, version)| Txn {
+            app_id,
+            version,
+            last_updated: Some(now_ms),
+        })
+    }
+}
