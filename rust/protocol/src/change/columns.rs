@@ -1,4 +1,4 @@
-//! Changes of columns, with all in a table that hangs on them.
+//! Changes of columns and of everything in a table that depends on them.
 //!
 //! Protocol: *Column Mapping*, *Type Widening*, *Schema Serialization Format*.
 
@@ -14,7 +14,7 @@ use crate::schema::evolution::{
 use crate::schema::{ColumnName, DataType, PrimitiveType, StructField, StructType};
 use crate::{Error, ErrorKind, Result, properties};
 
-/// A change of the schema alone.
+/// Changes only the schema.
 pub(super) fn edit(form: &mut Form, edit: impl FnOnce(&mut StructType) -> Result<()>) -> Result<()> {
     let mut schema = form.schema()?;
     edit(&mut schema)?;
@@ -53,7 +53,7 @@ pub(super) fn add(
     store(form, schema, mode, moment)
 }
 
-/// Takes in a schema that has what the table's has and more.
+/// Replaces the schema with a merged one that extends it.
 pub(super) fn take_in(form: &mut Form, merged: StructType, moment: &mut Moment<'_>) -> Result<()> {
     let mode = form.mapping()?;
     let before = form.schema()?;
@@ -62,7 +62,7 @@ pub(super) fn take_in(form: &mut Form, merged: StructType, moment: &mut Moment<'
     store(form, merged, mode, moment)
 }
 
-/// Proves that each field that one schema has and the other has not can be added.
+/// Verifies that each field that is only in the new schema can be added.
 fn ensure_new_ones(before: &StructType, after: &StructType, mode: ColumnMappingMode) -> Result<()> {
     for field in &after.fields {
         match before.field(&field.name) {
@@ -87,14 +87,15 @@ fn ensure_new_parts(before: &DataType, after: &DataType, mode: ColumnMappingMode
     }
 }
 
-/// Proves that nothing hangs on the columns whose type changes.
+/// Verifies that nothing depends on the columns whose types change.
 fn ensure_unasked(form: &Form, before: &StructType, after: &StructType) -> Result<()> {
     let (mut old, mut new) = (Vec::new(), Vec::new());
     before.for_each_part(&mut |path, part| old.push((path.to_owned(), part.as_primitive())));
     after.for_each_part(&mut |path, part| new.push((path.to_owned(), part.as_primitive())));
     for (path, was) in old.iter().filter(|(_, was)| was.is_some()) {
         if new.iter().any(|(other, is)| other == path && is != was) {
-            // The dots of a path that is told cannot be told from those of a name: the column stands for all in it.
+            // Dots between the parts of a path cannot be distinguished from dots in names, so the whole
+            // column is checked.
             let column = before.names().find(|name| {
                 path.strip_prefix(*name)
                     .is_some_and(|below| below.is_empty() || below.starts_with('.'))
@@ -107,7 +108,7 @@ fn ensure_unasked(form: &Form, before: &StructType, after: &StructType) -> Resul
     Ok(())
 }
 
-/// Gives the table a schema with new columns, which get ids and names where columns are mapped.
+/// Sets a schema with new columns, which get ids and physical names if columns are mapped.
 fn store(
     form: &mut Form,
     mut schema: StructType,
@@ -128,7 +129,7 @@ fn store(
     form.set_schema(&schema)
 }
 
-/// Gives a column or field another name. The physical name stays: no file changes.
+/// Renames a column or field. The physical name does not change, so data files are not affected.
 pub(super) fn rename(form: &mut Form, column: &ColumnName, to: &str) -> Result<()> {
     let mut schema = form.schema()?;
     let found = find(&schema, column)?;
@@ -156,7 +157,7 @@ pub(super) fn rename(form: &mut Form, column: &ColumnName, to: &str) -> Result<(
     form.set_schema(&schema)
 }
 
-/// Drops a column or field. Its values stay in the files, under a name that no column gets again.
+/// Drops a column or field. Its values remain in the files, under a physical name that is never reused.
 pub(super) fn drop(form: &mut Form, column: &ColumnName) -> Result<()> {
     let mut schema = form.schema()?;
     let found = find(&schema, column)?;
@@ -181,14 +182,14 @@ pub(super) fn drop(form: &mut Form, column: &ColumnName) -> Result<()> {
         .hint("add another first, or drop what holds it"));
     }
     fields.retain(|field| field.name != name);
-    // The highest id stays: what was dropped is never handed out again.
+    // The highest id is retained: ids of dropped columns are never reused.
     let highest = form.highest_column_id(&form.schema()?);
     form.set_property(MAX_COLUMN_ID, highest.to_string());
     properties::follow_column(&mut form.metadata, &found.field, None)?;
     form.set_schema(&schema)
 }
 
-/// Gives a part of the schema a wider type.
+/// Widens the type of a part of the schema.
 pub(super) fn change_type(form: &mut Form, column: &ColumnName, to: PrimitiveType) -> Result<()> {
     let mut schema = form.schema()?;
     let found = find(&schema, column)?;
@@ -216,7 +217,7 @@ pub(super) fn change_type(form: &mut Form, column: &ColumnName, to: PrimitiveTyp
     form.set_schema(&schema)
 }
 
-/// Whether the types of a table may become wider.
+/// Whether the types of a table may be widened.
 pub(super) fn widening_of(form: &Form) -> Result<Widening> {
     if !boolean(&form.metadata, "delta.enableTypeWidening")? {
         return Ok(Widening::Forbidden);
@@ -229,7 +230,7 @@ pub(super) fn widening_of(form: &Form) -> Result<Widening> {
     })
 }
 
-/// Proves that names of columns are not those of files.
+/// Verifies that columns are mapped, so that their logical names can change.
 fn ensure_mapped(form: &Form, found: &Found, verb: &str) -> Result<ColumnMappingMode> {
     found.ensure_field(verb)?;
     let mode = form.mapping()?;

@@ -1,4 +1,4 @@
-//! The form of a table that does not exist yet.
+//! The configuration of a new table.
 //!
 //! Protocol: *Change Metadata*, *Table Features for New and Existing Tables*.
 
@@ -11,15 +11,17 @@ use crate::features::{ensure_changeable, needed_features};
 use crate::schema::evolution::ensure_names;
 use crate::{Error, ErrorKind, Result, properties};
 
-/// The form of a new table that has these metadata and is given these properties: the least protocol for them, column
-/// names and ids, materialised columns. What the metadata's configuration holds already is kept as it is.
+/// Returns the configuration of a new table with this metadata and these properties: the minimum protocol
+/// for them, physical names and ids, row tracking columns. Existing entries in the configuration of the
+/// metadata are retained.
 ///
-/// Whether its rows can be written is not asked here.
+/// This does not check whether deltaic can write its rows.
 ///
 /// # Errors
 ///
-/// As [`super::change`], and `InvalidArgument` for columns whose names cannot be written. `UnsupportedFeature` names a
-/// type that is not known, or what the table would need and is not kept here.
+/// Returns the errors of [`super::change`]; `InvalidArgument` if the names of columns cannot be written;
+/// `UnsupportedFeature` with a type that is unknown or a feature that the table would need and that is
+/// not supported.
 ///
 /// ```
 /// use deltaic_protocol::Version;
@@ -58,7 +60,7 @@ pub fn created(
     let mut form = empty.clone();
     properties::set(&mut form, properties)?;
     form.require(&needed_features(&form.metadata, &form.schema()?))?;
-    // Nothing is there whose order could be kept.
+    // A new table has no existing order to retain.
     for list in [
         &mut form.protocol.reader_features,
         &mut form.protocol.writer_features,
@@ -147,7 +149,7 @@ mod tests {
         ] {
             assert_eq!(refused(made), Some(ErrorKind::UnsupportedFeature));
         }
-        // No table can promise so little.
+        // No table can have an isolation level this weak.
         let level = ("delta.isolationLevel", "SnapshotIsolation");
         assert_eq!(refused(make(LONG, &[level])), Some(ErrorKind::InvalidArgument));
     }

@@ -1,4 +1,4 @@
-//! What in a table hangs on a column: it stands in the way of changing the column.
+//! Finds what depends on a column and prevents changing it.
 //!
 //! Protocol: *CHECK Constraints*, *Generated Columns*, *Column Invariants*, *Clustered Table*.
 
@@ -9,14 +9,14 @@ use crate::expr::parse_predicate;
 use crate::schema::{ColumnName, DataType, StructType};
 use crate::{Error, ErrorKind, Result};
 
-/// What is to be done to a column.
+/// The kind of change to a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Change {
-    /// It gets another name.
+    /// The column is renamed.
     Name,
-    /// It gets another type.
+    /// The type changes.
     Type,
-    /// It goes.
+    /// The column is dropped.
     Drop,
 }
 
@@ -30,11 +30,11 @@ impl Change {
     }
 }
 
-/// Proves that nothing in a table hangs on a column or a part of one, given as the schema spells it.
+/// Verifies that nothing in a table depends on a column or a part of it, given as spelled in the schema.
 ///
 /// # Errors
 ///
-/// `SchemaMismatch` with the `field`, which says what does.
+/// Returns `SchemaMismatch` with the `field` and what depends on it.
 pub(super) fn ensure_free(form: &Form, schema: &StructType, path: &[String], change: Change) -> Result<()> {
     let Some((user, hint)) = user_of(form, schema, path, change)? else {
         return Ok(());
@@ -104,7 +104,8 @@ fn user_of(
     Ok(generated_from(schema, path, change))
 }
 
-/// The generated column that is made from a column, or that is the column and would get another type.
+/// The generated column that is computed from a column, or the column itself if it is generated and its
+/// type would change.
 fn generated_from(schema: &StructType, path: &[String], change: Change) -> Option<(String, &'static str)> {
     let mut found = None;
     let mut judge = |fields: &StructType, top: bool| {
@@ -133,8 +134,8 @@ fn generated_from(schema: &StructType, path: &[String], change: Change) -> Optio
     found
 }
 
-/// Whether an SQL expression asks for a column, for what holds it or for what is in it. One that is not understood
-/// does where the name of the outermost column stands in it at all.
+/// Whether an SQL expression refers to a column, to a struct that contains it or to a field in it. An
+/// expression that cannot be parsed does if it contains the name of the top-level column.
 fn mentions(expression: &str, path: &[String]) -> bool {
     if let Ok(predicate) = parse_predicate(expression) {
         return predicate.columns().iter().any(|column| overlap(column, path));
@@ -151,7 +152,7 @@ fn mentions(expression: &str, path: &[String]) -> bool {
     }
 }
 
-/// Whether one path holds the other, ignoring case.
+/// Whether one path contains the other, ignoring case.
 fn overlap(left: &[impl AsRef<str>], right: &[impl AsRef<str>]) -> bool {
     left.iter()
         .zip(right)
@@ -176,7 +177,7 @@ mod tests {
             ("s.x > 1", &["s", "y"], false),
             ("s IS NULL", &["s", "element", "y"], true),
             ("'a' = b", &["a"], false),
-            // What is not understood is judged by its words.
+            // An expression that cannot be parsed is searched for the name.
             ("upper(a) = b", &["a"], true),
             ("upper(ab) = b", &["a"], false),
             ("upper(s.x) = b", &["s", "y"], true),

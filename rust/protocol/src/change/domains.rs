@@ -1,4 +1,4 @@
-//! The domains of users. Those of the protocol change with what they belong to.
+//! User-defined metadata domains. System domains change with what they belong to.
 //!
 //! Protocol: *Domain Metadata*, *Writer Requirements for Domain Metadata*.
 
@@ -7,7 +7,7 @@ use crate::actions::DomainMetadata;
 use crate::error::nearest;
 use crate::{Error, ErrorKind, Result};
 
-/// Sets a domain's configuration; the table gets the feature where it has none.
+/// Sets the configuration of a domain and adds the feature if needed.
 pub(super) fn set(form: &mut Form, domain: &str, configuration: &str) -> Result<()> {
     ensure_of_users(domain)?;
     form.require(&["domainMetadata"])?;

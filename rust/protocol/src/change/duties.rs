@@ -1,6 +1,7 @@
-//! What a change asks of the files that are there, before it is committed or with it.
+//! Preconditions of a change on existing files, which must be met before or with the commit.
 //!
-//! Protocol: *CHECK Constraints*, *Row Tracking*, *Clustered Table*, *Deletion Vectors*, *Iceberg Compatibility V1* and *V2*.
+//! Protocol: *CHECK Constraints*, *Row Tracking*, *Clustered Table*, *Deletion Vectors*, *Iceberg
+//! Compatibility V1* and *V2*.
 
 use super::Form;
 use crate::constraints::check_constraints;
@@ -10,30 +11,32 @@ use crate::row_tracking::RowTracking;
 use crate::schema::ColumnName;
 use crate::{Result, clustering};
 
-/// Something that must be true of the table's files.
+/// A precondition on the files of the table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Duty {
-    /// Every row makes a new CHECK constraint true.
+    /// Every row satisfies a new CHECK constraint.
     RowsSatisfy {
-        /// The constraint's name.
+        /// Name of the constraint.
         name: String,
-        /// Its expression.
+        /// Expression of the constraint.
         expression: String,
     },
-    /// Every live file has a `baseRowId` and a `defaultRowCommitVersion`, and the domain `delta.rowTracking` the
-    /// highest id.
+    /// Every live file has a `baseRowId` and a `defaultRowCommitVersion`, and the domain
+    /// `delta.rowTracking` has the highest id.
     FilesHaveRowIds,
-    /// Every live file has statistics of these columns, by which it is clustered from now on.
+    /// Every live file has statistics of these new clustering columns.
     FilesHaveStatistics(Vec<ColumnName>),
-    /// No live file, and with `v2Checkpoint` no checkpoint that is still needed, uses the feature that is dropped.
+    /// No live file uses the dropped feature and, with `v2Checkpoint`, no checkpoint that is still
+    /// needed.
     NothingUses(&'static str),
-    /// Every live file holds its partition values, timestamps of 64 bits, the ids of all parts, and has `numRecords`.
+    /// Every live file contains its partition columns, 64-bit timestamps and field ids for all parts, and
+    /// has `numRecords`.
     FilesAreReadAsIceberg,
-    /// Three checkpoints stand right before this change, so that no reader has to go behind it.
+    /// There are three checkpoints directly before this change, so that no reader needs earlier versions.
     CheckpointsStandBefore,
 }
 
-/// Features that files are marked by.
+/// Features that are visible in files.
 const IN_FILES: &[&str] = &[
     "columnMapping",
     "deletionVectors",
@@ -43,11 +46,12 @@ const IN_FILES: &[&str] = &[
     "variantShredding",
 ];
 
-/// What a change from one form to another asks of the files that are there. A new table has none, and owes nothing.
+/// The preconditions of a change from one configuration to another. A new table has no files and
+/// therefore none.
 ///
 /// # Errors
 ///
-/// `CorruptLog` for a form that is damaged.
+/// Returns `CorruptLog` if a configuration is invalid.
 pub fn duties(before: &Form, after: &Form) -> Result<Vec<Duty>> {
     let mut duties = Vec::new();
     for check in check_constraints(&after.metadata) {

@@ -1,4 +1,4 @@
-//! The form of a table: what its protocol, its metadata and its domains say, as one value.
+//! The configuration of a table: protocol, metadata and domains as one value.
 
 use serde_json::Value;
 
@@ -8,7 +8,7 @@ use crate::features::with_features;
 use crate::schema::StructType;
 use crate::{Error, ErrorKind, Result};
 
-/// All of a table that is neither a file nor a transaction identifier.
+/// The state of a table except for files and transaction identifiers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Form {
     /// The protocol.
@@ -19,14 +19,15 @@ pub struct Form {
     pub domains: Vec<DomainMetadata>,
 }
 
-/// The actions that make one form of another.
+/// The actions that change one configuration into another.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FormActions {
-    /// The protocol, where it is another.
+    /// The protocol, if it changes.
     pub protocol: Option<Protocol>,
-    /// The metadata, where they are others.
+    /// The metadata, if it changes.
     pub metadata: Option<Metadata>,
-    /// The domains that are new, others or gone, by name. What is gone has its last configuration and is `removed`.
+    /// The domains that are new, changed or removed, by name. A removed domain has its last configuration
+    /// and is `removed`.
     pub domains: Vec<DomainMetadata>,
 }
 
@@ -39,9 +40,9 @@ impl FormActions {
 }
 
 impl Form {
-    /// The actions that make this form of another.
+    /// Returns the actions that change this configuration into another.
     ///
-    /// Protocol: *Domain Metadata* (tombstones keep what was there).
+    /// Protocol: *Domain Metadata* (tombstones retain the configuration).
     #[must_use]
     pub fn actions_since(&self, before: &Self) -> FormActions {
         let live = |form: &'_ Self| {
@@ -66,17 +67,17 @@ impl Form {
         }
     }
 
-    /// The schema, as [`Metadata::schema`].
+    /// Parses the schema, as [`Metadata::schema`] does.
     pub fn schema(&self) -> Result<StructType> {
         self.metadata.schema()
     }
 
-    /// How columns are found in data files.
+    /// How columns are resolved in data files.
     pub fn mapping(&self) -> Result<ColumnMappingMode> {
         ColumnMappingMode::of(&self.protocol, &self.metadata)
     }
 
-    /// The domain of this name, where there is one that is not removed.
+    /// The domain with this name, unless it is removed.
     #[must_use]
     pub fn domain(&self, name: &str) -> Option<&DomainMetadata> {
         self.domains
@@ -97,7 +98,7 @@ impl Form {
         self.domains.retain(|domain| domain.domain != name);
     }
 
-    /// Adds features, and what they need, to the protocol.
+    /// Adds features and the features that they require to the protocol.
     pub(crate) fn require(&mut self, features: &[&str]) -> Result<()> {
         self.protocol = with_features(&self.protocol, features)?;
         Ok(())
@@ -115,7 +116,7 @@ impl Form {
             .is_some_and(|found| found.trim().eq_ignore_ascii_case(value))
     }
 
-    /// The highest id that a column has or had.
+    /// The highest column id that was ever assigned.
     pub(crate) fn highest_column_id(&self, schema: &StructType) -> i64 {
         let told = self
             .metadata
@@ -125,14 +126,14 @@ impl Form {
         told.unwrap_or(0).max(found.unwrap_or(0))
     }
 
-    /// Gives the table another schema.
+    /// Sets the schema of the table.
     ///
     /// # Errors
     ///
-    /// `UnsupportedFeature` where the schema that is there spells a type in a way that would be lost; `SchemaMismatch` if
-    /// the new one is nested too deeply.
+    /// Returns `UnsupportedFeature` if the current schema contains a spelling of a type that would be
+    /// lost; `SchemaMismatch` if the new schema is nested too deeply.
     pub(crate) fn set_schema(&mut self, schema: &StructType) -> Result<()> {
-        // The partition columns may have been renamed already, so the schema is read for itself.
+        // Partition columns may already be renamed, so the schema is parsed without checking them.
         let there = match self.metadata.schema_string.as_str() {
             "" => StructType::default(),
             text => StructType::from_json(text)?,
@@ -156,7 +157,7 @@ impl Form {
     }
 }
 
-/// A type that is read as `string` and spelled otherwise, in the schema's JSON.
+/// A type in the schema JSON that is read as `string` but spelled differently.
 fn narrowed_type(spelled: &Value) -> Option<&str> {
     match spelled {
         Value::Object(parts) => parts.iter().find_map(|(key, part)| match (key.as_str(), part) {

@@ -1,4 +1,4 @@
-//! Changes as JSON text, for those who ask for them from elsewhere.
+//! Parses changes from JSON, for callers in other languages.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use crate::schema::evolution::Place;
 use crate::schema::{ColumnName, DataType, StructField, StructType, schema_from_arrow};
 use crate::{Error, ErrorKind, Result};
 
-/// A change as JSON has it. Columns are named as in predicates; `type` is the place of an Arrow field among those that come
+/// A change in JSON. Columns are named as in predicates; `type` is an index into the Arrow fields passed
 /// with the text.
 #[derive(Debug, Deserialize)]
 #[serde(tag = "change", deny_unknown_fields)]
@@ -98,12 +98,12 @@ enum Told {
     },
 }
 
-/// Reads a list of changes. Types come beside the text as Arrow fields, which the text names by their place.
+/// Parses a list of changes. Types are passed as Arrow fields, which the text refers to by index.
 ///
 /// # Errors
 ///
-/// `InvalidArgument` for a text that is no such list or a column that is named wrongly; `SchemaMismatch` with the `field`
-/// for a type that Delta does not have.
+/// Returns `InvalidArgument` if the text is not such a list or a column name is invalid; `SchemaMismatch`
+/// with the `field` if Delta does not have a type.
 ///
 /// ```
 /// use deltaic_protocol::change::{TableChange, changes_from_json};
@@ -214,7 +214,7 @@ fn told_type(types: &[Field], place: usize) -> Result<&Field> {
         .ok_or_else(|| wrong(format!("there is no Arrow type {place}")))
 }
 
-/// A column of this name with the type of an Arrow field.
+/// A column with this name and the type of an Arrow field.
 fn field_of(name: &str, told: &Field) -> Result<StructField> {
     let named = told.clone().with_name(name);
     let mut schema = schema_from_arrow(&Schema::new(vec![named]))?;
@@ -224,7 +224,7 @@ fn field_of(name: &str, told: &Field) -> Result<StructField> {
         .ok_or_else(|| Error::new(ErrorKind::Internal, "a schema of one column has none"))
 }
 
-/// The columns of a schema, which comes as one field that holds them.
+/// The columns of a schema, which is passed as one struct field.
 fn schema_of(told: &Field) -> Result<StructType> {
     match told.data_type() {
         ArrowType::Struct(fields) => schema_from_arrow(&Schema::new(fields.clone())),
@@ -248,7 +248,7 @@ fn place_of(after: Option<String>, first: bool) -> Result<Option<Place>> {
             "a column stands first or after another, not both".to_owned(),
         )),
         (Some(name), false) => {
-            // The name of a sibling, which may be written in backticks as columns are.
+            // The name of a sibling, which may be in backticks like column names.
             let parsed = ColumnName::parse(&name)?;
             match parsed.parts() {
                 [sibling] => Ok(Some(Place::After(sibling.clone()))),

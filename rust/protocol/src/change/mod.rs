@@ -1,7 +1,7 @@
-//! Changes of a table that touch no row: each makes a new form of a table's form, or says why it cannot.
+//! Changes of a table that affect no rows: each returns a new configuration or an error.
 //!
-//! Protocol: *Change Metadata*, *Protocol Evolution*, *Domain Metadata*. Nothing here reads a file: what a change asks
-//! of the files that are there, [`duties`] tells.
+//! Protocol: *Change Metadata*, *Protocol Evolution*, *Domain Metadata*. This module reads no files;
+//! [`duties`] returns the preconditions of a change on existing files.
 
 mod columns;
 mod created;
@@ -28,101 +28,102 @@ use crate::schema::evolution::{Place, merged};
 use crate::schema::{ColumnName, PrimitiveType, StructField, StructType};
 use crate::{Result, Version, clustering, constraints, properties};
 
-/// What a change may not make up.
+/// Values that a change needs from its caller.
 pub struct Moment<'a> {
-    /// The version that the change makes.
+    /// The version that commits the change.
     pub version: Version,
-    /// The in-commit timestamp of that version, in milliseconds since the epoch.
+    /// The in-commit timestamp of that version in milliseconds since the epoch.
     pub timestamp_ms: i64,
-    /// Ids that nobody has had before, such as UUIDs.
+    /// Generates unique ids, such as UUIDs.
     pub new_id: &'a mut dyn FnMut() -> String,
 }
 
-/// What to do where something that shall go is not there.
+/// What to do if something to be removed does not exist.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IfAbsent {
-    /// Say so.
+    /// Return an error.
     Error,
-    /// Leave it at that.
+    /// Ignore it.
     Ignore,
 }
 
-/// A change of a table's form.
+/// A change of the configuration of a table.
 #[derive(Clone, Debug, PartialEq)]
 pub enum TableChange {
-    /// Gives properties values. `delta.feature.<name>` adds the feature, `delta.minReaderVersion` and
-    /// `delta.minWriterVersion` ask for versions; none of these is kept as a property.
+    /// Sets properties. `delta.feature.<name>` adds the feature; `delta.minReaderVersion` and
+    /// `delta.minWriterVersion` request versions; these are not stored as properties.
     SetProperties(BTreeMap<String, String>),
-    /// Takes properties away: their defaults hold.
+    /// Unsets properties: their defaults apply.
     UnsetProperties(Vec<String>, IfAbsent),
-    /// Names the table, or takes its name.
+    /// Sets or removes the name of the table.
     SetName(Option<String>),
-    /// Describes the table, or takes its description.
+    /// Sets or removes the description of the table.
     SetDescription(Option<String>),
-    /// Adds a feature, and those that it needs, without turning anything on.
+    /// Adds a feature and the features that it requires, without enabling any.
     AddFeature(String),
-    /// Drops a feature that nothing uses any more.
+    /// Drops a feature that is no longer used.
     DropFeature(String, Traces),
-    /// Asks for a protocol of at least these versions, for readers and writers.
+    /// Requests a protocol of at least these reader and writer versions.
     Upgrade(i32, i32),
-    /// Adds a column, or a field to the struct at `within`, at a place.
+    /// Adds a column, or a field to the struct at `within`, at a position.
     AddColumn {
-        /// The column; its values are NULL in the rows that are there.
+        /// The column; existing rows are NULL in it.
         field: StructField,
-        /// The struct; the table itself where none is told.
+        /// The struct; `None` for the table itself.
         within: Option<ColumnName>,
-        /// Where among its siblings.
+        /// Position among its siblings.
         place: Place,
     },
-    /// Gives a column or field another name.
+    /// Renames a column or field.
     RenameColumn(ColumnName, String),
     /// Drops a column or field.
     DropColumn(ColumnName),
     /// Moves a column or field among its siblings.
     MoveColumn(ColumnName, Place),
-    /// Gives a column, field, element, key or value a wider type.
+    /// Widens the type of a column, field, element, key or value.
     ChangeType(ColumnName, PrimitiveType),
-    /// Lets a column, field, element or value be NULL.
+    /// Makes a column, field, element or value nullable.
     DropNotNull(ColumnName),
-    /// Gives a column the SQL expression of its default, or takes it.
+    /// Sets or removes the default expression of a column.
     SetDefault(ColumnName, Option<String>),
-    /// Gives a column or field a comment, or takes it.
+    /// Sets or removes the comment of a column or field.
     SetComment(ColumnName, Option<String>),
     /// Adds a CHECK constraint.
     AddConstraint {
         /// Its name.
         name: String,
-        /// What must be true in each row, in SQL.
+        /// The SQL condition that every row must satisfy.
         expression: String,
     },
     /// Drops a CHECK constraint.
     DropConstraint(String, IfAbsent),
-    /// Arranges files by these columns from now on; by none where none are told.
+    /// Sets the clustering columns; an empty list removes them.
     SetClustering(Vec<ColumnName>),
-    /// Sets the configuration of a domain of the user's.
+    /// Sets the configuration of a user-defined domain.
     SetDomain {
-        /// The domain.
+        /// Name of the domain.
         domain: String,
-        /// Its configuration, which only the user understands.
+        /// Its configuration, which only the user interprets.
         configuration: String,
     },
-    /// Removes a domain of the user's.
+    /// Removes a user-defined domain.
     RemoveDomain(String),
-    /// Takes in the columns of data that is to be written: new ones are added, narrower ones widened where the table
-    /// lets them.
+    /// Merges the columns of data that is to be written: adds new columns and widens types if the table
+    /// allows it.
     MergeSchema(StructType),
 }
 
-/// The form of a table after a change. The form before is left as it is.
+/// Returns the configuration of a table after a change. The given configuration is not modified.
 ///
-/// A change that changes nothing gives the same form.
+/// A change without effect returns an equal configuration.
 ///
 /// # Errors
 ///
-/// `InvalidArgument` for what the change names and the table has not, and for names and values that cannot be;
-/// `SchemaMismatch` with the `field` or `feature` where the table's own rules stand in the way; `UnsupportedFeature`
-/// for a table or a change that needs what is not implemented; `InvalidPredicate` and `UnsupportedExpression` for an
-/// expression; `CorruptLog` for a form that is damaged already.
+/// Returns `InvalidArgument` if the change refers to something that the table does not have or contains
+/// an invalid name or value; `SchemaMismatch` with the `field` or `feature` if the table forbids the
+/// change; `UnsupportedFeature` if the table or the change needs something that is not implemented;
+/// `InvalidPredicate` or `UnsupportedExpression` for an expression; `CorruptLog` if the configuration is
+/// already invalid.
 ///
 /// ```
 /// use deltaic_protocol::Version;
@@ -189,7 +190,7 @@ pub fn change(form: &Form, change: &TableChange, moment: &mut Moment<'_>) -> Res
             columns::take_in(&mut after, merged(&schema, data, wider)?, moment)?;
         }
     }
-    // What is used from now on is asked of the protocol from now on; what was used before is left as it was.
+    // Newly used features are added to the protocol; features that were already used are left unchanged.
     let before = needed_features(&form.metadata, &schema);
     let mut new = needed_features(&after.metadata, &after.schema()?);
     new.retain(|name| !before.contains(name));

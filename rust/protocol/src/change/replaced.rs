@@ -1,6 +1,7 @@
-//! The form of a table that takes the place of another, whose history goes on.
+//! The configuration of a table that replaces another and continues its history.
 //!
-//! Protocol: *Change Metadata*, *Protocol Evolution*, *Domain Metadata*, *Row Tracking*, *Iceberg Compatibility V1* and *V2*.
+//! Protocol: *Change Metadata*, *Protocol Evolution*, *Domain Metadata*, *Row Tracking*, *Iceberg
+//! Compatibility V1* and *V2*.
 
 use super::Form;
 use super::sound::ensure_sound;
@@ -10,14 +11,15 @@ use crate::in_commit_timestamp::{ENABLEMENT_TIMESTAMP, ENABLEMENT_VERSION, InCom
 use crate::properties::boolean;
 use crate::{Error, ErrorKind, Result, row_tracking};
 
-/// The form of a table that a new one, made by [`super::created`], takes the place of. Schema, partitioning, properties and
-/// domains are the new one's. The id stays, and so do the features of the old one, which its history has; the highest row
-/// id goes on, and so does the word since when commits have their own time.
+/// Returns the configuration of a table that is replaced by a new one, as made by [`super::created`].
+/// Schema, partitioning, properties and domains are those of the new table. The id and the features of
+/// the old table are retained, because its history uses them, as are the highest row id and the version
+/// from which commits have in-commit timestamps.
 ///
 /// # Errors
 ///
-/// `UnsupportedFeature` for a table that is not changed here; `SchemaMismatch` with the `field` for one that lets no row
-/// go, and with the `feature` where a new one does not go with an old one.
+/// Returns `UnsupportedFeature` if deltaic cannot change the table; `SchemaMismatch` with the `field` if
+/// the table is append-only, and with the `feature` if a new feature is incompatible with an old one.
 pub fn replaced(before: &Form, new: Form) -> Result<Form> {
     ensure_changeable(&before.protocol, &before.metadata, &before.schema()?)?;
     if boolean(&before.metadata, "delta.appendOnly")? {
@@ -44,7 +46,7 @@ pub fn replaced(before: &Form, new: Form) -> Result<Form> {
         InCommitTimestamps::of(&form.protocol, &form.metadata)
             .map(|times| times != InCommitTimestamps::Disabled)
     };
-    // What does not parse is not taken over.
+    // A value that cannot be parsed is not copied.
     if has_times(before).unwrap_or(false) && has_times(&after)? {
         for key in [ENABLEMENT_VERSION, ENABLEMENT_TIMESTAMP] {
             if let Some(value) = before.metadata.property(key) {
@@ -57,7 +59,7 @@ pub fn replaced(before: &Form, new: Form) -> Result<Form> {
     Ok(after)
 }
 
-/// A partitioned table that stays readable as Iceberg is partitioned as before.
+/// Verifies that a partitioned table with Iceberg compatibility keeps its partitioning.
 ///
 /// Protocol: *Writer Requirements for IcebergCompatV1*, *Writer Requirements for IcebergCompatV2*.
 fn ensure_partitions_stay(before: &Form, after: &Form) -> Result<()> {
@@ -137,7 +139,7 @@ mod tests {
             gone.iter()
                 .all(|domain| domain.removed && domain.domain == "mine")
         );
-        // Without times of their own there is nothing to say of them.
+        // Without in-commit timestamps there is nothing to record.
         let after = replaced(&before, form(protocol(1, 2, &[]), &[], "new"))?;
         assert_eq!(after.metadata.property(ENABLEMENT_VERSION), None);
         Ok(())

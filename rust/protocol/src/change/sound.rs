@@ -1,6 +1,7 @@
-//! What must hold of every form that a change makes, whatever the change was.
+//! Invariants of every configuration that a change returns.
 //!
-//! Protocol: *Supported Features*, *Column Mapping*, *Row Tracking*, *Clustered Table*, *Iceberg Compatibility V1* and *V2*.
+//! Protocol: *Supported Features*, *Column Mapping*, *Row Tracking*, *Clustered Table*, *Iceberg
+//! Compatibility V1* and *V2*.
 
 use super::Form;
 use crate::features::{contradictions, supports_for_writers};
@@ -10,10 +11,11 @@ use crate::row_tracking::RowTracking;
 use crate::schema::{PrimitiveType, StructType};
 use crate::{Error, ErrorKind, Result, clustering, column_mapping, iceberg_compat, properties};
 
-/// The columns that a change feed adds to the table's.
+/// The columns that the change data feed adds.
 const CHANGE_COLUMNS: &[&str] = &["_change_type", "_commit_version", "_commit_timestamp"];
 
-/// Proves that a form agrees with itself. Features that disagreed before the change are left to disagree.
+/// Verifies that a configuration is consistent. Contradictions between features that existed before the
+/// change are ignored.
 pub(super) fn ensure_sound(form: &Form, before: &Form) -> Result<()> {
     form.protocol.validate()?;
     let known = contradictions(&before.protocol);
@@ -50,7 +52,7 @@ pub(super) fn ensure_sound(form: &Form, before: &Form) -> Result<()> {
 }
 
 fn ensure_free_of_change_columns(form: &Form, schema: &StructType) -> Result<()> {
-    // Without the feature the property binds no writer.
+    // Without the feature, the property does not bind writers.
     let is_supported = supports_for_writers(&form.protocol, "changeDataFeed");
     if !(boolean(&form.metadata, "delta.enableChangeDataFeed")? && is_supported) {
         return Ok(());
@@ -67,7 +69,8 @@ fn ensure_free_of_change_columns(form: &Form, schema: &StructType) -> Result<()>
     }
 }
 
-/// Proves that there is a column beside those that the table is partitioned by, and that these have values.
+/// Verifies that there is a column that is not a partition column, and that partition columns can have
+/// values.
 fn ensure_columns(form: &Form, schema: &StructType) -> Result<()> {
     let partitions = &form.metadata.partition_columns;
     if !schema.fields.is_empty() && schema.fields.len() <= partitions.len() {

@@ -1,4 +1,4 @@
-//! Chains of changes at random: whatever came before, what a change makes is whole.
+//! Random sequences of changes always lead to a consistent configuration.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -128,7 +128,7 @@ fn property() -> impl Strategy<Value = String> {
     ]
 }
 
-/// Properties of which much follows, with the values that make it follow.
+/// Properties with many consequences, with the values that cause them.
 fn telling() -> impl Strategy<Value = TableChange> {
     pick(&[
         ("delta.columnMapping.mode", "name"),
@@ -207,7 +207,7 @@ fn identities(form: &Form) -> BTreeMap<i32, String> {
 }
 
 fn features(protocol: &Protocol) -> BTreeSet<&'static str> {
-    // Writer version 5 alone maps no columns: its readers would not know.
+    // Writer version 5 alone does not map columns: its readers would not support it.
     let has = |row: &&crate::features::Feature| {
         supports_for_writers(protocol, row.name)
             && (row.name != "columnMapping" || protocol.min_reader_version > 1)
@@ -219,9 +219,9 @@ fn features(protocol: &Protocol) -> BTreeSet<&'static str> {
         .collect()
 }
 
-/// What must hold between a form and the one that a change made of it.
+/// Checks the invariants between a configuration and the one that a change returned.
 fn judge(before: &Form, one: &TableChange, after: &Form, ever: &mut BTreeMap<i32, String>) {
-    // It is read back as it was written, and every gate takes it.
+    // It can be serialized and parsed, and every support check accepts it.
     let protocol = serde_json::to_string(&after.protocol).unwrap();
     assert_eq!(
         serde_json::from_str::<Protocol>(&protocol).unwrap(),
@@ -241,7 +241,7 @@ fn judge(before: &Form, one: &TableChange, after: &Form, ever: &mut BTreeMap<i32
         assert!(supports_for_writers(&after.protocol, needed), "{needed}");
     }
     duties(before, after).unwrap();
-    // Nothing but dropping a feature takes one, or lowers a version.
+    // Only dropping a feature may remove one or lower a version.
     if !matches!(one, TableChange::DropFeature(..)) {
         assert!(
             features(&after.protocol).is_superset(&features(&before.protocol)),
@@ -250,7 +250,7 @@ fn judge(before: &Form, one: &TableChange, after: &Form, ever: &mut BTreeMap<i32
         assert!(after.protocol.min_reader_version >= before.protocol.min_reader_version);
         assert!(after.protocol.min_writer_version >= before.protocol.min_writer_version);
     }
-    // An id stands for one physical name for ever, as long as columns are mapped.
+    // While columns are mapped, an id always refers to the same physical name.
     let now = identities(after);
     if after.mapping().unwrap().is_mapped() {
         for (id, name) in &now {
@@ -268,7 +268,7 @@ fn judge(before: &Form, one: &TableChange, after: &Form, ever: &mut BTreeMap<i32
         assert!(now.is_empty());
         ever.clear();
     }
-    // Done again, what was asked for by name stays done.
+    // A repeated change of this kind has no effect.
     if matches!(
         one,
         TableChange::SetProperties(_)
@@ -312,7 +312,7 @@ proptest! {
         partitioned: bool,
         ready in prop::bool::weighted(0.7),
     ) {
-        // Most tables are ready for what plain ones refuse: other names, wider types.
+        // Most tables allow what plain ones refuse: renaming columns, widening types.
         let mut form = if ready { ready_for_changes() } else { plain() };
         if !partitioned {
             form.metadata.partition_columns.clear();

@@ -1,4 +1,4 @@
-//! Columns, and what hangs on them.
+//! Changes of columns and of what depends on them.
 
 use serde_json::json;
 
@@ -12,7 +12,7 @@ use crate::schema::evolution::{Place, find};
 use crate::schema::{DataType, PrimitiveType, StructType};
 use crate::{ErrorKind, Result};
 
-/// A field's name with its physical name and id.
+/// The name of a field with its physical name and id.
 type Identity = (String, Option<String>, Option<i32>);
 
 fn names(form: &Form) -> Result<Vec<Identity>> {
@@ -50,12 +50,12 @@ fn an_old_table_is_mapped_under_the_names_that_its_files_have() -> Result<()> {
         (2, 7)
     );
     assert!(supports_for_writers(&form.protocol, "columnMapping"));
-    // At writer version 5 or 6 the protocol has it already.
+    // The protocol already includes it at writer version 5 or 6.
     let mut old = plain();
     old.protocol = crate::samples::protocol(2, 6, &[]);
     let form = changed(&old, &[set(&[("delta.columnMapping.mode", "name")])])?;
     assert_eq!(form.protocol, old.protocol);
-    // It goes back as long as no name and no column has come or gone.
+    // Column mapping can be disabled as long as no column was renamed, added or dropped.
     let back = changed(
         &mapped()?,
         &[TableChange::UnsetProperties(
@@ -154,7 +154,7 @@ fn a_renamed_column_is_followed_by_all_that_names_it() -> Result<()> {
     Ok(())
 }
 
-/// What a table must be like, what is done to it, and the column that the refusal names.
+/// The configuration of a table, the change, and the column in the error.
 ///
 /// protocol: generated-columns.3
 #[test]
@@ -223,7 +223,7 @@ fn what_hangs_on_a_column_stands_in_the_way() -> Result<()> {
     ] {
         changed(form, std::slice::from_ref(&one))?;
     }
-    // The clustering follows, for it knows the columns as the files do.
+    // Clustering is not affected, because it uses physical names.
     let renamed = changed(&clustered, &[rename("s.x", "w")])?;
     let domain = renamed.domain(crate::clustering::DOMAIN).cloned();
     let columns =

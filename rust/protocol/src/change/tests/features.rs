@@ -1,4 +1,4 @@
-//! Features, and what follows from turning them on.
+//! Features and the consequences of enabling them.
 
 use super::{changed, column, plain, set};
 use crate::change::{Duty, IfAbsent, TableChange, change, duties};
@@ -93,7 +93,7 @@ fn in_commit_timestamps_tell_since_when() -> Result<()> {
         );
         assert_eq!(of(&changed(&off, std::slice::from_ref(&on))?)?, since(5, 1_005)?);
     }
-    // A table that begins with them needs no such word.
+    // A table that has them from the start records no enablement version.
     let mut moment = Moment {
         version: Version::ZERO,
         timestamp_ms: 7,
@@ -103,7 +103,7 @@ fn in_commit_timestamps_tell_since_when() -> Result<()> {
         of(&change(&plain(), &on, &mut moment)?)?,
         InCommitTimestamps::FromTheStart
     );
-    // Turned on without its feature, it begins with the feature.
+    // Enabling the property without the feature adds the feature.
     let mut odd = plain();
     odd.set_property("delta.enableInCommitTimestamps", "true");
     let form = changed(
@@ -208,7 +208,7 @@ fn a_table_that_asks_for_more_than_is_known_is_left_alone() -> Result<()> {
         );
         assert!(error.is_some_and(|error| error.context().contains(&("feature", ContextValue::from(name)))));
     }
-    // What appends still lack is no matter here.
+    // What deltaic does not support for appends does not matter here.
     for name in ["clustering", "rowTracking"] {
         let mut form = plain();
         form.protocol = protocol(1, 7, &[name, "domainMetadata"]);

@@ -1,4 +1,4 @@
-//! The laws of changes.
+//! Properties of changes.
 
 mod chains;
 mod columns;
@@ -20,7 +20,7 @@ const SCHEMA: &str = r#"{"type":"struct","fields":[
     {"name":"l","nullable":true,"metadata":{},"type":{"type":"array","containsNull":true,"elementType":
         {"type":"struct","fields":[{"name":"z","type":"byte","nullable":true,"metadata":{}}]}}}]}"#;
 
-/// A table of protocol (1, 2) that is partitioned by p.
+/// A table of protocol (1, 2) that is partitioned by `p`.
 fn plain() -> Form {
     let mut form = Form {
         protocol: protocol(1, 2, &[]),
@@ -41,7 +41,7 @@ fn set(pairs: &[(&str, &str)]) -> TableChange {
     )
 }
 
-/// The changes one after the other, from version 5 on.
+/// Applies the changes in order, from version 5 on.
 fn changed(form: &Form, changes: &[TableChange]) -> Result<Form> {
     let mut ids = 0;
     let mut new_id = || {

@@ -1,4 +1,4 @@
-//! Types, the features that they need, and the promises that rule some out.
+//! Types, the features that they need, and the guarantees that exclude some of them.
 
 use super::{add, changed, column, constraint, drop, mapped, new, plain, rename, set, widen};
 use crate::change::TableChange;
@@ -29,7 +29,7 @@ fn types_become_wider_only_where_the_table_says_so() -> Result<()> {
         form.protocol.reader_features,
         Some(vec!["typeWidening".to_owned()])
     );
-    // The record stays on later changes, and when no more may be made.
+    // The record remains after later changes and after widening is disabled.
     let later = changed(
         &form,
         &[
@@ -47,7 +47,7 @@ fn types_become_wider_only_where_the_table_says_so() -> Result<()> {
         2
     );
     assert!(changed(&later, &[widen("key", PrimitiveType::Double)]).is_err());
-    // A column without a type needs no leave.
+    // A `void` column needs no permission to change its type.
     let void = changed(
         &plain(),
         &[add("v", PrimitiveType::Void), widen("v", PrimitiveType::String)],
