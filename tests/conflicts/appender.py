@@ -3,7 +3,7 @@
 `python appender.py TABLE WRITER COMMITS [OPTIONS] [goes_on]` prints ``ready``, waits for a line, then prints
 ``<version> <number> <winners> <seconds>`` after each append has returned: how many versions others won
 meanwhile, and how long it took. With -1 commits it goes on until it is killed. The options are those of the
-table's store, as JSON. With `goes_on` it prints ``raised <class>`` after an append that raised,
+table's store, as JSON. With `goes_on` it prints ``raised <class>`` after a conflict or a `CommitUnknown`,
 and goes on.
 """
 
@@ -31,7 +31,7 @@ def main(uri: str, writer: int, commits: int, options: dict[str, str], *, goes_o
         begun = time.perf_counter()
         try:
             commit = table.append(rows)
-        except deltaic.DeltaicError as error:
+        except (deltaic.CommitConflict, deltaic.CommitUnknown) as error:
             if not goes_on:
                 raise
             print("raised", type(error).__name__, flush=True)
