@@ -1,9 +1,10 @@
-//! The positions of deleted rows as a set, and its bytes.
+//! The set of positions of deleted rows, and its binary format.
 //!
-//! Protocol: *Deletion Vector Format*. Written is the portable form, with the magic number 1681511377. Read is also the
-//! native one that came before it, 1681511376: the number of buckets, and for each of them its size and its bitmap, where
-//! the bucket's place is its key. The protocol's own inline example is native with big-endian numbers around the bitmaps,
-//! so both orders are read; the magic number tells which it is.
+//! Protocol: *Deletion Vector Format*. Bitmaps are written in the portable format, with the magic number
+//! 1681511377. The older native format, 1681511376, is also read: the number of buckets, then the size
+//! and bitmap of each bucket, whose index is its key. The inline example in the protocol is native with
+//! big-endian numbers around the bitmaps, so both byte orders are read; the magic number identifies the
+//! order.
 
 use std::fmt;
 
@@ -13,19 +14,19 @@ use super::bucket::{LEAST_BYTES, take_bitmap};
 use super::bytes::Bytes;
 use crate::{Error, ErrorKind, Result};
 
-/// The magic number of the portable form.
+/// The magic number of the portable format.
 const PORTABLE: u32 = 1_681_511_377;
 
-/// The magic number of the native form.
+/// The magic number of the native format.
 const NATIVE: u32 = 1_681_511_376;
 
-/// The native magic number where it was written in big-endian order.
+/// The native magic number in big-endian order.
 const NATIVE_BIG_ENDIAN: u32 = NATIVE.swap_bytes();
 
-/// The greatest position whose bucket has a key without its most significant bit.
+/// The largest position whose bucket key has its most significant bit unset.
 const MOST_POSITION: u64 = i64::MAX as u64;
 
-/// How many keys there are without their most significant bit.
+/// The number of keys with their most significant bit unset.
 const MOST_BUCKETS: usize = 1 << 31;
 
 /// A set of row positions, counted from 0: the rows that a deletion vector deletes.
@@ -41,9 +42,9 @@ const MOST_BUCKETS: usize = 1 << 31;
 /// ```
 #[derive(Clone, Default)]
 pub struct Bitmap {
-    /// No bucket of it is empty, and no key has its most significant bit set.
+    /// No bucket is empty, and no key has its most significant bit set.
     buckets: RoaringTreemap,
-    /// Whether any container is made of runs.
+    /// Whether any container is a run container.
     has_runs: bool,
 }
 
@@ -56,9 +57,11 @@ impl Bitmap {
         }
     }
 
-    /// The set of positions in any order.
+    /// Creates a set from positions in any order.
     ///
-    /// Errors: `ValueError` for a position from 2^63 on, which the format has no place for.
+    /// # Errors
+    ///
+    /// Returns `ValueError` if a position is 2^63 or greater, which the format cannot represent.
     pub fn from_positions(positions: impl IntoIterator<Item = u64>) -> Result<Self> {
         let mut buckets = RoaringTreemap::new();
         for position in positions {
@@ -72,16 +75,18 @@ impl Bitmap {
         Ok(Self::new(buckets))
     }
 
-    /// The set that the bytes of a vector hold: all of them, from the magic number on.
+    /// Decodes all bytes of a deletion vector, starting with the magic number.
     ///
-    /// It takes memory and time in proportion to the bytes, whatever they say.
+    /// Memory and time are proportional to the number of bytes, whatever sizes they declare.
     ///
-    /// Errors: `CorruptData` where they are not what the format says.
+    /// # Errors
+    ///
+    /// Returns `CorruptData` if the bytes violate the format.
     pub fn decode(bytes: &[u8]) -> Result<Self> {
         Self::read(bytes).map_err(|what| Error::new(ErrorKind::CorruptData, damaged(&what)))
     }
 
-    /// [`Self::decode`] for those who know where the bytes were.
+    /// [`Self::decode`] for callers that add the location to the error.
     pub(super) fn read(bytes: &[u8]) -> Result<Self, String> {
         let mut bytes = Bytes(bytes);
         let buckets = match bytes.u32("the magic number")? {
@@ -96,13 +101,13 @@ impl Bitmap {
         Ok(Self::new(RoaringTreemap::from_bitmaps(buckets)))
     }
 
-    /// The set in the portable form, each container as whatever is smallest.
+    /// Encodes the set in the portable format, with the smallest container of each kind.
     pub fn encode(&self) -> Result<Vec<u8>> {
         let mut buckets = self.buckets.clone();
         buckets.optimize();
         let mut bytes = Vec::with_capacity(4 + buckets.serialized_size());
         bytes.extend_from_slice(&PORTABLE.to_le_bytes());
-        // Memory takes all that is written into it.
+        // Writing to a `Vec` cannot fail.
         buckets.serialize_into(&mut bytes).map_err(|error| {
             Error::new(
                 ErrorKind::Internal,
@@ -112,7 +117,7 @@ impl Bitmap {
         Ok(bytes)
     }
 
-    /// How many rows are deleted.
+    /// The number of deleted rows.
     #[must_use]
     pub fn len(&self) -> u64 {
         self.buckets.len()
@@ -142,7 +147,7 @@ impl Bitmap {
         self.buckets.contains(position)
     }
 
-    /// How many rows before `position` are deleted.
+    /// The number of deleted rows before `position`.
     #[must_use]
     pub fn count_below(&self, position: u64) -> u64 {
         position.checked_sub(1).map_or(0, |last| self.buckets.rank(last))
@@ -153,25 +158,26 @@ impl Bitmap {
         self.buckets.iter()
     }
 
-    /// The rows that either deletes.
+    /// The union: rows that are deleted by either.
     #[must_use]
     pub fn union(&self, other: &Self) -> Self {
         Self::new(&self.buckets | &other.buckets)
     }
 
-    /// The rows that this deletes and `other` does not: with the older vector as `other`, the rows that a commit deleted.
+    /// The difference: rows that are deleted by this set and not by `other`. With the older deletion
+    /// vector as `other`, these are the rows that a commit deleted.
     #[must_use]
     pub fn difference(&self, other: &Self) -> Self {
         Self::new(&self.buckets - &other.buckets)
     }
 
-    /// The rows that both delete.
+    /// The intersection: rows that are deleted by both.
     #[must_use]
     pub fn intersection(&self, other: &Self) -> Self {
         Self::new(&self.buckets & &other.buckets)
     }
 
-    /// Whether `other` deletes every row that this deletes.
+    /// Whether `other` deletes every row that this set deletes.
     ///
     /// ```
     /// use deltaic_protocol::deletion_vector::Bitmap;
@@ -194,7 +200,7 @@ impl Bitmap {
     }
 }
 
-/// The same positions, in whatever containers.
+/// Compares the positions, whatever containers they are in.
 impl PartialEq for Bitmap {
     fn eq(&self, other: &Self) -> bool {
         self.buckets == other.buckets
@@ -215,12 +221,12 @@ impl fmt::Debug for Bitmap {
     }
 }
 
-/// What is wrong with a vector, as a sentence.
+/// An error message for an invalid deletion vector.
 pub(super) fn damaged(what: &str) -> String {
     format!("a deletion vector is damaged: {what}")
 }
 
-/// The buckets of the portable form: each with its key, ascending.
+/// The buckets of the portable format: each with its key, ascending.
 fn portable(bytes: &mut Bytes<'_>) -> Result<Vec<(u32, RoaringBitmap)>, String> {
     let count = bytes.u64("the number of buckets")?;
     let mut buckets = with_room(bytes, count)?;
@@ -241,7 +247,7 @@ fn portable(bytes: &mut Bytes<'_>) -> Result<Vec<(u32, RoaringBitmap)>, String> 
     Ok(buckets)
 }
 
-/// The buckets of the native form: each behind its size, and its place is its key.
+/// The buckets of the native format: each after its size, with its index as the key.
 fn native<'a>(
     bytes: &mut Bytes<'a>,
     number: impl Fn(&mut Bytes<'a>, &str) -> Result<u32, String>,
@@ -265,7 +271,8 @@ fn native<'a>(
     Ok(buckets)
 }
 
-/// Room for buckets, if there can be so many. Each has a number before its bitmap.
+/// Allocates space for buckets if the remaining bytes can contain so many. Each has a number before its
+/// bitmap.
 fn with_room(bytes: &Bytes<'_>, count: u64) -> Result<Vec<(u32, RoaringBitmap)>, String> {
     let most = (bytes.len() / (4 + LEAST_BYTES)).min(MOST_BUCKETS);
     match usize::try_from(count) {
@@ -276,7 +283,7 @@ fn with_room(bytes: &Bytes<'_>, count: u64) -> Result<Vec<(u32, RoaringBitmap)>,
     }
 }
 
-/// A bucket without values says nothing.
+/// Skips empty buckets.
 fn push(buckets: &mut Vec<(u32, RoaringBitmap)>, key: u32, bitmap: RoaringBitmap) {
     if !bitmap.is_empty() {
         buckets.push((key, bitmap));

@@ -1,34 +1,34 @@
-//! One 32-bit Roaring bitmap of a vector, judged byte by byte before it is decoded.
+//! A 32-bit Roaring bitmap of a deletion vector, validated byte by byte before it is decoded.
 //!
-//! Protocol: *Deletion Vector Format*, which takes the format from the RoaringBitmap specification: a cookie, for each
-//! container its key and how many values it has, where each container starts, and then the containers.
+//! Protocol: *Deletion Vector Format*, which refers to the RoaringBitmap specification: a cookie, the key
+//! and cardinality of each container, the offset of each container, and the containers.
 //!
-//! Every header that says something about the containers must agree with them, since readers differ in which of the
-//! two they go by. A bitmap that is not what it says never reaches the decoder, and nothing is allocated for it.
+//! Every header must agree with the containers, since readers differ in which header they use. An invalid
+//! bitmap never reaches the decoder, and no memory is allocated for it.
 
 use roaring::RoaringBitmap;
 
 use super::bytes::Bytes;
 
-/// The cookie of a bitmap that has no runs.
+/// The cookie of a bitmap without runs.
 const WITHOUT_RUNS: u32 = 12346;
 
-/// The lower half of the cookie of a bitmap that has runs.
+/// The lower half of the cookie of a bitmap with runs.
 const WITH_RUNS: u32 = 12347;
 
-/// From how many containers on a bitmap with runs says where they start.
+/// Minimum number of containers for which a bitmap with runs has an offset header.
 const OFFSETS_FROM: usize = 4;
 
-/// How many containers a bitmap has at most, and values a container.
+/// Maximum number of containers of a bitmap and of values in a container.
 const MOST: usize = 1 << 16;
 
-/// How many values stand in an array at most; more are a bitset.
+/// Maximum number of values in an array container; more are a bitset.
 const MOST_IN_ARRAY: u32 = 4096;
 
-/// How many bytes a bitset takes.
+/// Size of a bitset container in bytes.
 const BITSET: usize = MOST / 8;
 
-/// The least bytes that a bitmap takes: the cookie and the number of its containers.
+/// Minimum size of a bitmap in bytes: the cookie and the number of containers.
 pub(super) const LEAST_BYTES: usize = 8;
 
 /// Up to 65,536 values that share their upper 16 bits.
@@ -38,11 +38,11 @@ enum Container<'a> {
     Array(&'a [[u8; 2]]),
     /// A bit for each possible value.
     Bitset(&'a [[u8; 8]]),
-    /// For each run its first value, and how many follow.
+    /// The first value of each run, and how many values follow it.
     Runs(&'a [[u8; 4]]),
 }
 
-/// Takes a bitmap from the beginning of the bytes, or says what is wrong with it.
+/// Takes a bitmap from the start of the bytes, or returns why it is invalid.
 pub(super) fn take_bitmap(bytes: &mut Bytes<'_>) -> Result<RoaringBitmap, String> {
     let start = bytes.0;
     let mut touch = false;
@@ -57,7 +57,7 @@ pub(super) fn take_bitmap(bytes: &mut Bytes<'_>) -> Result<RoaringBitmap, String
     RoaringBitmap::deserialize_from(judged).map_err(|error| format!("it cannot be decoded: {error}"))
 }
 
-/// Runs that touch could have been one, and the decoder refuses them; the format allows them.
+/// Adjacent runs could have been one, and the decoder rejects them although the format allows them.
 fn from_containers(bytes: &[u8]) -> Result<RoaringBitmap, String> {
     let mut bitmap = RoaringBitmap::new();
     walk(bytes, |key, container| {
@@ -70,7 +70,7 @@ fn from_containers(bytes: &[u8]) -> Result<RoaringBitmap, String> {
     Ok(bitmap)
 }
 
-/// Judges a bitmap and shows each container with its key; gives what comes behind it.
+/// Validates a bitmap, visits each container with its key, and returns the bytes after it.
 fn walk<'a>(start: &'a [u8], mut visit: impl FnMut(u16, Container<'a>)) -> Result<&'a [u8], String> {
     let mut bytes = Bytes(start);
     let cookie = bytes.u32("the cookie of a bitmap")?;
@@ -141,7 +141,7 @@ fn walk<'a>(start: &'a [u8], mut visit: impl FnMut(u16, Container<'a>)) -> Resul
 }
 
 impl Container<'_> {
-    /// How many values it has, if it is what it should be.
+    /// Validates a container and returns its cardinality.
     fn judge(&self) -> Result<u32, String> {
         match self {
             Self::Array(values) => {
@@ -182,7 +182,7 @@ impl Container<'_> {
         })
     }
 
-    /// Shows the values of a container that has been judged, as runs of the first and the last value.
+    /// Visits the values of a validated container as runs of the first and the last value.
     fn for_each_run(&self, mut show: impl FnMut(u16, u16)) {
         match self {
             Self::Array(values) => {
@@ -211,7 +211,7 @@ impl Container<'_> {
     }
 }
 
-/// The first value of a run, and how many follow.
+/// The first value of a run, and how many values follow it.
 fn run_of([a, b, c, d]: [u8; 4]) -> (u16, u16) {
     (u16::from_le_bytes([a, b]), u16::from_le_bytes([c, d]))
 }

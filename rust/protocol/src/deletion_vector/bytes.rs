@@ -1,6 +1,6 @@
-//! Bytes read one number after the other; what is missing is an error that says what was to come.
+//! Reads numbers from bytes; missing bytes are an error that names the expected value.
 
-/// What is not read yet.
+/// The unread bytes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bytes<'a>(pub(super) &'a [u8]);
 
@@ -9,7 +9,7 @@ impl<'a> Bytes<'a> {
         self.0.len()
     }
 
-    /// The next bytes.
+    /// Takes the next bytes.
     pub(super) fn take(&mut self, count: usize, what: &str) -> Result<&'a [u8], String> {
         let Some((taken, rest)) = self.0.split_at_checked(count) else {
             let left = self.0.len();

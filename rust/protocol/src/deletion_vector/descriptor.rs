@@ -1,4 +1,4 @@
-//! A deletion vector's descriptor as a file action of a commit holds it, and what a vector must have in common with it.
+//! Deletion vector descriptors of file actions, and how a deletion vector must match its descriptor.
 //!
 //! Protocol: *Deletion Vector Descriptor Schema*.
 
@@ -9,52 +9,56 @@ use super::{Bitmap, Place, z85};
 use crate::actions::Text;
 use crate::{Error, ErrorKind, Result};
 
-/// The descriptor, not yet judged.
+/// A borrowed descriptor, not validated.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct DescriptorText<'a> {
     /// `u`, `i` or `p`.
     #[serde(borrow)]
     pub storage_type: Text<'a>,
-    /// Where the vector is, or the vector itself.
+    /// The location of the deletion vector, or the inline deletion vector.
     #[serde(borrow)]
     pub path_or_inline_dv: Text<'a>,
-    /// Where in its file it starts.
+    /// Offset in the file.
     pub offset: Option<i32>,
-    /// How many bytes it takes.
+    /// Size in bytes.
     pub size_in_bytes: i32,
-    /// How many rows it deletes.
+    /// Number of rows that are deleted.
     pub cardinality: i64,
 }
 
-/// The descriptor, not yet judged, on its own.
+/// An owned descriptor, not validated.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Descriptor {
     /// `u`, `i` or `p`.
     pub storage_type: String,
-    /// Where the vector is, or the vector itself.
+    /// The location of the deletion vector, or the inline deletion vector.
     pub path_or_inline_dv: String,
-    /// Where in its file it starts.
+    /// Offset in the file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub offset: Option<i32>,
-    /// How many bytes it takes.
+    /// Size in bytes.
     pub size_in_bytes: i32,
-    /// How many rows it deletes.
+    /// Number of rows that are deleted.
     pub cardinality: i64,
 }
 
 impl Descriptor {
-    /// The part of a logical file's key that the vector makes: its storage type, text and offset.
+    /// The part of the logical file key that identifies the deletion vector: its storage type, path or
+    /// inline data, and offset.
     #[must_use]
     pub fn key(&self) -> (&str, &str, Option<i32>) {
         (&self.storage_type, &self.path_or_inline_dv, self.offset)
     }
 
-    /// Judges what can be judged without the vector's bytes: the storage type, the numbers, and the text, whose place
-    /// is given.
+    /// Validates everything except the bytes of the deletion vector (the storage type, the numbers and
+    /// the path or inline data) and returns its location.
     ///
-    /// Errors: `CorruptLog`, or `PathEscape` for a prefix that leads out of the table; both name the field.
+    /// # Errors
+    ///
+    /// Returns `CorruptLog`, or `PathEscape` if a prefix points outside of the table; both with the
+    /// field.
     pub fn validate(&self) -> Result<Place<'_>> {
         self.size()?;
         let place = Place::of(self)?;
@@ -77,9 +81,11 @@ impl Descriptor {
         Ok(place)
     }
 
-    /// The vector that stands in the log itself; none where it is in a file.
+    /// Decodes an inline deletion vector; returns `None` if it is in a file.
     ///
-    /// Errors: `CorruptLog`, naming the field.
+    /// # Errors
+    ///
+    /// Returns `CorruptLog` with the field.
     ///
     /// ```
     /// use deltaic_protocol::deletion_vector::Descriptor;
@@ -98,9 +104,12 @@ impl Descriptor {
         self.read(&bytes, ErrorKind::CorruptLog).map(Some)
     }
 
-    /// The vector whose bytes these are, as [`super::unframe`] gives them.
+    /// Decodes the bytes of a deletion vector, as returned by [`super::unframe`].
     ///
-    /// Errors: `CorruptData` where they are damaged, or hold another number of rows than the descriptor says.
+    /// # Errors
+    ///
+    /// Returns `CorruptData` if the bytes are invalid or if their cardinality differs from that of the
+    /// descriptor.
     pub fn decode(&self, vector: &[u8]) -> Result<Bitmap> {
         self.read(vector, ErrorKind::CorruptData)
     }
@@ -128,9 +137,11 @@ impl Descriptor {
         Ok(bitmap)
     }
 
-    /// Judges a decoded vector against the number of records of its data file.
+    /// Validates a decoded deletion vector against the number of records of its data file.
     ///
-    /// Errors: `CorruptData` where it deletes a row that the file does not have.
+    /// # Errors
+    ///
+    /// Returns `CorruptData` if it deletes a row that the file does not have.
     pub fn check_rows(&self, bitmap: &Bitmap, num_records: u64) -> Result<()> {
         match bitmap.max() {
             Some(last) if last >= num_records => {
@@ -143,7 +154,7 @@ impl Descriptor {
         }
     }
 
-    /// How many bytes the vector takes.
+    /// The size of the deletion vector in bytes.
     pub(super) fn size(&self) -> Result<u64> {
         u64::try_from(self.size_in_bytes).map_err(|_| {
             let what = format!("its size is {} bytes", self.size_in_bytes);
@@ -151,7 +162,7 @@ impl Descriptor {
         })
     }
 
-    /// The bytes of a vector in the log.
+    /// The bytes of an inline deletion vector.
     fn inline_bytes(&self, text: &str) -> Result<Vec<u8>> {
         let size = usize::try_from(self.size()?).unwrap_or(usize::MAX);
         z85::decode_sized(text, size).map_err(|what| self.wrong("deletionVector.pathOrInlineDv", what))
@@ -168,7 +179,7 @@ impl Descriptor {
     }
 }
 
-/// What helps against a vector that is not what it should be.
+/// The hint for an invalid deletion vector.
 pub(super) const RESTORE: &str =
     "the rows of its data file cannot be told apart without it: restore the file from a backup of the table";
 

@@ -1,6 +1,8 @@
-//! The frames of a vector file: for each vector its size, its bytes and their checksum, behind one byte for the version.
+//! The frames of a deletion vector file: after one byte for the version, each frame has a size, the
+//! deletion vector and a checksum.
 //!
-//! Protocol: *Deletion Vector File Storage Format*. Unlike in the vectors, numbers are big-endian.
+//! Protocol: *Deletion Vector File Storage Format*. Unlike in the deletion vectors, numbers are
+//! big-endian.
 
 use std::ops::Range;
 
@@ -13,16 +15,19 @@ use crate::{Error, ErrorKind, Result};
 /// The version of the format.
 const VERSION: u8 = 1;
 
-/// Where the first frame starts.
+/// The offset of the first frame.
 const FIRST: u64 = 1;
 
-/// What a frame takes beside the vector: its size before, and its checksum behind.
+/// The bytes of a frame in addition to the deletion vector: its size before and its checksum after it.
 const AROUND: u64 = 8;
 
 impl Descriptor {
-    /// Where in its file the vector's frame is: the size, the vector, the checksum. Without an offset it is the first.
+    /// The byte range of the frame in its file: the size, the deletion vector, the checksum. Without an
+    /// offset, it is the first frame.
     ///
-    /// Errors: `CorruptLog` for a negative size, or an offset before the first frame.
+    /// # Errors
+    ///
+    /// Returns `CorruptLog` if the size is negative or the offset is before the first frame.
     pub fn bytes_in_file(&self) -> Result<Range<u64>> {
         let start = self
             .offset
@@ -37,9 +42,11 @@ impl Descriptor {
     }
 }
 
-/// Judges the version of a vector file by its first bytes.
+/// Validates the version of a deletion vector file from its first bytes.
 ///
-/// Errors: `CorruptData` for a version other than 1, and where there is none.
+/// # Errors
+///
+/// Returns `CorruptData` if the version is missing or not 1.
 pub fn check_version(beginning: &[u8]) -> Result<()> {
     match beginning.first() {
         Some(&VERSION) => Ok(()),
@@ -51,9 +58,13 @@ pub fn check_version(beginning: &[u8]) -> Result<()> {
     }
 }
 
-/// The bytes of a vector out of its frame, which is what stands at [`Descriptor::bytes_in_file`].
+/// Extracts the bytes of a deletion vector from its frame, which is located at
+/// [`Descriptor::bytes_in_file`].
 ///
-/// Errors: `CorruptData` where the frame is cut off, is of another size than the descriptor says, or fails its checksum.
+/// # Errors
+///
+/// Returns `CorruptData` if the frame is truncated, has a different size than the descriptor, or fails
+/// its checksum.
 pub fn unframe<'a>(frame: &'a [u8], descriptor: &Descriptor) -> Result<&'a [u8]> {
     let in_size = |what: String| wrong("deletionVector.sizeInBytes", &what);
     let mut bytes = Bytes(frame);
@@ -73,10 +84,12 @@ pub fn unframe<'a>(frame: &'a [u8], descriptor: &Descriptor) -> Result<&'a [u8]>
     Ok(vector)
 }
 
-/// The bytes of a vector out of its whole file.
+/// Extracts the bytes of a deletion vector from a complete file.
 ///
-/// Errors: as of [`check_version`] and [`unframe`]; `CorruptData` where the file ends before the vector starts;
-/// `CorruptLog` where the descriptor's numbers cannot be.
+/// # Errors
+///
+/// Returns the errors of [`check_version`] and [`unframe`]; `CorruptData` if the file ends before the
+/// deletion vector starts; `CorruptLog` if the numbers of the descriptor are invalid.
 pub fn parse_frame<'a>(file: &'a [u8], descriptor: &Descriptor) -> Result<&'a [u8]> {
     check_version(file)?;
     let place = descriptor.bytes_in_file()?;
@@ -97,7 +110,7 @@ fn wrong(field: &str, what: &str) -> Error {
         .hint(RESTORE)
 }
 
-/// The bytes of a vector file that is being made.
+/// Builds a deletion vector file in memory.
 ///
 /// ```
 /// use deltaic_protocol::deletion_vector::{Bitmap, Descriptor, VectorFile, parse_frame};
@@ -119,15 +132,17 @@ fn wrong(field: &str, what: &str) -> Error {
 pub struct VectorFile(Vec<u8>);
 
 impl VectorFile {
-    /// A file without vectors.
+    /// Creates a file without deletion vectors.
     #[must_use]
     pub fn new() -> Self {
         Self(vec![VERSION])
     }
 
-    /// Adds a vector; gives the descriptor's offset and size in bytes.
+    /// Adds a deletion vector; returns the offset and the size in bytes for its descriptor.
     ///
-    /// Errors: `ValueError` where the file would become larger than an offset can say; nothing is added then.
+    /// # Errors
+    ///
+    /// Returns `ValueError` if the file would exceed the maximum offset; nothing is added then.
     pub fn push(&mut self, bitmap: &Bitmap) -> Result<(i32, i32)> {
         let vector = bitmap.encode()?;
         let full = |_| {
@@ -144,13 +159,13 @@ impl VectorFile {
         Ok((offset, size))
     }
 
-    /// How many bytes it has.
+    /// The size of the file in bytes.
     #[must_use]
     pub fn size(&self) -> usize {
         self.0.len()
     }
 
-    /// All of its bytes.
+    /// The bytes of the file.
     #[must_use]
     pub fn into_bytes(self) -> Vec<u8> {
         self.0

@@ -1,9 +1,10 @@
-//! Deletion vectors: the rows of a data file that are no longer in the table.
+//! Deletion vectors: the deleted rows of a data file.
 //!
 //! Protocol: *Deletion Vectors*, *Deletion Vector Format*, *Deletion Vector File Storage Format*.
 //!
-//! A [`Descriptor`] says where a vector is. Its bytes lie in the descriptor's own text or in a frame of a vector file
-//! ([`parse_frame`], [`unframe`]), and become a [`Bitmap`]: the positions of the deleted rows.
+//! A [`Descriptor`] locates a deletion vector. Its bytes are inline in the descriptor or in a frame of a
+//! deletion vector file ([`parse_frame`], [`unframe`]), and are decoded to a [`Bitmap`]: the positions of
+//! the deleted rows.
 
 mod bitmap;
 mod bucket;

@@ -1,4 +1,4 @@
-//! Where a vector is: in the log itself, or in a file.
+//! The location of a deletion vector: inline in the log, or in a file.
 //!
 //! Protocol: *Deletion Vector Descriptor Schema*, *Derived Fields*.
 
@@ -10,13 +10,14 @@ use uuid::Uuid;
 use super::{Descriptor, z85};
 use crate::{Error, ErrorKind, Result};
 
-/// How many characters the name of a file takes: a UUID in Z85.
+/// The number of characters of a file name: a UUID in Z85.
 const NAME_DIGITS: usize = 20;
 
-/// The field that says it.
+/// The field that contains the location.
 const FIELD: &str = "deletionVector.pathOrInlineDv";
 
-/// What a prefix has as it is in a path of the log, which is decoded once: letters, digits and these.
+/// Characters of a prefix that are not percent-encoded in a path of the log, which is decoded once:
+/// letters, digits and these.
 const ENCODED: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'-')
     .remove(b'.')
@@ -24,19 +25,23 @@ const ENCODED: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'~')
     .remove(b'/');
 
-/// Where the bytes of a vector are.
+/// The location of the bytes of a deletion vector.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Place<'a> {
-    /// In the log, as this text in Z85.
+    /// Inline in the log, Z85-encoded.
     Inline(&'a str),
-    /// In a file. The path is as the `path` of a file action: percent-encoded, and relative to the table or absolute.
+    /// In a file. The path is encoded like the `path` of a file action: percent-encoded, and relative to
+    /// the table or absolute.
     File(Cow<'a, str>),
 }
 
 impl<'a> Place<'a> {
-    /// The place that a descriptor tells. What is said about the bytes is not judged.
+    /// The location in a descriptor. The other fields are not validated.
     ///
-    /// Errors: `CorruptLog`, or `PathEscape` for a prefix that leads out of the table; both name the field.
+    /// # Errors
+    ///
+    /// Returns `CorruptLog`, or `PathEscape` if a prefix points outside of the table; both with the
+    /// field.
     ///
     /// ```
     /// use deltaic_protocol::deletion_vector::{Descriptor, Place};
@@ -62,12 +67,14 @@ impl<'a> Place<'a> {
     }
 }
 
-/// The name of a new file of vectors in the table's root, by the UUID that makes it unique, and the text by which
-/// descriptors of storage type `u` name it.
+/// The name of a new deletion vector file in the root of the table, from a UUID, and the text that refers
+/// to it in descriptors of storage type `u`.
 ///
 /// Protocol: *Deletion Vector Descriptor Schema*, *Deletion Vector File Storage Format*.
 ///
-/// Errors: `ValueError` for a text that is no UUID.
+/// # Errors
+///
+/// Returns `ValueError` if the text is not a UUID.
 ///
 /// ```
 /// use deltaic_protocol::deletion_vector::name_of_file;
@@ -86,7 +93,7 @@ fn file_name(id: &Uuid) -> String {
     format!("deletion_vector_{}.bin", id.hyphenated())
 }
 
-/// A path that starts at a root, or a URI.
+/// Whether a path starts at a root or is a URI.
 fn is_absolute(path: &str) -> bool {
     path.starts_with('/')
         || path
@@ -94,7 +101,7 @@ fn is_absolute(path: &str) -> bool {
             .is_some_and(|(scheme, _)| !scheme.contains('/'))
 }
 
-/// The path of a file that is named by a prefix and a UUID.
+/// The path of a file that is specified by a prefix and a UUID.
 fn relative(descriptor: &Descriptor, text: &str) -> Result<String> {
     let split = text
         .len()

@@ -1,4 +1,4 @@
-//! The rows of a part of a file that a vector deletes and keeps, as ranges and as a mask.
+//! Deleted and surviving rows in a part of a file, as ranges and as a mask.
 
 use std::iter;
 use std::ops::Range;
@@ -10,9 +10,9 @@ use super::Bitmap;
 use crate::{Error, ErrorKind, Result};
 
 impl Bitmap {
-    /// The deleted rows among `rows` as ascending ranges that neither overlap nor touch.
+    /// The deleted rows in `rows` as ascending ranges that neither overlap nor touch.
     ///
-    /// It goes from container to container and from run to run; nothing is asked row by row.
+    /// It iterates over containers and runs, not over single rows.
     ///
     /// ```
     /// use deltaic_protocol::deletion_vector::Bitmap;
@@ -31,7 +31,7 @@ impl Bitmap {
                 })
             })
             .peekable();
-        // A run may go on in the next container.
+        // A run may continue in the next container.
         iter::from_fn(move || {
             let mut range = found.next()?;
             while let Some(next) = found.next_if(|next| next.start == range.end) {
@@ -41,7 +41,7 @@ impl Bitmap {
         })
     }
 
-    /// The rows among `rows` that are not deleted, as ascending ranges that neither overlap nor touch.
+    /// The rows in `rows` that are not deleted, as ascending ranges that neither overlap nor touch.
     pub fn kept_ranges(&self, rows: Range<u64>) -> impl Iterator<Item = Range<u64>> + '_ {
         let mut deleted = self.deleted_ranges(rows.clone());
         let mut next = rows.start;
@@ -58,10 +58,12 @@ impl Bitmap {
         })
     }
 
-    /// A mask of `rows`: a set bit for each row that is kept. It takes a bit a row, so `rows` has to come from what is
-    /// read of the data file, and not from what a log says.
+    /// A mask of `rows` with a set bit for each surviving row. It allocates one bit per row, so `rows`
+    /// must come from the data file, not from the log.
     ///
-    /// Errors: `ValueError` where there is no memory for so many rows.
+    /// # Errors
+    ///
+    /// Returns `ValueError` if the mask cannot be allocated.
     ///
     /// ```
     /// use deltaic_protocol::deletion_vector::Bitmap;
@@ -83,7 +85,8 @@ impl Bitmap {
                 clear(&mut words, range.start - rows.start, range.end - rows.start);
             }
         } else {
-            // Where few rows are side by side, a range for each costs ten times as much as the rows themselves.
+            // If few rows are adjacent, one range per row is ten times slower than iterating over the
+            // rows.
             let mut room = [0; ROWS_AT_ONCE];
             for (base, mut inside) in self.buckets_of(rows.clone()) {
                 loop {
@@ -98,14 +101,14 @@ impl Bitmap {
             }
         }
         for word in &mut words {
-            // Arrow counts bits from the lowest bit of the first byte on.
+            // Arrow counts bits from the lowest bit of the first byte.
             *word = word.to_le();
         }
         Ok(BooleanBuffer::new(Buffer::from_vec(words), 0, count))
     }
 
-    /// The buckets that have a part in `rows`: the position of its first possible row, and the deleted ones in that part
-    /// counted from there.
+    /// The buckets that overlap `rows`: the position of the first possible row, and the deleted rows of
+    /// the overlap, relative to it.
     fn buckets_of(&self, rows: Range<u64>) -> impl Iterator<Item = (u64, Iter<'_>)> + '_ {
         let end = rows.end;
         self.buckets()
@@ -115,13 +118,13 @@ impl Bitmap {
             .filter_map(move |(base, bitmap)| {
                 let first = u32::try_from(rows.start.saturating_sub(base)).ok()?;
                 let last = u32::try_from(rows.end.checked_sub(base)?.checked_sub(1)?).unwrap_or(u32::MAX);
-                // `range` panics on a range that is turned round.
+                // `range` panics if the start is after the end.
                 (first <= last).then(|| (base, bitmap.range(first..=last)))
             })
     }
 }
 
-/// How many rows are taken from a bitmap at once.
+/// Number of rows that are taken from a bitmap at once.
 const ROWS_AT_ONCE: usize = 256;
 
 fn clear_one(words: &mut [u64], bit: u64) {
@@ -131,7 +134,7 @@ fn clear_one(words: &mut [u64], bit: u64) {
     }
 }
 
-/// Clears the bits from `start` on and before `end`, which is after it.
+/// Clears the bits from `start` to `end`, exclusive; `end` is greater than `start`.
 fn clear(words: &mut [u64], start: u64, end: u64) {
     let index = |bit: u64| usize::try_from(bit / 64).unwrap_or(usize::MAX);
     let (first, last) = (index(start), index(end - 1));

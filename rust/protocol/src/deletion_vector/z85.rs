@@ -1,14 +1,15 @@
-//! Z85: four bytes as five characters that JSON need not escape.
+//! Z85: encodes four bytes as five characters that need no escapes in JSON.
 //!
-//! Protocol: *Deletion Vector Descriptor Schema* ("the concrete Base85 variant used is Z85"). Z85 itself is ZeroMQ's
-//! 32/Z85: a group of five digits is one big-endian number of 32 bits. It knows no padding; a vector whose length is
-//! no multiple of four is filled up with zeros, and `sizeInBytes` says where it ends.
+//! Protocol: *Deletion Vector Descriptor Schema* ("the concrete Base85 variant used is Z85"). Z85 itself
+//! is ZeroMQ's 32/Z85: a group of five digits is one big-endian 32-bit number. It has no padding: if the
+//! length of a deletion vector is not a multiple of four, zeros are appended, and `sizeInBytes` is the
+//! actual length.
 
 /// The digits in the order of their values.
 const DIGITS: &[u8; 85] =
     b"0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.-:+=^!/*?&<>()[]{}@%$#";
 
-/// What a byte that is no digit has for its value.
+/// The value of a byte that is not a digit.
 const NO_DIGIT: u8 = u8::MAX;
 
 /// The value of each byte as a digit.
@@ -22,7 +23,7 @@ const VALUES: [u8; 256] = {
     values
 };
 
-/// Bytes as text, filled up with zeros to a multiple of four.
+/// Encodes bytes, padded with zeros to a multiple of four.
 ///
 /// ```
 /// use deltaic_protocol::deletion_vector::z85;
@@ -46,7 +47,7 @@ pub fn encode(bytes: &[u8]) -> String {
     text
 }
 
-/// The bytes of a text, with whatever they were filled up with; or what is wrong with the text.
+/// Decodes a text, including padding; the error is a message about the text.
 ///
 /// ```
 /// use deltaic_protocol::deletion_vector::z85;
@@ -84,7 +85,7 @@ pub fn decode(text: &str) -> Result<Vec<u8>, String> {
     Ok(bytes)
 }
 
-/// The first `size` bytes of a text that holds so many, filled up to a multiple of four and no further.
+/// Decodes the first `size` bytes of a text whose length is `size`, padded to a multiple of four.
 ///
 /// ```
 /// use deltaic_protocol::deletion_vector::z85;
@@ -101,7 +102,7 @@ pub fn decode_sized(text: &str, size: usize) -> Result<Vec<u8>, String> {
     Ok(bytes)
 }
 
-/// Where the first byte is that is no digit.
+/// The position of the first byte that is not a digit.
 fn first_wrong(text: &str) -> usize {
     let wrong = |byte: &u8| !DIGITS.contains(byte);
     text.as_bytes().iter().position(wrong).unwrap_or_default()

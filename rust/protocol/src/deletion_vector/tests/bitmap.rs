@@ -1,4 +1,4 @@
-//! A vector's bytes and its positions, both ways.
+//! Encoding and decoding of deletion vectors.
 
 use std::collections::BTreeSet;
 
@@ -18,12 +18,12 @@ fn what(bytes: &[u8]) -> String {
     error.what().to_owned()
 }
 
-/// The positions by the second reading.
+/// The positions according to the reference implementation.
 fn naively(bytes: &[u8]) -> Option<Vec<u64>> {
     Some(naive::ranges(bytes)?.into_iter().flatten().collect())
 }
 
-/// A vector of one container.
+/// A deletion vector with one container.
 fn with(container: Made) -> Vec<u8> {
     bytes_of(&Vector::from([(0, [(0, container)].into())]), Form::Portable)
 }
@@ -31,7 +31,7 @@ fn with(container: Made) -> Vec<u8> {
 proptest! {
     #![proptest_config(Config::with_cases(300))]
 
-    /// Every mix of containers, in every form, is read as what it was made from.
+    /// Every mix of containers in every format decodes to the positions it was made from.
     #[test]
     fn is_read_as_it_was_made((made, bytes) in written()) {
         let positions = positions_of(&made);
@@ -43,7 +43,8 @@ proptest! {
         prop_assert_eq!(naively(&bytes), Some(positions));
     }
 
-    /// What is written is the same set again, for us, for the naive reading and for the library that others read with.
+    /// An encoded set decodes to the same set with this crate, with the reference implementation and with
+    /// the library that other readers use.
     #[test]
     fn is_written_as_it_was_read((made, bytes) in written()) {
         let bitmap = Bitmap::decode(&bytes).unwrap();
@@ -97,7 +98,7 @@ proptest! {
 proptest! {
     #![proptest_config(Config::with_cases(1500))]
 
-    /// Damaged bytes are refused, or they are the same set for the naive reading.
+    /// Damaged bytes are rejected, or they decode to the same set with the reference implementation.
     #[test]
     fn two_readings_agree_on_damaged_bytes((_, mut bytes) in written(), changes in vec(change(), 1..4)) {
         for change in &changes {
@@ -122,7 +123,7 @@ proptest! {
     }
 }
 
-/// The key of a bucket has 0 as its most significant bit.
+/// The most significant bit of the key of a bucket is 0.
 ///
 /// protocol: deletion-vector-format.1
 #[test]
@@ -137,7 +138,7 @@ fn a_key_with_its_most_significant_bit_is_refused() {
     assert_eq!(last.max(), Some((i32::MAX as u64) << 32 | 5));
     assert!(what(&of(1 << 31)).contains("2147483648, has its most significant bit set"));
     assert!(what(&of(u32::MAX)).contains("most significant bit"));
-    // And so none is written.
+    // Such a key is also never written.
     assert!(Bitmap::from_positions([u64::MAX >> 1]).is_ok());
     let error = Bitmap::from_positions([1 << 63]).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::InvalidArgument);
@@ -148,13 +149,13 @@ fn an_empty_vector_is_a_vector() {
     let bytes = b"\xd1\xd3\x39\x64\0\0\0\0\0\0\0\0";
     assert_eq!(Bitmap::decode(bytes).unwrap(), Bitmap::default());
     assert_eq!(Bitmap::default().encode().unwrap(), bytes);
-    // A bucket without values makes no difference.
+    // An empty bucket makes no difference.
     let bytes = bytes_of(&Vector::from([(3, [].into())]), Form::Portable);
     assert_eq!(Bitmap::decode(&bytes).unwrap(), Bitmap::default());
 }
 
-/// Whatever a header claims, nothing is allocated before there are bytes for it: each of these would be more than
-/// there is memory.
+/// No memory is allocated for declared sizes that exceed the bytes: each of these would need more than
+/// the available memory.
 #[test]
 fn a_count_without_bytes_is_refused() {
     let claim = |parts: &[&[u8]]| what(&parts.concat());
@@ -182,7 +183,7 @@ fn a_count_without_bytes_is_refused() {
     assert!(what.contains("ends too early"), "{what}");
 }
 
-/// Otherwise valid bytes under any other magic number are another format, such as the next one to come.
+/// Valid bytes under any other magic number belong to another format, such as a future one.
 ///
 /// protocol: deletion-vector-format.2
 #[test]

@@ -1,4 +1,4 @@
-//! A descriptor tells where a vector is, and what cannot be is refused.
+//! Descriptors locate deletion vectors; invalid ones are rejected.
 
 use proptest::prelude::proptest;
 
@@ -72,7 +72,7 @@ fn a_prefix_is_a_folder_in_the_table() {
     };
     assert_eq!(path(""), Ok(FILE.to_owned()));
     assert_eq!(path("a/b"), Ok(format!("a/b/{FILE}")));
-    // As it would stand in a log's path, which is decoded once and taken for a URI where it looks like one.
+    // Encoded like a path in the log, which is decoded once and treated as a URI if it looks like one.
     assert_eq!(path("%2e%2e"), Ok(format!("%252e%252e/{FILE}")));
     assert_eq!(path("s3:"), Ok(format!("s3%3A/{FILE}")));
     assert_eq!(path("é\n\\"), Ok(format!("%C3%A9%0A%5C/{FILE}")));
@@ -162,7 +162,7 @@ fn a_descriptor_that_cannot_be_is_refused_by_its_field() {
             "pathOrInlineDv",
         );
     }
-    // What the text holds is judged when it is decoded, and is the log's damage.
+    // The inline data are validated when they are decoded; damage is an error of the log.
     for size_in_bytes in [37, 39] {
         let error = Descriptor {
             size_in_bytes,

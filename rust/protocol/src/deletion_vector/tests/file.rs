@@ -1,4 +1,4 @@
-//! A frame of a vector file, and the vector in it.
+//! Frames of deletion vector files.
 
 use proptest::prelude::{any, prop_assert, proptest};
 
@@ -6,7 +6,7 @@ use super::descriptor::{NAME, descriptor, field};
 use crate::ErrorKind;
 use crate::deletion_vector::{Bitmap, Descriptor, VectorFile, check_version, parse_frame, unframe};
 
-/// A file of three vectors, and their descriptors.
+/// A file with three deletion vectors, and their descriptors.
 fn file() -> (Vec<u8>, Vec<(Descriptor, Bitmap)>) {
     let mut file = VectorFile::new();
     let vectors = [vec![1, 2, 3], vec![], (0..100_000).step_by(3).collect::<Vec<_>>()].map(|positions| {
@@ -35,7 +35,7 @@ fn a_file_holds_its_vectors_behind_its_version() {
     for (descriptor, bitmap) in &vectors {
         let vector = parse_frame(&file, descriptor).unwrap();
         assert_eq!(&descriptor.decode(vector).unwrap(), bitmap);
-        // The same from the frame alone.
+        // The same from only the frame.
         let place = descriptor.bytes_in_file().unwrap();
         let frame = &file[place.start as usize..place.end as usize];
         assert_eq!(unframe(frame, descriptor).unwrap(), vector);
@@ -102,7 +102,7 @@ fn a_damaged_file_is_refused_by_what_is_wrong() {
     flipped[whole - 1] ^= 1;
     refused(&flipped, descriptor, "checksum", "and its file says");
 
-    // The vector itself, behind a right frame.
+    // The deletion vector itself is damaged, but its frame is valid.
     let vector = parse_frame(&file, descriptor).unwrap();
     let refused = |descriptor: &Descriptor, vector: &[u8], name: &str| {
         let error = descriptor.decode(vector).unwrap_err();
@@ -135,7 +135,7 @@ fn a_damaged_file_is_refused_by_what_is_wrong() {
 }
 
 proptest! {
-    /// No bit of a frame can change without being noticed.
+    /// Any flipped bit in a frame is detected.
     #[test]
     fn a_flipped_bit_is_noticed(at in any::<proptest::sample::Index>(), bit in 0u8..8) {
         let mut file = VectorFile::new();

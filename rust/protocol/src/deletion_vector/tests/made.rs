@@ -1,4 +1,5 @@
-//! Vectors made byte by byte, with every kind of container, and the positions that they were made from.
+//! Deletion vectors built byte by byte, with every kind of container, and the positions that they
+//! contain.
 
 use std::collections::BTreeMap;
 
@@ -6,12 +7,12 @@ use proptest::collection::{btree_map, btree_set, vec};
 use proptest::prelude::{Just, Strategy, any, prop_oneof};
 use proptest::sample::select;
 
-/// A container, in the form in which it is to be written.
+/// A container in the form in which it is written.
 #[derive(Clone, Debug)]
 pub(super) enum Made {
     Array(Vec<u16>),
     Bitset(Vec<u16>),
-    /// The first value of each run and the last.
+    /// The first and the last value of each run.
     Runs(Vec<(u16, u16)>),
 }
 
@@ -48,10 +49,10 @@ impl Made {
 /// The containers of a bucket by their keys.
 pub(super) type Bucket = BTreeMap<u16, Made>;
 
-/// The buckets of a vector by their keys.
+/// The buckets of a deletion vector by their keys.
 pub(super) type Vector = BTreeMap<u32, Bucket>;
 
-/// How a vector is written.
+/// The format of a deletion vector.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Form {
     Portable,
@@ -108,7 +109,8 @@ fn bytes_of_bucket(bucket: &Bucket) -> Vec<u8> {
     bytes
 }
 
-/// The bytes of a vector. The native form has all buckets up to the last, so its keys have to be small.
+/// The bytes of a deletion vector. The native format contains all buckets up to the last, so its keys
+/// must be small.
 pub(super) fn bytes_of(vector: &Vector, form: Form) -> Vec<u8> {
     let number = |number: u32| match form {
         Form::NativeBigEndian => number.to_be_bytes(),
@@ -144,7 +146,7 @@ fn container() -> impl Strategy<Value = Made> {
         Made::Array(values)
     });
     let bitset = (1usize..15, 0u16..64).prop_map(move |(step, from)| Made::Bitset(every(step, from)));
-    // A gap of 0 makes runs that touch.
+    // A gap of 0 makes adjacent runs.
     let runs = vec((0u16..300, 0u16..300), 1..60).prop_map(|runs| {
         let mut free = 0;
         let with_places = runs.into_iter().map(|(gap, more)| {
@@ -167,14 +169,14 @@ fn bucket() -> impl Strategy<Value = Bucket> {
     prop_oneof![1 => Just(Bucket::new()), 6 => btree_map(key, container(), 0..7)]
 }
 
-/// Vectors with few buckets, whose keys are any that are allowed.
+/// Deletion vectors with few buckets and any valid keys.
 pub(super) fn vector() -> impl Strategy<Value = Vector> {
     let key =
         prop_oneof![3 => Just(0), 1 => 0u32..4, 1 => select(vec![7, i32::MAX as u32 - 1, i32::MAX as u32])];
     btree_map(key, bucket(), 0..4)
 }
 
-/// A vector with a form that can hold it, and its bytes.
+/// A deletion vector with a format that can represent it, and its bytes.
 pub(super) fn written() -> impl Strategy<Value = (Vector, Vec<u8>)> {
     (
         vector(),
@@ -194,7 +196,7 @@ pub(super) fn written() -> impl Strategy<Value = (Vector, Vec<u8>)> {
         })
 }
 
-/// A change of bytes somewhere; the places are fractions of the length, since the beginnings matter most.
+/// A change of bytes; positions are fractions of the length, since the first bytes matter most.
 #[derive(Clone, Debug)]
 pub(super) enum Change {
     Flip(usize, u8),

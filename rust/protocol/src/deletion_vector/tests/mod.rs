@@ -1,4 +1,4 @@
-//! The laws of deletion vectors.
+//! Properties of deletion vectors.
 
 mod bitmap;
 mod descriptor;

@@ -1,15 +1,17 @@
-//! A second reading of a vector's bytes: number by number, from the text of the format, into a sorted list.
+//! A reference implementation of the decoder: number by number, from the text of the specification, into
+//! a sorted list.
 //!
-//! The laws of hostile bytes in `rust/testkit` read with it too.
+//! The tests with untrusted bytes in `rust/testkit` use it too.
 
 use std::ops::RangeInclusive;
 
-/// The positions of a vector in ascending order, each by itself or with its run; none where the bytes are not a vector.
+/// The positions of a deletion vector in ascending order, as single values or runs; `None` if the bytes
+/// are invalid.
 pub(super) fn ranges(bytes: &[u8]) -> Option<Vec<RangeInclusive<u64>>> {
     let mut at = 4;
     let mut found = Vec::new();
     match bytes.get(..4)? {
-        // 1681511377, and the 64-bit portable format.
+        // 1681511377, the 64-bit portable format.
         [0xd1, 0xd3, 0x39, 0x64] => {
             let buckets = little(bytes, &mut at, 8)?;
             let mut before = None;
@@ -22,7 +24,7 @@ pub(super) fn ranges(bytes: &[u8]) -> Option<Vec<RangeInclusive<u64>>> {
                 bitmap(bytes, &mut at, key << 32, &mut found)?;
             }
         }
-        // 1681511376, in either order.
+        // 1681511376, in either byte order.
         [0xd0, 0xd3, 0x39, 0x64] => native(bytes, &mut at, little, &mut found)?,
         [0x64, 0x39, 0xd3, 0xd0] => native(bytes, &mut at, big, &mut found)?,
         _ => return None,

@@ -1,4 +1,4 @@
-//! Ranges and masks say of each row what the set says.
+//! Ranges and masks agree with the set for each row.
 
 use proptest::prelude::{prop_assert, prop_assert_eq, proptest};
 use proptest::test_runner::Config;
@@ -13,7 +13,7 @@ proptest! {
     #[test]
     fn every_part_of_a_file_is_masked(made in vector(), at in 0usize..1000, before in 0u64..200_000, count in 0u64..150_000) {
         let bitmap = Bitmap::decode(&bytes_of(&made, Form::Portable)).unwrap();
-        // Somewhere near a deleted row.
+        // A row near a deleted one.
         let near = bitmap.iter().step_by(997).nth(at % 200).or(bitmap.min()).unwrap_or(1 << 33);
         let start = near.saturating_sub(before);
         let rows = start..start + count;
@@ -64,7 +64,7 @@ fn agree(bitmap: &Bitmap, rows: std::ops::Range<u64>) -> Result<(), proptest::te
     Ok(())
 }
 
-/// The whole of the positions that there can be, which is no reason to count them.
+/// The range of all possible positions is not counted row by row.
 #[test]
 fn the_ends_are_no_reason_to_overflow() {
     let most = i64::MAX as u64;

@@ -1,4 +1,4 @@
-//! Z85 is what its specification says, both ways.
+//! Z85 conforms to its specification in both directions.
 
 use proptest::collection::vec;
 use proptest::prelude::{any, prop_assert, prop_assert_eq, proptest};
@@ -17,7 +17,7 @@ proptest! {
         prop_assert_eq!(filled, bytes);
     }
 
-    /// Five digits are a number of base 85, and either it fits or the text is refused.
+    /// Five digits are a number in base 85; text whose number does not fit is rejected.
     #[test]
     fn z85_is_a_number_of_base_85(digits in vec(0u64..85, 5)) {
         let known = z85_digits();
@@ -38,7 +38,7 @@ proptest! {
     }
 }
 
-/// The digits as the specification groups them.
+/// The digits, grouped as in the specification.
 fn z85_digits() -> Vec<char> {
     let marks = ".-:+=^!/*?&<>()[]{}@%$#";
     ('0'..='9')
