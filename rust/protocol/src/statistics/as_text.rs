@@ -1,7 +1,7 @@
-//! Statistics that are columns as the text that `add.stats` holds.
+//! Converts statistics from columns to the text of `add.stats`.
 //!
-//! Protocol: *Per-file Statistics*. What a checkpoint holds as columns alone is spelled as text where the next one is to
-//! hold text.
+//! Protocol: *Per-file Statistics*. Statistics that a checkpoint has only as columns are converted if the
+//! next one contains text.
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
@@ -16,10 +16,10 @@ use super::{Cut, StatisticsColumns, day_text, time_text};
 use crate::expr::Scalar;
 
 impl StatisticsColumns {
-    /// The text of each row, under the names of the columns; NULL where `present` is false.
+    /// The text of each row, under the names of the columns; NULL if `present` is false.
     ///
-    /// Times are cut to milliseconds, a maximum upwards. A bound that text cannot hold is left out, as is whatever is
-    /// NULL.
+    /// Timestamps are truncated to milliseconds, maximums are rounded up. NULLs and bounds that JSON
+    /// cannot represent are omitted.
     ///
     /// ```
     /// use arrow_array::{BooleanArray, StringArray};
@@ -61,7 +61,7 @@ impl StatisticsColumns {
     }
 }
 
-/// A value as JSON; none where it is NULL or has no spelling.
+/// A value as JSON; `None` if it is NULL or cannot be represented.
 fn spelled(column: &ArrayRef, row: usize, cut: Cut) -> Option<String> {
     if column.is_null(row) {
         return None;
@@ -115,7 +115,7 @@ fn fields(columns: &StructArray, row: usize, cut: Cut) -> Option<String> {
         let Some(value) = spelled(column, row, cut) else {
             continue;
         };
-        // Of a name that stands twice neither could be taken for the truth.
+        // A duplicate name is ambiguous, so none of its values is used.
         if found.insert(field.name().clone(), Value::Null).is_none() {
             parts.push(format!("{}:{value}", Value::from(field.name().as_str())));
         }
@@ -157,7 +157,8 @@ mod tests {
         }
     }
 
-    /// What is read of the text again is what was spelled; a maximum of a time may be larger, and never smaller.
+    /// Parsing the text returns the original values; the maximum of a timestamp may be larger, but never
+    /// smaller.
     ///
     /// protocol: per-file-statistics.3
     #[test]
@@ -192,7 +193,7 @@ mod tests {
         Ok(())
     }
 
-    /// Days that readers cannot spell are left out.
+    /// Dates that readers cannot represent are omitted.
     #[test]
     fn a_bound_without_a_spelling_is_left_out() {
         let days: ArrayRef = std::sync::Arc::new(arrow_array::Date32Array::from(vec![2_932_897, 0]));

@@ -1,11 +1,11 @@
-//! How statistics shorten a text, so that it stays a bound.
+//! Truncates strings in statistics so that they remain bounds.
 //!
 //! Protocol: *Per-file Statistics*.
 
-/// How many characters of a text statistics keep, where a table does not say.
+/// Default maximum number of characters of strings in statistics.
 pub const STRING_PREFIX: usize = 32;
 
-/// The smallest value that statistics give for a text: its first `prefix` characters.
+/// The minimum of a string in statistics: its first `prefix` characters.
 ///
 /// ```
 /// use deltaic_protocol::statistics::lower_bound;
@@ -20,8 +20,8 @@ pub fn lower_bound(text: &str, prefix: usize) -> &str {
     }
 }
 
-/// The largest value that statistics give for a text: its first `prefix` characters and one that is above whatever was
-/// cut off. None when no such text exists.
+/// The maximum of a string in statistics: its first `prefix` characters and a character above any
+/// truncated suffix. `None` if there is no such string.
 ///
 /// ```
 /// use deltaic_protocol::statistics::upper_bound;
@@ -36,7 +36,7 @@ pub fn upper_bound(text: &str, prefix: usize) -> Option<String> {
     };
     match next {
         '\u{10FFFF}' => None,
-        // U+007F is above the next character only where that one is ASCII and another.
+        // U+007F is above the next character only if that is another ASCII character.
         '\0'..'\u{7F}' => Some(format!("{kept}\u{7F}")),
         _ => Some(format!("{kept}\u{10FFFF}")),
     }

@@ -1,4 +1,4 @@
-//! The statistics of many files, gathered row by row out of their texts.
+//! Parses the statistics of many files, row by row.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -15,18 +15,18 @@ use super::text;
 use crate::Result;
 use crate::schema::PrimitiveType;
 
-/// The text of one file's statistics, as it stands in the log. Nothing is known about the bytes yet.
+/// The statistics of a file as found in the log. The bytes are not validated.
 #[derive(Clone, Copy, Debug)]
 pub enum StatisticsText<'a> {
-    /// The file has none.
+    /// The file has no statistics.
     Absent,
     /// JSON.
     Plain(&'a [u8]),
-    /// JSON, still escaped: what stands between the outer quotes of the string in a commit's line.
+    /// JSON, still escaped: the content of the string in a commit line, without its quotes.
     Escaped(&'a [u8]),
 }
 
-/// Gathers the statistics of many files, a row each. What cannot be used is NULL.
+/// Builds the columns of the statistics of many files, one row per file. Unusable values are NULL.
 ///
 /// ```
 /// use deltaic_protocol::statistics::{StatisticsBuilder, StatisticsSchema, StatisticsText};
@@ -48,8 +48,8 @@ pub struct StatisticsBuilder<'s> {
     rows: usize,
 }
 
-/// The columns by place: the number of rows, then minimum, maximum and NULL count of each leaf. None where a leaf
-/// has no bounds.
+/// The columns by index: the number of rows, then minimum, maximum and NULL count of each leaf. `None` if
+/// a leaf has no bounds.
 #[derive(Debug)]
 pub(super) struct Columns(pub(super) Vec<Option<ColumnBuilder>>);
 
@@ -73,7 +73,7 @@ impl Columns {
         Self(columns)
     }
 
-    /// The place of one kind of statistics of a leaf.
+    /// The index of one kind of statistics of a leaf.
     pub(super) fn place(kind: text::Kind, leaf: usize) -> usize {
         1 + 3 * leaf
             + match kind {
@@ -97,7 +97,7 @@ impl Columns {
 }
 
 impl<'s> StatisticsBuilder<'s> {
-    /// A builder for about so many rows.
+    /// Creates a builder with capacity for this many rows.
     #[must_use]
     pub fn with_capacity(schema: &'s StatisticsSchema, rows: usize) -> Self {
         Self {
@@ -110,7 +110,7 @@ impl<'s> StatisticsBuilder<'s> {
         }
     }
 
-    /// Adds a file. Text that is no statistics, and a value that cannot be one, are NULL.
+    /// Adds a file. Invalid text and invalid values are NULL.
     pub fn push(&mut self, text: StatisticsText<'_>) {
         let quick = match text {
             StatisticsText::Absent => return self.push_row(None),
@@ -125,7 +125,7 @@ impl<'s> StatisticsBuilder<'s> {
         self.push_row(Some(tight));
     }
 
-    /// Adds a file by the general way: the twin of [`Self::push`].
+    /// Adds a file with the general parser: the reference implementation of [`Self::push`].
     #[cfg(test)]
     pub(super) fn push_slowly(&mut self, text: StatisticsText<'_>) {
         let tight = match text {
@@ -170,7 +170,7 @@ impl<'s> StatisticsBuilder<'s> {
         })
     }
 
-    /// Reads a text by the general way; gives whether its bounds are tight.
+    /// Parses a text with the general parser; returns whether its bounds are tight.
     #[cold]
     fn read_slowly(&mut self, text: StatisticsText<'_>) -> bool {
         let unescaped = match text {
@@ -178,13 +178,13 @@ impl<'s> StatisticsBuilder<'s> {
             StatisticsText::Plain(bytes) => std::str::from_utf8(bytes).ok().map(Cow::Borrowed),
             StatisticsText::Escaped(bytes) => unescape(bytes).map(Cow::Owned),
         };
-        // What is no text says nothing, and so nothing against tight bounds.
+        // Invalid text does not change the default, tight bounds.
         let Some(text) = unescaped else { return true };
         text::read(&text, self.schema, &mut self.columns, self.rows)
     }
 }
 
-/// The content of a JSON string, without its escapes.
+/// The content of a JSON string, unescaped.
 fn unescape(content: &[u8]) -> Option<String> {
     let quoted = [b"\"", content, b"\""].concat();
     serde_json::from_slice::<Cow<'_, str>>(&quoted)
@@ -192,7 +192,8 @@ fn unescape(content: &[u8]) -> Option<String> {
         .map(Cow::into_owned)
 }
 
-/// The structs of one kind of statistics, out of the columns of their leaves. A leaf without a column is left out.
+/// Assembles the structs of one kind of statistics from the columns of their leaves. A leaf without a
+/// column is omitted.
 pub(super) fn assemble(
     fields: &[Wanted],
     rows: usize,

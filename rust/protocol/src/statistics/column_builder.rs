@@ -1,4 +1,4 @@
-//! One column of statistics under construction: typed values by row, NULL where no value was put.
+//! Builds one column of statistics: typed values by row, NULL for missing values.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::expr::Scalar;
 use crate::schema::PrimitiveType;
 use crate::{Error, ErrorKind, Result};
 
-/// The values, by type. Where no value is, a zero stands.
+/// The values, by type. Missing values are zeros.
 #[derive(Debug)]
 pub(super) enum Values {
     Byte(Vec<i8>),
@@ -28,23 +28,23 @@ pub(super) enum Values {
     TimestampNtz(Vec<i64>),
 }
 
-/// Which side of a column's values a bound is on.
+/// Whether a bound is a minimum or a maximum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Side {
     Low,
     High,
 }
 
-/// A column under construction. Rows come in order; a row without a value costs nothing.
+/// A column under construction. Rows are added in order; a row without a value has no cost.
 #[derive(Debug)]
 pub(super) struct ColumnBuilder {
     pub(super) values: Values,
     pub(super) data_type: PrimitiveType,
-    /// The first unscaled number that a decimal's precision does not hold, and its scale.
+    /// The first unscaled number that exceeds the precision of a decimal, and its scale.
     pub(super) precision_and_scale: (i128, usize),
-    /// How long the ordinary spelling of a date or a time is.
+    /// The length of the usual spelling of a date or a timestamp.
     pub(super) time_length: usize,
-    /// The side on which a double is brought to the float that it was.
+    /// The side to which a double that was a float is adjusted.
     pub(super) once_float: Option<Side>,
     nulls: NullBufferBuilder,
     len: usize,
@@ -70,7 +70,7 @@ macro_rules! each {
 }
 
 impl ColumnBuilder {
-    /// A column without rows; none for a type that has no bounds.
+    /// Creates an empty column; `None` for a type without bounds.
     pub(super) fn new(data_type: PrimitiveType, capacity: usize) -> Option<Self> {
         let values = match data_type {
             PrimitiveType::Byte => Values::Byte(Vec::new()),
@@ -114,7 +114,7 @@ impl ColumnBuilder {
         })
     }
 
-    /// Makes every row before `row` stand, NULL where nothing was put, so that a value can be pushed and told by
+    /// Fills the rows before `row` with NULL, so that a value can be pushed and recorded by
     /// [`Self::pushed`].
     #[inline]
     pub(super) fn reach(&mut self, row: usize) {
@@ -135,25 +135,25 @@ impl ColumnBuilder {
             if ends.capacity() == 0 {
                 ends.reserve(capacity);
             }
-            // The text is at most as long as an offset tells.
+            // The text is never longer than the maximum offset.
             let end = i32::try_from(bytes.len()).unwrap_or(i32::MAX);
             ends.resize(row, end);
         });
-        // Even no NULL at all would make a bitmap.
+        // Adding zero NULLs would still allocate a validity bitmap.
         if row > self.len {
             self.nulls.append_n_nulls(row - self.len);
         }
         self.len = row;
     }
 
-    /// Tells that a value was pushed.
+    /// Records that a value was pushed.
     #[inline]
     pub(super) fn pushed(&mut self) {
         self.nulls.append_non_null();
         self.len += 1;
     }
 
-    /// Puts a value of the column's type; any other is as good as none.
+    /// Sets a value; a value of another type is ignored.
     pub(super) fn put(&mut self, row: usize, value: Scalar) {
         self.reach(row);
         let pushed = match (&mut self.values, value) {
@@ -179,7 +179,7 @@ impl ColumnBuilder {
         }
     }
 
-    /// Takes back what was put at this row.
+    /// Removes the value of this row.
     pub(super) fn take_back(&mut self, row: usize) {
         if self.len <= row {
             return;
@@ -193,7 +193,7 @@ impl ColumnBuilder {
         self.len = row;
     }
 
-    /// The column of so many rows.
+    /// Finishes the column with this many rows.
     pub(super) fn finish(mut self, rows: usize) -> Result<ArrayRef> {
         let arrow = self.data_type.to_arrow()?;
         if self.len == 0 {
@@ -240,7 +240,7 @@ pub(super) fn push<T>(values: &mut Vec<T>, value: T) -> bool {
     true
 }
 
-/// Appends a text; false when a column cannot hold more than it holds.
+/// Appends a string; returns false if the column is full.
 #[inline]
 pub(super) fn push_text(ends: &mut Vec<i32>, bytes: &mut Vec<u8>, text: &[u8]) -> bool {
     let Some(end) = bytes
@@ -255,8 +255,9 @@ pub(super) fn push_text(ends: &mut Vec<i32>, bytes: &mut Vec<u8>, text: &[u8]) -
     true
 }
 
-/// A bound of a column that was made a double of a float: old statistics spell the float (`6.1`), and the file holds
-/// the double next to it (`6.0999999`). The bound that holds for both is taken.
+/// A bound of a column that was widened from float to double: old statistics contain the float (`6.1`),
+/// and the file contains the double nearest to it (`6.0999999`). The bound that is valid for both is
+/// used.
 #[inline]
 pub(super) fn as_written(value: f64, once_float: Option<Side>) -> f64 {
     #[expect(

@@ -6,24 +6,24 @@ use super::{StatisticsBuilder, StatisticsSchema, StatisticsText};
 use crate::schema::StructType;
 use crate::{Error, ErrorKind, Result};
 
-/// Statistics of many files, a row each, under the names and with the types of the schema; NULL where a file's
-/// cannot be used.
+/// Statistics of many files, one row per file, with the names and types of the schema; NULL if the
+/// statistics of a file are unusable.
 #[derive(Clone, Debug)]
 pub struct StatisticsColumns {
-    /// Rows of the file.
+    /// Numbers of rows.
     pub num_records: ArrayRef,
     /// Whether the bounds are exact.
     pub tight_bounds: ArrayRef,
-    /// The smallest values.
+    /// Minimums.
     pub min: ArrayRef,
-    /// The largest values.
+    /// Maximums.
     pub max: ArrayRef,
-    /// How many values are NULL.
+    /// Numbers of NULLs.
     pub null_count: ArrayRef,
 }
 
 impl StatisticsColumns {
-    /// Reads the statistics of each file; partition columns have none, and are left out of `schema`.
+    /// Parses the statistics of each file; partition columns have none and must not be in `schema`.
     pub fn parse(stats: &StringArray, schema: &StructType) -> Result<Self> {
         let wanted = StatisticsSchema::all(schema, &|field| field.name.clone());
         let mut builder = StatisticsBuilder::with_capacity(&wanted, stats.len());
@@ -35,7 +35,7 @@ impl StatisticsColumns {
         builder.finish()
     }
 
-    /// The same, and another's where `present` is false.
+    /// Returns these statistics, and those of `other` for rows in which `present` is false.
     pub fn or_else(&self, present: &BooleanArray, other: &Self) -> Result<Self> {
         let choose = |ours: &ArrayRef, others: &ArrayRef| {
             arrow_select::zip::zip(present, ours, others).map_err(|error| {
@@ -52,7 +52,7 @@ impl StatisticsColumns {
         })
     }
 
-    /// The rows for which `mask` is TRUE, in their order. The mask has a row for each.
+    /// The rows for which `mask` is true, in order. The mask has one entry per row.
     pub fn filter(&self, mask: &BooleanArray) -> Result<Self> {
         let kept = |column: &ArrayRef| {
             if mask.len() != column.len() {

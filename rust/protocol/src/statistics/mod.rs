@@ -1,7 +1,7 @@
-//! What a file's statistics say.
+//! Statistics of data files.
 //!
-//! Protocol: *Per-file Statistics*. They are a help and never the truth: text that does not parse, and a value that
-//! cannot be, are as good as absent.
+//! Protocol: *Per-file Statistics*. Statistics are optional: text that cannot be parsed and invalid
+//! values count as absent.
 
 mod as_text;
 mod bounds;

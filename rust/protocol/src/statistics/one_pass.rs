@@ -1,9 +1,9 @@
-//! The quick way through a file's statistics: one pass, straight into the columns, without a tree.
+//! The fast parser of statistics: one pass, directly into the columns, without a tree.
 //!
-//! The statistics of a table's files look alike: the same keys in the same order. So the keys of each level are learnt
-//! as they come, the next one is guessed from the row before, and a guess that is right costs one comparison. A text
-//! that is in any way out of the ordinary (white space, escapes, a key twice, a list, no JSON) is given back, and the
-//! general way reads it.
+//! The statistics of the files of a table are similar: the same keys in the same order. The parser learns
+//! the keys of each level, predicts the next key from the previous row, and verifies a prediction with
+//! one comparison. Unusual text (white space, escapes, duplicate keys, arrays, invalid JSON) is left to
+//! the general parser.
 
 use super::builder::Columns;
 use super::ordinary::is_ordinary;
@@ -11,21 +11,22 @@ use super::scanner::Scanner;
 use super::schema::{Part, StatisticsSchema, Wanted};
 use super::text::Kind;
 
-/// So many keys of one level are learnt, each of at most so many bytes.
+/// Maximum number of learnt keys per level, and maximum length of a key in bytes.
 const KEYS: usize = 4096;
 const KEY_BYTES: usize = 1024;
-/// So many keys may be compared in vain before texts earn it: enough to learn the widest level, and little beside the
-/// time that a text takes, so that nobody can write a log that is slow to read.
+/// Number of keys that may be compared without a match before texts increase the budget: enough to learn
+/// the widest level, and little compared to the time of parsing, so that untrusted input cannot make
+/// parsing slow.
 const PATIENCE: usize = KEYS * KEYS / 2;
 
-/// What was learnt of the keys, level by level. `ESCAPED` as in [`Scanner`].
+/// The learnt keys by level. `ESCAPED` as in [`Scanner`].
 #[derive(Debug)]
 pub(super) struct OnePass<'s, const ESCAPED: bool> {
     levels: Vec<Level<'s>>,
     patience: usize,
 }
 
-/// One object of the statistics: the whole, or a struct of columns.
+/// One object in the statistics: the root, or a struct of columns.
 #[derive(Debug)]
 struct Level<'s> {
     meaning: Meaning<'s>,
@@ -39,22 +40,22 @@ enum Meaning<'s> {
     Columns(&'s [Wanted], Kind),
 }
 
-/// A key and what stands behind it.
+/// A key and the target of its value.
 #[derive(Debug)]
 struct Member {
     /// The key with its quotes and its colon.
     key: Box<[u8]>,
-    /// Its first bytes, and which of 16 bytes they are.
+    /// Its first bytes, and a mask of which of the 16 bytes they are.
     first: u128,
     mask: u128,
     /// The last 16 bytes of a longer key.
     last: u128,
     target: Target,
-    /// The row in which it was last seen, plus one.
+    /// The row in which it was last found, plus one.
     seen: usize,
 }
 
-/// Where a value goes.
+/// The target of a value.
 #[derive(Clone, Copy, Debug)]
 enum Target {
     Nowhere,
@@ -75,8 +76,8 @@ impl<'s, const ESCAPED: bool> OnePass<'s, ESCAPED> {
         }
     }
 
-    /// Puts what a text says into the columns; gives whether the bounds are tight. None when the general way must
-    /// read it, after the row was taken back.
+    /// Parses a text into the columns; returns whether the bounds are tight. Returns `None` after
+    /// removing the row if the general parser must parse the text.
     pub(super) fn read(&mut self, text: &[u8], columns: &mut Columns, row: usize) -> Option<bool> {
         if !is_ordinary::<ESCAPED>(text) {
             return None;
@@ -106,7 +107,7 @@ struct Reading<'r, 's, 'a, const ESCAPED: bool> {
 
 impl<'s, const ESCAPED: bool> Reading<'_, 's, '_, ESCAPED> {
     fn object(&mut self, level: usize) -> Option<()> {
-        // Taken out for as long as the object lasts; no level is within itself.
+        // Moved out while the object is parsed; a level never contains itself.
         let mut members = std::mem::take(&mut self.levels.get_mut(level)?.members);
         let read = self.members(level, &mut members);
         self.levels.get_mut(level)?.members = members;
@@ -215,8 +216,8 @@ impl<'s, const ESCAPED: bool> Reading<'_, 's, '_, ESCAPED> {
         Some(())
     }
 
-    /// The place of the member that stands here, which is not the one that was guessed; a new one is learnt, at the
-    /// place where it was met.
+    /// The index of the member at the current position, which is not the predicted one; a new key is
+    /// learnt at the index where it was found.
     #[cold]
     #[inline(never)]
     fn look_up(&mut self, level: usize, known: &mut Vec<Member>, guess: usize) -> Option<usize> {
@@ -242,7 +243,7 @@ impl<'s, const ESCAPED: bool> Reading<'_, 's, '_, ESCAPED> {
         Some(guess)
     }
 
-    /// Where the value of a key goes; none when the general way must judge.
+    /// The target of the value of a key; `None` if the general parser must decide.
     fn target(&mut self, level: usize, name: &str) -> Option<Target> {
         let (wanted, kind) = match self.levels.get(level)?.meaning {
             Meaning::Columns(fields, kind) => (fields, kind),
@@ -253,11 +254,11 @@ impl<'s, const ESCAPED: bool> Reading<'_, 's, '_, ESCAPED> {
                     "minValues" => Kind::Min,
                     "maxValues" => Kind::Max,
                     "nullCount" => Kind::NullCount,
-                    // The other name of `nullCount`.
+                    // The alternative name of `nullCount`.
                     "nullCounts" => return None,
                     _ => return Some(Target::Nowhere),
                 };
-                // Also where no column is wanted: keys that are known are passed over faster.
+                // Also if no column is wanted: known keys are skipped faster.
                 return Some(self.new_level(Meaning::Columns(fields, kind)));
             }
         };
@@ -307,7 +308,7 @@ impl Member {
         }
     }
 
-    /// Whether the text goes on with the key, whose first 16 bytes are known to stand there.
+    /// Whether the text continues with the key, whose first 16 bytes are known to match.
     #[inline]
     fn ends_at(&self, rest: &[u8]) -> bool {
         match rest.get(..self.key.len()).and_then(|key| key.last_chunk::<16>()) {
@@ -316,7 +317,7 @@ impl Member {
         }
     }
 
-    /// Whether the text goes on with the key.
+    /// Whether the text continues with the key.
     #[inline]
     fn stands_at(&self, rest: &[u8]) -> bool {
         match rest.first_chunk::<16>() {

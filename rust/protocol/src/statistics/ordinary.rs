@@ -1,11 +1,11 @@
-//! The one look at all bytes of a text that spares a look at each: whether it can be scanned at all.
+//! Validates all bytes of a text at once, so that the scanner does not have to check each.
 
-/// Whether a text can be scanned at all: it is UTF-8, nothing in it is a control character, and no backslash stands
-/// in it but those of the quotes, each of which has one where the text is `ESCAPED`.
+/// Whether a text can be scanned: it is UTF-8, without control characters, and the only backslashes are
+/// those of quotes, each of which has one if the text is `ESCAPED`.
 ///
-/// One look at all bytes, many at once, spares the look at each.
+/// Many bytes are checked at once, which is faster than checking each.
 pub(super) fn is_ordinary<const ESCAPED: bool>(text: &[u8]) -> bool {
-    // Smallest and largest bytes, because a processor takes those of many bytes in one step.
+    // The smallest and the largest byte, because a processor computes those of many bytes in one step.
     let (mut low, mut high, mut to_backslash) = (u8::MAX, 0, u8::MAX);
     for byte in text {
         low = low.min(*byte);
@@ -27,7 +27,7 @@ fn are_quotes_escaped(text: &[u8]) -> bool {
 }
 
 fn count(text: &[u8], wanted: u8) -> usize {
-    // A byte counts 240 of them, and many such bytes are added in one step.
+    // A byte can count 240 of them, and many such bytes are added in one step.
     let in_part = |part: &[u8]| part.iter().fold(0u8, |sum, byte| sum + u8::from(*byte == wanted));
     text.chunks(240).map(|part| usize::from(in_part(part))).sum()
 }

@@ -1,27 +1,27 @@
-//! The tokens of compact JSON, eight bytes at a time; whatever is out of the ordinary ends the scan.
+//! The tokens of compact JSON, eight bytes at a time.
 //!
-//! Nothing here is an error: None means that the general way must read the text. So only what is surely valid is
-//! taken: no white space, no escapes, no lists.
+//! `None` is not an error: it means that the general parser must parse the text. Only text that is
+//! certainly valid is scanned: no white space, no escapes, no arrays.
 
 use super::words::{ONES, POWERS_OF_TEN, above_nine, eight_digits, equal_to, first_byte, last_word};
 
-/// How deep values are passed over.
+/// Maximum depth of skipped values.
 const DEPTH: usize = 16;
 
-/// A place in a text. `ESCAPED`: the text stands inside a JSON string, so that its quotes are `\"`.
+/// A position in a text. With `ESCAPED`, the text is inside a JSON string, so its quotes are `\"`.
 #[derive(Clone, Debug)]
 pub(super) struct Scanner<'a, const ESCAPED: bool> {
     text: &'a [u8],
     at: usize,
 }
 
-/// A number that was scanned.
+/// A scanned number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Number {
-    /// All digits without the point, where they are at most [`Number::EXACT_DIGITS`].
+    /// All digits without the decimal point, if there are at most [`Number::EXACT_DIGITS`].
     pub(super) digits: u64,
     pub(super) digit_count: usize,
-    /// How many of the digits stand behind the point.
+    /// The number of digits after the decimal point.
     pub(super) fraction: usize,
     pub(super) negative: bool,
     pub(super) has_exponent: bool,
@@ -35,10 +35,10 @@ struct Digits {
 }
 
 impl Number {
-    /// So many digits fit into 63 bits.
+    /// The number of digits that fit into 63 bits.
     pub(super) const EXACT_DIGITS: usize = 18;
 
-    /// Whether `digits` and `fraction` tell all.
+    /// Whether `digits` and `fraction` are exact.
     #[inline]
     pub(super) fn is_plain(&self) -> bool {
         !self.has_exponent && self.digit_count <= Self::EXACT_DIGITS
@@ -72,7 +72,7 @@ impl<'a, const ESCAPED: bool> Scanner<'a, ESCAPED> {
         Some(byte)
     }
 
-    /// Passes over bytes that were looked at.
+    /// Skips bytes that were checked.
     #[inline]
     pub(super) fn advance(&mut self, bytes: usize) {
         self.at += bytes;
@@ -83,7 +83,8 @@ impl<'a, const ESCAPED: bool> Scanner<'a, ESCAPED> {
         (self.next()? == byte).then_some(())
     }
 
-    /// The next eight bytes, the first one lowest; zeros behind the end, and none when it was passed.
+    /// The next eight bytes, the first one lowest; zeros after the end, and `None` if the position is
+    /// past it.
     #[inline(always)]
     fn word(&self) -> Option<u64> {
         self.word_at(self.at)
@@ -98,24 +99,24 @@ impl<'a, const ESCAPED: bool> Scanner<'a, ESCAPED> {
         }
     }
 
-    /// How far the scan has come.
+    /// The current position.
     #[inline]
     pub(super) fn place(&self) -> usize {
         self.at
     }
 
-    /// What was scanned since a place.
+    /// The text that was scanned since a position.
     pub(super) fn since(&self, place: usize) -> &'a [u8] {
         self.text.get(place..self.at).unwrap_or_default()
     }
 
-    /// Whether a string begins here.
+    /// Whether a string starts here.
     #[inline]
     pub(super) fn is_at_string(&self) -> bool {
         self.peek() == Some(if ESCAPED { b'\\' } else { b'"' })
     }
 
-    /// A string without escapes: what stands between its quotes. The text is ordinary: see [`super::ordinary`].
+    /// The content of a string without escapes. The text must be ordinary: see [`super::ordinary`].
     #[inline(always)]
     pub(super) fn string(&mut self) -> Option<&'a [u8]> {
         if ESCAPED {
@@ -140,8 +141,8 @@ impl<'a, const ESCAPED: bool> Scanner<'a, ESCAPED> {
         }
     }
 
-    /// What would stand in a string of this length that begins here, and how far it goes with its quotes. Whether it
-    /// ends there and not before is for the caller to see.
+    /// The content of a string of this length that would start here, and its length with quotes. The
+    /// caller verifies that the string ends there and not before.
     #[inline(always)]
     pub(super) fn string_of(&self, length: usize) -> Option<(&'a [u8], usize)> {
         let quote = if ESCAPED { &b"\\\""[..] } else { b"\"" };
@@ -151,7 +152,7 @@ impl<'a, const ESCAPED: bool> Scanner<'a, ESCAPED> {
             .then_some((content, length + 2 * quote.len()))
     }
 
-    /// A number of one digit that is not negative, as most counts are.
+    /// A non-negative number of one digit, as most counts are.
     #[inline(always)]
     pub(super) fn single_digit(&mut self) -> Option<u8> {
         let [digit @ b'0'..=b'9', b',' | b'}', ..] = self.rest() else {
@@ -161,8 +162,8 @@ impl<'a, const ESCAPED: bool> Scanner<'a, ESCAPED> {
         Some(digit - b'0')
     }
 
-    /// A number of JSON's grammar with at most 15 digits before the point and seven behind it, as most are. None, at
-    /// the same place, where it is another.
+    /// A number in JSON's grammar with at most 15 digits before and 7 after the decimal point, as most
+    /// are. `None`, without moving, if it is another.
     #[inline(always)]
     pub(super) fn short_number(&mut self) -> Option<Number> {
         let negative = self.peek()? == b'-';
@@ -201,8 +202,8 @@ impl<'a, const ESCAPED: bool> Scanner<'a, ESCAPED> {
         Some(number)
     }
 
-    /// The digits that begin at a place, at most eight, how many, and what stands behind them: zero where it is not
-    /// known, because there are none or eight.
+    /// At most eight digits at a position, their number, and the byte after them: zero if it is not
+    /// known, because there are no or eight digits.
     #[inline(always)]
     fn few_digits(&self, at: usize) -> Option<(Digits, usize, u8)> {
         let word = self.word_at(at)? ^ (ONES * 0x30);
@@ -214,14 +215,14 @@ impl<'a, const ESCAPED: bool> Scanner<'a, ESCAPED> {
             value: eight_digits(word << (64 - 8 * run)),
             is_leading_zero: word & 0xFF == 0,
         };
-        // Of eight digits none of the word is left.
+        // After eight digits, nothing of the word is left.
         let after = word
             .checked_shr(8 * (run as u32))
             .map_or(0, |rest| (rest & 0xFF) as u8 ^ 0x30);
         Some((digits, run, after))
     }
 
-    /// Any number of JSON's grammar.
+    /// Any number in JSON's grammar.
     pub(super) fn any_number(&mut self) -> Option<Number> {
         let negative = self.peek()? == b'-';
         if negative {
@@ -285,7 +286,7 @@ impl<'a, const ESCAPED: bool> Scanner<'a, ESCAPED> {
         (self.at > start).then_some(())
     }
 
-    /// Passes over a value.
+    /// Skips a value.
     #[inline]
     pub(super) fn skip_value(&mut self) -> Option<()> {
         if self.peek()? == b'{' {
@@ -303,7 +304,7 @@ impl<'a, const ESCAPED: bool> Scanner<'a, ESCAPED> {
         }
     }
 
-    /// Passes over the numbers that are ordinary without a look at their value.
+    /// Skips ordinary numbers without computing their values.
     #[inline(always)]
     fn skip_number(&mut self) -> Option<()> {
         let word = self.word()? ^ (ONES * 0x30);

@@ -1,12 +1,12 @@
-//! Which statistics are wanted: the columns, their types, and the names under which they stand in a file's statistics.
+//! The requested statistics: the columns, their types, and their names in the statistics of a file.
 
 use std::collections::HashSet;
 
 use crate::schema::{DataType, PrimitiveType, StructField, StructType};
 
-/// Which statistics are to be read, under which names they stand in the log, and of which types they are.
+/// The statistics to read, their names in the log, and their types.
 ///
-/// Partition columns have no statistics; leave them out of the schema that this is made of.
+/// Partition columns have no statistics; the schema from which this is created must not contain them.
 ///
 /// ```
 /// use deltaic_protocol::schema::{PrimitiveType, StructField, StructType};
@@ -23,62 +23,64 @@ pub struct StatisticsSchema {
     repeated_keys: bool,
 }
 
-/// A wanted field of one level.
+/// A requested field of one level.
 #[derive(Clone, Debug)]
 pub(super) struct Wanted {
-    /// The name in the table's schema.
+    /// The logical name.
     pub(super) name: String,
-    /// The name in the log: the physical one.
+    /// The physical name, which the log uses.
     pub(super) key: String,
     pub(super) part: Part,
 }
 
-/// What a wanted field is.
+/// A struct or a leaf.
 #[derive(Clone, Debug)]
 pub(super) enum Part {
-    /// A struct: its wanted fields.
+    /// A struct: its requested fields.
     Fields(Vec<Wanted>),
-    /// A column that is counted, and has bounds or none.
+    /// A column with a NULL count and optional bounds.
     Leaf(Leaf),
 }
 
-/// A column that has statistics.
+/// A column with statistics.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Leaf {
-    /// Its place among the leaves.
+    /// Its index among the leaves.
     pub(super) index: usize,
-    /// The type of its bounds; none for a column that has no bounds.
+    /// The type of its bounds; `None` for a column without bounds.
     pub(super) bounds: Option<PrimitiveType>,
-    /// A double that was a float once: old bounds are the shortest spelling of a float.
+    /// Whether a double was widened from a float: old bounds are the shortest spelling of a float.
     pub(super) was_float: bool,
-    /// Text of a collation: its order is not that of its bytes.
+    /// A string column with a collation, whose order is not that of its bytes.
     pub(crate) collated: bool,
-    /// What the count of its NULLs tells.
+    /// How its NULL count is interpreted.
     pub(crate) nulls: Nulls,
 }
 
-/// What the count of a column's NULLs tells.
+/// How the NULL count of a column is interpreted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Nulls {
-    /// None means that no row has one, as many as rows mean that all have one.
+    /// Zero means that no row is NULL; the number of rows means that all are.
     Counted,
-    /// None means that no row has one. Some writers count the elements of arrays and maps, so more tells nothing.
+    /// Zero means that no row is NULL. Some writers count the elements of arrays and maps, so other
+    /// counts are ignored.
     NoneTells,
-    /// It tells nothing: it is not sure whose count it is.
+    /// Ignored: it may be the count of another column.
     Unsure,
 }
 
 impl StatisticsSchema {
     /// All columns of `schema` that can have statistics.
     ///
-    /// `name_of` gives the name of a field in the log: the physical name where columns are mapped.
+    /// `name_of` returns the name of a field in the log: the physical name if columns are mapped.
     #[must_use]
     pub fn all(schema: &StructType, name_of: &dyn Fn(&StructField) -> String) -> Self {
         Self::of(schema, name_of, None)
     }
 
-    /// Only the columns at these paths of logical names, from the outermost in. A path that leads to no column or to
-    /// a struct wants nothing. The number of rows and whether the bounds are tight are always wanted.
+    /// Selects the columns at these paths of logical names, outermost first. A path to a struct or to a
+    /// column that does not exist selects nothing. The number of rows and the tightness of bounds are
+    /// always read.
     #[must_use]
     pub fn of_columns(
         schema: &StructType,
@@ -89,13 +91,13 @@ impl StatisticsSchema {
         Self::of(schema, name_of, Some(&paths))
     }
 
-    /// No column: the number of rows, and whether the bounds are tight.
+    /// No columns: only the number of rows and the tightness of bounds.
     #[must_use]
     pub fn num_records_only() -> Self {
         Self::default()
     }
 
-    /// Paths of the leaves to read of struct statistics, in physical names from below `stats_parsed`.
+    /// Paths of the leaves to read from struct statistics, in physical names below `stats_parsed`.
     #[must_use]
     pub fn struct_leaves(&self) -> Vec<Vec<String>> {
         let mut leaves = vec![vec!["numRecords".to_owned()], vec!["tightBounds".to_owned()]];
@@ -105,7 +107,7 @@ impl StatisticsSchema {
         leaves
     }
 
-    /// The column at a path of logical names; none where its statistics are not wanted.
+    /// The column at a path of logical names; `None` if its statistics are not requested.
     pub(crate) fn leaf(&self, path: &[String]) -> Option<Leaf> {
         let mut fields = &self.fields;
         let (last, parents) = path.split_last()?;
@@ -121,17 +123,17 @@ impl StatisticsSchema {
         }
     }
 
-    /// How many columns are wanted.
+    /// The number of requested columns.
     pub(super) fn leaf_count(&self) -> usize {
         self.leaves
     }
 
-    /// Whether no two fields of a level are read from the same key.
+    /// Whether the keys of each level are unique.
     pub(super) fn has_unique_keys(&self) -> bool {
         !self.repeated_keys
     }
 
-    /// Calls `visit` with each wanted column, in the order of their places.
+    /// Calls `visit` with each requested column, in index order.
     pub(super) fn for_each_leaf(&self, visit: &mut dyn FnMut(Leaf)) {
         fn walk(fields: &[Wanted], visit: &mut dyn FnMut(Leaf)) {
             for field in fields {
@@ -202,7 +204,8 @@ fn wanted(
         let part = match (&field.data_type, &below) {
             (DataType::Struct(inner), _) => {
                 let fields = wanted(inner, name_of, below.as_deref(), leaves);
-                // A struct of which nothing is asked is left out; an empty one of the table is shown.
+                // A struct without requested fields is omitted; an empty struct of the table is
+                // included.
                 if fields.is_empty() && below.is_some() {
                     continue;
                 }
@@ -224,16 +227,16 @@ fn wanted(
     found
 }
 
-/// What Parquet calls the parts of arrays and maps.
+/// The names of the parts of arrays and maps in Parquet.
 const NAMES_OF_ELEMENTS: [&str; 6] = ["key", "value", "element", "item", "list", "array"];
 
-/// Whether a value holds others of a number that is not fixed.
+/// Whether a value contains a variable number of others.
 fn repeats(data_type: &DataType) -> bool {
     matches!(data_type, DataType::Array(..) | DataType::Map(..))
 }
 
-/// Some writers put the counts of an array's or a map's parts beside those of the columns, under the parts' own
-/// names. A column of such a name cannot be told from them.
+/// Some writers put the counts of the parts of arrays and maps beside those of the columns, under the
+/// names of the parts. The counts of a column with such a name are ambiguous.
 fn distrust_names_of_elements(fields: &mut [Wanted]) {
     for field in fields {
         if let Part::Leaf(leaf) = &mut field.part
@@ -257,7 +260,7 @@ fn leaf(field: &StructField, data_type: &DataType, index: usize) -> Leaf {
         was_float: bounds == Some(PrimitiveType::Double) && was_float(field),
         collated: field.metadata.contains_key("__COLLATIONS"),
         nulls: match data_type {
-            // It holds nothing but NULL, whatever was counted.
+            // All its values are NULL, whatever the count.
             DataType::Primitive(PrimitiveType::Void) => Nulls::Unsure,
             DataType::Primitive(_) | DataType::Struct(_) => Nulls::Counted,
             DataType::Array(..) | DataType::Map(..) | DataType::Unknown(_) => Nulls::NoneTells,
@@ -265,7 +268,7 @@ fn leaf(field: &StructField, data_type: &DataType, index: usize) -> Leaf {
     }
 }
 
-/// Whether the column itself, not a part of it, was a float once. Protocol: *Type Widening*.
+/// Whether the column itself, not a part of it, was a float. Protocol: *Type Widening*.
 fn was_float(field: &StructField) -> bool {
     let Some(changes) = field
         .metadata

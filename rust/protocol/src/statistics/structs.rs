@@ -1,4 +1,4 @@
-//! Statistics that a checkpoint holds as columns: `stats_parsed`, brought to the types of the schema.
+//! Converts struct statistics of checkpoints, `stats_parsed`, to the types of the schema.
 
 use std::sync::Arc;
 
@@ -23,10 +23,11 @@ const MICROS_PER_DAY: i64 = 86_400_000_000;
 const MILLIS_PER_DAY: i64 = 86_400_000;
 
 impl StatisticsColumns {
-    /// Takes `stats_parsed` of a checkpoint: a row for each file, names physical, types as Parquet gave them.
+    /// Converts `stats_parsed` of a checkpoint: one row per file, with physical names and the types from
+    /// Parquet.
     ///
-    /// A value that the column's type does not hold exactly is NULL, and so is everything that is not there. Whole
-    /// files without statistics are NULL in `parsed`.
+    /// Missing values, and values that the type of the column cannot represent exactly, are NULL. Files
+    /// without statistics are NULL in `parsed`.
     pub fn from_struct(parsed: &StructArray, schema: &StatisticsSchema) -> Result<Self> {
         let rows = parsed.len();
         let part = |names: &[&str]| names.iter().find_map(|name| below(parsed, name));
@@ -46,13 +47,13 @@ impl StatisticsColumns {
             tight_bounds: tight_bounds(parsed, part(&["tightBounds"]).as_ref()),
             min: columns(&["minValues"], Kind::Min)?,
             max: columns(&["maxValues"], Kind::Max)?,
-            // An example of the protocol has the plural.
+            // An example in the protocol uses the plural.
             null_count: columns(&["nullCount", "nullCounts"], Kind::NullCount)?,
         })
     }
 }
 
-/// Statistics that do not say are tight; a file without statistics says nothing at all.
+/// Bounds are tight by default; NULL for a file without statistics.
 fn tight_bounds(parsed: &StructArray, said: Option<&ArrayRef>) -> ArrayRef {
     let said = said.and_then(|said| said.as_boolean_opt());
     let tight = |row: usize| match said {
@@ -65,7 +66,7 @@ fn tight_bounds(parsed: &StructArray, said: Option<&ArrayRef>) -> ArrayRef {
     Arc::new(rows)
 }
 
-/// The columns of the leaves, each at its place.
+/// The columns of the leaves, each at its index.
 fn convert(
     from: Option<&ArrayRef>,
     fields: &[Wanted],
@@ -88,7 +89,7 @@ fn convert(
     Ok(())
 }
 
-/// One column of one kind; none where there are no bounds.
+/// One column of one kind; `None` if there are no bounds.
 fn converted(column: Option<&ArrayRef>, leaf: &Leaf, kind: Kind, rows: usize) -> Result<Option<ArrayRef>> {
     let side = match kind {
         Kind::NullCount => {
@@ -125,7 +126,7 @@ fn count(column: &ArrayRef) -> Result<ArrayRef> {
     })
 }
 
-/// A column of bounds in its type; none where it is of a type that cannot be brought to it.
+/// A column of bounds in its type; `None` if its type cannot be converted.
 fn bound(column: &ArrayRef, data_type: PrimitiveType, arrow: &ArrowType) -> Result<Option<ArrayRef>> {
     if column.data_type() == arrow {
         return Ok(Some(Arc::clone(column)));
@@ -133,7 +134,7 @@ fn bound(column: &ArrayRef, data_type: PrimitiveType, arrow: &ArrowType) -> Resu
     Ok(match data_type {
         PrimitiveType::Byte | PrimitiveType::Short | PrimitiveType::Integer | PrimitiveType::Long => {
             match integers(column)? {
-                // What does not fit is NULL.
+                // Values that do not fit are NULL.
                 Some(integers) => Some(arrow_cast::cast(&integers, arrow).map_err(failed)?),
                 None => None,
             }
@@ -166,7 +167,7 @@ fn integers(column: &ArrayRef) -> Result<Option<Int64Array>> {
     Ok(wide.as_primitive_opt::<Int64Type>().cloned())
 }
 
-/// Doubles of floats and of whole numbers that a double holds exactly.
+/// Converts floats, and integers that a double represents exactly, to doubles.
 fn doubles(column: &ArrayRef) -> Result<Option<Float64Array>> {
     if let Some(integers) = integers(column)? {
         const EXACT: u64 = 1 << 53;
@@ -181,7 +182,7 @@ fn doubles(column: &ArrayRef) -> Result<Option<Float64Array>> {
     Ok(wide.as_primitive_opt::<Float64Type>().cloned())
 }
 
-/// Decimals of another scale, where they keep their value and fit.
+/// Converts decimals of another scale if the values are preserved and fit.
 fn decimals(column: &ArrayRef, precision: u8, scale: u8) -> Result<Option<Decimal128Array>> {
     let (column, from_scale) = match column.data_type() {
         ArrowType::Decimal32(precision, scale) | ArrowType::Decimal64(precision, scale) => {
@@ -214,7 +215,7 @@ fn decimals(column: &ArrayRef, precision: u8, scale: u8) -> Result<Option<Decima
     Ok(Some(values.unary_opt(rescaled)))
 }
 
-/// Text of any layout; bytes that are not UTF-8 are NULL.
+/// Strings of any layout; bytes that are not UTF-8 are NULL.
 fn texts(column: &ArrayRef) -> Result<Option<ArrayRef>> {
     let binary = match column.data_type() {
         ArrowType::LargeUtf8 | ArrowType::Utf8View => {
@@ -234,7 +235,7 @@ fn texts(column: &ArrayRef) -> Result<Option<ArrayRef>> {
     }))
 }
 
-/// Days of a date in milliseconds; of nothing else, since a time is no date.
+/// Dates, also from milliseconds; other timestamps are not dates.
 fn dates(column: &ArrayRef) -> Result<Option<Date32Array>> {
     Ok(match column.data_type() {
         ArrowType::Date64 => numbers(column)?
@@ -243,7 +244,7 @@ fn dates(column: &ArrayRef) -> Result<Option<Date32Array>> {
     })
 }
 
-/// Microseconds of a time in any unit, or of the midnight of a date; finer units are cut downwards.
+/// Microseconds of a timestamp in any unit, or of the midnight of a date; finer units are rounded down.
 fn micros(column: &ArrayRef) -> Result<Option<TimestampMicrosecondArray>> {
     let (multiply, divide) = match column.data_type() {
         ArrowType::Timestamp(TimeUnit::Second, _) => (1_000_000, 1),
@@ -257,7 +258,7 @@ fn micros(column: &ArrayRef) -> Result<Option<TimestampMicrosecondArray>> {
         .map(|values| values.unary_opt(|value| value.div_euclid(divide).checked_mul(multiply))))
 }
 
-/// The plain numbers of a column of times or dates.
+/// The integers of a column of timestamps or dates.
 fn numbers(column: &ArrayRef) -> Result<Option<Int64Array>> {
     let wide = match column.data_type() {
         ArrowType::Date32 => {
@@ -269,7 +270,7 @@ fn numbers(column: &ArrayRef) -> Result<Option<Int64Array>> {
     Ok(wide.as_primitive_opt::<Int64Type>().cloned())
 }
 
-/// A field of a struct; NULL where the struct is.
+/// A field of a struct; NULL if the struct is NULL.
 fn below(parent: &StructArray, name: &str) -> Option<ArrayRef> {
     let child = parent.column_by_name(name)?;
     let Some(parent_nulls) = parent.nulls() else {
@@ -280,7 +281,7 @@ fn below(parent: &StructArray, name: &str) -> Option<ArrayRef> {
     Some(make_array(data))
 }
 
-/// The column without a dictionary or runs.
+/// Decodes dictionaries and runs.
 fn decoded(column: &ArrayRef) -> Result<ArrayRef> {
     match column.data_type() {
         ArrowType::Dictionary(_, values) => arrow_cast::cast(column, values).map_err(failed),

@@ -1,4 +1,4 @@
-//! Struct statistics are read as the text that says the same, whatever types Parquet gave them.
+//! Struct statistics are equivalent to text, whatever types Parquet uses.
 
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ fn fields(columns: Vec<(&str, ArrayRef)>, nulls: Option<Vec<bool>>) -> StructArr
     StructArray::try_new(names.into(), arrays, nulls.map(NullBuffer::from)).unwrap()
 }
 
-/// Reads a column of bounds as the minimum of `x`.
+/// Parses a column of bounds as the minimum of `x`.
 fn min_of(kind: PrimitiveType, bounds: ArrayRef) -> ArrayRef {
     let mut field = StructField::new("x", kind.into(), true);
     if kind == PrimitiveType::Double {
@@ -182,7 +182,7 @@ fn numbers_of_another_type_are_exact_or_null() {
     );
 }
 
-/// The struct has the same trap as the text: it says 6.1 where the file holds the float next to it.
+/// As in text: the struct contains 6.1 while the file contains the nearest float.
 #[test]
 fn a_double_that_was_a_float_has_a_bound_that_holds() {
     let doubles = |bounds: ArrayRef| {

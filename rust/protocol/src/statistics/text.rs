@@ -1,4 +1,4 @@
-//! One file's statistics, read no deeper than they are asked about.
+//! The statistics of one file, parsed lazily.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -11,10 +11,10 @@ use super::schema::{Part, StatisticsSchema, Wanted};
 use crate::expr::Scalar;
 use crate::schema::PrimitiveType;
 
-/// The fields of one level: a struct's columns, each still text.
+/// The fields of one level: the columns of a struct, unparsed.
 pub(super) type Level<'a> = HashMap<Cow<'a, str>, &'a RawValue>;
 
-/// One file's statistics, each column still text.
+/// The statistics of one file; columns are unparsed.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Statistics<'a> {
@@ -26,12 +26,12 @@ pub struct Statistics<'a> {
     min_values: Option<&'a RawValue>,
     #[serde(borrow)]
     max_values: Option<&'a RawValue>,
-    // An example of the protocol has the plural.
+    // An example in the protocol uses the plural.
     #[serde(borrow, alias = "nullCounts")]
     null_count: Option<&'a RawValue>,
 }
 
-/// Which of a column's statistics.
+/// The kind of statistics of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     /// `minValues`
@@ -43,23 +43,23 @@ pub(super) enum Kind {
 }
 
 impl<'a> Statistics<'a> {
-    /// Reads `add.stats`. Text that is no statistics has none.
+    /// Parses `add.stats`. Invalid text has no statistics.
     #[must_use]
     pub fn parse(text: &'a str) -> Self {
-        // A list would be taken for a struct's fields in their order.
+        // serde would accept an array as the fields of a struct in order.
         if !text.trim_start().starts_with('{') {
             return Self::default();
         }
         serde_json::from_str(text).unwrap_or_default()
     }
 
-    /// `numRecords`, where it is a count.
+    /// `numRecords`, if it is a valid count.
     #[must_use]
     pub fn num_records(&self) -> Option<i64> {
         self.num_records.and_then(count)
     }
 
-    /// `tightBounds`; absent means that they are.
+    /// `tightBounds`; true by default.
     #[must_use]
     pub fn tight_bounds(&self) -> bool {
         self.tight_bounds
@@ -67,7 +67,7 @@ impl<'a> Statistics<'a> {
             .unwrap_or(true)
     }
 
-    /// The columns of one kind of statistics, each still text.
+    /// The columns of one kind of statistics, unparsed.
     pub(super) fn level(&self, kind: Kind) -> Option<Level<'a>> {
         level(match kind {
             Kind::Min => self.min_values?,
@@ -77,9 +77,9 @@ impl<'a> Statistics<'a> {
     }
 }
 
-/// Puts what a file's statistics say into the columns; gives whether the bounds are tight.
+/// Parses the statistics of a file into the columns; returns whether the bounds are tight.
 ///
-/// This is the general way: it takes any JSON, and is what the quick one is compared with.
+/// This is the general parser: it accepts any JSON, and is the reference implementation of the fast one.
 pub(super) fn read(text: &str, schema: &StatisticsSchema, columns: &mut Columns, row: usize) -> bool {
     let stats = Statistics::parse(text);
     if let (Some(column), Some(count)) = (columns.get_mut(Columns::NUM_RECORDS), stats.num_records()) {
@@ -120,14 +120,14 @@ fn put_level(values: &Level<'_>, fields: &[Wanted], kind: Kind, columns: &mut Co
     }
 }
 
-/// The fields of an object, each still text; none where it is no object.
+/// The fields of an object, unparsed; `None` if it is not an object.
 pub(super) fn level(raw: &RawValue) -> Option<Level<'_>> {
     serde_json::from_str::<Fields<'_>>(raw.get())
         .ok()
         .map(|fields| fields.0)
 }
 
-/// The fields of an object, of which none stands twice: of two words neither can be taken for the truth.
+/// The fields of an object without duplicates, because a duplicate is ambiguous.
 struct Fields<'a>(Level<'a>);
 
 impl<'de: 'a, 'a> Deserialize<'de> for Fields<'a> {
@@ -152,16 +152,16 @@ impl<'de: 'a, 'a> Deserialize<'de> for Fields<'a> {
     }
 }
 
-/// A field's name, borrowed where it holds no escapes.
+/// The name of a field, borrowed if it contains no escapes.
 #[derive(Deserialize)]
 struct Name<'a>(#[serde(borrow)] Cow<'a, str>);
 
-/// A bound, where it is a value of the column's type.
+/// A bound, if it is a valid value of the type of the column.
 pub(super) fn bound(value: &RawValue, data_type: PrimitiveType) -> Option<Scalar> {
     let raw = value.get();
     let is_text = raw.starts_with('"');
     let spelled_as_text = match data_type {
-        // Not a number, and the infinities, have no spelling as JSON numbers.
+        // NaN and the infinities cannot be JSON numbers.
         PrimitiveType::Float | PrimitiveType::Double => is_text,
         other => is_spelled_as_text(other),
     };
@@ -180,17 +180,17 @@ pub(super) fn is_spelled_as_text(data_type: PrimitiveType) -> bool {
     )
 }
 
-/// A count, where it is one.
+/// A count, if it is valid.
 fn count(raw: &RawValue) -> Option<i64> {
     count_of(raw.get())
 }
 
-/// A count, where the text is one.
+/// A count, if the text is a valid one.
 pub(super) fn count_of(text: &str) -> Option<i64> {
     text.parse::<i64>().ok().filter(|count| *count >= 0)
 }
 
-/// `numRecords` of a file's statistics; none where they do not parse or do not say.
+/// `numRecords` of the statistics of a file; `None` if it is missing or the text is invalid.
 ///
 /// ```
 /// use deltaic_protocol::statistics::num_records;

@@ -1,4 +1,5 @@
-//! Days and times as statistics spell them: in the years that every reader has room for, times in milliseconds.
+//! Dates and timestamps in statistics: limited to the years that every reader supports, timestamps in
+//! milliseconds.
 //!
 //! Protocol: *Per-file Statistics*.
 
@@ -8,22 +9,23 @@ use crate::expr::{format_date, format_timestamp};
 const MICROSECONDS: std::ops::RangeInclusive<i64> = -62_135_596_800_000_000..=253_402_300_799_999_000;
 const DAYS: std::ops::RangeInclusive<i32> = -719_162..=2_932_896;
 
-/// Which way a time is cut to milliseconds, so that it stays a bound.
+/// How a timestamp is rounded to milliseconds so that it remains a bound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cut {
-    /// Of a minimum.
+    /// Down, for a minimum.
     Down,
-    /// Of a maximum.
+    /// Up, for a maximum.
     Up,
 }
 
-/// A day, counted from 1970; none where not every reader can read it.
+/// A date in days since 1970; `None` if not every reader supports it.
 #[must_use]
 pub fn day_text(days: i32) -> Option<String> {
     format_date(days).filter(|_| DAYS.contains(&days))
 }
 
-/// A time in microseconds since 1970, cut to milliseconds and without a zone; none where not every reader can read it.
+/// A timestamp in microseconds since 1970, rounded to milliseconds and without a zone; `None` if not
+/// every reader supports it.
 ///
 /// ```
 /// use deltaic_protocol::statistics::{Cut, time_text};

@@ -1,4 +1,4 @@
-//! The quick way and the general way give the same columns, whatever the text is.
+//! The fast and the general parser return the same columns for any text.
 
 use arrow_array::Int64Array;
 use arrow_array::cast::AsArray;
@@ -83,7 +83,7 @@ const KEYS: [&str; 23] = [
     "",
 ];
 
-/// Values at every edge, as JSON.
+/// JSON values at the limits of every type.
 const VALUES: [&str; 80] = [
     "123456789012345.1234567",
     "99999999.9999999",
@@ -189,7 +189,7 @@ fn object(members: Vec<(&str, String)>) -> String {
     format!("{{{}}}", members.join(","))
 }
 
-/// The columns of one kind, in the order of the schema with some left out, or in any order.
+/// The columns of one kind, in schema order with some omitted, or in any order.
 fn columns() -> impl Strategy<Value = String> {
     let some = (prop::collection::vec(value(), 14), any::<u16>()).prop_map(|(values, left_out)| {
         let members = KEYS.into_iter().zip(values).enumerate();
@@ -216,7 +216,7 @@ fn columns() -> impl Strategy<Value = String> {
     })
 }
 
-/// Statistics as writers write them, mostly.
+/// Mostly statistics as writers write them.
 fn ordinary() -> impl Strategy<Value = String> {
     (
         value(),
@@ -233,7 +233,7 @@ fn ordinary() -> impl Strategy<Value = String> {
         })
 }
 
-/// One change of a text, or none.
+/// At most one change of a text.
 #[derive(Clone, Debug)]
 enum Change {
     None,
@@ -336,7 +336,7 @@ proptest! {
     }
 }
 
-/// Statistics as they are ordinarily written are taken by the quick way, in both forms.
+/// Ordinary statistics are parsed by the fast parser, escaped or not.
 #[test]
 fn the_ordinary_takes_the_quick_way() {
     use super::builder::Columns;
@@ -360,7 +360,7 @@ fn the_ordinary_takes_the_quick_way() {
     );
 }
 
-/// An example of the protocol has another name for the counts; with both, nothing is known.
+/// An example in the protocol uses another name for the counts; with both names, no count is used.
 #[test]
 fn counts_have_two_names() {
     let table = schema();

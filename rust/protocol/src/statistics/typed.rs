@@ -1,15 +1,16 @@
-//! A scanned token becomes a value of its column's type: exactly as the general way reads it, and faster.
+//! Converts tokens to values of the type of their column: with the same results as the general parser,
+//! but faster.
 
 use super::column_builder::{ColumnBuilder, Values, as_written, push, push_text};
 use super::scanner::Number;
 use crate::expr::Scalar;
 
-/// Powers of ten that a double holds exactly.
+/// Powers of ten that a double represents exactly.
 const POWERS_OF_TEN: [f64; 23] = [
     1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18,
     1e19, 1e20, 1e21, 1e22,
 ];
-/// Whole numbers up to here are exact in a double, and in a float.
+/// Integers up to here are exact in a double.
 const EXACT_IN_DOUBLE: u64 = 1 << 53;
 const EXACT_IN_FLOAT: u64 = 1 << 24;
 /// Powers of ten up to here are exact in a float.
@@ -17,8 +18,8 @@ const FLOAT_POWERS: usize = 10;
 const DAY: i64 = 86_400_000_000;
 
 impl ColumnBuilder {
-    /// Puts a number of few digits, where the column is one of numbers and can hold it. False when its token must be
-    /// read by the general way.
+    /// Puts a number of few digits, if the column is numeric and can represent it. Returns false if the
+    /// general parser must parse the token.
     #[inline(always)]
     pub(super) fn put_number(&mut self, row: usize, number: Number) -> bool {
         self.reach(row);
@@ -47,7 +48,7 @@ impl ColumnBuilder {
         true
     }
 
-    /// Puts a count of few digits, where the number is one.
+    /// Puts a count of few digits, if the number is a count.
     #[inline]
     pub(super) fn put_count(&mut self, row: usize, number: Number) {
         let is_count = number.fraction == 0 && (!number.negative || number.digits == 0);
@@ -85,13 +86,13 @@ impl ColumnBuilder {
         }
     }
 
-    /// Puts a date or a time in its ordinary spelling. False when it is another, or the column is of another type.
+    /// Puts a date or a timestamp in its usual spelling. Returns false for other spellings or types.
     #[inline(always)]
     pub(super) fn put_time(&mut self, row: usize, text: &[u8]) -> bool {
         self.reach(row);
         let pushed = match &mut self.values {
             Values::Date(values) => date(text).map(|value| values.push(value)),
-            // A zone is said or not; the general way judges all but the ordinary.
+            // With or without a zone; the general parser handles all other spellings.
             Values::Timestamp(values) => timestamp(text).map(|value| values.push(value)),
             Values::TimestampNtz(values) => timestamp(text)
                 .filter(|_| text.len() == self.time_length)
@@ -104,7 +105,7 @@ impl ColumnBuilder {
         pushed.is_some()
     }
 
-    /// Puts a text, where the column's values are spelled as text.
+    /// Puts a string, if the values of the column are JSON strings.
     #[inline]
     pub(super) fn put_text(&mut self, row: usize, text: &[u8]) {
         self.reach(row);
@@ -153,7 +154,7 @@ fn push_integer<T: TryFrom<i64>>(values: &mut Vec<T>, number: Number) -> bool {
     }
 }
 
-/// The nearest double, where one division of exact numbers gives it.
+/// The nearest double, if one division of exact numbers returns it.
 #[inline]
 fn double(number: Number) -> Option<f64> {
     if number.digits > EXACT_IN_DOUBLE {
@@ -164,7 +165,7 @@ fn double(number: Number) -> Option<f64> {
     Some(if number.negative { -value } else { value })
 }
 
-/// The nearest float, where one division of exact numbers gives it.
+/// The nearest float, if one division of exact numbers returns it.
 #[inline]
 fn float(number: Number) -> Option<f32> {
     if number.digits > EXACT_IN_FLOAT || number.fraction > FLOAT_POWERS {
@@ -179,7 +180,7 @@ fn float(number: Number) -> Option<f32> {
     Some(if number.negative { -value } else { value })
 }
 
-/// The unscaled number, where no digit is behind the scale and the precision holds it.
+/// The unscaled number, if it fits the scale and the precision.
 #[inline]
 fn decimal(number: Number, (limit, scale): (i128, usize)) -> Option<i128> {
     let shift = u32::try_from(scale.checked_sub(number.fraction)?).ok()?;
@@ -205,7 +206,7 @@ fn date(text: &[u8]) -> Option<i32> {
     if !(1..=days).contains(&day) {
         return None;
     }
-    // The year begins in March, so that the leap day is its last.
+    // The year starts in March, so that the leap day is its last day.
     let (year, month) = if month > 2 {
         (year, month - 3)
     } else {
@@ -215,7 +216,7 @@ fn date(text: &[u8]) -> Option<i32> {
     Some(before + (153 * month + 2) / 5 + day - 1 - 719_468)
 }
 
-/// Microseconds since the epoch of `yyyy-MM-ddTHH:mm:ss.SSS`, perhaps with a `Z`.
+/// Microseconds since the epoch of `yyyy-MM-ddTHH:mm:ss.SSS`, with an optional `Z`.
 #[inline]
 fn timestamp(text: &[u8]) -> Option<i64> {
     let (day, time) = text.split_at_checked(10)?;
@@ -238,13 +239,14 @@ fn timestamp(text: &[u8]) -> Option<i64> {
     Some(i64::from(date(day)?) * DAY + milliseconds * 1000)
 }
 
-/// For each byte of eight the number that it makes with the next one, where digits stand as in the pattern (`0` for a
-/// digit), and everything else is the same.
+/// For each of eight bytes, the number that it forms with the next one, if there are digits where the
+/// pattern has `0` and all other bytes are equal.
 #[inline]
 fn pairs(text: [u8; 8], pattern: [u8; 8]) -> Option<[u8; 8]> {
     const HIGHS: u64 = 0x8080_8080_8080_8080;
     let word = u64::from_le_bytes(text) ^ u64::from_le_bytes(pattern);
-    // What brings the highest bit of a byte about: a digit above nine, or anything that is not the pattern.
+    // The highest bit of a byte is set for a digit above nine and for anything that differs from the
+    // pattern.
     let limits = u64::from_le_bytes(pattern.map(|byte| if byte == b'0' { 0x76 } else { 0x7F }));
     if (word.wrapping_add(limits) | word) & HIGHS != 0 {
         return None;
@@ -320,7 +322,7 @@ mod tests {
             let (hour, minute, second) = (time % 25, time / 25 % 61, time / 2000 % 61);
             let text = format!("{text}T{hour:02}:{minute:02}:{second:02}.{:03}Z", time % 1000);
             let quick = timestamp(text.as_bytes());
-            // A leap second is left to the general way.
+            // A leap second is left to the general parser.
             if quick.is_some() || second < 60 {
                 proptest::prop_assert_eq!(quick, parse_timestamp(&text));
             }

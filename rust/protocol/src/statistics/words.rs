@@ -1,9 +1,9 @@
-//! Eight bytes of a text in one word, the first one lowest: which of them are sought, and what number they make.
+//! Eight bytes of a text in one word, the first one lowest: searches for bytes and converts digits.
 
 pub(super) const ONES: u64 = 0x0101_0101_0101_0101;
 const HIGHS: u64 = 0x8080_8080_8080_8080;
 
-/// The powers of ten that digits of two words need.
+/// The powers of ten for the digits of two words.
 pub(super) const POWERS_OF_TEN: [u64; 16] = {
     let mut powers = [1; 16];
     let mut at = 1;
@@ -14,7 +14,7 @@ pub(super) const POWERS_OF_TEN: [u64; 16] = {
     powers
 };
 
-/// The word of fewer than eight bytes, with zeros behind them; none of none.
+/// The word of fewer than eight bytes, padded with zeros; `None` for no bytes.
 #[inline(never)]
 pub(super) fn last_word(rest: &[u8]) -> Option<u64> {
     let word = rest
@@ -24,32 +24,32 @@ pub(super) fn last_word(rest: &[u8]) -> Option<u64> {
     (!rest.is_empty()).then_some(word)
 }
 
-/// Marks the bytes that are `byte`: the lowest mark is right, those above may not be.
+/// Marks the bytes that equal `byte`: the lowest mark is correct, higher ones may not be.
 #[inline]
 pub(super) fn equal_to(word: u64, byte: u8) -> u64 {
     below(word ^ (ONES * u64::from(byte)), 1)
 }
 
-/// Marks the bytes that are below `limit`, at most 128: the lowest mark is right, those above may not be.
+/// Marks the bytes below `limit`, at most 128: the lowest mark is correct, higher ones may not be.
 #[inline]
 pub(super) fn below(word: u64, limit: u8) -> u64 {
     word.wrapping_sub(ONES * u64::from(limit)) & !word & HIGHS
 }
 
-/// Marks the bytes that are above nine, of digits from which the character `0` was taken: the lowest mark is right.
+/// Marks the bytes above nine, after `0` was subtracted from characters: the lowest mark is correct.
 #[inline]
 pub(super) fn above_nine(word: u64) -> u64 {
     (word.wrapping_add(ONES * 0x76) | word) & HIGHS
 }
 
-/// Where the first mark is; eight without one.
+/// The position of the first mark; eight if there is none.
 #[inline]
 pub(super) fn first_byte(marks: u64) -> usize {
     // At most eight.
     (marks.trailing_zeros() / 8) as usize
 }
 
-/// The number that eight digit values make, the first one in the lowest byte.
+/// The number that eight digit values form, the first one in the lowest byte.
 #[inline]
 pub(super) fn eight_digits(digits: u64) -> u64 {
     let pairs = digits.wrapping_mul(10).wrapping_add(digits >> 8);

@@ -102,7 +102,7 @@ fn a_damaged_file_is_refused_by_what_is_wrong() {
     flipped[whole - 1] ^= 1;
     refused(&flipped, descriptor, "checksum", "and its file says");
 
-    // The deletion vector itself is damaged, but its frame is valid.
+    // The deletion vector itself, in a valid frame.
     let vector = parse_frame(&file, descriptor).unwrap();
     let refused = |descriptor: &Descriptor, vector: &[u8], name: &str| {
         let error = descriptor.decode(vector).unwrap_err();
