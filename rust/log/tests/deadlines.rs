@@ -16,12 +16,7 @@ use deltaic_testkit::table_builder::{TableBuilder, add};
 const LATENCY: Duration = Duration::from_millis(30);
 
 async fn append_until(snapshot: &Snapshot, deadline: Option<Duration>) -> Result<Committed> {
-    let operation = Operation {
-        name: "WRITE",
-        parameters: Vec::new(),
-        metrics: Vec::new(),
-    };
-    let mut transaction = Transaction::try_new(snapshot, operation, ensure_appendable)?;
+    let mut transaction = Transaction::try_new(snapshot, Operation::Write, ensure_appendable)?;
     transaction.options.deadline = deadline.map(Deadline::after);
     transaction.proposal.adds.push(Add {
         path: "ours".to_owned(),

@@ -62,12 +62,7 @@ impl Rerunnable for Delete<'_> {
                 .flat_map(Earlier::outdated)
                 .flat_map(|output| output.inputs.clone()),
         );
-        let operation = Operation {
-            name: "DELETE",
-            parameters: Vec::new(),
-            metrics: Vec::new(),
-        };
-        let mut transaction = Transaction::try_new(snapshot, operation, ensure_removable)?;
+        let mut transaction = Transaction::try_new(snapshot, Operation::Delete, ensure_removable)?;
         let mut outputs = Vec::new();
         transaction.read.read_whole_table();
         for (path, deletion_vector) in live(snapshot).await? {

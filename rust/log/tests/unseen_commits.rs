@@ -7,7 +7,7 @@ use bytes::Bytes;
 use deltaic_log::clock::Deadline;
 use deltaic_log::committer::{Answer, Committer, Outcome};
 use deltaic_log::snapshot::LoadOptions;
-use deltaic_log::transaction::{Committed, Transaction, UserInfo};
+use deltaic_log::transaction::{Committed, Operation, Transaction, UserInfo};
 use deltaic_log::upkeep::UpkeepPolicy;
 use deltaic_log::{Snapshot, TableLocation};
 use deltaic_protocol::features::ensure_appendable;
@@ -171,7 +171,7 @@ async fn behind_an_open_proposal_a_deadline_is_told_after_a_last_look() -> Resul
         let trouble = Trouble::new(Reset, "PUT", COMMIT).requests(0..1);
         network.meets(if is_done { trouble.done() } else { trouble });
         network.meets(Trouble::new(Status(404, "NoSuchKey"), "GET", COMMIT).requests(0..1));
-        let mut transaction = Transaction::try_new(&snapshot, own_commits::write(), ensure_appendable)?;
+        let mut transaction = Transaction::try_new(&snapshot, Operation::Write, ensure_appendable)?;
         transaction.proposal.adds = ours().adds;
         transaction.options.upkeep = UpkeepPolicy::none();
         transaction.options.deadline = Some(Deadline::after(Duration::from_millis(1)));

@@ -7,7 +7,7 @@ use deltaic_log::Snapshot;
 use deltaic_log::checkpoint::whole_adds;
 use deltaic_log::snapshot::LoadOptions;
 use deltaic_log::store_error::store_error;
-use deltaic_log::transaction::{CommitOptions, Committed};
+use deltaic_log::transaction::{CommitOptions, Committed, Operation};
 use deltaic_protocol::deletion_vector::{Bitmap, Descriptor, Place, VectorFile, z85};
 use deltaic_protocol::{Conflict, ErrorKind, Result};
 use deltaic_table::read::{VectorOf, read_vectors};
@@ -51,7 +51,8 @@ async fn open(table: &TableBuilder) -> Result<Snapshot> {
 }
 
 async fn delete(snapshot: &Snapshot, rows: &Rows) -> Result<(TableTransaction, u64)> {
-    let mut transaction = TableTransaction::try_new(snapshot.clone(), "WRITE", CommitOptions::default())?;
+    let mut transaction =
+        TableTransaction::try_new(snapshot.clone(), Operation::Write, CommitOptions::default())?;
     let rows = rows
         .iter()
         .map(|(path, rows)| (path.clone(), rows.iter().copied().collect()));

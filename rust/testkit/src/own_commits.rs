@@ -20,17 +20,7 @@ use crate::table_builder::TableBuilder;
 
 /// A commit that does nothing yet, to a table with whatever features.
 pub fn commit_to(snapshot: &Snapshot) -> Result<Transaction<'_>> {
-    Transaction::try_new(snapshot, write(), |_, _, _| Ok(()))
-}
-
-/// A `WRITE` without parameters and metrics.
-#[must_use]
-pub fn write() -> Operation {
-    Operation {
-        name: "WRITE",
-        parameters: Vec::new(),
-        metrics: Vec::new(),
-    }
+    Transaction::try_new(snapshot, Operation::Write, |_, _, _| Ok(()))
 }
 
 /// Options for commits without maintenance.
@@ -54,7 +44,7 @@ pub struct Append {
 
 /// Commits an append to the next free version.
 pub async fn append(snapshot: &Snapshot, append: &Append) -> Result<Committed> {
-    let mut transaction = Transaction::try_new(snapshot, write(), ensure_appendable)?;
+    let mut transaction = Transaction::try_new(snapshot, Operation::Write, ensure_appendable)?;
     transaction.proposal.adds.clone_from(&append.adds);
     transaction.options = append.options.clone();
     transaction.commit().await

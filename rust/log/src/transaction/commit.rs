@@ -11,8 +11,8 @@ use deltaic_protocol::{Conflict, Error, ErrorKind, Result};
 
 use super::attempts::Attempts;
 use super::{
-    Base, CommitOptions, Committed, Gate, Granularity, Operation, Proposal, ReadSet, SharedFile,
-    UnitedVector, hand_out_row_ids,
+    Base, CommitOptions, Committed, Gate, Granularity, Operation, OperationDetails, Proposal, ReadSet,
+    SharedFile, UnitedVector, hand_out_row_ids,
 };
 use crate::changes::TableForm;
 use crate::clock::now_ms;
@@ -38,8 +38,8 @@ pub struct Transaction<'a> {
     pub read: ReadSet,
     /// What is to be done.
     pub proposal: Proposal,
-    /// What the commit says about itself.
-    pub operation: Operation,
+    /// What the commit records of its operation.
+    pub details: OperationDetails,
     /// How it commits.
     pub options: CommitOptions,
     /// What must hold of the table for the operation.
@@ -59,10 +59,10 @@ impl<'a> Transaction<'a> {
             snapshot,
             read: ReadSet::try_new(snapshot.protocol(), snapshot.metadata())?,
             proposal: Proposal {
-                operation: operation.name.to_owned(),
+                operation,
                 ..Proposal::default()
             },
-            operation,
+            details: OperationDetails::default(),
             options: CommitOptions::default(),
             gate,
             vectors: None,

@@ -5,7 +5,7 @@
 use deltaic_protocol::{Error, ErrorKind, Result, Version};
 use serde_json::{Map, Value, json};
 
-use super::IsolationLevel;
+use super::{IsolationLevel, Operation, OperationDetails};
 
 /// Keys that are ours to write.
 const RESERVED: &[&str] = &[
@@ -47,17 +47,6 @@ impl UserInfo {
     }
 }
 
-/// What a commit does, in delta-spark's words.
-#[derive(Clone, Debug)]
-pub struct Operation {
-    /// `WRITE`, `CREATE TABLE` …
-    pub name: &'static str,
-    /// Its parameters, each JSON text.
-    pub parameters: Vec<(&'static str, String)>,
-    /// What it did, in numbers.
-    pub metrics: Vec<(&'static str, i64)>,
-}
-
 /// What an attempt says of itself besides.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Provenance<'a> {
@@ -79,9 +68,14 @@ pub(super) struct Provenance<'a> {
     pub(super) emptied_files: i64,
 }
 
-impl Operation {
+impl OperationDetails {
     /// The `commitInfo` of an attempt.
-    pub(super) fn to_commit_info(&self, user: &UserInfo, about: &Provenance<'_>) -> Value {
+    pub(super) fn to_commit_info(
+        &self,
+        operation: Operation,
+        user: &UserInfo,
+        about: &Provenance<'_>,
+    ) -> Value {
         let parameters: Map<String, Value> = self
             .parameters
             .iter()
@@ -105,7 +99,7 @@ impl Operation {
             say("inCommitTimestamp", json!(timestamp_ms));
         }
         say("timestamp", json!(about.timestamp_ms));
-        say("operation", json!(self.name));
+        say("operation", json!(operation.name()));
         say("operationParameters", json!(parameters));
         if let Some(read) = about.read {
             say("readVersion", json!(read.as_i64()));

@@ -14,7 +14,7 @@ use super::attempts::{not_shown, not_synced, unknown};
 use super::commit_info::Provenance;
 use super::gap::{Continuity, look_for};
 use super::replace::replace;
-use super::{CommitOptions, Committed, IsolationLevel, Operation, Proposal, time_of};
+use super::{CommitOptions, Committed, IsolationLevel, Operation, OperationDetails, Proposal, time_of};
 use crate::clock::{Observed, new_id, now_ms};
 use crate::committer::{Committer, Outcome};
 use crate::listing::Listing;
@@ -100,8 +100,9 @@ pub async fn create(
         emptied_files: 0,
     };
     let metadata = form.metadata.clone();
-    let info = operation_of("CREATE TABLE", &table, &form.metadata).to_commit_info(&options.user, &about);
+    let info = describe(&table, &form.metadata).to_commit_info(Operation::CreateTable, &options.user, &about);
     let first = Proposal {
+        operation: Operation::CreateTable,
         protocol: Some(form.protocol),
         metadata: Some(form.metadata),
         domains: form.domains,
@@ -192,10 +193,9 @@ async fn exists(
 }
 
 /// What the commit says about itself, as delta-spark does.
-pub(super) fn operation_of(name: &'static str, table: &NewTable, metadata: &Metadata) -> Operation {
+pub(super) fn describe(table: &NewTable, metadata: &Metadata) -> OperationDetails {
     let clustering: Vec<String> = table.cluster_by.iter().map(ToString::to_string).collect();
-    Operation {
-        name,
+    OperationDetails {
         parameters: vec![
             ("partitionBy", json!(metadata.partition_columns).to_string()),
             ("clusterBy", json!(clustering).to_string()),

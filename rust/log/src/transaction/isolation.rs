@@ -97,7 +97,7 @@ impl IsolationLevel {
                 .all(|domain| domain.domain == row_tracking::DOMAIN);
         let allowed = match self {
             Self::Serializable => true,
-            Self::WriteSerializable => !mine.changes_data(),
+            Self::WriteSerializable => !mine.operation.changes_data(),
             Self::SnapshotIsolation => return self,
         };
         if only_files && allowed && !mine.changes_rows() {

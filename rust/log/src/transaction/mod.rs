@@ -11,6 +11,7 @@ mod gap;
 mod isolation;
 #[cfg(test)]
 mod model;
+mod operation;
 mod options;
 mod proposal;
 mod read_set;
@@ -22,12 +23,13 @@ mod row_level;
 mod samples;
 mod winner;
 
-pub use alter::{Proved, RowProof, Staging, alter, form_of, operation_of, stage, stage_changes, staged_form};
+pub use alter::{Proved, RowProof, Staging, alter, describe, form_of, stage, stage_changes, staged_form};
 pub use commit::{Transaction, United, Vectors, already_done};
-pub use commit_info::{Operation, UserInfo};
+pub use commit_info::UserInfo;
 pub use conflict::{Attempt, Conflict, Gate, Granularity, check};
 pub use create::{IfExists, NewTable, create};
 pub use isolation::{IsolationLevel, is_blind_append};
+pub use operation::{Operation, OperationDetails};
 pub use options::CommitOptions;
 pub use proposal::{DecidedBy, Proposal};
 pub use read_set::ReadSet;

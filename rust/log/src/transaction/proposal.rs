@@ -10,37 +10,7 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-/// Operations that change a table's rows by their nature, whatever a single commit of them does.
-const CHANGE_DATA: &[&str] = &[
-    "WRITE",
-    "STREAMING UPDATE",
-    "DELETE",
-    "TRUNCATE",
-    "CONVERT",
-    "MERGE",
-    "UPDATE",
-    "CREATE TABLE AS SELECT",
-    "REPLACE TABLE",
-    "REPLACE TABLE AS SELECT",
-    "CREATE OR REPLACE TABLE",
-    "CREATE OR REPLACE TABLE AS SELECT",
-    "RESTORE",
-    "CLONE",
-];
-
-/// Operations that put a new table in the place of one.
-const REPLACE_TABLE: &[&str] = &[
-    "REPLACE TABLE",
-    "REPLACE TABLE AS SELECT",
-    "CREATE OR REPLACE TABLE",
-    "CREATE OR REPLACE TABLE AS SELECT",
-];
-
-/// Gives every file its row ids.
-pub(super) const BACKFILL: &str = "ROW TRACKING BACKFILL";
-
-/// Takes the row ids from every file.
-pub(super) const UNBACKFILL: &str = "ROW TRACKING UNBACKFILL";
+use super::Operation;
 
 /// What decides over a row of the table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -55,8 +25,8 @@ pub enum DecidedBy {
 /// The staged actions of one transaction.
 #[derive(Clone, Debug, Default)]
 pub struct Proposal {
-    /// The operation's name as `commitInfo` has it: `WRITE`, `DELETE` …
-    pub operation: String,
+    /// What the commit does.
+    pub operation: Operation,
     /// What decides over a row.
     pub decided_by: DecidedBy,
     /// The protocol, where it changes.
@@ -79,18 +49,6 @@ pub struct Proposal {
 }
 
 impl Proposal {
-    /// Whether the operation is one that changes rows.
-    #[must_use]
-    pub fn changes_data(&self) -> bool {
-        CHANGE_DATA.contains(&self.operation.as_str())
-    }
-
-    /// Whether the operation puts a new table in the place of one.
-    #[must_use]
-    pub fn replaces_table(&self) -> bool {
-        REPLACE_TABLE.contains(&self.operation.as_str())
-    }
-
     /// Whether there is nothing to commit.
     #[must_use]
     pub fn is_empty(&self) -> bool {
@@ -117,11 +75,11 @@ impl Proposal {
     }
 
     pub(super) fn is_backfill(&self) -> bool {
-        self.operation == BACKFILL
+        self.operation == Operation::RowTrackingBackfill
     }
 
     pub(super) fn is_unbackfill(&self) -> bool {
-        self.operation == UNBACKFILL
+        self.operation == Operation::RowTrackingUnbackfill
     }
 
     /// Proves that no two actions speak of one thing: one add and one remove a path, no add and remove of one logical

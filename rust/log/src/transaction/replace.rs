@@ -8,8 +8,8 @@ use deltaic_protocol::features::ensure_changeable;
 use deltaic_protocol::{Error, Result};
 
 use super::alter::{form_of, may_be_made_anew};
-use super::create::{NewTable, new_form, operation_of};
-use super::{CommitOptions, Committed, Transaction};
+use super::create::{NewTable, describe, new_form};
+use super::{CommitOptions, Committed, Operation, Transaction};
 use crate::checkpoint::whole_adds;
 use crate::clock::now_ms;
 use crate::location::TableLocation;
@@ -32,8 +32,9 @@ pub(super) async fn replace(
         let before = form_of(&snapshot);
         let after = replaced(&before, new_form(table, now_ms())?);
         let after = after.map_err(|error| error.with("table", location.uri()))?;
-        let operation = operation_of("CREATE OR REPLACE TABLE", table, &after.metadata);
-        let mut transaction = Transaction::try_new(&snapshot, operation, ensure_changeable)?;
+        let mut transaction =
+            Transaction::try_new(&snapshot, Operation::CreateOrReplaceTable, ensure_changeable)?;
+        transaction.details = describe(table, &after.metadata);
         transaction.options = options.clone();
         // Whatever is there goes, also what came meanwhile.
         transaction.read.rest_on_every_file();

@@ -10,7 +10,7 @@ use deltaic_protocol::row_tracking;
 use deltaic_protocol::{Error, ErrorKind, Result, Version};
 use serde_json::Value;
 
-use super::proposal::{BACKFILL, UNBACKFILL};
+use super::Operation;
 use crate::changes::PartitionValues;
 use crate::decode::TableActions;
 use crate::decode::action_text::{Line, for_each_line};
@@ -150,13 +150,13 @@ impl Winner {
     /// Whether it gave files their row ids and did nothing else.
     #[must_use]
     pub fn is_backfill(&self) -> bool {
-        self.operation.as_deref() == Some(BACKFILL)
+        self.operation.as_deref() == Some(Operation::RowTrackingBackfill.name())
     }
 
     /// Whether it took the row ids from files and did nothing else.
     #[must_use]
     pub fn is_unbackfill(&self) -> bool {
-        self.operation.as_deref() == Some(UNBACKFILL)
+        self.operation.as_deref() == Some(Operation::RowTrackingUnbackfill.name())
     }
 
     /// The highest row id that was handed out when it was made; none where it handed out none.

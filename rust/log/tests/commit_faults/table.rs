@@ -80,12 +80,7 @@ pub(crate) fn names(number: i64) -> [String; 2] {
 
 /// Takes a file away and brings two, in the name of an application that thereby comes to `number`.
 pub(crate) async fn commit(snapshot: &Snapshot, number: i64, takes: Option<&str>) -> Result<Committed> {
-    let operation = Operation {
-        name: "UPDATE",
-        parameters: Vec::new(),
-        metrics: Vec::new(),
-    };
-    let mut ours = Transaction::try_new(snapshot, operation, ensure_appendable)?;
+    let mut ours = Transaction::try_new(snapshot, Operation::Update, ensure_appendable)?;
     ours.options.isolation = Some(IsolationLevel::WriteSerializable);
     ours.options.app_transaction = Some(("app".to_owned(), number));
     ours.read.read_files(takes);

@@ -26,11 +26,7 @@ pub(crate) async fn transaction<'a>(
     wish: &Wish,
     kept: Kept,
 ) -> Result<Transaction<'a>> {
-    let operation = Operation {
-        name: wish.name,
-        parameters: Vec::new(),
-        metrics: Vec::new(),
-    };
+    let operation = Operation::parse(wish.name).unwrap_or(Operation::AlterTable);
     let gate: Gate = match (&wish.change, wish.deletes.is_empty()) {
         (Some(_), _) => ensure_changeable,
         (None, false) => ensure_vectors,

@@ -206,7 +206,7 @@ impl Machine {
         let goes = read.domains.contains_key(&name) && self.chance.below(3) == 0;
         let configuration = (!goes).then(|| format!("{{\"n\":{}}}", self.chance.below(1000)));
         Wish {
-            name: "SET DOMAIN",
+            name: "SET DOMAIN METADATA",
             domain: Some((name, configuration)),
             ..Wish::default()
         }

@@ -1,6 +1,8 @@
 //! The end of a transaction: one commit of all that is staged, or nothing.
 
-use deltaic_log::transaction::{Committed, DecidedBy, Gate, Operation, Transaction, operation_of};
+use deltaic_log::transaction::{
+    Committed, DecidedBy, Gate, Operation, OperationDetails, Transaction, describe,
+};
 use deltaic_protocol::Result;
 use deltaic_protocol::features::{
     ensure_appendable, ensure_changeable, ensure_removable, ensure_vectors_writable,
@@ -51,12 +53,12 @@ impl TableTransaction {
 
     async fn attempt(&mut self) -> Result<Committed> {
         let snapshot = self.snapshot.clone();
-        let (operation, gate) = (self.describe(), self.gate());
-        let name = operation.name;
+        let ((operation, details), gate) = (self.describe(), self.gate());
         let mut transaction = Transaction::try_new(&snapshot, operation, gate)?;
+        transaction.details = details;
         transaction.read = self.read.clone();
         transaction.proposal = std::mem::take(&mut self.proposal);
-        transaction.proposal.operation = name.to_owned();
+        transaction.proposal.operation = operation;
         transaction.proposal.decided_by = self.decided_by();
         transaction.options = self.options.clone();
         transaction.vectors = Some(&self.vectors);
@@ -95,9 +97,10 @@ impl TableTransaction {
         }
     }
 
-    fn describe(&self) -> Operation {
+    /// What the commit records of itself. A transaction that only changes the table records these changes.
+    fn describe(&self) -> (Operation, OperationDetails) {
         if !self.altered.is_empty() && !self.has_files() {
-            return operation_of(&self.altered);
+            return describe(&self.altered);
         }
         let count = |number: usize| i64::try_from(number).unwrap_or(i64::MAX);
         let long = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
@@ -116,18 +119,15 @@ impl TableTransaction {
             metrics.push(("numDeletionVectorsAdded", long(self.vectors_added)));
         }
         let partition_columns = serde_json::Value::from(self.snapshot.metadata().partition_columns.clone());
-        let parameters = match (self.operation, removes.is_empty()) {
-            ("WRITE", true) => vec![
+        let parameters = match (self.proposal.operation, removes.is_empty()) {
+            (Operation::Write, true) => vec![
                 ("mode", "Append".to_owned()),
                 ("partitionBy", partition_columns.to_string()),
             ],
-            ("WRITE", false) => vec![("partitionBy", partition_columns.to_string())],
+            (Operation::Write, false) => vec![("partitionBy", partition_columns.to_string())],
             _ => Vec::new(),
         };
-        Operation {
-            name: self.operation,
-            parameters,
-            metrics,
-        }
+        let details = OperationDetails { parameters, metrics };
+        (self.proposal.operation, details)
     }
 }

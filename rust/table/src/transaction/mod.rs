@@ -17,7 +17,7 @@ pub use given_files::GivenFile;
 pub use operation::operation;
 
 use deltaic_log::Snapshot;
-use deltaic_log::transaction::{CommitOptions, Committed, Proposal, ReadSet, already_done};
+use deltaic_log::transaction::{CommitOptions, Committed, Operation, Proposal, ReadSet, already_done};
 use deltaic_protocol::change::TableChange;
 use deltaic_protocol::{Error, Result};
 
@@ -32,7 +32,6 @@ use crate::write::{OwnerProcess, UnitedVectors};
 pub struct TableTransaction {
     owner: OwnerProcess,
     snapshot: Snapshot,
-    operation: &'static str,
     options: CommitOptions,
     read: ReadSet,
     /// Whether rows of the table were looked at, so that other rows may have decided over those that go.
@@ -55,7 +54,7 @@ impl TableTransaction {
     /// One against a snapshot that has read nothing yet and does nothing.
     ///
     /// Errors: `CorruptLog` where the table's metadata contradict themselves.
-    pub fn try_new(snapshot: Snapshot, operation: &'static str, options: CommitOptions) -> Result<Self> {
+    pub fn try_new(snapshot: Snapshot, operation: Operation, options: CommitOptions) -> Result<Self> {
         let read = ReadSet::try_new(snapshot.protocol(), snapshot.metadata())
             .map_err(|error| located(&snapshot, error))?;
         let done = options.app_transaction.as_ref();
@@ -65,7 +64,7 @@ impl TableTransaction {
             read,
             has_read_rows: false,
             proposal: Proposal {
-                operation: operation.to_owned(),
+                operation,
                 ..Proposal::default()
             },
             appended: Appended::default(),
@@ -75,7 +74,6 @@ impl TableTransaction {
             vectors_added: 0,
             deleted_rows: 0,
             done,
-            operation,
             options,
             snapshot,
         })

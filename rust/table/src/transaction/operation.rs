@@ -1,32 +1,25 @@
 //! The operations that a transaction of files may record.
 
+use deltaic_log::transaction::Operation;
 use deltaic_protocol::{Error, ErrorKind, Result};
-
-/// The names that a transaction of files may record, in delta-spark's words.
-const OPERATIONS: &[&str] = &[
-    "WRITE",
-    "STREAMING UPDATE",
-    "DELETE",
-    "UPDATE",
-    "MERGE",
-    "TRUNCATE",
-    "OPTIMIZE",
-    "RESTORE",
-];
 
 /// The operation of a name.
 ///
 /// # Errors
 ///
-/// `ValueError` for any other name: conflict detection depends on the operation.
-pub fn operation(name: &str) -> Result<&'static str> {
-    let found = OPERATIONS.iter().find(|known| **known == name);
-    found.copied().ok_or_else(|| {
+/// `ValueError` for an operation that stages no files of its caller's choice: conflict detection depends on it.
+pub fn operation(name: &str) -> Result<Operation> {
+    let known = Operation::parse(name).filter(|operation| operation.stages_files());
+    known.ok_or_else(|| {
+        let names = Operation::ALL
+            .into_iter()
+            .filter(|operation| operation.stages_files());
+        let names: Vec<_> = names.map(Operation::name).collect();
         Error::new(
             ErrorKind::InvalidArgument,
             format!("operation may not be {name:?}"),
         )
-        .hint(format!("it is one of {}", OPERATIONS.join(", ")))
+        .hint(format!("it is one of {}", names.join(", ")))
     })
 }
 
@@ -35,10 +28,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_operation_is_one_of_those_that_are_known() {
-        assert_eq!(operation("DELETE").ok(), Some("DELETE"));
-        for name in ["", "write", "REPLACE TABLE", "ROW TRACKING BACKFILL"] {
-            let error = operation(name).expect_err("it has a meaning of its own");
+    fn only_operations_that_stage_files_are_accepted() {
+        assert_eq!(operation("DELETE").ok(), Some(Operation::Delete));
+        for name in ["", "write", "CREATE OR REPLACE TABLE", "ROW TRACKING BACKFILL"] {
+            let error = operation(name).expect_err("it is refused");
             assert_eq!(error.kind(), ErrorKind::InvalidArgument);
         }
     }

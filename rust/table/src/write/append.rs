@@ -3,7 +3,9 @@
 use arrow_array::{RecordBatch, RecordBatchReader};
 use arrow_schema::ArrowError;
 use deltaic_log::Snapshot;
-use deltaic_log::transaction::{CommitOptions, Committed, Operation, Transaction, already_done};
+use deltaic_log::transaction::{
+    CommitOptions, Committed, Operation, OperationDetails, Transaction, already_done,
+};
 use deltaic_protocol::features::ensure_appendable;
 use deltaic_protocol::{Error, ErrorKind, Result};
 
@@ -39,8 +41,9 @@ async fn write_and_commit(
     options: CommitOptions,
 ) -> Result<Committed> {
     let written = write_stream(writer, batches).await?;
-    let operation = describe(snapshot, &written);
-    let mut transaction = Transaction::try_new(snapshot, operation, ensure_appendable)?;
+    let details = describe(snapshot, &written);
+    let mut transaction = Transaction::try_new(snapshot, Operation::Write, ensure_appendable)?;
+    transaction.details = details;
     transaction.proposal.adds = written.adds;
     transaction.options = options;
     transaction.commit().await
@@ -72,14 +75,13 @@ fn broken_off(error: ArrowError) -> Error {
     )
 }
 
-fn describe(snapshot: &Snapshot, written: &Written) -> Operation {
+fn describe(snapshot: &Snapshot, written: &Written) -> OperationDetails {
     let bytes = written
         .adds
         .iter()
         .fold(0i64, |total, add| total.saturating_add(add.size));
     let partition_columns = serde_json::Value::from(snapshot.metadata().partition_columns.clone());
-    Operation {
-        name: "WRITE",
+    OperationDetails {
         parameters: vec![
             ("mode", "Append".to_owned()),
             ("partitionBy", partition_columns.to_string()),

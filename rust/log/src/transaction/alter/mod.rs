@@ -2,12 +2,12 @@
 //!
 //! Protocol: *Change Metadata*, *Protocol Evolution*, *Domain Metadata*.
 
-mod operation;
+mod describe;
 mod prove;
 mod stage;
 mod statistics_there;
 
-pub use operation::operation_of;
+pub use describe::describe;
 pub use prove::{Proved, RowProof};
 pub use stage::{Staging, form_of, stage_changes, staged_form};
 
@@ -41,14 +41,15 @@ pub async fn alter(
     rows: Option<&dyn RowProof>,
 ) -> Result<Committed> {
     ensure_provable(changes)?;
-    let operation = operation_of(changes);
+    let (operation, details) = describe(changes);
     let mut current = snapshot.clone();
     let mut left = options.max_attempts.max(1);
     let deadline = options.deadline.unwrap_or_else(default_deadline);
     let mut resolved = Vec::new();
     loop {
         let behind = current.version();
-        let mut transaction = Transaction::try_new(&current, operation.clone(), ensure_changeable)?;
+        let mut transaction = Transaction::try_new(&current, operation, ensure_changeable)?;
+        transaction.details = details.clone();
         transaction.options = CommitOptions {
             max_attempts: left,
             deadline: Some(deadline),

@@ -312,7 +312,8 @@ impl<'a> Attempts<'a> {
     fn provenance(&mut self, attempted_ms: i64) -> Result<(serde_json::Value, Option<i64>)> {
         let in_commit_timestamp = stamp_in_commit_timestamp(&mut self.mine, &self.base, attempted_ms)?;
         let transaction = self.transaction;
-        let info = transaction.operation.to_commit_info(
+        let info = transaction.details.to_commit_info(
+            self.mine.operation,
             &transaction.options.user,
             &Provenance {
                 timestamp_ms: in_commit_timestamp.unwrap_or(attempted_ms),

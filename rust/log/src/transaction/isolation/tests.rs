@@ -7,6 +7,7 @@ use serde_json::json;
 
 use super::IsolationLevel::{Serializable, SnapshotIsolation, WriteSerializable};
 use super::*;
+use crate::transaction::Operation;
 
 fn metadata(level: Option<&str>) -> Metadata {
     let mut metadata: Metadata = serde_json::from_value(json!({
@@ -60,7 +61,7 @@ fn file(data_change: bool) -> Add {
 
 fn proposal(operation: &str, change: impl FnOnce(&mut Proposal)) -> Proposal {
     let mut proposal = Proposal {
-        operation: operation.to_owned(),
+        operation: Operation::parse(operation).expect("a known name"),
         ..Proposal::default()
     };
     change(&mut proposal);

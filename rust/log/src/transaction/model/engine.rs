@@ -130,7 +130,7 @@ impl Engine {
         let changes = operation.changes(number, seen);
         let data_change = !changes.only_moves;
         let mut mine = Proposal {
-            operation: operation.name().to_owned(),
+            operation: operation.kind(),
             decided_by: if rules.decided_by_row {
                 DecidedBy::Row
             } else {
@@ -233,7 +233,7 @@ impl Transaction {
     fn into_winner(self, number: usize) -> Winner {
         let mut winner = Winner::silent(version(i64::try_from(number).expect("it is small")), 0);
         winner.is_blind_append = self.is_blind;
-        winner.operation = Some(self.mine.operation);
+        winner.operation = Some(self.mine.operation.name().to_owned());
         winner.adds = self.mine.adds.into_iter().map(came).collect();
         winner.removes = self.mine.removes.into_iter().map(went).collect();
         winner

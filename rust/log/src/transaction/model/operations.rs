@@ -186,14 +186,15 @@ impl Operation {
         }
     }
 
-    /// Its name, as the log has it.
-    pub(super) fn name(self) -> &'static str {
+    /// What its commits record.
+    pub(super) fn kind(self) -> crate::transaction::Operation {
+        use crate::transaction::Operation as Kind;
         match self.verb {
-            Optimise => "OPTIMIZE",
-            Delete | DeleteByVector => "DELETE",
-            Update | UpdateByVector | UpdateTwoByVector => "UPDATE",
-            Insert | Give | Overwrite => "WRITE",
-            InsertIfAbsent | CopyAcross | InsertAcross | DeleteAcross | DeleteOtherByVector => "MERGE",
+            Optimise => Kind::Optimize,
+            Delete | DeleteByVector => Kind::Delete,
+            Update | UpdateByVector | UpdateTwoByVector => Kind::Update,
+            Insert | Give | Overwrite => Kind::Write,
+            InsertIfAbsent | CopyAcross | InsertAcross | DeleteAcross | DeleteOtherByVector => Kind::Merge,
         }
     }
 }

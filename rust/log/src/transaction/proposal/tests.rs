@@ -89,11 +89,14 @@ fn a_commit_says_one_thing_of_each_file_application_and_domain() {
 #[test]
 fn operations_are_told_by_their_names() {
     let named = |name: &str| Proposal {
-        operation: name.to_owned(),
+        operation: Operation::parse(name).expect("a known name"),
         ..Proposal::default()
     };
-    assert!(named("MERGE").changes_data() && !named("OPTIMIZE").changes_data());
-    assert!(named("REPLACE TABLE").replaces_table() && !named("WRITE").replaces_table());
+    assert!(named("MERGE").operation.changes_data() && !named("OPTIMIZE").operation.changes_data());
+    assert!(
+        named("CREATE OR REPLACE TABLE").operation.replaces_table()
+            && !named("WRITE").operation.replaces_table()
+    );
     assert!(named("ROW TRACKING BACKFILL").is_backfill() && !named("WRITE").is_backfill());
     assert!(named("ROW TRACKING UNBACKFILL").is_unbackfill());
     assert!(named("WRITE").is_empty());

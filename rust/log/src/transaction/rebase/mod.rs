@@ -87,7 +87,7 @@ impl Base {
 pub fn rebase(mine: &mut Proposal, base: &mut Base, winner: &Winner) -> Result<()> {
     let (before, read_mark) = (base.form.clone(), base.high_water_mark);
     base.go_on(winner)?;
-    if mine.replaces_table() {
+    if mine.operation.replaces_table() {
         remove_new_domains(mine, winner);
     }
     leave_to_winner(mine, winner);

@@ -90,7 +90,7 @@ fn files_at_every_level() {
         ),
     ] {
         let found = columns.map(|level| loser.meeting(level, Granularity::Files, &winner, &[]));
-        assert_eq!(found, outcomes, "{} meets {winner_did}", loser.mine.operation);
+        assert_eq!(found, outcomes, "{:?} meets {winner_did}", loser.mine.operation);
     }
 }
 

@@ -11,7 +11,7 @@ use deltaic_protocol::{Conflict as Kind, Error, ErrorKind, Result};
 
 use super::{Attempt, Granularity, Rule, check, check_without};
 use crate::transaction::samples::{add, base, file, metadata, predicate, protocol, remove, winner};
-use crate::transaction::{Base, IsolationLevel, Proposal, ReadSet, Winner};
+use crate::transaction::{Base, IsolationLevel, Operation, Proposal, ReadSet, Winner};
 
 /// A proposal with what was read for it.
 #[derive(Clone)]
@@ -42,7 +42,7 @@ impl Loser {
         let base = base(protocol(features), metadata(partition_columns, &[]));
         Self {
             mine: Proposal {
-                operation: operation.to_owned(),
+                operation: Operation::parse(operation).expect("a known name"),
                 ..Proposal::default()
             },
             read: ReadSet::try_new(&base.form.protocol, &base.form.metadata).expect("they go together"),

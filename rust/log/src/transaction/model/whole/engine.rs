@@ -143,7 +143,7 @@ impl Log {
     /// An effect as actions.
     fn proposal(&self, operation: Operation, effect: &Effect) -> Proposal {
         let mut mine = Proposal {
-            operation: operation.name().to_owned(),
+            operation: operation.kind(),
             ..Proposal::default()
         };
         for (row, add) in self.files.values() {
@@ -346,7 +346,7 @@ pub(super) fn run(start: &Log, operations: &[Operation], reads: &[usize], rules:
         logs.push(log);
         winners.push(Winner {
             is_blind_append: is_blind,
-            operation: Some(mine.operation),
+            operation: Some(mine.operation.name().to_owned()),
             protocol: mine.protocol,
             metadata: mine.metadata,
             txns: mine.txns,

@@ -2,7 +2,6 @@
 
 use super::truth::{Cell, ENABLED, Effect, Row, SUPPORTED, SUSPENDED, Truth};
 use crate::transaction::ReadSet;
-use crate::transaction::proposal::{BACKFILL, UNBACKFILL};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Operation {
@@ -197,17 +196,18 @@ impl Operation {
         !matches!(self, Insert(1) | Delete(1) | Count | CountDomain(1))
     }
 
-    /// Its name, as the log has it.
-    pub(super) fn name(self) -> &'static str {
+    /// What its commits record.
+    pub(super) fn kind(self) -> crate::transaction::Operation {
+        use crate::transaction::Operation as Kind;
         match self {
-            Insert(_) | AppInsert(_) | InsertUnlessDomain(_) => "WRITE",
-            InsertIfAbsent(_) => "MERGE",
-            Delete(_) => "DELETE",
-            Replace => "CREATE OR REPLACE TABLE AS SELECT",
-            Backfill => BACKFILL,
-            Unbackfill => UNBACKFILL,
-            Rewrite(_) => "COMPUTE STATS",
-            _ => "ALTER TABLE",
+            Insert(_) | AppInsert(_) | InsertUnlessDomain(_) => Kind::Write,
+            InsertIfAbsent(_) => Kind::Merge,
+            Delete(_) => Kind::Delete,
+            Replace => Kind::CreateOrReplaceTableAsSelect,
+            Backfill => Kind::RowTrackingBackfill,
+            Unbackfill => Kind::RowTrackingUnbackfill,
+            Rewrite(_) => Kind::Optimize,
+            _ => Kind::AlterTable,
         }
     }
 }

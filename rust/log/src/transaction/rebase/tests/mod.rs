@@ -7,11 +7,11 @@ use deltaic_protocol::{ErrorKind, Result};
 
 use super::rebase;
 use crate::transaction::samples::{add, base, domain, metadata, protocol, version, winner};
-use crate::transaction::{Proposal, Winner};
+use crate::transaction::{Operation, Proposal, Winner};
 
 fn proposing(operation: &str, paths: &[&str]) -> Proposal {
     Proposal {
-        operation: operation.to_owned(),
+        operation: Operation::parse(operation).expect("a known name"),
         adds: paths.iter().map(|path| add(path)).collect(),
         ..Proposal::default()
     }
@@ -38,7 +38,10 @@ fn a_table_that_is_replaced_keeps_no_domain_that_came_meanwhile() -> Result<()> 
         w.domains.extend(marked(3).domains);
     });
     for (operation, expected) in [
-        ("REPLACE TABLE", &[("mine", false), ("theirs", true)][..]),
+        (
+            "CREATE OR REPLACE TABLE",
+            &[("mine", false), ("theirs", true)][..],
+        ),
         ("WRITE", &[("mine", false)]),
     ] {
         let mut mine = proposing(operation, &[]);

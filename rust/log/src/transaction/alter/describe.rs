@@ -1,19 +1,19 @@
-//! What a commit that changes a table says of itself, in delta-spark's words where it has some.
+//! What the commit of a table change records, with delta-spark's parameters where it has such an operation.
 
 use deltaic_protocol::change::{IfAbsent, TableChange};
 use deltaic_protocol::schema::evolution::Place;
 use deltaic_protocol::schema::{ColumnName, StructField, StructType};
 use serde_json::{Value, json};
 
-use crate::transaction::Operation;
+use crate::transaction::{Operation, OperationDetails};
 
 type Parameters = Vec<(&'static str, String)>;
 
-/// The operation of some changes: that of the only one, or of all of them together.
+/// The operation of changes and its details: those of a single change, or a list of all of them.
 #[must_use]
-pub fn operation_of(changes: &[TableChange]) -> Operation {
-    let mut told: Vec<(&'static str, Parameters)> = changes.iter().map(one).collect();
-    let (name, parameters) = match told.len() {
+pub fn describe(changes: &[TableChange]) -> (Operation, OperationDetails) {
+    let mut told: Vec<(Operation, Parameters)> = changes.iter().map(one).collect();
+    let (operation, parameters) = match told.len() {
         1 => told.remove(0),
         _ => {
             let is_same = told
@@ -22,7 +22,7 @@ pub fn operation_of(changes: &[TableChange]) -> Operation {
             let name = told
                 .first()
                 .filter(|_| is_same)
-                .map_or("ALTER TABLE", |(name, _)| *name);
+                .map_or(Operation::AlterTable, |(name, _)| *name);
             let list: Vec<Value> = told
                 .into_iter()
                 .map(|(name, parameters)| {
@@ -30,35 +30,40 @@ pub fn operation_of(changes: &[TableChange]) -> Operation {
                         .into_iter()
                         .map(|(key, text)| (key.to_owned(), Value::String(text)))
                         .collect();
-                    json!({"operation": name, "operationParameters": object})
+                    json!({"operation": name.name(), "operationParameters": object})
                 })
                 .collect();
             (name, vec![("changes", Value::Array(list).to_string())])
         }
     };
-    Operation {
-        name,
+    let details = OperationDetails {
         parameters,
         metrics: Vec::new(),
-    }
+    };
+    (operation, details)
 }
 
-fn one(change: &TableChange) -> (&'static str, Parameters) {
-    let set = |properties: Value| ("SET TBLPROPERTIES", vec![("properties", properties.to_string())]);
+fn one(change: &TableChange) -> (Operation, Parameters) {
+    let set = |properties: Value| {
+        (
+            Operation::SetProperties,
+            vec![("properties", properties.to_string())],
+        )
+    };
     match change {
         TableChange::SetProperties(values) => set(json!(values)),
         TableChange::SetName(name) => set(json!({"name": name})),
         TableChange::SetDescription(text) => set(json!({"comment": text})),
         TableChange::UnsetProperties(names, if_absent) => (
-            "UNSET TBLPROPERTIES",
+            Operation::UnsetProperties,
             vec![
                 ("properties", json!(names).to_string()),
                 ("ifExists", (*if_absent == IfAbsent::Ignore).to_string()),
             ],
         ),
-        TableChange::AddFeature(name) => ("ADD FEATURE", vec![("featureName", name.clone())]),
+        TableChange::AddFeature(name) => (Operation::AddFeature, vec![("featureName", name.clone())]),
         TableChange::DropFeature(name, traces) => (
-            "DROP FEATURE",
+            Operation::DropFeature,
             vec![
                 ("featureName", name.clone()),
                 (
@@ -68,7 +73,7 @@ fn one(change: &TableChange) -> (&'static str, Parameters) {
             ],
         ),
         TableChange::Upgrade(reader, writer) => (
-            "UPGRADE PROTOCOL",
+            Operation::UpgradeProtocol,
             vec![(
                 "newProtocol",
                 json!({"minReaderVersion": reader, "minWriterVersion": writer}).to_string(),
@@ -77,7 +82,10 @@ fn one(change: &TableChange) -> (&'static str, Parameters) {
         TableChange::AddColumn { field, within, place } => {
             let path = within_path(within.as_ref(), &field.name);
             let column = json!({"column": field_json(&path, field), "position": position(place)});
-            ("ADD COLUMNS", vec![("columns", json!([column]).to_string())])
+            (
+                Operation::AddColumns,
+                vec![("columns", json!([column]).to_string())],
+            )
         }
         TableChange::RenameColumn(column, to) => {
             let parents = column
@@ -86,7 +94,7 @@ fn one(change: &TableChange) -> (&'static str, Parameters) {
                 .map_or(&[][..], |(_, parents)| parents);
             let renamed = parents.iter().cloned().chain([to.clone()]).collect();
             (
-                "RENAME COLUMN",
+                Operation::RenameColumn,
                 vec![
                     ("oldColumnPath", column.to_string()),
                     ("newColumnPath", ColumnName::from_parts(renamed).to_string()),
@@ -94,7 +102,7 @@ fn one(change: &TableChange) -> (&'static str, Parameters) {
             )
         }
         TableChange::DropColumn(column) => (
-            "DROP COLUMNS",
+            Operation::DropColumns,
             vec![("columns", json!([column.to_string()]).to_string())],
         ),
         TableChange::MoveColumn(column, place) => changed(column, json!({"position": position(place)})),
@@ -103,11 +111,11 @@ fn one(change: &TableChange) -> (&'static str, Parameters) {
         TableChange::SetDefault(column, expression) => changed(column, json!({"default": expression})),
         TableChange::SetComment(column, comment) => changed(column, json!({"comment": comment})),
         TableChange::AddConstraint { name, expression } => (
-            "ADD CONSTRAINT",
+            Operation::AddConstraint,
             vec![("name", name.clone()), ("expr", expression.clone())],
         ),
         TableChange::DropConstraint(name, if_absent) => (
-            "DROP CONSTRAINT",
+            Operation::DropConstraint,
             vec![
                 ("name", name.clone()),
                 ("ifExists", (*if_absent == IfAbsent::Ignore).to_string()),
@@ -115,19 +123,26 @@ fn one(change: &TableChange) -> (&'static str, Parameters) {
         ),
         TableChange::SetClustering(columns) => {
             let names: Vec<String> = columns.iter().map(ToString::to_string).collect();
-            ("CLUSTER BY", vec![("newClusteringColumns", names.join(","))])
+            (
+                Operation::ClusterBy,
+                vec![("newClusteringColumns", names.join(","))],
+            )
         }
-        TableChange::SetDomain { domain, .. } => ("SET DOMAIN METADATA", vec![("domain", domain.clone())]),
-        TableChange::RemoveDomain(domain) => ("REMOVE DOMAIN METADATA", vec![("domain", domain.clone())]),
-        TableChange::MergeSchema(schema) => ("UPDATE SCHEMA", vec![("newSchema", schema.to_json())]),
+        TableChange::SetDomain { domain, .. } => {
+            (Operation::SetDomainMetadata, vec![("domain", domain.clone())])
+        }
+        TableChange::RemoveDomain(domain) => {
+            (Operation::RemoveDomainMetadata, vec![("domain", domain.clone())])
+        }
+        TableChange::MergeSchema(schema) => (Operation::UpdateSchema, vec![("newSchema", schema.to_json())]),
     }
 }
 
-fn changed(column: &ColumnName, mut what: Value) -> (&'static str, Parameters) {
+fn changed(column: &ColumnName, mut what: Value) -> (Operation, Parameters) {
     if let Value::Object(parts) = &mut what {
         parts.insert("name".to_owned(), json!(column.to_string()));
     }
-    ("CHANGE COLUMN", vec![("column", what.to_string())])
+    (Operation::ChangeColumn, vec![("column", what.to_string())])
 }
 
 fn within_path(within: Option<&ColumnName>, name: &str) -> String {
