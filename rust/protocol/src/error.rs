@@ -1,21 +1,21 @@
-//! One error type, few kinds, each telling what happened, where, and what to do.
+//! The error type of deltaic: what happened, on what, and what to do.
 //!
-//! The kinds are the classes of `deltaic.exceptions`; the border maps one to the other and adds nothing.
+//! The kinds correspond to the classes of `deltaic.exceptions`.
 
 use std::borrow::Cow;
 use std::fmt;
 
-/// The result of everything in deltaic that can fail.
+/// The result of all fallible functions of deltaic.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// What kind of failure an [`Error`] is. Each kind has one Python class: [`ErrorKind::class_name`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ErrorKind {
-    /// There is no Delta table at the place.
+    /// There is no Delta table at this location.
     TableNotFound,
-    /// There is a table where a new one was to be made.
+    /// A table to be created already exists.
     TableExists,
-    /// The table exists, but not this version or not at this time.
+    /// The table exists, but not this version or no version at this time.
     VersionNotFound,
     /// The table uses something that is not implemented.
     UnsupportedFeature,
@@ -25,44 +25,45 @@ pub enum ErrorKind {
     CorruptLog,
     /// A data file is missing, damaged or does not fit the schema.
     CorruptData,
-    /// A path leaves the table's root.
+    /// A path is outside of the root of the table.
     PathEscape,
-    /// A predicate that cannot be understood.
+    /// A predicate is invalid.
     InvalidPredicate,
-    /// Data or a request that does not fit the table's schema.
+    /// Data or a request does not match the schema of the table.
     SchemaMismatch,
-    /// Rows that the table's own rules forbid.
+    /// Rows violate a constraint of the table.
     ConstraintViolation,
-    /// The store failed, refused or is read-only.
+    /// The store failed, denied access or is read-only.
     StorageError,
-    /// Another writer's commit stands in the way.
+    /// The commit of another writer conflicts.
     CommitConflict(Conflict),
-    /// The outcome of a commit could not be learnt.
+    /// The outcome of a commit is unknown.
     CommitUnknown,
-    /// A fault of deltaic itself.
+    /// Internal error in deltaic.
     Internal,
-    /// The caller's argument is wrong: a plain `ValueError` in Python.
+    /// An argument is invalid: a plain `ValueError` in Python.
     InvalidArgument,
 }
 
 /// Which conflict a [`ErrorKind::CommitConflict`] is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Conflict {
-    /// The winning commit added files that the operation would have had to read.
+    /// The winning commit added files that the operation would have read.
     ConcurrentAppend,
-    /// The winning commit added a file that the operation adds too, so that file is live: a `ConcurrentAppend` in Python.
+    /// The winning commit added a file that the operation adds too, so that file is live: a
+    /// `ConcurrentAppend` in Python.
     AddedTwice,
-    /// The winning commit removed a file that the operation has read.
+    /// The winning commit removed a file that the operation read.
     ConcurrentDeleteRead,
     /// The winning commit removed a file that the operation removes too.
     ConcurrentDeleteDelete,
-    /// The winning commit moved the same application or changed the same domain.
+    /// The winning commit advanced an application id or changed a domain that the operation uses.
     ConcurrentTransaction,
     /// The winning commit changed the table's metadata.
     MetadataChanged,
     /// The winning commit changed the table's protocol.
     ProtocolChanged,
-    /// Too many winners in a row, or a winner that cannot be judged.
+    /// Too many consecutive winning commits, or one that cannot be checked.
     ConcurrentWrite,
 }
 
@@ -97,7 +98,7 @@ impl ErrorKind {
     }
 }
 
-/// A piece of context: a number stays a number all the way to Python.
+/// A value of the context; a number remains a number in Python.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ContextValue {
     /// Text, such as a path or a field.
@@ -127,7 +128,7 @@ impl From<crate::Version> for ContextValue {
     }
 }
 
-/// The one error of deltaic.
+/// The error type of deltaic.
 ///
 /// ```
 /// use deltaic_protocol::{Error, ErrorKind};
@@ -149,7 +150,7 @@ struct Inner {
 }
 
 impl Error {
-    /// An error of a kind; the message says what is wrong, not where (that is context).
+    /// Creates an error; the message says what is wrong, and the context where.
     #[must_use]
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
         Self(Box::new(Inner {
@@ -160,8 +161,8 @@ impl Error {
         }))
     }
 
-    /// Adds a piece of context, such as `path`, `version` or `field`. What was said first stays: the place
-    /// that found the fault knows it best.
+    /// Adds a value to the context, such as `path`, `version` or `field`. An existing value is retained,
+    /// because the code that detected the error knows the location best.
     #[must_use]
     pub fn with(mut self, key: &'static str, value: impl Into<ContextValue>) -> Self {
         if !self.0.context.iter().any(|(known, _)| *known == key) {
@@ -170,7 +171,7 @@ impl Error {
         self
     }
 
-    /// Gives what is known by one name another one, so that the first can be said of something else.
+    /// Renames a value of the context, so that its name can be used for another value.
     #[must_use]
     pub fn renamed(mut self, key: &str, name: &'static str) -> Self {
         for (known, _) in self.0.context.iter_mut().filter(|(known, _)| *known == key) {
@@ -179,21 +180,21 @@ impl Error {
         self
     }
 
-    /// Says what is wrong in other words.
+    /// Replaces the message.
     #[must_use]
     pub fn reworded(mut self, change: impl FnOnce(&str) -> String) -> Self {
         self.0.message = change(&self.0.message);
         self
     }
 
-    /// Says what the user can do.
+    /// Sets the hint: what the user can do.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.0.hint = Some(shortened(&hint.into(), MESSAGE).into_owned());
         self
     }
 
-    /// Says what the user can do, where the place that found the fault has not said it.
+    /// Sets the hint unless there is one.
     #[must_use]
     pub fn or_hint(self, hint: &str) -> Self {
         if self.0.hint.is_some() {
@@ -203,31 +204,31 @@ impl Error {
         }
     }
 
-    /// The kind of the failure.
+    /// The kind of the error.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         self.0.kind
     }
 
-    /// What is wrong, with where it was found.
+    /// The message with its context.
     #[must_use]
     pub fn message(&self) -> String {
         self.to_string()
     }
 
-    /// What is wrong, without where.
+    /// The message without context.
     #[must_use]
     pub fn what(&self) -> &str {
         &self.0.message
     }
 
-    /// Where it was found.
+    /// The context.
     #[must_use]
     pub fn context(&self) -> &[(&'static str, ContextValue)] {
         &self.0.context
     }
 
-    /// What to do, where there is something to do.
+    /// The hint, if there is one.
     #[must_use]
     pub fn hint_text(&self) -> Option<&str> {
         self.0.hint.as_deref()
@@ -253,11 +254,12 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
-/// How many characters of a message are shown, and of a place: a hostile table has names of megabytes.
+/// Maximum number of characters of a message or context value that are displayed: untrusted input may
+/// contain names of megabytes.
 const MESSAGE: usize = 1000;
 const PLACE: usize = 250;
 
-/// The beginning of a text that is too long to be read, and how long it is.
+/// The start of a long text, and its length.
 fn shortened(text: &str, most: usize) -> Cow<'_, str> {
     match text.char_indices().nth(most) {
         None => Cow::Borrowed(text),
@@ -268,7 +270,7 @@ fn shortened(text: &str, most: usize) -> Cow<'_, str> {
     }
 }
 
-/// A text without characters that would end the line or move about on a terminal.
+/// A text without control characters that would break the line or move the cursor of a terminal.
 fn visible(text: &str) -> Cow<'_, str> {
     if text.chars().any(char::is_control) {
         Cow::Owned(
@@ -287,7 +289,8 @@ fn visible(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// Finds the candidate nearest to a name that does not exist, for a hint; none when nothing is near.
+/// Returns the candidate that is most similar to a name that does not exist, for a hint; `None` if none
+/// is similar.
 ///
 /// ```
 /// use deltaic_protocol::error::nearest;
@@ -302,7 +305,7 @@ pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
         .filter_map(|candidate| {
             let other = candidate.chars().count();
             let most = 1 + other.min(length) / 3;
-            // Every character too many is a step of its own.
+            // Each extra character is a separate edit.
             let distance =
                 (other.abs_diff(length) <= most).then(|| edit_distance(&lower, &candidate.to_lowercase()))?;
             (distance <= most).then_some((distance, candidate))
@@ -351,7 +354,7 @@ mod tests {
         );
         assert!(!text.chars().any(char::is_control));
         assert!(error.hint_text().is_some_and(|hint| hint.len() < 2 * MESSAGE));
-        // As data it is whole.
+        // The context contains the complete value.
         assert!(matches!(error.context(), [("path", ContextValue::Text(path))] if path.len() > 100_000));
     }
 }

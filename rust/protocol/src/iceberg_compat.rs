@@ -1,4 +1,4 @@
-//! Iceberg compatibility: which promises a table's writers keep so that Iceberg can read it.
+//! Iceberg compatibility: the requirements that writers meet so that Iceberg can read the table.
 //!
 //! Protocol: *Iceberg Compatibility V1*, *Iceberg Compatibility V2*.
 
@@ -9,7 +9,7 @@ use crate::properties::boolean;
 use crate::schema::{DataType, PrimitiveType, StructType};
 use crate::{Error, ErrorKind, Result};
 
-/// A set of promises.
+/// A version of the requirements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum IcebergCompat {
     /// Without maps and arrays.
@@ -21,11 +21,11 @@ pub enum IcebergCompat {
 }
 
 impl IcebergCompat {
-    /// The promises in force: the protocol has the feature, and its property is true.
+    /// The active versions: the protocol has the feature, and its property is true.
     ///
     /// # Errors
     ///
-    /// `CorruptLog` with the property as `field`, where it is neither true nor false.
+    /// Returns `CorruptLog` with the property as `field` if it is neither true nor false.
     pub fn active(protocol: &Protocol, metadata: &Metadata) -> Result<Vec<Self>> {
         let mut active = Vec::new();
         for (promises, feature, property) in [
@@ -41,13 +41,13 @@ impl IcebergCompat {
     }
 }
 
-/// Proves that a table keeps the promises in force, as far as its schema and properties can.
+/// Verifies that the schema and properties of a table meet the active requirements.
 ///
 /// Protocol: *Writer Requirements for IcebergCompatV1*, *Writer Requirements for IcebergCompatV2*.
 ///
 /// # Errors
 ///
-/// `SchemaMismatch` with the `field` that breaks one.
+/// Returns `SchemaMismatch` with the `field` that violates a requirement.
 pub(crate) fn ensure_kept(protocol: &Protocol, metadata: &Metadata, schema: &StructType) -> Result<()> {
     let active = IcebergCompat::active(protocol, metadata)?;
     let broken = |field: &str, message: &str, hint: &str| {

@@ -1,4 +1,5 @@
-//! In-commit timestamps: which commits carry their own time, and which only their file's.
+//! In-commit timestamps: which commits contain their timestamp, and which use the modification time of
+//! their file.
 //!
 //! Protocol: *In-Commit Timestamps*, *Recommendations for Readers of Tables with In-Commit Timestamps*.
 
@@ -11,27 +12,27 @@ const ENABLED: &str = "delta.enableInCommitTimestamps";
 pub(crate) const ENABLEMENT_VERSION: &str = "delta.inCommitTimestampEnablementVersion";
 pub(crate) const ENABLEMENT_TIMESTAMP: &str = "delta.inCommitTimestampEnablementTimestamp";
 
-/// When a table that had commits before began to write in-commit timestamps.
+/// Where in-commit timestamps were enabled in an existing table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Enablement {
-    /// The first version that has one.
+    /// The first version with an in-commit timestamp.
     pub version: Version,
-    /// That version's timestamp, in milliseconds since the epoch.
+    /// The timestamp of that version in milliseconds since the epoch.
     pub timestamp_ms: i64,
 }
 
-/// Whether a table's commits carry their own time.
+/// Which commits of a table have in-commit timestamps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InCommitTimestamps {
-    /// None need have one: the times of the files count.
+    /// None has to: the modification times of the files are used.
     Disabled,
-    /// All have one.
+    /// All commits.
     FromTheStart,
-    /// Some have one: those from a version on.
+    /// The commits from a version on.
     Since(Enablement),
 }
 
-/// Where the time of a commit stands.
+/// The source of the timestamp of a commit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TimestampSource {
     /// In the commit's `commitInfo.inCommitTimestamp`.
@@ -40,14 +41,14 @@ pub enum TimestampSource {
     FileModification,
 }
 
-/// Which versions a question for a time is about.
+/// The versions that are searched for a timestamp.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Considered {
-    /// All of them.
+    /// All versions.
     All,
-    /// This one and later ones.
+    /// This version and later ones.
     From(Version),
-    /// Those before this one.
+    /// The versions before this one.
     Before(Version),
 }
 
@@ -102,7 +103,7 @@ impl InCommitTimestamps {
         }
     }
 
-    /// Where the time of a version stands.
+    /// The source of the timestamp of a version.
     #[must_use]
     pub fn source(&self, version: Version) -> TimestampSource {
         match self {
@@ -113,7 +114,7 @@ impl InCommitTimestamps {
         }
     }
 
-    /// Which versions to look among for the table as of a time, in milliseconds since the epoch.
+    /// The versions to search for the state of the table at a time, in milliseconds since the epoch.
     #[must_use]
     pub fn considered(&self, timestamp_ms: i64) -> Considered {
         match self {
@@ -220,7 +221,7 @@ mod tests {
         Ok(())
     }
 
-    /// A table of which it cannot be told whether commits hold their time is no table without such times.
+    /// If the properties are invalid, the table is not treated as one without in-commit timestamps.
     #[test]
     fn an_enabling_property_that_does_not_parse_is_damage() -> Result<()> {
         for value in ["yes", "1", ""] {

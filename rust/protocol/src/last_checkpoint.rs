@@ -1,4 +1,4 @@
-//! The hint `_last_checkpoint`, and the checksum that it may carry.
+//! The hint `_last_checkpoint` and its optional checksum.
 //!
 //! Protocol: *Last Checkpoint File Schema*, *JSON checksum*, *How to URL encode keys and string values*.
 
@@ -12,22 +12,23 @@ use serde_json::value::RawValue;
 
 use crate::Version;
 
-/// How deep a hint may nest.
+/// Maximum nesting of a hint.
 const DEPTH: usize = 128;
 
-/// How many times as long as the hint its canonical form may be. Every leaf stands there with all the names that lead to
-/// it, so that a long name above many leaves would make gigabytes of a small file; in hints of writers it is 4 times.
+/// Maximum length of the canonical form relative to the hint. Each leaf repeats all keys above it, so a
+/// long key above many leaves would turn a small file into gigabytes; hints of real writers need a factor
+/// of 4.
 const MOST_TIMES: usize = 32;
 
-/// What the checksum's text leaves as it is: letters, digits and these.
+/// Characters that are not escaped in the checksum: letters, digits and these.
 const ENCODED: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'-')
     .remove(b'.')
     .remove(b'_')
     .remove(b'~');
 
-/// The version that a hint names, or why it names none. A key that stands twice, and a checksum that is not the
-/// text's, make it unusable.
+/// Parses the version of a hint, or returns why the hint is unusable: for example because of a duplicate
+/// key or a wrong checksum.
 ///
 /// ```
 /// use deltaic_protocol::last_checkpoint::parse_hint;
@@ -44,7 +45,7 @@ pub fn parse_hint(text: &str) -> Result<Version, String> {
             .find(|(key, _)| key == name)
             .map(|(_, value)| *value)
     };
-    // All of it is read, whether or not there is a checksum: duplicate keys are invalid at any depth.
+    // The complete hint is parsed even without a checksum: duplicate keys are invalid at any depth.
     let accepted = checksums(text)?;
     if let Some(given) = member("checksum") {
         let given: String =
@@ -59,16 +60,16 @@ pub fn parse_hint(text: &str) -> Result<Version, String> {
     Version::try_new(number).map_err(|_| format!("its version is {version}"))
 }
 
-/// What a hint counts in its checkpoint. What is not there or is no count is none.
+/// The counts in a hint. A missing or invalid count is `None`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct HintedCounts {
-    /// Actions of every kind: `size`.
+    /// Number of actions of every kind: `size`.
     pub actions: Option<u64>,
-    /// Actions that add a file: `numOfAddFiles`.
+    /// Number of `add` actions: `numOfAddFiles`.
     pub adds: Option<u64>,
 }
 
-/// What a hint counts.
+/// Parses the counts of a hint.
 ///
 /// ```
 /// use deltaic_protocol::last_checkpoint::hinted_counts;
@@ -94,10 +95,10 @@ pub fn checksum(text: &str) -> Result<String, String> {
     checksums(text).map(|[checksum, _]| checksum)
 }
 
-/// The checksums that a hint may have: the one of [`checksum`], and the one of the protocol's text.
+/// The checksums that a hint may have: that of [`checksum`], and that of the protocol text.
 ///
-/// delta-spark sorts whole pairs of path and value, where the text sorts paths: they differ if a list has more than ten
-/// values, since `+10=` is less than `+1=`, and `+1` less than `+10`.
+/// delta-spark sorts pairs of path and value, while the protocol sorts paths: they differ if a list has
+/// more than ten values, since `+10=` is less than `+1=`, and `+1` less than `+10`.
 pub fn checksums(text: &str) -> Result<[String; 2], String> {
     fn pair((path, leaf): &(String, String)) -> impl Iterator<Item = u8> {
         path.bytes().chain(std::iter::once(b'=')).chain(leaf.bytes())
@@ -122,7 +123,7 @@ fn canonical(leaves: &[(String, String)]) -> String {
     pairs.join(",")
 }
 
-/// Every leaf with the names that lead to it, without the top level's `checksum`.
+/// Every leaf with the keys above it, without the top-level `checksum`.
 fn leaves(text: &str) -> Result<Vec<(String, String)>, String> {
     let value: &RawValue =
         serde_json::from_str(text).map_err(|error| format!("it is not valid JSON: {error}"))?;
@@ -135,7 +136,7 @@ fn leaves(text: &str) -> Result<Vec<(String, String)>, String> {
     Ok(leaves.found)
 }
 
-/// Leaves, each with the names that lead to it, and how long their texts may become.
+/// Leaves with the keys above them, and the remaining budget for their length.
 struct Leaves {
     found: Vec<(String, String)>,
     left: usize,
@@ -156,11 +157,11 @@ impl Leaves {
 }
 
 fn collect(value: &RawValue, path: &str, depth: usize, leaves: &mut Leaves) -> Result<(), String> {
-    // A raw value is skipped without recursion, so the depth is ours to bound.
+    // A raw value is skipped without recursion, so the depth must be limited here.
     let Some(depth) = depth.checked_sub(1) else {
         return Err(format!("it nests deeper than {DEPTH} levels"));
     };
-    // Whatever stands there, its names have been put together.
+    // The path was built, whatever the value is.
     leaves.spend(path.len())?;
     let wrong = |error: serde_json::Error| format!("it is not valid JSON: {error}");
     let below = |name: String| {
@@ -198,7 +199,7 @@ fn quoted(text: &str) -> String {
     format!("\"{}\"", utf8_percent_encode(text, ENCODED))
 }
 
-/// The members of an object; none may stand twice.
+/// The members of an object, without duplicates.
 struct Members<'a>(Vec<(String, &'a RawValue)>);
 
 impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
@@ -261,7 +262,7 @@ mod tests {
         assert_eq!(with_sum(by_pair), Ok(7));
         assert_eq!(with_sum(by_path), Ok(7));
         assert!(with_sum("ccb5e91e686fac398527c10a07fedac8").is_err());
-        // What is written is what delta-spark accepts.
+        // We write the checksum that delta-spark accepts.
         let written = checksum(&format!(r#"{{"version":7,"size":3,"tags":{{"list":{list}}}}}"#));
         assert_eq!(written.as_deref(), Ok(by_pair));
     }
@@ -309,7 +310,7 @@ mod tests {
             "]".repeat(100_000)
         );
         assert!(parse_hint(&deep).is_err());
-        // A name of 10,000 bytes above 10,000 leaves: 100 MB of names.
+        // A key of 10,000 bytes above 10,000 leaves: 100 MB of keys.
         for leaf in ["0", "[]"] {
             let many = format!("{leaf},").repeat(10_000);
             let wide = format!("{{\"version\":1,\"{}\":[{many}0]}}", "k".repeat(10_000));

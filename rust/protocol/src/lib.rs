@@ -1,8 +1,8 @@
-//! What a Delta table **says**: the words of the Delta transaction protocol as plain values.
+//! The Delta transaction protocol as plain values.
 //!
-//! Nothing in this crate reads a file, waits, starts a thread, asks the clock or throws dice. It turns
-//! bytes and Arrow arrays into the protocol's values and back, and every function can be tested by
-//! calling it.
+//! This crate does no I/O, does not block or start threads, and uses neither clock nor randomness. It
+//! converts bytes and Arrow arrays to the values of the protocol and back, and every function can be
+//! tested by calling it.
 
 pub mod actions;
 pub mod change;

@@ -1,29 +1,29 @@
-//! What a file in `_delta_log` is, told from its name.
+//! Parses the names of files in `_delta_log`.
 //!
-//! Protocol: *Delta Log Entries*, *Checkpoints*, *Log Compaction Files*, *Version Checksum File*,
-//! *Last Checkpoint File*.
+//! Protocol: *Delta Log Entries*, *Checkpoints*, *Log Compaction Files*, *Version Checksum File*, *Last
+//! Checkpoint File*.
 
 use crate::Version;
 
-/// The folder of the log inside a table.
+/// The folder of the log in a table.
 pub const LOG_FOLDER: &str = "_delta_log";
 
-/// The file name of the last-checkpoint hint.
+/// The file name of the last checkpoint hint.
 pub const LAST_CHECKPOINT: &str = "_last_checkpoint";
 
-/// The folder of the staged commits, below the log's.
+/// The folder of staged commits in the folder of the log.
 pub const STAGED_COMMITS: &str = "_staged_commits";
 
-/// How a UUID-named checkpoint's top level is written.
+/// The format of the top-level file of a UUID-named checkpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum CheckpointFormat {
-    /// One action a line.
+    /// One action per line.
     Json,
-    /// One action a row.
+    /// One action per row.
     Parquet,
 }
 
-/// What a file of the log is.
+/// The kind of a log file.
 ///
 /// The derived order is the order of preference among files of one version.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -34,16 +34,16 @@ pub enum LogFileKind {
     ClassicCheckpoint,
     /// `n.checkpoint.o.p.parquet`: part `o` of `p`.
     MultiPartCheckpoint {
-        /// Which part, from 1.
+        /// Number of the part, from 1.
         part: u32,
-        /// How many there are.
+        /// Number of parts.
         parts: u32,
     },
     /// `n.checkpoint.u.json` or `n.checkpoint.u.parquet`.
     UuidCheckpoint {
-        /// The unique text in the name.
+        /// The unique part of the name.
         uuid: String,
-        /// How its top level is written.
+        /// The format of its top-level file.
         format: CheckpointFormat,
     },
     /// `x.y.compacted.json`; the version of the path is `x`.
@@ -55,7 +55,7 @@ pub enum LogFileKind {
     VersionChecksum,
 }
 
-/// The name of a file directly in `_delta_log`, understood.
+/// The parsed name of a file directly in `_delta_log`.
 ///
 /// ```
 /// use deltaic_protocol::log_path::{LogFileKind, LogPath};
@@ -66,14 +66,14 @@ pub enum LogFileKind {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LogPath {
-    /// The version in the name; of a compaction file the first.
+    /// The version in the name; the first version of a compaction file.
     pub version: Version,
-    /// What the file is.
+    /// The kind of the file.
     pub kind: LogFileKind,
 }
 
 impl LogPath {
-    /// Understands a file name; a name that does not follow the protocol to the letter is none of the log's files.
+    /// Parses a file name; returns `None` if it does not follow the protocol exactly.
     #[must_use]
     pub fn parse(name: &str) -> Option<Self> {
         let (stem, rest) = name.split_once('.')?;
@@ -105,7 +105,7 @@ impl LogPath {
         Some(Self { version, kind })
     }
 
-    /// The name of a version's commit, below the table's root.
+    /// The name of the commit file of a version, relative to the root of the table.
     #[must_use]
     pub fn commit(version: Version) -> String {
         format!("{LOG_FOLDER}/{}.json", version.file_stem())

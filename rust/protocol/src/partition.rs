@@ -1,6 +1,7 @@
-//! Partition values and the folders that are named after them.
+//! Partition values and partition folders.
 //!
-//! Protocol: *Partition Value Serialization*, *Data Files*. The values of the log rule; folders are a convention.
+//! Protocol: *Partition Value Serialization*, *Data Files*. Values are read from the log; folders are
+//! only a convention.
 
 use std::collections::{BTreeMap, HashMap};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -19,16 +20,17 @@ use crate::expr::Scalar;
 use crate::schema::{DataType, PrimitiveType, StructField};
 use crate::{Error, ErrorKind, Result};
 
-/// The folder name that stands for NULL.
+/// The folder name of NULL.
 pub const HIVE_NULL: &str = "__HIVE_DEFAULT_PARTITION__";
 
-/// Whether text in the log means NULL: the empty string does for every type, and readers take the folder name
-/// for NULL so too.
+/// Whether text in the log means NULL: the empty string does for every type, and readers also accept the
+/// folder name of NULL.
 fn is_null_text(text: &str) -> bool {
     text.is_empty() || text == HIVE_NULL
 }
 
-/// One value of the log, typed; `Ok(None)` is NULL, `Err` text that is no value of the column's type.
+/// Parses a value in the log; `Ok(None)` is NULL, `Err` is text that is not a valid value of the type of
+/// the column.
 pub fn parse_value(column: &StructField, text: Option<&str>) -> Result<Option<Scalar>> {
     let Some(text) = text.filter(|text| !is_null_text(text)) else {
         return Ok(None);
@@ -56,12 +58,12 @@ fn primitive(column: &StructField) -> Result<PrimitiveType> {
     }
 }
 
-/// Calls `take` with the text of one partition column for every file in turn; none where the log says null or does not
-/// hold the column.
+/// Calls `take` with the text of one partition column for each file; `None` if the value is null or
+/// missing.
 fn for_each_text<'a>(partition_values: &'a MapArray, column: &str, mut take: impl FnMut(Option<&'a str>)) {
     let keys = partition_values.keys().as_string::<i32>();
     let values = partition_values.values().as_string::<i32>();
-    // Writers keep the order of the columns, so the place of the last hit is the best guess for the next.
+    // Writers use the same order of columns in every file, so the previous position is the best guess.
     let mut guess = 0usize;
     for Range { start, end } in entries_of_rows(partition_values) {
         let hit = (start + guess < end && keys.value(start + guess) == column)
@@ -77,7 +79,7 @@ fn for_each_text<'a>(partition_values: &'a MapArray, column: &str, mut take: imp
     }
 }
 
-/// Where the entries of each row stand.
+/// The range of the entries of each row.
 fn entries_of_rows(map: &MapArray) -> impl Iterator<Item = Range<usize>> {
     let place = |offset: &i32| usize::try_from(*offset).unwrap_or(0);
     map.value_offsets().windows(2).map(move |window| match window {
@@ -86,12 +88,13 @@ fn entries_of_rows(map: &MapArray) -> impl Iterator<Item = Range<usize>> {
     })
 }
 
-/// Which files have no value of a partition column, or text that is none of its type.
+/// The files with a missing or invalid value of a partition column.
 #[must_use]
 pub fn unreadable_texts(column: &StructField, partition_values: &MapArray) -> BooleanArray {
     let keys = partition_values.keys().as_string::<i32>();
     let values = partition_values.values().as_string::<i32>();
-    // A table has far more files than partitions, so each text is judged once, unless they are all different.
+    // A table has far more files than partitions, so each text is validated once, unless they are all
+    // different.
     let mut known: HashMap<&str, bool> = HashMap::new();
     let mut unreadable = Vec::with_capacity(partition_values.len());
     for Range { start, end } in entries_of_rows(partition_values) {
@@ -117,7 +120,7 @@ pub fn unreadable_texts(column: &StructField, partition_values: &MapArray) -> Bo
     BooleanArray::from(unreadable)
 }
 
-/// What the log says of one file: each partition column that it names, and its text or null.
+/// The partition columns of one file and their text or null.
 #[must_use]
 pub fn values_of_row(partition_values: &MapArray, row: usize) -> BTreeMap<String, Option<String>> {
     let entries = partition_values.value(row);
@@ -133,7 +136,7 @@ pub fn values_of_row(partition_values: &MapArray, row: usize) -> BTreeMap<String
         .collect()
 }
 
-/// One value of a file, typed, out of all that the log says of it. A column that the file does not name is damage.
+/// Parses one partition value of a file. A missing partition column is an error.
 pub fn value_of(column: &StructField, values: &BTreeMap<String, Option<String>>) -> Result<Option<Scalar>> {
     match values.get(&column.name) {
         Some(text) => parse_value(column, text.as_deref()),
@@ -146,8 +149,8 @@ pub fn value_of(column: &StructField, values: &BTreeMap<String, Option<String>>)
     }
 }
 
-/// A partition column of every file, typed. Text that is no value of the type becomes NULL: `files()` shows what can be
-/// shown, while a scan that touches such a file refuses it (see [`parse_value`]).
+/// Parses a partition column of every file. Invalid text becomes NULL, so that `files()` still lists the
+/// file; a scan that reads such a file fails (see [`parse_value`]).
 pub fn parse_texts(column: &StructField, partition_values: &MapArray) -> Result<ArrayRef> {
     let data_type = primitive(column)?;
     macro_rules! numbers {
@@ -215,7 +218,8 @@ fn collect<T: ArrowPrimitiveType>(
 ) -> Result<ArrayRef> {
     let mut builder =
         PrimitiveBuilder::<T>::with_capacity(partition_values.len()).with_data_type(data_type.to_arrow()?);
-    // A table has far more files than partitions, so each text is understood once, unless they are all different.
+    // A table has far more files than partitions, so each text is parsed once, unless they are all
+    // different.
     let mut known: HashMap<&str, Option<T::Native>> = HashMap::new();
     for_each_text(partition_values, &column.name, |text| {
         let value = text.and_then(|text| match known.get(text) {
@@ -233,7 +237,7 @@ fn collect<T: ArrowPrimitiveType>(
     Ok(Arc::new(builder.finish()))
 }
 
-/// What Hive and Spark escape in the name of a partition's folder.
+/// Characters that Hive and Spark escape in the name of a partition folder.
 const HIVE_ESCAPED: &AsciiSet = &CONTROLS
     .add(b'"')
     .add(b'#')
@@ -250,7 +254,8 @@ const HIVE_ESCAPED: &AsciiSet = &CONTROLS
     .add(b']')
     .add(b'^');
 
-/// What a path's URI form escapes: all but letters, digits and the marks that RFC 2396 lets stand in a path.
+/// Characters that are escaped in the URI form of a path: all except letters, digits and the marks that
+/// RFC 2396 allows in a path.
 const URI_ESCAPED: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'/')
     .remove(b'-')
@@ -268,15 +273,16 @@ const URI_ESCAPED: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'$')
     .remove(b',');
 
-/// How many bytes a folder's name may have on the file systems in use.
+/// Maximum length of a folder name in bytes on common file systems.
 const MAX_NAME_BYTES: usize = 255;
 
-/// How many bytes a partition's folder may have: object stores allow keys of 1,024 bytes, which must also hold the table's
-/// root and the file's name.
+/// Maximum length of a partition folder in bytes: object stores allow keys of 1,024 bytes, which also
+/// contain the root of the table and the name of the file.
 const MAX_FOLDER_BYTES: usize = 768;
 
-/// The folder of a partition, `a=1/b=x`, as it stands on the store; empty for an unpartitioned table. If a store may refuse
-/// it as too long, a folder named after its hash: values are read from the log, never from folders.
+/// The folder of a partition, `a=1/b=x`, as stored; empty for an unpartitioned table. If it may be too
+/// long for a store, the folder is named after its hash: values are read from the log, never from
+/// folders.
 ///
 /// ```
 /// use deltaic_protocol::partition::folder;
@@ -313,7 +319,7 @@ fn spelled_folder<'a>(values: impl IntoIterator<Item = (&'a str, Option<&'a str>
 }
 
 fn hive_escape(text: &str) -> String {
-    // Non-ASCII text stands as it is in a folder's name; the percent-encoder would escape it.
+    // Non-ASCII text is not escaped in a folder name; the percent-encoder would escape it.
     let mut escaped = String::with_capacity(text.len());
     for part in text.split_inclusive(|c: char| !c.is_ascii()) {
         let ascii_end = part
@@ -328,7 +334,7 @@ fn hive_escape(text: &str) -> String {
     escaped
 }
 
-/// A path on the store as `add.path` spells it.
+/// Encodes a stored path for `add.path`.
 ///
 /// Protocol: *Add File and Remove File*.
 #[must_use]
@@ -336,7 +342,7 @@ pub fn encode_path(path: &str) -> String {
     utf8_percent_encode(path, URI_ESCAPED).to_string()
 }
 
-/// `add.path` as a path on the store, decoded once.
+/// Decodes `add.path` once, to a stored path.
 ///
 /// ```
 /// use deltaic_protocol::partition::{decode_path, encode_path};
@@ -349,7 +355,7 @@ pub fn decode_path(path: &str) -> Result<String> {
         .decode_utf8()
         .map(|decoded| decoded.into_owned())
         .map_err(|_| {
-            // What looks like a query may be a signature.
+            // The query may be a signature, so it is not displayed.
             let shown = path.split(['?', '#']).next().unwrap_or(path);
             Error::new(
                 ErrorKind::CorruptLog,
@@ -376,7 +382,7 @@ mod tests {
         assert_eq!(encode_path(&folder([("s", Some("a/b"))])), "s=a%252Fb");
     }
 
-    /// The limit counts bytes as they are stored: `%` is escaped to three, `ü` has two.
+    /// The limit counts stored bytes: `%` is escaped to three, `ü` has two.
     #[test]
     fn folders_fit_into_every_file_system() {
         let one = |value: &str| folder([("p", Some(value))]);
@@ -410,7 +416,7 @@ mod tests {
         }
     }
 
-    /// The values of the column `p` of some files, as the log has them.
+    /// The values of the column `p` of some files, as recorded in the log.
     fn logged(texts: &[Option<&str>]) -> Result<MapArray> {
         let mut builder = MapBuilder::new(None, StringBuilder::new(), StringBuilder::new());
         for text in texts {

@@ -1,4 +1,4 @@
-//! Row tracking: whether a table's rows have ids of their own, and where these stand.
+//! Row tracking: whether the rows of a table have stable ids, and in which columns they are stored.
 //!
 //! Protocol: *Row Tracking*, *Reader Requirements for Row Tracking*.
 
@@ -11,13 +11,14 @@ use crate::properties::boolean;
 use crate::schema::StructType;
 use crate::{Error, ErrorKind, Result};
 
-/// The domain that holds the high water mark.
+/// The domain that contains the high water mark.
 pub const DOMAIN: &str = "delta.rowTracking";
 
 pub(crate) const ROW_ID_COLUMN: &str = "delta.rowTracking.materializedRowIdColumnName";
 pub(crate) const ROW_COMMIT_VERSION_COLUMN: &str = "delta.rowTracking.materializedRowCommitVersionColumnName";
 
-/// The columns of data files that hold what was kept of rows that were copied. They are not in the schema.
+/// The columns of data files with the row ids and commit versions of copied rows. They are not in the
+/// schema.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MaterializedColumns {
     /// The column of row ids.
@@ -26,26 +27,26 @@ pub struct MaterializedColumns {
     pub row_commit_version: String,
 }
 
-/// How far row tracking goes in a table.
+/// The state of row tracking in a table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RowTracking {
     /// Files have no row ids.
     Unsupported,
-    /// Writers hand out row ids, but not every file need have them.
+    /// Writers assign row ids, but some files may have none.
     Supported,
-    /// As supported, and writers need not hand out any until it goes on.
+    /// Supported, but writers do not have to assign ids until it is resumed.
     Suspended,
     /// Every row has an id and a commit version.
     Enabled(MaterializedColumns),
 }
 
 impl RowTracking {
-    /// What a table's protocol and metadata say.
+    /// Reads the protocol and metadata of a table.
     ///
     /// # Errors
     ///
-    /// `CorruptLog` with the property as `field`: an enabled table without the name of a materialised column, or a
-    /// property that is neither true nor false.
+    /// Returns `CorruptLog` with the property as `field` if row tracking is enabled without the name of a
+    /// materialized column, or if a property is neither true nor false.
     pub fn of(protocol: &Protocol, metadata: &Metadata) -> Result<Self> {
         if !supports_for_writers(protocol, "rowTracking") {
             return Ok(Self::Unsupported);
@@ -71,7 +72,7 @@ impl RowTracking {
 }
 
 impl MaterializedColumns {
-    /// Proves that no column of the table has the name of one of these.
+    /// Verifies that no column of the table has the name of a materialized column.
     pub fn validate(&self, schema: &StructType, mode: ColumnMappingMode) -> Result<()> {
         let taken = |name: &str| {
             schema
@@ -98,9 +99,9 @@ impl MaterializedColumns {
     }
 }
 
-/// The highest row id that was handed out, as the domain [`DOMAIN`] tells it; none where the domain is removed.
+/// The highest assigned row id, from the domain [`DOMAIN`]; `None` if the domain is removed.
 ///
-/// The text calls it `highWaterMark`, writers `rowIdHighWaterMark`.
+/// The protocol text calls it `highWaterMark`, writers `rowIdHighWaterMark`.
 ///
 /// ```
 /// use deltaic_protocol::actions::DomainMetadata;
@@ -132,7 +133,7 @@ pub fn high_water_mark(domain: &DomainMetadata) -> Result<Option<i64>> {
         .ok_or_else(|| corrupt(DOMAIN, format!("the domain {DOMAIN} has no high water mark")))
 }
 
-/// The domain [`DOMAIN`] with a high water mark, spelled as writers spell it.
+/// The domain [`DOMAIN`] with a high water mark, spelled as writers do.
 ///
 /// ```
 /// use deltaic_protocol::row_tracking::{high_water_mark, high_water_mark_domain};

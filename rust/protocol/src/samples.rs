@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::actions::{Format, Metadata, Protocol};
 
-/// A protocol that lists the same features for readers and writers, where its versions have lists.
+/// A protocol with the same reader and writer features, if its versions have lists.
 pub(crate) fn protocol(reader: i32, writer: i32, features: &[&str]) -> Protocol {
     let list = || Some(features.iter().map(ToString::to_string).collect());
     Protocol {
@@ -15,7 +15,7 @@ pub(crate) fn protocol(reader: i32, writer: i32, features: &[&str]) -> Protocol 
     }
 }
 
-/// The metadata of a table without columns that has these properties.
+/// The metadata of a table without columns and with these properties.
 pub(crate) fn metadata(properties: &[(&str, &str)]) -> Metadata {
     Metadata {
         id: "m".to_owned(),

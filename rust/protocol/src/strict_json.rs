@@ -1,20 +1,20 @@
-//! What JSON lets pass and the log may not hold: a key twice in one object, and nesting without end.
+//! Rejects JSON that parsers accept but the log must not contain: duplicate keys and excessive nesting.
 //!
-//! Of a key that stands twice every reader takes another value, so none can be taken for the truth. Members that
-//! nobody reads are judged as well, since a later reader may read them.
+//! Readers differ in which value of a duplicate key they use, so neither can be trusted. Unknown members
+//! are validated as well, since a future reader may use them.
 
 use std::borrow::Cow;
 
 use crate::{Error, ErrorKind, Result};
 
-/// How deep objects and lists may be nested.
+/// Maximum nesting of objects and arrays.
 pub const MOST_NESTING: usize = 128;
 
-/// Up to how many keys of an object are compared one by one, which is faster than sorting them.
+/// Number of keys of an object that are compared linearly, which is faster than sorting them.
 const FEW: usize = 16;
 
-/// Proves that a text, which is JSON, holds no key twice in one object and is not nested deeper than
-/// [`MOST_NESTING`]. Of the member `free` of the outermost object only the depth is judged. Else it is a `CorruptLog`.
+/// Verifies that a JSON text has no duplicate keys and is not nested deeper than [`MOST_NESTING`]. For
+/// the member `free` of the root object, only the depth is checked. Otherwise it is a `CorruptLog`.
 ///
 /// ```
 /// use deltaic_protocol::strict_json::ensure_strict;
@@ -26,7 +26,7 @@ pub fn ensure_strict(text: &str, free: Option<&str>) -> Result<()> {
     let bytes = text.as_bytes();
     let mut open: Vec<Container<'_>> = Vec::new();
     let mut at = 0;
-    // Whether the value that comes is of the free member.
+    // Whether the next value is that of the free member.
     let mut free_comes = false;
     while let Some(found) = bytes
         .get(at..)
@@ -79,12 +79,12 @@ pub fn ensure_strict(text: &str, free: Option<&str>) -> Result<()> {
     Ok(())
 }
 
-/// An object or a list that is not closed yet.
+/// An object or an array that is not closed yet.
 struct Container<'a> {
     is_object: bool,
     /// Whether the next string is a key.
     is_key_next: bool,
-    /// Whether its keys are not judged.
+    /// Whether its keys are not checked.
     is_free: bool,
     keys: Keys<'a>,
 }
@@ -93,12 +93,13 @@ struct Container<'a> {
 #[derive(Default)]
 struct Keys<'a> {
     few: Vec<Cow<'a, str>>,
-    /// Where the keys begin that came after the few: a bomb of keys must not cost a multiple of its own length.
+    /// The positions of the keys after the first few: an object with very many keys must not cost a
+    /// multiple of its own length.
     later: Vec<usize>,
 }
 
 impl<'a> Keys<'a> {
-    /// Takes a key and its place. Whether it is known not to be the first of its name.
+    /// Adds a key and its position. Returns whether it is known to be a duplicate.
     fn is_known(&mut self, key: Cow<'a, str>, at: usize) -> bool {
         if self.few.contains(&key) {
             return true;
@@ -111,7 +112,7 @@ impl<'a> Keys<'a> {
         false
     }
 
-    /// The place of a key that stands twice among the later ones.
+    /// The position of a duplicate among the later keys.
     fn twin(&mut self, text: &str) -> Option<usize> {
         let key = |at: usize| key_at(text, at);
         self.later
@@ -128,7 +129,7 @@ fn is_mark(byte: u8) -> bool {
     matches!(byte, b'"' | b'{' | b'}' | b'[' | b']' | b',')
 }
 
-/// The place of the quote that ends a string whose text starts at `at`.
+/// The position of the quote that ends a string whose text starts at `at`.
 fn string_end(bytes: &[u8], mut at: usize) -> usize {
     while let Some(found) = bytes
         .get(at..)
@@ -143,7 +144,7 @@ fn string_end(bytes: &[u8], mut at: usize) -> usize {
     bytes.len().saturating_sub(1)
 }
 
-/// A key without its quotes and its escapes; two spellings of one key are one.
+/// A key without quotes and escapes; two spellings of a key are equal.
 fn key_of(quoted: &str) -> Cow<'_, str> {
     let plain = quoted.get(1..quoted.len().saturating_sub(1)).unwrap_or_default();
     if !plain.contains('\\') {
@@ -152,7 +153,7 @@ fn key_of(quoted: &str) -> Cow<'_, str> {
     serde_json::from_str::<String>(quoted).map_or(Cow::Borrowed(plain), Cow::Owned)
 }
 
-/// The key whose quote stands at a place.
+/// The key whose quote is at a position.
 fn key_at(text: &str, at: usize) -> Cow<'_, str> {
     let end = string_end(text.as_bytes(), at + 1);
     key_of(text.get(at..=end).unwrap_or_default())
@@ -232,8 +233,8 @@ mod tests {
     }
 
     proptest! {
-        /// A map cannot hold a key twice, so what was written from one is strict, and is no longer with its first member
-        /// twice.
+        /// Serialized maps have no duplicate keys, so they are accepted; they are rejected after the
+        /// first member is duplicated.
         #[test]
         fn what_a_map_says_is_strict(value in value(), pretty in any::<bool>()) {
             let write = |value: &Value| {

@@ -22,7 +22,7 @@ impl Version {
     /// The first version of every table.
     pub const ZERO: Self = Self(0);
 
-    /// A version from a number; negative numbers are refused.
+    /// Creates a version from a number; negative numbers are an error.
     pub fn try_new(number: i64) -> Result<Self> {
         if number < 0 {
             return Err(Error::new(
@@ -34,13 +34,13 @@ impl Version {
         Ok(Self(number))
     }
 
-    /// The version as the signed number that the log holds.
+    /// The version as a signed number, as in the log.
     #[must_use]
     pub fn as_i64(self) -> i64 {
         self.0
     }
 
-    /// The version after this one.
+    /// The next version.
     pub fn next(self) -> Result<Self> {
         self.0.checked_add(1).map(Self).ok_or_else(|| {
             Error::new(
@@ -52,13 +52,13 @@ impl Version {
         })
     }
 
-    /// The version before this one; none before the first.
+    /// The previous version; `None` for the first one.
     #[must_use]
     pub fn previous(self) -> Option<Self> {
         (self.0 > 0).then(|| Self(self.0 - 1))
     }
 
-    /// The version zero-padded to 20 digits, as file names in the log spell it.
+    /// The version padded with zeros to 20 digits, as in file names of the log.
     #[must_use]
     pub fn file_stem(self) -> String {
         format!("{:020}", self.0)
