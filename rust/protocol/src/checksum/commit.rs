@@ -1,7 +1,7 @@
-//! A version checksum out of the one before and what a single commit says.
+//! Computes a version checksum from the previous one and a commit.
 //!
-//! Protocol: *Version Checksum File*, *State Validation: Writer Requirements*. A checksum must be right, so whatever the
-//! two do not tell for sure makes no checksum, or none of the field.
+//! Protocol: *Version Checksum File*, *State Validation: Writer Requirements*. A checksum must be
+//! correct, so if its inputs are ambiguous, there is no checksum or the field is omitted.
 
 use std::collections::BTreeMap;
 
@@ -11,60 +11,60 @@ use super::whole::{has_in_commit_timestamps, listed};
 use crate::actions::{DomainMetadata, Metadata, Protocol, Txn};
 use crate::properties::{txn_is_expired, txn_retention_ms};
 
-/// A file, as far as checksums count it.
+/// A file as counted by checksums.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FileCount {
-    /// Bytes.
+    /// Size in bytes.
     pub size: i64,
-    /// The cardinality of its deletion vector; none where it has none.
+    /// The cardinality of its deletion vector; `None` without one.
     pub deleted_records: Option<i64>,
 }
 
-/// What a logical file was in the version before a commit.
+/// The state of a logical file in the version before a commit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Before {
-    /// It is not known.
+    /// Unknown.
     Unknown,
-    /// It was not live.
+    /// Not live.
     Absent,
-    /// It was live.
+    /// Live.
     Live(FileCount),
 }
 
-/// What a commit does to a logical file.
+/// The change of a logical file by a commit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FileChange {
-    /// What it was.
+    /// The state before.
     pub before: Before,
-    /// What it is now: an add's file, none behind a remove.
+    /// The state after: the file of an `add`, `None` after a `remove`.
     pub after: Option<FileCount>,
 }
 
-/// What a commit says, as far as checksums speak of it.
+/// The parts of a commit that affect checksums.
 #[derive(Clone, Debug, Default)]
 pub struct CommitSummary<'a> {
-    /// The id of the commit.
+    /// The transaction id of the commit.
     pub txn_id: Option<&'a str>,
     /// Its in-commit timestamp, in milliseconds since the epoch.
     pub in_commit_timestamp: Option<i64>,
-    /// The protocol, where it is given.
+    /// The protocol, if the commit contains one.
     pub protocol: Option<&'a Protocol>,
-    /// The metadata, where it is given.
+    /// The metadata, if the commit contains any.
     pub metadata: Option<&'a Metadata>,
     /// The transaction identifiers.
     pub txns: &'a [Txn],
-    /// The domains, removed ones among them.
+    /// The domains, including removed ones.
     pub domains: &'a [DomainMetadata],
     /// The logical files that it adds or removes, each once.
     pub files: &'a [FileChange],
 }
 
 impl VersionChecksum {
-    /// The checksum of the version that a commit makes of this one; none where what is known does not tell it exactly.
-    /// A field that this one lacks the next one lacks too.
+    /// The checksum of the version that a commit creates from this one; `None` if it cannot be computed
+    /// exactly. Fields that this checksum does not have are also missing in the result.
     ///
-    /// `now_ms` is the time, in milliseconds since the epoch, by which transaction identifiers expire; it must not be
-    /// before the one that this checksum was made with.
+    /// `now_ms` is the time, in milliseconds since the epoch, by which transaction identifiers expire; it
+    /// must not be before the time that was used for this checksum.
     #[must_use]
     pub fn after(&self, commit: &CommitSummary<'_>, now_ms: i64) -> Option<Self> {
         let protocol_before = self.protocol.as_ref()?;
@@ -79,7 +79,7 @@ impl VersionChecksum {
                 Before::Live(file) => tally.remove(file)?,
             }
         }
-        // What goes is taken away first, so that no sum overflows on the way.
+        // Removed files are subtracted first, so that no intermediate sum overflows.
         for change in commit.files {
             if let Some(file) = change.after {
                 tally.insert(file)?;
@@ -115,7 +115,7 @@ impl VersionChecksum {
     fn txns_after(&self, commit: &CommitSummary<'_>, metadata: &Metadata, now_ms: i64) -> Option<Vec<Txn>> {
         let retention = |metadata: &Metadata| txn_retention_ms(metadata).unwrap_or(None);
         let (before, retention_ms) = (retention(self.metadata.as_ref()?), retention(metadata));
-        // What has been forgotten does not come back when the table begins to remember for longer.
+        // Expired transactions do not reappear when the retention of the table increases.
         let forgot_more = before.is_some_and(|before| retention_ms.is_none_or(|now| now > before));
         if forgot_more {
             return None;

@@ -7,20 +7,20 @@ use serde::{Deserialize, Serialize};
 use super::corrupt;
 use crate::Result;
 
-/// How many files there are of which size, and how many bytes they have together.
+/// The number of files by size, and their total bytes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct FileSizeHistogram {
-    /// Where each bin starts, in bytes; it ends where the next starts, and the last one never.
+    /// The start of each bin in bytes; a bin ends where the next starts, and the last one is unbounded.
     pub sorted_bin_boundaries: Vec<i64>,
-    /// How many files are in each bin.
+    /// The number of files in each bin.
     pub file_counts: Vec<i64>,
-    /// How many bytes the files of each bin have.
+    /// The total bytes of the files in each bin.
     pub total_bytes: Vec<i64>,
 }
 
-/// Where the bins start of the histograms that we write, as ranges of mebibytes and the step between two starts: the bins
-/// that the reference writer has, which goes on counting in those that it finds.
+/// The bins of the histograms that we write, as ranges of mebibytes and the step between two starts:
+/// those of the reference writer, which reuses the bins of an existing histogram.
 const RUNS: [(i64, i64, i64); 7] = [
     (8, 40, 4),
     (40, 120, 8),
@@ -31,7 +31,7 @@ const RUNS: [(i64, i64, i64); 7] = [
     (2048, 4096, 256),
 ];
 
-/// Where the last bin starts, in mebibytes.
+/// The start of the last bin in mebibytes.
 const LAST_BIN: i64 = 256 * 1024;
 
 fn boundaries() -> Vec<i64> {
@@ -56,7 +56,7 @@ fn boundaries() -> Vec<i64> {
 }
 
 impl FileSizeHistogram {
-    /// No files, in the bins that we write.
+    /// An empty histogram with the bins that we write.
     #[must_use]
     pub fn empty() -> Self {
         let starts = boundaries();
@@ -67,7 +67,7 @@ impl FileSizeHistogram {
         }
     }
 
-    /// The same bins with no files in them.
+    /// An empty histogram with the same bins.
     #[must_use]
     pub fn emptied(&self) -> Self {
         Self {
@@ -77,7 +77,7 @@ impl FileSizeHistogram {
         }
     }
 
-    /// Counts a file of so many bytes. A size below the first bin counts nowhere.
+    /// Counts a file of this size. A size below the first bin is not counted.
     pub fn insert(&mut self, size: i64) {
         let bin = self
             .sorted_bin_boundaries
@@ -92,7 +92,7 @@ impl FileSizeHistogram {
         }
     }
 
-    /// Takes a file of so many bytes away again; false, and nothing is changed, where its bin does not hold it.
+    /// Removes a file of this size; returns false without a change if its bin does not contain it.
     pub(super) fn remove(&mut self, size: i64) -> bool {
         let bin = self
             .sorted_bin_boundaries
@@ -140,15 +140,15 @@ impl FileSizeHistogram {
     }
 }
 
-/// How many files have how many deleted rows: none, 1 to 9, 10 to 99 and so on.
+/// The number of files by number of deleted rows: none, 1 to 9, 10 to 99 and so on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct DeletedRecordCountsHistogram {
-    /// How many files are in each of the ten bins.
+    /// The number of files in each of the ten bins.
     pub deleted_record_counts: Vec<i64>,
 }
 
-/// Where the bins of [`DeletedRecordCountsHistogram`] start.
+/// The starts of the bins of [`DeletedRecordCountsHistogram`].
 const BINS: [i64; 10] = [
     0,
     1,
@@ -163,7 +163,7 @@ const BINS: [i64; 10] = [
 ];
 
 impl DeletedRecordCountsHistogram {
-    /// No files at all.
+    /// An empty histogram.
     #[must_use]
     pub fn empty() -> Self {
         Self {
@@ -171,7 +171,7 @@ impl DeletedRecordCountsHistogram {
         }
     }
 
-    /// Counts a file of which so many rows are deleted. A number below zero counts nowhere.
+    /// Counts a file with this number of deleted rows. A negative number is not counted.
     pub fn insert(&mut self, deleted: i64) {
         let bin = BINS.partition_point(|start| *start <= deleted).checked_sub(1);
         if let Some(count) = bin.and_then(|bin| self.deleted_record_counts.get_mut(bin)) {
@@ -179,7 +179,7 @@ impl DeletedRecordCountsHistogram {
         }
     }
 
-    /// So many files of which no row is deleted.
+    /// A histogram of files without deleted rows.
     pub(super) fn of_whole_files(files: i64) -> Self {
         let mut histogram = Self::empty();
         if let Some(count) = histogram.deleted_record_counts.first_mut() {
@@ -188,8 +188,8 @@ impl DeletedRecordCountsHistogram {
         histogram
     }
 
-    /// Takes a file of which so many rows are deleted away again; false, and nothing is changed, where its bin does not
-    /// hold it.
+    /// Removes a file with this number of deleted rows; returns false without a change if its bin does
+    /// not contain it.
     pub(super) fn remove(&mut self, deleted: i64) -> bool {
         let bin = BINS.partition_point(|start| *start <= deleted).checked_sub(1);
         match bin.and_then(|bin| self.deleted_record_counts.get_mut(bin)) {

@@ -1,7 +1,7 @@
-//! The version checksum: what a writer says about a version beside the log, to be compared with the log.
+//! Version checksums, with which readers validate the state of a version.
 //!
-//! Protocol: *Version Checksum File*, *Version Checksum File Schema*, *State Validation*. The file is a help: a
-//! table without one, or with one that cannot be used, is the same table.
+//! Protocol: *Version Checksum File*, *Version Checksum File Schema*, *State Validation*. The file is
+//! optional: a table is readable without it, or if it is unusable.
 
 mod commit;
 mod histogram;
@@ -23,7 +23,7 @@ use crate::actions::{Add, DomainMetadata, Metadata, Protocol, Txn};
 use crate::strict_json::ensure_strict;
 use crate::{Error, ErrorKind, Result};
 
-/// What `_delta_log/{version}.crc` says.
+/// The content of `_delta_log/{version}.crc`.
 ///
 /// ```
 /// use deltaic_protocol::checksum::VersionChecksum;
@@ -36,39 +36,39 @@ use crate::{Error, ErrorKind, Result};
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct VersionChecksum {
-    /// The unique id of the commit that the file belongs to.
+    /// The unique transaction id of the commit.
     pub txn_id: Option<String>,
-    /// The bytes of all live files.
+    /// Total bytes of all live files.
     pub table_size_bytes: i64,
-    /// How many files are live.
+    /// Number of live files.
     pub num_files: i64,
-    /// Milliseconds since the epoch, where in-commit timestamps are enabled.
+    /// Milliseconds since the epoch, if in-commit timestamps are enabled.
     pub in_commit_timestamp: Option<i64>,
     /// The live transaction identifiers.
     pub set_transactions: Option<Vec<Txn>>,
     /// The live domains.
     pub domain_metadata: Option<Vec<DomainMetadata>>,
-    /// The table's metadata. The text requires it; the oldest writers leave it out.
+    /// The metadata of the table. The protocol requires it; the oldest writers omit it.
     pub metadata: Option<Metadata>,
-    /// The table's protocol. The text requires it; the oldest writers leave it out.
+    /// The protocol of the table. The protocol requires it; the oldest writers omit it.
     pub protocol: Option<Protocol>,
-    /// How large the live files are.
+    /// Sizes of the live files.
     pub file_size_histogram: Option<FileSizeHistogram>,
     /// The live files.
     pub all_files: Option<Vec<Add>>,
-    /// How many rows deletion vectors delete.
+    /// Number of rows that deletion vectors delete.
     pub num_deleted_records: Option<i64>,
-    /// How many files have a deletion vector.
+    /// Number of files with a deletion vector.
     pub num_deletion_vectors: Option<i64>,
-    /// How many rows of each file are deleted.
+    /// Numbers of deleted rows per file.
     pub deleted_record_counts_histogram: Option<DeletedRecordCountsHistogram>,
 }
 
-/// The file as a whole.
+/// The complete file.
 #[derive(Deserialize)]
 struct Whole(#[serde(deserialize_with = "object")] Spelled);
 
-/// The file's own spelling. Null is absent, and what is not known is ignored.
+/// The fields as spelled in the file. Null counts as absent, and unknown fields are ignored.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Spelled {
@@ -95,11 +95,11 @@ struct Spelled {
 }
 
 impl VersionChecksum {
-    /// Reads the file, and proves that it does not contradict itself.
+    /// Parses the file and verifies that it is consistent.
     ///
     /// # Errors
     ///
-    /// `CorruptLog` with the `field` that is wrong.
+    /// Returns `CorruptLog` with the invalid `field`.
     pub fn parse(bytes: &[u8]) -> Result<Self> {
         let mut deserializer = serde_json::Deserializer::from_slice(bytes);
         let Whole(spelled) = serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {
@@ -147,7 +147,7 @@ impl VersionChecksum {
         Ok(checksum)
     }
 
-    /// What the fields say about each other.
+    /// Verifies that the fields agree with each other.
     fn validate(&self) -> Result<()> {
         for (field, count) in [
             ("tableSizeBytes", Some(self.table_size_bytes)),

@@ -1,31 +1,31 @@
-//! A version of a table, as far as a version checksum speaks of it.
+//! The state of a version as needed by version checksums.
 
 use std::collections::BTreeMap;
 
 use crate::actions::{DomainMetadata, LogicalFileKey, Metadata, Protocol, Txn};
 
-/// A live file, as far as a checksum speaks of it.
+/// A live file as needed by checksums.
 pub struct FileSummary<'a> {
-    /// The file's key: its path and deletion vector.
+    /// The key of the file: its path and deletion vector.
     pub key: LogicalFileKey<'a>,
-    /// Bytes.
+    /// Size in bytes.
     pub size: i64,
-    /// Milliseconds since the epoch.
+    /// Modification time in milliseconds since the epoch.
     pub modification_time: i64,
-    /// The cardinality of its deletion vector; none where it has none.
+    /// The cardinality of its deletion vector; `None` without one.
     pub deleted_records: Option<i64>,
-    /// Its partition values; asked only of files that the checksum lists.
+    /// Its partition values; called only for files that the checksum lists.
     pub partition_values: &'a dyn Fn() -> BTreeMap<String, Option<String>>,
 }
 
 /// Calls its argument with every live file.
 pub type ForEachFile<'a> = &'a dyn Fn(&mut dyn FnMut(&FileSummary<'_>));
 
-/// A version as the log has it after reconciliation.
+/// The state of a version after action reconciliation.
 pub struct StateSummary<'a> {
-    /// How many files are live.
+    /// Number of live files.
     pub num_files: i64,
-    /// The bytes of all live files.
+    /// Total bytes of all live files.
     pub size_in_bytes: i64,
     /// The protocol.
     pub protocol: &'a Protocol,
@@ -35,9 +35,9 @@ pub struct StateSummary<'a> {
     pub txns: &'a [Txn],
     /// The domains that are not removed.
     pub domains: &'a [DomainMetadata],
-    /// The version's in-commit timestamp in milliseconds; none where it is not known.
+    /// The in-commit timestamp of the version in milliseconds; `None` if it is unknown.
     pub in_commit_timestamp: Option<i64>,
-    /// The id of the version's own commit; none where it has none or its file is gone.
+    /// The transaction id of the commit of the version; `None` if it has none or its file was deleted.
     pub txn_id: Option<&'a str>,
     /// Calls its argument with every live file. It is called only if the checksum has a field that needs it.
     pub for_each_file: ForEachFile<'a>,

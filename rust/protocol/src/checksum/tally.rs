@@ -1,6 +1,6 @@
-//! What a version checksum counts: files, their bytes, and the rows that deletion vectors delete.
+//! The counts of a version checksum: files, their bytes, and the rows that deletion vectors delete.
 //!
-//! Protocol: *Version Checksum File Schema*. Every count is exact or none at all.
+//! Protocol: *Version Checksum File Schema*. Every count is exact or missing.
 
 use super::{DeletedRecordCountsHistogram, FileCount, FileSizeHistogram, VersionChecksum};
 use crate::actions::Protocol;
@@ -50,7 +50,7 @@ impl FileTally {
         }
     }
 
-    /// What a checksum has counted. Where its table had no deletion vectors, no row was deleted by one.
+    /// The counts of a checksum. If its table had no deletion vectors, no row was deleted by one.
     pub(super) fn of(checksum: &VersionChecksum, protocol: &Protocol) -> Self {
         let counted = || {
             Some(DeletionTally {
@@ -71,7 +71,7 @@ impl FileTally {
         }
     }
 
-    /// Counts a file; none where a number is not one that a file can have, or there are more than can be counted.
+    /// Counts a file; `None` if a number is invalid or overflows.
     pub(super) fn insert(&mut self, file: FileCount) -> Option<()> {
         if file.size < 0 || file.deleted_records.is_some_and(|deleted| deleted < 0) {
             return None;
@@ -92,13 +92,13 @@ impl FileTally {
         Some(())
     }
 
-    /// Whether the counts of deleted rows fit each other: without vectors no row is deleted.
+    /// Whether the counts of deleted rows agree: without deletion vectors no row is deleted.
     pub(super) fn is_sound(&self) -> bool {
         let deletions = self.deletions.as_ref();
         deletions.is_none_or(|deletions| deletions.vectors > 0 || deletions.records == 0)
     }
 
-    /// Takes a file away; none where it cannot have been counted.
+    /// Removes a file; `None` if it was not counted.
     pub(super) fn remove(&mut self, file: FileCount) -> Option<()> {
         let less = |count: i64, by: i64| count.checked_sub(by).filter(|left| *left >= 0);
         if file.size < 0 || file.deleted_records.is_some_and(|deleted| deleted < 0) {

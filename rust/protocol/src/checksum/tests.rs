@@ -1,4 +1,4 @@
-//! The laws of the version checksum.
+//! Properties of version checksums.
 
 use std::collections::BTreeMap;
 
@@ -51,7 +51,7 @@ fn parse(value: &Value) -> Result<VersionChecksum> {
     VersionChecksum::parse(value.to_string().as_bytes())
 }
 
-/// What a log says that agrees with [`whole`].
+/// The contents of a log that agrees with [`whole`].
 struct Log {
     num_files: i64,
     size_in_bytes: i64,
@@ -280,7 +280,7 @@ fn every_field_is_compared_and_named() -> Result<()> {
     Ok(())
 }
 
-/// A commit that lost its place to another may have left its checksum behind.
+/// A commit that lost a race may have left a checksum.
 #[test]
 fn a_checksum_of_another_commit_says_only_that() -> Result<()> {
     let checksum = parse(&whole())?;
@@ -321,7 +321,7 @@ fn what_may_be_gone_or_unknown_is_no_disagreement() -> Result<()> {
             .insert(retention, Some("interval 1 day".to_owned()));
     }
     assert_eq!(log.disagreements(&expiring), Vec::<String>::new());
-    // What the log does not need to prove, it is not asked.
+    // Without such fields in the checksum, the log is not read for them.
     let bare = VersionChecksum {
         file_size_histogram: None,
         all_files: None,
@@ -459,7 +459,7 @@ fn a_checksum_that_contradicts_itself_names_the_field() {
     assert!(VersionChecksum::parse(b"\xff").is_err());
 }
 
-/// The bins as the text draws them: a bin starts where it says and ends before the next.
+/// The bins as the protocol specifies them: a bin includes its start and excludes the start of the next.
 #[test]
 fn bins_start_and_end_where_the_text_draws_them() {
     let mut sizes = FileSizeHistogram {
@@ -505,7 +505,7 @@ fn bins_start_and_end_where_the_text_draws_them() {
 }
 
 proptest! {
-    /// The bins found by halving are those found by looking at each.
+    /// Binary search finds the same bins as linear search.
     #[test]
     fn a_histogram_counts_like_a_slow_one(
         starts in proptest::collection::btree_set(1_i64..1_000, 0..8),
@@ -532,7 +532,7 @@ proptest! {
         prop_assert!(fast.validate().is_ok());
     }
 
-    /// Whatever the bytes are, reading them ends in a value or an error.
+    /// Parsing arbitrary bytes returns a value or an error.
     #[test]
     fn any_bytes_are_read_or_refused(bytes in proptest::collection::vec(proptest::num::u8::ANY, 0..200), cut in 0_usize..3000) {
         let _ = VersionChecksum::parse(&bytes);

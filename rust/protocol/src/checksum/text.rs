@@ -1,4 +1,4 @@
-//! A version checksum as the text of its file.
+//! Serializes version checksums.
 //!
 //! Protocol: *Version Checksum File Schema*.
 
@@ -8,7 +8,7 @@ use super::{DeletedRecordCountsHistogram, FileSizeHistogram, VersionChecksum};
 use crate::actions::{Add, DomainMetadata, Metadata, Protocol, Txn};
 use crate::{Error, ErrorKind, Result};
 
-/// The fields as they are written, those that are absent left out.
+/// The fields as written; absent fields are omitted.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Written<'a> {
@@ -39,12 +39,12 @@ struct Written<'a> {
 }
 
 impl VersionChecksum {
-    /// The file's text: one JSON object on a line, proved to be read back as what it was.
+    /// The content of the file: one JSON object on a line, verified to be parsed to the same value.
     ///
     /// # Errors
     ///
-    /// `InvalidArgument` where the protocol or the metadata is absent, which the text requires, or where the fields
-    /// contradict each other.
+    /// Returns `InvalidArgument` if the protocol or the metadata is absent, which the protocol requires,
+    /// or if the fields contradict each other.
     ///
     /// ```
     /// use deltaic_protocol::checksum::VersionChecksum;
@@ -65,7 +65,7 @@ impl VersionChecksum {
             num_files: self.num_files,
             num_deleted_records_opt: self.num_deleted_records,
             num_deletion_vectors_opt: self.num_deletion_vectors,
-            // It has one of each, as every version has.
+            // One, as in every version.
             num_metadata: 1,
             num_protocol: 1,
             in_commit_timestamp_opt: self.in_commit_timestamp,

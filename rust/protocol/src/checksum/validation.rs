@@ -1,4 +1,4 @@
-//! What a version checksum says, beside what the log says. Protocol: *State Validation*.
+//! Compares a version checksum with the log. Protocol: *State Validation*.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
@@ -47,10 +47,10 @@ impl Found {
 }
 
 impl VersionChecksum {
-    /// Compares every field that the checksum has with the log; empty when all agree.
+    /// Compares every field of the checksum with the log; empty if all agree.
     ///
-    /// A checksum that belongs to another commit says nothing about this version: then that is all that is told.
-    /// Transactions may be missing on either side where they can expire.
+    /// For a checksum of another commit, only that is reported. Either side may omit transactions that
+    /// can expire.
     #[must_use]
     pub fn disagreements(&self, state: &StateSummary<'_>) -> Vec<Disagreement> {
         let mut found = Found(Vec::new());
@@ -192,7 +192,7 @@ impl VersionChecksum {
     }
 }
 
-/// The empty text is NULL, and a checkpoint may have lost which of the two was written.
+/// The empty string is NULL, and a checkpoint may not preserve which of the two was written.
 fn same_values(ours: &BTreeMap<String, Option<String>>, logs: &BTreeMap<String, Option<String>>) -> bool {
     let some = |value: &Option<String>| {
         value
@@ -208,7 +208,7 @@ fn same_values(ours: &BTreeMap<String, Option<String>>, logs: &BTreeMap<String, 
 
 fn compare_txns(txns: &[Txn], state: &StateSummary<'_>, found: &mut Found) {
     const FIELD: &str = "setTransactions";
-    // Where transactions expire, each side may have dropped some; writers differ on those without a time.
+    // If transactions expire, each side may have dropped some; writers differ on those without a time.
     let may_be_gone = state
         .metadata
         .property("delta.setTransactionRetentionDuration")
@@ -303,7 +303,7 @@ fn compare_protocols(ours: &Protocol, logs: &Protocol, found: &mut Found) {
     let spelled = |protocol: &Protocol| {
         let list = |features: &Option<Vec<String>>| {
             let mut features: Vec<String> = features.iter().flatten().cloned().collect();
-            // The order says nothing.
+            // The order has no meaning.
             features.sort_unstable();
             features.dedup();
             features.join(", ")

@@ -1,4 +1,4 @@
-//! A version checksum out of a whole version.
+//! Computes a version checksum from a complete version.
 //!
 //! Protocol: *Version Checksum File*, *State Validation: Writer Requirements*.
 
@@ -8,11 +8,11 @@ use crate::actions::{Metadata, Protocol, Txn};
 use crate::in_commit_timestamp::InCommitTimestamps;
 use crate::{Error, ErrorKind, Result};
 
-/// How many transaction identifiers a checksum lists. It is written with every commit, and a table can have one for each
-/// run of a job there ever was; the field is optional.
+/// Maximum number of transaction identifiers in a checksum. It is written with every commit, and a table
+/// can have one identifier for each run of a job; the field is optional.
 pub(super) const MOST_TXNS: usize = 1_000;
 
-/// Whether a table's commits carry their own time. Where they do and it cannot be told since when, they do.
+/// Whether the commits of a table have in-commit timestamps. If the properties are invalid, they do.
 pub(super) fn has_in_commit_timestamps(protocol: &Protocol, metadata: &Metadata) -> bool {
     !matches!(
         InCommitTimestamps::of(protocol, metadata),
@@ -20,21 +20,22 @@ pub(super) fn has_in_commit_timestamps(protocol: &Protocol, metadata: &Metadata)
     )
 }
 
-/// The transaction identifiers as a checksum lists them: by application, or not at all.
+/// The transaction identifiers as listed in a checksum: sorted by application, or omitted.
 pub(super) fn listed(mut txns: Vec<Txn>) -> Option<Vec<Txn>> {
     txns.sort_by(|left, right| left.app_id.cmp(&right.app_id));
     (txns.len() <= MOST_TXNS).then_some(txns)
 }
 
 impl VersionChecksum {
-    /// The checksum of a version, every field counted anew. The state's transactions are those that have not expired.
+    /// Computes the checksum of a version; every field is counted again. The transactions of the state
+    /// must not include expired ones.
     ///
-    /// The list of all files is left out: it would be written again with every commit.
+    /// The list of all files is omitted, because it would be written with every commit.
     ///
     /// # Errors
     ///
-    /// `CorruptLog` where the version's numbers are none that files can have, or the in-commit timestamp is not known
-    /// of a table that has them.
+    /// Returns `CorruptLog` if the counts of the version are invalid, or if the in-commit timestamp of a
+    /// table that has them is unknown.
     pub fn of(state: &StateSummary<'_>) -> Result<Self> {
         let mut tally = Some(FileTally::empty());
         (state.for_each_file)(&mut |file| {
@@ -79,7 +80,7 @@ impl VersionChecksum {
         Ok(unlisted.with_tally(tally, counts_deletions(state.protocol)))
     }
 
-    /// The same with these counts; those of deleted rows only where they are asked for.
+    /// The checksum with these counts; those of deleted rows only if requested.
     pub(super) fn with_tally(self, tally: FileTally, with_deletions: bool) -> Self {
         let deletions = tally.deletions.filter(|_| with_deletions);
         Self {

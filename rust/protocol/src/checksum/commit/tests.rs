@@ -1,4 +1,4 @@
-//! The checksum after a commit is the checksum of what the commit leads to, or none.
+//! The checksum after a commit equals the checksum of the resulting version, or there is none.
 
 use std::collections::BTreeMap;
 
@@ -68,7 +68,7 @@ impl Model {
     }
 }
 
-/// A step of a commit, each on one of a few names.
+/// A change in a commit to one of a few names.
 #[derive(Clone, Debug)]
 enum Step {
     File(u8, Option<FileCount>),
@@ -107,7 +107,7 @@ fn with_retention(retention_ms: Option<i64>) -> Metadata {
     }
 }
 
-/// Applies a commit to a model, and says what it did.
+/// Applies a commit to a model and returns its changes.
 fn apply(
     model: &mut Model,
     steps: &[Step],
@@ -226,7 +226,7 @@ const FILE: FileCount = FileCount {
     deleted_records: None,
 };
 
-/// What is not known for sure makes no checksum.
+/// Without exact inputs there is no checksum.
 ///
 /// protocol: state-validation-writer-requirements.2
 #[test]
@@ -246,7 +246,7 @@ fn a_commit_that_cannot_be_counted_has_no_checksum() -> Result<()> {
     for (before, now) in [
         (Before::Unknown, Some(FILE)),
         (Before::Unknown, None),
-        // It was never counted: another size, another bin, another number of deleted rows.
+        // It was not counted: another size, another bin, another number of deleted rows.
         (Before::Live(FileCount { size: 100, ..FILE }), None),
         (Before::Live(FileCount { size: 9_000, ..FILE }), None),
         (
@@ -263,7 +263,7 @@ fn a_commit_that_cannot_be_counted_has_no_checksum() -> Result<()> {
             }),
             None,
         ),
-        // No file is so.
+        // No file has such values.
         (Before::Absent, Some(FileCount { size: -1, ..FILE })),
         (
             Before::Absent,
@@ -333,7 +333,7 @@ fn a_field_that_was_missing_stays_missing() -> Result<()> {
     Ok(())
 }
 
-/// Deleted rows are counted from the moment that the table may have vectors, and not counted in a table that may not.
+/// Deleted rows are counted once the table may have deletion vectors, and not before.
 #[test]
 fn deleted_rows_are_counted_where_there_may_be_any() -> Result<()> {
     let mut model = Model::new(protocol(1, 2, &[]), metadata(&[]));
