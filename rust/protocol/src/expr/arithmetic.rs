@@ -1,4 +1,4 @@
-//! Arithmetic on values that are known, with the types, the digits and the errors of Spark's ANSI mode.
+//! Arithmetic on constants, with the types, precision and errors of Spark's ANSI mode.
 
 use super::Scalar;
 use super::coercion::{decimal_for, wider};
@@ -10,12 +10,13 @@ use crate::schema::PrimitiveType;
 
 const DAY: i64 = 86_400_000_000;
 
-/// A known value; NULL has a type too. A literal's own digits count where it meets a decimal.
+/// A constant; NULL also has a type. The precision of a literal is that of its own digits if it is
+/// combined with a decimal.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Known {
     pub(super) value: Option<Scalar>,
     pub(super) data_type: PrimitiveType,
-    /// Whether it stands so in the text and was not computed.
+    /// Whether it is a literal and not computed.
     pub(super) is_literal: bool,
 }
 
@@ -28,13 +29,13 @@ impl Known {
         }
     }
 
-    /// In another type.
+    /// Casts the constant to another type.
     pub(super) fn cast(&self, to: PrimitiveType) -> Result<Self, Failure> {
         let value = self.value.as_ref().map(|value| cast(value, to)).transpose()?;
         Ok(Self::computed(value, to))
     }
 
-    /// Digits in all and behind the point, where it is a number without a floating point.
+    /// Precision and scale of an exact number.
     pub(super) fn digits(&self) -> Option<(u8, u8)> {
         match &self.value {
             Some(value) if self.is_literal && is_integral(self.data_type) => {
@@ -86,7 +87,7 @@ pub(super) fn compute(op: Arithmetic, left: &Known, right: &Known) -> Result<Kno
     }
 }
 
-/// A date and a number of days.
+/// Adds days to a date, or subtracts them.
 fn days_later(op: Arithmetic, left: &Known, right: &Known) -> Result<Option<Known>, Failure> {
     let few = |data_type| {
         matches!(
@@ -112,7 +113,7 @@ fn days_later(op: Arithmetic, left: &Known, right: &Known) -> Result<Option<Know
     Ok(Some(Known::computed(value, PrimitiveType::Date)))
 }
 
-/// A date or a time and a length of time.
+/// Adds an interval to a date or a timestamp, or subtracts it.
 pub(super) fn later(known: &Known, interval: Interval, backwards: bool) -> Result<Known, Failure> {
     let overflow = || Failure::Invalid("the date or time is out of range".to_owned());
     let turned = |count: i64| {

@@ -1,11 +1,11 @@
-//! A predicate that a schema has been asked about: columns, values of their types, and nothing left to decide.
+//! Bound predicates: resolved columns and typed values.
 
 use std::collections::BTreeSet;
 
 use super::{LikePattern, Scalar, ValueSet};
 use crate::schema::PrimitiveType;
 
-/// How two values are compared.
+/// Comparison operators.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Comparison {
     /// `=`
@@ -20,12 +20,12 @@ pub enum Comparison {
     Greater,
     /// `>=`
     GreaterOrEqual,
-    /// `<=>`: NULL equals NULL, and the answer is never NULL.
+    /// `<=>`: NULL equals NULL, and the result is never NULL.
     NullSafeEqual,
 }
 
 impl Comparison {
-    /// The comparison that says the same of the sides in the other order.
+    /// The equivalent comparison with swapped operands.
     pub(super) fn mirrored(self) -> Self {
         match self {
             Self::Less => Self::Greater,
@@ -37,69 +37,69 @@ impl Comparison {
     }
 }
 
-/// A side of a comparison.
+/// An operand of a comparison.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Operand {
-    /// A column, or a field in one: the names from the outermost in, as the schema spells them.
+    /// A column or a nested field: the names as spelled in the schema, outermost first.
     Column(Vec<String>),
-    /// A value of the comparison's type.
+    /// A value of the common type.
     Scalar(Scalar),
 }
 
-/// A predicate that a schema has been asked about. Both sides of a comparison are brought to `common` first; beside a
-/// literal that is the column's own type wherever it can be.
+/// A predicate that is bound to a schema. Both operands of a comparison are cast to `common`, which is
+/// the type of the column if possible when it is compared with a literal.
 ///
-/// It prints as text that is read and bound to the same predicate again.
+/// It is displayed as text that can be parsed and bound to an equal predicate.
 #[derive(Clone, Debug, PartialEq)]
 pub enum BoundPredicate {
     /// TRUE, FALSE or NULL for every row.
     Constant(Option<bool>),
     /// A boolean column.
     Column(Vec<String>),
-    /// Two values compared in a type that holds both.
+    /// A comparison in a common type.
     Compare {
-        /// How.
+        /// The operator.
         op: Comparison,
         /// The left side.
         left: Operand,
         /// The right side.
         right: Operand,
-        /// The type in which they are compared.
+        /// The common type.
         common: PrimitiveType,
     },
-    /// A column's value is one of many.
+    /// Whether the value of a column is in a list.
     In {
         /// The column.
         path: Vec<String>,
         /// Values of the column's type, at least one.
         values: ValueSet,
-        /// Whether NULL is among them: the answer for a value that is not is NULL then.
+        /// Whether the list contains NULL: then the result for a value that is not in the list is NULL.
         has_null: bool,
     },
     /// `IS NULL`.
     IsNull(Vec<String>),
-    /// A column of floating point numbers is not a number; FALSE for NULL.
+    /// Whether a floating point column is NaN; FALSE for NULL.
     IsNan(Vec<String>),
-    /// A string column begins with a text.
+    /// Whether a string column starts with a string.
     StartsWith(Vec<String>, String),
-    /// A string column ends with a text.
+    /// Whether a string column ends with a string.
     EndsWith(Vec<String>, String),
-    /// A string column has a text in it.
+    /// Whether a string column contains a string.
     Contains(Vec<String>, String),
-    /// A string column is of a pattern.
+    /// Whether a string column matches a pattern.
     Like(Vec<String>, LikePattern),
-    /// A condition is TRUE, FALSE or, where there is no value, NULL. Never NULL itself.
+    /// Whether the result of a condition is TRUE, FALSE or, with `None`, NULL. The result is never NULL.
     Is(Box<BoundPredicate>, Option<bool>),
-    /// All of them.
+    /// Conjunction.
     And(Vec<BoundPredicate>),
-    /// One of them.
+    /// Disjunction.
     Or(Vec<BoundPredicate>),
-    /// The opposite.
+    /// Negation.
     Not(Box<BoundPredicate>),
 }
 
 impl BoundPredicate {
-    /// The top-level columns that the predicate looks at.
+    /// The top-level columns that the predicate refers to.
     #[must_use]
     pub fn columns(&self) -> BTreeSet<&str> {
         let mut found = BTreeSet::new();
@@ -107,7 +107,7 @@ impl BoundPredicate {
         found
     }
 
-    /// Hands out every column or field that the predicate looks at, as often as it does.
+    /// Calls `visit` with each reference to a column or nested field.
     pub fn for_each_path<'a>(&'a self, visit: &mut dyn FnMut(&'a Vec<String>)) {
         match self {
             Self::Constant(_) => {}
@@ -131,7 +131,7 @@ impl BoundPredicate {
         }
     }
 
-    /// The parts that must all be TRUE.
+    /// The conjuncts of the predicate.
     #[must_use]
     pub fn conjuncts(&self) -> Vec<&Self> {
         match self {
@@ -140,7 +140,7 @@ impl BoundPredicate {
         }
     }
 
-    /// Joins conjuncts again; none of none.
+    /// Joins conjuncts; `None` without conjuncts.
     #[must_use]
     pub fn all_of(mut parts: Vec<Self>) -> Option<Self> {
         if parts.len() > 1 {

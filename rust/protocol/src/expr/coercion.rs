@@ -1,9 +1,9 @@
-//! In which type two values are compared or joined, by the rules of Spark's ANSI mode.
+//! The common type of two values, by the rules of Spark's ANSI mode.
 
 use super::convert::{is_integral, is_numeric};
 use crate::schema::PrimitiveType;
 
-/// The decimal that holds every value of a whole number's type.
+/// The decimal type that can represent every value of an integer type.
 pub(super) fn decimal_for(data_type: PrimitiveType) -> Option<(u8, u8)> {
     Some(match data_type {
         PrimitiveType::Byte => (3, 0),
@@ -15,8 +15,8 @@ pub(super) fn decimal_for(data_type: PrimitiveType) -> Option<(u8, u8)> {
     })
 }
 
-/// The type that holds the values of both, as Spark chooses it; none where there is none, or where decimals would lose
-/// digits in it. A NULL without a type takes the other's.
+/// The common type of two types, as Spark selects it; `None` if there is none or if decimals would lose
+/// digits. For an untyped NULL, it is the other type.
 pub(super) fn wider(left: PrimitiveType, right: PrimitiveType) -> Option<PrimitiveType> {
     use PrimitiveType::{Boolean, Date, Decimal, Double, Float, Long, String, Timestamp, TimestampNtz, Void};
     if left == right {

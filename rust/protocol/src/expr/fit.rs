@@ -1,4 +1,4 @@
-//! A literal seen from a column's type, so that the column is compared as it is and nothing is cast row by row.
+//! Converts a literal to the type of a column, so that the column does not have to be cast row by row.
 
 use super::convert::{integer, is_integral, whole};
 use super::{BoundPredicate, Comparison, Operand, Scalar};
@@ -6,21 +6,21 @@ use crate::schema::PrimitiveType;
 
 const DAY: i64 = 86_400_000_000;
 
-/// Where a value stands among those of a column's type.
+/// The position of a value relative to the values of the type of a column.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Fit {
-    /// It is one of them.
+    /// Equal to a value.
     Exact(Scalar),
-    /// It is above this one and below the next.
+    /// Above this value and below the next.
     Behind(Scalar),
-    /// It is below all of them.
+    /// Below all values.
     Below,
-    /// It is above all of them.
+    /// Above all values.
     Above,
 }
 
-/// Where a value, cast to the type in which it is compared, stands among those of a column's type. None where the
-/// column's values must be cast to be compared: whole numbers of 64 bits and decimals beside floating point numbers.
+/// The position of a value relative to those of the type of a column. `None` if the column must be cast
+/// for the comparison: 64-bit integers and decimals compared with floating point numbers.
 pub(super) fn fit(value: &Scalar, column: PrimitiveType) -> Option<Fit> {
     if value.data_type() == column {
         return Some(Fit::Exact(value.clone()));
@@ -33,7 +33,7 @@ pub(super) fn fit(value: &Scalar, column: PrimitiveType) -> Option<Fit> {
             }
             Scalar::Double(_) if column == PrimitiveType::Long => return None,
             Scalar::Double(double) if double.is_nan() => return Some(Fit::Above),
-            // All that is so large is above or below every whole number of 32 bits.
+            // Any such value is outside of the 32-bit range.
             #[expect(clippy::cast_possible_truncation, reason = "it is clamped before")]
             Scalar::Double(double) => (
                 double.clamp(-1e15, 1e15).floor() as i128,
@@ -65,7 +65,7 @@ pub(super) fn fit(value: &Scalar, column: PrimitiveType) -> Option<Fit> {
                 Err(_) => Fit::Above,
             })
         }
-        // The session's zone is UTC.
+        // The time zone of the session is UTC.
         (PrimitiveType::TimestampNtz, Scalar::Timestamp(micros)) => {
             Some(Fit::Exact(Scalar::TimestampNtz(*micros)))
         }
@@ -144,7 +144,7 @@ pub(super) fn compare(op: Comparison, path: Vec<String>, column: PrimitiveType, 
     }
 }
 
-/// One answer for every value, NULL for NULL.
+/// One result for every value, NULL for NULL.
 pub(super) fn unless_null(path: Vec<String>, answer: bool) -> BoundPredicate {
     let (null, unknown) = (BoundPredicate::IsNull(path), BoundPredicate::Constant(None));
     if answer {

@@ -1,7 +1,7 @@
-//! Predicates: from text to an answer for every row.
+//! Predicates: parsing, binding and evaluation.
 //!
-//! `parse` turns SQL text into a [`Predicate`], `bind` folds its literals and gives every name and literal the type
-//! that a schema asks for, `evaluate` answers TRUE, FALSE or NULL for each row of a batch, by Spark's rules.
+//! `parse` converts SQL text to a [`Predicate`], `bind` resolves it against a schema and folds constants,
+//! `evaluate` returns TRUE, FALSE or NULL for each row of a batch, by Spark's rules.
 
 mod arithmetic;
 mod bind;

@@ -1,7 +1,7 @@
-//! Which files can hold a row that a predicate matches, by their statistics and partition values.
+//! Data skipping: which files can contain a matching row, by their statistics and partition values.
 //!
-//! Protocol: *Per-file Statistics*, *Partition Value Serialization*. A file is left out only where what is known of
-//! it proves that no row of it matches.
+//! Protocol: *Per-file Statistics*, *Partition Value Serialization*. A file is skipped only if no row of
+//! it can match.
 
 mod compare;
 mod files;
@@ -17,10 +17,10 @@ use crate::statistics::{StatisticsColumns, StatisticsSchema};
 
 pub use files::Files;
 
-/// For each file whether it may hold a row that the predicate matches: never FALSE for a file that holds one, and
-/// never NULL. None when the statistics rule no file out.
+/// For each file, whether it may contain a matching row: never FALSE for a file that contains one, and
+/// never NULL. `None` if no file can be skipped.
 ///
-/// `statistics` were read under `wanted`. Columns that are not in it rule nothing out.
+/// `statistics` must be read under `wanted`. Columns that are not in it do not skip any file.
 ///
 /// ```
 /// use deltaic_protocol::expr::parse_predicate;
@@ -48,8 +48,8 @@ pub fn may_match(
     files_that_may_match(predicate, &files)
 }
 
-/// The same as [`may_match`], of files of which more is known: a partition value stands for all rows of its file, so
-/// that a predicate may speak of partition columns and of others at once.
+/// Like [`may_match`], with partition values: they apply to all rows of a file, so a predicate may
+/// combine partition columns and others.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -78,7 +78,7 @@ pub fn files_that_may_match(predicate: &BoundPredicate, files: &Files<'_>) -> Re
         .map(|kept| BooleanArray::new(kept, None)))
 }
 
-/// The columns whose statistics the predicate can use: paths of logical names, from the outermost in.
+/// The columns whose statistics the predicate can use: paths of logical names, outermost first.
 #[must_use]
 pub fn columns_of(predicate: &BoundPredicate) -> Vec<Vec<String>> {
     let mut found = Vec::new();
@@ -94,7 +94,7 @@ fn collect(predicate: &BoundPredicate, found: &mut Vec<Vec<String>>) {
     });
 }
 
-/// The answer that is asked for: NOT turns one into the other, and NULL is neither.
+/// The expected result: NOT inverts it, and NULL is neither.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Answer {
     True,
@@ -110,8 +110,8 @@ impl Answer {
     }
 }
 
-/// For each file whether a row of it may give this answer; none when nothing is known. In `numbers` are columns of
-/// which it is known that the row has no NaN.
+/// For each file, whether a row of it may have this result; `None` if nothing is known. `numbers` are
+/// columns that are known not to be NaN in the row.
 fn may_be(
     predicate: &BoundPredicate,
     answer: Answer,
@@ -192,7 +192,8 @@ fn may_be(
     })
 }
 
-/// The comparison that must hold for two values that are not NULL; none where a NULL may give the answer too.
+/// The comparison that must be true for two values that are not NULL; `None` if NULL may have the result
+/// too.
 fn asked(op: Comparison, answer: Answer, left: &Operand, right: &Operand) -> Option<Comparison> {
     let one_is_a_value = matches!(left, Operand::Scalar(_)) || matches!(right, Operand::Scalar(_));
     Some(match (op, answer) {
@@ -208,7 +209,7 @@ fn asked(op: Comparison, answer: Answer, left: &Operand, right: &Operand) -> Opt
     })
 }
 
-/// A row must give the answer to each part, and where one part rules NaN out, it is none for the others.
+/// A row must have the result for each part; if one part excludes NaN, it is excluded for the others too.
 fn all(
     parts: &[BoundPredicate],
     answer: Answer,
@@ -226,7 +227,7 @@ fn all(
     Ok(kept)
 }
 
-/// A row must give the answer to one part; a part about which nothing is known leaves nothing out.
+/// A row must have the result for one part; a part without information does not skip any file.
 fn any(
     parts: &[BoundPredicate],
     answer: Answer,

@@ -1,4 +1,4 @@
-//! Two sides of a comparison.
+//! Binds comparisons.
 
 use super::{Binder, Value, is, not};
 use crate::Result;
@@ -11,7 +11,7 @@ use crate::expr::values::{word_of_double, word_of_float};
 use crate::expr::{BoundPredicate, Comparison, Operand, Scalar};
 use crate::schema::PrimitiveType;
 
-/// A part and where it stands.
+/// An operand and its position.
 type Placed = (Span, Value);
 
 impl Binder<'_> {
@@ -39,7 +39,7 @@ impl Binder<'_> {
                         ),
                         "",
                     ),
-                    // There is NULL in both, and nothing else.
+                    // Both operands are NULL literals.
                     Some(PrimitiveType::Void) => {
                         let same = op == Comparison::NullSafeEqual;
                         Ok(BoundPredicate::Constant(same.then_some(true)))
@@ -57,7 +57,7 @@ impl Binder<'_> {
         }
     }
 
-    /// Two types that have none in common.
+    /// The error for two types without a common type.
     pub(super) fn apart<T>(&self, at: Span, left: PrimitiveType, right: PrimitiveType) -> Result<T> {
         let both_numbers = convert::is_numeric(left) && convert::is_numeric(right);
         let why = if both_numbers {
@@ -71,7 +71,7 @@ impl Binder<'_> {
             .invalid(at, format!("the types {left} and {right} {why}"), hint)
     }
 
-    /// Two values that are known.
+    /// Folds the comparison of two constants.
     fn fold(&self, op: Comparison, left: &Known, right: &Known, at: Span) -> Result<BoundPredicate> {
         let Some(common) = wider(left.data_type, right.data_type) else {
             return self.apart(at, left.data_type, right.data_type);
@@ -91,7 +91,7 @@ impl Binder<'_> {
         Ok(BoundPredicate::Constant(answer))
     }
 
-    /// A column or a condition, and a value that is known.
+    /// Binds the comparison of a column or a condition with a constant.
     fn beside_known(&self, op: Comparison, side: Placed, known: &Known, at: Span) -> Result<BoundPredicate> {
         match side {
             (_, Value::Condition(condition)) => match wider(PrimitiveType::Boolean, known.data_type) {
@@ -102,7 +102,7 @@ impl Binder<'_> {
                 _ => self.apart(at, PrimitiveType::Boolean, known.data_type),
             },
             (side_at, Value::Column(column)) => {
-                // NULL without a type may be compared with anything.
+                // An untyped NULL can be compared with any type.
                 if known.data_type == PrimitiveType::Void && known.value.is_none() {
                     return Ok(match op {
                         Comparison::NullSafeEqual => BoundPredicate::IsNull(column.path),
@@ -150,8 +150,8 @@ impl Binder<'_> {
     }
 }
 
-/// What Spark answers for every row, also for NULL, where a whole number is beside a literal that is beyond all of 64
-/// bits.
+/// Spark's result for every row, including NULL, if an integer is compared with a literal outside of the
+/// 64-bit range.
 fn beyond_long(op: Comparison, side: PrimitiveType, known: &Known) -> Option<bool> {
     let (true, true, Some(Scalar::Decimal { unscaled, scale, .. })) =
         (convert::is_integral(side), known.is_literal, &known.value)
@@ -168,7 +168,7 @@ fn beyond_long(op: Comparison, side: PrimitiveType, known: &Known) -> Option<boo
     }
 }
 
-/// A column beside a value of the type in which both are compared.
+/// A column compared with a value of the common type.
 pub(super) fn beside_value(
     op: Comparison,
     path: Vec<String>,
@@ -187,7 +187,7 @@ pub(super) fn beside_value(
     }
 }
 
-/// A condition beside TRUE, FALSE or NULL. FALSE is below TRUE.
+/// A condition compared with TRUE, FALSE or NULL. FALSE is less than TRUE.
 pub(super) fn with_truth(
     op: Comparison,
     condition: BoundPredicate,
@@ -217,13 +217,13 @@ pub(super) fn with_truth(
     match (answer(true), answer(false)) {
         (true, false) => condition,
         (false, true) => not(condition),
-        // One answer for both: TRUE or FALSE, but NULL for NULL.
+        // The same result for TRUE and FALSE, but NULL for NULL.
         (true, true) => BoundPredicate::Or(vec![not(is(condition, None)), BoundPredicate::Constant(None)]),
         (false, false) => BoundPredicate::And(vec![is(condition, None), BoundPredicate::Constant(None)]),
     }
 }
 
-/// Two values of one type compared, in Spark's order.
+/// Compares two values of one type in Spark's order.
 pub(super) fn compare_values(op: Comparison, left: &Scalar, right: &Scalar) -> bool {
     use std::cmp::Ordering;
     let order = match (left, right) {

@@ -1,4 +1,4 @@
-//! The value of a text in which no column stands.
+//! Evaluates expressions without columns.
 
 use super::{Binder, BoundPredicate, Predicate, Source, Value};
 use crate::expr::Scalar;
@@ -8,12 +8,13 @@ use crate::schema::{PrimitiveType, StructType};
 use crate::{Error, Result};
 
 impl Predicate {
-    /// The value of a text in which no column stands, in a type; none where it is NULL.
+    /// The value of an expression without columns, cast to a type; `None` if it is NULL.
     ///
     /// # Errors
     ///
-    /// `InvalidPredicate` where a column stands in it, or where it has no value of the type; `UnsupportedExpression`
-    /// where it is SQL that is not implemented. Both have the place as `line` and `column`.
+    /// Returns `InvalidPredicate` if the expression contains a column or has no value of the type;
+    /// `UnsupportedExpression` if its SQL is not implemented. Both have the position as `line` and
+    /// `column`.
     ///
     /// ```
     /// use deltaic_protocol::expr::{Scalar, parse_predicate};

@@ -1,4 +1,4 @@
-//! The values of IN: all of them are compared in one type.
+//! Binds IN: all operands are compared in one type.
 
 use super::comparisons::{beside_value, compare_values, with_truth};
 use super::{Binder, Value};
@@ -34,7 +34,7 @@ impl Binder<'_> {
             Value::Condition(_) => PrimitiveType::Boolean,
             Value::Interval(_) => return self.only_of_columns(inner.at),
         };
-        // All values are compared in one type.
+        // All operands are compared in one type.
         let mut common = own;
         for (item, expr) in items.iter().zip(list) {
             match wider(common, item.data_type) {
@@ -81,7 +81,7 @@ impl Binder<'_> {
     }
 }
 
-/// A column is one of many values of the type in which they are compared.
+/// Whether a column equals one of many values of the common type.
 fn one_of(
     path: Vec<String>,
     column: PrimitiveType,
@@ -91,7 +91,7 @@ fn one_of(
 ) -> BoundPredicate {
     let fits: Option<Vec<Fit>> = values.iter().map(|value| fit::fit(value, column)).collect();
     let Some(fits) = fits else {
-        // They are compared one by one, in a type that is not the column's.
+        // They are compared one by one, in a type other than that of the column.
         let equal = |value| beside_value(Comparison::Equal, path.clone(), column, value, common);
         let mut parts: Vec<BoundPredicate> = values.into_iter().map(equal).collect();
         if has_null {
@@ -125,7 +125,7 @@ fn one_of(
     }
 }
 
-/// A condition's answer is one of these.
+/// Whether the result of a condition is in a list.
 fn one_truth_of(condition: BoundPredicate, values: &[Scalar], has_null: bool) -> BoundPredicate {
     let mut parts: Vec<BoundPredicate> = values
         .iter()

@@ -1,5 +1,5 @@
-//! A predicate meets a schema: names become columns, literals are folded and get types, and what cannot be compared is
-//! refused, each time with its place in the text.
+//! Binds a predicate to a schema: resolves columns, folds and types literals, and rejects incompatible
+//! operands with their position in the text.
 
 mod comparisons;
 mod constants;
@@ -18,10 +18,11 @@ use crate::schema::{DataType, PrimitiveType, StructType};
 use crate::{Error, Result};
 
 impl Predicate {
-    /// Gives every name and literal the type that the schema asks for.
+    /// Resolves names and types against a schema.
     ///
-    /// An unknown column is `InvalidPredicate` with the nearest name; so are sides that cannot be compared, and
-    /// literals that Spark would not compute. All have the place as `line` and `column`.
+    /// An unknown column is `InvalidPredicate` with the most similar name; so are operands that cannot be
+    /// compared, and literals that Spark would not evaluate. All have the position as `line` and
+    /// `column`.
     pub fn bind(&self, schema: &StructType) -> Result<BoundPredicate> {
         let binder = Binder {
             schema,
@@ -36,10 +37,10 @@ struct Binder<'a> {
     source: Source<'a>,
 }
 
-/// What a part of a predicate is.
+/// A bound expression.
 #[derive(Clone)]
 enum Value {
-    /// A value that is known without any row.
+    /// A constant.
     Known(Known),
     Interval(Interval),
     Column(Column),
@@ -47,12 +48,12 @@ enum Value {
     Condition(BoundPredicate),
 }
 
-/// A column or a field in one.
+/// A column or a nested field.
 #[derive(Clone)]
 struct Column {
     path: Vec<String>,
     data_type: DataType,
-    /// The name of the order of its texts, where that is not the order of their bytes.
+    /// The collation of its strings, unless they are ordered by bytes.
     collation: Option<String>,
 }
 
@@ -79,7 +80,7 @@ impl Binder<'_> {
         parts.iter().map(|part| self.condition(part)).collect()
     }
 
-    /// A part where a condition is expected.
+    /// Binds an expression that must be a condition.
     fn condition(&self, expr: &Expr) -> Result<BoundPredicate> {
         match self.value(expr)? {
             Value::Condition(condition) => Ok(condition),
@@ -133,7 +134,7 @@ impl Binder<'_> {
         })
     }
 
-    /// A part that asks something of its parts.
+    /// Binds a test of an operand.
     fn asked(&self, expr: &Expr) -> Result<BoundPredicate> {
         Ok(match &expr.kind {
             ExprKind::And(parts) => BoundPredicate::And(self.conditions(parts)?),
@@ -144,7 +145,7 @@ impl Binder<'_> {
                 self.compare(*op, (left.at, left_value), (right.at, right_value), expr.at)?
             }
             ExprKind::Between(inner, low, high) => {
-                // Asked once: within another BETWEEN it would be asked four times, and so on.
+                // Bound once: in nested BETWEENs, binding it twice would take exponential time.
                 let value = self.value(inner)?;
                 if matches!(value, Value::Condition(_)) {
                     return self.only_of_columns(inner.at);
@@ -217,20 +218,20 @@ impl Binder<'_> {
                 }
                 cast => cast.map(Value::Known).map_err(self.failed(at)),
             },
-            // A cast to the type that is there.
+            // A cast to its own type.
             Value::Column(column) if column.data_type == DataType::Primitive(to) => Ok(Value::Column(column)),
             _ => self.only_of_literals(at),
         }
     }
 }
 
-/// Whether some value of a type can be cast to another, so that one that cannot is NULL to TRY_CAST.
+/// Whether some values of a type can be cast to another, so that TRY_CAST returns NULL for the others.
 fn castable(from: PrimitiveType, to: PrimitiveType) -> bool {
     use super::convert::is_numeric;
     from == PrimitiveType::String || (is_numeric(from) && is_numeric(to))
 }
 
-/// AND of two answers.
+/// AND of two results.
 fn both(left: Option<bool>, right: Option<bool>) -> Option<bool> {
     match (left, right) {
         (Some(false), _) | (_, Some(false)) => Some(false),
@@ -239,7 +240,7 @@ fn both(left: Option<bool>, right: Option<bool>) -> Option<bool> {
     }
 }
 
-/// What is known of a condition's answer.
+/// Tests the result of a condition.
 pub(super) fn is(condition: BoundPredicate, truth: Option<bool>) -> BoundPredicate {
     match (condition, truth) {
         (BoundPredicate::Constant(value), truth) => BoundPredicate::Constant(Some(value == truth)),

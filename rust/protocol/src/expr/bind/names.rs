@@ -1,4 +1,4 @@
-//! Names become columns.
+//! Resolves column names.
 
 use super::{Binder, Column};
 use crate::error::nearest;
@@ -7,7 +7,7 @@ use crate::schema::{ColumnName, DataType, PrimitiveType, StructField};
 use crate::{Error, Result};
 
 impl Binder<'_> {
-    /// A variant is judged by nobody but who reads it: its values have no one type.
+    /// A variant cannot be compared: its values have no single type.
     pub(super) fn of_a_variant<T>(&self, at: Span, name: &str) -> Result<T> {
         let message = format!(
             "a predicate can only ask of a variant whether it IS NULL or IS NOT NULL, and {name} is or lies in one"
@@ -63,7 +63,7 @@ impl Binder<'_> {
         fails("a column name is empty".to_owned(), "")
     }
 
-    /// A column whose values are compared.
+    /// A column whose values can be compared.
     pub(super) fn comparable(&self, at: Span, column: &Column) -> Result<PrimitiveType> {
         let name = column.name();
         let refused = |message: String, hint: &str| {
@@ -86,7 +86,8 @@ impl Binder<'_> {
     }
 }
 
-/// The collation of a column's texts, where it is not the order of bytes. A field keeps it for itself.
+/// The collation of a string column, unless it is the order of bytes. It is recorded in the metadata of
+/// the field.
 fn collation(field: &StructField) -> Option<String> {
     let is_of_bytes = |name: &str| {
         let name = name.rsplit('.').next().unwrap_or(name);

@@ -1,4 +1,4 @@
-//! What is asked of texts, and whether a number is one.
+//! Binds tests of strings, and IS NAN.
 
 use super::{Binder, Value};
 use crate::expr::arithmetic::Known;
@@ -9,14 +9,14 @@ use crate::expr::{BoundPredicate, Comparison, LikePattern, Operand, Scalar};
 use crate::schema::PrimitiveType;
 use crate::{Error, Result};
 
-/// A text that is asked: a column, or one that is known.
+/// A string operand: a column or a constant.
 enum Text {
     Column(Vec<String>),
     Known(Option<String>),
 }
 
 impl Binder<'_> {
-    /// A column of texts, or a known text.
+    /// Binds a string column or constant.
     fn text(&self, expr: &Expr) -> Result<Text> {
         match self.value(expr)? {
             Value::Known(known) => Ok(Text::Known(self.known_text(expr.at, &known)?)),
@@ -49,7 +49,7 @@ impl Binder<'_> {
         }
     }
 
-    /// A text that must be known.
+    /// A string that must be a constant.
     fn pattern(&self, expr: &Expr) -> Result<Option<String>> {
         match self.value(expr)? {
             Value::Known(known) => self.known_text(expr.at, &known),

@@ -22,7 +22,7 @@ use crate::schema::PrimitiveType;
 use crate::{Error, ErrorKind, Result};
 use columns::{column, column_of};
 
-/// Answers a predicate for each row; the batch holds the columns under the schema's names.
+/// Evaluates a predicate for each row; the batch contains the columns under the names of the schema.
 ///
 /// ```
 /// # use std::sync::Arc;
@@ -77,7 +77,7 @@ fn constant(value: Option<bool>, rows: usize) -> BooleanArray {
     }
 }
 
-/// Joins the answers of many parts; `of_none` is the answer of none.
+/// Combines the results of the parts; `of_none` is the result without parts.
 fn fold(
     parts: &[BoundPredicate],
     batch: &RecordBatch,
@@ -90,7 +90,7 @@ fn fold(
     };
     let mut joined = evaluate(first, batch)?;
     for part in parts {
-        // Nothing that is said further changes what is decided for every row.
+        // The remaining parts cannot change the result of any row.
         let decided = if of_none {
             joined.false_count()
         } else {
@@ -119,7 +119,7 @@ fn of_texts(batch: &RecordBatch, path: &[String], holds: impl Fn(&str) -> bool) 
     Ok(BooleanArray::from_unary(texts, holds))
 }
 
-/// Whether each value is not a number; FALSE for NULL.
+/// Whether each value is NaN; FALSE for NULL.
 fn is_nan(values: &ArrayRef) -> Result<BooleanArray> {
     let answers = if let Some(floats) = values.as_primitive_opt::<Float32Type>() {
         BooleanArray::from_unary(floats, f32::is_nan)
@@ -134,7 +134,7 @@ fn is_nan(values: &ArrayRef) -> Result<BooleanArray> {
     Ok(is(&answers, Some(true)))
 }
 
-/// What holds and is not NULL.
+/// TRUE values that are not NULL.
 fn known_and(answers: BooleanBuffer, nulls: Option<&NullBuffer>) -> BooleanBuffer {
     match nulls {
         Some(nulls) => &answers & nulls.inner(),
@@ -142,7 +142,7 @@ fn known_and(answers: BooleanBuffer, nulls: Option<&NullBuffer>) -> BooleanBuffe
     }
 }
 
-/// Whether each answer is TRUE, is FALSE, or is NULL.
+/// Whether each result is TRUE, FALSE, or NULL.
 fn is(answers: &BooleanArray, truth: Option<bool>) -> BooleanArray {
     let found = match (truth, answers.nulls()) {
         (Some(true), nulls) => known_and(answers.values().clone(), nulls),

@@ -1,6 +1,6 @@
-//! From SQL text, in Spark's spelling, to a [`Predicate`]: conditions, and what joins them.
+//! Parses SQL text in Spark's syntax into a [`Predicate`]: conditions and their combinations.
 //!
-//! `tokens` cuts the text, `terms` and `words` read values and names, `literals` gives them their types.
+//! `tokens` is the lexer, `terms` and `words` parse values and names, `literals` parses typed literals.
 
 mod intervals;
 mod literals;
@@ -16,10 +16,10 @@ use super::{Comparison, Predicate};
 use crate::Result;
 use tokens::Token;
 
-/// How deeply a predicate may nest. A chain of ANDs or ORs and a list are one level, however long.
+/// Maximum nesting of a predicate. A chain of ANDs or ORs and a list count as one level.
 const DEPTH: usize = 80;
 
-/// How deeply the reading of it may go: printed with parentheses around every part, a level takes three steps.
+/// Maximum recursion of the parser: with parentheses around every part, a level needs three steps.
 const STEPS: usize = 3 * DEPTH + 10;
 
 const HOW_TO_WRITE: &str =
@@ -27,8 +27,8 @@ const HOW_TO_WRITE: &str =
 const WHAT_THERE_IS: &str = "compare columns with literals: = <> < <= > >= <=>, IN, BETWEEN, LIKE, IS NULL, \
                              startswith, endswith, contains, isnan, AND, OR, NOT";
 
-/// Reads a predicate. What is not SQL is `InvalidPredicate`; SQL that is not implemented is
-/// `UnsupportedExpression`. Both have the place as `line` and `column`, counted from 1.
+/// Parses a predicate. Invalid SQL is `InvalidPredicate`; SQL that is not implemented is
+/// `UnsupportedExpression`. Both have the position as `line` and `column`, counted from 1.
 ///
 /// ```
 /// use deltaic_protocol::expr::parse_predicate;
@@ -73,7 +73,7 @@ impl Parser<'_> {
             .map_or(&Token::End, |(token, _)| token)
     }
 
-    /// Where the next token stands.
+    /// The position of the next token.
     fn here(&self) -> Span {
         let end = self.source.0.len();
         self.tokens
@@ -81,7 +81,7 @@ impl Parser<'_> {
             .map_or(Span { start: end, end }, |(_, at)| *at)
     }
 
-    /// From a place to the end of the last token that was read.
+    /// The span from a position to the end of the last token.
     fn since(&self, start: Span) -> Span {
         let last = self
             .position
@@ -145,7 +145,7 @@ impl Parser<'_> {
         self.source.unsupported(at, message, WHAT_THERE_IS)
     }
 
-    /// A part that ends with what was just read.
+    /// Creates an expression that ends at the last token.
     fn made(&self, start: Span, kind: ExprKind) -> Result<Expr> {
         let expr = Expr::new(self.since(start), kind);
         if expr.height > DEPTH {
@@ -163,7 +163,7 @@ impl Parser<'_> {
         )
     }
 
-    /// Reads a part one level deeper.
+    /// Parses an expression one level deeper.
     fn deeper<T>(&mut self, read: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         if self.depth >= STEPS {
             return self.too_deep(self.here());
@@ -211,7 +211,7 @@ impl Parser<'_> {
         self.predicated()
     }
 
-    /// A value, perhaps with IS, IN, BETWEEN or LIKE behind it.
+    /// A value, optionally followed by IS, IN, BETWEEN or LIKE.
     fn predicated(&mut self) -> Result<Expr> {
         let start = self.here();
         let value = self.value()?;
@@ -247,7 +247,7 @@ impl Parser<'_> {
         }
     }
 
-    /// What stands behind IS.
+    /// Parses what follows IS.
     fn is(&mut self, start: Span, value: Expr) -> Result<Expr> {
         let negated = self.take_word("NOT");
         let value = Box::new(value);
