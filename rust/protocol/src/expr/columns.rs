@@ -1,10 +1,10 @@
-//! Which columns a predicate asks about.
+//! The columns that a predicate refers to.
 
 use super::Predicate;
 use super::predicate::{Expr, ExprKind};
 
 impl Predicate {
-    /// The columns that it names, as it spells them, each as its parts; one that is named twice stands twice.
+    /// The columns as spelled in the predicate, each as its parts, including duplicates.
     ///
     /// ```
     /// use deltaic_protocol::expr::parse_predicate;

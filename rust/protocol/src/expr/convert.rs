@@ -1,4 +1,4 @@
-//! Values cast from one type to another, as Spark casts them in its ANSI mode: exactly as there, or refused.
+//! Casts between types as in Spark's ANSI mode: with the same result, or an error.
 
 use super::Scalar;
 use super::moments;
@@ -11,14 +11,14 @@ use crate::{Error, ErrorKind};
 const DAY: i64 = 86_400_000_000;
 const SECOND: i64 = 1_000_000;
 
-/// Why there is no value.
+/// Why a cast failed.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Failure {
-    /// Spark has none either.
+    /// It fails in Spark too.
     Invalid(String),
-    /// Nor has it one of this text.
+    /// It fails in Spark too, because the text is malformed.
     Malformed(String),
-    /// Spark may have one.
+    /// Spark may support it.
     Unsupported(String),
 }
 
@@ -65,7 +65,7 @@ pub(super) fn typed_literal(text: &str, to: PrimitiveType) -> Result<Scalar, Fai
     from_text(text, to)
 }
 
-/// A value in another type.
+/// Casts a value to another type.
 pub(super) fn cast(value: &Scalar, to: PrimitiveType) -> Result<Scalar, Failure> {
     let from = value.data_type();
     if from == to {
@@ -114,7 +114,7 @@ fn micros_of(days: i32) -> Result<i64, Failure> {
     }
 }
 
-/// Whether a type is of numbers.
+/// Whether a type is numeric.
 pub(super) fn is_numeric(data_type: PrimitiveType) -> bool {
     is_integral(data_type)
         || matches!(
@@ -123,7 +123,7 @@ pub(super) fn is_numeric(data_type: PrimitiveType) -> bool {
         )
 }
 
-/// Whether a type is of whole numbers of a fixed size.
+/// Whether a type is an integer of a fixed size.
 pub(super) fn is_integral(data_type: PrimitiveType) -> bool {
     matches!(
         data_type,
@@ -131,7 +131,7 @@ pub(super) fn is_integral(data_type: PrimitiveType) -> bool {
     )
 }
 
-/// The value of a whole number of a fixed size.
+/// The value of an integer of a fixed size.
 pub(super) fn integer(value: &Scalar) -> Option<i64> {
     Some(match value {
         Scalar::Byte(value) => i64::from(*value),
@@ -142,7 +142,7 @@ pub(super) fn integer(value: &Scalar) -> Option<i64> {
     })
 }
 
-/// A whole number in a type of fixed size; none where it does not fit.
+/// An integer in a type of fixed size; `None` if it overflows.
 pub(super) fn whole(value: i128, to: PrimitiveType) -> Option<Scalar> {
     Some(match to {
         PrimitiveType::Byte => Scalar::Byte(i8::try_from(value).ok()?),
@@ -153,7 +153,7 @@ pub(super) fn whole(value: i128, to: PrimitiveType) -> Option<Scalar> {
     })
 }
 
-/// A decimal as the nearest double.
+/// The double that is nearest to a decimal.
 pub(super) fn double_of(unscaled: i128, scale: u8) -> f64 {
     format_decimal(unscaled, scale).parse().unwrap_or(f64::NAN)
 }
@@ -170,7 +170,7 @@ fn is_zero(value: &Scalar) -> bool {
 fn number_of(value: &Scalar, to: PrimitiveType) -> Result<Scalar, Failure> {
     let overflow = || Failure::Invalid(format!("the value is out of the range of the type {to}"));
     let as_text = || match value {
-        // As a double: its digits are more.
+        // As a double, which would have more digits.
         Scalar::Float(value) => f64::from(*value).to_string(),
         Scalar::Double(value) => value.to_string(),
         Scalar::Decimal { unscaled, scale, .. } => format_decimal(*unscaled, *scale),
@@ -194,7 +194,7 @@ fn number_of(value: &Scalar, to: PrimitiveType) -> Result<Scalar, Failure> {
                 Scalar::Double(value) => *value,
                 _ => f64::NAN,
             };
-            // A double of such a size is whole, and an i128 holds it.
+            // A double of this size has no fraction, and it fits into an i128.
             if value.is_nan() || value.abs() > 1e30 {
                 return Err(overflow());
             }

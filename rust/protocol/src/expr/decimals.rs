@@ -1,4 +1,4 @@
-//! Arithmetic on decimals: digits as Spark counts them, and halves rounded away from zero.
+//! Decimal arithmetic with Spark's precision rules and rounding half away from zero.
 
 use arrow_buffer::i256;
 
@@ -8,8 +8,8 @@ use super::convert::{Failure, integer, whole};
 use super::predicate::Arithmetic;
 use crate::schema::PrimitiveType;
 
-/// Digits in all and behind the point, cut to what a decimal has: digits before the point stay, and six behind it
-/// where there were so many.
+/// Precision and scale, limited to the maximum precision: digits before the decimal point are preserved,
+/// and at least six after it if there were as many.
 fn bounded(precision: u16, scale: u16) -> (u8, u8) {
     let small = |number: u16| u8::try_from(number).unwrap_or(38);
     if precision <= 38 {
@@ -20,7 +20,7 @@ fn bounded(precision: u16, scale: u16) -> (u8, u8) {
 }
 
 pub(super) fn decimals(op: Arithmetic, left: &Known, right: &Known) -> Result<Known, Failure> {
-    // An untyped NULL takes the other's type.
+    // An untyped NULL has the type of the other operand.
     let digits = |known: &Known, other: &Known| known.digits().or_else(|| other.digits());
     let (Some((p1, s1)), Some((p2, s2))) = (digits(left, right), digits(right, left)) else {
         return invalid("a number is expected");
@@ -63,7 +63,7 @@ pub(super) fn decimals(op: Arithmetic, left: &Known, right: &Known) -> Result<Kn
             Arithmetic::Add => (x.checked_add(y)?, common),
             Arithmetic::Subtract => (x.checked_sub(y)?, common),
             Arithmetic::Multiply => (a.checked_mul(b)?, s1 + s2),
-            // Spark's quotients have 39 digits behind the point before they are cut.
+            // Spark computes quotients with a scale of 39 before they are limited.
             Arithmetic::Divide => (quotient(scaled(x, 39)?, y)?, 39),
             Arithmetic::Remainder => (x.checked_rem(y)?, common),
             Arithmetic::WholeQuotient => (x.checked_div(y)?, 0),
@@ -98,7 +98,7 @@ fn scaled(value: i256, by: u16) -> Option<i256> {
     value.checked_mul(i256::from_i128(10).checked_pow(u32::from(by))?)
 }
 
-/// A quotient rounded to the nearest whole, halves away from zero.
+/// A quotient rounded to the nearest integer, half away from zero.
 fn quotient(value: i256, by: i256) -> Option<i256> {
     let (whole, rest) = (value.checked_div(by)?, value.checked_rem(by)?);
     let magnitude = |value: i256| {

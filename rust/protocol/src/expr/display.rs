@@ -1,4 +1,4 @@
-//! Predicates as text that is read as the same predicates again.
+//! Displays predicates as text that can be parsed to equal predicates.
 
 use std::fmt::{self, Display, Formatter};
 
@@ -22,10 +22,10 @@ impl Display for Comparison {
     }
 }
 
-/// A column's name; what is no plain name stands in backticks.
+/// A column name; backticks are added if it is not a plain identifier.
 struct Name<'a>(&'a [String]);
 
-/// Words that begin something else than a name.
+/// Keywords that cannot start a name.
 const KEYWORDS: [&str; 29] = [
     "and", "as", "between", "case", "cast", "collate", "distinct", "div", "escape", "exists", "false",
     "from", "ilike", "in", "interval", "is", "like", "not", "null", "or", "r", "regexp", "rlike", "select",
@@ -52,7 +52,7 @@ impl Display for Name<'_> {
     }
 }
 
-/// A text in quotes, with escapes.
+/// A quoted string with escapes.
 struct Quoted<'a>(&'a str);
 
 impl Display for Quoted<'_> {
@@ -74,7 +74,7 @@ impl Display for Quoted<'_> {
     }
 }
 
-/// A value as a literal of its type. A whole number beside a column needs no type; `typed` gives it one.
+/// A value as a literal of its type. An integer compared with a column needs no type; `typed` adds it.
 fn write_scalar(f: &mut Formatter<'_>, scalar: &Scalar, typed: bool) -> fmt::Result {
     let suffix = |suffix| if typed { suffix } else { "" };
     match scalar {
@@ -250,7 +250,7 @@ impl Display for Arithmetic {
     }
 }
 
-/// A type as SQL names it.
+/// The SQL name of a type.
 fn type_name(data_type: PrimitiveType) -> String {
     match data_type {
         PrimitiveType::Byte => "TINYINT",

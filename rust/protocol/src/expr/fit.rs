@@ -9,7 +9,7 @@ const DAY: i64 = 86_400_000_000;
 /// The position of a value relative to the values of the type of a column.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Fit {
-    /// Equal to a value.
+    /// Equal to this value.
     Exact(Scalar),
     /// Above this value and below the next.
     Behind(Scalar),

@@ -1,20 +1,20 @@
-//! Patterns of LIKE: `_` stands for one character, `%` for any number of them.
+//! LIKE patterns: `_` matches one character, `%` any number of them.
 
-/// One piece of a pattern.
+/// One element of a pattern.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Piece {
     Char(char),
     One,
 }
 
-/// A pattern of LIKE.
+/// A LIKE pattern.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LikePattern {
-    /// What stands between the `%`, at least one stretch; each is found behind the one before.
+    /// The parts between the `%`, at least one; each is matched after the previous one.
     stretches: Vec<Vec<Piece>>,
 }
 
-/// What a pattern asks where it asks something simple.
+/// The equivalent of a simple pattern.
 pub(super) enum Simple {
     Equal(String),
     StartsWith(String),
@@ -23,7 +23,7 @@ pub(super) enum Simple {
 }
 
 impl LikePattern {
-    /// Reads a pattern; the text of the error says what is wrong with it.
+    /// Parses a pattern; the error is a message.
     ///
     /// ```
     /// use deltaic_protocol::expr::LikePattern;
@@ -52,7 +52,7 @@ impl LikePattern {
             }
         }
         stretches.push(stretch);
-        // Several `%` side by side are one.
+        // Consecutive `%` are equivalent to one.
         let last = stretches.len() - 1;
         let mut position = 0;
         stretches.retain(|stretch| {
@@ -63,7 +63,7 @@ impl LikePattern {
         Ok(Self { stretches })
     }
 
-    /// Whether the whole text is of this pattern.
+    /// Whether the complete text matches this pattern.
     #[must_use]
     pub fn matches(&self, text: &str) -> bool {
         let [first, middle @ .., last] = self.stretches.as_slice() else {
@@ -86,7 +86,7 @@ impl LikePattern {
                 rest = chars.as_str();
             }
         }
-        // The last stretch has so many characters, and the text ends with it.
+        // The last part has a fixed number of characters at the end of the text.
         let start = match last.len() {
             0 => Some(rest.len()),
             count => rest.char_indices().rev().nth(count - 1).map(|(at, _)| at),
@@ -96,7 +96,7 @@ impl LikePattern {
             .is_some_and(|end| begins(last, end).is_some())
     }
 
-    /// The text that every match begins with.
+    /// The prefix of every match.
     #[must_use]
     pub fn prefix(&self) -> String {
         self.stretches
@@ -105,7 +105,7 @@ impl LikePattern {
             .unwrap_or_default()
     }
 
-    /// The pattern as a question that needs no pattern.
+    /// The equivalent test without a pattern, if there is one.
     pub(super) fn simple(&self) -> Option<Simple> {
         if self.stretches.iter().flatten().any(|piece| *piece == Piece::One) {
             return None;
@@ -121,7 +121,7 @@ impl LikePattern {
         })
     }
 
-    /// The pattern as text, with backslashes for escapes.
+    /// The pattern as text, with backslashes as escapes.
     #[must_use]
     pub fn text(&self) -> String {
         let mut text = String::new();
@@ -141,7 +141,7 @@ impl LikePattern {
     }
 }
 
-/// What stands before the first character that may be any.
+/// The text before the first wildcard.
 fn plain(stretch: &[Piece]) -> String {
     stretch
         .iter()
@@ -152,7 +152,7 @@ fn plain(stretch: &[Piece]) -> String {
         .collect()
 }
 
-/// What is behind a stretch that the text begins with.
+/// The rest of the text after a part that it starts with.
 fn begins<'a>(stretch: &[Piece], text: &'a str) -> Option<&'a str> {
     let mut chars = text.chars();
     for piece in stretch {
@@ -201,7 +201,7 @@ mod tests {
         assert!(pattern.matches(r"\%/x"));
         assert_eq!(pattern.prefix(), r"\%/");
         assert!(LikePattern::parse("a/", '/').is_err() && LikePattern::parse("/a", '/').is_err());
-        // An escape that is a wildcard is an escape.
+        // An escape character that is also a wildcard is an escape.
         assert!(LikePattern::parse("a%%", '%')?.matches("a%"));
         Ok(())
     }

@@ -1,19 +1,20 @@
-//! Dates and times in every spelling that Spark takes in literals and casts, for all that their types hold.
+//! Dates and timestamps in every spelling that Spark accepts in literals and casts, in the complete range
+//! of their types.
 //!
-//! Partition values and statistics have one spelling each; theirs are in `time`.
+//! Partition values and statistics have one spelling each, which is in `time`.
 
 use super::zones::to_utc;
 
 const DAY: i64 = 86_400_000_000;
 const SECOND: i64 = 1_000_000;
 
-/// Days since the epoch of a day of the Gregorian calendar, which goes on into the past; none where there is no such
-/// day. Months and days count from 1.
+/// Days since the epoch of a date in the proleptic Gregorian calendar; `None` if the date does not exist.
+/// Months and days count from 1.
 pub(super) fn days_of(year: i64, month: i64, day: i64) -> Option<i64> {
     if !(1..=12).contains(&month) || day < 1 || day > days_in(year, month) {
         return None;
     }
-    // Years begin in March here, so that the leap day is a year's last.
+    // Years start in March here, so that the leap day is the last day of a year.
     let year = if month <= 2 { year - 1 } else { year };
     let (era, of_era) = (year.div_euclid(400), year.rem_euclid(400));
     let of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
@@ -41,7 +42,7 @@ fn days_in(year: i64, month: i64) -> i64 {
     }
 }
 
-/// The day some months later, or the last of its month where there is no such day.
+/// Adds months to a date; if the day does not exist, returns the last day of the month.
 pub(super) fn plus_months(days: i64, months: i64) -> Option<i64> {
     let (year, month, day) = calendar_of(days);
     let count = year
@@ -52,7 +53,7 @@ pub(super) fn plus_months(days: i64, months: i64) -> Option<i64> {
     days_of(year, month, day.min(days_in(year, month)))
 }
 
-/// `yyyy-MM-dd`; a year of more than four digits has a sign.
+/// `yyyy-MM-dd`; a year with more than four digits has a sign.
 pub(super) fn format_days(days: i64) -> String {
     let (year, month, day) = calendar_of(days);
     let sign = if year > 9_999 {
@@ -65,7 +66,7 @@ pub(super) fn format_days(days: i64) -> String {
     format!("{sign}{:04}-{month:02}-{day:02}", year.abs())
 }
 
-/// The day, a separator and `HH:mm:ss`, with a fraction where there is one.
+/// The date, a separator and `HH:mm:ss`, with a fraction if it is not zero.
 pub(super) fn format_micros(micros: i64, separator: char) -> String {
     let (day, of_day) = (micros.div_euclid(DAY), micros.rem_euclid(DAY));
     let (seconds, fraction) = (of_day / SECOND, of_day % SECOND);
@@ -83,12 +84,12 @@ pub(super) fn format_micros(micros: i64, separator: char) -> String {
     format!("{text}.{}", digits.trim_end_matches('0'))
 }
 
-/// What a literal does not need at its ends.
+/// Removes characters that are ignored at the ends of a literal.
 pub(super) fn trimmed(text: &str) -> &str {
     text.trim_matches(|c: char| c <= ' ' || c == '\u{7F}')
 }
 
-/// A text that is read from its beginning.
+/// A text that is parsed from its start.
 pub(super) struct Reader<'a>(pub(super) &'a str);
 
 impl Reader<'_> {
@@ -98,7 +99,7 @@ impl Reader<'_> {
         Some(first)
     }
 
-    /// A number of a bounded count of digits.
+    /// A number with a limited number of digits.
     fn number(&mut self, least: usize, most: usize) -> Option<i64> {
         let length = self.0.bytes().take_while(u8::is_ascii_digit).count();
         if !(least..=most).contains(&length) {
@@ -109,7 +110,7 @@ impl Reader<'_> {
         digits.parse().ok()
     }
 
-    /// A year, alone or with a month, or with a month and a day; whether the day is there.
+    /// A year with an optional month and day; returns whether the day is present.
     fn date(&mut self, most_digits: usize) -> Option<(i64, bool)> {
         let sign = if self.take(&['+', '-']) == Some('-') {
             -1
@@ -129,7 +130,8 @@ impl Reader<'_> {
     }
 }
 
-/// Days since the epoch: `2026`, `2026-1`, `2026-1-5`, and whatever stands behind a day and a blank or `T`.
+/// Days since the epoch: `2026`, `2026-1`, `2026-1-5`; anything after a day and a space or `T` is
+/// ignored.
 pub(super) fn read_date(text: &str) -> Option<i32> {
     let mut reader = Reader(trimmed(text));
     let (days, whole) = reader.date(7)?;
@@ -137,7 +139,7 @@ pub(super) fn read_date(text: &str) -> Option<i32> {
     i32::try_from(days).ok().filter(|_| ends)
 }
 
-/// What a text says of a time: the clock's microseconds since the epoch, and the zone behind it.
+/// Parses a timestamp: microseconds since the epoch in local time, and the zone after it.
 fn read_clock(text: &str) -> Option<(i64, &str)> {
     let mut reader = Reader(trimmed(text));
     let (days, whole) = reader.date(6)?;
@@ -152,7 +154,7 @@ fn read_clock(text: &str) -> Option<(i64, &str)> {
                 if reader.take(&['.']).is_some() {
                     let length = reader.0.bytes().take_while(u8::is_ascii_digit).count();
                     let (digits, rest) = reader.0.split_at_checked(length)?;
-                    // Digits behind the sixth are cut.
+                    // Digits after the sixth are truncated.
                     let padded: String = digits.chars().chain("000000".chars()).take(6).collect();
                     micros += padded.parse::<i64>().ok()?;
                     reader.0 = rest;
@@ -164,21 +166,21 @@ fn read_clock(text: &str) -> Option<(i64, &str)> {
     reader.0.is_empty().then_some((micros_at(days, micros)?, ""))
 }
 
-/// The day's beginning may lie before all that the type holds, and the time within.
+/// The midnight before the timestamp may be outside of the range of the type.
 fn micros_at(days: i64, micros: i64) -> Option<i64> {
     i64::try_from(i128::from(days) * i128::from(DAY) + i128::from(micros)).ok()
 }
 
-/// Why a text is no time.
+/// Why a text is not a timestamp.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NoTime {
-    /// It is none.
+    /// It is malformed.
     Malformed,
-    /// Its zone has a name whose clock is not known, or not for that year.
+    /// The named zone is unknown, or its rules are unknown in that year.
     Zone,
 }
 
-/// Microseconds since the epoch of a clock's time; a zone behind it is not looked at, but must be one.
+/// Microseconds since the epoch in local time; a zone is ignored, but must be valid.
 pub(super) fn read_timestamp_ntz(text: &str) -> Result<i64, NoTime> {
     let (micros, zone) = read_clock(text).ok_or(NoTime::Malformed)?;
     if !zone.is_empty() {
@@ -187,7 +189,7 @@ pub(super) fn read_timestamp_ntz(text: &str) -> Result<i64, NoTime> {
     Ok(micros)
 }
 
-/// Microseconds since the epoch of an instant; without a zone the clock is UTC's.
+/// Microseconds since the epoch of an instant; the default zone is UTC.
 pub(super) fn read_timestamp(text: &str) -> Result<i64, NoTime> {
     let (micros, zone) = read_clock(text).ok_or(NoTime::Malformed)?;
     if zone.is_empty() {

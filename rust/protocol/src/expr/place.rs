@@ -1,13 +1,13 @@
-//! Where in a predicate's text something stands, and errors that point there.
+//! Spans in the text of a predicate, and errors that point to them.
 
 use crate::{Error, ErrorKind, Result};
 
-/// A stretch of the text, in bytes. What is said does not hang on where it stands: all places are equal.
+/// A span of the text in bytes. Spans do not affect the meaning of an expression: all are equal.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Span {
     /// The first byte.
     pub(super) start: usize,
-    /// The byte behind the last.
+    /// The end, exclusive.
     pub(super) end: usize,
 }
 
@@ -18,7 +18,7 @@ impl PartialEq for Span {
 }
 
 impl Span {
-    /// From the beginning of one to the end of the other.
+    /// From the start of one to the end of the other.
     pub(super) fn to(self, other: Self) -> Self {
         Self {
             start: self.start,
@@ -27,15 +27,15 @@ impl Span {
     }
 }
 
-/// How much of a line is shown beneath an error.
+/// Maximum length of the line that is shown below an error.
 const SHOWN: usize = 72;
 
-/// The text that an error points into.
+/// The text to which an error points.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Source<'a>(pub(super) &'a str);
 
 impl Source<'_> {
-    /// An error of a kind that tells its place.
+    /// An error with its position.
     pub(super) fn error(self, kind: ErrorKind, at: Span, message: &str, hint: &str) -> Error {
         let (line, column, shown) = self.place(at);
         let hint = match (hint, shown) {
@@ -50,22 +50,22 @@ impl Source<'_> {
         if hint.is_empty() { error } else { error.hint(hint) }
     }
 
-    /// The predicate is wrong.
+    /// The predicate is invalid.
     pub(super) fn invalid<T>(self, at: Span, message: impl AsRef<str>, hint: &str) -> Result<T> {
         Err(self.error(ErrorKind::InvalidPredicate, at, message.as_ref(), hint))
     }
 
-    /// The predicate asks for more than there is.
+    /// The predicate uses something that is not implemented.
     pub(super) fn unsupported<T>(self, at: Span, message: impl AsRef<str>, hint: &str) -> Result<T> {
         Err(self.error(ErrorKind::UnsupportedExpression, at, message.as_ref(), hint))
     }
 
-    /// The text of a place.
+    /// The text of a span.
     pub(super) fn text(self, at: Span) -> String {
         shortened(self.0.get(at.start..at.end).unwrap_or_default())
     }
 
-    /// Line and column, counted in characters from 1, and the line with a mark beneath the place.
+    /// Line and column, counted in characters from 1, and the line with a mark below the span.
     fn place(self, at: Span) -> (i64, i64, Option<String>) {
         let before = self.0.get(..at.start).unwrap_or(self.0);
         let line_start = before.rfind('\n').map_or(0, |at| at + 1);
@@ -75,7 +75,7 @@ impl Source<'_> {
         let text = rest.split('\n').next().unwrap_or_default();
         let marked = self.0.get(at.start..at.end).unwrap_or_default();
         let length = marked.split('\n').next().unwrap_or_default().chars().count();
-        // A long line is cut so that the place stays in sight.
+        // A long line is truncated so that the span remains visible.
         let skipped = if in_line < SHOWN - 12 { 0 } else { in_line - 30 };
         let plain = |c: char| if c.is_control() { ' ' } else { c };
         let shown: String = text.chars().skip(skipped).take(SHOWN).map(plain).collect();
@@ -91,7 +91,7 @@ impl Source<'_> {
     }
 }
 
-/// As much of a text as an error has room for.
+/// A text truncated for an error message.
 fn shortened(text: &str) -> String {
     match text.char_indices().nth(200) {
         Some((cut, _)) => format!("{} …", text.get(..cut).unwrap_or(text)),

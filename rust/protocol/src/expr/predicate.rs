@@ -1,4 +1,4 @@
-//! A predicate as the user wrote it, before any schema is known.
+//! A predicate as the user wrote it, before it is bound to a schema.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use super::place::Span;
 use super::{Comparison, Scalar};
 use crate::schema::PrimitiveType;
 
-/// A predicate as the user wrote it. It prints as text that is read as the same predicate.
+/// A predicate as the user wrote it. It is displayed as text that can be parsed to the same predicate.
 ///
 /// ```
 /// use deltaic_protocol::expr::parse_predicate;
@@ -28,16 +28,16 @@ impl PartialEq for Predicate {
     }
 }
 
-/// A part of a predicate and where it stands.
+/// An expression and its position.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Expr {
     pub(super) at: Span,
     pub(super) kind: ExprKind,
-    /// How deeply the parts nest, at least 1: whoever descends knows that the end is near.
+    /// The depth of the expression, at least 1, which bounds recursion.
     pub(super) height: usize,
 }
 
-/// An operator of arithmetic.
+/// An arithmetic operator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Arithmetic {
     /// `+`
@@ -50,11 +50,11 @@ pub(super) enum Arithmetic {
     Divide,
     /// `%`
     Remainder,
-    /// `DIV`: the whole part of a quotient.
+    /// `DIV`: the integer part of a quotient.
     WholeQuotient,
 }
 
-/// A function that asks a text for another.
+/// A test of two strings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TextTest {
     StartsWith,
@@ -62,7 +62,7 @@ pub(super) enum TextTest {
     Contains,
 }
 
-/// A length of time. Days are kept apart from hours: a date and days make a date.
+/// An interval. Days are separate from hours, because a date plus days is a date.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Interval {
     Months(i64),
@@ -72,10 +72,10 @@ pub(super) enum Interval {
 
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum ExprKind {
-    /// A value of the type that its spelling gives; NULL has the type `void`.
+    /// A value of the type that its spelling specifies; NULL has the type `void`.
     Literal(Option<Scalar>),
     Interval(Interval),
-    /// A name, the outermost part first.
+    /// A name, outermost part first.
     Column(Vec<String>),
     And(Vec<Expr>),
     Or(Vec<Expr>),

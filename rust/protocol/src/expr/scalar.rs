@@ -1,4 +1,4 @@
-//! One typed value.
+//! Typed values.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use arrow_array::{
 use super::time;
 use crate::schema::PrimitiveType;
 
-/// A value of a primitive type. NULL is an absent scalar.
+/// A value of a primitive type. NULL is represented by `None`.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Scalar {
     /// `boolean`
@@ -27,13 +27,13 @@ pub enum Scalar {
     Float(f32),
     /// `double`
     Double(f64),
-    /// `decimal`: the unscaled number and its scale.
+    /// `decimal`: the unscaled value and its scale.
     Decimal {
-        /// The number without its point.
+        /// The unscaled value.
         unscaled: i128,
-        /// Digits in all.
+        /// The precision.
         precision: u8,
-        /// Digits right of the point.
+        /// The scale.
         scale: u8,
     },
     /// `string`
@@ -49,7 +49,8 @@ pub enum Scalar {
 }
 
 impl Scalar {
-    /// Reads text as a value of a type, as partition values and string literals spell it; none when it is not one.
+    /// Parses a value of a type, as spelled in partition values and string literals; `None` if it is
+    /// invalid.
     ///
     /// Protocol: *Partition Value Serialization*.
     ///
@@ -84,7 +85,7 @@ impl Scalar {
         })
     }
 
-    /// Spells the value as a partition value; none for bytes that are not UTF-8 and times out of range.
+    /// Serializes a partition value; `None` for bytes that are not UTF-8 and timestamps out of range.
     ///
     /// Protocol: *Partition Value Serialization*.
     #[must_use]
@@ -131,13 +132,13 @@ impl Scalar {
         }
     }
 
-    /// An Arrow array of one value, of the type's Arrow type; of one NULL where there is none.
+    /// An Arrow array of one value, with the Arrow type of the type; `None` is NULL.
     #[must_use]
     pub fn to_array(value: Option<&Self>, data_type: PrimitiveType) -> ArrayRef {
         Self::to_column(&[value.cloned()], data_type)
     }
 
-    /// An Arrow array of values, of the type's Arrow type; what is of another type is NULL.
+    /// An Arrow array of values, with the Arrow type of the type; values of other types are NULL.
     #[must_use]
     pub fn to_column(values: &[Option<Self>], data_type: PrimitiveType) -> ArrayRef {
         macro_rules! column {
@@ -187,7 +188,7 @@ fn infinity(positive: bool) -> String {
     if positive { "Infinity" } else { "-Infinity" }.to_owned()
 }
 
-/// The unscaled number of decimal text, also with an exponent; none when it does not fit exactly.
+/// The unscaled value of decimal text, also with an exponent; `None` if it does not fit exactly.
 pub(super) fn parse_decimal(text: &str, precision: u8, scale: u8) -> Option<i128> {
     let (mantissa, exponent) = match text.split_once(['e', 'E']) {
         Some((mantissa, exponent)) => (mantissa, exponent.parse::<i32>().ok()?),
@@ -208,7 +209,7 @@ pub(super) fn parse_decimal(text: &str, precision: u8, scale: u8) -> Option<i128
     }
     let joined = format!("{whole}{fraction}");
     let significant = joined.trim_start_matches('0');
-    // What must stand behind the digits to reach the scale; less than nothing means that zeros must go.
+    // Number of zeros to append to reach the scale; if negative, zeros must be removed.
     let shift = i32::from(scale)
         .checked_add(exponent)?
         .checked_sub(i32::try_from(fraction.len()).ok()?)?;

@@ -1,4 +1,4 @@
-//! Texts cast to values and values to texts, as Spark casts them in its ANSI mode.
+//! Casts strings to values and values to strings, as in Spark's ANSI mode.
 
 use super::Scalar;
 use super::convert::{Failure, integer, unsupported};
@@ -6,7 +6,7 @@ use super::moments::{self, NoTime};
 use super::scalar::{format_decimal, parse_decimal};
 use crate::schema::PrimitiveType;
 
-/// A decimal of text, half a unit rounded away from zero; none where it does not fit.
+/// A decimal from a string, rounded half away from zero; `None` if it does not fit.
 pub(super) fn rounded(text: &str, precision: u8, scale: u8) -> Option<Scalar> {
     let decimal = |unscaled| Scalar::Decimal {
         unscaled,
@@ -29,7 +29,7 @@ pub(super) fn rounded(text: &str, precision: u8, scale: u8) -> Option<Scalar> {
     if all.is_empty() || !all.bytes().all(|byte| byte.is_ascii_digit()) {
         return None;
     }
-    // So many of the digits stay.
+    // Number of digits that remain.
     let kept = i64::try_from(before.len())
         .ok()?
         .checked_add(exponent)?
@@ -91,7 +91,7 @@ pub(super) fn from_text(text: &str, to: PrimitiveType) -> Result<Scalar, Failure
     })
 }
 
-/// A floating point number, also with the letter of its type behind it.
+/// A floating point number with an optional type suffix.
 fn floating<V: std::str::FromStr>(text: &str) -> Option<V> {
     let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
     if unsigned.eq_ignore_ascii_case("nan") && unsigned.len() < text.len() {

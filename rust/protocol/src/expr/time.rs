@@ -1,4 +1,4 @@
-//! Dates and times as text, both ways.
+//! Parses and formats dates and timestamps.
 
 use chrono::{DateTime, NaiveDate, NaiveDateTime, NaiveTime};
 
@@ -23,8 +23,8 @@ pub fn format_date(days: i32) -> Option<String> {
     Some(date.format("%Y-%m-%d").to_string())
 }
 
-/// Microseconds since the epoch of a wall-clock time: `yyyy-MM-dd`, alone or followed by a space or `T` and
-/// `HH:mm[:ss[.ffffff]]`. More than six digits of a second are cut.
+/// Microseconds since the epoch of a timestamp without zone: `yyyy-MM-dd`, alone or followed by a space
+/// or `T` and `HH:mm[:ss[.ffffff]]`. Digits after the sixth decimal of a second are truncated.
 #[must_use]
 pub fn parse_timestamp_ntz(text: &str) -> Option<i64> {
     let text = text.trim();
@@ -39,8 +39,8 @@ pub fn parse_timestamp_ntz(text: &str) -> Option<i64> {
     Some(NaiveDateTime::new(date, time).and_utc().timestamp_micros())
 }
 
-/// Microseconds since the epoch of an instant: a wall-clock time with `Z` or an offset such as `+02:00`. Without
-/// a zone it is taken as UTC.
+/// Microseconds since the epoch of an instant: a timestamp with `Z` or an offset such as `+02:00`. The
+/// default zone is UTC.
 ///
 /// ```
 /// use deltaic_protocol::expr::parse_timestamp;
@@ -57,7 +57,7 @@ pub fn parse_timestamp(text: &str) -> Option<i64> {
     if let Some(utc) = upper {
         return parse_timestamp_ntz(utc);
     }
-    // An offset stands after the time; the dashes of the date stand before it.
+    // An offset follows the time; the hyphens of the date precede it.
     let Some(time_at) = text.find([' ', 'T']) else {
         return parse_timestamp_ntz(text);
     };
@@ -86,7 +86,8 @@ fn parse_offset(text: &str) -> Option<i64> {
     Some(if sign == "-" { -micros } else { micros })
 }
 
-/// `yyyy-MM-dd<separator>HH:mm:ss[.ffffff]` of microseconds since the epoch; digits of a second only where needed.
+/// `yyyy-MM-dd<separator>HH:mm:ss[.ffffff]` of microseconds since the epoch; with a fraction only if it
+/// is not zero.
 #[must_use]
 pub fn format_timestamp(micros: i64, separator: char) -> Option<String> {
     let time = DateTime::from_timestamp_micros(micros)?.naive_utc();

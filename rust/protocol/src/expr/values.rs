@@ -1,4 +1,4 @@
-//! The values of IN, found by their hash.
+//! The values of IN, with a hash index.
 
 use std::fmt;
 use std::sync::Arc;
@@ -9,19 +9,19 @@ use super::Scalar;
 
 type Set<V> = HashSet<V, foldhash::fast::RandomState>;
 
-/// Values of one type, each once, in Spark's order. Copies share them.
+/// Distinct values of one type in Spark's order. Clones share them.
 #[derive(Clone)]
 pub struct ValueSet {
     values: Arc<[Scalar]>,
     index: Arc<Index>,
 }
 
-/// The values by what is looked up.
+/// The index of the values.
 enum Index {
-    /// Whole numbers, dates, times, and floating point numbers by their bits.
+    /// Integers, dates, timestamps, and floating point numbers by their bits.
     Words(Set<i64>),
     Decimals(Set<i128>),
-    /// Texts and bytes.
+    /// Strings and bytes.
     Bytes(Set<Box<[u8]>>),
 }
 
@@ -37,7 +37,7 @@ impl PartialEq for ValueSet {
     }
 }
 
-/// One word for each value that fits into one: equal values have equal words, whose order is Spark's.
+/// One word for each value that fits into one: equal values have equal words, in Spark's order.
 fn word(value: &Scalar) -> Option<i64> {
     Some(match value {
         Scalar::Boolean(value) => i64::from(*value),
@@ -51,7 +51,7 @@ fn word(value: &Scalar) -> Option<i64> {
     })
 }
 
-/// One NaN above all numbers, one zero.
+/// NaN is greater than all numbers, and both zeros are equal.
 pub(super) fn word_of_double(value: f64) -> i64 {
     let value = if value.is_nan() {
         f64::NAN.abs()
@@ -59,17 +59,17 @@ pub(super) fn word_of_double(value: f64) -> i64 {
         value + 0.0
     };
     let bits = value.to_bits().cast_signed();
-    // Below zero the bits' order is the other way round.
+    // The bits of negative numbers have the opposite order.
     if bits < 0 { bits ^ i64::MAX } else { bits }
 }
 
-/// As a double's: a double holds every float.
+/// The word of the double, which represents every float exactly.
 pub(super) fn word_of_float(value: f32) -> i64 {
     word_of_double(f64::from(value))
 }
 
 impl ValueSet {
-    /// A set of values of one type; what is equal is kept once.
+    /// Creates a set of values of one type; duplicates are removed.
     #[must_use]
     pub fn new(mut values: Vec<Scalar>) -> Self {
         values.sort_by(|a, b| match (a, b) {
@@ -108,7 +108,7 @@ impl ValueSet {
         }
     }
 
-    /// The values in order, the smallest first; NaN is the largest number.
+    /// The values in ascending order; NaN is the largest number.
     #[must_use]
     pub fn values(&self) -> &[Scalar] {
         &self.values

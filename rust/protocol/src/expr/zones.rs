@@ -1,4 +1,4 @@
-//! Time zones: by their offset, and by their name with the clock's history.
+//! Time zones, by offset or by name with their historical rules.
 
 use std::str::FromStr;
 
@@ -9,7 +9,7 @@ use super::moments::{NoTime, Reader, calendar_of, trimmed};
 const DAY: i64 = 86_400_000_000;
 const SECOND: i64 = 1_000_000;
 
-/// The instant at which a zone's clock shows a time; both are microseconds since the epoch.
+/// The instant of a local time in a zone; both in microseconds since the epoch.
 pub(super) fn to_utc(micros: i64, zone: &str) -> Result<i64, NoTime> {
     let zone = trimmed(zone);
     if let Some(seconds) = fixed_offset(zone) {
@@ -20,13 +20,13 @@ pub(super) fn to_utc(micros: i64, zone: &str) -> Result<i64, NoTime> {
     }
     let named = chrono_tz::Tz::from_str(zone).map_err(|_| NoTime::Zone)?;
     let local = clock(micros).ok_or(NoTime::Zone)?;
-    // The tables end there; the rules that go on behind it are not in them.
+    // The tables end there; recurring rules for later years are not included.
     if calendar_of(micros.div_euclid(DAY)).0 >= 2100 {
         return Err(NoTime::Zone);
     }
     let offset = match named.offset_from_local_datetime(&local).earliest() {
         Some(offset) => offset,
-        // The clock was put forward over this time: it is read by the clock before.
+        // A local time that was skipped is interpreted with the offset before the transition.
         None => (1..=24)
             .find_map(|hours| {
                 let before = local.checked_sub_signed(TimeDelta::hours(hours))?;
@@ -44,8 +44,8 @@ fn clock(micros: i64) -> Option<NaiveDateTime> {
     midnight.checked_add_signed(TimeDelta::microseconds(micros.rem_euclid(DAY)))
 }
 
-/// Seconds east of Greenwich: `Z`, `+1`, `-05:00`, `+0530`, also behind `UTC`, `GMT` or `UT`; and the three letters
-/// that stand for an offset.
+/// Seconds east of Greenwich: `Z`, `+1`, `-05:00`, `+0530`, also after `UTC`, `GMT` or `UT`; and the
+/// three-letter names of offsets.
 fn fixed_offset(zone: &str) -> Option<i64> {
     match zone {
         "Z" | "UTC" | "GMT" | "UT" => return Some(0),

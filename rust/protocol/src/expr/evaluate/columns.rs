@@ -1,4 +1,4 @@
-//! The columns of a batch, and their values in the type of a comparison.
+//! The columns of a batch, cast to the type of a comparison.
 
 use std::sync::Arc;
 
@@ -14,10 +14,10 @@ use crate::schema::PrimitiveType;
 use crate::{Error, ErrorKind, Result};
 
 const DAY: i64 = 86_400_000_000;
-/// Below this a whole number is a double, exactly.
+/// A smaller integer is represented exactly by a double.
 const EXACT: u128 = 1 << 53;
 
-/// A column or a field in one; a field of a NULL struct is NULL.
+/// A column or a nested field; a field of a NULL struct is NULL.
 pub(super) fn column(batch: &RecordBatch, path: &[String]) -> Result<ArrayRef> {
     let missing = || {
         Error::new(
@@ -47,7 +47,7 @@ pub(super) fn column(batch: &RecordBatch, path: &[String]) -> Result<ArrayRef> {
     Ok(array)
 }
 
-/// A column's values in the type of a comparison; as they are where they are of it already.
+/// The values of a column in the type of a comparison, cast only if necessary.
 pub(super) fn column_of(batch: &RecordBatch, path: &[String], common: PrimitiveType) -> Result<ArrayRef> {
     let array = column(batch, path)?;
     let wanted = common.to_arrow()?;
@@ -57,7 +57,7 @@ pub(super) fn column_of(batch: &RecordBatch, path: &[String], common: PrimitiveT
     match (array.data_type(), &wanted) {
         (DataType::Decimal128(_, scale), DataType::Float64) => doubles(&array, *scale),
         (DataType::Date32, DataType::Timestamp(..)) => midnights(&array, &wanted),
-        // The clock is UTC's.
+        // The time zone is UTC.
         (DataType::Timestamp(TimeUnit::Microsecond, _), DataType::Timestamp(TimeUnit::Microsecond, _)) => {
             let data = array.to_data().into_builder().data_type(wanted).build();
             Ok(make_array(data.map_err(failed)?))
@@ -72,13 +72,13 @@ pub(super) fn column_of(batch: &RecordBatch, path: &[String], common: PrimitiveT
     }
 }
 
-/// Decimals as the doubles nearest to them.
+/// The doubles that are nearest to decimals.
 fn doubles(array: &ArrayRef, scale: i8) -> Result<ArrayRef> {
     let decimals = array
         .as_primitive_opt::<Decimal128Type>()
         .ok_or_else(|| Error::new(ErrorKind::InvalidPredicate, "a decimal is expected"))?;
     let scale = u8::try_from(scale).unwrap_or_default();
-    // Powers of ten up to here are doubles, exactly, and one division rounds once.
+    // Powers of ten up to here are exact doubles, and one division rounds only once.
     let unit = (scale <= 22).then(|| 10f64.powi(i32::from(scale)));
     let double = |unscaled: i128| match unit {
         #[expect(clippy::cast_precision_loss, reason = "it is small enough to be exact")]
@@ -89,7 +89,7 @@ fn doubles(array: &ArrayRef, scale: i8) -> Result<ArrayRef> {
     Ok(Arc::new(found))
 }
 
-/// Dates as the times at which they begin.
+/// Dates as timestamps at midnight.
 fn midnights(array: &ArrayRef, wanted: &DataType) -> Result<ArrayRef> {
     let dates = array
         .as_primitive_opt::<Date32Type>()

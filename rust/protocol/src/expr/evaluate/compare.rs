@@ -1,4 +1,4 @@
-//! A column beside a value or another column.
+//! Compares a column with a value or another column.
 
 use std::sync::Arc;
 
@@ -43,10 +43,10 @@ pub(super) fn compare(
     }
 }
 
-/// Values of the type of the comparison.
+/// An operand, with values of the type of the comparison.
 enum Side {
     Rows(ArrayRef),
-    /// The same for each row.
+    /// The same value for each row.
     One(ArrayRef),
 }
 
@@ -66,8 +66,8 @@ fn side(operand: &Operand, batch: &RecordBatch, common: PrimitiveType) -> Result
     })
 }
 
-/// A floating point number, in Spark's order: NaN equals itself and is above all, and there is one zero. Arrow orders
-/// by bits instead.
+/// A floating point number in Spark's order: NaN equals itself and is greater than all others, and both
+/// zeros are equal. Arrow compares bits instead.
 trait Floating: ArrowPrimitiveType {
     fn is_nan(value: Self::Native) -> bool;
 }
@@ -127,8 +127,8 @@ where
     BooleanArray::new(answers, NullBuffer::union(a.nulls(), b.nulls()))
 }
 
-/// A column beside one number. Beside a number that is one, the hardware's comparisons are Spark's but for NaN, which
-/// is above it: what is not below is above or the same.
+/// Compares a column with one number. If that is not NaN, hardware comparisons have Spark's order except
+/// for NaN in the column, which is greater: values that are not less are greater or equal.
 fn beside_one<T: Floating>(
     op: Comparison,
     values: &PrimitiveArray<T>,

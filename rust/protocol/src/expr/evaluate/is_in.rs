@@ -1,4 +1,4 @@
-//! A column's values among many, looked up by their hash.
+//! Evaluates IN with a hash lookup.
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
@@ -14,7 +14,7 @@ use crate::expr::ValueSet;
 use crate::expr::values::{word_of_double, word_of_float};
 use crate::{Error, ErrorKind, Result};
 
-/// TRUE for what is among the values; for what is not FALSE, or NULL where NULL is among them; NULL for NULL.
+/// TRUE for values in the set; for others FALSE, or NULL if the set contains NULL; NULL for NULL.
 pub(super) fn is_in(
     batch: &RecordBatch,
     path: &[String],
@@ -52,7 +52,7 @@ pub(super) fn is_in(
     if !has_null {
         return Ok(found);
     }
-    // Only what is found is known.
+    // The result is known only for values that are found.
     let known = NullBuffer::new(found.values().clone());
     let nulls = NullBuffer::union(found.nulls(), Some(&known));
     Ok(BooleanArray::new(found.values().clone(), nulls))

@@ -1,5 +1,5 @@
-//! Each value of each type beside each of each other: answers are those of the values themselves, compared in the
-//! type of the comparison.
+//! Compares each value of each type with each of each other type: results are those of the values
+//! themselves, compared in the common type.
 
 use std::cmp::Ordering;
 
@@ -28,7 +28,7 @@ fn decimals(precision: u8, scale: u8, unscaled: &[i128]) -> Vec<Scalar> {
     unscaled.iter().map(decimal).collect()
 }
 
-/// Values of each type, among them those where a type ends and where another one can no longer tell two apart.
+/// Values of each type, including limits of its range and of the precision of others.
 fn values() -> Vec<Vec<Scalar>> {
     let two_53 = 1i64 << 53;
     let floats = [
@@ -57,7 +57,7 @@ fn values() -> Vec<Vec<Scalar>> {
         1.5,
         1e22,
         f64::INFINITY,
-        // The doubles nearest to some of the decimals; what is rounded twice is next to them.
+        // The doubles nearest to some of the decimals; rounding twice returns their neighbors.
         25_490_530_367_714_772.0,
         16_946_220_058_563.111,
         0.05438211606080191,
@@ -132,7 +132,7 @@ fn values() -> Vec<Vec<Scalar>> {
     ]
 }
 
-/// Orders two values as Spark does, once both are of the type of the comparison.
+/// Compares two values as Spark does, after casting them to the common type.
 fn order(a: &Scalar, b: &Scalar, common: PrimitiveType) -> Ordering {
     match common {
         PrimitiveType::Float | PrimitiveType::Double => {
@@ -148,7 +148,7 @@ fn order(a: &Scalar, b: &Scalar, common: PrimitiveType) -> Ordering {
     }
 }
 
-/// The double nearest to a number: its text, read by the standard library.
+/// The double that is nearest to a number: its text, parsed by the standard library.
 fn number(value: &Scalar) -> f64 {
     match value {
         Scalar::Float(value) => f64::from(*value),

@@ -1,4 +1,4 @@
-//! Predicates answered for the rows of a small batch.
+//! Predicates evaluated for a small batch.
 
 use std::sync::Arc;
 
@@ -97,7 +97,7 @@ fn comparisons_follow_spark() -> Result<()> {
         ("1 <= tiny", [t, t, n]),
         ("long = 9007199254740993", [t, f, n]),
         ("long = 9007199254740992", [f, f, n]),
-        // Beyond all of 64 bits Spark has one answer, also for NULL.
+        // Outside of the 64-bit range, Spark returns one result for all rows, including NULL.
         ("long > 99999999999999999999", [f, f, f]),
         ("long <> 99999999999999999999", [t, t, n]),
         ("text LIKE '_b%'", [t, f, n]),

@@ -1,4 +1,4 @@
-//! Lengths of time: `INTERVAL 3 DAYS`, `INTERVAL '1' MONTH`, `INTERVAL '1 day 2 hours'`.
+//! Parses intervals: `INTERVAL 3 DAYS`, `INTERVAL '1' MONTH`, `INTERVAL '1 day 2 hours'`.
 
 use super::Parser;
 use super::tokens::Token;
@@ -8,7 +8,7 @@ use crate::expr::predicate::{Expr, ExprKind, Interval};
 
 const DAY: i64 = 86_400_000_000;
 
-/// Months or microseconds in a unit, and whether it is of days and more.
+/// Months or microseconds of a unit, and whether it is days or longer.
 enum Unit {
     Months(i64),
     Days(i64),
@@ -31,7 +31,8 @@ fn unit(word: &str) -> Option<Unit> {
     })
 }
 
-/// The whole of numbers with units; none where years and months meet smaller units, which no one length holds.
+/// The sum of numbers with units; `None` if years or months are combined with smaller units, because such
+/// an interval has no fixed length.
 fn total(parts: &[(i64, Unit)]) -> Option<Interval> {
     let (mut months, mut days, mut micros) = (None::<i64>, None::<i64>, None::<i64>);
     for (count, unit) in parts {
@@ -57,10 +58,10 @@ fn total(parts: &[(i64, Unit)]) -> Option<Interval> {
 }
 
 impl Parser<'_> {
-    /// What stands behind INTERVAL.
+    /// Parses what follows INTERVAL.
     pub(super) fn interval(&mut self, start: Span) -> Result<Expr> {
         let mut parts = Vec::new();
-        // All in one text.
+        // Everything in one string.
         if let (Token::Text(text), behind) = (self.peek().clone(), self.peek_at(1))
             && !matches!(behind, Token::Word(word) if unit(word).is_some())
         {

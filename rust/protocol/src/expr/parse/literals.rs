@@ -1,9 +1,9 @@
-//! Numbers, texts and bytes from their spelling.
+//! Parses the text of numbers, strings and bytes.
 
 use crate::expr::Scalar;
 use crate::expr::scalar::parse_decimal;
 
-/// The characters that a text's escapes stand for; none where one is half a character.
+/// Resolves the escapes of a string; `None` if one is an unpaired surrogate.
 pub(super) fn unescape(text: &str) -> Option<String> {
     if !text.contains('\\') {
         return Some(text.to_owned());
@@ -29,7 +29,7 @@ pub(super) fn unescape(text: &str) -> Option<String> {
             'r' => found.push('\r'),
             't' => found.push('\t'),
             'Z' => found.push('\u{1A}'),
-            // A pattern keeps them escaped.
+            // Remains escaped for patterns.
             '%' | '_' => found.extend(['\\', first]),
             other => found.push(other),
         }
@@ -39,8 +39,8 @@ pub(super) fn unescape(text: &str) -> Option<String> {
     Some(found)
 }
 
-/// A character by its number, `u` and four hexadecimal digits, `U` and eight, or three octal ones, and the length of
-/// the spelling; a character beyond the first plane may be a pair of fours.
+/// A character by its code, `u` and four hexadecimal digits, `U` and eight, or three octal ones, and the
+/// length of the escape; `u` escapes may be a surrogate pair.
 fn coded(rest: &str) -> Option<Option<(char, usize)>> {
     let hex = |from: usize, length: usize| {
         let digits = rest.get(from..from + length)?;
@@ -73,7 +73,7 @@ fn coded(rest: &str) -> Option<Option<(char, usize)>> {
     Some(None)
 }
 
-/// The bytes of hexadecimal digits; a missing first digit is 0.
+/// Parses hexadecimal digits; a missing first digit is 0.
 pub(super) fn unhex(digits: &str) -> Option<Vec<u8>> {
     let padded = if digits.len() % 2 == 1 {
         format!("0{digits}")
@@ -87,7 +87,7 @@ pub(super) fn unhex(digits: &str) -> Option<Vec<u8>> {
     padded.as_bytes().chunks(2).map(byte).collect()
 }
 
-/// A number of the type that its spelling gives, with its sign; none where it is out of the type's range.
+/// A number of the type that its spelling specifies, with its sign; `None` if it is out of range.
 pub(super) fn number(digits: &str, suffix: &str) -> Option<Scalar> {
     Some(match suffix {
         "Y" => Scalar::Byte(digits.parse().ok()?),
@@ -111,7 +111,7 @@ fn double(digits: &str) -> Option<Scalar> {
     value.is_finite().then_some(Scalar::Double(value))
 }
 
-/// A decimal of as many digits as are written.
+/// A decimal with the precision and scale of its text.
 fn decimal(text: &str) -> Option<Scalar> {
     let (mantissa, exponent) = match text.split_once(['e', 'E']) {
         Some((mantissa, exponent)) => (mantissa, exponent.parse::<i64>().ok()?),

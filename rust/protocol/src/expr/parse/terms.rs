@@ -1,4 +1,4 @@
-//! Values: operators, names, numbers and texts.
+//! Parses values: operators, names, numbers and strings.
 
 use super::Parser;
 use super::literals::number;
@@ -8,7 +8,7 @@ use crate::expr::place::Span;
 use crate::expr::predicate::{Arithmetic, Expr, ExprKind};
 use crate::expr::{Comparison, Scalar};
 
-/// What stands between two values.
+/// A binary operator.
 #[derive(Clone, Copy)]
 enum Infix {
     Compare(Comparison),
@@ -16,7 +16,7 @@ enum Infix {
     Unknown,
 }
 
-/// Comparisons bind loosest; bits, sums and products ever tighter.
+/// Comparisons have the lowest precedence, followed by bit operators, sums and products.
 const LOOSEST: u8 = 0;
 
 fn infix(token: &Token) -> Option<(u8, Infix)> {
@@ -52,7 +52,7 @@ impl Parser<'_> {
         self.deeper(|parser| parser.operation(LOOSEST))
     }
 
-    /// A value whose operators bind tighter than `bound`.
+    /// A value whose operators have a higher precedence than `bound`.
     fn operation(&mut self, bound: u8) -> Result<Expr> {
         let start = self.here();
         let mut left = self.signed()?;
@@ -72,7 +72,7 @@ impl Parser<'_> {
         Ok(left)
     }
 
-    /// A value with signs before it. A minus before a number is the number's own.
+    /// A value after signs. A minus before a number is part of the number.
     fn signed(&mut self) -> Result<Expr> {
         let start = self.here();
         let is_number = matches!(self.peek_at(1), Token::Number { .. });
@@ -90,7 +90,7 @@ impl Parser<'_> {
         self.primary()
     }
 
-    /// A value without an operator, with what is said behind it: a field, a type.
+    /// A value without operators, followed by optional fields and casts.
     fn primary(&mut self) -> Result<Expr> {
         let start = self.here();
         let mut expr = self.atom()?;
@@ -166,7 +166,7 @@ impl Parser<'_> {
             Token::Number { .. } => self.number(start, ""),
             Token::Text(_) => {
                 let mut text = String::new();
-                // Texts side by side are one.
+                // Adjacent strings are concatenated.
                 while let Token::Text(more) = self.peek() {
                     text.push_str(more);
                     self.advance();

@@ -1,4 +1,4 @@
-//! What is read, what is refused, and where the fault is said to be.
+//! Accepted and rejected text, and the position of errors.
 
 use super::*;
 use crate::ErrorKind;

@@ -1,36 +1,36 @@
-//! The text cut into words, names, numbers, quoted texts and signs, as Spark's lexer cuts it.
+//! Splits text into words, names, numbers, strings and operators, as Spark's lexer does.
 
 use super::literals::unescape;
 use crate::Result;
 use crate::expr::place::{Source, Span};
 
-/// What a token is.
+/// A token.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Token {
     /// A keyword or a name without backticks.
     Word(String),
     /// A name in backticks.
     Name(String),
-    /// Digits, perhaps with a point, an exponent and a type behind them.
+    /// Digits with an optional decimal point, exponent and type suffix.
     Number { digits: String, suffix: &'static str },
-    /// A text, its escapes resolved.
+    /// A string with resolved escapes.
     Text(String),
-    /// An operator or a mark.
+    /// An operator or punctuation.
     Sign(&'static str),
-    /// Nothing more.
+    /// The end of the text.
     End,
 }
 
-/// The longest first.
+/// Longest first.
 const SIGNS: [&str; 28] = [
     "<=>", "<=", ">=", "<>", "!=", "==", "::", "||", "=", "<", ">", "!", "+", "-", "*", "/", "%", "(", ")",
     ",", ".", "[", "]", "~", "&", "|", "^", ";",
 ];
 
-/// The types that stand behind a number, the longest first.
+/// The type suffixes of numbers, longest first.
 const SUFFIXES: [&str; 6] = ["BD", "D", "F", "L", "S", "Y"];
 
-/// Cuts a text into tokens; the last is the end.
+/// Splits a text into tokens; the last one is the end.
 pub(super) fn tokens(source: Source<'_>) -> Result<Vec<(Token, Span)>> {
     let mut lexer = Lexer { source, position: 0 };
     let mut found = Vec::new();
@@ -69,7 +69,7 @@ impl Lexer<'_> {
         }
     }
 
-    /// Goes over what meets a condition, and gives its length.
+    /// Skips characters that meet a condition and returns their length.
     fn skip(&mut self, wanted: impl Fn(char) -> bool) -> usize {
         let rest = self.rest();
         let length = rest.find(|c| !wanted(c)).unwrap_or(rest.len());
@@ -77,14 +77,14 @@ impl Lexer<'_> {
         length
     }
 
-    /// White space and comments, which end where Spark has them end.
+    /// Skips white space and comments, which end where Spark ends them.
     fn skip_space(&mut self) -> Result<()> {
         let is_in_line = |c: char| !matches!(c, '\n' | '\r');
         loop {
             self.skip(char::is_whitespace);
             if self.rest().starts_with("--") {
                 self.skip(is_in_line);
-                // A line that ends in a backslash goes on.
+                // A line that ends with a backslash continues.
                 while self.before().ends_with('\\') && self.rest().starts_with('\n') {
                     self.position += 1;
                     self.skip(is_in_line);
@@ -106,7 +106,7 @@ impl Lexer<'_> {
                 .invalid(self.from(start), "a comment is not closed", "");
         };
         let inside = self.rest().get(..length).unwrap_or_default();
-        // Spark has comments in comments, and takes a plus for the beginning of a hint.
+        // Spark supports nested comments, and a plus starts a hint.
         if inside.contains("/*") || inside.starts_with('+') {
             return self.source.invalid(
                 self.from(start),
@@ -184,7 +184,7 @@ impl Lexer<'_> {
         Ok(Token::Name(name))
     }
 
-    /// A text in quotes; the quote inside is doubled or has a backslash before it.
+    /// A quoted string; the quote inside is doubled or escaped by a backslash.
     fn text(&mut self, quote: char) -> Result<String> {
         let start = self.position;
         self.position += 1;
@@ -220,7 +220,7 @@ impl Lexer<'_> {
         }
     }
 
-    /// `r'…'`: a text without escapes.
+    /// `r'…'`: a string without escapes.
     fn raw_text(&mut self, quote: char) -> Result<String> {
         let start = self.position;
         self.position += 2;
@@ -277,7 +277,7 @@ impl Lexer<'_> {
             .find(|suffix| behind.eq_ignore_ascii_case(suffix))
         {
             Some(suffix) => Ok(Token::Number { digits, suffix }),
-            // A name may begin with a digit.
+            // A name may start with a digit.
             None if whole => Ok(Token::Word(
                 self.source
                     .0

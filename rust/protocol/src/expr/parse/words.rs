@@ -1,4 +1,4 @@
-//! What begins with a word: keywords, typed literals, functions, casts and their types.
+//! Parses expressions that start with a word: keywords, typed literals, functions, casts and their types.
 
 use super::Parser;
 use super::literals::unhex;
@@ -10,7 +10,7 @@ use crate::expr::{Scalar, convert};
 use crate::schema::PrimitiveType;
 
 impl Parser<'_> {
-    /// What begins with a word: a keyword, a typed literal, a function, a name.
+    /// An expression that starts with a word: a keyword, a typed literal, a function, a name.
     pub(super) fn of_word(&mut self, start: Span, word: String) -> Result<Expr> {
         let upper = word.to_ascii_uppercase();
         self.advance();
@@ -59,7 +59,7 @@ impl Parser<'_> {
         }
     }
 
-    /// `DATE '…'` and its like.
+    /// `DATE '…'` and similar.
     fn typed_text(&mut self, start: Span, word: &str, text: &str) -> Result<Expr> {
         let at = self.since(start);
         let to = match word {
@@ -111,7 +111,7 @@ impl Parser<'_> {
         self.made(start, kind)
     }
 
-    /// A type that a value can be cast to.
+    /// A type to which a value can be cast.
     pub(super) fn type_name(&mut self) -> Result<PrimitiveType> {
         let start = self.here();
         let Token::Word(word) = self.peek().clone() else {

@@ -1,4 +1,4 @@
-//! Rows and predicates at the edges of every type.
+//! Rows and predicates at the limits of every type.
 
 use proptest::prelude::*;
 
@@ -109,12 +109,12 @@ pub(super) fn comparisons() -> impl Strategy<Value = Comparison> {
     ])
 }
 
-/// What is asked of one column, in the form that a predicate has when it is bound.
+/// Tests of one column, in the form of bound predicates.
 fn leaf() -> impl Strategy<Value = BoundPredicate> {
     let compared = (0..TYPES.len(), comparisons()).prop_flat_map(|(at, op)| {
         let kind = TYPES[at].1;
         values(kind).prop_map(move |value| match value {
-            // A condition is not compared with a truth.
+            // A boolean column is not compared with TRUE or FALSE.
             Scalar::Boolean(_) => BoundPredicate::Column(path(at)),
             value => fit::compare(op, path(at), kind, fit::Fit::Exact(value)),
         })

@@ -1,5 +1,5 @@
-//! A slow twin of the evaluator, row by row, and laws that hold for both: written from Spark's rules and from nothing
-//! else of this module.
+//! A slow reference implementation of the evaluator, row by row, and properties of both, written only
+//! from Spark's rules.
 
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -35,7 +35,7 @@ const TYPES: [(&str, PrimitiveType); 14] = [
     ("at", PrimitiveType::Timestamp),
     ("ntz", PrimitiveType::TimestampNtz),
     ("flag", PrimitiveType::Boolean),
-    // A field of `outer`, which is NULL where the flag is.
+    // A field of `outer`, which is NULL if the flag is.
     ("in.ner`", PrimitiveType::Integer),
 ];
 
@@ -73,7 +73,7 @@ fn batch(rows: &[Row]) -> RecordBatch {
     RecordBatch::try_new(Arc::new(arrow), columns).unwrap()
 }
 
-/// The value of a column in a row; what is in a NULL is NULL.
+/// The value of a column in a row; a field of a NULL struct is NULL.
 fn value<'a>(row: &'a Row, path: &[String]) -> Option<&'a Scalar> {
     let name = path.last().unwrap();
     let at = TYPES.iter().position(|(known, _)| known == name).unwrap();
@@ -123,7 +123,7 @@ fn holds(op: Comparison, left: &Scalar, right: &Scalar) -> bool {
     }
 }
 
-/// A pattern by recursion over the text, as `_` and `%` are explained.
+/// Recursive implementation of `_` and `%`.
 fn like(pattern: &[char], text: &[char]) -> bool {
     match (pattern, text) {
         ([], []) => true,
@@ -147,7 +147,7 @@ fn of_text(row: &Row, path: &[String], test: impl Fn(&str) -> bool) -> Option<bo
     }
 }
 
-/// The answer for a row.
+/// The result for a row.
 fn slow(predicate: &BoundPredicate, row: &Row) -> Option<bool> {
     match predicate {
         BoundPredicate::Constant(value) => *value,
@@ -234,7 +234,7 @@ proptest! {
         prop_assert_eq!(found, expected, "{}", predicate);
     }
 
-    /// NaN is not equal to itself, and so the forms are compared as they are shown.
+    /// NaN does not equal itself, so the displayed text is compared.
     #[test]
     fn a_bound_predicate_is_read_back_from_its_text(predicate in predicates()) {
         let text = predicate.to_string();
@@ -244,7 +244,7 @@ proptest! {
         prop_assert_eq!(parse_predicate(&parsed.to_string()).unwrap(), parsed);
     }
 
-    /// Seen from the column's type, a value of another type has the same answers as when the rows are cast.
+    /// Converting a value to the type of the column returns the same results as casting the rows.
     #[test]
     fn a_value_that_is_fitted_keeps_its_answers(
         (at, op, literal) in (0..12usize, 0..12usize, comparisons()).prop_flat_map(|(at, of, op)| {
@@ -277,7 +277,7 @@ proptest! {
     }
 }
 
-/// A row's value in the type of a comparison, where that type holds it.
+/// The value of a row in the type of a comparison, if that type can represent it.
 fn value_in(row: &Row, at: usize, common: PrimitiveType) -> Option<Result<Scalar, ()>> {
     value(row, &path(at)).map(|own| convert::cast(own, common).map_err(|_| ()))
 }
