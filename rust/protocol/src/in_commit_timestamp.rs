@@ -53,12 +53,12 @@ pub enum Considered {
 }
 
 impl InCommitTimestamps {
-    /// What a table's protocol and metadata say.
+    /// Reads the protocol and metadata of a table.
     ///
     /// # Errors
     ///
-    /// `CorruptLog` with the property as `field`: neither true nor false, a version or a time that is none, or one of
-    /// the two without the other.
+    /// Returns `CorruptLog` with the property as `field` if it is neither true nor false, if a version or
+    /// timestamp is invalid, or if only one of the two is set.
     ///
     /// ```
     /// use deltaic_protocol::actions::{Metadata, Protocol};

@@ -132,7 +132,7 @@ pub(super) fn describe<'a, T: Deserialize<'a>>(text: &'a str, error: &serde_json
     }
 }
 
-/// Whether a line names a known action but sets it to null, which no writer intends.
+/// Whether a line has the key of a known action. With a null value, which no writer intends, it has no action.
 fn names_an_action(text: &str) -> bool {
     const ACTIONS: [&str; 10] = [
         "add",

@@ -173,7 +173,7 @@ fn supported(name: &str, names: &BTreeSet<String>) -> Result<&'static Feature> {
     })))
 }
 
-/// The minimum protocol without a feature, so that the upgrade no longer excludes clients.
+/// The minimum protocol without a feature, so that the feature no longer excludes clients.
 fn without(protocol: &Protocol, row: &Feature) -> Protocol {
     let is_other = |name: &String| feature(name).is_none_or(|other| other.name != row.name);
     let left: BTreeSet<String> = names_in(protocol).into_iter().filter(is_other).collect();

@@ -106,7 +106,7 @@ fn binding_readers(protocol: &Protocol) -> Result<Vec<&str>> {
         other => return Err(unknown_version("reader", other)),
     };
     // Known reader features bind readers even if they are listed only for writers. Only column mapping
-    // is listed that way in tables that never mapped a column; their metadata tells whether they do.
+    // is listed that way in tables that never mapped a column; their metadata determines whether they do.
     names.extend(
         protocol
             .writer_features

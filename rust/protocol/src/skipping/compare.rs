@@ -1,4 +1,4 @@
-//! Whether two values can compare in some way, when only their ranges are known.
+//! Whether two values can satisfy a comparison, given only their ranges.
 
 use arrow_buffer::BooleanBuffer;
 
@@ -8,14 +8,14 @@ use crate::Result;
 use crate::expr::{Comparison, Operand, Scalar};
 use crate::schema::PrimitiveType;
 
-/// A side of a comparison, with its bounds where it is a column.
+/// An operand, with the bounds of a column.
 enum Side<'a> {
     Column(Bounds),
     Value(&'a Scalar),
 }
 
-/// The files that may hold a row in which the comparison of two values that are not NULL is true; none where nothing
-/// is known. The columns in `numbers` are not NaN.
+/// The files that may contain a row for which the comparison of two non-NULL values is true; `None` if
+/// nothing is known. The columns in `numbers` are not NaN.
 pub(super) fn compare(
     op: Comparison,
     operands: [&Operand; 2],
@@ -55,7 +55,7 @@ pub(super) fn compare(
                 Operand::Column(path) => numbers.contains(&path.as_slice()),
                 Operand::Scalar(value) => double(value).is_some_and(|value| !value.is_nan()),
             };
-            // Where one side is a number, what is equal to it is one too.
+            // If one operand is not NaN, an equal one is not NaN either.
             let both = op == Comparison::Equal && operands.into_iter().any(is_number);
             let ranges = |side: &Side<'_>, operand| {
                 let nan = if both || is_number(operand) {
@@ -65,7 +65,7 @@ pub(super) fn compare(
                 };
                 Ok(match side {
                     Side::Column(bounds) => Some(bounds.doubles(nan)?),
-                    // What is not a number is above every range: nothing is left out for it.
+                    // NaN is above every range, so no file is skipped.
                     Side::Value(value) => double(value).filter(|value| !value.is_nan()).map(Ranges::Value),
                 })
             };
@@ -81,8 +81,8 @@ pub(super) fn compare(
     })
 }
 
-/// The files that may hold one of these values, which are of the column's type and in their order; none where nothing
-/// is known.
+/// The files that may contain one of these values, which have the type of the column and are sorted;
+/// `None` if nothing is known.
 pub(super) fn one_of(path: &[String], values: &[Scalar], files: &Files<'_>) -> Result<Option<BooleanBuffer>> {
     let (Some(bounds), Some(common)) = (files.bounds(path), values.first().map(Scalar::data_type)) else {
         return Ok(None);
@@ -98,7 +98,7 @@ pub(super) fn one_of(path: &[String], values: &[Scalar], files: &Files<'_>) -> R
         | PrimitiveType::TimestampNtz => any_within(bounds.integers(common), values, integer, rows),
         PrimitiveType::Decimal { .. } => any_within(Some(bounds.decimals(common)?), values, unscaled, rows),
         PrimitiveType::Float | PrimitiveType::Double => {
-            // What is not a number is above every range: nothing is left out for it.
+            // NaN is above every range, so no file is skipped.
             let number = |value: &Scalar| double(value).filter(|value| !value.is_nan());
             any_within(Some(bounds.doubles(Nan::WithoutNan)?), values, number, rows)
         }
@@ -137,7 +137,8 @@ fn unscaled(value: &Scalar) -> Option<i128> {
     }
 }
 
-/// The files that may hold a text that begins with `prefix`; or, where `begins` is false, one that does not.
+/// The files that may contain a string that starts with `prefix`; or, if `begins` is false, one that does
+/// not.
 pub(super) fn starts_with(
     path: &[String],
     prefix: &str,
@@ -149,7 +150,7 @@ pub(super) fn starts_with(
     Some(BooleanBuffer::collect_bool(files.len(), |row| {
         let Range { low, high } = ranges.get(row);
         if begins {
-            // Texts with the prefix are one stretch of the order: from the prefix itself to what no longer has it.
+            // Strings with a prefix are contiguous in the order, starting with the prefix itself.
             let too_high = low.is_some_and(|low| low > prefix && !low.starts_with(prefix));
             let too_low = high.is_some_and(|high| high < prefix);
             !too_high && !too_low
@@ -186,9 +187,9 @@ fn each<V: PartialOrd + Copy>(
     }))
 }
 
-/// Whether a value of one range and a value of the other can compare so.
+/// Whether a value of one range and a value of the other can satisfy the comparison.
 fn possible<V: PartialOrd + Copy>(op: Comparison, left: Range<V>, right: Range<V>) -> bool {
-    // Each is false only where both bounds are known and tell that it cannot be.
+    // False only if both bounds are known and exclude it.
     let may_be_below = |a: Range<V>, b: Range<V>| !matches!((a.low, b.high), (Some(a), Some(b)) if a >= b);
     let may_be_at_most = |a: Range<V>, b: Range<V>| !matches!((a.low, b.high), (Some(a), Some(b)) if a > b);
     match op {

@@ -1,4 +1,4 @@
-//! What is known of files without opening one: statistics of their columns, and partition values.
+//! What is known about files without opening them: statistics and partition values.
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
@@ -11,7 +11,7 @@ use crate::expr::{BoundPredicate, evaluate};
 use crate::statistics::{Nulls, StatisticsColumns, StatisticsSchema};
 use crate::{Error, ErrorKind, Result};
 
-/// What is known of many files, a row each, without opening one.
+/// What is known about many files, one row per file.
 ///
 /// ```
 /// use deltaic_protocol::skipping::Files;
@@ -33,7 +33,7 @@ pub struct Files<'a> {
 }
 
 impl<'a> Files<'a> {
-    /// So many files of which nothing is known.
+    /// Creates a number of files without information.
     #[must_use]
     pub fn new(len: usize) -> Self {
         Self {
@@ -43,7 +43,7 @@ impl<'a> Files<'a> {
         }
     }
 
-    /// The same files and their statistics, which were read under `wanted`.
+    /// Adds the statistics of the files, which were read under `wanted`.
     pub fn with_statistics(
         self,
         statistics: &'a StatisticsColumns,
@@ -56,8 +56,8 @@ impl<'a> Files<'a> {
         })
     }
 
-    /// The same files and their typed partition values, a column each. Where `unreadable` is true, nothing is known
-    /// of a file's values.
+    /// Adds the typed partition values of the files, one column each. If `unreadable` is true, the values
+    /// of a file are unknown.
     pub fn with_partition_values(
         self,
         values: &'a StructArray,
@@ -79,7 +79,7 @@ impl<'a> Files<'a> {
         Err(Error::new(ErrorKind::InvalidArgument, message))
     }
 
-    /// How many files there are.
+    /// The number of files.
     #[must_use]
     pub fn len(&self) -> usize {
         self.len
@@ -91,8 +91,8 @@ impl<'a> Files<'a> {
         self.len == 0
     }
 
-    /// The files whose rows give this answer to a predicate that looks at partition columns alone, and those whose
-    /// values cannot be read; none for any other predicate.
+    /// The files whose rows have this result for a predicate that refers only to partition columns, and
+    /// those whose values are unreadable; `None` for any other predicate.
     pub(super) fn by_partition(
         &self,
         predicate: &BoundPredicate,
@@ -113,7 +113,7 @@ impl<'a> Files<'a> {
         })))
     }
 
-    /// The bounds of a column; none where it has none, or none that can be compared byte by byte.
+    /// The bounds of a column; `None` if it has none, or none in byte order.
     pub(super) fn bounds(&self, path: &[String]) -> Option<Bounds> {
         if let Some(values) = self.partition(path) {
             return Some(Bounds::of_values(values));
@@ -128,7 +128,7 @@ impl<'a> Files<'a> {
         ))
     }
 
-    /// The files that may hold a value of the column that is not NULL.
+    /// The files that may contain a non-NULL value of the column.
     pub(super) fn not_all_null(&self, path: &[String]) -> Option<BooleanBuffer> {
         if let (Some(values), Some((_, unreadable))) = (self.partition(path), self.partitions) {
             let present = |row| values.is_valid(row) || unreadable.value(row);
@@ -141,7 +141,7 @@ impl<'a> Files<'a> {
         let records = statistics.num_records.as_primitive_opt::<Int64Type>()?;
         let counts = null_counts(statistics, path)?;
         let (min, max) = (field(&statistics.min, path), field(&statistics.max, path));
-        // Where there are bounds, there is a value: then one of the two words is wrong.
+        // Bounds imply a value, so the NULL count and the bounds contradict each other.
         let has = |bound: &Option<ArrayRef>, row| bound.as_ref().is_some_and(|bound| bound.is_valid(row));
         Some(BooleanBuffer::collect_bool(self.len, |row| {
             let count = at(&counts, row);
@@ -149,7 +149,8 @@ impl<'a> Files<'a> {
         }))
     }
 
-    /// The files that may hold a NULL in the column. A count between none and all tells nothing: rows may be deleted.
+    /// The files that may contain a NULL in the column. A count between zero and the number of rows is
+    /// inconclusive, because rows may be deleted.
     pub(super) fn not_without_null(&self, path: &[String]) -> Option<BooleanBuffer> {
         let (statistics, wanted) = self.statistics?;
         if wanted.leaf(path)?.nulls == Nulls::Unsure {

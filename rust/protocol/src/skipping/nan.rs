@@ -1,13 +1,14 @@
-//! Which columns hold no NaN in a row that gives an answer.
+//! Which columns are not NaN in a row with a result.
 //!
-//! NaN is above every other number, and many writers leave it out of the bounds: any file may hold one.
+//! NaN is greater than every other number, and many writers exclude it from bounds: any file may contain
+//! NaN.
 
 use super::ranges::double;
 use super::{Answer, asked};
 use crate::expr::{BoundPredicate, Comparison, Operand, Scalar};
 
-/// Adds the columns that hold no NaN in a row that gives this answer to the predicate. What it says of columns that
-/// are no floating point numbers does not matter.
+/// Adds the columns that are not NaN in a row with this result of the predicate. Columns of other types
+/// are irrelevant.
 pub(super) fn ruled_out<'a>(predicate: &'a BoundPredicate, answer: Answer, columns: &mut Vec<&'a [String]>) {
     match (predicate, answer) {
         (BoundPredicate::Not(inner), _) => ruled_out(inner, answer.opposite(), columns),

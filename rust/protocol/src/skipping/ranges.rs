@@ -1,7 +1,6 @@
-//! The range in which all values of a column of a file lie, as far as its statistics tell.
+//! The range of the values of a column in a file, according to its statistics.
 //!
-//! Statistics are made by many writers, and each kind of value has its own way to be cut. A range is always made wide
-//! enough for all of them.
+//! Writers truncate bounds in different ways. A range is always wide enough for all of them.
 
 use std::sync::Arc;
 
@@ -15,20 +14,20 @@ use crate::schema::PrimitiveType;
 use crate::statistics::STRING_PREFIX;
 use crate::{Error, ErrorKind, Result};
 
-/// Timestamps in statistics are cut to milliseconds, downwards on both sides by most writers.
+/// Timestamps in statistics are truncated to milliseconds, and most writers round both bounds down.
 const MILLISECOND: i64 = 1_000;
-/// Some writers spell an instant in their own zone, whose offset has no seconds in the text. Until 1972 zones had
-/// some.
+/// Some writers format an instant in their own zone, whose offset has no seconds in the text. Until 1972,
+/// some offsets had seconds.
 const MINUTE: i64 = 60_000_000;
 const OFFSETS_HAVE_NO_SECONDS: i64 = 1_096 * MICROS_PER_DAY;
 const MICROS_PER_DAY: i64 = 86_400_000_000;
-/// Decimals of this many digits may not survive a detour through a double, which some writers take.
+/// Decimals with this many digits may not survive a conversion to double and back, which some writers do.
 const EXACT_IN_DOUBLE: u128 = 100_000_000_000_000;
-/// Such a detour moves a decimal by less than this share of it, as a power of two, and one: a double's last place a
-/// few times over.
+/// The conversion changes a decimal by less than this fraction of it, as a power of two, plus one: a few
+/// units in the last place of a double.
 const LOST_IN_DOUBLE: u32 = 48;
 
-/// The two bounds of a value; none where nothing is known on that side.
+/// The bounds of a value; `None` if a side is unknown.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Range<V> {
     pub(super) low: Option<V>,
@@ -36,7 +35,7 @@ pub(super) struct Range<V> {
 }
 
 impl<V: PartialOrd + Copy> Range<V> {
-    /// A range; one that is upside down tells nothing.
+    /// Creates a range; inverted bounds are ignored.
     pub(super) fn new(low: Option<V>, high: Option<V>) -> Self {
         match (low, high) {
             (Some(a), Some(b)) if a > b => Self {
@@ -56,7 +55,7 @@ impl<V: PartialOrd + Copy> Range<V> {
     }
 }
 
-/// One side of a comparison: a range for each file, or the same value for all.
+/// An operand: a range for each file, or the same value for all.
 pub(super) enum Ranges<V> {
     Files(Vec<Range<V>>),
     Value(V),
@@ -80,12 +79,12 @@ impl<V: PartialOrd + Copy> Ranges<V> {
 pub(super) struct Bounds {
     min: ArrayRef,
     max: ArrayRef,
-    /// Whether they are what statistics say, and not the values themselves.
+    /// Whether they come from statistics and may be truncated.
     cut: bool,
 }
 
 impl Bounds {
-    /// Bounds as statistics give them.
+    /// Bounds from statistics.
     pub(super) fn of_statistics(min: ArrayRef, max: ArrayRef) -> Self {
         Self { min, max, cut: true }
     }
@@ -99,7 +98,7 @@ impl Bounds {
         }
     }
 
-    /// How far a value may lie outside of a bound of a time.
+    /// How far a value may be outside of the bound of a timestamp.
     fn reach(&self, bound: i64) -> i64 {
         match self.min.data_type() {
             ArrowType::Timestamp(_, Some(_)) if self.cut && bound < OFFSETS_HAVE_NO_SECONDS => MINUTE,
@@ -108,7 +107,7 @@ impl Bounds {
         }
     }
 
-    /// Ranges of whole numbers, dates and times, as 64-bit integers of the unit of `common`.
+    /// Ranges of integers, dates and timestamps, as 64-bit integers in the unit of `common`.
     pub(super) fn integers(&self, common: PrimitiveType) -> Option<Ranges<i64>> {
         let (low, high) = (integers(&self.min, common)?, integers(&self.max, common)?);
         let pairs = low.iter().zip(high.iter());
@@ -125,7 +124,7 @@ impl Bounds {
         ))
     }
 
-    /// Ranges of decimals of the scale of `common`.
+    /// Ranges of decimals with the scale of `common`.
     pub(super) fn decimals(&self, common: PrimitiveType) -> Result<Ranges<i128>> {
         let arrow = common.to_arrow()?;
         let bound = |array: &ArrayRef, low| cast(&self.reached(array, low), &arrow);
@@ -139,9 +138,9 @@ impl Bounds {
         Ok(Ranges::Files(zip(low.iter(), high.iter())))
     }
 
-    /// Ranges of floating point numbers. Not a number is no bound; `-0.0` and `0.0` compare as equal.
+    /// Ranges of floating point numbers. NaN is not a bound; `-0.0` and `0.0` are equal.
     ///
-    /// Not a number may be in any file and lies above every bound. So only `WithoutNan` gives an upper bound.
+    /// Any file may contain NaN, which is above every bound. So only `WithoutNan` has upper bounds.
     pub(super) fn doubles(&self, nan: Nan) -> Result<Ranges<f64>> {
         let is_float = matches!(self.max.data_type(), ArrowType::Float32 | ArrowType::Float64);
         let is_decimal = matches!(self.max.data_type(), ArrowType::Decimal128(..));
@@ -158,7 +157,7 @@ impl Bounds {
             ranges.iter_mut().for_each(|range| range.high = None);
         }
         if is_decimal {
-            // There is more than one way to the nearest double.
+            // Writers differ in how they round to a double.
             for range in &mut ranges {
                 range.low = range.low.map(|low| low.next_down().next_down());
                 range.high = range.high.map(|high| high.next_up().next_up());
@@ -167,7 +166,7 @@ impl Bounds {
         Ok(Ranges::Files(ranges))
     }
 
-    /// Ranges of text, in the order of its bytes.
+    /// Ranges of strings in byte order.
     pub(super) fn texts(&self) -> Option<Ranges<&str>> {
         let (low, high) = (self.min.as_string_opt::<i32>()?, self.max.as_string_opt::<i32>()?);
         let ranges = low.iter().zip(high.iter()).map(|(low, high)| {
@@ -180,7 +179,7 @@ impl Bounds {
         Some(Ranges::Files(ranges.collect()))
     }
 
-    /// Decimals moved apart by what a detour through a double may have taken; everything else as it is.
+    /// Decimals widened by the possible error of a conversion to double; other values unchanged.
     fn reached(&self, array: &ArrayRef, low: bool) -> ArrayRef {
         let Some(decimals) = array.as_primitive_opt::<Decimal128Type>().filter(|_| self.cut) else {
             return Arc::clone(array);
@@ -200,17 +199,18 @@ impl Bounds {
     }
 }
 
-/// Whether a value that is not a number can be an answer.
+/// Whether NaN can satisfy the comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Nan {
-    /// It can: it is above everything.
+    /// It can: it is greater than everything.
     Counts,
-    /// It cannot: what is sought is a number.
+    /// It cannot: the comparison requires a number.
     WithoutNan,
 }
 
-/// Whether a maximum holds for the whole text. One that was cut without a last character above all others does not:
-/// a writer may count in code points or in UTF-16, and the character above all others stands behind what was kept.
+/// Whether a maximum is valid for the complete string. If it was truncated without a tie-breaker
+/// character, it is not: writers count code points or UTF-16 units, and append the largest character to a
+/// truncated maximum.
 fn is_upper_bound(text: &str) -> bool {
     let has_last = |kept: &str| kept.chars().nth(STRING_PREFIX - 1).is_some();
     text.len() < STRING_PREFIX
@@ -218,10 +218,10 @@ fn is_upper_bound(text: &str) -> bool {
         || text.strip_suffix(['\u{7F}', '\u{10FFFF}']).is_some_and(has_last)
 }
 
-/// The range of two bounds that may be NaN, which is above every number and bounds nothing.
+/// The range of two bounds that may be NaN, which is greater than every number and bounds nothing.
 fn of_doubles((low, high): (Option<f64>, Option<f64>)) -> Range<f64> {
     let number = |value: Option<f64>| value.filter(|value| !value.is_nan());
-    // Upside down.
+    // Inverted bounds.
     if low.is_some_and(f64::is_nan) && number(high).is_some() {
         return Range::new(None, None);
     }
@@ -254,7 +254,7 @@ fn integers(array: &ArrayRef, common: PrimitiveType) -> Option<PrimitiveArray<In
     })
 }
 
-/// The array in another type; what does not fit is NULL.
+/// Casts an array; values that do not fit are NULL.
 fn cast(array: &ArrayRef, to: &ArrowType) -> Result<ArrayRef> {
     arrow_cast::cast(array, to).map_err(|error| {
         Error::new(
@@ -264,7 +264,7 @@ fn cast(array: &ArrayRef, to: &ArrowType) -> Result<ArrayRef> {
     })
 }
 
-/// The value as a 64-bit integer, where its type is a whole number, a date or a time.
+/// The value as a 64-bit integer if it is an integer, a date or a timestamp.
 pub(super) fn integer(value: &Scalar) -> Option<i64> {
     Some(match value {
         Scalar::Byte(value) => i64::from(*value),
@@ -275,7 +275,7 @@ pub(super) fn integer(value: &Scalar) -> Option<i64> {
     })
 }
 
-/// The value as a double, where it is a floating point number.
+/// The value as a double if it is a floating point number.
 pub(super) fn double(value: &Scalar) -> Option<f64> {
     match value {
         Scalar::Float(value) => Some(f64::from(*value)),

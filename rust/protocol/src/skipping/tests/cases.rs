@@ -1,4 +1,4 @@
-//! What each kind of value and each kind of statistics lets a reader leave out.
+//! Which files are skipped for each type and each kind of statistics.
 
 use arrow_array::{BooleanArray, StructArray};
 
@@ -7,13 +7,13 @@ use crate::expr::parse_predicate;
 use crate::schema::{PrimitiveType, StructField, StructType};
 use crate::statistics::{StatisticsBuilder, StatisticsSchema, StatisticsText};
 
-/// Whether the one file with these statistics of `x` is kept.
+/// Whether the only file, with these statistics of `x`, is read.
 pub(super) fn kept(field: StructField, stats: &str, predicate: &str) -> bool {
     kept_of(vec![field], stats, predicate)
 }
 
 pub(super) fn kept_of(fields: Vec<StructField>, stats: &str, predicate: &str) -> bool {
-    // A predicate on texts of a collation is refused before any file is looked at; here it gets as far.
+    // Predicates on strings with a collation are rejected when they are bound; here they are evaluated.
     let plain = |field: &StructField| StructField::new(field.name.clone(), field.data_type.clone(), true);
     let plain = StructType {
         fields: fields.iter().map(plain).collect(),
@@ -121,7 +121,7 @@ fn what_is_outside_the_bounds_is_left_out() {
     }
 }
 
-/// What is said of one number of files is not taken for another.
+/// Statistics of a different number of files are not used.
 #[test]
 fn all_that_is_said_is_of_the_same_files() {
     let wanted = StatisticsSchema::num_records_only();
@@ -141,7 +141,7 @@ fn all_that_is_said_is_of_the_same_files() {
     assert!(Files::new(2).with_partition_values(&values, &longer).is_err());
 }
 
-/// An answer for each file, or none at all where no file is left out.
+/// A result for each file, or none if no file is skipped.
 #[test]
 fn the_answer_has_a_place_for_each_file() {
     let schema = StructType {

@@ -1,4 +1,4 @@
-//! Lists, patterns and what is known of a condition: what they leave out, and that no matching row is lost.
+//! Lists, patterns and tests of conditions: which files they skip, and that no matching row is lost.
 
 use std::sync::Arc;
 

@@ -1,4 +1,5 @@
-//! Laws of data skipping: a file with a matching row is never left out, and one that cannot match is.
+//! Properties of data skipping: a file with a matching row is never skipped, and a file that cannot match
+//! is.
 
 mod cases;
 mod lists_and_patterns;

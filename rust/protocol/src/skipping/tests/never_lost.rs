@@ -1,5 +1,5 @@
-//! A file with a matching row is never left out: generated tables, statistics as many writers spell them, and
-//! predicates, beside an oracle that looks at every row.
+//! A file with a matching row is never skipped: generated tables, predicates, and statistics of many
+//! writers are compared with an oracle that evaluates every row.
 
 use std::cell::Cell;
 
@@ -13,17 +13,17 @@ use super::tables::{File, Table};
 use super::values::Chance;
 use crate::expr::{BoundPredicate, evaluate, parse_predicate};
 
-/// How many predicates each table is asked.
+/// Number of predicates per table.
 const PREDICATES: usize = 12;
-/// How many tables there are, unless `PROPTEST_CASES` says otherwise.
+/// Number of tables, unless `PROPTEST_CASES` is set.
 const TABLES: u32 = 1_500;
 
-/// What became of all predicates about all files.
+/// The results of all predicates for all files.
 #[derive(Debug, Default)]
 struct Tally {
     asked: Cell<usize>,
     refused: Cell<usize>,
-    /// Files without a matching row, and those of them that were left out.
+    /// Files without a matching row, and those of them that were skipped.
     without_match: Cell<usize>,
     left_out: Cell<usize>,
 }
@@ -36,11 +36,11 @@ fn add(to: &Cell<usize>, more: usize) {
 #[test]
 fn a_file_with_a_matching_row_is_never_left_out() {
     let mut config = ProptestConfig::default();
-    // What the environment asks for is no longer the default.
+    // 256 is the default, so the environment did not set another number.
     if config.cases == 256 {
         config.cases = TABLES;
     }
-    // A seed has no smaller one that tells more; the message has it.
+    // Seeds cannot be shrunk in a useful way; the message contains the seed.
     config.max_shrink_iters = 0;
     config.failure_persistence = None;
     let tally = Tally::default();
@@ -51,7 +51,7 @@ fn a_file_with_a_matching_row_is_never_left_out() {
         share(&tally.refused, &tally.asked) < 15,
         "predicates are mostly refused: {tally:?}"
     );
-    // Or else a bug that leaves nothing out would not be seen.
+    // Otherwise a bug that never skips files would not be detected.
     assert!(
         share(&tally.left_out, &tally.without_match) > 40,
         "too little is left out: {tally:?}"
@@ -91,7 +91,7 @@ fn a_table(seed: u64, tally: &Tally) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// Which files are kept, by their statistics alone or by their partition values too.
+/// Which files are read, by their statistics alone or with their partition values.
 fn kept(
     table: &Table,
     files: &[File],

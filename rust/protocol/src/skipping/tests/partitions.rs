@@ -1,4 +1,4 @@
-//! Partition values beside statistics: a column with data is compared with a partition column, exactly.
+//! Partition values combined with statistics: a data column is compared exactly with a partition column.
 
 use std::sync::Arc;
 
@@ -11,8 +11,7 @@ use crate::expr::{Scalar, parse_predicate};
 use crate::schema::{PrimitiveType, StructField, StructType};
 use crate::statistics::{StatisticsBuilder, StatisticsSchema, StatisticsText};
 
-/// Which files are kept of some whose `x` lies in the same bounds, and whose values of `p` are these texts; `?` cannot
-/// be read.
+/// Which files are read, given the same bounds of `x` and these values of `p`; `?` is unreadable.
 fn kept(kind: PrimitiveType, bounds: (&str, &str), texts: &[&str], predicate: &str) -> Vec<bool> {
     let field = |name: &str| StructField::new(name, kind.into(), true);
     let schema = StructType {
@@ -202,13 +201,13 @@ fn columns_are_compared_with_partition_values() {
     }
 }
 
-/// A partition value is no bound that somebody cut, so nothing is as far away as what may be behind a cut.
+/// A partition value is not truncated, so it is compared exactly.
 #[test]
 fn partition_values_are_not_widened() {
     let (old, large) = ("1850-01-01T00:00:00.000Z", "76335842329427.12");
     let of_time = ("\"1900-01-01T00:00:00.000Z\"", "\"1900-01-01T00:00:00.000Z\"");
     assert_eq!(kept(PrimitiveType::Timestamp, of_time, &[old], "p > x"), [false]);
-    // A minute for the bound, none for the value.
+    // A minute for the bound, nothing for the value.
     let near = [
         "1900-01-01T00:01:00.000Z",
         "1900-01-01T00:01:00.001Z",

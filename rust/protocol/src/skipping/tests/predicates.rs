@@ -1,5 +1,5 @@
-//! Generated predicates, as text: comparisons of columns with values near theirs and with each other, and what joins
-//! them.
+//! Generates predicates as text: comparisons of columns with similar values and with each other, and
+//! their combinations.
 
 use super::tables::{Column, Table};
 use super::values::{Chance, literal, value};
@@ -8,7 +8,7 @@ use crate::schema::PrimitiveType;
 
 const COMPARISONS: [&str; 7] = ["=", "<>", "<", "<=", ">", ">=", "<=>"];
 
-/// A predicate about a table. Not each can be bound: values of two types do not always compare.
+/// A predicate on a table. Some cannot be bound, because not all types can be compared.
 pub(super) fn predicate(table: &Table, chance: &mut Chance, depth: usize) -> String {
     let inner = |chance: &mut Chance| predicate(table, chance, depth - 1);
     match chance.below(if depth == 0 { 4 } else { 11 }) {
@@ -71,7 +71,7 @@ fn leaf(table: &Table, chance: &mut Chance) -> String {
     }
 }
 
-/// What begins with a part of a text, or is like it.
+/// A test of a prefix, a substring or a pattern.
 fn of_text(name: &str, chance: &mut Chance) -> String {
     let Scalar::String(text) = value(chance, PrimitiveType::String) else {
         panic!("it is text")
@@ -88,7 +88,7 @@ fn of_text(name: &str, chance: &mut Chance) -> String {
     }
 }
 
-/// A number, a time or a text of another type than the column's.
+/// A number, a timestamp or a string of another type than that of the column.
 fn of_another_type(column: &Column, chance: &mut Chance) -> String {
     let others = match column.now {
         PrimitiveType::Date | PrimitiveType::Timestamp | PrimitiveType::TimestampNtz => {

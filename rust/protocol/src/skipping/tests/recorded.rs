@@ -1,4 +1,4 @@
-//! What the log holds of generated files: statistics in each form, and partition values.
+//! What the log contains for generated files: statistics in each form, and partition values.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::Result;
 use crate::expr::Scalar;
 use crate::statistics::{StatisticsBuilder, StatisticsColumns, StatisticsSchema, StatisticsText};
 
-/// How statistics lie in the log.
+/// The form of statistics in the log.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Form {
     Text,
@@ -22,7 +22,7 @@ pub(super) enum Form {
 }
 
 impl Table {
-    /// The statistics of files, as they are read of one form.
+    /// The statistics of files, as parsed from one form.
     pub(super) fn statistics(
         &self,
         files: &[File],
@@ -46,7 +46,8 @@ impl Table {
         if !matches!(form, Form::Struct) {
             return texts(wanted);
         }
-        // A checkpoint holds them in the types of the time when it was written, and knows nothing of older ones.
+        // A checkpoint contains statistics in the types at the time it was written, without the types
+        // before.
         let are_wide = files.iter().any(|file| file.is_wide);
         let schema = self.schema_of(|column| if are_wide { column.now } else { column.was }, false);
         let columns = texts(&self.wanted_of(schema, true, None))?;
@@ -63,7 +64,7 @@ impl Table {
         StatisticsColumns::from_struct(&StructArray::from(parsed.collect::<Vec<_>>()), wanted)
     }
 
-    /// The typed partition values of files, and which cannot be read.
+    /// The typed partition values of files, and which are unreadable.
     pub(super) fn partitions(&self, files: &[File]) -> (StructArray, BooleanArray) {
         let columns = self.columns[self.data_columns..]
             .iter()
@@ -80,7 +81,7 @@ impl Table {
         (StructArray::from(columns.collect::<Vec<_>>()), unreadable)
     }
 
-    /// A file's statistics; sometimes some of them are not there, or they are torn or upside down.
+    /// The statistics of a file; sometimes incomplete, truncated or inverted.
     pub(super) fn text(
         &self,
         writer: Writer,
@@ -94,7 +95,7 @@ impl Table {
             let is_indexed = !chance.percent(8);
             let found = bounds(writer, values, chance);
             let mut found = found.map(|bound| bound.filter(|_| is_indexed && !chance.percent(4)));
-            // That they are upside down can be seen where there are two, and both can be read.
+            // Inverted bounds are only detected if both are present and valid.
             let are_two = writer != Writer::DeltaRs && found.iter().all(Option::is_some);
             if are_two && chance.percent(3) {
                 found.reverse();
@@ -105,7 +106,7 @@ impl Table {
             let count = values.iter().filter(|value| value.is_none()).count();
             nulls.push((is_indexed && !chance.percent(8)).then(|| count.to_string()));
         }
-        // One writer counts the NULLs among the items of arrays, and what has no item.
+        // One writer counts NULL elements of arrays, and empty arrays.
         let of_list = |items: &Option<Vec<Option<i32>>>| match items {
             None => 1,
             Some(_) if writer != Writer::DeltaRs => 0,
@@ -149,7 +150,8 @@ impl Table {
     }
 }
 
-/// Statistics of a file of which rows were deleted afterwards: what counts neither none nor all may be anything.
+/// Statistics of a file from which rows were deleted later: NULL counts other than zero and all become
+/// arbitrary.
 pub(super) fn outdated(text: &str, rows: usize, chance: &mut Chance) -> String {
     let text = text.replacen('{', "{\"tightBounds\":false,", 1);
     let Some((before, counts)) = text.split_once("\"nullCount\":") else {
@@ -158,7 +160,7 @@ pub(super) fn outdated(text: &str, rows: usize, chance: &mut Chance) -> String {
     let other = chance.below(9).to_string();
     let between =
         |digit: char| digit.is_ascii_digit() && digit != '0' && digit.to_string() != rows.to_string();
-    // Counts are of one digit, and no name holds one.
+    // Counts have one digit, and no name contains one.
     let counts: String = counts
         .chars()
         .map(|one| {
@@ -172,7 +174,7 @@ pub(super) fn outdated(text: &str, rows: usize, chance: &mut Chance) -> String {
     format!("{before}\"nullCount\":{counts}")
 }
 
-/// The same columns under the names of the log.
+/// The same columns under physical names.
 fn under_keys(table: &Table, columns: &ArrayRef) -> ArrayRef {
     let Some(parts) = columns.as_any().downcast_ref::<StructArray>() else {
         return Arc::clone(columns);

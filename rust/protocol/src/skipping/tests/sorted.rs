@@ -1,4 +1,4 @@
-//! Of files that are sorted by a column, exactly those with a matching row are kept.
+//! For files that are sorted by a column, exactly the files with a matching row are read.
 
 use super::super::{Files, columns_of, files_that_may_match, may_match};
 use super::values::{decimal, literal};
@@ -13,7 +13,7 @@ use std::sync::Arc;
 const FILES: i32 = 6;
 const ROWS: i32 = 4;
 
-/// The value of a type at a place of its order; places are far enough apart for every cut.
+/// The value of a type at an index of its order; values are far enough apart for any truncation.
 fn value(data_type: PrimitiveType, at: i32) -> Scalar {
     match data_type {
         PrimitiveType::Byte => Scalar::Byte(i8::try_from(at).unwrap()),
@@ -47,7 +47,8 @@ fn spelled(value: &Scalar) -> String {
     }
 }
 
-/// Predicates about a column `x` with values at the places from 0 to 23; the last is only for numbers and times.
+/// Predicates on a column `x` with values at the indexes from 0 to 23; the last is only for numbers and
+/// timestamps.
 fn predicates(data_type: PrimitiveType) -> Vec<String> {
     let at = |place| literal(&value(data_type, place));
     let mut predicates = vec![
@@ -77,7 +78,7 @@ fn schema(data_type: PrimitiveType) -> StructType {
     }
 }
 
-/// Which files hold a match, by a look at each row.
+/// The files with a match, found by evaluating each row.
 fn with_a_match(text: &str, data_type: PrimitiveType, files: &[Vec<Option<Scalar>>]) -> Vec<bool> {
     let predicate = parse_predicate(text).unwrap().bind(&schema(data_type)).unwrap();
     let has_match = |values: &Vec<Option<Scalar>>| {
@@ -103,8 +104,7 @@ fn all_or(kept: Option<BooleanArray>, files: usize) -> Vec<bool> {
         .collect()
 }
 
-/// The files, and the rows that each could hold as well, for all that its bounds tell: a NaN, and times up to a
-/// millisecond away.
+/// The files with rows that their bounds do not exclude: NaN, and timestamps up to a millisecond away.
 fn possible(files: &[Vec<Option<Scalar>>]) -> Vec<Vec<Option<Scalar>>> {
     let more = |values: &[Option<Scalar>]| match (values.first(), values.last()) {
         (Some(Some(Scalar::Float(_))), _) => vec![Some(Scalar::Float(f32::NAN))],
@@ -129,7 +129,7 @@ fn possible(files: &[Vec<Option<Scalar>>]) -> Vec<Vec<Option<Scalar>>> {
         .collect()
 }
 
-/// The column itself, and the same within two structs.
+/// The column itself, and the same column nested in two structs.
 #[test]
 fn statistics_keep_exactly_the_files_with_a_match() {
     for data_type in [
@@ -240,7 +240,7 @@ fn partition_values_keep_exactly_the_files_with_a_match() {
                 expected,
                 "{data_type}: {text}"
             );
-            // Of what cannot be read, nothing is known.
+            // Nothing is known about unreadable values.
             let odd: Vec<bool> = (0..rows.len()).map(|row| row % 2 == 1).collect();
             let with_odd: Vec<bool> = expected
                 .iter()

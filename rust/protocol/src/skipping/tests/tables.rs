@@ -13,18 +13,18 @@ use crate::expr::Scalar;
 use crate::schema::{ArrayType, DataType, PrimitiveType, StructField, StructType};
 use crate::statistics::StatisticsSchema;
 
-/// A column of primitive values.
+/// A column of a primitive type.
 #[derive(Clone, Debug)]
 pub(super) struct Column {
-    /// Its logical names, from the outermost in.
+    /// Its logical names, outermost first.
     pub(super) path: &'static [&'static str],
-    /// Its type now.
+    /// Its current type.
     pub(super) now: PrimitiveType,
     /// Its type when the first files were written.
     pub(super) was: PrimitiveType,
 }
 
-/// The columns of a table: two beside a struct, which holds one beside a struct, and two partition columns.
+/// The columns of a table: two and a struct, which contains one and a struct, and two partition columns.
 #[derive(Clone, Debug)]
 pub(super) struct Table {
     pub(super) columns: Vec<Column>,
@@ -33,14 +33,14 @@ pub(super) struct Table {
     is_mapped: bool,
 }
 
-/// A file's rows, deleted ones left out, and what its log says.
+/// A file: its rows without deleted ones, and its entry in the log.
 #[derive(Clone, Debug)]
 pub(super) struct File {
     pub(super) rows: RecordBatch,
     pub(super) statistics: Option<String>,
-    /// The value of each partition column; none where it cannot be read.
+    /// The value of each partition column; `None` if it is unreadable.
     pub(super) partition: Option<Vec<Option<Scalar>>>,
-    /// Whether the first rows are already of the types of today.
+    /// Whether the first rows already have the current types.
     pub(super) is_wide: bool,
 }
 
@@ -51,7 +51,7 @@ impl Table {
         let alike = chance.percent(40).then(|| *chance.pick(&TYPES));
         let columns = paths.map(|path| {
             let (now, was) = alike.unwrap_or_else(|| *chance.pick(&TYPES));
-            // Partition values are read as what the column is now.
+            // Partition values are parsed with the current type of the column.
             let was = if path.len() == 1 && matches!(path[0], "p" | "q") {
                 now
             } else {
@@ -66,7 +66,7 @@ impl Table {
         }
     }
 
-    /// The name of a field in the log.
+    /// The physical name of a field.
     pub(super) fn key(&self, name: &str) -> String {
         if self.is_mapped {
             format!("col-{name}")
@@ -110,12 +110,12 @@ impl Table {
         }
     }
 
-    /// The schema of today.
+    /// The current schema.
     pub(super) fn schema(&self) -> StructType {
         self.schema_of(|column| column.now, true)
     }
 
-    /// The statistics that are read of the columns with data; of all, or of some.
+    /// The statistics to read for the data columns; for all or for some.
     pub(super) fn wanted(&self, paths: Option<&[Vec<String>]>) -> StatisticsSchema {
         self.wanted_of(self.schema(), true, paths)
     }
@@ -195,7 +195,7 @@ impl Table {
         }
     }
 
-    /// The values of each column as statistics count them: NULL where a struct above is.
+    /// The values of each column as counted by statistics: NULL if a parent struct is NULL.
     fn physical(
         &self,
         values: &[Vec<Option<Scalar>>],

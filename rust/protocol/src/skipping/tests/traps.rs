@@ -1,10 +1,10 @@
-//! What statistics seem to say and do not: each kind of value has its own way to be cut, and each writer its habits.
+//! Misleading statistics: types are truncated in different ways, and writers differ.
 
 use super::cases::{kept, kept_of, x};
 use super::values::decimal;
 use crate::schema::{ArrayType, DataType, PrimitiveType, StructField};
 
-/// A maximum of 32 characters that was cut without a last character above all others.
+/// A maximum of 32 characters that was truncated without a tie-breaker character.
 #[test]
 fn a_text_that_may_be_cut_is_no_upper_bound() {
     let stats = |high: &str| format!(r#"{{"minValues":{{"x":"a"}},"maxValues":{{"x":"{high}"}}}}"#);
@@ -34,7 +34,7 @@ fn a_text_that_may_be_cut_is_no_upper_bound() {
     }
 }
 
-/// It ends like one that was cut with a last character, and was cut without.
+/// It ends like a truncated maximum with a tie-breaker, but was truncated without one.
 #[test]
 fn a_last_character_that_the_text_has_itself_makes_no_bound() {
     for last in ["\u{7F}", "\u{10FFFF}"] {
@@ -61,15 +61,15 @@ fn text_of_a_collation_is_not_compared_with_bounds() {
     field.metadata.insert("__COLLATIONS".to_owned(), collation);
     assert!(kept(field.clone(), stats, "x = 'c'"));
     assert!(kept(field.clone(), stats, "startswith(x, 'c')"));
-    // Nor with those of the collation, which nobody here can compare.
+    // Statistics of the collation are not used either, because its order is not implemented.
     let of_collation = r#"{"statsWithCollation":{"icu.en_US.75.1":{"min":{"x":"a"},"max":{"x":"b"}}}}"#;
     assert!(kept(field.clone(), of_collation, "x = 'c'"));
-    // A NULL is one in every order.
+    // NULL is NULL in any collation.
     let nulls = r#"{"numRecords":2,"nullCount":{"x":2}}"#;
     assert!(!kept(field, nulls, "x = 'c'"));
 }
 
-/// A decimal that went through a double may have moved by half of its last place.
+/// A decimal that was converted to a double may have changed by half of its last digit.
 #[test]
 fn a_large_decimal_may_have_lost_digits() {
     let kind = PrimitiveType::Decimal {
@@ -79,7 +79,7 @@ fn a_large_decimal_may_have_lost_digits() {
     let stats = r#"{"minValues":{"x":1},"maxValues":{"x":12345678901234567000}}"#;
     assert!(kept(x(kind), stats, "x = 12345678901234567890"));
     assert!(!kept(x(kind), stats, "x = 12345678901334567000"));
-    // The nearest double is spelled with another last digit, though it has no more than sixteen.
+    // The nearest double has another last digit, although there are at most sixteen.
     let kind = decimal(16, 2);
     let stats = r#"{"minValues":{"x":1},"maxValues":{"x":76335842329427.12}}"#;
     assert!(kept(x(kind), stats, "x = 76335842329427.13"));
@@ -89,13 +89,14 @@ fn a_large_decimal_may_have_lost_digits() {
     assert!(!kept(x(kind), stats, "x = -76335842329428"));
     let stats = r#"{"minValues":{"x":1},"maxValues":{"x":999999999999.99}}"#;
     assert!(!kept(x(kind), stats, "x = 1000000000000"));
-    // The first that is not believed to the last digit.
+    // The first value whose last digit is not trusted.
     let stats = r#"{"minValues":{"x":1},"maxValues":{"x":1000000000000.00}}"#;
     assert!(kept(x(kind), stats, "x = 1000000000000.01"));
     assert!(!kept(x(kind), stats, "x = 1000000000000.02"));
 }
 
-/// Some writers count the items of arrays and maps, and some put the count of a map's keys beside the columns.
+/// Some writers count the elements of arrays and maps, and some put the count of the keys of a map beside
+/// the columns.
 #[test]
 fn a_null_count_that_may_be_of_items_tells_nothing() {
     let items = ArrayType {
@@ -126,7 +127,7 @@ fn a_null_count_that_may_be_of_items_tells_nothing() {
     assert!(kept(&["value", "items"], "value IS NULL"));
 }
 
-/// Two words that do not go together are none.
+/// Contradictory statistics are ignored.
 #[test]
 fn where_there_are_bounds_not_all_is_null() {
     for (bounds, is_kept) in [
@@ -139,7 +140,7 @@ fn where_there_are_bounds_not_all_is_null() {
     }
 }
 
-/// Of the offset of a zone, texts say hours and minutes; there were seconds until 1972.
+/// Text contains hours and minutes of the offset of a zone; until 1972, there were also seconds.
 #[test]
 fn old_instants_may_be_a_minute_away() {
     let stats =
@@ -194,7 +195,8 @@ fn old_instants_may_be_a_minute_away() {
     ));
 }
 
-/// NaN is above all numbers and may be in any file, but not in a row that must also be below one.
+/// NaN is greater than all numbers and may be in any file, but not in a row that must also be less than a
+/// number.
 #[test]
 fn where_nan_is_ruled_out_upper_bounds_hold() {
     let stats =

@@ -1,11 +1,11 @@
-//! Values of each type, many of them next to each other, and a small generator of chance that a seed replays.
+//! Values of each type, many of them adjacent, and a small reproducible random generator.
 
 use std::cmp::Ordering;
 
 use crate::expr::{Scalar, format_timestamp};
 use crate::schema::PrimitiveType;
 
-/// Chance, the same again for the same seed.
+/// A random generator: the same seed returns the same values.
 #[derive(Clone, Debug)]
 pub(super) struct Chance(u64);
 
@@ -15,7 +15,7 @@ impl Chance {
     }
 
     fn next(&mut self) -> u64 {
-        // SplitMix64: each seed begins a walk of its own.
+        // SplitMix64: each seed starts its own sequence.
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut mixed = self.0;
         mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -28,7 +28,7 @@ impl Chance {
         usize::try_from(self.next() % u64::try_from(limit.max(1)).unwrap()).unwrap()
     }
 
-    /// True in so many of a hundred cases.
+    /// True with this probability in percent.
     pub(super) fn percent(&mut self, share: usize) -> bool {
         self.below(100) < share
     }
@@ -42,7 +42,7 @@ pub(super) const fn decimal(precision: u8, scale: u8) -> PrimitiveType {
     PrimitiveType::Decimal { precision, scale }
 }
 
-/// The types of columns: as they are, and as they were when the first files were written.
+/// The types of columns: now, and when the first files were written.
 pub(super) const TYPES: [(PrimitiveType, PrimitiveType); 28] = [
     (PrimitiveType::Byte, PrimitiveType::Byte),
     (PrimitiveType::Short, PrimitiveType::Byte),
@@ -74,7 +74,7 @@ pub(super) const TYPES: [(PrimitiveType, PrimitiveType); 28] = [
     (PrimitiveType::Short, PrimitiveType::Short),
 ];
 
-/// A value of a type: mostly one that others are next to.
+/// A value of a type: mostly one with generated neighbors.
 pub(super) fn value(chance: &mut Chance, data_type: PrimitiveType) -> Scalar {
     let near = i64::try_from(chance.below(5)).unwrap() - 2;
     match data_type {
@@ -173,7 +173,7 @@ fn float(chance: &mut Chance) -> f32 {
     }
 }
 
-/// Days, milliseconds and microseconds that are next to each other, some in times when zones had odd offsets.
+/// Adjacent days, milliseconds and microseconds, some at times with unusual zone offsets.
 fn instant(chance: &mut Chance, near: i64) -> i64 {
     let bases = [
         -62_135_596_700_000_000,
@@ -192,7 +192,7 @@ fn instant(chance: &mut Chance, near: i64) -> i64 {
     chance.pick(&bases) + near * step
 }
 
-/// Short and long texts; the long ones differ around the places where writers cut.
+/// Short and long strings; the long ones differ near the positions where writers truncate.
 fn text(chance: &mut Chance) -> String {
     if chance.percent(40) {
         return (*chance.pick(&["", "a", "ab", "b", "ü", "\u{7F}", "\u{10FFFF}", "z"])).to_owned();
@@ -205,7 +205,7 @@ fn text(chance: &mut Chance) -> String {
     (0..ends).fold(start, |text, _| text + *chance.pick::<&str>(&parts))
 }
 
-/// Orders values as Spark does; NaN is above everything, and the zeros are one.
+/// Compares values in Spark's order; NaN is greater than everything, and both zeros are equal.
 pub(super) fn order(a: &Scalar, b: &Scalar) -> Ordering {
     let float = |a: f64, b: f64| match (a.is_nan(), b.is_nan()) {
         (false, false) => a.partial_cmp(&b).unwrap(),
@@ -228,7 +228,7 @@ pub(super) fn order(a: &Scalar, b: &Scalar) -> Ordering {
     }
 }
 
-/// The value as a literal of SQL.
+/// The value as a SQL literal.
 pub(super) fn literal(value: &Scalar) -> String {
     match value {
         Scalar::Boolean(value) => value.to_string(),

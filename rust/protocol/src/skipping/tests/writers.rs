@@ -1,23 +1,24 @@
-//! How each known writer spells the bounds of a column in a file's statistics.
+//! How each known writer formats the bounds of a column in statistics.
 
 use super::values::{Chance, order};
 use crate::expr::{Scalar, format_date, format_timestamp};
 use crate::statistics::{STRING_PREFIX, lower_bound, upper_bound};
 
-/// Who wrote a file's statistics.
+/// The writer of statistics.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Writer {
-    /// Code points are counted, and a last character stands behind what was cut.
+    /// Truncates to code points and appends a tie-breaker character.
     DeltaSpark,
-    /// UTF-16 units are counted, and U+FFFD was thought to be the last character.
+    /// Truncates to UTF-16 units and uses U+FFFD as the tie-breaker character.
     DeltaSparkOld,
-    /// What was cut has no last character.
+    /// Truncates without a tie-breaker character.
     CutInCodePoints,
-    /// The same, in UTF-16.
+    /// Truncates UTF-16 without a tie-breaker character.
     CutInUtf16,
-    /// Out of Parquet's footers: text of 64 bytes, doubles for decimals, times to the microsecond, no NaN.
+    /// Copied from Parquet footers: strings of 64 bytes, doubles for decimals, timestamps in
+    /// microseconds, no NaN.
     DeltaRs,
-    /// Out of Parquet's footers: text as it is, times cut to milliseconds, no NaN.
+    /// Copied from Parquet footers: complete strings, timestamps truncated to milliseconds, no NaN.
     KernelJava,
 }
 
@@ -30,7 +31,8 @@ pub(super) const WRITERS: [Writer; 6] = [
     Writer::KernelJava,
 ];
 
-/// A writer's zones: the seconds of the offset and what stands in the text, until a time in microseconds and from then.
+/// The zones of a writer: the seconds of the offset and its text, before and after a timestamp in
+/// microseconds.
 type Offset = (i64, &'static str);
 const ZONES: [(Offset, i64, Offset); 4] = [
     ((0, "Z"), 0, (0, "Z")),
@@ -39,7 +41,7 @@ const ZONES: [(Offset, i64, Offset); 4] = [
     ((-2_670, "-00:44"), 63_593_070_000_000, (0, "Z")),
 ];
 
-/// The JSON of a column's minimum and maximum; none where the writer gives none.
+/// The minimum and maximum of a column in JSON; `None` if the writer omits them.
 pub(super) fn bounds(writer: Writer, values: &[Option<Scalar>], chance: &mut Chance) -> [Option<String>; 2] {
     let of_footer = matches!(writer, Writer::DeltaRs | Writer::KernelJava);
     let counts = |value: &&Scalar| match value {
@@ -77,7 +79,7 @@ fn spell(writer: Writer, value: &Scalar, is_max: bool, zone: usize, chance: &mut
             quoted(&(format_timestamp(*micros, 'T')? + "Z"))
         }
         Scalar::TimestampNtz(micros) => quoted(&milliseconds(*micros)?),
-        // JSON has no word for them, and one writer none at all.
+        // JSON cannot represent them, and one writer omits them.
         Scalar::Float(value) if !value.is_finite() && writer == Writer::DeltaRs => "null".to_owned(),
         Scalar::Double(value) if !value.is_finite() && writer == Writer::DeltaRs => "null".to_owned(),
         Scalar::Float(value) if !value.is_finite() => not_finite(f64::from(*value)),
@@ -113,7 +115,7 @@ fn milliseconds(micros: i64) -> Option<String> {
     })
 }
 
-/// What one writer makes of a decimal: rounded three times, and made smaller where it looks too large.
+/// The decimal of one writer: rounded three times, and decreased if it is too large.
 fn through_a_double(unscaled: i128, precision: u8, scale: u8) -> String {
     let mut value = unscaled as f64 / 10f64.powi(i32::from(scale));
     if value.is_normal() && (value.trunc() as i128).to_string().len() > usize::from(precision - scale) {
@@ -149,12 +151,12 @@ fn cut(writer: Writer, text: &str, is_max: bool) -> Option<String> {
     }
 }
 
-/// Java writes half of a pair as a question mark.
+/// Java writes an unpaired surrogate as a question mark.
 fn of_utf16(units: impl Iterator<Item = u16>) -> String {
     char::decode_utf16(units).map(|one| one.unwrap_or('?')).collect()
 }
 
-/// At most 64 bytes of a text.
+/// At most 64 bytes of a string.
 fn in_bytes(text: &str) -> &str {
     let end = (0..=text.len().min(64))
         .rev()
@@ -163,7 +165,8 @@ fn in_bytes(text: &str) -> &str {
     text.get(..end).unwrap()
 }
 
-/// The next text of at most as many bytes, whose last character is a larger one of the same length.
+/// The next string with at most as many bytes, whose last character is replaced by a larger one of the
+/// same length.
 fn above(text: &str) -> Option<String> {
     let (at, last) = text.char_indices().last()?;
     let next = char::from_u32(u32::from(last) + 1).filter(|next| next.len_utf8() == last.len_utf8());
