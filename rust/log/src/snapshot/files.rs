@@ -86,24 +86,27 @@ impl Snapshot {
     ///
     /// `VersionNotFound` if the log files that say so were cleaned up since, and no checkpoint has the version.
     pub async fn num_rows(&self) -> Result<Option<i64>> {
-        match self.counted_rows().await? {
-            Some(rows) => Ok(Some(rows)),
-            None => match self.reopened().await? {
-                Some(again) => again.counted_rows().await,
-                None => Ok(None),
-            },
+        let (rows, lacks_statistics) = self.counted_rows().await?;
+        // Files without `numRecords` have none in a newer checkpoint either.
+        if rows.is_some() || !lacks_statistics {
+            return Ok(rows);
+        }
+        match self.reopened().await? {
+            Some(again) => Ok(again.counted_rows().await?.0),
+            None => Ok(None),
         }
     }
 
-    async fn counted_rows(&self) -> Result<Option<i64>> {
+    /// The rows, and whether statistics are missing because the log no longer has them.
+    async fn counted_rows(&self) -> Result<(Option<i64>, bool)> {
         let pruning = Pruning {
             predicate: None,
             statistics: WithStatistics::NumRecords,
         };
-        let (files, _) = self.prune(pruning).await?;
+        let (files, report) = self.prune(pruning).await?;
         self.ensure_places_once(&files)?;
         self.ensure_vectors(&files)?;
-        Ok(files.num_rows())
+        Ok((files.num_rows(), report.lacks_statistics))
     }
 
     /// The schema of [`FilesBatch::to_batch`], which a table without files has too.
@@ -233,17 +236,10 @@ impl Files {
     pub fn num_rows(&self) -> Option<i64> {
         let mut total = 0i64;
         for batch in &self.batches {
-            let records = batch.statistics.as_ref()?.num_records.as_any();
-            let records = records.downcast_ref::<Int64Array>()?;
             for row in 0..batch.len() {
-                if records.is_null(row) {
-                    return None;
-                }
                 let deleted = batch.adds.cardinality(row).unwrap_or(0);
-                let rows = records
-                    .value(row)
-                    .checked_sub(deleted)
-                    .filter(|rows| *rows >= 0)?;
+                let records = batch.num_records(row)?;
+                let rows = records.checked_sub(deleted).filter(|rows| *rows >= 0)?;
                 total = total.checked_add(rows)?;
             }
         }
@@ -276,6 +272,15 @@ impl FilesBatch {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+
+    /// `numRecords` of a file: the rows that its data file holds, deleted ones included; none if the statistics were not
+    /// read or have none.
+    #[must_use]
+    pub fn num_records(&self, row: usize) -> Option<i64> {
+        let records = self.statistics.as_ref()?.num_records.as_any();
+        let records = records.downcast_ref::<Int64Array>()?;
+        (row < records.len() && records.is_valid(row)).then(|| records.value(row))
     }
 
     /// The files: `path`, `size`, `modification_time`, `partition_values` (typed, absent for an unpartitioned table),

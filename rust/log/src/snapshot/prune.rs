@@ -47,6 +47,8 @@ pub struct PruneReport {
     pub bytes_after_partitions: i64,
     /// Bytes of the files that are left in the end.
     pub bytes_after_statistics: i64,
+    /// Whether statistics are missing because a file of the log was damaged or deleted after the snapshot was opened.
+    pub lacks_statistics: bool,
 }
 
 impl PruneReport {
@@ -61,6 +63,7 @@ impl PruneReport {
         self.bytes_after_statistics = self
             .bytes_after_statistics
             .saturating_add(other.bytes_after_statistics);
+        self.lacks_statistics |= other.lacks_statistics;
     }
 }
 
@@ -166,7 +169,8 @@ impl Work {
             .iter()
             .map(|selected| (Arc::clone(&selected.survivors.files), selected.rows.clone()))
             .collect();
-        let statistics = read_statistics(&self.location, rows, wanted).await?;
+        let (statistics, lacks_statistics) = read_statistics(&self.location, rows, wanted).await?;
+        report.lacks_statistics = lacks_statistics;
         for (mut selected, mut statistics) in selected.into_iter().zip(statistics) {
             if let Some(predicate) = &self.by_statistics
                 && let Some(mask) = selected.that_may_match(predicate, &statistics, wanted)?

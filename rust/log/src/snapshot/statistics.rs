@@ -64,12 +64,13 @@ pub(super) fn units_of(survivors: &[Survivors], reads: bool) -> Vec<Unit> {
     units
 }
 
-/// Reads the statistics of the selected rows of batches of one unit: as many rows for each batch as are selected.
+/// Reads the statistics of the selected rows of batches of one unit: as many rows for each batch as are selected; and
+/// whether they are missing because the log no longer has them.
 pub(super) async fn read_statistics(
     location: &TableLocation,
     batches: Vec<(Arc<FileBatch>, BooleanBuffer)>,
     wanted: &StatisticsSchema,
-) -> Result<Vec<StatisticsColumns>> {
+) -> Result<(Vec<StatisticsColumns>, bool)> {
     let is_selected = batches.iter().any(|(_, rows)| rows.count_set_bits() > 0);
     let first = batches.first().map(|(files, _)| &files.statistics);
     let read = match first {
@@ -80,8 +81,8 @@ pub(super) async fn read_statistics(
         _ => without(&batches, wanted),
     };
     match read {
-        Err(error) if error.kind() == ErrorKind::CorruptLog => without(&batches, wanted),
-        read => read,
+        Err(error) if error.kind() == ErrorKind::CorruptLog => Ok((without(&batches, wanted)?, true)),
+        read => Ok((read?, false)),
     }
 }
 
