@@ -189,3 +189,10 @@ def write_parquet(
     row_group = {1: chunks, 2: Long(len(body)), 3: Long(rows)}
     footer = thrift({1: 1, 2: elements, 3: Long(rows), 4: [row_group], 6: "by hand"})
     path.write_bytes(body + footer + struct.pack("<I", len(footer)) + b"PAR1")
+
+
+def write_without_columns(path: Path, *rows: int) -> None:
+    """Writes a file of no columns, with a row group for each count of rows."""
+    groups: list[Any] = [{1: [], 2: Long(0), 3: Long(count)} for count in rows]
+    footer = thrift({1: 1, 2: [{4: "schema", 5: 0}], 3: Long(sum(rows)), 4: groups, 6: "by hand"})
+    path.write_bytes(b"PAR1" + footer + struct.pack("<I", len(footer)) + b"PAR1")

@@ -14,6 +14,18 @@ import deltaic.spark as ds
 from tests.golden.rows import difference
 from tests.interop.values import PARTITION_VALUES
 from tests.protocol.handmade_log import HandmadeTable, field, ids, metadata, protocol, schema
+from tests.protocol.test_tables_of_partition_columns import (
+    ALL,
+    Write,
+    counted,
+    expected,
+    file_of,
+    uncounted,
+    with_others,
+    with_values,
+)
+
+from .ways import WAYS, loader
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -99,3 +111,19 @@ def test_several_partition_columns_between_the_others(spark: SparkSession, tmp_p
     assert frame.columns == list(columns)
     assert difference(frame.toArrow(), rows) is None
     assert difference(frame.select("a", "c").toArrow(), rows.select(["a", "c"])) is None
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("write", [counted, uncounted, with_values, with_others])
+def test_tables_whose_columns_are_all_partition_columns(
+    spark: SparkSession, tmp_path: Path, way: str, write: Write
+) -> None:
+    """Data files need not hold columns, and then need not count their rows."""
+    made = HandmadeTable(tmp_path / "t")
+    files = [file_of(made, write, rows) for rows in (3, 5)]
+    made.create(*files, schema_string=ALL, partition_by=["p", "q"])
+    frame = loader(spark, way)(made.root)
+    assert difference(frame.toArrow(), expected(3, 5)) is None
+    assert frame.count() == 8
+    assert frame.where("q = 5").count() == 5
+    assert frame.selectExpr("sum(q)").collect()[0][0] == 34

@@ -1,10 +1,13 @@
 //! What one commit says about files and about the table.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use deltaic_protocol::actions::{ActionLine, Cdc, Metadata, PartitionText, Protocol, Text, parse_line};
 use deltaic_protocol::deletion_vector::Descriptor;
+use deltaic_protocol::statistics::num_records;
 use deltaic_protocol::{Error, ErrorKind, Result, Version};
+use serde_json::value::RawValue;
 
 use super::{ChangedFile, PartitionValues};
 use crate::decode::action_text::{ActionText, Line};
@@ -87,6 +90,7 @@ impl Actions {
                     deletion_vector: add.deletion_vector.as_ref().map(Descriptor::from),
                     base_row_id: add.base_row_id,
                     default_row_commit_version: add.default_row_commit_version,
+                    num_records: add.stats.and_then(records_in),
                     standing: None,
                 },
             }),
@@ -101,6 +105,7 @@ impl Actions {
                     deletion_vector: remove.deletion_vector.as_ref().map(Descriptor::from),
                     base_row_id: remove.base_row_id,
                     default_row_commit_version: remove.default_row_commit_version,
+                    num_records: remove.stats.and_then(records_in),
                     standing: None,
                 },
             }),
@@ -116,6 +121,12 @@ impl Actions {
         }
         Ok(())
     }
+}
+
+/// `numRecords` of statistics: JSON text within a JSON string.
+fn records_in(stats: &RawValue) -> Option<i64> {
+    let text: Cow<'_, str> = serde_json::from_str(stats.get()).ok()?;
+    num_records(&text)
 }
 
 fn owned(values: &PartitionText<'_>) -> PartitionValues {

@@ -37,6 +37,8 @@ pub struct ChangedFile {
     pub base_row_id: Option<i64>,
     /// The version that brought it.
     pub default_row_commit_version: Option<i64>,
+    /// `numRecords` of its statistics.
+    pub num_records: Option<i64>,
     /// What was live at its path before the commit and after it, where that was asked for.
     pub standing: Option<Standing>,
 }

@@ -177,6 +177,7 @@ fn adds(
                 selection: Selection::of(file.deletion_vector),
                 base_row_id: None,
                 default_row_commit_version: None,
+                num_records: context.without_data_columns(file.num_records),
                 rows: Rows::All,
             });
             brought.tasks = tasks.collect();

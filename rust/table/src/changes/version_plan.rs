@@ -62,6 +62,7 @@ pub(super) fn plan_version(
             selection: Selection::All,
             base_row_id: None,
             default_row_commit_version: None,
+            num_records: None,
             rows: Rows::All,
         };
         return Ok(VersionPlan {
@@ -82,6 +83,7 @@ pub(super) fn plan_version(
             selection,
             base_row_id: file.base_row_id,
             default_row_commit_version: file.default_row_commit_version,
+            num_records: context.without_data_columns(file.num_records),
             rows: Rows::All,
         };
     let mut tasks = Vec::with_capacity(commit.adds.len().saturating_add(commit.removes.len()));

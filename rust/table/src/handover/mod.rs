@@ -58,6 +58,7 @@ impl HandOver {
         let located = |error: Error| error.with("version", snapshot.version());
         ensure_readable(snapshot.protocol(), snapshot.metadata(), snapshot.schema())
             .map_err(|error| located(error.with("table", snapshot.location().uri())))?;
+        ensure_data_columns(snapshot)?;
         let bound = match predicate {
             Some(text) => Some(parse_predicate(text)?.bind(snapshot.schema())?),
             None => None,
@@ -97,6 +98,21 @@ impl HandOver {
     pub fn sink_log(&self, times: Times) -> Vec<u8> {
         sink_log::text(&self.entries, times)
     }
+}
+
+/// Spark reads as many rows of a file without columns as its footer counts, and some writers lose that count.
+fn ensure_data_columns(snapshot: &Snapshot) -> Result<()> {
+    let partitions = &snapshot.metadata().partition_columns;
+    let fields = &snapshot.schema().fields;
+    if fields.is_empty() || fields.iter().any(|field| !partitions.contains(&field.name)) {
+        return Ok(());
+    }
+    Err(Error::new(
+        ErrorKind::UnsupportedFeature,
+        "every column of the table is a partition column: its data files may hold no columns",
+    )
+    .with("table", snapshot.location().uri())
+    .with("version", snapshot.version()))
 }
 
 /// Where the files are, with their true lengths: Spark reads no row group that lies beyond what it is told.

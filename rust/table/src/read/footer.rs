@@ -11,7 +11,7 @@ use object_store::path::Path;
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
 use parquet::arrow::async_reader::AsyncFileReader;
 use parquet::errors::ParquetError;
-use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData};
+use parquet::file::metadata::{ColumnChunkMetaData, FileMetaData, ParquetMetaData, RowGroupMetaData};
 
 use super::int96::int96_as_micros;
 
@@ -48,6 +48,25 @@ impl Footer {
             metadata,
             schema: schema.unwrap_or_else(|| Arc::clone(arrow.schema())),
         })
+    }
+}
+
+impl Footer {
+    /// The footer with so many rows, if the file has no columns and counts no rows: some writers lose the row count of
+    /// such a file, and only the statistics in the log have it.
+    pub(super) fn with_rows(mut self, rows: Option<u64>) -> Result<Self> {
+        let about = self.metadata.file_metadata();
+        let rows = rows.and_then(|rows| i64::try_from(rows).ok()).unwrap_or(0);
+        if rows == 0 || about.num_rows() > 0 || about.schema_descr().num_columns() > 0 {
+            return Ok(self);
+        }
+        let schema = about.schema_descr_ptr();
+        let group = RowGroupMetaData::builder(Arc::clone(&schema));
+        let group = group.set_num_rows(rows).set_ordinal(0).build();
+        let group = group.map_err(|error| unreadable(&error.to_string()))?;
+        let about = FileMetaData::new(about.version(), rows, None, None, schema, None);
+        self.metadata = Arc::new(ParquetMetaData::new(about, vec![group]));
+        Ok(self)
     }
 }
 

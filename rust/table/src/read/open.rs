@@ -75,7 +75,8 @@ async fn try_open(task: ScanTask, cut: Cut, shared: &AcrossFiles, shown: &str) -
     let rows = rows_of(&task).await?;
     let path = context.location.resolve(&task.path)?;
     let store = Arc::clone(context.location.store());
-    let mut footer = Footer::fetch(store, path, task.size, shown).await?;
+    let footer = Footer::fetch(store, path, task.size, shown).await?;
+    let mut footer = footer.with_rows(task.num_records)?;
     ensure_rows(&task, &rows, &footer.metadata)?;
     ensure_ids(footer.metadata.file_metadata().schema(), context.column_mapping)?;
     let plan = FilePlan::new(&task, &asked, &footer, &shared.plans)?;

@@ -124,7 +124,18 @@ impl Scan {
     }
 
     pub(super) async fn pruned(&self) -> Result<(Files, PruneReport)> {
-        self.snapshot.files(self.bound()).await
+        // The rows of files without columns may be counted in the statistics alone.
+        let statistics = match self.context.has_data_columns() {
+            true => WithStatistics::None,
+            false => WithStatistics::NumRecords,
+        };
+        let predicate = self.bound();
+        self.snapshot
+            .prune(Pruning {
+                predicate,
+                statistics,
+            })
+            .await
     }
 
     /// The files to read, each a task of its own. Must be called inside a runtime.
@@ -146,6 +157,7 @@ impl Scan {
                 selection: Selection::of(files.adds.descriptor(row)),
                 base_row_id: files.adds.base_row_id(row),
                 default_row_commit_version: files.adds.default_row_commit_version(row),
+                num_records: self.context.without_data_columns(files.num_records(row)),
                 rows: Rows::All,
             })
         };

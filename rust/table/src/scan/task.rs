@@ -36,6 +36,19 @@ pub struct ScanContext {
 }
 
 impl ScanContext {
+    /// Whether data files hold columns: not every column of the table is a partition column.
+    pub(crate) fn has_data_columns(&self) -> bool {
+        let mut fields = self.table_schema.fields.iter();
+        self.table_schema.fields.is_empty()
+            || fields.any(|field| !self.partition_columns.contains(&field.name))
+    }
+
+    /// `numRecords` of a file, if the row count of its data file may be lost: it holds no columns.
+    pub(crate) fn without_data_columns(&self, num_records: Option<i64>) -> Option<u64> {
+        let lost = num_records.filter(|_| !self.has_data_columns());
+        lost.and_then(|rows| u64::try_from(rows).ok())
+    }
+
     /// The columns that come out, as the table has them: whatever they are to come out as.
     pub(crate) fn in_table(&self) -> Vec<StructField> {
         let in_table = |field: &StructField| match self.table_schema.field(&field.name) {
@@ -79,6 +92,8 @@ pub struct ScanTask {
     pub(crate) base_row_id: Option<i64>,
     /// The version that brought the file.
     pub(crate) default_row_commit_version: Option<i64>,
+    /// `numRecords` of the file, set only if every column of the table is a partition column.
+    pub(crate) num_records: Option<u64>,
     /// Which rows are read; all of them until the selection's deletion vectors have been.
     pub(crate) rows: Rows,
 }
@@ -113,6 +128,8 @@ struct Wire {
     base_row_id: Option<i64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     default_row_commit_version: Option<i64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    num_records: Option<u64>,
 }
 
 const FORMAT: u32 = 3;
@@ -169,6 +186,7 @@ impl ScanTask {
             selection: self.selection.clone(),
             base_row_id: self.base_row_id,
             default_row_commit_version: self.default_row_commit_version,
+            num_records: self.num_records,
         };
         serde_json::to_vec(&wire).map_err(|error| {
             Error::new(
@@ -228,6 +246,7 @@ impl ScanTask {
             selection: wire.selection,
             base_row_id: wire.base_row_id,
             default_row_commit_version: wire.default_row_commit_version,
+            num_records: wire.num_records,
             rows: Rows::All,
         })
     }
