@@ -110,6 +110,18 @@ def test_an_existing_table_is_an_error_or_left_alone(root: Path) -> None:
     assert [file.name for file in sorted((root / "_delta_log").glob("*.json"))] == [commit_file(root, 0).name]
 
 
+@pytest.mark.parametrize("left", [b"", b'{"commitInfo":{"operation":"CREATE TABLE"}}\n{"protocol":{"minRea'])
+def test_a_damaged_first_version_is_named(root: Path, left: bytes) -> None:
+    """What a create that was cut off may leave is no table, and no place for one."""
+    deltaic.Table.create(root, SCHEMA)
+    commit_file(root, 0).write_bytes(left)
+    with pytest.raises(deltaic.CorruptLog) as caught:
+        deltaic.Table.create(root, SCHEMA)
+    assert caught.value.context["version"] == 0
+    assert caught.value.context["path"] == "_delta_log/00000000000000000000.json"
+    assert commit_file(root, 0).read_bytes() == left
+
+
 def test_the_first_commit_says_protocol_metadata_and_who(root: Path) -> None:
     deltaic.Table.create(root, SCHEMA)
     kinds = [next(iter(action)) for action in actions(root, 0)]

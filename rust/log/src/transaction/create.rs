@@ -20,7 +20,7 @@ use crate::committer::{Committer, Outcome};
 use crate::listing::Listing;
 use crate::location::TableLocation;
 use crate::segment::newest_version;
-use crate::snapshot::LoadOptions;
+use crate::snapshot::{LoadOptions, Snapshot};
 use crate::upkeep::{OwnCommit, keep_up};
 
 /// What to do where a table is already.
@@ -186,9 +186,12 @@ async fn exists(
     match table.if_exists {
         IfExists::Ignore => Ok(None),
         IfExists::Replace => replace(location, table, options).await.map(Some),
-        IfExists::Error => Err(Error::new(ErrorKind::TableExists, "there is a table already")
-            .with("path", location.uri())
-            .hint("open it with deltaic.Table, or pass if_exists=\"ignore\"")),
+        IfExists::Error => match Snapshot::load(Arc::clone(location), None, LoadOptions::default()).await {
+            Err(error) if error.kind() == ErrorKind::CorruptLog => Err(error.with("table", location.uri())),
+            _ => Err(Error::new(ErrorKind::TableExists, "a table already exists here")
+                .with("path", location.uri())
+                .hint("open it with deltaic.Table, or pass if_exists=\"ignore\"")),
+        },
     }
 }
 
