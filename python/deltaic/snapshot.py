@@ -98,7 +98,8 @@ class Snapshot:
     def timestamp(self) -> datetime:
         """When the version was committed, in UTC, to the millisecond.
 
-        The in-commit timestamp where the table has them, else the time of the commit's file.
+        The in-commit timestamp if the table has them, else the time of the commit's file, limited as in
+        :meth:`Table.history`.
         """
         try:
             return from_millis(self._rust.timestamp_ms)

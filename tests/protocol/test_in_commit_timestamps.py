@@ -155,6 +155,8 @@ def test_history_rises_and_agrees_with_time_travel(of: Commits) -> None:
                 assert stamp is not None
                 assert times[version] == at(stamp)
         assert [commit.timestamp for commit in table.history(limit=2)] == ordered[::-1][:2]
+        for version, time in times.items():
+            assert deltaic.Table(table.uri).snapshot(version=version).timestamp == time
         for asked in {time + timedelta(milliseconds=by) for time in ordered for by in (-1, 0, 1)}:
             if ordered[0] <= asked <= ordered[-1]:
                 newest = max(version for version, time in times.items() if time <= asked)

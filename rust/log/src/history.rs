@@ -115,6 +115,32 @@ pub async fn timestamp_of(snapshot: &Snapshot) -> Result<i64> {
     file_time_of(snapshot).await
 }
 
+/// When a snapshot's version was committed, as [`history`] shows it: a later version may have enabled in-commit
+/// timestamps, and the times of earlier versions are limited then.
+pub async fn timestamp_in_history(snapshot: &Snapshot) -> Result<i64> {
+    let version = snapshot.version();
+    let own = InCommitTimestamps::of(snapshot.protocol(), snapshot.metadata())?;
+    // The newest version has no later one.
+    if is_in_commit(&own, version) || snapshot.listed().is_some() {
+        return timestamp_of(snapshot).await;
+    }
+    let location = snapshot.location();
+    let listing = Listing::whole(location).await?;
+    let Some(newest) = newest_version(&listing).filter(|newest| *newest > version) else {
+        return timestamp_of(snapshot).await;
+    };
+    let times = match in_commit_timestamps(location, &listing, newest, snapshot.options()).await {
+        Ok(times) => times,
+        Err(error) if error.kind() == ErrorKind::StorageError => return Err(error),
+        // A later version that cannot be read hides no earlier one.
+        Err(_) => InCommitTimestamps::Disabled,
+    };
+    match adjusted_file_times(&listing, &times).get(&version) {
+        Some(time) => Ok(*time),
+        None => timestamp_of(snapshot).await,
+    }
+}
+
 /// When the file of a snapshot's version was written, adjusted so that times increase with the versions.
 pub(crate) async fn file_time_of(snapshot: &Snapshot) -> Result<i64> {
     if let Some(time) = snapshot.file_time_ms() {

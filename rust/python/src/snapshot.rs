@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use deltaic_log::history::timestamp_of;
+use deltaic_log::history::timestamp_in_history;
 use deltaic_log::snapshot::WithStatistics;
 use deltaic_protocol::{Error, ErrorKind};
 use deltaic_table::scan::{Scan as TableScan, ScanOptions, VariantAs};
@@ -38,7 +38,7 @@ impl Snapshot {
     #[getter]
     fn timestamp_ms(&self, py: Python<'_>) -> Answer<i64> {
         let snapshot = self.snapshot.clone();
-        wait(py, async move { timestamp_of(&snapshot).await })
+        wait(py, async move { timestamp_in_history(&snapshot).await })
     }
 
     #[getter]

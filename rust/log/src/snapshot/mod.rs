@@ -88,6 +88,11 @@ impl Snapshot {
         self.agreement
     }
 
+    /// How the snapshot was opened.
+    pub(crate) fn options(&self) -> LoadOptions {
+        self.options
+    }
+
     /// How long a line of the log may be before it is refused, in bytes.
     pub(crate) fn max_line_bytes(&self) -> usize {
         self.options.max_line_bytes
