@@ -13,11 +13,11 @@ import pytest
 
 import deltaic
 
-from .handmade_log import HandmadeTable, add, field, ids, metadata, protocol, remove, schema
+from .handmade_log import Action, HandmadeTable, add, field, ids, metadata, protocol, remove, schema
 from .handmade_vectors import VectorFile
 
 FEED = {"delta.enableChangeDataFeed": "true"}
-VECTORS = protocol(3, 7, ["deletionVectors"], ["deletionVectors"])
+VECTORS = protocol(3, 7, ["deletionVectors"], ["deletionVectors", "changeDataFeed"])
 Row = tuple[Any, ...]
 
 
@@ -46,6 +46,35 @@ def feed(table: HandmadeTable, start: int, end: int | None = None, **options: An
     rows = deltaic.Table(table.root).changes(start, end, **options).to_arrow()
     columns = [name for name in rows.column_names if name != "_commit_timestamp"]
     return sorted(zip(*(rows[name].to_pylist() for name in columns), strict=True), key=repr)
+
+
+@pytest.mark.parametrize(
+    ("needs", "value", "recorded"),
+    [
+        pytest.param(protocol(1, 4), "true", True, id="4"),
+        pytest.param(protocol(1, 4), "false", False, id="4, not enabled"),
+        pytest.param(protocol(1, 2), "true", False, id="2"),
+        pytest.param(protocol(1, 7, None, ["changeDataFeed"]), "true", True, id="7 with the feature"),
+        pytest.param(protocol(1, 7, None, ["appendOnly"]), "true", False, id="7 without the feature"),
+    ],
+)
+def test_the_property_counts_where_the_protocol_has_the_feature(
+    tmp_path: Path, needs: Action, value: str, *, recorded: bool
+) -> None:
+    """Elsewhere writers ignore the property and record nothing.
+
+    protocol: writer-requirements-for-addcdcfile.1, writer-requirements-for-addcdcfile.2
+    """
+    table = HandmadeTable(tmp_path / "t")
+    configuration = {"delta.enableChangeDataFeed": value}
+    table.commit(needs, metadata(configuration=configuration), table.data("a.parquet", ids(1)))
+    table.commit(remove("a.parquet"), table.data("b.parquet", ids(1)))
+    assert len(feed(table, 0, infer=True)) == 1
+    if recorded:
+        assert len(feed(table, 0)) == 3
+    else:
+        with pytest.raises(deltaic.UnsupportedFeature, match="keeps no change feed at version 0"):
+            feed(table, 0)
 
 
 @pytest.fixture

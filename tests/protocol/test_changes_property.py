@@ -16,12 +16,13 @@ from hypothesis import strategies as st
 
 import deltaic
 
-from .handmade_log import HandmadeTable, metadata, remove
+from .handmade_log import HandmadeTable, metadata, protocol, remove
 from .handmade_log import field as column
 from .handmade_log import schema as schema_string
-from .handmade_vectors import FEATURE, VectorFile
+from .handmade_vectors import VectorFile
 
 SCHEMA = schema_string(column("id"), column("s", "string"))
+FEATURES = protocol(3, 7, ["deletionVectors"], ["deletionVectors", "changeDataFeed"])
 Row = tuple[int | None, str | None]
 ROWS = st.lists(
     st.tuples(st.sampled_from([None, 1, 2, 3]), st.sampled_from([None, "x"])), min_size=1, max_size=5
@@ -58,7 +59,7 @@ class Writer:
         self.files: list[File] = []
         self.versions: list[Counter[Row]] = [Counter()]
         self.number = 0
-        self.table.commit(FEATURE, metadata(SCHEMA, configuration={"delta.enableChangeDataFeed": "true"}))
+        self.table.commit(FEATURES, metadata(SCHEMA, configuration={"delta.enableChangeDataFeed": "true"}))
 
     def commit(self, steps: list[tuple[Any, ...]]) -> None:
         actions: list[dict[str, Any]] = [{"commitInfo": {"operation": "TEST"}}]

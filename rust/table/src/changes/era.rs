@@ -2,7 +2,7 @@
 
 use deltaic_log::changes::TableForm;
 use deltaic_protocol::column_mapping::{ColumnMappingMode, name_in_log};
-use deltaic_protocol::features::ensure_readable;
+use deltaic_protocol::features::{ensure_readable, supports_for_writers};
 use deltaic_protocol::row_tracking::{MaterializedColumns, RowTracking};
 use deltaic_protocol::schema::{ArrayType, DataType, MapType, StructField, StructType, is_widening};
 use deltaic_protocol::{Error, ErrorKind, Result, Version};
@@ -61,9 +61,11 @@ impl Era {
             .filter_map(|field| names.same(last.schema, field))
             .map(|field| field.name.clone())
             .collect();
-        let keeps_feed = metadata
-            .property("delta.enableChangeDataFeed")
-            .is_some_and(|value| value.trim().eq_ignore_ascii_case("true"));
+        // Writers respect the property only if the protocol supports the feature.
+        let keeps_feed = supports_for_writers(protocol, "changeDataFeed")
+            && metadata
+                .property("delta.enableChangeDataFeed")
+                .is_some_and(|value| value.trim().eq_ignore_ascii_case("true"));
         Ok(Self {
             form: form.clone(),
             partition_columns,
