@@ -91,8 +91,9 @@ pub fn rebase(mine: &mut Proposal, base: &mut Base, winner: &Winner) -> Result<(
         remove_new_domains(mine, winner);
     }
     leave_to_winner(mine, winner);
+    let given = row_ids::take_over(mine, winner);
     if row_ids::are_handed_out(base.protocol(mine), base.metadata(mine))? {
-        row_ids::hand_out_again(mine, base, read_mark, winner)?;
+        row_ids::hand_out_again(mine, base, read_mark, winner.version, &given)?;
     }
     stamps::restamp_type_changes(mine, winner.version)?;
     stamps::restamp_checkpoint_protection(mine, &before.protocol, winner.version)?;

@@ -7,7 +7,7 @@ use std::collections::{HashMap, HashSet};
 use deltaic_protocol::actions::{Add, Metadata, Protocol};
 use deltaic_protocol::row_tracking::{self, RowTracking, high_water_mark_domain};
 use deltaic_protocol::statistics::num_records;
-use deltaic_protocol::{Error, ErrorKind, Result};
+use deltaic_protocol::{Error, ErrorKind, Result, Version};
 
 use super::Base;
 use crate::transaction::proposal::key_of;
@@ -40,21 +40,22 @@ pub fn hand_out_row_ids(mine: &mut Proposal, base: &Base) -> Result<()> {
     Ok(())
 }
 
-/// Makes the row ids of a proposal those of the version after the winner's. `read_mark` is the mark of the base before.
+/// Makes the row ids of a proposal those of the version after the winner's. `read_mark` is the mark of the base before,
+/// `given` are the files whose ids the winner set.
 pub(super) fn hand_out_again(
     mine: &mut Proposal,
     base: &Base,
     read_mark: Option<i64>,
-    winner: &Winner,
+    lost: Version,
+    given: &HashSet<String>,
 ) -> Result<()> {
-    let given = take_over(mine, winner);
     let is_given = |add: &Add| !given.is_empty() && given.contains(&key_of(&add.path));
     // A file that is brought again keeps the ids that it had; those above the mark that was read are ours.
     assign(mine, base.high_water_mark, |add| match add.base_row_id {
         Some(id) => Some(id) > read_mark && !is_given(add),
         None => true,
     })?;
-    let (lost, next) = (winner.version.as_i64(), winner.version.next()?.as_i64());
+    let (lost, next) = (lost.as_i64(), lost.next()?.as_i64());
     for add in &mut mine.adds {
         let is_ours = add.default_row_commit_version == Some(lost) && !is_given(add);
         if is_ours || add.default_row_commit_version.is_none() {
@@ -64,29 +65,32 @@ pub(super) fn hand_out_again(
     Ok(())
 }
 
-/// The ids that the winner gives a file go for our actions on the same file: it gives all files theirs, or deleted other
-/// rows of one that had none. Tells the paths of these files.
-fn take_over(mine: &mut Proposal, winner: &Winner) -> HashSet<String> {
-    let has_ids =
-        |file: &&WinnerFile| file.base_row_id.is_some() && file.default_row_commit_version.is_some();
-    let files = winner.adds.iter().filter(has_ids);
-    let given: HashMap<String, &WinnerFile> = files.map(|file| (key_of(&file.path), file)).collect();
-    if given.is_empty() {
+/// Sets the ids of files that the winner added again to the winner's: a backfill assigns ids, an un-backfill removes them.
+/// Returns the paths of the files that have ids from the winner.
+///
+/// Protocol: a recommitted file has the ids, if any, of the last committed add with the same path.
+pub(super) fn take_over(mine: &mut Proposal, winner: &Winner) -> HashSet<String> {
+    let is_complete =
+        |file: &&WinnerFile| file.base_row_id.is_some() == file.default_row_commit_version.is_some();
+    let files = winner.adds.iter().filter(is_complete);
+    let added: HashMap<String, &WinnerFile> = files.map(|file| (key_of(&file.path), file)).collect();
+    if added.is_empty() {
         return HashSet::new();
     }
     for add in &mut mine.adds {
-        if let Some(file) = given.get(&key_of(&add.path)) {
+        if let Some(file) = added.get(&key_of(&add.path)) {
             add.base_row_id = file.base_row_id;
             add.default_row_commit_version = file.default_row_commit_version;
         }
     }
     for remove in &mut mine.removes {
-        if let Some(file) = given.get(&key_of(&remove.path)) {
+        if let Some(file) = added.get(&key_of(&remove.path)) {
             remove.base_row_id = file.base_row_id;
             remove.default_row_commit_version = file.default_row_commit_version;
         }
     }
-    given.into_keys().collect()
+    let given = added.into_iter().filter(|(_, file)| file.base_row_id.is_some());
+    given.map(|(path, _)| path).collect()
 }
 
 /// Gives fresh ids to some files, from above a mark on, and says how far it went: once, before all other domains.

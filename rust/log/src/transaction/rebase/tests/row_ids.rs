@@ -257,3 +257,35 @@ fn half_of_a_row_id_is_not_taken_over() -> Result<()> {
     }
     Ok(())
 }
+
+/// Ids that an un-backfill removed would otherwise be assigned a second time after row tracking is enabled again.
+///
+/// protocol: writer-requirements-for-row-tracking.4, writer-requirements-for-row-tracking.12
+#[test]
+fn ids_that_the_winner_removed_are_not_restored() -> Result<()> {
+    let suspended = base(
+        protocol(&TRACKED),
+        metadata(&[], &[("delta.rowTrackingSuspended", "true")]),
+    );
+    for mut base in [suspended, base(protocol(&[]), metadata(&[], &[]))] {
+        let mut mine = proposing("DELETE", &["a", "b"]);
+        mine.removes.push(remove("c"));
+        for add in &mut mine.adds {
+            (add.base_row_id, add.default_row_commit_version) = (Some(4), Some(2));
+        }
+        for remove in &mut mine.removes {
+            (remove.base_row_id, remove.default_row_commit_version) = (Some(4), Some(2));
+        }
+        let theirs = winner("ROW TRACKING UNBACKFILL", |w| {
+            w.adds.extend([file("a"), file("c")])
+        });
+        rebase(&mut mine, &mut base, &theirs)?;
+        assert_eq!(ids(&mine), [(None, None), (Some(4), Some(2))]);
+        let removes = mine.removes.iter();
+        let removed: Vec<_> = removes
+            .map(|remove| (remove.base_row_id, remove.default_row_commit_version))
+            .collect();
+        assert_eq!(removed, [(None, None)]);
+    }
+    Ok(())
+}
