@@ -67,9 +67,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         except KeyboardInterrupt:
             return _INTERRUPTED
         except (deltaic.DeltaicError, ValueError, TypeError, ImportError, OSError) as error:
-            _complain(f"error: {error}")
+            _complain(f"error: {_in_options(str(error))}")
             return _FAILED
     return code
+
+
+def _in_options(text: str) -> str:
+    """An error's text with the options of the command line instead of Python's arguments."""
+    return text.replace("infer=True", "--infer")
 
 
 @contextlib.contextmanager

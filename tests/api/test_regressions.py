@@ -63,7 +63,7 @@ def test_two_fields_of_a_struct_that_differ_by_case_are_refused(root: Path) -> N
 
 
 def test_a_uri_that_is_refused_is_shown_without_its_secrets() -> None:
-    with pytest.raises(ValueError, match="not the place of a table") as caught:
+    with pytest.raises(ValueError, match="not the location of a table") as caught:
         deltaic.Table("file://user:SECRET@host/k?sig=SECRET")
     assert "SECRET" not in str(caught.value)
 

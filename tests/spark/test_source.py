@@ -360,7 +360,7 @@ def test_the_predicate_opens_no_other_files(spark: SparkSession, folder: Path) -
     [
         ({"path": "nowhere"}, "deltaic.exceptions.TableNotFound: there is no Delta table"),
         ({"versonAsOf": 1}, "ValueError: unknown option 'versonasof': did you mean 'versionAsOf'?"),
-        ({"versionAsOf": 9}, "deltaic.exceptions.VersionNotFound: version 9 is not there"),
+        ({"versionAsOf": 9}, "deltaic.exceptions.VersionNotFound: Version 9 does not exist"),
         ({"timestampAsOf": "2026-11-01"}, "ValueError: timestampAsOf has no time zone"),
         ({"versionAsOf": 1, "timestampAsOf": "2026-11-01Z"}, "ValueError: timestampAsOf is not a time"),
     ],

@@ -235,17 +235,17 @@ pub fn version_range(listing: &Listing) -> Option<(Version, Version)> {
 /// The error of a version that cannot be read, with those that can.
 #[must_use]
 pub fn version_not_found(listing: &Listing, version: Version) -> Error {
-    let error = Error::new(
-        ErrorKind::VersionNotFound,
-        format!("version {version} is not there"),
-    );
-    match version_range(listing) {
-        Some((oldest, newest)) => error
-            .with("version", version)
-            .with("oldest", oldest)
-            .with("newest", newest)
-            .hint(format!("the versions from {oldest} to {newest} can be read")),
-        None => error.with("version", version),
+    let range = version_range(listing);
+    let available = match range {
+        Some((oldest, newest)) if oldest == newest => format!("; available: {newest}"),
+        Some((oldest, newest)) => format!("; available: {oldest}–{newest}"),
+        None => String::new(),
+    };
+    let message = format!("Version {version} does not exist{available}");
+    let error = Error::new(ErrorKind::VersionNotFound, message).with("version", version);
+    match range {
+        Some((oldest, newest)) => error.with("oldest", oldest).with("newest", newest),
+        None => error,
     }
 }
 
@@ -263,6 +263,10 @@ pub fn not_a_table(listing: &Listing, uri: &str) -> Error {
             "check the path; for a folder of Parquet files create a table and append the files' rows to it",
         )
     };
+    let hint = match parent_table(uri) {
+        Some(parent) => format!("did you mean the parent folder {parent}?"),
+        None => hint.to_owned(),
+    };
     Error::new(
         ErrorKind::TableNotFound,
         format!("there is no Delta table: {why}"),
@@ -272,9 +276,32 @@ pub fn not_a_table(listing: &Listing, uri: &str) -> Error {
     .hint(hint)
 }
 
+/// The folder that may be the table, if a URI leads to its log, a partition or a data file.
+fn parent_table(uri: &str) -> Option<&str> {
+    let is_part = |name: &str| name == LOG_FOLDER || name.contains('=') || name.ends_with(".parquet");
+    let mut folder = uri.trim_end_matches('/');
+    while let Some((parent, _)) = folder.rsplit_once('/').filter(|(_, name)| is_part(name)) {
+        folder = parent;
+    }
+    (folder.len() < uri.trim_end_matches('/').len()).then_some(folder)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_parent_of_a_part_of_a_table_is_suggested() {
+        for (uri, expected) in [
+            ("file:///a/t/_delta_log/", Some("file:///a/t")),
+            ("s3://b/t/p=1/q=2/", Some("s3://b/t")),
+            ("s3://b/t/p=1/part-0.parquet/", Some("s3://b/t")),
+            ("file:///a/t/", None),
+            ("_delta_log", None),
+        ] {
+            assert_eq!(parent_table(uri), expected, "{uri}");
+        }
+    }
 
     fn listing(names: &[&str]) -> Listing {
         let mut files: Vec<Arc<LogFile>> = names

@@ -197,7 +197,11 @@ fn out_of_range(
     .with("timestamp_ms", timestamp_ms)
     .with("oldest", first)
     .with("newest", last)
-    .hint("ask for a time in the range, or for a version")
+    .hint(if timestamp_ms > last_ms {
+        format!("the newest version is {last}: leave the time out to read it")
+    } else {
+        "specify a time in the range, or a version".to_owned()
+    })
 }
 
 fn spelled(timestamp_ms: i64) -> String {

@@ -63,7 +63,10 @@ const LOCAL_AT_ONCE: usize = 16;
 /// `memory://` is one store a process.
 static MEMORY: LazyLock<Arc<InMemory>> = LazyLock::new(|| Arc::new(InMemory::new()));
 
-/// The scheme of a store that a text begins with although it is no URI of it: `s3:/bucket/table`.
+/// Where tables can be.
+const SUPPORTED: &str = "local paths, file://, memory://, s3://, s3a://, az://, abfs://, abfss:// and gs://";
+
+/// The scheme of a store that a text starts with although it is not a URI of it: `s3:/bucket/table`.
 fn meant_as_store(uri: &str) -> Option<&str> {
     const STORES: [&str; 16] = [
         "s3", "s3a", "s3n", "az", "abfs", "abfss", "adl", "wasb", "wasbs", "gs", "gcs", "hdfs", "dbfs",
@@ -128,12 +131,16 @@ impl TableLocation {
         if let Some(meant) = meant_as_store(uri) {
             return Err(Error::new(
                 ErrorKind::InvalidArgument,
-                "the table's place names a store and is no URI",
+                format!("The table location starts with {meant}: and is not a URI"),
             )
             .with("table", without_secrets(uri))
-            .hint(format!(
-                "did you mean {meant}://…? A folder of that name is ./{meant}:…"
-            )));
+            .hint(
+                if SUPPORTED.contains(&format!("{meant}://").to_ascii_lowercase()) {
+                    format!("did you mean {meant}://…? A folder of that name is ./{meant}:…")
+                } else {
+                    format!("supported: {SUPPORTED}. A folder of that name is ./{meant}:…")
+                },
+            ));
         }
         match uri.split_once("://") {
             None => Self::local(FilePath::new(uri), allowed_roots),
@@ -163,15 +170,15 @@ impl TableLocation {
             // What is no scheme may be anything, a secret among it, and is not repeated.
             Some((scheme, _)) if !is_scheme(scheme) => Err(Error::new(
                 ErrorKind::InvalidArgument,
-                "this is not the place of a table: what stands before :// is no scheme",
+                "The table location has no valid scheme before ://",
             )
-            .hint("local paths, file://, memory://, s3://, s3a://, az://, abfs://, abfss:// and gs:// work today")),
+            .hint(format!("supported: {SUPPORTED}"))),
             Some((scheme, _)) => Err(Error::new(
                 ErrorKind::UnsupportedFeature,
-                format!("tables on {scheme}:// are not implemented yet"),
+                format!("Tables on {scheme}:// are not supported"),
             )
             .with("feature", format!("{scheme}://"))
-            .hint("local paths, file://, memory://, s3://, s3a://, az://, abfs://, abfss:// and gs:// work today")),
+            .hint(format!("supported: {SUPPORTED}"))),
         }
     }
 
@@ -347,7 +354,7 @@ fn invalid(uri: &str, why: &str) -> Error {
     let uri = without_secrets(uri);
     Error::new(
         ErrorKind::InvalidArgument,
-        format!("{uri:?} is not the place of a table: {why}"),
+        format!("{uri:?} is not the location of a table: {why}"),
     )
 }
 

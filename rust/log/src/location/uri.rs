@@ -53,7 +53,7 @@ impl Place {
         let invalid = |why: &str| {
             Error::new(
                 ErrorKind::InvalidArgument,
-                format!("this {scheme}:// URI is not the place of a table: {why}"),
+                format!("The {scheme}:// URI is not the location of a table: {why}"),
             )
         };
         if rest.contains(['?', '#']) {
@@ -71,22 +71,30 @@ impl Place {
             }
         };
         if !is_name(bucket) || host.is_some_and(|host| !is_name(host)) {
-            return Err(invalid(match service {
-                Service::Azure => "its container or account is empty or holds what no name can",
-                Service::S3 | Service::Google => "its bucket is empty or holds what no name can",
-            })
-            .hint(match service {
-                Service::Azure => {
-                    "write az://container/path, or abfss://container@account.dfs.core.windows.net/path"
-                }
-                Service::S3 => "write s3://bucket/path",
-                Service::Google => "write gs://bucket/path",
-            }));
+            let what = match service {
+                Service::Azure => "container or account",
+                Service::S3 | Service::Google => "bucket",
+            };
+            let message = match bucket.is_empty() || host.is_some_and(str::is_empty) {
+                true => format!("The {scheme}:// URI has no {what} name"),
+                false => format!("The {scheme}:// URI has an invalid {what} name"),
+            };
+            return Err(
+                Error::new(ErrorKind::InvalidArgument, message).hint(match service {
+                    Service::Azure => {
+                        "write az://container/path, or abfss://container@account.dfs.core.windows.net/path"
+                    }
+                    Service::S3 => "write s3://bucket/path",
+                    Service::Google => "write gs://bucket/path",
+                }),
+            );
         }
         let root = decode_path(path.trim_matches('/'))
             .ok()
             .and_then(|path| Path::parse(path).ok())
-            .ok_or_else(|| invalid("its path holds an empty part, a part of dots or no UTF-8"))?;
+            .ok_or_else(|| {
+                invalid("its path contains an empty segment, a segment of dots, or bytes that are not UTF-8")
+            })?;
         Ok(Self {
             bucket: bucket.to_owned(),
             host: host.map(str::to_ascii_lowercase),

@@ -37,7 +37,18 @@ impl Snapshot {
         if is_behind && matches!(self.standing().await, Ok(Standing::Same)) {
             return Ok(self.clone());
         }
-        newest
+        newest.map_err(|error| match error.kind() {
+            ErrorKind::TableNotFound => Error::new(
+                ErrorKind::TableNotFound,
+                format!(
+                    "The table no longer exists: version {} was read, and its log is gone",
+                    self.version()
+                ),
+            )
+            .with("path", self.location.uri())
+            .hint("create it again, or restore it from a backup"),
+            _ => error,
+        })
     }
 
     async fn newest(&self, listed: Observed) -> Result<Self> {

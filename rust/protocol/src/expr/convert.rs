@@ -30,8 +30,7 @@ impl Failure {
                 ErrorKind::InvalidPredicate,
                 at,
                 &message,
-                "write the literal as the column's type, for example DATE '2026-11-01', 9.5, 'text' or X'00FF'; what stands \
-                 in quotes is a text, and a column's name stands in backticks or in nothing",
+                "write a literal of the column's type, for example DATE '2026-11-01', 9.5, 'text' or X'00FF'",
             ),
             Self::Unsupported(message) => source.error(ErrorKind::UnsupportedExpression, at, &message, ""),
         }

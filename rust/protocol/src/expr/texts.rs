@@ -50,7 +50,7 @@ pub(super) fn rounded(text: &str, precision: u8, scale: u8) -> Option<Scalar> {
 
 pub(super) fn from_text(text: &str, to: PrimitiveType) -> Result<Scalar, Failure> {
     let trimmed = moments::trimmed(text);
-    let malformed = || Failure::Malformed(format!("{text:?} is not of the type {to}"));
+    let malformed = || Failure::Malformed(format!("'{text}' is not a valid {to}"));
     Ok(match to {
         PrimitiveType::String => Scalar::String(text.to_owned()),
         PrimitiveType::Binary => Scalar::Binary(text.as_bytes().to_vec()),

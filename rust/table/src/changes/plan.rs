@@ -166,7 +166,7 @@ pub(super) fn plan_commits(
             .with("feature", "changeDataFeed")
             .with("table", location.uri())
             .with("version", commit.version)
-            .hint("infer=True tells the changes from the files; a feed is kept from the version on that sets delta.enableChangeDataFeed"));
+            .hint("infer=True computes the changes from the files; setting delta.enableChangeDataFeed records a feed from then on"));
         }
         base.version = commit.version;
         versions.push(plan_version(&base, (&before, &now), commit, options.infer)?);

@@ -183,7 +183,7 @@ impl Conflict {
             Self::RowIdsGiven { .. } => "let one of the two end before the other begins",
             Self::AddedTwice { .. } => "its rows are in the table already: add the other files without it",
             Self::Append { .. } | Self::DeleteRead { .. } | Self::DeleteDelete { .. } => {
-                "run the operation again: it will see the other's changes. A predicate on partition columns keeps operations apart"
+                "run the operation again on the new version, as table.run_transaction does. Operations on different partitions do not conflict"
             }
         }
     }

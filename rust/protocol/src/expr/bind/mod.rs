@@ -141,7 +141,9 @@ impl Binder<'_> {
             ExprKind::Or(parts) => BoundPredicate::Or(self.conditions(parts)?),
             ExprKind::Not(inner) => not(self.condition(inner)?),
             ExprKind::Compare(op, left, right) => {
-                let (left_value, right_value) = (self.value(left)?, self.value(right)?);
+                let left_value = self.value(left)?;
+                self.ensure_quoted(&left_value, right)?;
+                let right_value = self.value(right)?;
                 self.compare(*op, (left.at, left_value), (right.at, right_value), expr.at)?
             }
             ExprKind::Between(inner, low, high) => {

@@ -1,8 +1,9 @@
 //! Resolves column names.
 
-use super::{Binder, Column};
+use super::{Binder, Column, Value};
 use crate::error::nearest;
 use crate::expr::place::Span;
+use crate::expr::predicate::{Expr, ExprKind};
 use crate::schema::{ColumnName, DataType, PrimitiveType, StructField};
 use crate::{Error, Result};
 
@@ -16,6 +17,26 @@ impl Binder<'_> {
         self.source
             .invalid(at, message, hint)
             .map_err(|error: Error| error.with("field", name))
+    }
+
+    /// A string column is compared with what may be a string without its quotes: a name that no column has.
+    pub(super) fn ensure_quoted(&self, compared: &Value, with: &Expr) -> Result<()> {
+        let (Value::Column(column), ExprKind::Column(names)) = (compared, &with.kind) else {
+            return Ok(());
+        };
+        match names.as_slice() {
+            [name]
+                if column.data_type == DataType::Primitive(PrimitiveType::String)
+                    && self.schema.field_ignoring_case(name).is_none() =>
+            {
+                let hint = format!("text needs quotes: '{name}'");
+                let unknown = self
+                    .source
+                    .invalid(with.at, format!("there is no column {name}"), &hint);
+                unknown.map_err(|error: Error| error.with("field", name.as_str()))
+            }
+            _ => Ok(()),
+        }
     }
 
     pub(super) fn resolve(&self, at: Span, names: &[String]) -> Result<Column> {

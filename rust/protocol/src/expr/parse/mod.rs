@@ -142,7 +142,12 @@ impl Parser<'_> {
     fn unknown<T>(&self, at: Span) -> Result<T> {
         let text = self.source.text(at);
         let message = format!("{text} is not implemented in predicates");
-        self.source.unsupported(at, message, WHAT_THERE_IS)
+        let hint = match text.as_str() {
+            "&" | "&&" => "use AND",
+            "|" | "||" => "use OR",
+            _ => WHAT_THERE_IS,
+        };
+        self.source.unsupported(at, message, hint)
     }
 
     /// Creates an expression that ends at the last token.
