@@ -462,7 +462,7 @@ def test_a_file_of_the_log_is_no_data(root: Path) -> None:
 def test_one_file_of_two_transactions(root: Path) -> None:
     table = deltaic.Table.create(root, ROWS.schema, properties={"delta.enableDeletionVectors": "true"})
     file = given(root, "a.parquet")
-    with pytest.raises(deltaic.ConcurrentAppend, match="adds, too"), table.transaction() as slow:
+    with pytest.raises(deltaic.ConcurrentAppend, match="also adds"), table.transaction() as slow:
         slow.add([file])
         with deltaic.Table(root).transaction() as first:
             first.add([file])

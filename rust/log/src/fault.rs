@@ -58,7 +58,7 @@ pub fn caught() -> Error {
     // What the panic said is not repeated: it may be about anything, a key among them.
     Error::new(
         ErrorKind::Internal,
-        "deltaic broke off by a fault of its own: nothing is known to be wrong with the table",
+        "Internal error in deltaic; the table itself is not known to be damaged",
     )
     .with("place", place)
     .hint("please report it with this text and with what you did")

@@ -27,7 +27,7 @@ impl Snapshot {
             Ok(_) | Err(_) => Err(Error::new(
                 ErrorKind::VersionNotFound,
                 format!(
-                    "the log of version {} was cleaned up after it was opened, and with it the statistics of its files",
+                    "the log of version {} was cleaned up after the version was opened, and the statistics of its files with it",
                     self.version()
                 ),
             )

@@ -159,11 +159,11 @@ pub async fn create(
         Outcome::Lost(_) | Outcome::Withdrawn(_) => exists(location, &table, options).await,
         Outcome::Unknown(version) => Err(Error::new(
             ErrorKind::CommitUnknown,
-            "whether the table was made could not be learnt: the store gave no clear answer",
+            "No definitive response to the commit request: the table may or may not have been created",
         )
         .with("path", location.uri())
         .with("version", version)
-        .hint("open the table to see whether it is there")),
+        .hint("open the table to see whether it was created")),
     }
 }
 

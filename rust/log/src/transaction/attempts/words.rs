@@ -11,7 +11,7 @@ use crate::transaction::Winner;
 pub(in crate::transaction) fn unknown(location: &TableLocation, version: Version, error: &Error) -> Error {
     Error::new(
         ErrorKind::CommitUnknown,
-        format!("whether version {version} will hold this commit could not be learnt: {error}"),
+        format!("No definitive response to the commit request: version {version} may or may not be this commit: {error}"),
     )
     .with("table", location.uri())
     .with("version", version)

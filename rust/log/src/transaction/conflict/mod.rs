@@ -135,32 +135,34 @@ impl Conflict {
                 format!("version {version} changed the table's protocol: {why}")
             }
             Self::DropUnproved { .. } => {
-                format!("version {version} came while a feature was being dropped, and may use it")
+                format!("version {version} was committed while a feature was being dropped, and may use it")
             }
             Self::MetadataChanged { field, .. } if field == "id" => {
-                format!("version {version} changed the table's metadata: id, so another table stands here")
+                format!(
+                    "version {version} changed the table's metadata: id, so another table was created in its place"
+                )
             }
             Self::MetadataChanged { field, .. } => {
                 format!("version {version} changed the table's metadata: {field}")
             }
-            Self::Domain { domain, .. } => format!("version {version} changed the domain {domain:?}, too"),
+            Self::Domain { domain, .. } => format!("version {version} also changed the domain {domain:?}"),
             Self::Application { app_id, reached, .. } => {
-                format!("version {version} moved the application {app_id:?} on to {reached}")
+                format!("version {version} advanced the application {app_id:?} to {reached}")
             }
             Self::RowIdsGiven { .. } => {
-                format!("version {version} gave files their row ids while they were being taken away")
+                format!("version {version} assigned row ids to files while they were being removed")
             }
             Self::Append { .. } => {
                 format!("version {version} added a file that this operation would have had to read")
             }
             Self::AddedTwice { .. } => {
-                format!("version {version} added a file that this operation adds, too")
+                format!("version {version} added a file that this operation also adds")
             }
             Self::DeleteRead { .. } => {
                 format!("version {version} removed a file that this operation has read")
             }
             Self::DeleteDelete { .. } => {
-                format!("version {version} removed a file that this operation removes, too")
+                format!("version {version} removed a file that this operation also removes")
             }
         }
     }
@@ -180,7 +182,7 @@ impl Conflict {
             Self::Application { .. } => {
                 "another run of the same application is at work: stop one, or go on from where it has come"
             }
-            Self::RowIdsGiven { .. } => "let one of the two end before the other begins",
+            Self::RowIdsGiven { .. } => "run one of the two after the other has ended",
             Self::AddedTwice { .. } => "its rows are in the table already: add the other files without it",
             Self::Append { .. } | Self::DeleteRead { .. } | Self::DeleteDelete { .. } => {
                 "run the operation again on the new version, as table.run_transaction does. Operations on different partitions do not conflict"
