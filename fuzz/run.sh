@@ -18,7 +18,8 @@ all=(fuzz/fuzz_targets/*.rs)
 targets=("$@")
 [ $# -gt 0 ] || for file in "${all[@]}"; do targets+=("$(basename "$file" .rs)"); done
 python3 fuzz/collect_seeds.py ../shared fuzz/golden
-cargo +nightly fuzz build
+# With no names, all of them are built at once.
+if [ $# -gt 0 ]; then for name in "$@"; do cargo +nightly fuzz build "$name"; done; else cargo +nightly fuzz build; fi
 host=$(rustc -vV | sed -n 's/^host: //p')
 binaries=${CARGO_TARGET_DIR:-fuzz/target}/$host/release
 

@@ -88,12 +88,12 @@ FORKED = {
     "a half-read iterator": (
         "half = scan._rust.batches(); first = next(half).num_rows",
         "next(half)",
-        "RuntimeError: this iterator was begun before a fork",
+        "RuntimeError: this iterator was created before the fork",
     ),
     "a half-read stream": (
         "half = pa.RecordBatchReader.from_stream(scan); first = half.read_next_batch().num_rows",
         "half.read_next_batch()",
-        "begun before a fork",
+        "created before the fork",
     ),
     "an iterator that is put away": (
         "import gc; half = [scan._rust.batches()]; next(half[0])",

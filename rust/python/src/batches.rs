@@ -20,7 +20,7 @@ use crate::fault::guarded;
 use crate::runtime::{SIGNALS, attached, runtime};
 
 const INTERRUPTED: &str = "this iterator was interrupted or is read by another thread: start the scan anew";
-const OF_A_PARENT: &str = "this iterator was begun before a fork, by the parent process: start the scan anew";
+const OF_A_PARENT: &str = "this iterator was created before the fork and belongs to the parent process: start a new scan in this process";
 
 /// A stream and the process that began it. What is read for it is on that process's threads, so that in a child it would
 /// never go on, and to drop it there might be to wait for one of them.

@@ -104,7 +104,6 @@ fn take_batches(object: Borrowed<'_, '_, PyAny>) -> Answer<BatchesIn> {
             (schema, FFI_ArrowArray::from_raw(array.as_ptr()))
         };
         let field = c_data::field(&schema)?;
-        let array = c_data::import(array, field.data_type())?;
         return rows(Source::Array(Some(array)), &field);
     }
     Err(not_arrow(&object, "__arrow_c_stream__").into())
@@ -118,7 +117,7 @@ fn rows(source: Source, field: &Field) -> Answer<BatchesIn> {
 
 fn taken_before(what: &str) -> PyErr {
     PyTypeError::new_err(format!(
-        "the Arrow {what} was taken before: a {what} can be handed over once"
+        "the Arrow {what} was consumed before: it can be consumed once"
     ))
 }
 

@@ -44,7 +44,8 @@ impl PerProcess {
     }
 }
 
-const OF_A_PARENT: &str = "The call was begun before a fork, by the parent process, which goes on with it: call it again in this process";
+const OF_A_PARENT: &str =
+    "the call was started before the fork and belongs to the parent process: call it again in this process";
 
 /// The error of a call in a child of the process that began it.
 pub(crate) fn of_a_parent() -> Raised {

@@ -11,11 +11,12 @@ use deltaic_protocol::schema::schema_from_arrow;
 use deltaic_protocol::{ErrorKind, Result};
 use deltaic_table::read::stream_scan;
 use deltaic_table::scan::{Scan, ScanOptions};
+use deltaic_testkit::data_file::data_file;
+use deltaic_testkit::hostile::executions;
 use deltaic_testkit::hostile::mutation::{Chance, Material};
 use deltaic_testkit::table_builder::{TableBuilder, add, far_footer};
 use futures::StreamExt;
 use object_store::ObjectStoreExt;
-use parquet::arrow::ArrowWriter;
 use parquet::file::properties::WriterProperties;
 use peak_alloc::PeakAlloc;
 use serde_json::json;
@@ -60,13 +61,7 @@ fn seed([dictionary, bloom]: [bool; 2]) -> Vec<u8> {
         .set_bloom_filter_max_ndv(8)
         .set_compression(parquet::basic::Compression::SNAPPY)
         .build();
-    let mut bytes = Vec::new();
-    let batch = rows();
-    let mut writer =
-        ArrowWriter::try_new(&mut bytes, batch.schema(), Some(properties)).expect("it is written");
-    writer.write(&batch).expect("it is written");
-    writer.close().expect("it is written");
-    bytes
+    data_file(&rows(), properties).expect("it is written")
 }
 
 async fn table(size: usize) -> Result<(TableBuilder, Snapshot)> {
@@ -79,15 +74,6 @@ async fn table(size: usize) -> Result<(TableBuilder, Snapshot)> {
     table.commit(actions).await?;
     let snapshot = Snapshot::load(table.location(), None, LoadOptions::default()).await?;
     Ok((table, snapshot))
-}
-
-#[expect(
-    clippy::disallowed_methods,
-    reason = "how long a test takes is for its caller to say"
-)]
-fn executions() -> u64 {
-    let asked = std::env::var("HOSTILE_EXECUTIONS").ok();
-    asked.and_then(|asked| asked.parse().ok()).unwrap_or(EXECUTIONS)
 }
 
 #[tokio::test]
@@ -111,7 +97,7 @@ async fn a_file_of_any_bytes_is_read_or_refused() -> Result<()> {
     let local = table.copy_to(folder.path()).await?;
     let in_folder = Snapshot::load(Arc::clone(&local), None, LoadOptions::default()).await?;
     let mut read = [0u32; 2];
-    for number in 0..executions() {
+    for number in 0..executions(EXECUTIONS) {
         let bytes = material.changed(&mut Chance::from_number(number));
         let path = local.below("0.parquet")?;
         let larger = far_footer(&bytes);

@@ -11,10 +11,10 @@ use deltaic_protocol::Result;
 use deltaic_protocol::schema::schema_from_arrow;
 use deltaic_table::read::stream_scan;
 use deltaic_table::scan::{Scan, ScanOptions};
+use deltaic_testkit::data_file::data_file;
 use deltaic_testkit::requests::{Report, RequestKind};
 use deltaic_testkit::table_builder::{TableBuilder, add};
 use futures::TryStreamExt;
-use parquet::arrow::ArrowWriter;
 use parquet::file::properties::WriterProperties;
 use serde_json::json;
 
@@ -55,11 +55,7 @@ async fn table(files: i64, rows_each: i64) -> Result<(TableBuilder, Snapshot)> {
             .set_write_batch_size(1_000)
             .set_dictionary_enabled(false)
             .build();
-        let mut bytes = Vec::new();
-        let mut writer =
-            ArrowWriter::try_new(&mut bytes, batch.schema(), Some(properties)).expect("it is written");
-        writer.write(&batch).expect("it is written");
-        writer.close().expect("it is written");
+        let bytes = data_file(&batch, properties)?;
         let path = format!("{number}.parquet");
         let mut add = add(&path, None);
         add["add"]["size"] = json!(bytes.len());

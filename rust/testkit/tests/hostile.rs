@@ -43,19 +43,10 @@ fn holds(name: &str) {
         words: &words,
         most_bytes: target.most_bytes,
     };
-    for number in 0..executions() / target.slowness {
+    for number in 0..hostile::executions(EXECUTIONS) / target.slowness {
         execute(target, &material.changed(&mut Chance::from_number(number)));
     }
     drop(turn);
-}
-
-#[expect(
-    clippy::disallowed_methods,
-    reason = "how long a test takes is for its caller to say"
-)]
-fn executions() -> u64 {
-    let asked = std::env::var("HOSTILE_EXECUTIONS").ok();
-    asked.and_then(|asked| asked.parse().ok()).unwrap_or(EXECUTIONS)
 }
 
 /// Tries the law with some bytes. Where it is broken they are kept in a file.

@@ -2,20 +2,20 @@
 
 use std::sync::Arc;
 
+use arrow_array::ffi::FFI_ArrowArray;
 use arrow_array::{Array, RecordBatch, RecordBatchOptions, RecordBatchReader, StructArray};
-use arrow_data::ArrayData;
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 use deltaic_protocol::{Error, ErrorKind, Result};
-use deltaic_table::write::{malformed, validate_batch};
+use deltaic_table::write::{Fault, validate_batch};
 
-use super::c_data::Stream;
+use super::c_data::{Stream, import};
 
 /// Where arrays come from.
 pub(super) enum Source {
     /// A stream of them.
     Stream(Stream),
     /// One.
-    Array(Option<ArrayData>),
+    Array(Option<FFI_ArrowArray>),
 }
 
 /// Validated batches. After an error there are none.
@@ -41,16 +41,23 @@ impl Rows {
     }
 
     fn next_batch(&mut self) -> Result<Option<RecordBatch>> {
-        let data = match self.source.as_mut() {
-            Some(Source::Stream(stream)) => stream.next(&self.data_type)?,
+        let array = match self.source.as_mut() {
+            Some(Source::Stream(stream)) => stream.next()?,
             Some(Source::Array(array)) => array.take(),
             None => None,
         };
-        let Some(data) = data else {
+        let Some(array) = array else {
             return Ok(None);
         };
-        if data.null_count() > 0 {
-            return Err(malformed("", "rows are NULL as a whole: drop them first"));
+        let imported = import(array, &self.data_type);
+        let data = imported.map_err(|fault| fault.into_error(self.rows))?;
+        if let Some(row) = data
+            .nulls()
+            .and_then(|nulls| nulls.iter().position(|is_valid| !is_valid))
+        {
+            let fault = Fault::new("all columns of a row are NULL together, as a struct that is NULL");
+            let fault = fault.hint("nothing was written; drop such rows, or make each column NULL");
+            return Err(fault.in_row(row).into_error(self.rows));
         }
         validate_batch(&data, self.rows)?;
         self.rows += data.len() as u64;

@@ -71,7 +71,7 @@ fn broken_off(error: ArrowError) -> Error {
     }
     Error::new(
         ErrorKind::InvalidArgument,
-        format!("the data that were to be appended broke off: {error}"),
+        format!("the producer of the data failed: {error}"),
     )
 }
 

@@ -24,4 +24,4 @@ pub use owner_process::OwnerProcess;
 pub(crate) use storable::ensure_storable;
 pub use table_writer::{TableWriter, Written};
 pub(crate) use united_vectors::UnitedVectors;
-pub use validate::{MAX_NESTING, malformed, validate_batch};
+pub use validate::{Checked, Fault, MAX_NESTING, validate_batch};

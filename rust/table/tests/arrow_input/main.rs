@@ -8,7 +8,7 @@ mod law;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use deltaic_testkit::hostile::mutation::{Chance, Material};
-use deltaic_testkit::hostile::{dictionary, panics, seeds};
+use deltaic_testkit::hostile::{dictionary, executions, panics, seeds};
 
 /// How often, unless `HOSTILE_EXECUTIONS` says otherwise.
 const EXECUTIONS: u64 = 100_000;
@@ -33,18 +33,9 @@ fn arrow_data_are_refused_or_fit() {
     for seed in &seeds {
         execute(seed);
     }
-    for number in 0..executions() {
+    for number in 0..executions(EXECUTIONS) {
         execute(&material.changed(&mut Chance::from_number(number)));
     }
-}
-
-#[expect(
-    clippy::disallowed_methods,
-    reason = "how long a test takes is for its caller to say"
-)]
-fn executions() -> u64 {
-    let asked = std::env::var("HOSTILE_EXECUTIONS").ok();
-    asked.and_then(|asked| asked.parse().ok()).unwrap_or(EXECUTIONS)
 }
 
 fn execute(bytes: &[u8]) {

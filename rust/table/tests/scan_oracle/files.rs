@@ -7,7 +7,7 @@ use arrow_array::{
     StringArray, StructArray, TimestampMicrosecondArray, new_null_array,
 };
 use arrow_schema::{DataType, Field, Schema};
-use parquet::arrow::ArrowWriter;
+use deltaic_testkit::data_file::data_file;
 use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterVersion};
 use proptest::prelude::*;
 
@@ -178,12 +178,7 @@ pub(crate) fn file(rows: &[Row], form: &Form) -> Vec<u8> {
         .set_statistics_enabled(form.statistics)
         .set_writer_version(version)
         .build();
-    let mut bytes = Vec::new();
-    let mut writer =
-        ArrowWriter::try_new(&mut bytes, batch.schema(), Some(properties)).expect("it is written");
-    writer.write(&batch).expect("it is written");
-    writer.close().expect("it is written");
-    bytes
+    data_file(&batch, properties).expect("it is written")
 }
 
 impl Row {

@@ -84,6 +84,17 @@ const fn target(name: &'static str, most_bytes: usize, law: fn(&[u8])) -> Target
     }
 }
 
+/// How often a test tries a law: as often as `HOSTILE_EXECUTIONS` says, if it is set.
+#[must_use]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "how long a test takes is for its caller to say"
+)]
+pub fn executions(unless_set: u64) -> u64 {
+    let set = std::env::var("HOSTILE_EXECUTIONS").ok();
+    set.and_then(|set| set.parse().ok()).unwrap_or(unless_set)
+}
+
 /// The target of a name.
 #[must_use]
 pub fn named(name: &str) -> Option<Target> {

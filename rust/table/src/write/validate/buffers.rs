@@ -8,7 +8,7 @@ use super::fault::{Checked, Fault, fault};
 
 /// A width or a list size, which Arrow counts in signed numbers.
 pub(super) fn fixed_size(size: i32) -> Checked<usize> {
-    usize::try_from(size).or_else(|_| fault("its type has a negative size"))
+    usize::try_from(size).or_else(|_| fault("the size of its type is negative"))
 }
 
 /// Checks that a buffer has so many bytes for each row.
@@ -17,7 +17,7 @@ pub(super) fn ensure_holds(data: &ArrayData, index: usize, width: usize) -> Chec
     let bytes = rows.and_then(|rows| rows.checked_mul(width));
     match (bytes, data.buffers().get(index)) {
         (Some(bytes), Some(buffer)) if bytes <= buffer.len() => Ok(()),
-        _ => fault("a buffer is too short for its rows"),
+        _ => fault("a buffer is shorter than the array's length requires"),
     }
 }
 
@@ -26,7 +26,7 @@ pub(super) fn bits(data: &ArrayData) -> Checked {
     let rows = data.offset().checked_add(data.len());
     match (rows, data.buffers().first()) {
         (Some(rows), Some(buffer)) if rows.div_ceil(8) <= buffer.len() => Ok(()),
-        _ => fault("a buffer is too short for its rows"),
+        _ => fault("a buffer is shorter than the array's length requires"),
     }
 }
 
@@ -45,7 +45,7 @@ pub(super) fn typed<T: ArrowNativeType>(
             }
             Ok(ScalarBuffer::new(buffer.clone(), data.offset(), count))
         }
-        _ => fault("a buffer is too short for its rows"),
+        _ => fault("a buffer is shorter than the array's length requires"),
     }
 }
 
@@ -55,7 +55,7 @@ pub(super) fn offsets<O: OffsetSizeTrait>(data: &ArrayData, limit: usize) -> Che
         return Ok(ScalarBuffer::from(vec![O::default()]));
     }
     let offsets = typed::<O>(data, 0, data.len().saturating_add(1))?;
-    let in_row = |row: usize, what: &str| Err(Fault::new(what.to_owned()).in_row(row));
+    let in_row = |row: usize, what: &str| Err(Fault::new(what).in_row(row));
     if offsets.first().is_some_and(|first| *first < O::default()) {
         return in_row(0, "an offset is negative");
     }
@@ -69,7 +69,7 @@ pub(super) fn offsets<O: OffsetSizeTrait>(data: &ArrayData, limit: usize) -> Che
         let row = offsets.partition_point(|offset| offset.as_usize() <= limit);
         return in_row(
             row.saturating_sub(1),
-            "an offset lies behind the end of the values",
+            "an offset exceeds the length of the values",
         );
     }
     Ok(offsets)

@@ -1,73 +1,106 @@
 //! What is wrong with Arrow data, and where, found from the inside outwards.
 
-use std::fmt::Write;
-
+use arrow_schema::DataType;
 use deltaic_protocol::{Error, ErrorKind};
 
 /// The result of a check of an array.
-pub(super) type Checked<T = ()> = Result<T, Fault>;
+pub type Checked<T = ()> = Result<T, Fault>;
 
-/// A broken rule of Arrow. Each level that it passes adds its name and translates the row into its own.
+/// A violation of Arrow's rules. Each level above adds its name to the path and maps the row to its own.
 #[derive(Debug)]
-pub(super) struct Fault {
+pub struct Fault {
     what: String,
+    hint: &'static str,
     /// Field names, innermost first.
     path: Vec<String>,
     row: Option<usize>,
 }
 
-/// A fault that concerns the array as a whole.
+/// A fault of the array as a whole.
 pub(super) fn fault<T>(what: impl Into<String>) -> Checked<T> {
-    Err(Fault::new(what.into()))
+    Err(Fault::new(what))
 }
 
 impl Fault {
-    pub(super) fn new(what: String) -> Self {
+    /// A fault without a path or a row yet.
+    #[must_use]
+    pub fn new(what: impl Into<String>) -> Self {
         Self {
-            what,
+            what: what.into(),
+            hint: "nothing was written; fix the code that creates the data \
+                   (pyarrow's Table.validate(full=True) finds most invalid data)",
             path: Vec::new(),
             row: None,
         }
     }
 
-    pub(super) fn in_row(mut self, row: usize) -> Self {
+    /// Replaces what the user is told to do.
+    #[must_use]
+    pub fn hint(mut self, hint: &'static str) -> Self {
+        self.hint = hint;
+        self
+    }
+
+    /// Sets the row, counted from the start of the array.
+    #[must_use]
+    pub fn in_row(mut self, row: usize) -> Self {
         self.row = Some(row);
         self
     }
 
-    /// The same fault, where a row of the part belongs to a row of the whole; none where no row refers to it.
+    /// Maps the row of a child to a row of its parent; none if no row of the parent has it.
     pub(super) fn at(mut self, row_of: impl FnOnce(usize) -> Option<usize>) -> Self {
         self.row = self.row.and_then(row_of);
         self
     }
 
-    pub(super) fn below(mut self, name: &str) -> Self {
+    /// Prepends a field name to the path.
+    #[must_use]
+    pub fn below(mut self, name: &str) -> Self {
         self.path.push(name.to_owned());
         self
     }
 
-    pub(super) fn into_error(self, first_row: u64) -> Error {
+    /// Prepends the name of a child of an array: the field of a struct, `element`, or `key` or `value` of a map,
+    /// whatever the producer calls these.
+    #[must_use]
+    pub fn in_child(mut self, parent: &DataType, index: usize) -> Self {
+        match parent {
+            DataType::Struct(fields) => match fields.get(index) {
+                Some(field) => self.below(field.name()),
+                None => self,
+            },
+            DataType::Map(entries, _) => {
+                if let (Some(name), DataType::Struct(fields)) = (self.path.last_mut(), entries.data_type()) {
+                    let is_key = fields.first().is_some_and(|key| key.name() == name);
+                    *name = if is_key { "key" } else { "value" }.to_owned();
+                }
+                self
+            }
+            DataType::Dictionary(..) | DataType::RunEndEncoded(..) => self,
+            _ => self.below("element"),
+        }
+    }
+
+    /// A `SchemaMismatch` that names the column and the row, which is counted from `first_row`.
+    #[must_use]
+    pub fn into_error(self, first_row: u64) -> Error {
         let names: Vec<&str> = self.path.iter().rev().map(String::as_str).collect();
         let path = names.join(".");
-        let mut message = match path.as_str() {
-            "" => "The data are not valid Arrow data: ".to_owned(),
-            path => format!("The column {path} is not valid Arrow data: "),
-        };
-        message.push_str(&self.what);
         let row = self
             .row
             .and_then(|row| u64::try_from(row).ok()?.checked_add(first_row));
-        if let Some(row) = row {
-            // Writing to a String cannot fail.
-            let _ = write!(message, ", in row {row}");
-        }
-        let error = Error::new(ErrorKind::SchemaMismatch, message).hint(
-            "nothing was written; validate the data where they are made: of pyarrow, validate(full=True)",
-        );
-        let error = match path.as_str() {
-            "" => error,
-            path => error.with("field", path),
+        let place = match (path.as_str(), row) {
+            ("", None) => String::new(),
+            ("", Some(row)) => format!(" in row {row}"),
+            (path, None) => format!(" in column {path}"),
+            (path, Some(row)) => format!(" in column {path}, row {row}"),
         };
+        let message = format!("invalid Arrow data{place}: {}", self.what);
+        let mut error = Error::new(ErrorKind::SchemaMismatch, message).hint(self.hint);
+        if !path.is_empty() {
+            error = error.with("field", path);
+        }
         match row.and_then(|row| i64::try_from(row).ok()) {
             Some(row) => error.with("row", row),
             None => error,

@@ -14,10 +14,11 @@ mod values;
 use arrow_array::types::{Decimal32Type, Decimal64Type, Decimal128Type, Decimal256Type};
 use arrow_data::ArrayData;
 use arrow_schema::DataType;
-use deltaic_protocol::{Error, Result};
+use deltaic_protocol::Result;
 
 use buffers::{bits, ensure_holds, fixed_size, offsets, typed};
-use fault::{Checked, Fault, fault};
+use fault::fault;
+pub use fault::{Checked, Fault};
 use values::{decimals, keys, run_ends, text, used_keys, views};
 
 /// How many levels Arrow data may nest, as in Arrow's C++ library.
@@ -35,26 +36,15 @@ pub fn validate_batch(data: &ArrayData, first_row: u64) -> Result<()> {
         .map_err(|fault| fault.into_error(first_row))
 }
 
-/// The error for Arrow data of which more is wrong than a value: a structure that does not match its type.
-#[must_use]
-pub fn malformed(path: &str, what: &str) -> Error {
-    Fault::new(what.to_owned()).below(path).into_error(0)
-}
-
 /// Checks the fields of structs first, because a slice of a struct slices all the structs below it.
 fn ensure_long_enough(data: &ArrayData) -> Checked {
     for (index, child) in data.child_data().iter().enumerate() {
-        let name = match data.data_type() {
-            DataType::Struct(fields) => fields.get(index).map(|field| field.name().as_str()),
-            _ => None,
+        let is_struct = matches!(data.data_type(), DataType::Struct(_));
+        let checked = match is_struct && child.len() < data.offset().saturating_add(data.len()) {
+            true => fault("the array is shorter than the struct array that it belongs to"),
+            false => ensure_long_enough(child),
         };
-        let checked = match name {
-            Some(_) if child.len() < data.offset().saturating_add(data.len()) => {
-                fault("it is shorter than the struct that it belongs to")
-            }
-            _ => ensure_long_enough(child),
-        };
-        checked.map_err(|fault| fault.below(name.unwrap_or("element")))?;
+        checked.map_err(|fault| fault.in_child(data.data_type(), index))?;
     }
     Ok(())
 }
@@ -62,10 +52,10 @@ fn ensure_long_enough(data: &ArrayData) -> Checked {
 fn check(data: &ArrayData, depth: usize) -> Checked {
     use DataType as D;
     if depth > MAX_NESTING {
-        return fault(format!("it nests deeper than {MAX_NESTING} levels"));
+        return fault(format!("the array nests deeper than {MAX_NESTING} levels"));
     }
     if data.nulls().is_some_and(|nulls| nulls.len() != data.len()) {
-        return fault("its validity bitmap has another length than the array");
+        return fault("its validity bitmap and the array differ in length");
     }
     match data.data_type() {
         D::Null => Ok(()),
@@ -103,11 +93,11 @@ fn check(data: &ArrayData, depth: usize) -> Checked {
         }
         D::Struct(fields) => {
             if data.child_data().len() != fields.len() {
-                return fault("it has another number of fields than its type");
+                return fault("the struct array and its type differ in their number of fields");
             }
-            for (field, child) in fields.iter().zip(data.child_data()) {
+            for (index, child) in data.child_data().iter().enumerate() {
                 check(&child.slice(data.offset(), data.len()), depth + 1)
-                    .map_err(|fault| fault.below(field.name()))?;
+                    .map_err(|fault| fault.in_child(data.data_type(), index))?;
             }
             Ok(())
         }
@@ -115,10 +105,10 @@ fn check(data: &ArrayData, depth: usize) -> Checked {
         D::LargeList(_) => list::<i64>(data, depth),
         D::Map(entries, _) => {
             let D::Struct(fields) = entries.data_type() else {
-                return fault("its entries are not structs");
+                return fault("the entries of the map are not structs");
             };
             if fields.len() != 2 {
-                return fault("its entries are not a key and a value");
+                return fault("the entries of the map are not a key and a value");
             }
             list::<i32>(data, depth)
         }
@@ -131,16 +121,21 @@ fn check(data: &ArrayData, depth: usize) -> Checked {
                 (Some(start), Some(count))
                     if start.checked_add(count).is_some_and(|end| end <= values.len()) =>
                 {
-                    check(&values.slice(start, count), depth + 1)
-                        .map_err(|fault| fault.at(|item| item.checked_div(size)).below("element"))
+                    check(&values.slice(start, count), depth + 1).map_err(|fault| {
+                        fault
+                            .at(|item| item.checked_div(size))
+                            .in_child(data.data_type(), 0)
+                    })
                 }
-                _ => fault("it has too few elements for its rows"),
+                _ => fault("the fixed-size lists have too few elements"),
             }
         }
-        D::Union(..) => fault("it is a union, which no table holds"),
+        D::Union(..) => fault("a union cannot be stored in a table"),
         other => match other.primitive_width() {
             Some(width) => ensure_holds(data, 0, width),
-            None => fault(format!("data of the type {other} cannot be read")),
+            None => fault(format!(
+                "data of the Arrow type {other} cannot be stored in a table"
+            )),
         },
     }
 }
@@ -155,13 +150,11 @@ fn list<O: arrow_array::OffsetSizeTrait>(data: &ArrayData, depth: usize) -> Chec
     // A slice of a batch has the elements of the whole batch: only those of its rows are written.
     let start = offsets.first().map_or(0, |offset| offset.as_usize());
     let end = offsets.last().map_or(start, |offset| offset.as_usize());
-    let checked = check(&values.slice(start, end - start), depth + 1)
-        .map_err(|fault| fault.at(|item| row_of(start + item)));
-    match data.data_type() {
-        // Of a map the key or the value is named, and its entries have no name of their own.
-        DataType::Map(..) => checked,
-        _ => checked.map_err(|fault| fault.below("element")),
-    }
+    check(&values.slice(start, end - start), depth + 1).map_err(|fault| {
+        fault
+            .at(|item| row_of(start + item))
+            .in_child(data.data_type(), 0)
+    })
 }
 
 fn list_view<O: arrow_array::OffsetSizeTrait>(data: &ArrayData, depth: usize) -> Checked {
@@ -174,15 +167,15 @@ fn list_view<O: arrow_array::OffsetSizeTrait>(data: &ArrayData, depth: usize) ->
     };
     let is_within = |row: usize| range(row).is_some_and(|range| range.end <= values.len());
     if let Some(row) = (0..data.len()).find(|row| !is_within(*row)) {
-        return fault("a list lies outside of its elements").map_err(|fault| fault.in_row(row));
+        return fault("a list view points outside its elements").map_err(|fault| fault.in_row(row));
     }
     let row_of =
         |item: usize| (0..data.len()).find(|row| range(*row).is_some_and(|range| range.contains(&item)));
-    check(values, depth + 1).map_err(|fault| fault.at(row_of).below("element"))
+    check(values, depth + 1).map_err(|fault| fault.at(row_of).in_child(data.data_type(), 0))
 }
 
 fn child(data: &ArrayData, index: usize) -> Checked<&ArrayData> {
-    let missing = || Fault::new("it has fewer parts than its type".to_owned());
+    let missing = || Fault::new("the array has fewer children than its type");
     data.child_data().get(index).ok_or_else(missing)
 }
 

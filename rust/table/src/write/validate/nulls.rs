@@ -65,20 +65,21 @@ fn within(data: &ArrayData, shown: Option<&NullBuffer>) -> Checked {
             counting.set_bit(item, true);
         }
         let counting = NullBuffer::new(counting.finish());
-        let is_map = matches!(data.data_type(), DataType::Map(..));
-        declared(field, items, Some(&counting)).map_err(|fault| match is_map {
-            true => fault.at(row_of),
-            false => fault.at(row_of).below("element"),
-        })
+        declared(field, items, Some(&counting))
+            .map_err(|fault| fault.at(row_of).in_child(data.data_type(), 0))
     };
     match data.data_type() {
-        DataType::Struct(fields) => fields
-            .iter()
-            .zip(data.child_data())
-            .try_for_each(|(field, part)| {
-                let part = part.slice(data.offset(), data.len());
-                declared(field, &part, shown.as_ref()).map_err(|fault| fault.below(field.name()))
-            }),
+        DataType::Struct(fields) => {
+            fields
+                .iter()
+                .zip(data.child_data())
+                .enumerate()
+                .try_for_each(|(index, (field, part))| {
+                    let part = part.slice(data.offset(), data.len());
+                    declared(field, &part, shown.as_ref())
+                        .map_err(|fault| fault.in_child(data.data_type(), index))
+                })
+        }
         DataType::List(field) | DataType::Map(field, _) => lists(&*by_offsets::<i32>(data)?, field),
         DataType::LargeList(field) => lists(&*by_offsets::<i64>(data)?, field),
         DataType::ListView(field) => lists(&*by_sizes::<i32>(data)?, field),
@@ -97,7 +98,7 @@ fn declared(field: &Field, part: &ArrayData, shown: Option<&NullBuffer>) -> Chec
         && part.null_count() > 0
         && let Some(row) = (0..part.len()).find(|row| part.is_null(*row) && is_shown(*row))
     {
-        return Err(Fault::new("it is NULL, and its field is declared without NULLs".to_owned()).in_row(row));
+        return Err(Fault::new("a value is NULL, but the field is declared not nullable").in_row(row));
     }
     within(part, shown)
 }

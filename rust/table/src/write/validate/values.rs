@@ -9,14 +9,14 @@ use arrow_schema::DataType;
 use super::buffers::{offsets, typed};
 use super::fault::{Checked, Fault, fault};
 
-const NOT_UTF8: &str = "a text is not UTF-8";
+const NOT_UTF8: &str = "a string is not valid UTF-8";
 
 /// How many bytes a view holds itself.
 const INLINE: usize = 12;
 
 fn first_row(data: &ArrayData, what: &str, is_good: impl Fn(usize) -> bool) -> Checked {
     match (0..data.len()).find(|row| data.is_valid(*row) && !is_good(*row)) {
-        Some(row) => Err(Fault::new(what.to_owned()).in_row(row)),
+        Some(row) => Err(Fault::new(what).in_row(row)),
         None => Ok(()),
     }
 }
@@ -24,7 +24,7 @@ fn first_row(data: &ArrayData, what: &str, is_good: impl Fn(usize) -> bool) -> C
 /// Strings or, where `is_text` is false, bytes.
 pub(super) fn text<O: OffsetSizeTrait>(data: &ArrayData, is_text: bool) -> Checked {
     let Some(values) = data.buffers().get(1) else {
-        return fault("it has fewer buffers than its type");
+        return fault("the array has fewer buffers than its type");
     };
     let offsets = offsets::<O>(data, values.len())?;
     let bytes = |start: Option<&O>, end: Option<&O>| values.get(start?.as_usize()..end?.as_usize());
@@ -71,11 +71,10 @@ pub(super) fn views(data: &ArrayData, is_text: bool) -> Checked {
         };
         // Views of NULLs too: Arrow's conversions add up their lengths.
         let Some(bytes) = bytes else {
-            let what = "a view does not match its buffers".to_owned();
-            return Err(Fault::new(what).in_row(row));
+            return Err(Fault::new("a view does not match its buffers").in_row(row));
         };
         if is_text && data.is_valid(row) && std::str::from_utf8(bytes).is_err() {
-            return Err(Fault::new(NOT_UTF8.to_owned()).in_row(row));
+            return Err(Fault::new(NOT_UTF8).in_row(row));
         }
     }
     Ok(())
@@ -85,7 +84,7 @@ pub(super) fn views(data: &ArrayData, is_text: bool) -> Checked {
 pub(super) fn decimals<T: DecimalType>(data: &ArrayData, precision: u8) -> Checked {
     if precision == 0 || precision > T::MAX_PRECISION {
         return fault(format!(
-            "its type has the precision {precision}, and at most {} fit",
+            "the precision {precision} of its type is not between 1 and {}",
             T::MAX_PRECISION
         ));
     }
@@ -95,7 +94,7 @@ pub(super) fn decimals<T: DecimalType>(data: &ArrayData, precision: u8) -> Check
     if values.iter().fold(true, |all, value| all & fits(value)) {
         return Ok(());
     }
-    let what = format!("a value has more than the {precision} digits of its type");
+    let what = format!("a value has more than {precision} digits, the precision of its type");
     first_row(data, &what, |row| values.get(row).is_some_and(fits))
 }
 
@@ -111,7 +110,7 @@ pub(super) fn keys(
     ) -> Checked<Box<dyn Fn(usize) -> Option<usize>>> {
         let keys = typed::<K>(data, 0, data.len())?;
         let is_known = |row: usize| place(&keys, row).is_some_and(|key| key < values);
-        first_row(data, "a dictionary key has no value", is_known)?;
+        first_row(data, "a dictionary key is out of range", is_known)?;
         let nulls = data.nulls().cloned();
         let is_valid = move |row: usize| nulls.as_ref().is_none_or(|nulls| nulls.is_valid(row));
         Ok(Box::new(move |value| {
@@ -127,7 +126,7 @@ pub(super) fn keys(
         DataType::UInt16 => of::<u16>(data, values),
         DataType::UInt32 => of::<u32>(data, values),
         DataType::UInt64 => of::<u64>(data, values),
-        other => fault(format!("a dictionary key cannot be {other}")),
+        other => fault(format!("a dictionary key cannot have the Arrow type {other}")),
     }
 }
 
@@ -148,7 +147,7 @@ pub(super) fn used_keys(data: &ArrayData, key: &DataType) -> Checked<Vec<Option<
         DataType::UInt16 => of::<u16>(data),
         DataType::UInt32 => of::<u32>(data),
         DataType::UInt64 => of::<u64>(data),
-        other => fault(format!("a dictionary key cannot be {other}")),
+        other => fault(format!("a dictionary key cannot have the Arrow type {other}")),
     }
 }
 
@@ -172,11 +171,11 @@ pub(super) fn run_ends(
         for run in 0..run_ends.len() {
             match place(&run_ends, run) {
                 Some(end) if end > before => before = end,
-                _ => return fault("a run ends before it begins"),
+                _ => return fault("the run ends do not increase"),
             }
         }
         if !data.is_empty() && before < last {
-            return fault("its runs end before its last row");
+            return fault("the last run ends before the last row");
         }
         let offset = data.offset();
         Ok(Box::new(move |run| {
@@ -187,12 +186,12 @@ pub(super) fn run_ends(
         }))
     }
     if ends.null_count() > 0 || values < ends.len() {
-        return fault("its runs do not match its values");
+        return fault("the run ends contain NULL, or outnumber the values");
     }
     match ends_type {
         DataType::Int16 => of::<i16>(data, ends),
         DataType::Int32 => of::<i32>(data, ends),
         DataType::Int64 => of::<i64>(data, ends),
-        other => fault(format!("a run end cannot be {other}")),
+        other => fault(format!("a run end cannot have the Arrow type {other}")),
     }
 }

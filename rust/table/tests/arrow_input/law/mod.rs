@@ -5,7 +5,7 @@
 )]
 #![allow(clippy::expect_used, clippy::panic, reason = "a law is broken by a panic")]
 
-#[path = "../../../../python/src/capsule/c_data.rs"]
+#[path = "../../../../python/src/capsule/c_data/mod.rs"]
 mod c_data;
 mod program;
 #[path = "../../../../python/src/capsule/rows.rs"]
@@ -25,18 +25,19 @@ use arrow_buffer::OffsetBuffer;
 use arrow_data::ArrayData;
 use arrow_schema::{DataType, Field};
 use deltaic_log::snapshot::LoadOptions;
-use deltaic_log::transaction::{CommitOptions, IfExists, NewTable, create};
+use deltaic_log::transaction::{CommitOptions, NewTable, create};
 use deltaic_log::{Snapshot, TableLocation};
 use deltaic_protocol::schema::{StructType, schema_from_arrow};
 use deltaic_protocol::{Error, ErrorKind};
 use deltaic_table::write::{Incoming, append_stream, validate_batch};
+use deltaic_testkit::own_commits::a_new_table;
 use futures::TryStreamExt;
 use object_store::memory::InMemory;
 use object_store::path::Path;
 use object_store::{ObjectStore, ObjectStoreExt};
 use tokio::runtime::Runtime;
 
-use program::{Given, Input};
+use program::{Exported, Input};
 use rows::{Rows, Source};
 
 /// Of how many accepted inputs one is appended to a table of its own, which is slow.
@@ -92,8 +93,7 @@ pub(crate) fn law(bytes: &[u8]) {
         true => {
             fits(given(), &table);
             for array in arrays() {
-                let data = c_data::import(array, field.data_type()).expect("it was accepted");
-                let alone = Rows::new(Source::Array(Some(data)), &field).expect("it is a struct");
+                let alone = Rows::new(Source::Array(Some(array)), &field).expect("it is a struct");
                 fits(alone, &table);
             }
         }
@@ -113,8 +113,8 @@ pub(crate) fn law(bytes: &[u8]) {
 fn is_sound(array: FFI_ArrowArray, field: &Field) -> bool {
     let data = match c_data::import(array, field.data_type()) {
         Ok(data) => data,
-        Err(error) => {
-            is_typed(&error);
+        Err(fault) => {
+            is_typed(&fault.into_error(0));
             return false;
         }
     };
@@ -184,11 +184,11 @@ fn has_large_decimals(data: &ArrayData) -> bool {
 }
 
 fn stream(schema: FFI_ArrowSchema, arrays: Vec<FFI_ArrowArray>) -> Rows {
-    let given = Given {
+    let exported = Exported {
         schema: Some(schema),
         arrays,
     };
-    let mut raw = given.into_raw();
+    let mut raw = exported.into_raw();
     // SAFETY: it is a stream of the interface.
     let stream = unsafe { c_data::Stream::take((&raw mut raw).cast::<FFI_ArrowArrayStream>()) };
     let mut stream = stream.expect("it is not released");
@@ -295,13 +295,7 @@ async fn new_table(schema: &StructType) -> Snapshot {
     ));
     let table = NewTable {
         schema: schema.clone(),
-        partition_columns: Vec::new(),
-        cluster_by: Vec::new(),
-        properties: BTreeMap::new(),
-        constraints: BTreeMap::new(),
-        name: None,
-        description: None,
-        if_exists: IfExists::Error,
+        ..a_new_table()
     };
     create(&location, table, &CommitOptions::default())
         .await

@@ -1,0 +1,93 @@
+//! Arrow arrays built from bytes, in the C data interface: mostly sound, with buffers of any content and some lies.
+//!
+//! The first byte is the number of rows, then come the types of the columns up to a line end, then data. Only what the
+//! interface cannot express is never wrong: buffers are as long as lengths and offsets claim.
+
+mod arena;
+mod array;
+mod buffers;
+mod lie;
+mod schema;
+mod stream;
+
+pub(super) use array::array;
+pub(super) use schema::schema;
+pub(super) use stream::Exported;
+
+/// Bytes to take from; zeros when they are used up.
+pub(super) struct Input<'a>(pub(super) &'a [u8]);
+
+impl Input<'_> {
+    fn byte(&mut self) -> u8 {
+        match self.0.split_first() {
+            Some((first, rest)) => {
+                self.0 = rest;
+                *first
+            }
+            None => 0,
+        }
+    }
+
+    fn bytes(&mut self, count: usize) -> Vec<u8> {
+        (0..count).map(|_| self.byte()).collect()
+    }
+}
+
+/// A type, and the types of its parts.
+#[derive(Clone, Debug)]
+pub(super) struct Kind {
+    letter: u8,
+    parts: Vec<Kind>,
+}
+
+const MOST_COLUMNS: usize = 3;
+
+/// The columns that the first line names. A letter is a type; those of nested types come before those of their parts.
+pub(super) fn columns(input: &mut Input<'_>) -> Vec<Kind> {
+    let mut columns = Vec::new();
+    while columns.len() < MOST_COLUMNS {
+        match input.byte() {
+            0 | b'\n' => break,
+            letter => columns.push(kind(letter, input, 0)),
+        }
+    }
+    if columns.len() == MOST_COLUMNS {
+        input.byte();
+    }
+    columns
+}
+
+fn kind(letter: u8, input: &mut Input<'_>, depth: usize) -> Kind {
+    let text = || Kind {
+        letter: b'u',
+        parts: Vec::new(),
+    };
+    let part = |input: &mut Input<'_>| match input.byte() {
+        _ if depth > 6 => text(),
+        0 | b'\n' => text(),
+        letter => kind(letter, input, depth + 1),
+    };
+    let parts = match letter {
+        b's' | b'L' | b'G' | b'V' | b'w' => vec![part(input)],
+        b'm' => vec![text(), part(input)],
+        b'k' => vec![part(input)],
+        b'r' => vec![
+            Kind {
+                letter: b'i',
+                parts: Vec::new(),
+            },
+            part(input),
+        ],
+        b'N' => {
+            // A type within so many structs.
+            let levels = usize::from(input.byte());
+            let inner = text();
+            return (0..levels).fold(inner, |inner, _| Kind {
+                letter: b's',
+                parts: vec![inner],
+            });
+        }
+        _ => Vec::new(),
+    };
+    Kind { letter, parts }
+}
