@@ -204,7 +204,7 @@ def test_what_is_not_arrow_is_refused_with_the_remedy(root: Path, data: Any, rem
 @pytest.mark.parametrize(
     ("kind", "data", "message", "hint"),
     [
-        (pa.int64(), pa.array(["a"]), "id is long in the table and string in the data", "cast the column"),
+        (pa.int64(), pa.array(["a"]), "id is bigint in the table and string in the data", "cast the column"),
         (
             pa.timestamp("us", "UTC"),
             pa.array([0], pa.timestamp("ns")),
@@ -223,10 +223,15 @@ def test_what_is_not_arrow_is_refused_with_the_remedy(root: Path, data: Any, rem
             "id is date in the table and timestamp_ntz in the data",
             r"use .dt.date",
         ),
-        (pa.int64(), pa.array([1], pa.uint64()), "id is long in the table and UInt64 in the data", "cast"),
+        (
+            pa.int64(),
+            pa.array([1], pa.uint64()),
+            "id is bigint in the table and unsigned 64-bit integer \\(Arrow uint64\\) in the data",
+            "cast",
+        ),
     ],
 )
-def test_a_type_that_does_not_fit_is_named_as_delta_names_it(
+def test_a_type_that_does_not_fit_has_the_name_that_spark_gives_it(
     root: Path, kind: pa.DataType, data: pa.Array, message: str, hint: str
 ) -> None:
     table = deltaic.Table.create(root, pa.schema([("id", kind)]))

@@ -156,7 +156,7 @@ WRONG: dict[str, tuple[Callable[[deltaic.Table], object], type[Exception], str]]
     "a list to partition by": (
         create(partition_by=["l"]),
         ValueError,
-        "a table cannot be partitioned by l, a array<long>",
+        "a table cannot be partitioned by l, a array<bigint>",
     ),
     "name": (create(name=5), TypeError, "name is text, not int: put it in quotes"),
     "half a name": (create(name=HALF), ValueError, "name is no text that UTF-8 has"),

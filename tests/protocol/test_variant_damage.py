@@ -147,7 +147,7 @@ BAD_SHREDDING: dict[str, tuple[list[Any], pa.DataType, str]] = {
         pa.struct([("metadata", pa.string()), ("value", pa.binary())]),
         "not bytes",
     ),
-    "no group at all": ([1], pa.int64(), "Int64"),
+    "no group at all": ([1], pa.int64(), "bigint"),
 }
 
 

@@ -222,7 +222,7 @@ def test_a_type_that_widens(tmp_path: Path) -> None:
 
     end = files.end_of_batch(files.beginning(), Limits())
     assert end.version == 1
-    with pytest.raises(deltaic.SchemaMismatch, match="id was integer and is long"):
+    with pytest.raises(deltaic.SchemaMismatch, match="id was int and is bigint"):
         files.end_of_batch(end, Limits())
     again = opened(table.root, startingVersion="0")
     last = again.end_of_batch(end, Limits())

@@ -79,7 +79,7 @@ impl Change {
                 }
             }
             Self::AddColumn(name) if place(name).is_none() => {
-                after.columns.push((name.clone(), "integer".to_owned()));
+                after.columns.push((name.clone(), "int".to_owned()));
             }
             Self::Rename(from, to) if is_mapped && from == to => {
                 place(from)?;
@@ -95,11 +95,11 @@ impl Change {
             }
             Self::Widen(name) => {
                 let column = &mut after.columns[place(name)?];
-                let may_widen = before.has("delta.enableTypeWidening") && column.1 == "integer";
-                if !may_widen && column.1 != "long" {
+                let may_widen = before.has("delta.enableTypeWidening") && column.1 == "int";
+                if !may_widen && column.1 != "bigint" {
                     return None;
                 }
-                "long".clone_into(&mut column.1);
+                "bigint".clone_into(&mut column.1);
             }
             Self::DropFeature(name) => {
                 let uses_vectors = before.files.values().any(|file| !file.deleted.is_empty());

@@ -256,7 +256,7 @@ fn type_name(data_type: PrimitiveType) -> String {
         PrimitiveType::Byte => "TINYINT",
         PrimitiveType::Short => "SMALLINT",
         PrimitiveType::Long => "BIGINT",
-        other => return other.to_string().to_ascii_uppercase(),
+        other => return other.delta_name().to_ascii_uppercase(),
     }
     .to_owned()
 }

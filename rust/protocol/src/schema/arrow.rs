@@ -8,6 +8,7 @@ use std::sync::Arc;
 use arrow_schema::extension::{EXTENSION_TYPE_METADATA_KEY, EXTENSION_TYPE_NAME_KEY};
 use arrow_schema::{DataType as ArrowType, Field, FieldRef, Fields, Schema, TimeUnit};
 
+use super::arrow_type_name::arrow_type_name;
 use super::{ArrayType, DataType, MapType, PrimitiveType, StructField, StructType};
 use crate::{Error, ErrorKind, Result};
 
@@ -211,8 +212,10 @@ fn type_from_arrow(arrow: &ArrowType, path: &str) -> Result<DataType> {
                 scale,
             },
             _ => {
-                return Err(mismatch(path, format!("Delta has no {arrow}"))
-                    .hint("cast it to a precision of at most 38 and a scale from 0 to that"));
+                return Err(
+                    mismatch(path, format!("Delta has no type {}", arrow_type_name(arrow)))
+                        .hint("cast it to a precision of at most 38 and a scale from 0 to that"),
+                );
             }
         },
         ArrowType::Dictionary(_, value) => return type_from_arrow(value, path),
@@ -239,7 +242,7 @@ fn type_from_arrow(arrow: &ArrowType, path: &str) -> Result<DataType> {
                 ArrowType::Null => "give the column a type, for example string",
                 _ => "cast the column to a type that Delta has",
             };
-            return Err(mismatch(path, format!("Delta has no type for Arrow's {other}")).hint(hint));
+            return Err(mismatch(path, format!("Delta has no type {}", arrow_type_name(other))).hint(hint));
         }
     };
     Ok(DataType::Primitive(primitive))

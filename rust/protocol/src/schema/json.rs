@@ -207,7 +207,7 @@ fn parse_decimal(name: &str) -> Option<PrimitiveType> {
 fn type_to_value(data_type: &DataType) -> Value {
     match data_type {
         DataType::Unknown(spelled) => (**spelled).clone(),
-        DataType::Primitive(primitive) => Value::String(primitive.to_string()),
+        DataType::Primitive(primitive) => Value::String(primitive.delta_name()),
         DataType::Struct(fields) => struct_to_value(fields),
         DataType::Array(array) => json!({
             "type": "array",
@@ -256,12 +256,12 @@ mod tests {
         assert_eq!(
             parts,
             [
-                "a: integer",
-                "b: struct<d: decimal(10,2)>",
+                "a: int",
+                "b: struct<d:decimal(10,2)>",
                 "b.d: decimal(10,2)",
-                "c: array<integer>",
-                "c.element: integer",
-                "f: map<string, string>",
+                "c: array<int>",
+                "c.element: int",
+                "f: map<string,string>",
                 "f.key: string",
                 "f.value: string"
             ]

@@ -3,6 +3,7 @@
 //! Protocol: *Schema Serialization Format*.
 
 mod arrow;
+mod arrow_type_name;
 mod column_metadata;
 mod column_name;
 pub mod evolution;
@@ -12,6 +13,7 @@ mod type_changes;
 mod types;
 
 pub use arrow::{VARIANT_EXTENSION, schema_from_arrow};
+pub use arrow_type_name::arrow_type_name;
 pub use column_metadata::{DeclaredLength, Identity};
 pub use column_name::ColumnName;
 pub use type_changes::{TypeChange, is_widening};

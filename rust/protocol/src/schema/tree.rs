@@ -26,7 +26,7 @@ fn write_part(
     nullable: bool,
 ) -> fmt::Result {
     let kind = match data_type {
-        DataType::Primitive(primitive) => primitive.to_string(),
+        DataType::Primitive(primitive) => primitive.delta_name(),
         DataType::Struct(_) => "struct".to_owned(),
         DataType::Array(_) => "array".to_owned(),
         DataType::Map(_) => "map".to_owned(),

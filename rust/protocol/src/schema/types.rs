@@ -192,14 +192,29 @@ impl From<PrimitiveType> for DataType {
     }
 }
 
+impl PrimitiveType {
+    /// The name in a `schemaString`, such as `long`. Errors use `Display`, which has Spark's names, such as `bigint`.
+    #[must_use]
+    pub fn delta_name(self) -> String {
+        match self {
+            Self::Long => "long".to_owned(),
+            Self::Integer => "integer".to_owned(),
+            Self::Short => "short".to_owned(),
+            Self::Byte => "byte".to_owned(),
+            other => other.to_string(),
+        }
+    }
+}
+
+/// Spark's name.
 impl fmt::Display for PrimitiveType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::String => "string",
-            Self::Long => "long",
-            Self::Integer => "integer",
-            Self::Short => "short",
-            Self::Byte => "byte",
+            Self::Long => "bigint",
+            Self::Integer => "int",
+            Self::Short => "smallint",
+            Self::Byte => "tinyint",
             Self::Float => "float",
             Self::Double => "double",
             Self::Boolean => "boolean",
@@ -214,6 +229,7 @@ impl fmt::Display for PrimitiveType {
     }
 }
 
+/// Spark's name.
 impl fmt::Display for DataType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -222,14 +238,14 @@ impl fmt::Display for DataType {
                 f.write_str("struct<")?;
                 for (index, field) in fields.fields.iter().enumerate() {
                     if index > 0 {
-                        f.write_str(", ")?;
+                        f.write_str(",")?;
                     }
-                    write!(f, "{}: {}", field.name, field.data_type)?;
+                    write!(f, "{}:{}", field.name, field.data_type)?;
                 }
                 f.write_str(">")
             }
             Self::Array(array) => write!(f, "array<{}>", array.element_type),
-            Self::Map(map) => write!(f, "map<{}, {}>", map.key_type, map.value_type),
+            Self::Map(map) => write!(f, "map<{},{}>", map.key_type, map.value_type),
             Self::Unknown(spelled) => match (spelled.as_str(), spelled.get("type").and_then(Value::as_str)) {
                 (Some(name), _) | (None, Some(name)) => f.write_str(name),
                 (None, None) => f.write_str("unknown"),

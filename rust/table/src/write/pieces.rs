@@ -12,20 +12,37 @@ use arrow_schema::DataType;
 /// How many bytes a piece may have, unless it is a single row.
 pub(super) const PIECE_BYTES: usize = 64 << 20;
 
-/// The rows of a batch in pieces of at most so many bytes or one row each, in order.
-pub(super) fn pieces(batch: &RecordBatch, most_bytes: usize) -> Vec<RecordBatch> {
-    let mut pieces = Vec::new();
+/// The rows of a batch in pieces of at most so many bytes or one row each, in order. A row has at least `row_bytes`,
+/// which it takes in the table's columns: rows of NULLs, runs or no columns may take none in the batch.
+pub(super) fn pieces(
+    batch: &RecordBatch,
+    most_bytes: usize,
+    row_bytes: usize,
+) -> impl Iterator<Item = RecordBatch> + use<> {
     let mut left = vec![batch.clone()];
-    while let Some(piece) = left.pop() {
-        let rows = piece.num_rows();
-        if rows <= 1 || sum(piece.columns()) <= most_bytes {
-            pieces.push(piece);
-        } else {
+    std::iter::from_fn(move || {
+        loop {
+            let piece = left.pop()?;
+            let rows = piece.num_rows();
+            let bytes = sum(piece.columns()).max(rows.saturating_mul(row_bytes));
+            if rows <= 1 || bytes <= most_bytes {
+                return Some(piece);
+            }
             left.push(piece.slice(rows / 2, rows - rows / 2));
             left.push(piece.slice(0, rows / 2));
         }
+    })
+}
+
+/// The fewest bytes that a row of a type takes.
+pub(super) fn least_bytes(data_type: &DataType) -> usize {
+    match data_type {
+        DataType::Struct(fields) => {
+            let parts = fields.iter().map(|field| least_bytes(field.data_type()));
+            parts.fold(1, usize::saturating_add)
+        }
+        other => other.primitive_width().unwrap_or(size_of::<i32>()),
     }
-    pieces
 }
 
 fn sum(columns: &[ArrayRef]) -> usize {
@@ -159,8 +176,8 @@ mod tests {
     use std::sync::Arc;
 
     use arrow_array::{
-        DictionaryArray, Int32Array, Int64Array, LargeListArray, LargeStringArray, ListArray, StringArray,
-        StringViewArray, StructArray,
+        DictionaryArray, Int32Array, Int64Array, LargeListArray, LargeStringArray, ListArray, NullArray,
+        StringArray, StringViewArray, StructArray,
     };
     use arrow_schema::Field;
 
@@ -172,7 +189,7 @@ mod tests {
 
     fn rows_of(column: ArrayRef, most_bytes: usize) -> Vec<usize> {
         let batch = batch(column);
-        let pieces = pieces(&batch, most_bytes);
+        let pieces: Vec<_> = pieces(&batch, most_bytes, 1).collect();
         let whole = arrow_select::concat::concat_batches(&batch.schema(), &pieces).expect("alike");
         assert_eq!(whole, batch);
         pieces.iter().map(RecordBatch::num_rows).collect()
@@ -217,10 +234,23 @@ mod tests {
             Some(1),
         ]);
         let column: ArrayRef = Arc::new(DictionaryArray::new(keys, values));
-        let pieces = pieces(&batch(column), PIECE_BYTES);
-        let rows: Vec<_> = pieces.iter().map(RecordBatch::num_rows).collect();
+        let pieces = pieces(&batch(column), PIECE_BYTES, 1);
+        let rows: Vec<_> = pieces.map(|piece| piece.num_rows()).collect();
         assert_eq!(rows.iter().sum::<usize>(), 8);
         assert!(rows.len() >= 3, "{rows:?}");
+    }
+
+    /// A claim of so many rows costs nothing, and must not be one allocation.
+    #[test]
+    fn rows_that_take_no_bytes_are_cut_by_what_the_table_stores() {
+        let nulls: ArrayRef = Arc::new(NullArray::new(1 << 40));
+        let mut pieces = pieces(&batch(nulls), PIECE_BYTES, 64);
+        assert_eq!(pieces.next().map(|piece| piece.num_rows()), Some(1 << 20));
+        let fields = vec![
+            Field::new("a", DataType::Int64, true),
+            Field::new("b", DataType::Utf8, true),
+        ];
+        assert_eq!(least_bytes(&DataType::Struct(fields.into())), 13);
     }
 
     #[test]

@@ -91,7 +91,7 @@ impl TableWriter {
         if batch.num_rows() == 0 {
             return Ok(());
         }
-        for piece in pieces(batch, PIECE_BYTES) {
+        for piece in pieces(batch, PIECE_BYTES, self.incoming.row_bytes()) {
             let rows = self.incoming.conform(&piece)?;
             for (values, rows) in self.splitter.split(&rows)? {
                 self.write_partition(values, &rows).await?;

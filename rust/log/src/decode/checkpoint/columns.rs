@@ -9,6 +9,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, MapArray, RecordBatch, StructArray, new_null_array};
 use arrow_schema::{DataType, Field, Schema};
 use arrow_select::filter::filter;
+use deltaic_protocol::schema::arrow_type_name;
 use deltaic_protocol::strict_json::ensure_strict;
 use deltaic_protocol::{Error, ErrorKind, Result};
 use parquet::errors::ParquetError;
@@ -110,7 +111,7 @@ fn conform(column: &ArrayRef, field: &Field) -> Result<ArrayRef> {
         damaged(format!(
             "{} has the type {}",
             camel_case(field.name()),
-            column.data_type()
+            arrow_type_name(column.data_type())
         ))
     };
     match field.data_type() {

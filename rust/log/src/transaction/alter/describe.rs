@@ -106,7 +106,7 @@ fn one(change: &TableChange) -> (Operation, Parameters) {
             vec![("columns", json!([column.to_string()]).to_string())],
         ),
         TableChange::MoveColumn(column, place) => changed(column, json!({"position": position(place)})),
-        TableChange::ChangeType(column, to) => changed(column, json!({"type": to.to_string()})),
+        TableChange::ChangeType(column, to) => changed(column, json!({"type": to.delta_name()})),
         TableChange::DropNotNull(column) => changed(column, json!({"nullable": true})),
         TableChange::SetDefault(column, expression) => changed(column, json!({"default": expression})),
         TableChange::SetComment(column, comment) => changed(column, json!({"comment": comment})),

@@ -122,7 +122,7 @@ fn a_new_column_of_a_mapped_table_has_a_name_and_an_id_that_nobody_had() -> Resu
     );
     assert_eq!(form.metadata.property(MAX_COLUMN_ID), Some("12"));
     let element = find(&form.schema()?, &column("l.element"))?;
-    assert_eq!(element.data_type.to_string(), "struct<w: string, z: byte>");
+    assert_eq!(element.data_type.to_string(), "struct<w:string,z:tinyint>");
     Ok(())
 }
 

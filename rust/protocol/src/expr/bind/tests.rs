@@ -142,7 +142,7 @@ fn what_cannot_be_answered_is_refused_where_it_stands() {
             "id = 2147483647 + 1",
             InvalidPredicate,
             6,
-            "out of the range of the type integer",
+            "out of the range of the type int",
         ),
         ("id = -(-128Y)", InvalidPredicate, 6, "out of the range"),
         (

@@ -12,6 +12,7 @@ use arrow_schema::{DataType, TimeUnit};
 use super::columns::column_of;
 use crate::expr::ValueSet;
 use crate::expr::values::{word_of_double, word_of_float};
+use crate::schema::arrow_type_name;
 use crate::{Error, ErrorKind, Result};
 
 /// TRUE for values in the set; for others FALSE, or NULL if the set contains NULL; NULL for NULL.
@@ -46,7 +47,10 @@ pub(super) fn is_in(
         _ => None,
     };
     let found = found.ok_or_else(|| {
-        let message = format!("values of the type {} are not looked up", array.data_type());
+        let message = format!(
+            "values of the type {} are not looked up",
+            arrow_type_name(array.data_type())
+        );
         Error::new(ErrorKind::InvalidPredicate, message)
     })?;
     if !has_null {

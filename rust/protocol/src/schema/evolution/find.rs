@@ -172,11 +172,11 @@ mod tests {
     fn parts_are_found_as_the_schema_spells_them() -> Result<()> {
         let mut schema = StructType::from_json(NESTED)?;
         for (name, field, part, data_type) in [
-            ("id", "Id", "", "long"),
-            ("l.element", "l", "element", "struct<X.y: long>"),
-            ("L.ELEMENT.`x.Y`", "l/element/X.y", "", "long"),
+            ("id", "Id", "", "bigint"),
+            ("l.element", "l", "element", "struct<X.y:bigint>"),
+            ("L.ELEMENT.`x.Y`", "l/element/X.y", "", "bigint"),
             ("m.key", "m", "key", "string"),
-            ("m.value.element", "m", "value/element", "long"),
+            ("m.value.element", "m", "value/element", "bigint"),
         ] {
             let found = find(&schema, &ColumnName::parse(name)?)?;
             assert_eq!(
@@ -210,7 +210,7 @@ mod tests {
             ("idd", "did you mean Id?"),
             ("l.elemen", "did you mean element?"),
             ("m.x", "there are: key, value"),
-            ("Id.x", "a long has no parts"),
+            ("Id.x", "a bigint has no parts"),
             ("zzzzzz", "there are: Id, l, m"),
         ] {
             let error = find(&schema, &ColumnName::parse(name)?).err();

@@ -29,7 +29,7 @@ pub(crate) fn widen(schema: &mut StructType, found: &Found, to: PrimitiveType) -
             ),
         )
         .with("field", path)
-        .hint("a type changes to a wider one: integer to long, float to double, a decimal to more digits"));
+        .hint("a type changes to a wider one: int to bigint, float to double, a decimal to more digits"));
     };
     let field = field_mut(schema, &found.field)?;
     *part_mut(field, &found.part).ok_or_else(lost)? = DataType::Primitive(to);
@@ -42,8 +42,8 @@ pub(crate) fn widen(schema: &mut StructType, found: &Found, to: PrimitiveType) -
 /// Records a type change of a field or of a part of it.
 pub(super) fn record(field: &mut StructField, part: &[String], from: PrimitiveType, to: PrimitiveType) {
     let mut change = Map::new();
-    change.insert("fromType".to_owned(), Value::String(from.to_string()));
-    change.insert("toType".to_owned(), Value::String(to.to_string()));
+    change.insert("fromType".to_owned(), Value::String(from.delta_name()));
+    change.insert("toType".to_owned(), Value::String(to.delta_name()));
     if !part.is_empty() {
         change.insert("fieldPath".to_owned(), Value::String(part.join(".")));
     }

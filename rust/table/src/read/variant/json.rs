@@ -11,7 +11,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use chrono::{DateTime, NaiveDateTime, NaiveTime, Timelike, Utc};
 use deltaic_protocol::Result;
-use deltaic_protocol::schema::{DataType, PrimitiveType};
+use deltaic_protocol::schema::{DataType, PrimitiveType, arrow_type_name};
 use parquet_variant::Variant;
 
 use super::{damaged, told};
@@ -24,7 +24,7 @@ pub(in crate::read) fn to_json(array: &ArrayRef, data_type: &DataType, path: &st
         return Ok(Arc::clone(array));
     }
     let failed = |error: ArrowError| damaged(path, told(&error));
-    let odd = || damaged(path, format_args!("it came as {}", array.data_type()));
+    let odd = || damaged(path, format!("it came as {}", arrow_type_name(array.data_type())));
     Ok(match (data_type, target.to_arrow()?) {
         (DataType::Primitive(PrimitiveType::Variant), _) => {
             texts(array.as_struct_opt().ok_or_else(odd)?, write_json).map_err(failed)?

@@ -12,6 +12,7 @@ use arrow_array::types::{
 };
 use arrow_array::{Array, ArrayRef};
 use arrow_schema::{ArrowError, DataType as ArrowType, TimeUnit};
+use deltaic_protocol::schema::arrow_type_name;
 use parquet_variant::{Uuid, Variant, VariantDecimal4, VariantDecimal8, VariantDecimal16};
 
 use super::told;
@@ -32,7 +33,12 @@ pub(super) fn is_leaf(arrow: &ArrowType) -> bool {
 /// The value of a row that is there.
 pub(super) fn leaf(array: &ArrayRef, row: usize) -> Result<Variant<'static, '_>, String> {
     use ArrowType as A;
-    let far = || format!("a {} is further away than a variant reaches", array.data_type());
+    let far = || {
+        format!(
+            "a {} is further away than a variant reaches",
+            arrow_type_name(array.data_type())
+        )
+    };
     Ok(match array.data_type() {
         A::Boolean => Variant::from(array.as_boolean().value(row)),
         A::Int8 => Variant::Int8(array.as_primitive::<Int8Type>().value(row)),

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, BinaryArray, StructArray};
 use arrow_schema::{ArrowError, DataType as ArrowType};
-use deltaic_protocol::schema::PrimitiveType;
+use deltaic_protocol::schema::{PrimitiveType, arrow_type_name};
 use deltaic_protocol::{Error, ErrorKind, Result};
 use parquet_variant::Variant;
 
@@ -26,9 +26,12 @@ use shredded::Shredded;
 ///
 /// Errors: `CorruptData` that names the column, for what is no variant.
 pub(super) fn conform_variant(array: &ArrayRef, path: &str) -> Result<ArrayRef> {
-    let group = array
-        .as_struct_opt()
-        .ok_or_else(|| damaged(path, format_args!("the file holds it as {}", array.data_type())))?;
+    let group = array.as_struct_opt().ok_or_else(|| {
+        damaged(
+            path,
+            format!("the file holds it as {}", arrow_type_name(array.data_type())),
+        )
+    })?;
     let metadata = binary(group, "metadata")
         .and_then(|found| found.ok_or_else(|| "the file holds no metadata of it".to_owned()))
         .map_err(|what| damaged(path, what))?;
@@ -68,7 +71,10 @@ fn binary(group: &StructArray, name: &str) -> Result<Option<BinaryArray>, String
     };
     match column.as_binary_opt::<i32>() {
         Some(bytes) => Ok(Some(bytes.clone())),
-        None => Err(format!("its {name} is {} and not bytes", column.data_type())),
+        None => Err(format!(
+            "its {name} is {} and not bytes",
+            arrow_type_name(column.data_type())
+        )),
     }
 }
 

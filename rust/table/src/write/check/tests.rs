@@ -1,7 +1,10 @@
 //! Slices of arrays that are addressed with 64 bits.
 
-use arrow_array::{LargeBinaryArray, LargeListArray, NullArray};
+use arrow_array::cast::AsArray;
+use arrow_array::{Array, ArrayRef, LargeBinaryArray, LargeListArray, NullArray};
 use arrow_buffer::{Buffer, OffsetBuffer};
+use arrow_schema::{DataType as ArrowType, Field};
+use deltaic_protocol::schema::{ArrayType, DataType, PrimitiveType};
 
 use super::*;
 
