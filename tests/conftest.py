@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from pathlib import Path
 
 import pytest
 
+from tests.seed import VARIABLE, export_seed
+
 # What must hold in every test of the suite.
 pytest_plugins = ["tests.border.panic_watch", "tests.border.secret_watch", "tests.required"]
 
 SHARED = Path(__file__).resolve().parent.parent.parent / "shared"
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_configure(config: pytest.Config) -> None:
+    """Every random test of this process takes the seed of `tests/seed.py`, those of Hypothesis too."""
+    seed = export_seed()
+    # The environments for other versions of Spark do not have Hypothesis.
+    if getattr(config.option, "hypothesis_seed", "") is None:
+        config.option.hypothesis_seed = str(seed)
 
 
 @pytest.fixture(scope="session")
@@ -39,12 +51,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Count the skips by their reason: a hundred tests without Java are one line, not a hundred."""
+    """Print the seed, and count the skips by their reason: a hundred tests without Java are one line."""
+    terminalreporter.line(f"{VARIABLE}={os.environ[VARIABLE]}")
     reasons: Counter[str] = Counter()
     for report in terminalreporter.getreports("skipped"):
         reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
         reasons[reason.removeprefix("Skipped: ")] += 1
     if reasons:
-        terminalreporter.section("skipped, and why")
+        terminalreporter.section("skipped")
         for reason, count in reasons.most_common():
             terminalreporter.line(f"{count:>5}  {reason}")

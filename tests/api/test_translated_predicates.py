@@ -46,9 +46,7 @@ OTHERS: dict[str, list[Any]] = {
     "p": [0, 2**40],
     "flag": [],
 }
-PROPERTY = settings(
-    max_examples=120, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
-)
+PROPERTY = settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 @pytest.fixture(scope="module")

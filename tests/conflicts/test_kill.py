@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import random
 import signal
 import time
 from collections import Counter
@@ -13,6 +12,7 @@ import pyarrow as pa
 import pytest
 
 import deltaic
+from tests.seed import generator
 
 from .appender import SCHEMA
 from .preload import compiled
@@ -118,7 +118,7 @@ def test_a_killed_writer_loses_nothing_that_it_acknowledged(tmp_path: Path, prel
     append = seconds_of_an_append(root)
     acknowledged: dict[int, tuple[int, int]] = {}
     unacknowledged = 0
-    moments = random.Random(20261121)
+    moments = generator("killed writers")
     for number in range(KILLS):
         last.unlink(missing_ok=True)
         writer = Writer(root, number, -1, environment=environment)

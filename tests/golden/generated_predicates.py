@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import random
 from collections.abc import Iterator
 from datetime import date, datetime, timedelta, timezone
 from decimal import Decimal
@@ -11,6 +10,8 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+
+from tests.seed import generator
 
 from .naive_predicate import COMPARISONS, NULL, TRUE, Column, Predicate, key_of
 
@@ -25,12 +26,12 @@ PLAIN = {
 
 
 class Generator:
-    """Makes predicates about the rows whose columns are given; the same again for the same seed."""
+    """Makes predicates about the rows whose columns are given; the same for the same label and seed."""
 
-    def __init__(self, columns: list[Column], seed: str) -> None:
+    def __init__(self, columns: list[Column], label: str) -> None:
         self.columns = columns
         self.compared = [column for column in columns if column.order]
-        self.random = random.Random(seed)
+        self.random = generator("predicates", label)
 
     def predicates(self, count: int) -> Iterator[Predicate]:
         """So many predicates, simple ones first."""

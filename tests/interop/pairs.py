@@ -5,13 +5,12 @@ from __future__ import annotations
 import itertools
 import json
 import os
-import random
-import subprocess
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from tests.protocol import handmade_vectors
+from tests.seed import generator
 
 # Partition `a` and `b` of column p, two files each; and a domain, so that domains can be changed.
 FILES = {"a0.parquet": "a", "a1.parquet": "a", "b0.parquet": "b", "b1.parquet": "b"}
@@ -122,22 +121,13 @@ def every_pair() -> list[Pair]:
     return [pair for pair in every if pair.setting.vectors or not (pair.loser.deletes or pair.winner.deletes)]
 
 
-def seed_of_checkout() -> str:
-    """`PAIRS_SEED`, or else the commit that is checked out: each commit tries others."""
-    if told := os.environ.get("PAIRS_SEED"):
-        return told
-    command = ["git", "rev-parse", "--short", "HEAD"]
-    head = subprocess.run(command, cwd=Path(__file__).parent, capture_output=True, text=True, check=False)
-    return head.stdout.strip() or "0"
-
-
-def chosen(seed: str) -> list[Pair]:
-    """For each loser and each kind of table a winner by chance; all pairs with `PAIRS=all`."""
+def chosen(label: str = "conflict pairs") -> list[Pair]:
+    """For each loser and each kind of table a random winner; all pairs with `PAIRS=all`."""
     every = every_pair()
     if os.environ.get("PAIRS") == "all":
         return every
     # Winners are committed by delta-spark, which takes as long as a pair: few of them for each kind of table.
-    chance = random.Random(seed)
+    chance = generator(label)
     winners = {setting: chance.sample(OPERATIONS, WINNERS) for setting in SETTINGS}
     alike: dict[tuple[str, Setting], list[Pair]] = {}
     for pair in every:

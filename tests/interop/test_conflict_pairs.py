@@ -1,7 +1,6 @@
 """Two transactions of one version, the second of which meets the first: delta-spark and deltaic agree.
 
-Each commit that is checked out tries other pairs; the summary prints the seed, `PAIRS_SEED=` sets it, and
-`make interop PAIRS=all` tries all of them.
+Each commit tries other pairs (`tests/seed.py`); `make interop PAIRS=all` tries all of them.
 """
 
 from __future__ import annotations
@@ -32,7 +31,6 @@ from .pairs import (
     chosen,
     every_pair,
     make_table,
-    seed_of_checkout,
 )
 from .test_delta_spark import spark  # noqa: F401 - a fixture
 
@@ -54,8 +52,7 @@ INTENDED = {
     ("another application", "another application"): "skipped",
 }
 
-SEED = seed_of_checkout()
-PAIRS = chosen(SEED)
+PAIRS = chosen()
 
 
 @pytest.fixture(scope="module")
@@ -106,7 +103,7 @@ def test_a_loser_and_its_winners(
         if ours != expected:
             found = f"deltaic {ours}, delta-spark {told}"
             differences.append(f"behind {pair.winner.name!r} ({pair.setting}): {found}")
-    assert not differences, "\n".join([f"PAIRS_SEED={SEED}", loser.name, *differences])
+    assert not differences, "\n".join([loser.name, *differences])
     shutil.rmtree(tmp_path)
 
 
@@ -114,8 +111,8 @@ def test_the_pairs_are_of_every_kind() -> None:
     assert len({operation.name for operation in OPERATIONS}) == len(OPERATIONS)
     kinds = [{(pair.loser.name, pair.setting) for pair in pairs} for pairs in (PAIRS, every_pair())]
     assert kinds[0] == kinds[1]
-    assert chosen(SEED) == PAIRS
-    assert os.environ.get("PAIRS") == "all" or chosen(f"not {SEED}") != PAIRS
+    assert chosen() == PAIRS
+    assert os.environ.get("PAIRS") == "all" or chosen("other pairs") != PAIRS
 
 
 def outcome_of_delta_spark(delta: DeltaSpark, root: Path, pair: Pair, winner: bytes) -> str:

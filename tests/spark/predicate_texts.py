@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import random
+from tests.seed import generator
 
 from .predicate_rows import VALUES
 
@@ -81,10 +81,10 @@ _NUMBERS_COLUMNS = ["t8", "i16", "i32", "i64", "f32", "f64", "dec", "big", "nest
 
 
 class Maker:
-    """Makes predicates; the same seed makes the same."""
+    """Makes predicates; the same for the same label and seed."""
 
-    def __init__(self, seed: int) -> None:
-        self._random = random.Random(seed)
+    def __init__(self, label: str) -> None:
+        self._random = generator("predicate texts", label)
         self._pools = {
             **dict.fromkeys(_NUMBERS_COLUMNS, _NUMBERS),
             "txt": _TEXTS,

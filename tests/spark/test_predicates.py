@@ -101,7 +101,7 @@ def compare(snapshot: deltaic.Snapshot, frame: DataFrame, predicates: Sequence[s
 
 
 def test_predicates_answer_like_spark_or_not_at_all(snapshot: deltaic.Snapshot, frame: DataFrame) -> None:
-    maker = Maker(seed=43)
+    maker = Maker("answers")
     answered, refused = compare(snapshot, frame, [maker.predicate() for _ in range(3_000)])
     assert answered > 2_000
     # What is left to refuse: casts of columns, texts beside numbers, numbers with too many digits.
@@ -161,7 +161,7 @@ def test_what_was_mended_stays(snapshot: deltaic.Snapshot, frame: DataFrame, pre
 
 
 def test_literals_are_folded_to_sparks_values(snapshot: deltaic.Snapshot, frame: DataFrame) -> None:
-    maker = Maker(seed=7)
+    maker = Maker("literals")
     constants = [maker.constant() for _ in range(1_500)]
     is_null = {text: here(snapshot, f"({text}) IS NULL") for text in constants}
     folded = [text for text, found in is_null.items() if not isinstance(found, Exception)]

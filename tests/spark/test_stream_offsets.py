@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from pathlib import Path
 
 import pytest
@@ -16,15 +15,16 @@ from tests.protocol.handmade_log import (
     add,
     remove,
 )
+from tests.seed import generator
 from tests.spark.streams import batches, opened
 
 HOUR = 3_600_000
 EIGHT_O_CLOCK = 1_793_520_000_000  # 2026-11-01T08:00:00Z
 
 
-def generated(root: Path, seed: int) -> HandmadeTable:
-    """A table of commits with no file, with one and with many, made out of a number."""
-    chance = random.Random(seed)
+def generated(root: Path, number: int) -> HandmadeTable:
+    """A table of random commits with no file, with one and with many."""
+    chance = generator("commits", number)
     table = HandmadeTable(root)
     table.create()
     for version in range(1, chance.randint(2, 12)):
@@ -45,10 +45,10 @@ def all_paths(table: HandmadeTable) -> list[str]:
     return sorted(deltaic.Table(table.root).snapshot().files().to_arrow()["path"].to_pylist())
 
 
-@pytest.mark.parametrize("seed", range(40))
-def test_any_limits_give_every_file_once(tmp_path: Path, seed: int) -> None:
-    table = generated(tmp_path / "t", seed)
-    chance = random.Random(seed)
+@pytest.mark.parametrize("number", range(40))
+def test_any_limits_give_every_file_once(tmp_path: Path, number: int) -> None:
+    table = generated(tmp_path / "t", number)
+    chance = generator("limits", number)
     limits = Limits(chance.choice([None, 1, 2, 3, 1000]), chance.choice([None, 1, 60, 500]))
     options = {} if chance.random() < 0.5 else {"startingVersion": "0"}
     files = opened(table.root, **options)
@@ -60,9 +60,9 @@ def test_any_limits_give_every_file_once(tmp_path: Path, seed: int) -> None:
         assert limits.max_files is None or len(paths) <= limits.max_files
 
 
-@pytest.mark.parametrize("seed", range(20))
-def test_a_stream_that_is_opened_anew_goes_on_where_it_was(tmp_path: Path, seed: int) -> None:
-    table = generated(tmp_path / "t", seed)
+@pytest.mark.parametrize("number", range(20))
+def test_a_stream_that_is_opened_anew_goes_on_where_it_was(tmp_path: Path, number: int) -> None:
+    table = generated(tmp_path / "t", number)
     limits = Limits(max_files=2)
     place, found = opened(table.root).beginning(), list[str]()
     for _ in range(1000):

@@ -31,4 +31,5 @@ mod steps;
 pub mod store_clock;
 pub mod strategies;
 pub mod table_builder;
+pub mod test_seed;
 pub mod upkeep;

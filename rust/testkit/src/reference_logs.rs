@@ -18,23 +18,23 @@ use std::path::{Path, PathBuf};
 #[must_use]
 pub fn reference_tables() -> Option<Vec<PathBuf>> {
     let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/golden");
-    tables_or_skipped(&golden, std::env::var_os("CI").is_some())
+    let found = tables_in(&golden, std::env::var_os("CI").is_some_and(|set| !set.is_empty()));
+    if found.is_none() {
+        #[expect(clippy::print_stderr, reason = "a skipped test reports why")]
+        {
+            eprintln!("skipped: missing: ../shared/golden beside the project");
+        }
+    }
+    found
 }
 
-fn tables_or_skipped(golden: &Path, in_ci: bool) -> Option<Vec<PathBuf>> {
+fn tables_in(golden: &Path, in_ci: bool) -> Option<Vec<PathBuf>> {
     let found = tables_below(golden);
-    if !found.is_empty() {
-        return Some(found);
-    }
     assert!(
-        !in_ci,
+        !(found.is_empty() && in_ci),
         "the reference tables are missing: CI needs them in ../shared beside the project"
     );
-    #[expect(clippy::print_stderr, reason = "a skipped test reports why")]
-    {
-        eprintln!("skipped: the reference tables are not in ../shared beside the project");
-    }
-    None
+    (!found.is_empty()).then_some(found)
 }
 
 fn tables_below(folder: &Path) -> Vec<PathBuf> {
@@ -89,20 +89,20 @@ mod tests {
         for table in &tables {
             fs::create_dir_all(table.join("_delta_log")).unwrap();
         }
-        assert_eq!(tables_or_skipped(folder.path(), true).unwrap(), tables);
+        assert_eq!(tables_in(folder.path(), true).unwrap(), tables);
     }
 
     #[test]
     fn missing_tables_skip_a_test_outside_of_ci() {
         let folder = tempfile::tempdir().unwrap();
-        assert_eq!(tables_or_skipped(&folder.path().join("shared"), false), None);
-        assert_eq!(tables_or_skipped(folder.path(), false), None);
+        assert_eq!(tables_in(&folder.path().join("shared"), false), None);
+        assert_eq!(tables_in(folder.path(), false), None);
     }
 
     #[test]
     #[should_panic(expected = "CI needs them in ../shared")]
     fn missing_tables_fail_in_ci() {
         let folder = tempfile::tempdir().unwrap();
-        let _ = tables_or_skipped(folder.path(), true);
+        let _ = tables_in(folder.path(), true);
     }
 }

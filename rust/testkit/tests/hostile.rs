@@ -9,6 +9,7 @@ use std::sync::Mutex;
 
 use deltaic_testkit::hostile::mutation::{Chance, Material};
 use deltaic_testkit::hostile::{self, Target, bombs, dictionary, panics, seeds};
+use deltaic_testkit::test_seed::test_seed;
 use peak_alloc::PeakAlloc;
 
 #[global_allocator]
@@ -43,8 +44,10 @@ fn holds(name: &str) {
         words: &words,
         most_bytes: target.most_bytes,
     };
+    let first = test_seed();
     for number in 0..hostile::executions(EXECUTIONS) / target.slowness {
-        execute(target, &material.changed(&mut Chance::from_number(number)));
+        let chance = &mut Chance::from_number(first.wrapping_add(number));
+        execute(target, &material.changed(chance));
     }
     drop(turn);
 }

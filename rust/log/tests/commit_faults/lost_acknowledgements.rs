@@ -9,6 +9,7 @@ use deltaic_protocol::Result;
 use deltaic_testkit::fault::{Fault, Rule};
 use deltaic_testkit::hostile::mutation::Chance;
 use deltaic_testkit::requests::RequestKind;
+use deltaic_testkit::test_seed::test_seed;
 
 use super::table::{commit, found, open, table, win};
 
@@ -22,8 +23,9 @@ const OPERATIONS: i64 = 3;
 #[tokio::test(start_paused = true)]
 async fn a_store_that_loses_answers_doubles_nothing_and_fails_nothing() -> Result<()> {
     let (mut doubled, mut failed, mut lost) = (0, 0, 0);
+    let first = test_seed();
     for run in 0..RUNS {
-        let chance = &mut Chance::from_number(run);
+        let chance = &mut Chance::from_number(first.wrapping_add(run));
         let mut table = table().await?;
         let old = open(&table.location()).await?;
         win(&mut table, i64::try_from(chance.below(4)).unwrap_or(0)).await?;
@@ -92,8 +94,9 @@ async fn cut_off<T>(work: impl Future<Output = T>, waits: usize, cut: Cut) -> Op
 #[tokio::test]
 async fn writers_that_are_lost_on_a_file_system_double_nothing_and_fail_nothing() -> Result<()> {
     let (mut doubled, mut failed, mut lost, mut done) = (0, 0, 0, 0);
+    let first = test_seed();
     for run in 0..RUNS {
-        let chance = &mut Chance::from_number(run);
+        let chance = &mut Chance::from_number(first.wrapping_add(run));
         let folder = tempfile::tempdir().expect("a folder can be made");
         let location = table().await?.copy_to(folder.path()).await?;
         for number in 1..=OPERATIONS {

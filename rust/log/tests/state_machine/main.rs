@@ -1,8 +1,8 @@
 //! A table against a model of plain maps, step by step: commits of several writers whose clocks disagree, stalls in the
 //! middle of a commit, changes of the table, upkeep, travels in time and crashes, all by chance and all again from one number.
 //!
-//! A plain run takes a share. `MACHINE_STEPS` says how many steps each test makes, `MACHINE_SEED` from which number on;
-//! each table has a number of its own, which a failure tells, and `MACHINE_TABLES=1` stops behind it.
+//! A plain run takes a share. `MACHINE_STEPS` says how many steps each test makes, `MACHINE_SEED` from which number on
+//! (otherwise `TEST_SEED`); each table has a number of its own, which a failure tells, and `MACHINE_TABLES=1` stops behind it.
 #![expect(clippy::expect_used, reason = "a test states what it expects by failing")]
 #![expect(clippy::panic, reason = "a test states what it expects by failing")]
 
@@ -30,6 +30,7 @@ use std::io::Write;
 use std::pin::Pin;
 
 use deltaic_protocol::Result;
+use deltaic_testkit::test_seed::test_seed;
 
 use self::machine::Machine;
 use self::place::Medium;
@@ -67,7 +68,7 @@ fn run(medium: Medium, steps: usize) -> Tally {
         .build()
         .expect("a runtime can be made");
     let mut all = Tally::default();
-    let first = asked("MACHINE_SEED").unwrap_or(0);
+    let first = asked("MACHINE_SEED").unwrap_or_else(test_seed);
     let tables = asked("MACHINE_TABLES").unwrap_or(u64::MAX);
     for seed in first..first.saturating_add(tables) {
         if all.steps >= steps {

@@ -1,0 +1,25 @@
+//! The seed of random tests, which the test runner takes from the commit (`tests/seed.py`).
+
+/// The seed where nobody sets one: a plain `cargo test`.
+const DEFAULT: u64 = 20_261_121;
+
+/// The seed in the environment variable `TEST_SEED`. Printed, so that a failed test shows how to repeat it.
+///
+/// # Panics
+///
+/// If the variable is not a number.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a test run is repeated by its environment"
+)]
+#[expect(clippy::print_stderr, reason = "a failed test shows its seed")]
+#[expect(clippy::panic, reason = "a seed that is ignored would repeat nothing")]
+#[must_use]
+pub fn test_seed() -> u64 {
+    let seed = std::env::var("TEST_SEED").map_or(DEFAULT, |set| {
+        set.parse()
+            .unwrap_or_else(|_| panic!("TEST_SEED is not a number: {set}"))
+    });
+    eprintln!("TEST_SEED={seed}");
+    seed
+}
