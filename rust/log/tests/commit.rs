@@ -1,7 +1,7 @@
 //! Commits: the loop of an append against winners.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -15,6 +15,7 @@ use deltaic_testkit::own_commits::{self, Append, append, commit_to, without_upke
 use deltaic_testkit::requests::RequestKind;
 use deltaic_testkit::table_builder::{TableBuilder, add};
 use serde_json::json;
+use tokio::time::Instant;
 
 fn an_append(path: &str, max_attempts: usize) -> Append {
     Append {
@@ -64,7 +65,7 @@ async fn who_is_far_behind_catches_up_before_the_next_proposal() -> Result<()> {
         table.commit(vec![add(&number.to_string(), None)]).await?;
     }
     table.scripted().forget();
-    let begun = tokio::time::Instant::now();
+    let begun = Instant::now();
     let committed = append(&snapshot, &an_append("ours", 2)).await?;
     assert_eq!(committed.version.as_i64(), WINNERS + 1);
     assert_eq!(committed.conflicts_resolved.len(), 100);
@@ -165,6 +166,67 @@ async fn attempts_are_lost_proposals() -> Result<()> {
     Ok(())
 }
 
+/// A store on which others commit a version every tenth of a millisecond.
+#[derive(Debug)]
+struct Busy {
+    location: Arc<TableLocation>,
+    begun: Instant,
+    newest: AtomicI64,
+    proposals: AtomicUsize,
+}
+
+impl Busy {
+    /// What others have committed by now.
+    async fn others_commit(&self) -> Result<()> {
+        let until = 1 + i64::try_from(self.begun.elapsed().as_micros() / 100).unwrap_or(i64::MAX);
+        for version in self.newest.load(Ordering::Relaxed)..until {
+            let theirs = format!("{}\n", add(&format!("theirs{version}"), None));
+            let version = Version::try_new(version + 1)?;
+            self.location.propose(version, theirs.into_bytes()).await?;
+        }
+        self.newest.fetch_max(until, Ordering::Relaxed);
+        Ok(())
+    }
+}
+
+impl Committer for Busy {
+    fn propose(&self, version: Version, commit: Vec<u8>) -> Answer<'_, Outcome> {
+        self.proposals.fetch_add(1, Ordering::Relaxed);
+        Box::pin(async move {
+            self.others_commit().await?;
+            self.location.propose(version, commit).await
+        })
+    }
+
+    fn read_commit(&self, version: Version) -> Answer<'_, Option<Bytes>> {
+        Box::pin(async move {
+            self.others_commit().await?;
+            self.location.read_commit(version).await
+        })
+    }
+}
+
+/// Between its look at the newest version and its proposal a writer does not wait: others would commit meanwhile.
+#[tokio::test(start_paused = true)]
+async fn a_writer_proposes_at_once_what_it_has_seen_free() -> Result<()> {
+    for _ in 0..3 {
+        let (table, snapshot) = table().await?;
+        let committer = Busy {
+            location: table.location(),
+            begun: Instant::now(),
+            newest: AtomicI64::new(0),
+            proposals: AtomicUsize::new(0),
+        };
+        let mut transaction = commit_to(&snapshot)?;
+        transaction.committer = &committer;
+        transaction.max_attempts = 10;
+        transaction.proposal.adds = an_append("ours", 1).adds;
+        transaction.commit().await?;
+        assert_eq!(committer.proposals.load(Ordering::Relaxed), 2);
+    }
+    Ok(())
+}
+
 /// Without a deadline of its own a commit is tried for ten minutes.
 #[tokio::test(start_paused = true)]
 async fn a_commit_ends_after_ten_minutes_without_a_deadline() -> Result<()> {
@@ -175,7 +237,7 @@ async fn a_commit_ends_after_ten_minutes_without_a_deadline() -> Result<()> {
         times: AtomicUsize::new(usize::MAX),
         versions: 1,
     };
-    let begun = tokio::time::Instant::now();
+    let begun = Instant::now();
     let mut transaction = commit_to(&snapshot)?;
     transaction.committer = &committer;
     transaction.proposal.adds = an_append("ours", 1).adds;
