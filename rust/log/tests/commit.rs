@@ -219,7 +219,7 @@ async fn a_writer_proposes_at_once_what_it_has_seen_free() -> Result<()> {
         };
         let mut transaction = commit_to(&snapshot)?;
         transaction.committer = &committer;
-        transaction.max_attempts = 10;
+        transaction.options.max_attempts = 10;
         transaction.proposal.adds = an_append("ours", 1).adds;
         transaction.commit().await?;
         assert_eq!(committer.proposals.load(Ordering::Relaxed), 2);

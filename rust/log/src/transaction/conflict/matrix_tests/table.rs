@@ -39,7 +39,8 @@ fn row_ids_come_and_go_beside_others() {
 #[test]
 fn domains_and_applications() {
     let setting = |names: &[&str]| {
-        Loser::of(&[], "SET DOMAIN METADATA").proposing(|mine| mine.domains.extend(names.iter().map(|name| domain(name))))
+        Loser::of(&[], "SET DOMAIN METADATA")
+            .proposing(|mine| mine.domains.extend(names.iter().map(|name| domain(name))))
     };
     let mut reading = setting(&[]);
     reading.read.read_domain("d");
