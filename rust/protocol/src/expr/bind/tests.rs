@@ -1,4 +1,4 @@
-//! What a schema makes of a predicate, and where a fault is said to be.
+//! Binding predicates to a schema, and the position of errors.
 
 use serde_json::json;
 
@@ -103,7 +103,7 @@ fn literals_take_the_columns_type() -> Result<()> {
     Ok(())
 }
 
-/// What is asked of a part twice must not be asked twice as often at each level.
+/// An operand that is used twice must not be bound twice at each level.
 #[test]
 fn nested_ranges_are_bound_in_no_time() -> Result<()> {
     let depth = 70;
