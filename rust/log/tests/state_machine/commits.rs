@@ -1,13 +1,15 @@
 //! Commits: what the writer was told is held against the log and the model.
 
-use deltaic_log::transaction::Committed;
+use std::sync::Arc;
+
+use deltaic_log::transaction::{Committed, Vectors};
 use deltaic_log::upkeep::UpkeepPolicy;
 use deltaic_protocol::{Conflict, Error, ErrorKind, Result};
 use serde_json::json;
 
 use super::clocks::DAY_MS;
 use super::machine::{Machine, WRITERS, number_of};
-use super::model::Wish;
+use super::model::{State, Wish};
 use super::place::{Ended, Mishap};
 use super::vectors::{Kept, Uniter};
 use super::wish::{PARTITION, transaction};
@@ -39,18 +41,10 @@ impl Machine {
         let state = self.history.state(read).clone();
         let wish = self.wish(&state, writer);
         let kept = self.kept();
-        let uniter = Uniter {
-            location: &self.place.location.clone(),
-            kept,
-            rows: state.rows(),
-        };
+        let uniter = self.uniter(kept, &state);
         let committer = self.place.committer();
         let mut ours = transaction(&snapshot, &state, &wish, kept).await?;
-        ours.vectors = if self.chance.below(4) > 0 {
-            Some(&uniter)
-        } else {
-            None
-        };
+        ours.vectors = uniter.as_ref().map(|uniter| uniter as &dyn Vectors);
         ours.committer = committer.as_ref();
         ours.options.upkeep = self.upkeep();
         self.trace.begin(format!(
@@ -103,6 +97,16 @@ impl Machine {
     /// Where the vectors of a commit are put.
     pub(crate) fn kept(&mut self) -> Kept {
         [Kept::InLog, Kept::InFile][self.chance.below(2)]
+    }
+
+    /// What unites the vectors of a commit with those of others; some writers have nothing that does.
+    pub(crate) fn uniter(&mut self, kept: Kept, state: &State) -> Option<Uniter> {
+        let uniter = Uniter {
+            location: Arc::clone(&self.place.location),
+            kept,
+            rows: state.rows(),
+        };
+        (self.chance.below(4) > 0).then_some(uniter)
     }
 
     /// What is done for the log after a commit.

@@ -4,13 +4,13 @@
 use std::time::Duration;
 
 use deltaic_log::clock::{Deadline, with_clock};
+use deltaic_log::transaction::Vectors;
 use deltaic_protocol::Result;
 use deltaic_testkit::hold::HoldPoint;
 
 use super::commits::{Tried, told};
 use super::machine::{Machine, WRITERS, number_of};
 use super::place::{Ended, Held, Mishap};
-use super::vectors::Uniter;
 use super::wish::transaction;
 
 /// How many requests a commit may make before it stalls: most make few.
@@ -27,17 +27,9 @@ impl Machine {
         let most = 1 + self.chance.below(MOST_REQUESTS);
         let request = self.chance.below(most);
         let point = [HoldPoint::Before, HoldPoint::After][self.chance.below(2)];
-        let uniter = Uniter {
-            location: &self.place.location.clone(),
-            kept,
-            rows: state.rows(),
-        };
+        let uniter = self.uniter(kept, &state);
         let mut ours = transaction(&snapshot, &state, &wish, kept).await?;
-        ours.vectors = if self.chance.below(4) > 0 {
-            Some(&uniter)
-        } else {
-            None
-        };
+        ours.vectors = uniter.as_ref().map(|uniter| uniter as &dyn Vectors);
         ours.options.upkeep = self.upkeep();
         // However long it is held up, it goes on.
         ours.options.deadline = Some(Deadline::after(Duration::MAX));

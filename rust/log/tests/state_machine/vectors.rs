@@ -1,6 +1,7 @@
 //! Deletion vectors in the log and in files of their own.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use deltaic_log::clock::new_id;
 use deltaic_log::store_error::store_error;
@@ -94,20 +95,20 @@ pub(crate) async fn vectors_of(snapshot: &Snapshot) -> Result<BTreeMap<String, D
 }
 
 /// Unites the vectors of files that two commits share.
-pub(crate) struct Uniter<'a> {
-    pub(crate) location: &'a TableLocation,
+pub(crate) struct Uniter {
+    pub(crate) location: Arc<TableLocation>,
     pub(crate) kept: Kept,
     /// How many rows each file has, deleted ones too.
     pub(crate) rows: BTreeMap<String, u64>,
 }
 
-impl Vectors for Uniter<'_> {
+impl Vectors for Uniter {
     fn unite<'a>(&'a self, file: &'a SharedFile) -> United<'a> {
         Box::pin(async move {
-            let base = read(self.location, file.base.as_ref()).await?;
-            let winner = read(self.location, Some(&file.winner)).await?;
+            let base = read(&self.location, file.base.as_ref()).await?;
+            let winner = read(&self.location, Some(&file.winner)).await?;
             let mine = match &file.mine {
-                Some(mine) => Some(read(self.location, Some(mine)).await?),
+                Some(mine) => Some(read(&self.location, Some(mine)).await?),
                 None => None,
             };
             let Some(united) = unite(&base, mine.as_ref(), &winner) else {
@@ -119,7 +120,7 @@ impl Vectors for Uniter<'_> {
             if self.rows.get(&file.path) == Some(&united.len()) {
                 return Ok(UnitedVector::Emptied);
             }
-            write(self.location, &united, self.kept)
+            write(&self.location, &united, self.kept)
                 .await
                 .map(UnitedVector::Vector)
         })
