@@ -1,10 +1,12 @@
 //! The model for changes of a table as a whole: its metadata, protocol, applications, domains and row ids beside its rows.
 
 mod engine;
+mod log;
 mod operations;
 mod truth;
 
-use self::engine::{Log, Rules, run};
+use self::engine::{Rules, run};
+use self::log::Log;
 use self::operations::{ALL, OF_IDS, Operation};
 use self::truth::{Cell, ENABLED, Fate, Row, SUPPORTED, SUSPENDED, Truth, is_serial};
 use super::READS_OF_THREE;

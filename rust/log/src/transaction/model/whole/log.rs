@@ -1,0 +1,274 @@
+//! A table as a log of actions: effects become proposals, and commits of them become versions.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use deltaic_protocol::actions::{Add, DomainMetadata, Metadata, Protocol, Remove};
+use deltaic_protocol::row_tracking::DOMAIN;
+
+use super::operations::{Operation, app_name, domain_name};
+use super::truth::{Cell, ENABLED, Effect, Row, SUPPORTED, SUSPENDED, Truth};
+use crate::changes::TableForm;
+use crate::transaction::samples::{base, domain, metadata, protocol, txn, version};
+use crate::transaction::{Base, Proposal, Winner, hand_out_row_ids};
+
+pub(super) const ALIEN: &str = "generatedColumns";
+const CONSTRAINT: &str = "delta.constraints.c";
+
+/// A table as its log has it. A file holds one row.
+#[derive(Clone, Debug)]
+pub(super) struct Log {
+    pub(super) files: BTreeMap<String, (Row, Add)>,
+    pub(super) protocol: Protocol,
+    pub(super) metadata: Metadata,
+    apps: BTreeMap<String, i64>,
+    domains: BTreeMap<String, DomainMetadata>,
+    mark: Option<i64>,
+    /// What a reader could not follow, or what breaks a promise of row ids.
+    pub(super) broken: Option<String>,
+}
+
+impl Log {
+    /// A table that holds a truth, with vectors and domains supported as far as that says.
+    pub(super) fn of(truth: &Truth) -> Self {
+        let mut log = Self {
+            files: BTreeMap::new(),
+            protocol: protocol(&["deletionVectors", "checkConstraints"]),
+            metadata: metadata(&[], &[]),
+            apps: BTreeMap::new(),
+            domains: BTreeMap::new(),
+            mark: None,
+            broken: None,
+        };
+        let start = Effect {
+            come: truth.rows.iter().map(|(row, _)| *row).collect(),
+            set: truth.cells.clone(),
+            ..Effect::default()
+        };
+        let mut mine = log.proposal(Operation::Insert(0), &start);
+        // Rows without ids are older than the feature.
+        if truth.rows.iter().all(|(_, has_id)| *has_id) {
+            hand_out_row_ids(&mut mine, &log.base(0)).expect("the files have statistics");
+            for add in &mut mine.adds {
+                add.default_row_commit_version = add.default_row_commit_version.map(|_| 0);
+            }
+        }
+        log.commit(&mine, &start, 0);
+        assert_eq!(log.truth(), *truth, "it begins as it is to");
+        log
+    }
+
+    /// A table whose row tracking is suspended, and whose files have their ids still.
+    pub(super) fn of_suspended(truth: &Truth) -> Self {
+        let mut supported = truth.clone();
+        supported.cells.insert(Cell::Ids, SUPPORTED);
+        let mut log = Self::of(&supported);
+        let suspend = Effect {
+            set: [(Cell::Ids, SUSPENDED)].into(),
+            ..Effect::default()
+        };
+        let mine = log.proposal(Operation::SuspendIds, &suspend);
+        log.commit(&mine, &suspend, 0);
+        log
+    }
+
+    /// The table as plain values.
+    pub(super) fn truth(&self) -> Truth {
+        let mut truth = Truth::default();
+        let files = self.files.values();
+        truth.rows = files
+            .map(|(row, add)| (*row, add.base_row_id.is_some()))
+            .collect();
+        truth.rows.sort_unstable();
+        let property = |key: &str| self.metadata.property(key).unwrap_or_default();
+        let has = |name: &str| u8::from(self.features().any(|feature| feature == name));
+        let ids = match (has("rowTracking"), property("delta.enableRowTracking")) {
+            (0, _) => 0,
+            _ if property("delta.rowTrackingSuspended") == "true" => SUSPENDED,
+            (_, "true") => ENABLED,
+            _ => SUPPORTED,
+        };
+        let mut cells = vec![
+            (Cell::Constraint, u8::from(!property(CONSTRAINT).is_empty())),
+            (Cell::Note, property("note").parse().unwrap_or(0)),
+            (
+                Cell::Vectors,
+                u8::from(property("delta.enableDeletionVectors") == "true"),
+            ),
+            (Cell::Alien, has(ALIEN)),
+            (Cell::Domains, has("domainMetadata")),
+            (Cell::Ids, ids),
+        ];
+        for at in 0..2 {
+            let app = self.apps.get(&app_name(at)).copied().unwrap_or(0);
+            cells.push((Cell::App(at), u8::try_from(app).unwrap_or(0)));
+            let known = self.domains.get(&domain_name(at));
+            let value = known.and_then(|domain| domain.configuration.parse().ok());
+            cells.push((Cell::Domain(at), value.unwrap_or(0)));
+        }
+        truth.cells = cells.into_iter().filter(|(_, value)| *value > 0).collect();
+        truth
+    }
+
+    fn features(&self) -> impl Iterator<Item = &str> {
+        self.protocol.writer_features.iter().flatten().map(String::as_str)
+    }
+
+    pub(super) fn base(&self, number: usize) -> Base {
+        Base {
+            version: version(i64::try_from(number).expect("it is small")),
+            form: TableForm {
+                protocol: Arc::new(self.protocol.clone()),
+                metadata: Arc::new(self.metadata.clone()),
+            },
+            high_water_mark: self.mark,
+            ..base(self.protocol.clone(), self.metadata.clone())
+        }
+    }
+
+    /// An effect as actions.
+    pub(super) fn proposal(&self, operation: Operation, effect: &Effect) -> Proposal {
+        let mut mine = Proposal {
+            operation: operation.kind(),
+            ..Proposal::default()
+        };
+        for (row, add) in self.files.values() {
+            let numbers = effect
+                .numbers
+                .is_some_and(|gets| gets != add.base_row_id.is_some());
+            if effect.gone.contains(row) {
+                mine.removes.push(Remove::of(add, 0));
+            } else if numbers || (effect.rewrites && row.key == 0) {
+                let mut again = Add {
+                    data_change: false,
+                    ..add.clone()
+                };
+                if effect.numbers == Some(false) {
+                    (again.base_row_id, again.default_row_commit_version) = (None, None);
+                }
+                mine.adds.push(again);
+            }
+        }
+        mine.adds.extend(effect.come.iter().map(new_file));
+        for (cell, value) in &effect.set {
+            self.set(&mut mine, *cell, *value);
+        }
+        mine
+    }
+
+    fn set(&self, mine: &mut Proposal, cell: Cell, value: u8) {
+        match cell {
+            Cell::Constraint => self.set_property(mine, CONSTRAINT, (value > 0).then(|| "p <> 1".to_owned())),
+            Cell::Note => self.set_property(mine, "note", Some(value.to_string())),
+            Cell::Vectors => {
+                let value = (value > 0).then(|| "true".to_owned());
+                self.set_property(mine, "delta.enableDeletionVectors", value);
+            }
+            Cell::Alien => self.set_feature(mine, ALIEN, true),
+            Cell::Domains => {
+                self.set_feature(mine, "domainMetadata", value > 0);
+                mine.drop_proved_at = (value == 0).then(|| version(0));
+            }
+            Cell::Ids => {
+                if !self.features().any(|feature| feature == "rowTracking") {
+                    self.set_feature(mine, "rowTracking", true);
+                }
+                if value == ENABLED {
+                    self.set_property(mine, "delta.enableRowTracking", Some("true".to_owned()));
+                    for name in ["RowIdColumnName", "RowCommitVersionColumnName"] {
+                        let key = format!("delta.rowTracking.materialized{name}");
+                        self.set_property(mine, &key, Some(format!("_{name}")));
+                    }
+                } else if value == SUSPENDED {
+                    self.set_property(mine, "delta.rowTrackingSuspended", Some("true".to_owned()));
+                }
+            }
+            Cell::App(at) => mine.txns.push(txn(&app_name(at), i64::from(value))),
+            // What is not there is not removed.
+            Cell::Domain(at) if value == 0 && !self.domains.contains_key(&domain_name(at)) => {}
+            Cell::Domain(at) => mine.domains.push(DomainMetadata {
+                configuration: value.to_string(),
+                removed: value == 0,
+                ..domain(&domain_name(at))
+            }),
+        }
+    }
+
+    fn set_property(&self, mine: &mut Proposal, key: &str, value: Option<String>) {
+        let metadata = mine.metadata.get_or_insert_with(|| self.metadata.clone());
+        match value {
+            None => metadata.configuration.remove(key),
+            value => metadata.configuration.insert(key.to_owned(), value),
+        };
+    }
+
+    fn set_feature(&self, mine: &mut Proposal, name: &str, is_there: bool) {
+        let protocol = mine.protocol.get_or_insert_with(|| self.protocol.clone());
+        let features = protocol.writer_features.get_or_insert_default();
+        features.retain(|feature| feature != name);
+        features.extend(is_there.then(|| name.to_owned()));
+    }
+
+    /// Takes in a commit that makes a version.
+    pub(super) fn commit(&mut self, mine: &Proposal, effect: &Effect, number: i64) {
+        if let Some(protocol) = &mine.protocol {
+            self.protocol = protocol.clone();
+        }
+        if let Some(metadata) = &mine.metadata {
+            self.metadata = metadata.clone();
+        }
+        for txn in &mine.txns {
+            self.apps.insert(txn.app_id.clone(), txn.version);
+        }
+        for domain in &mine.domains {
+            if domain.domain == DOMAIN {
+                self.mark = Winner {
+                    domains: vec![domain.clone()],
+                    ..Winner::silent(version(number), 0)
+                }
+                .high_water_mark()
+                .expect("it was just written");
+            } else if domain.removed {
+                self.domains.remove(&domain.domain);
+            } else {
+                self.domains.insert(domain.domain.clone(), domain.clone());
+            }
+        }
+        for remove in &mine.removes {
+            if self.files.remove(&remove.path).is_none() {
+                self.broken = Some(format!("{} is removed and is not there", remove.path));
+            }
+        }
+        for add in &mine.adds {
+            let known = self.files.get(&add.path).map(|(row, _)| *row);
+            let new = effect.come.iter().find(|row| new_file(row).path == add.path);
+            let Some(row) = known.or(new.copied()) else {
+                self.broken = Some(format!("{} is written again and is not there", add.path));
+                continue;
+            };
+            if known.is_none() && add.default_row_commit_version.is_some_and(|of| of != number) {
+                self.broken = Some(format!("{} is of another version: {add:?}", add.path));
+            }
+            self.files.insert(add.path.clone(), (row, add.clone()));
+        }
+        let mut ids: Vec<i64> = self
+            .files
+            .values()
+            .filter_map(|(_, add)| add.base_row_id)
+            .collect();
+        ids.sort_unstable();
+        if ids.windows(2).any(|pair| pair[0] == pair[1]) || ids.last().copied() > self.mark {
+            self.broken = Some(format!("row ids {ids:?}, and the mark is {:?}", self.mark));
+        }
+    }
+}
+
+fn new_file(row: &Row) -> Add {
+    Add {
+        path: format!("{}-{}", row.key, row.value),
+        size: 1,
+        data_change: true,
+        stats: Some(r#"{"numRecords":1}"#.to_owned()),
+        ..Add::default()
+    }
+}
