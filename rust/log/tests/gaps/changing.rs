@@ -8,9 +8,10 @@ use deltaic_log::upkeep::UpkeepPolicy;
 use deltaic_protocol::Result;
 use deltaic_testkit::hold::HoldPoint;
 use deltaic_testkit::listing_form::ListingForm;
-use deltaic_testkit::own_commits::append_to;
+use deltaic_testkit::own_commits::{append_to, log_names};
 use deltaic_testkit::requests::RequestKind;
-use deltaic_testkit::table_builder::TableBuilder;
+use deltaic_testkit::table_builder::{TableBuilder, add};
+use futures::future::{Either, select};
 use serde_json::json;
 
 use super::others::{Cut, open, others_commit_and_cut, wait};
@@ -43,6 +44,62 @@ async fn a_table_is_opened_while_its_log_is_cleaned_up() -> Result<()> {
         );
     }
     Ok(())
+}
+
+/// A cleanup may come before any request of an opening, and delete the checkpoint that was listed or its sidecars.
+#[tokio::test]
+async fn a_table_is_opened_while_its_checkpoint_is_cleaned_up() -> Result<()> {
+    for request in 0.. {
+        let table = with_sidecars().await?;
+        let location = table.location();
+        let mut hold = table.scripted().hold(request, HoldPoint::Before);
+        let mut opening = Box::pin(open(&location));
+        let ended = match select(&mut opening, Box::pin(hold.reached())).await {
+            Either::Left((opened, _)) => Some(opened?),
+            Either::Right(_) => None,
+        };
+        if let Some(opened) = ended {
+            assert_eq!(opened.version().as_i64(), 2);
+            assert!(
+                request > 3,
+                "the hint, the log, the checkpoint and its sidecars are read"
+            );
+            break;
+        }
+        let before = log_names(&table, ".parquet").await?;
+        others_commit_and_cut(&location, 1, Cut::ByAnotherTool).await?;
+        for name in before {
+            table.delete(&format!("_delta_log/{name}")).await?;
+            table.delete(&format!("_delta_log/_sidecars/{name}")).await?;
+        }
+        drop(hold);
+        let opened = opening.await?;
+        assert_eq!(
+            (opened.version().as_i64(), opened.num_files()),
+            (3, 3),
+            "request {request}"
+        );
+    }
+    Ok(())
+}
+
+/// A table at version 2 with a checkpoint that has two sidecars.
+async fn with_sidecars() -> Result<TableBuilder> {
+    let mut table = TableBuilder::new();
+    let mut first = TableBuilder::first_actions();
+    first[0] = json!({"protocol": {"minReaderVersion": 3, "minWriterVersion": 7,
+        "readerFeatures": ["v2Checkpoint"], "writerFeatures": ["v2Checkpoint"]}});
+    first[1]["metaData"]["configuration"] = json!({"delta.checkpointPolicy": "v2"});
+    table.commit(first).await?;
+    for name in ["a", "b"] {
+        table.commit(vec![add(name, None)]).await?;
+    }
+    let options = CheckpointOptions {
+        sidecar_actions: 1,
+        ..CheckpointOptions::default()
+    };
+    write_checkpoint(&table.open().await?, &options).await?;
+    Ok(table)
 }
 
 /// A log that is damaged is not listed again and again.
