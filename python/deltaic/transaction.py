@@ -70,7 +70,7 @@ class Transaction:
 
     @property
     def is_lost(self) -> bool:
-        """After the block: whether its commit met another writer's that it cannot follow."""
+        """After the block: whether it conflicted with another writer's commit and can be run again."""
         return self._state == "lost"
 
     @property
@@ -272,7 +272,9 @@ class Transaction:
         try:
             commit = self._rust.commit()
         except CommitConflict:
-            self._state = "lost"
+            # If the winner added the same file, it may be this very commit.
+            if not self._rust.keeps_files:
+                self._state = "lost"
             raise
         except (CommitUnknown, InternalError):
             raise

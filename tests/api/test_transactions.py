@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from contextlib import nullcontext
 from datetime import timedelta
@@ -317,6 +318,33 @@ def test_a_function_is_run_again_behind_a_conflict(root: Path) -> None:
     assert (commit.version, counted(table)) == (4, 3)
     assert [text.endswith("run again") for text in commit.conflicts_resolved] == [True, True]
     assert len(data_files(root)) == 4, "what lost is gone"
+
+
+def test_a_function_is_not_run_again_if_its_file_was_added(root: Path) -> None:
+    """The commit that added the file may be the function's own: a further run could add its rows twice."""
+    table = deltaic.Table.create(root, ROWS.schema)
+    shared = root / "shared.parquet"
+    pq.write_table(ROWS, shared)
+    file = {
+        "path": shared.name,
+        "size": shared.stat().st_size,
+        "modification_time": 0,
+        "stats": json.dumps({"numRecords": ROWS.num_rows}),
+    }
+    runs = 0
+
+    def add(tx: deltaic.Transaction) -> None:
+        nonlocal runs
+        runs += 1
+        tx.add([file])
+        if runs == 1:
+            with deltaic.Table(root).transaction() as other:
+                other.add([file])
+
+    with pytest.raises(deltaic.ConcurrentAppend, match="adds, too"):
+        table.run_transaction(add)
+    assert runs == 1
+    assert table.snapshot().num_rows == ROWS.num_rows
 
 
 def test_a_function_is_run_no_more_often_than_it_may(root: Path) -> None:

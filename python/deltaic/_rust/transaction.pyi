@@ -18,6 +18,10 @@ class Transaction:
         """Whether the application is as far already (protocol: Transaction Identifiers)."""
 
     @property
+    def keeps_files(self) -> bool:
+        """Whether a version may name the files that were written for a commit, also if the commit failed."""
+
+    @property
     def staged(self) -> tuple[int, int]:
         """How many files are to come, and to go."""
 

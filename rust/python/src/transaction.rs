@@ -66,6 +66,12 @@ impl Transaction {
     }
 
     #[getter]
+    fn keeps_files(&self, py: Python<'_>) -> Answer<bool> {
+        let staged = self.own()?;
+        wait(py, async move { Ok(staged.lock().await.keeps_files()) })
+    }
+
+    #[getter]
     fn staged(&self, py: Python<'_>) -> Answer<(usize, usize)> {
         let staged = self.own()?;
         wait(py, async move { Ok(staged.lock().await.staged()) })

@@ -30,12 +30,13 @@ impl TableTransaction {
             Ok(()) => self.attempt().await,
             Err(error) => Err(self.located(error)),
         };
+        self.keeps_files = !names_no_file(&committed);
         match &committed {
+            _ if !self.keeps_files => self.abandon().await,
             Ok(committed) if !committed.skipped => {
                 self.appended.keep();
                 self.vectors.settle().await;
             }
-            _ if names_no_file(&committed) => self.abandon().await,
             _ => {
                 self.appended.keep();
                 self.vectors.keep();

@@ -48,6 +48,8 @@ pub struct TableTransaction {
     deleted_rows: u64,
     /// Set where there is nothing to do, because the application is as far already.
     done: Option<Committed>,
+    /// Whether a version may name the files of a commit that was tried.
+    keeps_files: bool,
 }
 
 impl TableTransaction {
@@ -74,6 +76,7 @@ impl TableTransaction {
             vectors_added: 0,
             deleted_rows: 0,
             done,
+            keeps_files: false,
             options,
             snapshot,
         })
@@ -89,6 +92,13 @@ impl TableTransaction {
     #[must_use]
     pub fn is_done(&self) -> bool {
         self.done.is_some()
+    }
+
+    /// Whether a version may name the files that were written for a commit, also if the commit failed: it may have been
+    /// made all the same.
+    #[must_use]
+    pub fn keeps_files(&self) -> bool {
+        self.keeps_files
     }
 
     /// How many files are staged to come, and to go.
