@@ -2,7 +2,10 @@
 //!
 //! Behind a row that is NULL itself, and outside of the part of an array that is handed over, values mean nothing.
 
-use arrow_array::{Array, ArrayRef};
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_array::{Array, ArrayRef, StringArray};
 use arrow_buffer::{BooleanBufferBuilder, NullBuffer, OffsetBuffer};
 use deltaic_protocol::{Error, ErrorKind, Result};
 
@@ -39,6 +42,11 @@ pub(super) fn ensure_present(part: ArrayRef, counting: Option<&NullBuffer>, path
     if (0..part.len()).any(|row| nulls.is_null(row) && counts(row)) {
         return Err(is_null(format!("{path} may not be NULL, and a row is"), path));
     }
+    // A NULL slot may hold bytes that are not UTF-8: it becomes empty text.
+    if let Some(text) = part.as_string_opt::<i32>() {
+        let present = text.iter().map(Option::unwrap_or_default);
+        return Ok(Arc::new(StringArray::from_iter_values(present)));
+    }
     let present = part.to_data().into_builder().nulls(None).build();
     present
         .map(arrow_array::make_array)
@@ -54,8 +62,6 @@ pub(super) fn is_null(message: String, path: &str) -> Error {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
     use arrow_array::Int64Array;
 
     use super::*;
