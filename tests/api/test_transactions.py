@@ -341,7 +341,7 @@ def test_a_function_is_not_run_again_if_its_file_was_added(root: Path) -> None:
             with deltaic.Table(root).transaction() as other:
                 other.add([file])
 
-    with pytest.raises(deltaic.ConcurrentAppend, match="adds, too"):
+    with pytest.raises(deltaic.ConcurrentAppend, match="also adds"):
         table.run_transaction(add)
     assert runs == 1
     assert table.snapshot().num_rows == ROWS.num_rows

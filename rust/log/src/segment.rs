@@ -244,7 +244,9 @@ pub fn version_not_found(listing: &Listing, version: Version) -> Error {
     let message = format!("Version {version} does not exist{available}");
     let error = Error::new(ErrorKind::VersionNotFound, message).with("version", version);
     match range {
-        Some((oldest, newest)) => error.with("oldest", oldest).with("newest", newest),
+        Some((oldest, newest)) => error.with("oldest", oldest).with("newest", newest).hint(format!(
+            "open a version from {oldest} to {newest}, or the newest one without a version"
+        )),
         None => error,
     }
 }
