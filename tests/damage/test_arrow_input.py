@@ -342,7 +342,7 @@ def test_of_a_slice_only_its_own_values_are_looked_at(root: Path) -> None:
 
 
 def test_bytes_of_a_null_are_not_text(root: Path) -> None:
-    """A field that may not be NULL is NULL in a row that is NULL itself: the bytes of such a slot mean nothing."""
+    """A required field is NULL in a row that is NULL itself: the bytes of such a slot mean nothing."""
     buffers = [pa.py_buffer(b"\x01"), pa.array([0, 1, 2], pa.int32()).buffers()[1], pa.py_buffer(b"a\xed")]
     names = pa.Array.from_buffers(pa.string(), 2, buffers)
     rows = pa.StructArray.from_arrays([names], names=["name"], mask=pa.array([False, True]))
