@@ -82,7 +82,7 @@ pub async fn create(
     options: &CommitOptions,
 ) -> Result<Option<Committed>> {
     let timestamp_ms = now_ms();
-    let continuity = Continuity::since(Observed::now());
+    let continuity = Continuity::of_no_table(Observed::now());
     let form = new_form(&table, timestamp_ms)?;
     if newest_version(&Listing::whole(location).await?).is_some() {
         return exists(location, &table, options).await;

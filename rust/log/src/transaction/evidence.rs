@@ -17,23 +17,29 @@ pub(super) enum CommitFile {
 /// Whether `newest` proves that it contains the commit of `proposal`, which was based on `read` and rebased to `base`.
 ///
 /// A file that the commit added is its own. A tombstone or an application's transaction carries the time of the commit's
-/// writer. Metadata and domains carry no mark: another commit may have made the same change before the name of the version
-/// became free. They count only if the commit's file is gone.
+/// writer, but another commit may have been made in the same millisecond. Metadata and domains carry no mark. So these count
+/// only if the commit's file is gone. Marks with a time also count if the log `is_whole`: no cleanup can have deleted a
+/// commit since the log was last listed.
 pub(super) async fn is_shown_by(
     newest: &Snapshot,
     read: &Snapshot,
     base: &Base,
     proposal: &Proposal,
     file: CommitFile,
+    is_whole: bool,
 ) -> Result<bool> {
     if newest.shows_new_file(read, &proposal.adds) {
         return Ok(true);
     }
-    let mut txns = proposal.txns.iter().filter(|txn| txn.last_updated.is_some());
-    if txns.any(|txn| newest.txns().get(&txn.app_id) == Some(txn)) {
+    let is_deleted = file == CommitFile::Deleted;
+    if is_deleted && has_same_configuration(newest, read, base, proposal) {
         return Ok(true);
     }
-    if file == CommitFile::Deleted && has_same_configuration(newest, read, base, proposal) {
+    if !is_deleted && !is_whole {
+        return Ok(false);
+    }
+    let mut txns = proposal.txns.iter().filter(|txn| txn.last_updated.is_some());
+    if txns.any(|txn| newest.txns().get(&txn.app_id) == Some(txn)) {
         return Ok(true);
     }
     newest.shows_tombstone(&proposal.removes).await

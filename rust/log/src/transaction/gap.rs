@@ -40,29 +40,45 @@ pub(super) enum Next {
     Taken,
 }
 
-/// When the log was last listed and had no gap after the version that a transaction is based on. No later version than
-/// those listed existed at that time.
+/// What the last listing of the log showed: no gap after the version that a transaction is based on.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Continuity(Option<Observed>);
+pub(super) struct Continuity {
+    /// When; none if the log must be listed before the next proposal.
+    listed: Option<Observed>,
+    /// A version that existed at that time. No later one did.
+    newest: Option<Version>,
+}
 
 impl Continuity {
     /// As the snapshot of a transaction was made.
     pub(super) fn of(snapshot: &Snapshot) -> Self {
-        Self(snapshot.listed())
+        Self {
+            listed: snapshot.listed(),
+            newest: Some(snapshot.version()),
+        }
     }
 
-    /// The log was listed then, or after.
-    pub(super) fn since(observed: Observed) -> Self {
-        Self(Some(observed))
+    /// The log was listed then, or after, and had no version.
+    pub(super) fn of_no_table(observed: Observed) -> Self {
+        Self {
+            listed: Some(observed),
+            newest: None,
+        }
     }
 
     /// Requires a listing before the next proposal.
     pub(super) fn forget(&mut self) {
-        self.0 = None;
+        self.listed = None;
     }
 
     fn age_ms(self) -> i64 {
-        self.0.map_or(i64::MAX, Observed::age_ms)
+        self.listed.map_or(i64::MAX, Observed::age_ms)
+    }
+
+    /// What the last listing shows of the version after `base`.
+    fn next(self, base: Version) -> Result<Next> {
+        let is_taken = self.newest >= Some(base.next()?);
+        Ok(if is_taken { Next::Taken } else { Next::Free })
     }
 
     /// Whether the log must be listed before the next proposal.
@@ -82,29 +98,38 @@ impl Continuity {
         let is_on_disk = snapshot.location().file_system().is_some();
         let mut readable = Readable::Yes;
         match required(&base.form.metadata, self.age_ms(), is_on_disk) {
-            Required::Nothing => return Ok((Next::Free, readable)),
+            Required::Nothing => return Ok((self.next(base.version)?, readable)),
             Required::SameFile => {
                 readable = ensure_same_table(snapshot).await?;
                 if readable == Readable::Yes {
-                    return Ok((Next::Free, readable));
+                    return Ok((self.next(base.version)?, readable));
                 }
                 // The file was cleaned up, so later versions may be, too.
             }
             Required::Listing => {}
         }
         let observed = Observed::now();
-        let (listing, next) = ensure_no_gap(snapshot.location(), base.version).await?;
+        let listing = ensure_no_gap(snapshot.location(), base.version).await?;
         if readable == Readable::Yes && !snapshot.is_shown_in(&listing) {
             readable = ensure_same_table(snapshot).await?;
         }
-        self.0 = Some(observed);
-        Ok((next, readable))
+        *self = Self {
+            listed: Some(observed),
+            newest: newest_version(&listing),
+        };
+        Ok((self.next(base.version)?, readable))
     }
 
     /// Whether a commit that was just won must be looked for in the log: others may have committed the same version and
     /// later ones since the last listing, and cleaned them up.
     pub(super) fn needs_confirmation(self, metadata: &Metadata) -> bool {
         has_short_retention(metadata) || self.age_ms() >= SLOW_COMMIT_MS
+    }
+
+    /// Whether a cleanup may have deleted commits that were made since the last listing. Otherwise it retains them: see
+    /// [`SHORT_RETENTION_MS`].
+    pub(super) fn may_be_cleaned_up(self, metadata: &Metadata) -> bool {
+        has_short_retention(metadata) || self.age_ms() >= SHORT_RETENTION_MS
     }
 }
 
@@ -227,11 +252,10 @@ pub(super) async fn ensure_same_table(snapshot: &Snapshot) -> Result<Readable> {
     .hint("open the table again, see whether it is the one you mean, and run the operation on its newest version"))
 }
 
-/// Verifies that no version is missing between one and the newest. Returns the listing from that version on, and whether it
-/// shows the next version.
+/// Verifies that no version is missing between one and the newest. Returns the listing from that version on.
 ///
 /// Errors: `CommitConflict` if a version is missing; the store's.
-async fn ensure_no_gap(location: &TableLocation, base: Version) -> Result<(Listing, Next)> {
+async fn ensure_no_gap(location: &TableLocation, base: Version) -> Result<Listing> {
     let next = base.next()?;
     let mut is_again = false;
     loop {
@@ -244,7 +268,7 @@ async fn ensure_no_gap(location: &TableLocation, base: Version) -> Result<(Listi
                 return Err(cleaned_up(missing, &format!("the table is at version {newest}")));
             }
             // A version that is not listed may be missing from a stale listing, or not made yet: a proposal finds out.
-            _ => return Ok((listing, if missing > next { Next::Taken } else { Next::Free })),
+            _ => return Ok(listing),
         }
     }
 }
@@ -289,18 +313,20 @@ mod tests {
         let lasting = metadata(&[], &[]);
         let expires = metadata(&[], &[("delta.logRetentionDuration", "interval 59 minutes")]);
         let unreadable = metadata(&[], &[("delta.logRetentionDuration", "soon")]);
-        let now = Continuity(Some(Observed::now()));
+        let now = Continuity::of_no_table(Observed::now());
         assert!(!now.needs_confirmation(&lasting));
         assert!(now.needs_confirmation(&expires));
         assert!(now.needs_confirmation(&unreadable));
-        assert!(Continuity(None).needs_confirmation(&lasting));
+        let mut forgotten = now;
+        forgotten.forget();
+        assert!(forgotten.needs_confirmation(&lasting));
     }
 
     #[tokio::test(start_paused = true)]
     #[expect(clippy::disallowed_methods, reason = "the clock is paused: nothing waits")]
     async fn a_second_after_the_listing_is_long() {
         let lasting = metadata(&[], &[]);
-        let listed = Continuity(Some(Observed::now()));
+        let listed = Continuity::of_no_table(Observed::now());
         let ms = u64::try_from(SLOW_COMMIT_MS).unwrap_or_default();
         tokio::time::sleep(std::time::Duration::from_millis(ms / 2)).await;
         assert!(!listed.needs_confirmation(&lasting));

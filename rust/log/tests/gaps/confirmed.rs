@@ -81,13 +81,22 @@ async fn table() -> Result<(TableBuilder, Snapshot)> {
 
 const NOW_MS: i64 = 4_000_000_000_000;
 
-/// Commits a change by a put that stalls for ten seconds, before or after which others do something.
-async fn commit_slowly(held: &Snapshot, change: Change, [before, after]: [Others; 2]) -> Result<Committed> {
+/// A stall in which no cleanup deletes a new commit, and one in which it may.
+const SHORT: Duration = Duration::from_secs(10);
+const LONG: Duration = Duration::from_secs(2 * 3_600);
+
+/// Commits a change by a put that stalls, before or after which others do something.
+async fn commit_slowly(
+    held: &Snapshot,
+    change: Change,
+    stall: Duration,
+    [before, after]: [Others; 2],
+) -> Result<Committed> {
     let committer = StalledPut {
         location: Arc::clone(held.location()),
         before,
         after,
-        stall: Duration::from_secs(10),
+        stall,
     };
     let mut transaction = commit_to(held)?;
     transaction.committer = &committer;
@@ -111,7 +120,7 @@ async fn a_commit_without_new_files_is_found_in_the_checkpoint_after_it() -> Res
             let (_table, held) = table().await?;
             let location = Arc::clone(held.location());
             let after = Others::doing(async move { others_commit_and_cut(&location, commits, cut).await });
-            let ended = commit_slowly(&held, change, [Others::default(), after]).await;
+            let ended = commit_slowly(&held, change, SHORT, [Others::default(), after]).await;
             // While the commit's file is there, another commit may have made the same change before the name was free.
             let is_marked = matches!(change, Change::Remove | Change::Txn);
             if cut == Cut::Nothing && !is_marked {
@@ -126,26 +135,32 @@ async fn a_commit_without_new_files_is_found_in_the_checkpoint_after_it() -> Res
 }
 
 /// Another writer makes the same change as this version, others go on, and the log is cut before the commit gets the name:
-/// it is not reported, although the table looks as it would.
+/// it is not reported, although the table looks as it would. Both may have made it in the same millisecond.
 ///
 /// protocol: creation-of-new-log-entries.1
 #[tokio::test(start_paused = true)]
 async fn the_same_change_by_another_writer_proves_nothing() -> Result<()> {
     for change in CHANGES {
-        for commits in [1, 2, 9] {
-            let how = format!("{change:?}, {commits} commits");
+        for (commits, earlier_ms, stall) in [
+            (1, 1, SHORT),
+            (2, 1, SHORT),
+            (9, 1, SHORT),
+            (1, 0, LONG),
+            (9, 0, LONG),
+        ] {
+            let how = format!("{change:?}, {commits} commits, {earlier_ms} ms before, stalled for {stall:?}");
             let (_table, held) = table().await?;
             let before = {
                 let held = held.clone();
                 Others::doing(async move {
                     let mut same = commit_to(&held)?;
                     same.options.upkeep = UpkeepPolicy::none();
-                    same.proposal = proposal(change, &held, NOW_MS - 1);
+                    same.proposal = proposal(change, &held, NOW_MS - earlier_ms);
                     same.commit().await?;
                     others_commit_and_cut(held.location(), commits, Cut::ByAnotherTool).await
                 })
             };
-            let ended = commit_slowly(&held, change, [before, Others::default()]).await;
+            let ended = commit_slowly(&held, change, stall, [before, Others::default()]).await;
             let error = ended.expect_err(&how);
             assert_eq!(error.kind(), ErrorKind::CommitUnknown, "{how}: {error}");
         }
@@ -169,7 +184,7 @@ async fn a_change_that_others_change_again_is_not_known() -> Result<()> {
         other.commit().await?;
         others_commit_and_cut(&location, 1, Cut::ByAnotherTool).await
     });
-    let ended = commit_slowly(&held, Change::Metadata, [Others::default(), after]).await;
+    let ended = commit_slowly(&held, Change::Metadata, SHORT, [Others::default(), after]).await;
     let error = ended.expect_err("the property has gone");
     assert_eq!(error.kind(), ErrorKind::CommitUnknown, "{error}");
     Ok(())

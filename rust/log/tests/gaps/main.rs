@@ -8,10 +8,11 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use bytes::Bytes;
 use deltaic_log::checkpoint::{CheckpointOptions, write_checkpoint};
 use deltaic_log::cleanup::clean_up;
 use deltaic_log::clock::now_ms;
-use deltaic_log::committer::{Committer, Disk, FileSystem, Files};
+use deltaic_log::committer::{Answer, Committer, Disk, FileSystem, Files, Outcome};
 use deltaic_log::history::history;
 use deltaic_log::snapshot::LoadOptions;
 use deltaic_log::store_error::store_error;
@@ -115,6 +116,61 @@ async fn nothing_is_committed_into_the_middle_of_a_cleanup() -> Result<()> {
         .expect_err("the name of version 3 looks free");
     assert_eq!(error.kind(), ErrorKind::CommitConflict(Conflict::ConcurrentWrite));
     assert!(error.context().contains(&("version", 3.into())), "{error}");
+    Ok(())
+}
+
+/// Reads commits of a log that others cut before the third is read.
+#[derive(Debug)]
+struct CutWhileFollowed {
+    location: Arc<TableLocation>,
+    others: Others,
+}
+
+impl Committer for CutWhileFollowed {
+    fn propose(&self, version: Version, commit: Vec<u8>) -> Answer<'_, Outcome> {
+        self.location.propose(version, commit)
+    }
+
+    fn read_commit(&self, version: Version) -> Answer<'_, Option<Bytes>> {
+        Box::pin(async move {
+            if version.as_i64() == 3 {
+                self.others.act().await?;
+            }
+            self.location.read_commit(version).await
+        })
+    }
+}
+
+/// A transaction follows the commits that a listing showed, and a cleanup is faster: the name of the first that is gone
+/// looks free.
+///
+/// protocol: creation-of-new-log-entries.1
+#[tokio::test(flavor = "multi_thread")]
+async fn a_log_that_is_cut_while_it_is_followed_is_a_conflict() -> Result<()> {
+    for retention in ["interval 0 days", "interval 30 days"] {
+        let table =
+            TableBuilder::with_properties(&json!({"delta.logRetentionDuration": retention}), 6).await?;
+        let held = table.open_at(1).await?;
+        let location = Arc::clone(held.location());
+        let cut = {
+            let location = Arc::clone(&location);
+            async move { others_commit_and_cut(&location, 0, Cut::ByAnotherTool).await }
+        };
+        let committer = CutWhileFollowed {
+            location,
+            others: Others::doing(cut),
+        };
+        let mut transaction = commit_to(&held)?;
+        transaction.committer = &committer;
+        transaction.options.upkeep = UpkeepPolicy::none();
+        let error = transaction.commit().await.expect_err("version 3 is gone");
+        assert_eq!(
+            error.kind(),
+            ErrorKind::CommitConflict(Conflict::ConcurrentWrite),
+            "{error}"
+        );
+        assert!(error.context().contains(&("version", 3.into())), "{error}");
+    }
     Ok(())
 }
 

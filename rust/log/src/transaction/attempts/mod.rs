@@ -253,7 +253,7 @@ impl<'a> Attempts<'a> {
             Next::Free => Ok(None),
             Next::Taken => match self.see(version).await? {
                 Some(seen) => Ok(Some(seen)),
-                None => Err(cleaned_up(version, "it was listed a moment ago")),
+                None => Err(cleaned_up(version, "a listing of the log showed it")),
             },
         }
     }
@@ -264,7 +264,9 @@ impl<'a> Attempts<'a> {
             return Ok(());
         };
         let Unproved { newest, file } = &found;
-        if is_shown_by(newest, self.transaction.snapshot, &self.base, &self.mine, *file).await? {
+        let is_whole = !self.continuity.may_be_cleaned_up(&self.base.form.metadata);
+        let read = self.transaction.snapshot;
+        if is_shown_by(newest, read, &self.base, &self.mine, *file, is_whole).await? {
             return Ok(());
         }
         Err(not_shown(version, newest.version()))
