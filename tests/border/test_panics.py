@@ -33,7 +33,7 @@ class Stream:
 
 @pytest.mark.parametrize("at", ["call", "wait"])
 def test_a_call_that_breaks_off_says_where(at: str, capfd: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(deltaic.InternalError, match="fault of its own") as caught:
+    with pytest.raises(deltaic.InternalError, match="Internal error in deltaic") as caught:
         _rust.provoke(at)
     error = caught.value
     assert str(error.context["place"]).startswith(PLACE)
