@@ -4,11 +4,38 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
+from threading import Lock
 
 TOP = Path(__file__).resolve().parent.parent
+
+_held: ContextVar[list[str] | None] = ContextVar("_held", default=None)
+_printing = Lock()
+
+
+def show(text: str) -> None:
+    """Print a line, or keep it while `output_held` is in effect in this thread."""
+    held = _held.get()
+    if held is not None:
+        held.append(text)
+        return
+    with _printing:
+        print(text, flush=True)
+
+
+@contextmanager
+def output_held() -> Iterator[None]:
+    """Keep what this thread shows and print it in one piece at the end."""
+    held: list[str] = []
+    token = _held.set(held)
+    try:
+        yield
+    finally:
+        _held.reset(token)
+        show("\n".join(held))
 
 
 def run_command(
@@ -33,8 +60,7 @@ def run_command(
         for line in process.stdout:
             text = line.rstrip("\n")
             if shows(text):
-                sys.stdout.write(line)
-                sys.stdout.flush()
+                show(text)
                 lines.append(text)
     return process.returncode, lines
 

@@ -1,6 +1,7 @@
-"""Runs the parts of the tests one after the other and prints a summary at the end.
+"""Runs the parts of the tests and prints a summary at the end.
 
 `python tests/run.py` runs what `make test` runs, `python tests/run.py rust spark41` only these two parts.
+Parts that build Rust code run beside the others.
 Without Java or Maven a part is skipped with its reason, in CI it fails. A part that ends before all its tests
 ran fails. Results are recorded in `target/test-reports`, where `make requirements` reads them.
 """
@@ -14,11 +15,13 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from border.planted import found_in
-from commands import TOP, run_command, succeeds
+from commands import TOP, output_held, run_command, show, succeeds
 from evidence.cargo_output import CargoOutput
 from evidence.reports import FAILED, PASSED, Result, read_report, write_report
 from seed import VARIABLE, export_seed
@@ -60,6 +63,8 @@ class Part:
     run: Callable[[], Outcome]
     only_when_named: bool = False
     only_in_ci: bool = False
+    # Parts that build Rust code share build folders, and a build uses all cores: one runs after the other.
+    builds: bool = False
 
 
 def cargo_test() -> Outcome:
@@ -96,7 +101,7 @@ def printed_secrets(lines: list[str]) -> Outcome:
     """A failure for each planted secret that the Rust tests printed, even if all of them passed."""
     found = dict.fromkeys(what for line in lines for what in found_in(line))
     for what in found:
-        print(f"(secret leaked: the Rust tests printed {what})")
+        show(f"(secret leaked: the Rust tests printed {what})")
     return Outcome(failed=len(found))
 
 
@@ -119,7 +124,7 @@ def pytest(
 def with_exit_code(outcome: Outcome, code: int) -> Outcome:
     """Add a failure if a command failed without a failed test: it ended before all tests had run."""
     if code != 0 and outcome.failed == 0:
-        print(f"(exit code {code} without a failed test: counted as one failure)")
+        show(f"(exit code {code} without a failed test: counted as one failure)")
         outcome.failed += 1
     return outcome
 
@@ -127,7 +132,7 @@ def with_exit_code(outcome: Outcome, code: int) -> Outcome:
 def without(reason: str) -> Outcome:
     """The outcome of a part that cannot run on this machine: skipped, in CI failed."""
     if os.environ.get("CI"):
-        print(f"(CI requires it: {reason})")
+        show(f"(CI requires it: {reason})")
         return Outcome(failed=1)
     return Outcome(reasons=Counter({reason: 1}))
 
@@ -197,7 +202,7 @@ def lints() -> Outcome:
     ]
     outcome = Outcome()
     for step in steps:
-        print("$", Path(step[0]).name, *step[1:], flush=True)
+        show(" ".join(["$", Path(step[0]).name, *step[1:]]))
         code, _ = run_command(step, as_maturin_builds() if step[0] == "cargo" else None)
         outcome += Outcome(passed=1) if code == 0 else Outcome(failed=1)
     return outcome
@@ -220,8 +225,8 @@ def as_maturin_builds() -> dict[str, str]:
 
 
 PARTS: dict[str, Part] = {
-    "lints": Part("formatting, lints and types", lints, only_in_ci=True),
-    "rust": Part("the Rust crates", cargo_test),
+    "lints": Part("formatting, lints and types", lints, only_in_ci=True, builds=True),
+    "rust": Part("the Rust crates", cargo_test, builds=True),
     "python": Part(
         "the Python package, with Spark 4.3",
         lambda: pytest("python", VENV / "python", "tests", "--ignore=tests/stores"),
@@ -239,7 +244,7 @@ PARTS: dict[str, Part] = {
     "interop": Part(
         "delta-spark reads what deltaic wrote", lambda: in_environment("interop", "tests/interop")
     ),
-    "wheel": Part("the API and golden tests with the release wheel", wheel, only_in_ci=True),
+    "wheel": Part("the API and golden tests with the release wheel", wheel, only_in_ci=True, builds=True),
 }
 
 
@@ -273,6 +278,28 @@ def headline(text: str) -> str:
     return f"\n━━━ {text} " + "━" * max(3, 90 - len(text))
 
 
+def run_parts(names: list[str]) -> dict[str, Outcome]:
+    """Run parts, those that build Rust code beside the others; the outcomes are in the order of the names."""
+    others = [name for name in names if not PARTS[name].builds]
+    building = [name for name in names if PARTS[name].builds]
+    outcomes: dict[str, Outcome] = {}
+
+    def run_all(lane: list[str], *, is_shown_live: bool) -> None:
+        for name in lane:
+            with nullcontext() if is_shown_live else output_held():
+                show(headline(f"{name}: {PARTS[name].title}"))
+                began = time.monotonic()
+                outcome = PARTS[name].run()
+                outcome.seconds = time.monotonic() - began
+                outcomes[name] = outcome
+
+    with ThreadPoolExecutor(1) as beside:
+        running = beside.submit(run_all, building, is_shown_live=not others)
+        run_all(others, is_shown_live=True)
+        running.result()
+    return {name: outcomes[name] for name in names}
+
+
 def main() -> int:
     """Run the selected parts; 0 if nothing failed."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -287,13 +314,7 @@ def main() -> int:
             report.unlink()
     seed = export_seed()
     print(f"{VARIABLE}={seed}", flush=True)
-    outcomes: dict[str, Outcome] = {}
-    for name in selected(arguments.parts):
-        part = PARTS[name]
-        print(headline(f"{name}: {part.title}"), flush=True)
-        began = time.monotonic()
-        outcomes[name] = part.run()
-        outcomes[name].seconds = time.monotonic() - began
+    outcomes = run_parts(list(selected(arguments.parts)))
     failed = summary(outcomes).failed
     print(f"to repeat: {VARIABLE}={seed}")
     return 1 if failed else 0

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from threading import Event
 from types import ModuleType
 from typing import Any
 
@@ -137,6 +138,33 @@ def test_a_whole_run_drops_the_reports_of_earlier_runs(
     monkeypatch.setattr(sys, "argv", ["run.py"])
     assert run.main() == 0
     assert not (tmp_path / "spark41.xml").exists()
+
+
+def test_parts_that_build_run_beside_the_others_and_print_in_one_piece(
+    run: ModuleType, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    has_printed, may_end = Event(), Event()
+
+    def building() -> Any:
+        run.show("first line")
+        has_printed.set()
+        assert may_end.wait(60)
+        run.show("last line")
+        return run.Outcome(passed=1)
+
+    def other() -> Any:
+        assert has_printed.wait(60)
+        run.show("line of the other part")
+        may_end.set()
+        return run.Outcome(passed=2)
+
+    parts = {"building": run.Part("a build", building, builds=True), "other": run.Part("no build", other)}
+    monkeypatch.setattr(run, "PARTS", parts)
+    outcomes = run.run_parts(["building", "other"])
+    assert [(name, outcome.passed) for name, outcome in outcomes.items()] == [("building", 1), ("other", 2)]
+    printed = capfd.readouterr().out
+    assert "first line\nlast line\n" in printed
+    assert "line of the other part\n" in printed
 
 
 def test_rust_plants_what_is_looked_for() -> None:
