@@ -38,11 +38,12 @@ pub use rerun::{Earlier, Output, Planned, RerunPolicy, Rerunnable, rerun};
 pub use row_level::{SharedFile, UnitedVector, follow, unite};
 pub use winner::{Winner, WinnerFile};
 
-use deltaic_protocol::Version;
 use deltaic_protocol::log_path::LogPath;
+use deltaic_protocol::{Result, Version};
 use object_store::ObjectStoreExt;
 
 use crate::location::TableLocation;
+use crate::store_error::store_error;
 use crate::upkeep::Upkept;
 
 /// A commit that was made.
@@ -85,12 +86,13 @@ impl Committed {
 /// The time of a commit that was just made. It is made whatever the store answers now, so a failure leaves the time
 /// of the attempt.
 async fn time_of(location: &TableLocation, version: Version, attempted_ms: i64) -> i64 {
-    let Ok(path) = location.below(&LogPath::commit(version)) else {
-        return attempted_ms;
-    };
-    location
-        .store()
-        .head(&path)
-        .await
-        .map_or(attempted_ms, |commit| commit.last_modified.timestamp_millis())
+    modified_ms(location, version).await.unwrap_or(attempted_ms)
+}
+
+/// When the file of a commit was written, in milliseconds since the epoch.
+async fn modified_ms(location: &TableLocation, version: Version) -> Result<i64> {
+    let path = LogPath::commit(version);
+    let found = location.store().head(&location.below(&path)?).await;
+    let found = found.map_err(|error| store_error(&error, &path).with("version", version))?;
+    Ok(found.last_modified.timestamp_millis())
 }

@@ -3,6 +3,8 @@
 use deltaic_log::transaction::{CommitOptions, alter};
 use deltaic_protocol::change::TableChange;
 use deltaic_protocol::{Conflict, ErrorKind, Result};
+use deltaic_testkit::fault::{Fault, Rule};
+use deltaic_testkit::requests::RequestKind;
 use deltaic_testkit::table_builder::add;
 use serde_json::json;
 
@@ -73,6 +75,26 @@ async fn lost_proposals_are_counted_over_all_rounds() -> Result<()> {
             assert!(matches!(error.kind(), ErrorKind::CommitConflict(_)), "{error}");
         }
     }
+    Ok(())
+}
+
+/// The first in-commit timestamp must be later than the file of the commit before it, so the time of that file must be known.
+///
+/// protocol: writer-requirements-for-in-commit-timestamps.2
+#[tokio::test]
+async fn in_commit_timestamps_are_not_enabled_behind_a_winner_of_unknown_time() -> Result<()> {
+    let (mut table, snapshot) = table(&[], json!({})).await?;
+    table.commit(vec![add("theirs", None)]).await?;
+    let time_of_winner = Rule::new(Fault::PermissionDenied)
+        .of(&[RequestKind::Head])
+        .at("01.json");
+    table.scripted().fail(time_of_winner);
+    let enabled = set("delta.enableInCommitTimestamps", "true");
+    let error = change(&snapshot, &[enabled])
+        .await
+        .expect_err("the time is not known");
+    assert_eq!(error.kind(), ErrorKind::StorageError, "{error}");
+    assert_eq!(table.open().await?.version().as_i64(), 1);
     Ok(())
 }
 

@@ -17,7 +17,7 @@ use super::gap::{Continuity, Next, Readable, Unproved, cleaned_up, ensure_same_t
 use super::proposal::key_of;
 use super::{
     Attempt, Base, Committed, IsolationLevel, Proposal, Transaction, UnitedVector, Winner, already_done,
-    check, follow, is_blind_append, rebase, stamp_in_commit_timestamp, time_of,
+    check, follow, is_blind_append, modified_ms, rebase, stamp_in_commit_timestamp, time_of,
 };
 use crate::clock::{Deadline, new_id, now_ms, pause, pause_after_loss};
 use crate::committer::Outcome;
@@ -434,9 +434,10 @@ impl<'a> Attempts<'a> {
         if winner.txn_id.as_deref() == Some(self.txn_id.as_str()) {
             return Ok(Some(Seen::Ours));
         }
-        // Only who brings times into a table looks at those of files.
-        if winner.in_commit_timestamp.is_none() && self.mine.metadata.is_some() {
-            winner.modified_ms = time_of(snapshot.location(), version, winner.modified_ms).await;
+        // The first in-commit timestamp of a table must be later than the time of the file before it.
+        let may_be_first = winner.in_commit_timestamp.is_none() && self.mine.metadata.is_some();
+        if may_be_first && self.base.stamps(&self.mine).unwrap_or(false) {
+            winner.modified_ms = modified_ms(snapshot.location(), version).await?;
         }
         Ok(Some(Seen::Another(Box::new(winner))))
     }

@@ -37,6 +37,12 @@ pub struct Base {
 }
 
 impl Base {
+    /// Whether a commit behind this version has an in-commit timestamp.
+    pub(super) fn stamps(&self, mine: &Proposal) -> Result<bool> {
+        let times = InCommitTimestamps::of(self.protocol(mine), self.metadata(mine))?;
+        Ok(times != InCommitTimestamps::Disabled)
+    }
+
     /// The protocol as the commit leaves it.
     fn protocol<'a>(&'a self, mine: &'a Proposal) -> &'a Protocol {
         mine.protocol.as_ref().unwrap_or(&self.form.protocol)

@@ -1,6 +1,6 @@
 //! Versions and times that a commit's metadata hold of the commit itself.
 
-use deltaic_protocol::actions::{Metadata, Protocol};
+use deltaic_protocol::actions::Protocol;
 use deltaic_protocol::features::supports_for_writers;
 use deltaic_protocol::in_commit_timestamp::InCommitTimestamps;
 use deltaic_protocol::{Error, ErrorKind, Result, Version};
@@ -23,14 +23,12 @@ const TYPE_CHANGES: &str = "delta.typeChanges";
 ///
 /// Errors: `CorruptLog` where the base's time is the last there can be.
 pub fn stamp_in_commit_timestamp(mine: &mut Proposal, base: &Base, own_ms: i64) -> Result<Option<i64>> {
-    let is_on = |protocol: &Protocol, metadata: &Metadata| {
-        InCommitTimestamps::of(protocol, metadata).map(|times| times != InCommitTimestamps::Disabled)
-    };
-    if !is_on(base.protocol(mine), base.metadata(mine))? {
+    if !base.stamps(mine)? {
         return Ok(None);
     }
     // The commit may correct properties that do not parse.
-    let was_on = is_on(&base.form.protocol, &base.form.metadata).unwrap_or(false);
+    let was_on = InCommitTimestamps::of(&base.form.protocol, &base.form.metadata)
+        .is_ok_and(|times| times != InCommitTimestamps::Disabled);
     let least = base.timestamp_ms.checked_add(1).ok_or_else(|| {
         let what = "the time of the version before is the last there can be";
         Error::new(ErrorKind::CorruptLog, what).with("version", base.version)
