@@ -108,16 +108,32 @@ impl Continuity {
             }
             Required::Listing => {}
         }
+        readable = self.list_again(snapshot, base, readable).await?;
+        Ok((self.next(base.version)?, readable))
+    }
+
+    /// Lists the log from `base` on. `readable` says whether the file of the version that was read is known to be gone.
+    ///
+    /// Errors: as those of [`before_proposal`](Self::before_proposal).
+    pub(super) async fn list_again(
+        &mut self,
+        snapshot: &Snapshot,
+        base: &Base,
+        mut readable: Readable,
+    ) -> Result<Readable> {
         let observed = Observed::now();
         let listing = ensure_no_gap(snapshot.location(), base.version).await?;
         if readable == Readable::Yes && !snapshot.is_shown_in(&listing) {
             readable = ensure_same_table(snapshot).await?;
         }
+        if readable == Readable::No {
+            ensure_not_cleaned_up(&listing, base.version.next()?)?;
+        }
         *self = Self {
             listed: Some(observed),
             newest: newest_version(&listing),
         };
-        Ok((self.next(base.version)?, readable))
+        Ok(readable)
     }
 
     /// Whether a commit that was just won must be looked for in the log: others may have committed the same version and
@@ -270,6 +286,17 @@ async fn ensure_no_gap(location: &TableLocation, base: Version) -> Result<Listin
             // A version that is not listed may be missing from a stale listing, or not made yet: a proposal finds out.
             _ => return Ok(listing),
         }
+    }
+}
+
+/// Verifies that the next version was not cleaned up together with the version that was read. A commit that has its name
+/// then is that of a stale writer: readers begin at the checkpoint after it.
+fn ensure_not_cleaned_up(listing: &Listing, next: Version) -> Result<()> {
+    let checkpoints = complete_checkpoints(listing, None);
+    let versions = checkpoints.iter().map(|checkpoint| checkpoint.version);
+    match versions.filter(|version| *version >= next).min() {
+        Some(first) if first > next => Err(cleaned_up(next, &format!("readers begin at version {first}"))),
+        _ => Ok(()),
     }
 }
 

@@ -119,6 +119,39 @@ async fn nothing_is_committed_into_the_middle_of_a_cleanup() -> Result<()> {
     Ok(())
 }
 
+/// A stale writer's commit below the hole of a cleanup looks like the next version: a writer that follows it misses
+/// the actions of the commit that had the name before.
+///
+/// protocol: creation-of-new-log-entries.1
+#[tokio::test(flavor = "multi_thread")]
+async fn the_commit_of_a_stale_writer_is_not_followed() -> Result<()> {
+    for retention in ["interval 0 days", "interval 30 days"] {
+        let mut table =
+            TableBuilder::with_properties(&json!({"delta.logRetentionDuration": retention}), 1).await?;
+        let held = table.open().await?;
+        for name in ["second", "third"] {
+            table.commit(vec![add(name, None)]).await?;
+        }
+        others_commit_and_cut(held.location(), 0, Cut::ByAnotherTool).await?;
+        let stale = format!("{}\n", add("stale", None));
+        table
+            .put("_delta_log/00000000000000000002.json", stale.into_bytes())
+            .await?;
+        let error = append_to(&held, "late", UpkeepPolicy::none())
+            .await
+            .expect_err("version 2 was cleaned up");
+        assert_eq!(
+            error.kind(),
+            ErrorKind::CommitConflict(Conflict::ConcurrentWrite),
+            "{error}"
+        );
+        assert!(error.context().contains(&("version", 2.into())), "{error}");
+        assert_eq!(log_versions(&table, ".json").await?, [2, 3]);
+        append_to(&held.refresh().await?, "late", UpkeepPolicy::none()).await?;
+    }
+    Ok(())
+}
+
 /// Reads commits of a log that others cut before the third is read.
 #[derive(Debug)]
 struct CutWhileFollowed {

@@ -92,6 +92,14 @@ impl Change {
             }
             Self::Drop(name) if is_mapped && before.partition_column.as_ref() != Some(name) => {
                 after.columns.remove(place(name)?);
+                // Data files need a column.
+                if after
+                    .columns
+                    .iter()
+                    .all(|(name, _)| before.partition_column.as_ref() == Some(name))
+                {
+                    return None;
+                }
             }
             Self::Widen(name) => {
                 let column = &mut after.columns[place(name)?];

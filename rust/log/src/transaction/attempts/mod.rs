@@ -354,9 +354,11 @@ impl<'a> Attempts<'a> {
     async fn judge(&mut self, winner: &Winner) -> Result<Judged> {
         if !self.is_same_table {
             // A version that was taken looks alike in a table that was made anew.
-            if ensure_same_table(self.transaction.snapshot).await? == Readable::No {
+            let snapshot = self.transaction.snapshot;
+            let readable = ensure_same_table(snapshot).await?;
+            if readable == Readable::No && !self.is_told_by_catalog() {
                 // The winner may lie below the hole of a cleanup.
-                self.continuity.forget();
+                self.continuity.list_again(snapshot, &self.base, readable).await?;
             }
             self.is_same_table = true;
         }
