@@ -56,7 +56,7 @@ def test_a_schema_that_changes_stops_the_stream_until_it_is_begun_anew(tmp_path:
 @pytest.mark.parametrize(
     ("now", "why"),
     [
-        (schema(field("id", "string")), "id was long and is string"),
+        (schema(field("id", "string")), "id was bigint and is string"),
         (schema(field("other")), "other came"),
         (schema(field("id"), field("s", {"type": "struct", "fields": [field("a"), field("b")]})), "s.b came"),
         (schema(field("id")), "s went"),
