@@ -1,4 +1,4 @@
-//! The door for what differs from run to run: the time of day, pauses and unique ids.
+//! Access to the nondeterministic inputs: time of day, pauses and unique ids.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -8,12 +8,13 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tokio::time::Instant;
 
 tokio::task_local! {
-    /// By how many milliseconds the clock of a task is ahead of the system's.
+    /// Offset of a task's clock from the system clock, in milliseconds.
     static AHEAD_MS: Arc<AtomicI64>;
 }
 
-/// Runs `work` with a clock that is `ahead_ms` milliseconds ahead of the system's, or behind it: for tests of writers whose
-/// clocks disagree. The offset may change while `work` runs. Tasks that `work` spawns use the system's clock.
+/// Runs `work` with a clock that is `ahead_ms` milliseconds ahead of the system clock (negative: late), for
+/// tests of writers whose clocks disagree. The offset may change while `work` runs. Tasks that `work` spawns
+/// use the system clock.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -28,7 +29,7 @@ pub async fn with_clock<T>(ahead_ms: Arc<AtomicI64>, work: impl Future<Output = 
     AHEAD_MS.scope(ahead_ms, work).await
 }
 
-/// Milliseconds since the epoch, now.
+/// Returns the current time in milliseconds since the epoch.
 #[must_use]
 pub fn now_ms() -> i64 {
     let ahead_ms = AHEAD_MS.try_with(|ahead_ms| ahead_ms.load(Ordering::Relaxed));
@@ -47,26 +48,26 @@ fn system_ms() -> i64 {
         .unwrap_or(0)
 }
 
-/// A point in time after which nothing new is begun. It goes by a clock that nobody sets.
+/// A point in time after which no new work is started, measured by the monotonic clock.
 #[derive(Clone, Copy, Debug)]
 pub struct Deadline(Option<Instant>);
 
 impl Deadline {
-    /// So long from now; one that is too far for the clock never comes.
+    /// Returns the deadline `duration` from now; a deadline beyond the range of the clock never passes.
     #[must_use]
     pub fn after(duration: Duration) -> Self {
         Self(Instant::now().checked_add(duration))
     }
 
-    /// Whether it has come.
+    /// Whether the deadline has passed.
     #[must_use]
     pub fn has_passed(self) -> bool {
         self.0.is_some_and(|end| Instant::now() >= end)
     }
 }
 
-/// When something was observed: by the wall clock, which runs on while the machine is suspended, and by the monotonic
-/// clock, which nobody sets.
+/// The time of an observation: by the wall clock, which advances while the machine is suspended, and by the
+/// monotonic clock, which is never set.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Observed {
     wall_ms: i64,
@@ -74,7 +75,7 @@ pub(crate) struct Observed {
 }
 
 impl Observed {
-    /// Now.
+    /// Returns an observation made now.
     pub(crate) fn now() -> Self {
         Self {
             wall_ms: now_ms(),
@@ -82,8 +83,8 @@ impl Observed {
         }
     }
 
-    /// How long ago that was, in milliseconds, by the clock that says more. After the wall clock was set back nothing is
-    /// known, so `i64::MAX`.
+    /// Returns the age of the observation in milliseconds, the larger one of both clocks. After the wall
+    /// clock was set back the age is unknown, so this is `i64::MAX`.
     pub(crate) fn age_ms(self) -> i64 {
         let by_wall = now_ms().saturating_sub(self.wall_ms);
         let by_timer = i64::try_from(self.at.elapsed().as_millis()).unwrap_or(i64::MAX);
@@ -95,7 +96,7 @@ impl Observed {
     }
 }
 
-/// A random UUID in its usual spelling.
+/// Returns a random UUID in its usual spelling.
 #[must_use]
 pub fn new_id() -> String {
     #[expect(
@@ -106,9 +107,9 @@ pub fn new_id() -> String {
     id.to_string()
 }
 
-/// Waits before something is tried again for the `nth` time that others were quicker: some part of 4 ms at first, of twice as
-/// long each time, of 128 ms at most: who waits for many times as long as a commit takes loses to all who do not wait.
-/// Chance keeps apart those who wait.
+/// Waits before the `nth` retry after losing to concurrent writers: a random part of 4 ms at first, doubling
+/// each time up to 128 ms. A writer that waits for many times the duration of a commit loses to writers that
+/// do not wait. The randomness prevents repeated collisions.
 pub async fn pause_by_chance(nth: usize) {
     let doublings = u32::try_from(nth.saturating_sub(1)).map_or(5, |doublings| doublings.min(5));
     #[expect(
@@ -124,13 +125,13 @@ pub async fn pause_by_chance(nth: usize) {
     tokio::time::sleep(wait).await;
 }
 
-/// Waits after a lost proposal: a random part of 4 ms, so that writers that lost together do not collide again. Longer
-/// pauses starve: a writer that waits for several commits of the others falls behind writers that do not wait.
+/// Waits after a lost commit attempt: a random part of 4 ms, so that writers that lost together do not
+/// collide again. With longer pauses a writer starves: it misses several commits of writers that do not wait.
 pub(crate) async fn pause_after_loss() {
     pause_by_chance(1).await;
 }
 
-/// Waits before something is tried again for the `nth` time: 50 ms at first, twice as long each time, a second at most.
+/// Waits before the `nth` retry: 50 ms at first, doubling each time up to one second.
 pub(crate) async fn pause(nth: usize) {
     let doublings = u32::try_from(nth.saturating_sub(1)).map_or(5, |doublings| doublings.min(5));
     let wait = Duration::from_millis(50 << doublings);

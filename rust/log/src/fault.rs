@@ -1,7 +1,7 @@
-//! What a panic means: a fault of deltaic, or bytes that a foreign reader could not bear.
+//! Panics: an internal error of deltaic, or bytes that a third-party decoder could not handle.
 //!
-//! Whoever owns the process's panic hook calls [`note`] there. Whoever catches a panic then learns where it was, and
-//! says so: a user who is told that a sound file is damaged would look for the fault in the wrong place.
+//! The process's panic hook calls [`note`], so that code that catches a panic can report its location. An
+//! internal error must not be reported as damage of the user's file.
 
 use std::cell::RefCell;
 use std::sync::{Mutex, PoisonError};
@@ -9,23 +9,24 @@ use std::sync::{Mutex, PoisonError};
 use deltaic_protocol::{Error, ErrorKind};
 
 thread_local! {
-    /// Where this thread broke off last.
+    /// Location of the last panic on this thread.
     static LAST: RefCell<Option<String>> = const { RefCell::new(None) };
 }
 
-/// Where this process broke off, oldest first.
+/// Locations of the panics in this process, oldest first.
 static NOTED: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
-/// How often a panic tries to be noted.
+/// How often recording a panic is tried.
 const TRIES: usize = 10_000;
 
-/// More are not kept: they would say the same.
+/// Further panics are not recorded.
 const KEPT: usize = 1_000;
 
-/// Notes where a panic is, as its location has the file and the line. To be called by the panic hook.
+/// Records the location of a panic by file and line. Must be called by the panic hook.
 pub fn note(file: &str, line: u32) {
     let place = format!("{}:{line}", of_any_machine(file));
-    // Other threads may break off at the same time. One that holds the lock and breaks off must not wait for itself.
+    // Other threads may panic at the same time. A thread that panics while it holds the lock must not wait
+    // for itself.
     for _ in 0..TRIES {
         match NOTED.try_lock() {
             Ok(mut noted) => {
@@ -37,7 +38,7 @@ pub fn note(file: &str, line: u32) {
             Err(_) => std::thread::yield_now(),
         }
     }
-    // While a thread ends there may be nothing left to note it in.
+    // The thread-local may be gone while the thread ends.
     let _ = LAST.try_with(|last| {
         if let Ok(mut last) = last.try_borrow_mut() {
             *last = Some(place);
@@ -45,17 +46,17 @@ pub fn note(file: &str, line: u32) {
     });
 }
 
-/// Where this process broke off, oldest first.
+/// Returns the locations of the panics in this process, oldest first.
 #[must_use]
 pub fn noted() -> Vec<String> {
     NOTED.lock().unwrap_or_else(PoisonError::into_inner).clone()
 }
 
-/// The error for a panic that this thread has just caught.
+/// Returns the error for a panic that this thread has just caught.
 #[must_use]
 pub fn caught() -> Error {
     let place = last().unwrap_or_else(|| "an unknown place".to_owned());
-    // What the panic said is not repeated: it may be about anything, a key among them.
+    // The message of the panic is not included: it may contain anything, including keys.
     Error::new(
         ErrorKind::Internal,
         "Internal error in deltaic; the table itself is not known to be damaged",
@@ -64,7 +65,8 @@ pub fn caught() -> Error {
     .hint("please report it with this text and with what you did")
 }
 
-/// The error for a panic that this thread has just caught over bytes: the given one where a foreign reader broke off.
+/// Returns the error for a panic that this thread has just caught while it decoded bytes: `damage` if
+/// third-party code panicked.
 #[must_use]
 pub fn caught_over_bytes(damage: Error) -> Error {
     match last() {
@@ -82,7 +84,7 @@ fn last() -> Option<String> {
     LAST.with(RefCell::take)
 }
 
-/// The file's name without the folders of the machine that built it.
+/// Returns the file's path without the folders of the machine that built it.
 fn of_any_machine(file: &str) -> &str {
     let below = |folder: &str| {
         let (_, below) = file.split_once(folder)?;
@@ -119,7 +121,7 @@ mod tests {
             note(file, 7);
             assert!(caught().to_string().contains(shown), "{file}");
         }
-        // What was caught is caught once.
+        // The location is returned only once.
         assert!(caught().to_string().contains("unknown place"));
         assert_eq!(caught_over_bytes(damage()).kind(), ErrorKind::CorruptData);
     }

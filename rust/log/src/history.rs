@@ -1,4 +1,4 @@
-//! When versions were committed, and by whom.
+//! The history of the table: when versions were committed, and by which operation.
 //!
 //! Protocol: *Commit Provenance Information*, *In-Commit Timestamps*, *Recommendations for Readers of Tables with
 //! In-Commit Timestamps*.
@@ -27,30 +27,30 @@ use crate::whole_body::read_range;
 
 const COMMITS_IN_FLIGHT: usize = 32;
 
-/// How much of a large commit is looked at first: who made it stands at its start.
+/// How many bytes of a large commit are read first: `commitInfo` is at its start.
 const START_BYTES: u64 = 64 * 1024;
 
-/// From how many bytes on a commit is large.
+/// Size in bytes from which a commit is large.
 const LARGE_BYTES: u64 = 1 << 20;
 
 /// A commit of the history.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CommitRecord {
-    /// The version it made.
+    /// The version of the commit.
     pub version: Version,
-    /// When, in milliseconds since the epoch.
+    /// The commit time in milliseconds since the epoch.
     pub timestamp_ms: i64,
-    /// The `commitInfo` action as JSON text, where the commit has one.
+    /// The `commitInfo` action as JSON text, if the commit has one.
     pub commit_info: Option<String>,
 }
 
-/// The commits that are still in the log, newest first, at most `limit` of them.
+/// Returns the commits that are still in the log, newest first, at most `limit` of them.
 ///
-/// Besides theirs it reads what tells whether the table has in-commit timestamps: a version checksum where there is a
-/// sound one, else the newest checkpoint and the commits behind it.
+/// Besides the commits it reads whether the table has in-commit timestamps: from a valid version checksum if
+/// there is one, else from the newest checkpoint and the commits after it.
 ///
-/// A commit's time is its in-commit timestamp if they were enabled, else the time of its file, adjusted so that times
-/// increase with the versions.
+/// A commit's time is its in-commit timestamp if they were enabled, else the modification time of its file,
+/// adjusted so that times increase with the versions.
 pub async fn history(
     location: &Arc<TableLocation>,
     limit: Option<usize>,
@@ -97,7 +97,7 @@ pub async fn history(
         .collect()
 }
 
-/// When a snapshot's version was committed.
+/// Returns the commit time of a snapshot's version.
 pub async fn timestamp_of(snapshot: &Snapshot) -> Result<i64> {
     let (location, version) = (snapshot.location(), snapshot.version());
     let of_segment = snapshot.segment().commits.last();
@@ -107,7 +107,7 @@ pub async fn timestamp_of(snapshot: &Snapshot) -> Result<i64> {
         if let Some(info) = snapshot.commit_info() {
             return in_commit_timestamp(Some(info), version);
         }
-        // The snapshot stands on a checkpoint of the very version, or on a compaction file.
+        // The snapshot was loaded from a checkpoint of this version, or from a compaction file.
         let commit = Arc::new(LogFile::commit(version));
         let info = read_commit_info(location, mine.unwrap_or(&commit)).await?;
         return in_commit_timestamp(info.as_deref(), version);
@@ -115,8 +115,8 @@ pub async fn timestamp_of(snapshot: &Snapshot) -> Result<i64> {
     file_time_of(snapshot).await
 }
 
-/// When a snapshot's version was committed, as [`history`] shows it: a later version may have enabled in-commit
-/// timestamps, and the times of earlier versions are limited then.
+/// Returns the commit time of a snapshot's version as [`history`] shows it: if a later version enabled
+/// in-commit timestamps, the times of earlier versions are limited.
 pub async fn timestamp_in_history(snapshot: &Snapshot) -> Result<i64> {
     let version = snapshot.version();
     let own = InCommitTimestamps::of(snapshot.protocol(), snapshot.metadata())?;
@@ -132,7 +132,7 @@ pub async fn timestamp_in_history(snapshot: &Snapshot) -> Result<i64> {
     let times = match in_commit_timestamps(location, &listing, newest, snapshot.options()).await {
         Ok(times) => times,
         Err(error) if error.kind() == ErrorKind::StorageError => return Err(error),
-        // A later version that cannot be read hides no earlier one.
+        // An unreadable later version must not make an earlier one unavailable.
         Err(_) => InCommitTimestamps::Disabled,
     };
     match adjusted_file_times(&listing, &times).get(&version) {
@@ -141,7 +141,8 @@ pub async fn timestamp_in_history(snapshot: &Snapshot) -> Result<i64> {
     }
 }
 
-/// When the file of a snapshot's version was written, adjusted so that times increase with the versions.
+/// Returns the modification time of the commit file of a snapshot's version, adjusted so that times increase
+/// with the versions.
 pub(crate) async fn file_time_of(snapshot: &Snapshot) -> Result<i64> {
     if let Some(time) = snapshot.file_time_ms() {
         return Ok(time);
@@ -165,8 +166,8 @@ pub(crate) async fn file_time_of(snapshot: &Snapshot) -> Result<i64> {
         })
 }
 
-/// From when on the table has in-commit timestamps. The newest version's checksum tells it without a look at the table's
-/// files, where it is of the very commit that made the version.
+/// Returns from which version the table has in-commit timestamps. A valid checksum of the newest version
+/// contains this, so that the checkpoint need not be read.
 pub(crate) async fn in_commit_timestamps(
     location: &Arc<TableLocation>,
     listing: &Listing,
@@ -191,7 +192,8 @@ pub(crate) async fn in_commit_timestamps(
     InCommitTimestamps::of(snapshot.protocol(), snapshot.metadata())
 }
 
-/// The newest protocol and metadata, from the newest checkpoint and the commits behind it, and no file of the table.
+/// Returns the newest protocol and metadata from the newest checkpoint and the commits after it, without
+/// reading file actions.
 pub(crate) async fn read_table_state(
     location: &Arc<TableLocation>,
     listing: &Listing,
@@ -217,7 +219,7 @@ pub(crate) async fn read_table_state(
     Ok(state.protocol.zip(state.metadata))
 }
 
-/// A version's checksum, where it names the transaction that the version's commit names.
+/// Returns a version's checksum if its transaction id matches that of the version's commit.
 ///
 /// Protocol: *Version Checksum File*.
 async fn sound_checksum(
@@ -235,9 +237,11 @@ async fn sound_checksum(
     (checksum.txn_id.is_some() && checksum.txn_id == info.txn_id).then_some(checksum)
 }
 
-/// The first version of the history: the oldest that can be read, or the first commit that leads to it without a gap.
+/// Returns the first version of the history: the oldest readable version, or an earlier commit from which all
+/// commits up to it exist.
 ///
-/// A commit below a gap belongs to no version: a writer that stalled while the log was cleaned up may have put it there.
+/// A commit before a gap is not part of the history: a stalled writer may have written it after the log was
+/// cleaned up.
 fn first_of_history(listing: &Listing) -> Version {
     let mut first = version_range(listing).map_or(Version::ZERO, |(oldest, _)| oldest);
     for file in listing.commits().rev() {
@@ -251,10 +255,11 @@ fn first_of_history(listing: &Listing) -> Version {
     first
 }
 
-/// The commits' file times, strictly increasing: each at least a millisecond after the one before.
+/// Returns the modification times of the commits, strictly increasing: each at least one millisecond after
+/// the previous one.
 ///
-/// Commits before in-commit timestamps were enabled precede the enablement, although a copy of the table may have given
-/// their files later times: a search for a time at or after the enablement never considers them.
+/// Commits before the enablement of in-commit timestamps precede it, even if copying the table gave their
+/// files later times: a search for a time at or after the enablement never considers them.
 pub(crate) fn adjusted_file_times(listing: &Listing, times: &InCommitTimestamps) -> BTreeMap<Version, i64> {
     let mut adjusted = BTreeMap::new();
     let mut last = i64::MIN;
@@ -284,7 +289,7 @@ pub(crate) fn in_commit_timestamp(commit_info: Option<&str>, version: Version) -
     if let Some(time) = info.as_ref().and_then(|info| info.in_commit_timestamp) {
         return Ok(time);
     }
-    // What is no whole number stays where it was.
+    // A value that is not an integer remains in the unknown fields.
     let found = info
         .as_ref()
         .and_then(|info| info.unknown.get("inCommitTimestamp"));
@@ -301,7 +306,7 @@ pub(crate) fn in_commit_timestamp(commit_info: Option<&str>, version: Version) -
         .hint("the commit is damaged: restore it from a backup; versions can still be asked for by number"))
 }
 
-/// The `commitInfo` of a commit, of which no more is read than is needed to find it.
+/// Reads the `commitInfo` of a commit, and no more of the file than needed.
 pub(crate) async fn read_commit_info(
     location: &Arc<TableLocation>,
     file: &Arc<LogFile>,

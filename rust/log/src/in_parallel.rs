@@ -1,4 +1,4 @@
-//! Work on all cores, in order, a bounded share of it at a time.
+//! Parallel execution on all cores, in order and with a bounded number of tasks.
 
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -11,8 +11,8 @@ use tokio::task::JoinHandle;
 
 use crate::fault;
 
-/// Runs futures on the runtime's threads, at most `in_flight` of them at once, and gives their answers in order. The
-/// first error ends it; what still runs then is stopped, as it is when the caller lets go.
+/// Runs futures on the runtime's threads, at most `in_flight` of them at once, and returns their results in
+/// order. The first error aborts the remaining tasks, as does dropping the returned future.
 ///
 /// Must be called inside a runtime.
 pub(crate) async fn in_parallel<T, F>(tasks: impl IntoIterator<Item = F>, in_flight: usize) -> Result<Vec<T>>
@@ -29,7 +29,7 @@ where
         .await
 }
 
-/// Runs a computation beside the runtime's own work; where it panics, that is an error like any other.
+/// Runs a computation on a blocking thread of the runtime; a panic is returned as an error.
 pub(crate) async fn compute<T: Send + 'static>(
     work: impl FnOnce() -> Result<T> + Send + 'static,
 ) -> Result<T> {
@@ -37,13 +37,13 @@ pub(crate) async fn compute<T: Send + 'static>(
     Running(tokio::task::spawn_blocking(work)).await
 }
 
-/// The same work, of which a panic is an error that says where it was.
+/// Runs a future; a panic is returned as an error with its location.
 async fn unbroken<T>(work: impl Future<Output = Result<T>>) -> Result<T> {
     let done = AssertUnwindSafe(work).catch_unwind().await;
     done.unwrap_or_else(|_| Err(fault::caught()))
 }
 
-/// A task that ends with whoever waits for it.
+/// A task that is aborted on drop.
 struct Running<T>(JoinHandle<Result<T>>);
 
 impl<T> Future for Running<T> {
@@ -51,7 +51,7 @@ impl<T> Future for Running<T> {
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         Pin::new(&mut self.0).poll(context).map(|joined| {
-            // Only a runtime that ends lets go of what somebody waits for.
+            // Only a runtime that shuts down cancels a task that is awaited.
             joined.unwrap_or_else(|_| Err(fault::caught()))
         })
     }

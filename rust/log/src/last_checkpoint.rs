@@ -1,4 +1,5 @@
-//! `_last_checkpoint`: a hint where to start. It is never trusted: what it leads to must prove itself.
+//! `_last_checkpoint`: a hint at which checkpoint to start. It is never trusted: the checkpoint it names is
+//! validated.
 //!
 //! Protocol: *Last Checkpoint File*, *Last Checkpoint File Schema*.
 
@@ -11,28 +12,28 @@ use object_store::ObjectStoreExt;
 
 use crate::location::{Refused, TableLocation};
 
-/// How large a hint may be; the largest hold the schema of a wide table.
+/// Maximum size of a hint; the largest contain the schema of a wide table.
 pub(crate) const MOST_BYTES: u64 = 1 << 20;
 
-/// What the hint says.
+/// Content of the hint.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Hint {
     /// A checkpoint of this version.
     Version(Version),
-    /// Nothing: there is no such file.
+    /// The file does not exist.
     Absent,
-    /// Nothing that can be used, and why, for people.
+    /// The hint is unusable, for this reason (text for users).
     Unusable(String),
-    /// The store did not hand it out, and may do so another time.
+    /// The store could not return the hint; a retry may succeed.
     Unread(String),
 }
 
-/// Reads the hint; whatever is wrong with it is no reason not to open the table.
+/// Reads the hint; an invalid hint does not prevent opening the table.
 pub async fn read_last_checkpoint(location: &TableLocation) -> Hint {
     read_with_counts(location).await.0
 }
 
-/// Reads the hint and what it counts; where it is unusable, nothing.
+/// Reads the hint and its counts; an unusable hint has none.
 pub(crate) async fn read_with_counts(location: &TableLocation) -> (Hint, HintedCounts) {
     let read = read(location).await;
     let text = match &read {
@@ -49,7 +50,7 @@ pub(crate) async fn read_with_counts(location: &TableLocation) -> (Hint, HintedC
     }
 }
 
-/// The bytes of the hint, none where there is none, or what is to be said instead.
+/// Reads the bytes of the hint; `None` if there is no such file, and the hint to return on failure.
 async fn read(location: &TableLocation) -> Result<Option<Bytes>, Hint> {
     let unread = || Hint::Unread("it cannot be read".to_owned());
     let Ok(path) = location.below(&format!("{LOG_FOLDER}/{LAST_CHECKPOINT}")) else {

@@ -1,9 +1,9 @@
-//! What a Delta table **is** at a version, and how it changes: everything about `_delta_log/`.
+//! The state of a Delta table **at** a version, and how it changes: everything about `_delta_log/`.
 //!
-//! Reading flows one way: `listing` finds the log's files, `segment` proves which of them make a version,
-//! `decode` turns them into actions, `reconcile` keeps the newest word on each file, and `snapshot` holds what
-//! came out. Writing flows the other: `transaction` proposes a commit to a `committer` and, where another writer
-//! was faster, checks what the winner did.
+//! Reading flows one way: `listing` lists the log's files, `segment` validates which of them make a version,
+//! `decode` decodes them to actions, `reconcile` retains the newest action of each file, and `snapshot` holds
+//! the result. Writing flows the other: `transaction` proposes a commit to a `committer` and, if another
+//! writer committed first, checks the winning commit for conflicts.
 
 pub mod changes;
 pub mod check;

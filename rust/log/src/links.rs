@@ -1,4 +1,4 @@
-//! What a store does not show of a local folder: symbolic links, pipes, and folders that are empty.
+//! Properties of a local folder that an object store does not show: symbolic links, pipes, and empty folders.
 #![expect(
     clippy::disallowed_methods,
     reason = "a door to the file system: a store does not follow links for us to see"
@@ -9,22 +9,22 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// What stands at a place, before any link is followed.
+/// File type at a path, without following symbolic links.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Standing {
     /// A regular file.
     File,
     /// A folder.
     Folder,
-    /// A symbolic link, wherever it leads.
+    /// A symbolic link, whatever its target.
     Link,
     /// A pipe, a device, a socket.
     Other,
-    /// Nothing that can be seen.
+    /// Nothing, or a path that cannot be read.
     Nothing,
 }
 
-/// What stands at a place.
+/// Returns the file type at a path, without following symbolic links.
 pub(crate) fn standing(place: &Path) -> Standing {
     match fs::symlink_metadata(place).map(|found| found.file_type()) {
         Ok(found) if found.is_file() => Standing::File,
@@ -35,23 +35,23 @@ pub(crate) fn standing(place: &Path) -> Standing {
     }
 }
 
-/// What a folder holds under a name, symbolic links followed.
+/// An entry of a folder, symbolic links followed.
 pub(crate) enum Entry {
     /// A folder.
     Folder,
     /// A file, a pipe or a device.
     File(fs::Metadata),
-    /// A symbolic link that leads nowhere.
+    /// A symbolic link whose target does not exist.
     Dangling,
 }
 
-/// The entries of a folder, in no order. Each file is looked up once. Names that are not UTF-8, which no file of a table
-/// has, are left out, and files that are deleted meanwhile.
+/// Returns the entries of a folder, in no order, with one lookup per file. Skips names that are not UTF-8,
+/// which no file of a table has, and files that are deleted concurrently.
 pub(crate) fn entries_of(folder: &Path) -> std::io::Result<Vec<(String, Entry)>> {
     let mut entries = Vec::new();
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
-        // The type of an entry mostly comes with its name.
+        // On most file systems the directory entry includes the type.
         let found = entry.file_type()?;
         let kind = if found.is_dir() {
             Entry::Folder
@@ -71,14 +71,14 @@ pub(crate) fn entries_of(folder: &Path) -> std::io::Result<Vec<(String, Entry)>>
     Ok(entries)
 }
 
-/// Whether a file's time is one that a calendar has; true if it cannot be read.
+/// Whether a file's modification time is within the range of a calendar; true if it cannot be read.
 pub(crate) fn has_possible_time(place: &Path) -> bool {
     fs::metadata(place)
         .and_then(|found| found.modified())
         .map_or(true, is_possible_time)
 }
 
-/// Whether a time is one that a calendar has: the years -9999 to 9999, roughly.
+/// Whether a time is within the range of a calendar: the years -9999 to 9999, roughly.
 pub(crate) fn is_possible_time(modified: SystemTime) -> bool {
     const FARTHEST: Duration = Duration::from_secs(10_000 * 366 * 86_400);
     let from_epoch = match modified.duration_since(UNIX_EPOCH) {
@@ -88,17 +88,17 @@ pub(crate) fn is_possible_time(modified: SystemTime) -> bool {
     from_epoch < FARTHEST
 }
 
-/// Whether a symbolic link stands at a place.
+/// Whether the path is a symbolic link.
 pub(crate) fn is_link(place: &Path) -> bool {
     standing(place) == Standing::Link
 }
 
-/// The place that all links lead to; none where nothing is there.
+/// Returns the canonical path, all links resolved; `None` if it does not exist.
 pub(crate) fn real_path(place: &Path) -> Option<PathBuf> {
     fs::canonicalize(place).ok()
 }
 
-/// Where a file that is open really is, whatever stands at its name by now.
+/// Returns the real path of an open file, even if its name now refers to another file.
 pub(crate) fn place_of_opened(opened: &File, name: &Path) -> Option<PathBuf> {
     by_descriptor(opened).or_else(|| real_path(name))
 }
@@ -115,30 +115,31 @@ fn by_descriptor(_: &File) -> Option<PathBuf> {
     None
 }
 
-/// Removes the folders above a file that was deleted as long as they are empty, up to a folder, which goes too if told.
+/// Removes the empty parent folders of a deleted file up to `up_to`, and `up_to` itself if `with_it`.
 pub(crate) fn remove_empty_above(file: &Path, up_to: &Path, with_it: bool) {
     let above = file.ancestors().skip(1);
     for folder in above.take_while(|folder| folder.starts_with(up_to) && (with_it || *folder != up_to)) {
-        // One that is not empty stays, and all above it do.
+        // A folder that is not empty remains, and so do all above it.
         if fs::remove_dir(folder).is_err() {
             return;
         }
     }
 }
 
-/// How long a file is, links followed; none where it is no regular file.
+/// Returns the length of a file, links followed; `None` if it is not a regular file.
 pub(crate) fn length_of_file(file: &Path) -> std::io::Result<Option<u64>> {
     let found = fs::metadata(file)?;
     Ok(found.is_file().then_some(found.len()))
 }
 
-/// Whether something stands at the place that is no regular file: a folder, a pipe, a device, a link to nowhere.
+/// Whether the path exists but is not a regular file: a folder, a pipe, a device, a dangling link.
 #[must_use]
 pub fn is_no_regular_file(file: &Path) -> bool {
     fs::metadata(file).map_or_else(|_| is_link(file), |found| !found.is_file())
 }
 
-/// Where a file really is, if that is below none of the folders it may be in. A file that is not there leads nowhere.
+/// Returns the real path of a file that is outside of all given folders; `None` for a file that does not
+/// exist.
 #[must_use]
 pub fn leads_out_of(file: &Path, folders: &[PathBuf]) -> Option<PathBuf> {
     let real = real_path(file)?;

@@ -1,4 +1,4 @@
-//! From a store to the log's files, in order.
+//! Listing of the log's files, in order.
 
 use std::sync::Arc;
 
@@ -11,23 +11,23 @@ use object_store::{ListResult, ObjectMeta};
 use crate::location::TableLocation;
 use crate::store_error::{is_not_a_folder, store_error};
 
-/// A file of the log that is there.
+/// A file that exists in the log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LogFile {
-    /// What it is.
+    /// Version and kind, parsed from the name.
     pub path: LogPath,
     /// Its name in `_delta_log`.
     pub name: String,
-    /// Bytes.
+    /// Size in bytes.
     pub size: u64,
-    /// When the store says it was written, in milliseconds since the epoch.
+    /// Modification time reported by the store, in milliseconds since the epoch.
     pub modified_ms: i64,
-    /// Which writing of the file it is, where the store tells.
+    /// Entity tag, which identifies one write of the file, if the store reports one.
     pub e_tag: Option<String>,
 }
 
 impl LogFile {
-    /// A version's commit, of which nothing but the version is known.
+    /// Creates the entry for the commit of a version, with nothing else known.
     #[must_use]
     pub fn commit(version: Version) -> Self {
         Self {
@@ -42,7 +42,7 @@ impl LogFile {
         }
     }
 
-    /// A version's checksum, so far as the store tells of it.
+    /// Creates the entry for a version's checksum of this size, without time and tag.
     #[must_use]
     pub fn checksum(version: Version, size: u64) -> Self {
         Self {
@@ -57,10 +57,11 @@ impl LogFile {
         }
     }
 
-    /// Whether what a store tells of a file now is still of this writing of it.
+    /// Whether the metadata that the store now reports is still of this write of the file.
     #[must_use]
     pub fn is_still(&self, meta: &ObjectMeta) -> bool {
-        // An answer spells times in whole seconds where a listing has more, and tags with quotes where a listing has none.
+        // HTTP responses have times in whole seconds and quoted tags; listings may have milliseconds and
+        // unquoted tags.
         let seconds = |ms: i64| ms.div_euclid(1000);
         let plain = |tag: &str| tag.trim_start_matches("W/").trim_matches('"').to_owned();
         let tags = (self.e_tag.as_deref().map(plain), meta.e_tag.as_deref().map(plain));
@@ -72,7 +73,7 @@ impl LogFile {
             }
     }
 
-    /// Whether both are the same writing of one file.
+    /// Whether both are the same write of one file.
     #[must_use]
     pub fn is_same_writing(&self, other: &Self) -> bool {
         self.path == other.path
@@ -81,7 +82,7 @@ impl LogFile {
             && (self.e_tag.is_none() || other.e_tag.is_none() || self.e_tag == other.e_tag)
     }
 
-    /// The last version that the file says something about: its own, or a compaction file's end.
+    /// The last version that the file covers: its own, or the end of a compaction file.
     #[must_use]
     pub fn last_version(&self) -> Version {
         match self.path.kind {
@@ -90,21 +91,20 @@ impl LogFile {
         }
     }
 
-    /// The path below the table's root.
+    /// The path relative to the table's root.
     #[must_use]
     pub fn relative(&self) -> String {
         format!("{LOG_FOLDER}/{}", self.name)
     }
 }
 
-/// A store that does not list: which table it was is told too, since all logs have one name.
+/// Returns the error of a failed listing, with the table's URI, since all logs have the same folder name.
 fn unlistable(error: &object_store::Error, location: &TableLocation) -> Error {
     store_error(error, LOG_FOLDER).with("table", location.uri())
 }
 
-/// Lists the log's folder. A local one that shows a later commit and not one before it may have been written to meanwhile,
-/// since what comes while a folder is read may be left out: it is listed once more for those that are missing. What comes
-/// then is left for another time.
+/// Lists the log's folder. Files that are created during a local listing may be missing from it: if it shows
+/// a later commit without an earlier one, the folder is listed once more for the missing commits only.
 pub(crate) async fn list_folder(
     location: &TableLocation,
     folder: &Path,
@@ -127,7 +127,7 @@ fn commit_of(object: &ObjectMeta) -> Option<Version> {
     (path.kind == LogFileKind::Commit).then_some(path.version)
 }
 
-/// The versions between the commits that are listed.
+/// Returns the gaps between the listed commits.
 fn missing_commits(objects: &[ObjectMeta]) -> Gaps {
     let mut versions: Vec<Version> = objects.iter().filter_map(commit_of).collect();
     versions.sort_unstable();
@@ -140,7 +140,7 @@ fn missing_commits(objects: &[ObjectMeta]) -> Gaps {
     )
 }
 
-/// Ranges of versions, without their ends, in order.
+/// Ranges of versions without their bounds, in order.
 struct Gaps(Vec<(Version, Version)>);
 
 impl Gaps {
@@ -155,24 +155,24 @@ impl Gaps {
     }
 }
 
-/// The log's files, by version; names that do not follow the protocol are left out.
+/// The log's files, by version; names that do not follow the protocol are skipped.
 #[derive(Clone, Debug, Default)]
 pub struct Listing {
-    /// The files, in order of version and then of kind.
+    /// The files, ordered by version and then by kind.
     pub files: Vec<Arc<LogFile>>,
-    /// Whether `_delta_log` holds anything at all.
+    /// Whether `_delta_log` contains any file.
     pub any: bool,
 }
 
 impl Listing {
     /// Lists the whole log.
     ///
-    /// A folder where a commit should be is a `CorruptLog`.
+    /// Fails with `CorruptLog` if a folder has the name of a commit.
     pub async fn whole(location: &TableLocation) -> Result<Self> {
         let folder = location.below(LOG_FOLDER)?;
         let listed = match list_folder(location, &folder).await {
             Ok(listed) => listed,
-            // A path that runs through a file leads to no table.
+            // A path through a file is not a table.
             Err(error) if is_not_a_folder(&error) => return Ok(Self::default()),
             Err(error) => return Err(unlistable(&error, location)),
         };
@@ -196,10 +196,10 @@ impl Listing {
         Ok(listing)
     }
 
-    /// Lists the log from a version on, which is what the last-checkpoint hint is for.
+    /// Lists the log from a version on, for use with the last-checkpoint hint.
     pub async fn from(location: &TableLocation, version: Version) -> Result<Self> {
         if location.file_system().is_some() {
-            // A local folder is read as a whole in any case.
+            // A local folder is always read completely.
             let mut listing = Self::whole(location).await?;
             listing.files.retain(|file| file.path.version >= version);
             return Ok(listing);
@@ -234,7 +234,7 @@ impl Listing {
                 }))
             })
             .collect();
-        // Stores list in no promised order, and a file that is written anew meanwhile perhaps twice.
+        // Stores do not guarantee an order, and may list a file that is rewritten concurrently twice.
         files.sort_by(|left, right| {
             let newer_first = right.modified_ms.cmp(&left.modified_ms);
             left.path.cmp(&right.path).then(newer_first)
@@ -243,8 +243,8 @@ impl Listing {
         Self { files, any }
     }
 
-    /// Leaves out what is no regular file, a pipe or a device, before anybody waits for its end; a commit's place must
-    /// hold a commit. All of them show a size of 0, which few files have.
+    /// Skips pipes, devices and other special files, whose read would block; for the name of a commit they
+    /// are an error. All of them have size 0, which few regular files have.
     fn leave_out_what_is_no_file(&mut self, location: &TableLocation) -> Result<()> {
         let mut commit = None;
         self.files.retain(|file| {
@@ -292,7 +292,7 @@ mod tests {
         versions.iter().map(object).collect()
     }
 
-    /// What comes while a folder is read may be left out of it, with a later one there.
+    /// A file that is created during a listing may be missing although a later one is listed.
     #[test]
     fn a_second_look_is_for_what_the_first_one_missed() -> Result<()> {
         let gaps = missing_commits(&objects(&[9, 3, 4, 7]));

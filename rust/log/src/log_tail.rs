@@ -1,4 +1,4 @@
-//! The newest commits of a table as its catalog tells them, on top of what the log's folder lists.
+//! The newest commits of a table as reported by its catalog, in addition to the listed log folder.
 //!
 //! Protocol: *Reading Catalog-managed Tables*, *Getting Ratified Commits from the Catalog*.
 
@@ -9,25 +9,25 @@ use deltaic_protocol::{Error, ErrorKind, Result, Version};
 
 use crate::listing::{Listing, LogFile};
 
-/// Ratified commits that may not be published yet, and the newest version that the catalog has ratified.
+/// Ratified commits that may not be published yet, and the newest version that the catalog ratified.
 #[derive(Clone, Debug, Default)]
 pub struct LogTail {
     /// Staged commits, in any order.
     pub commits: Vec<StagedCommit>,
-    /// The newest ratified version: what lies beyond it in the folder is no part of the table.
+    /// The newest ratified version: later files in the folder are not part of the table.
     pub max_version: Option<Version>,
 }
 
 /// A ratified commit in `_delta_log/_staged_commits`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StagedCommit {
-    /// The version that it makes.
+    /// The version of the commit.
     pub version: Version,
     /// The file's name, `<version>.<uuid>.json`.
     pub name: String,
-    /// Bytes.
+    /// Size in bytes.
     pub size: u64,
-    /// When it was written, in milliseconds since the epoch.
+    /// Modification time in milliseconds since the epoch.
     pub modified_ms: i64,
 }
 
@@ -66,10 +66,10 @@ impl StagedCommit {
 }
 
 impl LogTail {
-    /// The listing with the ratified commits in it and nothing that is not ratified.
+    /// Returns the listing with the ratified commits added and everything that is not ratified removed.
     ///
-    /// A staged commit stands before a published one of the same version: they are the same commit, and only the
-    /// catalog's word is the table's.
+    /// A staged commit replaces a published one of the same version: they are the same commit, and the
+    /// catalog is authoritative.
     pub fn apply(&self, listing: Listing) -> Result<Listing> {
         let mut files = listing.files;
         for commit in &self.commits {

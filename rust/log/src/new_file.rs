@@ -1,4 +1,4 @@
-//! A file of the log that is made whole and under its own name, or not at all, and never in the place of another.
+//! Atomic creation of a file in the log: complete and under its final name, or not at all; never overwrites.
 
 use std::sync::atomic::Ordering;
 
@@ -9,24 +9,24 @@ use object_store::{ObjectStore, ObjectStoreExt, PutMode, PutOptions, PutPayload,
 use crate::location::{Sent, TableLocation};
 use crate::store_error::store_error;
 
-/// What became of a file that was to be made.
+/// Result of creating a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Made {
-    /// It was made.
+    /// The file was created.
     Now,
-    /// There was one already, which stays as it is.
+    /// The file already existed and is unchanged.
     Before,
 }
 
-/// Makes a file below the table's root, unless there is one.
+/// Creates a file below the table's root unless it exists.
 ///
 /// # Errors
 ///
-/// `StorageError` where the store fails; whether the file was made is not known then.
+/// `StorageError` if the store fails; the file may or may not have been created then.
 pub(crate) async fn make(location: &TableLocation, relative: &str, bytes: Vec<u8>) -> Result<Made> {
     let failed = |error: object_store::Error| store_error(&error, relative);
     let path = location.below(relative)?;
-    // A store that has not shown that it keeps the condition is asked first: it may overwrite.
+    // A store that has not proven to honor the condition may overwrite, so check for the file first.
     let is_doubted = location
         .proven()
         .is_some_and(|proven| !proven.load(Ordering::Relaxed));
@@ -44,8 +44,8 @@ pub(crate) async fn make(location: &TableLocation, relative: &str, bytes: Vec<u8
     }
 }
 
-/// Puts a file where there is none. What an error means is the caller's to say: `AlreadyExists` may tell of our own file,
-/// where the first answer was lost; `sent` tells whether there was one before.
+/// Creates a file unless it exists. The caller interprets errors: `AlreadyExists` may refer to our own file
+/// if the first response was lost; `sent` records whether there was an earlier request.
 pub(crate) async fn put_if_absent(
     store: &dyn ObjectStore,
     path: &Path,
@@ -60,7 +60,7 @@ pub(crate) async fn put_if_absent(
     store.put_opts(path, bytes, options).await
 }
 
-/// Whether a file stands at a place.
+/// Whether a file exists at the path.
 pub(crate) async fn is_there(store: &dyn ObjectStore, path: &Path) -> Result<bool, object_store::Error> {
     match store.head(path).await {
         Ok(_) => Ok(true),

@@ -1,8 +1,8 @@
-//! What an index of a Parquet column's pages claims, before the reader makes room for it.
+//! Validation of a Parquet offset index before the reader allocates memory for it.
 
 use crate::thrift::{Compact, LISTS, STRUCT};
 
-/// Whether the index lists no more pages than its bytes can tell of. Each takes more than one.
+/// Whether the index lists no more pages than its bytes can encode. Each takes more than one byte.
 ///
 /// ```
 /// use deltaic_log::offset_index::is_bounded;

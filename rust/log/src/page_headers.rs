@@ -1,27 +1,27 @@
-//! The headers of a column chunk's pages, read only for what they claim: how large the pages are and how many values
-//! they hold.
+//! The page headers of a column chunk: sizes of the pages and numbers of their values.
 //!
-//! The Parquet reader believes a header before it has seen the page, so somebody must look at it first.
+//! The Parquet reader trusts a header before it has read the page, so that headers are validated first.
 
 use crate::thrift::{Compact, INTEGERS, STRUCT};
 
-/// What the header of a page claims.
+/// The claims of a page header.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PageClaims {
-    /// Bytes of the page as it is stored.
+    /// Size of the page as stored, in bytes.
     pub compressed: u64,
-    /// Bytes of the page once they are decompressed.
+    /// Size of the page after decompression, in bytes.
     pub uncompressed: u64,
-    /// Values of a data page, NULL or not; of a dictionary none.
+    /// Number of values of a data page, including NULLs; 0 for a dictionary page.
     pub values: u64,
-    /// Whether it is a dictionary.
+    /// Whether this is a dictionary page.
     pub is_dictionary: bool,
-    /// Whether values are spelled by what they have in common with the one before, so that a few bytes are many.
+    /// Whether values are encoded as prefixes of the previous value plus a suffix, so that few bytes expand
+    /// to many.
     pub is_by_prefix: bool,
 }
 
 impl PageClaims {
-    /// What a header claims, and how many bytes it has; none where it does not end within these bytes.
+    /// Returns the claims of a header and its length in bytes; `None` if the header is incomplete or invalid.
     #[must_use]
     pub fn of_header(bytes: &[u8]) -> Option<(Self, usize)> {
         let (found, rest) = Header::read(bytes)?;
@@ -31,16 +31,16 @@ impl PageClaims {
 
 /// The encoding `DELTA_BYTE_ARRAY`.
 const BY_PREFIX: i32 = 7;
-/// How deep a header's structs may nest; those of the format do three times.
+/// Maximum nesting depth of structs in a header; the format has three levels.
 const DEPTH: usize = 8;
-/// The pages of a chunk, up to where its headers make no sense.
+/// Iterator over the pages of a chunk, up to the first invalid header.
 #[derive(Debug)]
 pub struct Pages<'a> {
     bytes: &'a [u8],
 }
 
 impl<'a> Pages<'a> {
-    /// The pages of a chunk's bytes.
+    /// Creates the iterator for a chunk's bytes.
     #[must_use]
     pub fn of(chunk: &'a [u8]) -> Self {
         Self { bytes: chunk }
@@ -50,7 +50,7 @@ impl<'a> Pages<'a> {
 impl Iterator for Pages<'_> {
     type Item = Option<PageClaims>;
 
-    /// The claims of the next page; `Some(None)` where there are bytes left that are no page.
+    /// Returns the claims of the next page; `Some(None)` if the remaining bytes are not a page.
     fn next(&mut self) -> Option<Self::Item> {
         if self.bytes.is_empty() {
             return None;
@@ -72,28 +72,29 @@ impl Iterator for Pages<'_> {
     }
 }
 
-/// The kinds of pages.
+/// Page types.
 const DATA_PAGE: i32 = 0;
 const INDEX_PAGE: i32 = 1;
 const DICTIONARY_PAGE: i32 = 2;
 const DATA_PAGE_V2: i32 = 3;
 
-/// The fields of a header that count here, and those of the structs in it. A header is taken only when each of them
-/// stands there once, in its own type and within 32 bits: about all else readers may be of two minds.
+/// The relevant fields of a header and of its structs. A header is valid only if each of them occurs once,
+/// with its own type and within 32 bits: readers may disagree on anything else.
 #[derive(Default)]
 struct Found {
     kind: Option<i32>,
     uncompressed: Option<i32>,
     compressed: Option<i32>,
-    /// Values and encoding of a data page of the first and of the second form.
+    /// Values and encoding of a data page, version 1 and version 2.
     data: (Option<i32>, Option<i32>),
     data_v2: (Option<i32>, Option<i32>),
-    /// The structs that stand there, by their fields.
+    /// Which structs occur, by field number.
     structs: [bool; 9],
 }
 
 impl Found {
-    /// Where a number goes by its field and the field of the struct that holds it, 0 for the header itself.
+    /// Returns the slot of a number by its field and the field of the enclosing struct, 0 for the header
+    /// itself.
     fn number(&mut self, parent: i16, field: i16) -> Option<&mut Option<i32>> {
         Some(match (parent, field) {
             (0, 1) => &mut self.kind,
@@ -107,7 +108,7 @@ impl Found {
         })
     }
 
-    /// Notes a struct of the header's; none where it stands there twice.
+    /// Records a struct of the header; `None` if it occurs twice.
     fn note_struct(&mut self, field: i16) -> Option<()> {
         let seen = self.structs.get_mut(usize::try_from(field).ok()?);
         let is_first = seen.is_none_or(|seen| !std::mem::replace(seen, true));
@@ -133,14 +134,14 @@ impl Found {
     }
 }
 
-/// A page's header.
+/// Reader of a page header.
 struct Header<'a> {
     bytes: Compact<'a>,
     found: Found,
 }
 
 impl<'a> Header<'a> {
-    /// A header and the bytes behind it.
+    /// Reads a header; returns it and the bytes after it.
     fn read(bytes: &'a [u8]) -> Option<(Found, &'a [u8])> {
         let mut header = Header {
             bytes: Compact { rest: bytes },
@@ -150,7 +151,7 @@ impl<'a> Header<'a> {
         Some((header.found, header.bytes.rest))
     }
 
-    /// The fields of a struct, up to its end.
+    /// Reads the fields of a struct up to its end.
     fn fields(&mut self, parent: i16, depth: usize) -> Option<()> {
         let depth = depth.checked_sub(1)?;
         let mut last = 0i16;
@@ -183,7 +184,7 @@ impl<'a> Header<'a> {
 mod tests {
     use super::*;
 
-    /// A header as writers write it: type, sizes, and the header of a data page with a list of nothing in particular.
+    /// Returns a typical header: type, sizes, and a data page header with an arbitrary list.
     fn data_page(uncompressed: u8, compressed: u8, values: u8, encoding: u8) -> Vec<u8> {
         let even = |number: u8| number * 2;
         vec![
@@ -247,7 +248,7 @@ mod tests {
         for bytes in [
             &[0xff; 40][..],
             &[0x15, 0, 0x15, 2],
-            // A negative size, and one past the end.
+            // A negative size, and a size past the end.
             &[0x15, 0, 0x15, 1, 0x15, 0, 0],
             &[0x15, 0, 0x15, 2, 0x15, 80, 0],
             &[0x1c; 100],
@@ -256,7 +257,7 @@ mod tests {
             &[0x15, 4, 0x18, 0, 0x15, 0, 0x4c, 0, 0],
             &[0x15, 4, 0x15, 0xff, 0xff, 0xff, 0xff, 0x7f, 0x15, 0, 0x4c, 0, 0],
             &[0x15, 4, 0x05, 0x84, 0x80, 0x08, 2, 0x15, 0, 0x4c, 0, 0],
-            // The header of another kind of page than it says it is, of two kinds, and of none.
+            // The header of another page type than declared, of two types, and of none.
             &[0x15, 0, 0x15, 2, 0x15, 0, 0x4c, 0x15, 2, 0, 0],
             &[
                 0x15, 0, 0x15, 2, 0x15, 0, 0x2c, 0x15, 2, 0x15, 0, 0, 0x3c, 0x15, 2, 0, 0,

@@ -1,4 +1,4 @@
-//! A Parquet file on a store, as the Parquet reader wants it: no byte is fetched twice.
+//! A Parquet file on a store, for the Parquet reader: no byte is fetched twice.
 
 use std::fs::File;
 use std::ops::Range;
@@ -20,13 +20,13 @@ use parquet::file::metadata::{ParquetMetaData, ParquetMetaDataReader};
 use crate::schema_depth::ensure_shallow;
 use crate::whole_body::ensure_whole;
 
-/// How many bytes of the end are fetched at first: mostly the whole footer, and of a small file all there is.
+/// How many bytes of the end are fetched first: usually the whole footer, and all of a small file.
 const TAIL_GUESS: u64 = 64 * 1024;
 
-/// How many bytes a footer may have: far more than any that was met, and no memory's end.
+/// Maximum size of a footer in bytes: far more than real footers have, and small enough for memory.
 const MOST_FOOTER_BYTES: u64 = 256 << 20;
 
-/// A Parquet file on a store. Its size is the store's, never the log's: the log may be wrong.
+/// A Parquet file on a store. Its size is that reported by the store; the size in the log may be wrong.
 #[derive(Clone, Debug)]
 pub struct ParquetFile {
     store: Arc<dyn ObjectStore>,
@@ -36,17 +36,18 @@ pub struct ParquetFile {
     tail: Option<Tail>,
 }
 
-/// The end of the file, which is kept so that what lies in it is not asked for again.
+/// The end of the file, kept so that it is not fetched again.
 #[derive(Clone, Debug)]
 struct Tail {
     start: u64,
-    /// Which writing of the file it is of, where the store tells.
+    /// Entity tag of the file that was fetched, if the store reports one.
     e_tag: Option<String>,
     bytes: Bytes,
 }
 
 impl ParquetFile {
-    /// A file whose size is known from a listing, or is said to be this; should it be another, that is noticed.
+    /// Creates a file of a size that is known from a listing or claimed; a wrong size is detected on the
+    /// first fetch.
     #[must_use]
     pub fn listed(store: Arc<dyn ObjectStore>, path: Path, size: u64) -> Self {
         Self {
@@ -58,21 +59,21 @@ impl ParquetFile {
         }
     }
 
-    /// All of it, where that is in memory: of a small file it is.
+    /// Returns the whole file if it is in memory, as for small files.
     #[must_use]
     pub fn held(&self) -> Option<Bytes> {
         let tail = self.tail.as_ref().filter(|tail| tail.start == 0)?;
         Some(tail.bytes.clone())
     }
 
-    /// The file itself where it is a local one, and the very one whose end was fetched.
+    /// Opens the file if it is local and the same file whose end was fetched.
     ///
     /// # Errors
     ///
-    /// The store's; also where another file has taken its place.
+    /// Errors of the store; also if the file was replaced.
     pub async fn opened(&self) -> Result<Option<File>, Error> {
         let tag = self.tail.as_ref().and_then(|tail| tail.e_tag.clone());
-        // A store that streams is asked for as little as can be.
+        // For a store that streams, request as little as possible.
         let options = GetOptions::new()
             .with_range(Some(GetRange::Bounded(0..1)))
             .with_if_match(tag);
@@ -82,19 +83,19 @@ impl ParquetFile {
         })
     }
 
-    /// How many bytes it has, as far as it is known.
+    /// The size in bytes, as far as it is known.
     pub fn size(&self) -> u64 {
         self.size
     }
 
-    /// The same, and up to so many bytes are fetched at once with the footer.
+    /// Sets how many bytes are fetched together with the footer.
     #[must_use]
     pub fn with_tail_guess(mut self, bytes: u64) -> Self {
         self.tail_guess = bytes.max(TAIL_GUESS);
         self
     }
 
-    /// Fetches the end of the file, unless it is there.
+    /// Fetches the end of the file unless it is in memory.
     pub async fn fetch_tail(&mut self) -> Result<(), Error> {
         if self.tail.is_some() {
             return Ok(());
@@ -102,7 +103,8 @@ impl ParquetFile {
         let got = match self.get_tail().await {
             Ok(got) if got.meta.size == self.size => got,
             Err(error @ Error::NotFound { .. }) => return Err(error),
-            // The size is another than was said, or the range cannot be had: then the store is asked for it.
+            // The size differs from the claimed one, or the range is not satisfiable: get the size from the
+            // store.
             Ok(_) | Err(_) => {
                 self.size = self.store.head(&self.path).await?.size;
                 if self.size == 0 {
@@ -133,7 +135,7 @@ impl ParquetFile {
         self.store.get_opts(&self.path, options).await
     }
 
-    /// The bytes of a range that the tail holds, and the range before them that it does not.
+    /// Returns the part of a range that the tail holds, and the range before it that must be fetched.
     fn held_in_tail(&self, range: &Range<u64>) -> Option<(Range<u64>, Bytes)> {
         let tail = self.tail.as_ref()?;
         if range.end <= tail.start {
@@ -148,7 +150,7 @@ impl ParquetFile {
         Some((range.start..first, tail.bytes.slice(from..until)))
     }
 
-    /// A range of the very file whose end was fetched: one that has taken its place meanwhile is an error.
+    /// Fetches a range of the same file whose end was fetched; raises an error if the file was replaced.
     async fn fetch_range(&self, range: Range<u64>) -> Result<Bytes, Error> {
         let expected = range.end.saturating_sub(range.start);
         let tag = self.tail.as_ref().and_then(|tail| tail.e_tag.clone());
@@ -161,7 +163,7 @@ impl ParquetFile {
     }
 
     async fn fetch(&self, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
-        // A store that is asked for what is not there would be blamed for the footer's lie.
+        // A range error of the store would hide that the footer is wrong.
         if ranges
             .iter()
             .any(|range| range.start > range.end || range.end > self.size)

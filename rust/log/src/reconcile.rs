@@ -1,10 +1,10 @@
-//! Action reconciliation: the newest word on a logical file stands.
+//! Action reconciliation: the newest action on a logical file wins.
 //!
-//! One file can be live once: with one deletion vector, or without any.
+//! A path can be live once: with one deletion vector, or without one.
 //!
-//! Two phases. The keys come from the newer actions alone, which are few; older rows (of a checkpoint, or of all that a
-//! snapshot knew before a refresh) merely probe them and are never inserted. Survivors are a bitmap per batch, and a
-//! bitmap that nothing touches is shared.
+//! There are two phases. The keys come from the newer actions only, which are few; older rows (of a
+//! checkpoint, or of a snapshot before a refresh) only probe them and are never inserted. Surviving rows are
+//! a bitmap per batch, and unchanged bitmaps are shared.
 //!
 //! Protocol: *Action Reconciliation*.
 
@@ -26,17 +26,17 @@ pub use table_state::TableState;
 
 use filter::{Filter, spread};
 
-/// A batch of file actions, and which of its rows still stand.
+/// A batch of file actions and which of its rows survive.
 #[derive(Clone, Debug)]
 pub struct Survivors {
     /// The actions.
     pub files: Arc<FileBatch>,
-    /// Which rows stand.
+    /// Which rows survive.
     pub live: BooleanBuffer,
 }
 
 impl Survivors {
-    /// A batch of which every row stands.
+    /// Creates a batch of which every row survives.
     #[must_use]
     pub fn all(files: Arc<FileBatch>) -> Self {
         let live = BooleanBuffer::new_set(files.len());
@@ -48,15 +48,15 @@ impl Survivors {
 #[derive(Debug, Default)]
 pub struct NewerKeys {
     batches: Vec<Arc<FileBatch>>,
-    /// How many of the batches, the first ones, hold adds.
+    /// How many of the batches, the first ones, contain adds.
     adds: usize,
     table: HashTable<Entry>,
     filter: Filter,
-    /// The adds with deletion vectors that stand, by the hashes of their paths.
+    /// The surviving adds with deletion vectors, by the hashes of their paths.
     vectors: HashTable<(u32, Entry)>,
 }
 
-/// A key's newest place.
+/// The newest row of a key.
 #[derive(Clone, Copy, Debug)]
 struct Entry {
     hash: u32,
@@ -66,11 +66,11 @@ struct Entry {
 }
 
 impl NewerKeys {
-    /// Reconciles actions of commits among themselves: of each batch of adds and then of removes, in the order given,
-    /// which rows stand.
+    /// Reconciles actions of commits with each other: returns the surviving rows of each batch of adds, then
+    /// of removes, in the order given.
     ///
-    /// The same logical file added or removed twice in one commit, or added and removed, is a `CorruptLog`; so is one
-    /// file that is left live with two deletion vectors.
+    /// Fails with `CorruptLog` if one commit adds or removes the same logical file twice, or both adds and
+    /// removes it, or if one path remains live with two deletion vectors.
     pub fn reconcile(
         adds: &[Arc<FileBatch>],
         removes: &[Arc<FileBatch>],
@@ -117,7 +117,7 @@ impl NewerKeys {
         Ok((keys, adds, removes))
     }
 
-    /// Inserts a key; of two the older is given back.
+    /// Inserts a key; returns the older one if it exists.
     fn insert(&mut self, entry: Entry, file: &LogFile) -> Result<Option<Entry>> {
         self.filter.insert(entry.hash);
         let batches = &self.batches;
@@ -137,7 +137,8 @@ impl NewerKeys {
         Ok(None)
     }
 
-    /// Gathers the adds with deletion vectors that stand, and proves that no path stands with two, or with and without.
+    /// Collects the surviving adds with deletion vectors. Raises an error if a path survives with two of
+    /// them, or both with and without one.
     fn gather_vectors(&mut self) -> Result<()> {
         let added = self.batches.iter().take(self.adds);
         if !added.clone().any(|batch| batch.keys.any_vector()) {
@@ -169,7 +170,8 @@ impl NewerKeys {
         Ok(())
     }
 
-    /// The add that stands and has the path of a row, whatever the deletion vector; `hash` is that of the path.
+    /// Returns the surviving add with the path of a row, whatever its deletion vector; `hash` is that of the
+    /// path.
     fn added_at(&self, files: &FileBatch, row: usize, hash: u32) -> Option<&Entry> {
         let is_path = |known: &Entry| {
             let batch = self.batches.get(known.batch);
@@ -179,7 +181,7 @@ impl NewerKeys {
             .vectors
             .find(spread(hash), |(known, entry)| *known == hash && is_path(entry))
             .map(|(_, entry)| entry);
-        // Without a vector the hash of the key is that of the path.
+        // Without a deletion vector the hash of the key is that of the path.
         with_vector.or_else(|| {
             self.table.find(spread(hash), |known| {
                 let batch = self.batches.get(known.batch).filter(|_| known.batch < self.adds);
@@ -214,8 +216,8 @@ impl NewerKeys {
         self.table.is_empty()
     }
 
-    /// Older adds without those on whose files there is a newer word. One that stays although a newer word adds its
-    /// file with another deletion vector is a `CorruptLog`.
+    /// Returns the older adds without those superseded by a newer action. Fails with `CorruptLog` if one of them
+    /// survives although a newer action adds its path with another deletion vector.
     pub fn probe_adds(&self, older: &Survivors) -> Result<Survivors> {
         let probed = self.probe(older);
         let files = &older.files;
@@ -252,7 +254,7 @@ impl NewerKeys {
         self.filter.may_hold(hash) && self.table.find(spread(hash), is_same).is_some()
     }
 
-    /// Older survivors without those on whose files there is a newer word.
+    /// Returns the older survivors without those superseded by a newer action.
     #[must_use]
     pub fn probe(&self, older: &Survivors) -> Survivors {
         let files = &older.files;
@@ -277,12 +279,12 @@ impl NewerKeys {
     }
 }
 
-/// Proves that a checkpoint holds each logical file once; the error names one that stands twice. Of paths that stand
-/// there with several deletion vectors one is given back: those who only look at the log may want to go on.
+/// Verifies that a checkpoint contains each logical file once; the error names a duplicate. Returns a path
+/// that occurs with several deletion vectors, if any: a check of the log may continue after it.
 ///
-/// Of a million hashes of four bytes about a hundred are shared by chance, so only the rows of shared ones are looked at.
+/// Of a million 4-byte hashes about a hundred collide, so only the rows with equal hashes are compared.
 pub fn ensure_distinct(batches: &[Arc<FileBatch>]) -> Result<Option<String>> {
-    // By paths: keys of one path meet there, and a key that stands twice does so too.
+    // By path hashes: rows with one path share them, and so do duplicate keys.
     let path_hash = |batch: &FileBatch, row: usize, hash: u32| {
         if batch.keys.has_vector(row) {
             batch.path_hash(row)

@@ -1,22 +1,22 @@
-//! How deep the schema in a Parquet footer nests, told before the reader goes down into it: it goes by recursion, and a
-//! few kilobytes are enough to leave its stack.
+//! Nesting depth of the schema in a Parquet footer, checked before the reader parses it: the parser is
+//! recursive, and a few kilobytes are enough to overflow its stack.
 
 use parquet::errors::{ParquetError, Result};
 
 use crate::thrift::{Compact, INTEGERS, LISTS, STRUCT};
 
-/// How many levels a schema may have. A list takes two for each of its own, and the log's JSON nests no deeper than 128.
+/// Maximum number of levels of a schema. A list takes two levels, and the log's JSON nests at most 128 deep.
 const MOST_LEVELS: usize = 512;
-/// How deep what is passed over may nest.
+/// Maximum nesting depth of skipped fields.
 const DEPTH: usize = 32;
-/// The field of the footer that holds the schema, and that of an element that counts its children.
+/// The field of the footer that holds the schema, and the field of a schema element that counts its children.
 const SCHEMA: i16 = 2;
 const NUM_CHILDREN: i16 = 5;
-/// What stands behind the footer: its length, and a mark.
+/// Size of the bytes after the footer: its length and the magic number.
 const BEHIND: usize = 8;
 
-/// Proves of a file's last bytes that the schema in their footer can be gone into. What makes no sense is left to the
-/// reader, which says so.
+/// Verifies from a file's last bytes that the schema in the footer is not nested too deeply. Invalid bytes
+/// are left to the reader, which reports them.
 pub(crate) fn ensure_shallow(tail: &[u8]) -> Result<()> {
     match footer_of(tail).and_then(levels) {
         Some(levels) if levels > MOST_LEVELS => Err(ParquetError::General(format!(
@@ -26,7 +26,7 @@ pub(crate) fn ensure_shallow(tail: &[u8]) -> Result<()> {
     }
 }
 
-/// The footer, where these bytes hold all of it.
+/// Returns the footer if these bytes contain all of it.
 fn footer_of(tail: &[u8]) -> Option<&[u8]> {
     let end = tail.len().checked_sub(BEHIND)?;
     let length: [u8; 4] = tail.get(end..end.checked_add(4)?)?.try_into().ok()?;
@@ -34,7 +34,7 @@ fn footer_of(tail: &[u8]) -> Option<&[u8]> {
     tail.get(end.checked_sub(length)?..end)
 }
 
-/// How many levels the schema has; it stops counting where there are too many.
+/// Returns the number of levels of the schema; counting stops above the limit.
 fn levels(footer: &[u8]) -> Option<usize> {
     let mut footer = Compact { rest: footer };
     let mut last = 0;
@@ -48,7 +48,7 @@ fn levels(footer: &[u8]) -> Option<usize> {
         if kind != STRUCT {
             return None;
         }
-        // How many children are still to come, of each group that is open.
+        // Number of remaining children of each open group.
         let mut open: Vec<i64> = Vec::new();
         let mut deepest = 0;
         for _ in 0..elements {
@@ -72,7 +72,7 @@ fn levels(footer: &[u8]) -> Option<usize> {
     None
 }
 
-/// How many children an element of the schema has.
+/// Reads the number of children of a schema element.
 fn children(footer: &mut Compact<'_>) -> Option<i64> {
     let mut last = 0;
     let mut children = 0;

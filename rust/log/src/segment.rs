@@ -1,4 +1,4 @@
-//! The files that make one version.
+//! The log files that make up one version.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -8,45 +8,45 @@ use deltaic_protocol::{Error, ErrorKind, Result, Version};
 
 use crate::listing::{Listing, LogFile};
 
-/// A checkpoint whose files are all there.
+/// A checkpoint that has all its files.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CheckpointFiles {
-    /// The version it holds.
+    /// The version of the checkpoint.
     pub version: Version,
     /// Its files: one, or the parts of a multi-part checkpoint in order.
     pub files: Vec<Arc<LogFile>>,
 }
 
-/// The files that make one version.
+/// The log files that make up one version.
 ///
-/// What it guarantees: the commits are contiguous, the last one is the version itself, and the first follows the
+/// Guarantees: the commits are contiguous, the last one is the version itself, and the first follows the
 /// checkpoint or is version 0. Without commits the checkpoint is of the version itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LogSegment {
     /// The version.
     pub version: Version,
-    /// Where it starts, unless it starts at version 0.
+    /// The checkpoint to start from, unless the segment starts at version 0.
     pub checkpoint: Option<CheckpointFiles>,
     /// The commits after the checkpoint, oldest first.
     pub commits: Vec<Arc<LogFile>>,
-    /// Compaction files that stand for some of these commits, by where they start and then the longest first.
+    /// Compaction files that cover some of these commits, ordered by start version, the longest first.
     pub compactions: Vec<Arc<LogFile>>,
-    /// The version checksum of the version itself.
+    /// The version checksum of this version.
     pub checksum: Option<Arc<LogFile>>,
 }
 
-/// Whether compaction files are read in place of the commits that they stand for.
+/// Whether compaction files are read instead of the commits that they cover.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Compactions {
-    /// They are.
+    /// Read compaction files where possible.
     Used,
-    /// Only commits are.
+    /// Read commits only.
     Ignored,
 }
 
-/// The complete checkpoints at or below a version, newest first.
+/// Returns the complete checkpoints at or below a version, newest first.
 ///
-/// Protocol: *Checkpoints*: a multi-part checkpoint with missing parts is passed over.
+/// Protocol: *Checkpoints*: a multi-part checkpoint with missing parts is skipped.
 #[must_use]
 pub fn complete_checkpoints(listing: &Listing, at_most: Option<Version>) -> Vec<CheckpointFiles> {
     let mut found: Vec<CheckpointFiles> = Vec::new();
@@ -83,7 +83,7 @@ pub fn complete_checkpoints(listing: &Listing, at_most: Option<Version>) -> Vec<
             found.push(CheckpointFiles { version, files });
         }
     }
-    // Of one version the single file comes first: it has no parts that two writers could have mixed.
+    // Of one version the single-file checkpoint comes first: it cannot mix parts of two writers.
     found.sort_by(|left, right| {
         right
             .version
@@ -94,9 +94,9 @@ pub fn complete_checkpoints(listing: &Listing, at_most: Option<Version>) -> Vec<
 }
 
 impl LogSegment {
-    /// Proves that a checkpoint, or none, and the listed commits make the version.
+    /// Verifies that the checkpoint, if any, and the listed commits make up the version.
     ///
-    /// A missing commit is a `CorruptLog` that names it.
+    /// Fails with `CorruptLog` with the version of a missing commit.
     pub fn try_new(listing: &Listing, checkpoint: Option<CheckpointFiles>, version: Version) -> Result<Self> {
         let after = checkpoint.as_ref().map(|checkpoint| checkpoint.version);
         let is_within = |first: Version, last: Version| {
@@ -111,8 +111,9 @@ impl LogSegment {
             .files
             .iter()
             .filter(|file| matches!(file.path.kind, LogFileKind::Compaction { .. }))
-            // One that is older than the last commit it stands for was written for another one: by a table that was here
-            // before, or by nobody who knew. Where copying has mixed up the times, the commits are only slower.
+            // A compaction file that is older than its last commit is of another commit, for example of an
+            // earlier table at this path. If copying has mixed up the times, reading the commits is only
+            // slower.
             .filter(|file| {
                 let last = commits
                     .binary_search_by_key(&file.last_version(), |commit| commit.path.version)
@@ -120,7 +121,7 @@ impl LogSegment {
                     .and_then(|index| commits.get(index));
                 last.is_none_or(|last| file.modified_ms >= last.modified_ms)
             })
-            // One that starts where it ends is against the protocol, and would save nothing.
+            // A compaction file of a single commit violates the protocol and saves nothing.
             .filter(|file| {
                 is_within(file.path.version, file.last_version()) && file.path.version < file.last_version()
             })
@@ -152,7 +153,7 @@ impl LogSegment {
         })
     }
 
-    /// The files of lines to read, oldest first: the commits, or compaction files in place of some of them.
+    /// Returns the files to read, oldest first: commits, or compaction files that cover some of them.
     ///
     /// Protocol: *Log Compaction Files*.
     #[must_use]
@@ -179,7 +180,7 @@ impl LogSegment {
     }
 }
 
-/// The version checksum of a version, where a listing shows one.
+/// Returns the version checksum of a version if the listing contains one.
 #[must_use]
 pub fn checksum_of(listing: &Listing, version: Version) -> Option<Arc<LogFile>> {
     let is_its =
@@ -197,7 +198,7 @@ fn missing_commit(missing: Version, version: Version) -> Error {
     .hint("restore the file from a backup of the table; no other commit can stand in for it")
 }
 
-/// The newest version that a listing shows, by commits and complete checkpoints.
+/// Returns the newest version of a listing, by commits and complete checkpoints.
 #[must_use]
 pub fn newest_version(listing: &Listing) -> Option<Version> {
     let commit = listing.commits().next_back().map(|file| file.path.version);
@@ -217,7 +218,7 @@ pub fn newest_version(listing: &Listing) -> Option<Version> {
     commit.max(checkpoint)
 }
 
-/// The versions that can still be read: from the oldest checkpoint or commit 0 to the newest.
+/// Returns the range of readable versions: from the oldest checkpoint or commit 0 to the newest version.
 #[must_use]
 pub fn version_range(listing: &Listing) -> Option<(Version, Version)> {
     let newest = newest_version(listing)?;
@@ -232,7 +233,7 @@ pub fn version_range(listing: &Listing) -> Option<(Version, Version)> {
     Some((oldest, newest))
 }
 
-/// The error of a version that cannot be read, with those that can.
+/// Returns the error for a version that cannot be read, with the available range.
 #[must_use]
 pub fn version_not_found(listing: &Listing, version: Version) -> Error {
     let range = version_range(listing);
@@ -251,7 +252,7 @@ pub fn version_not_found(listing: &Listing, version: Version) -> Error {
     }
 }
 
-/// The error of a place that holds no table.
+/// Returns the error for a location without a table.
 #[must_use]
 pub fn not_a_table(listing: &Listing, uri: &str) -> Error {
     let (why, hint) = if listing.any {
@@ -278,7 +279,7 @@ pub fn not_a_table(listing: &Listing, uri: &str) -> Error {
     .hint(hint)
 }
 
-/// The folder that may be the table, if a URI leads to its log, a partition or a data file.
+/// Returns the folder that may be the table if the URI is that of its log, a partition or a data file.
 fn parent_table(uri: &str) -> Option<&str> {
     let is_part = |name: &str| name == LOG_FOLDER || name.contains('=') || name.ends_with(".parquet");
     let mut folder = uri.trim_end_matches('/');

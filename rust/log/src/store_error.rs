@@ -1,4 +1,4 @@
-//! What a store's failure means here.
+//! Conversion of store failures to errors.
 
 use std::fmt;
 
@@ -7,10 +7,10 @@ use deltaic_protocol::{Error, ErrorKind};
 
 use crate::location::Refused;
 
-/// The cause at the bottom of a store's failure, in few words: the operating system's, or what the server answered.
+/// The root cause of a store failure, in few words: the operating system's error, or the server's response.
 ///
-/// Of an answer only its code and message are kept. Its details repeat what was sent: the string that was signed, the
-/// key that is not known.
+/// Only the code and message of a response are used. Its details repeat request data, such as the string to
+/// sign or an unknown access key.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Cause {
     text: String,
@@ -18,11 +18,11 @@ pub(crate) struct Cause {
     code: Option<String>,
 }
 
-/// Longer than this no message of a server need be.
+/// Maximum length of a server's message.
 const MESSAGE: usize = 300;
 
 impl Cause {
-    /// The cause of a failure.
+    /// Extracts the cause of a failure.
     pub(crate) fn of(error: &object_store::Error) -> Self {
         let mut cause: Option<&dyn std::error::Error> = std::error::Error::source(error);
         let mut last = String::new();
@@ -76,7 +76,7 @@ impl Cause {
         }
     }
 
-    /// The same with its text changed.
+    /// Returns the cause with its text changed.
     pub(crate) fn without(self, change: impl Fn(&str) -> String) -> Self {
         Self {
             text: change(&self.text),
@@ -84,12 +84,13 @@ impl Cause {
         }
     }
 
-    /// Whether a refusal to make what exists leaves it open whether it exists: S3 answers so while another is at it.
+    /// Whether a rejected creation leaves open whether the file exists: S3 responds so during a concurrent
+    /// request.
     pub(crate) fn is_undecided(&self) -> bool {
         self.status == Some(409) && self.code.as_deref() != Some("BlobAlreadyExists")
     }
 
-    /// What it means and what to do, where the cause itself tells.
+    /// Returns what happened and a hint, if the cause itself determines them.
     fn meaning(&self) -> Option<(&'static str, &'static str)> {
         let text = self.text.to_ascii_lowercase();
         let says = |words: &[&str]| words.iter().any(|word| text.contains(word));
@@ -178,7 +179,7 @@ const PERMISSION_DENIED: (&str, &str) = (
     "check the rights of the user or the credentials",
 );
 
-/// A store's failure at a path. Where a file is absent, the caller mostly knows better what that means.
+/// Converts a store failure at a path. Callers usually handle an absent file themselves.
 #[must_use]
 pub fn store_error(error: &object_store::Error, path: &str) -> Error {
     use object_store::Error as E;
@@ -237,13 +238,13 @@ fn refusal(refused: Refused, path: &str) -> Error {
         .hint(hint)
 }
 
-/// Whether a path below the root names a file of the log: `_delta_logs/x` is a data file.
+/// Whether a path below the root is a file of the log: `_delta_logs/x` is a data file.
 fn is_of_the_log(path: &str) -> bool {
     let below = path.strip_prefix(LOG_FOLDER);
     below.is_some_and(|below| below.is_empty() || below.starts_with('/'))
 }
 
-/// The system's words without its number for them.
+/// Returns the text of an operating system error without its number.
 fn without_number(text: &str) -> String {
     match text.rfind(" (os error ") {
         Some(at) if text.ends_with(')') => text.get(..at).unwrap_or(text).to_owned(),
@@ -251,13 +252,13 @@ fn without_number(text: &str) -> String {
     }
 }
 
-/// Whether a store's failure says that a part of a path is a file and no folder.
+/// Whether a store failure means that a parent in the path is a file and not a folder.
 #[must_use]
 pub fn is_not_a_folder(error: &object_store::Error) -> bool {
     io_kind(error) == Some(std::io::ErrorKind::NotADirectory)
 }
 
-/// The operating system's failure behind a store's, where there is one.
+/// Returns the operating system's error that caused a store failure, if any.
 fn io_kind(error: &object_store::Error) -> Option<std::io::ErrorKind> {
     let mut cause: Option<&dyn std::error::Error> = std::error::Error::source(error);
     while let Some(current) = cause {
@@ -276,7 +277,7 @@ fn is_full(kind: std::io::ErrorKind) -> bool {
     )
 }
 
-/// An operating system's failure at a path.
+/// Converts an operating system error at a path.
 #[must_use]
 pub fn io_error(error: &std::io::Error, path: &str) -> Error {
     if let Some(store) = error

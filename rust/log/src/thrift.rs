@@ -1,6 +1,6 @@
-//! Thrift's compact protocol, as far as somebody must look at Parquet's own words before the reader believes them.
+//! Thrift's compact protocol, as far as needed to validate Parquet metadata before the reader trusts it.
 
-/// Names of Thrift's types on the wire.
+/// Thrift's wire types.
 const BYTE: u8 = 3;
 pub(crate) const INTEGERS: std::ops::RangeInclusive<u8> = 4..=6;
 const DOUBLE: u8 = 7;
@@ -9,10 +9,10 @@ pub(crate) const LISTS: std::ops::RangeInclusive<u8> = 9..=10;
 const MAP: u8 = 11;
 pub(crate) const STRUCT: u8 = 12;
 
-/// Bytes that are read as they come; none where they make no sense.
+/// Sequential reader of bytes; methods return `None` for invalid input.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Compact<'a> {
-    /// What has not been read.
+    /// The bytes that have not been read.
     pub(crate) rest: &'a [u8],
 }
 
@@ -45,7 +45,8 @@ impl Compact<'_> {
         Some(())
     }
 
-    /// The next field of a struct by its number, which follows another, and type; `Some(None)` at the struct's end.
+    /// Reads the field number, relative to the previous one, and the type of the next field; `Some(None)` at
+    /// the end of the struct.
     pub(crate) fn field(&mut self, before: i16) -> Option<Option<(i16, u8)>> {
         let byte = self.byte()?;
         if byte == 0 {
@@ -58,7 +59,7 @@ impl Compact<'_> {
         Some(Some((field, byte & 0x0f)))
     }
 
-    /// The length of a list and the type of its elements.
+    /// Reads the length of a list and the type of its elements.
     pub(crate) fn list(&mut self) -> Option<(u64, u8)> {
         let head = self.byte()?;
         let length = match head >> 4 {
@@ -68,9 +69,9 @@ impl Compact<'_> {
         Some((length, head & 0x0f))
     }
 
-    /// A field's value that nobody asks about.
+    /// Skips a field's value.
     pub(crate) fn skip_field(&mut self, kind: u8, depth: usize) -> Option<()> {
-        // A boolean is a part of its field.
+        // The value of a boolean field is part of its type.
         if matches!(kind, 1 | 2) {
             return Some(());
         }
@@ -80,7 +81,7 @@ impl Compact<'_> {
     fn skip(&mut self, kind: u8, depth: usize) -> Option<()> {
         let depth = depth.checked_sub(1)?;
         match kind {
-            // Booleans in a list take a byte.
+            // Booleans in a list take one byte.
             1 | 2 | BYTE => self.skip_bytes(1),
             DOUBLE => self.skip_bytes(8),
             BINARY => {

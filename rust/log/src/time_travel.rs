@@ -1,4 +1,4 @@
-//! From a time to the version that the table had then.
+//! Time travel: the version of the table at a timestamp.
 //!
 //! Protocol: *In-Commit Timestamps*, *Recommendations for Readers of Tables with In-Commit Timestamps*.
 
@@ -15,10 +15,10 @@ use crate::location::TableLocation;
 use crate::segment::{not_a_table, version_range};
 use crate::snapshot::LoadOptions;
 
-/// The newest version that was committed at or before a time. Out of range is a `VersionNotFound` that gives the
-/// range.
+/// Returns the newest version that was committed at or before a time. Fails with `VersionNotFound` with the
+/// available range if the time is out of range.
 ///
-/// Where in-commit timestamps are enabled, commits are read as a search among them needs, and not all of them.
+/// With in-commit timestamps, a binary search reads only some of the commits.
 pub async fn version_at(
     location: &Arc<TableLocation>,
     timestamp_ms: i64,
@@ -30,8 +30,8 @@ pub async fn version_at(
         .await
 }
 
-/// The oldest version that was committed at or after a time, of those that the log holds; a time after the newest is a
-/// `VersionNotFound` that gives the range.
+/// Returns the oldest version in the log that was committed at or after a time. Fails with `VersionNotFound` with
+/// the available range if the time is after the newest commit.
 pub async fn version_since(
     location: &Arc<TableLocation>,
     timestamp_ms: i64,
@@ -47,7 +47,8 @@ pub async fn version_since(
     commits.at(location, timestamp_ms.saturating_sub(1)).await?.next()
 }
 
-/// The newest of the commits that a listing shows that was not made after a time; none where all were, or there are none.
+/// Returns the newest listed commit that is not later than a time; `None` if all are later or there are no
+/// commits.
 pub(crate) async fn newest_not_after(
     location: &Arc<TableLocation>,
     listing: &Listing,
@@ -61,11 +62,11 @@ pub(crate) async fn newest_not_after(
     commits.newest_not_after(location, timestamp_ms).await
 }
 
-/// The commits of a log, as a search for a time needs them.
+/// The commits of a log, prepared for a search by time.
 struct Commits {
-    /// Those whose time is that of their file, with it.
+    /// Commits that have the time of their file, with it.
     by_file: Vec<(Version, i64)>,
-    /// Those that hold their time.
+    /// Commits with an in-commit timestamp.
     by_commit: Vec<Arc<LogFile>>,
     first_in_commit: Option<(Version, i64)>,
     first: (Version, i64),
@@ -128,7 +129,7 @@ impl Commits {
         })
     }
 
-    /// The newest commit that is not later.
+    /// Returns the newest commit that is not later than the time.
     async fn at(&self, location: &Arc<TableLocation>, timestamp_ms: i64) -> Result<Version> {
         let absent = || out_of_range(location, timestamp_ms, self.first, self.last);
         if timestamp_ms < self.first.1 || timestamp_ms > self.last.1 {
@@ -138,7 +139,7 @@ impl Commits {
         newest.ok_or_else(absent)
     }
 
-    /// The newest commit that is not later; none where all are.
+    /// Returns the newest commit that is not later than the time; `None` if all are later.
     async fn newest_not_after(
         &self,
         location: &Arc<TableLocation>,
@@ -146,7 +147,7 @@ impl Commits {
     ) -> Result<Option<Version>> {
         match self.first_in_commit {
             Some((mut found, time)) if time <= timestamp_ms => {
-                // The newest of the commits whose time is not later, by halves; the first is known to be one.
+                // Binary search; the first commit is known not to be later.
                 let mut rest = self.by_commit.get(1..).unwrap_or_default();
                 while !rest.is_empty() {
                     let (before, after) = rest.split_at(rest.len() / 2);

@@ -1,4 +1,4 @@
-//! What a store sends is whole or an error: a body that ends early is no shorter file.
+//! Reads from a store that are complete or an error: a truncated body is not a shorter file.
 
 use std::ops::Range;
 
@@ -23,7 +23,7 @@ pub(crate) async fn read_range(store: &dyn ObjectStore, path: &Path, range: Rang
     Ok(bytes)
 }
 
-/// Reads as much of a range as the file has; none where the file ends before it.
+/// Reads as much of a range as the file has; `None` if the file ends before it.
 pub async fn read_what_is_there(
     store: &dyn ObjectStore,
     path: &Path,
@@ -34,7 +34,7 @@ pub async fn read_what_is_there(
     let got = match store.get_opts(path, options).await {
         Ok(got) => got,
         Err(error @ Error::NotFound { .. }) => return Err(error),
-        // Stores refuse in many ways what lies past the end.
+        // Stores reject ranges past the end with different errors.
         Err(error) => {
             return match store.head(path).await {
                 Ok(found) if found.size <= start => Ok(None),
@@ -48,12 +48,12 @@ pub async fn read_what_is_there(
     Ok(Some(bytes))
 }
 
-/// Proves that so many bytes came as were to come.
+/// Verifies that the expected number of bytes was received.
 pub(crate) fn ensure_whole(bytes: &Bytes, expected: u64, path: &Path) -> Result<()> {
     ensure_arrived(u64::try_from(bytes.len()).unwrap_or(u64::MAX), expected, path)
 }
 
-/// Proves that so many bytes came as were to come, where they came in pieces.
+/// Verifies that the expected number of bytes was received, for bodies that are received in chunks.
 pub(crate) fn ensure_arrived(arrived: u64, expected: u64, path: &Path) -> Result<()> {
     if arrived == expected {
         return Ok(());

@@ -1,4 +1,4 @@
-//! What one commit says about files and about the table.
+//! The file actions and the protocol and metadata of one commit.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -15,13 +15,13 @@ use crate::listing::LogFile;
 use crate::location::TableLocation;
 use crate::store_error::store_error;
 
-/// A file that came or went.
+/// An add or a remove.
 pub(super) struct FileAction {
-    /// Whether it came.
+    /// Whether this is an add.
     pub(super) came: bool,
-    /// Whether the commit says that the table's rows changed by it.
+    /// The `dataChange` flag.
     pub(super) changes_data: bool,
-    /// Whether the writer kept its partition values.
+    /// Whether the action has partition values.
     pub(super) has_values: bool,
     pub(super) file: ChangedFile,
 }
@@ -123,7 +123,7 @@ impl Actions {
     }
 }
 
-/// `numRecords` of statistics: JSON text within a JSON string.
+/// Returns `numRecords` of statistics, which are JSON text within a JSON string.
 fn records_in(stats: &RawValue) -> Option<i64> {
     let text: Cow<'_, str> = serde_json::from_str(stats.get()).ok()?;
     num_records(&text)

@@ -1,4 +1,4 @@
-//! What is live at each path, followed from commit to commit.
+//! The live file at each path, tracked from commit to commit.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use super::{Live, PartitionValues, Standing};
 use crate::location::TableLocation;
 use crate::snapshot::{LoadOptions, Snapshot};
 
-/// What is live, by the paths in their shortest spelling.
+/// The live files by normalized path.
 pub(super) struct LivePaths(HashMap<String, LiveFile>);
 
 struct LiveFile {
@@ -22,7 +22,7 @@ struct LiveFile {
 }
 
 impl LivePaths {
-    /// What is live before a version; none where that was cleaned up.
+    /// Returns the live files before a version; `None` if the log before it was cleaned up.
     pub(super) async fn before(
         location: &Arc<TableLocation>,
         version: Version,
@@ -51,18 +51,19 @@ impl LivePaths {
         Ok(Some(Self(live)))
     }
 
-    /// The partition values of the file that is live at a path.
+    /// Returns the partition values of the live file at a path.
     pub(super) fn values(&self, path: &str) -> Option<&PartitionValues> {
         self.0.get(&shortest(path)).map(|live| &live.values)
     }
 
-    /// Goes on over a commit's files, and notes what stood at the path of each before and after it.
+    /// Applies a commit's file actions, and sets on each the live file at its path before and after the
+    /// commit.
     pub(super) fn pass(&mut self, files: &mut [FileAction]) {
         let paths: Vec<String> = files.iter().map(|action| shortest(&action.file.path)).collect();
         let vector_at =
             |live: &HashMap<String, LiveFile>, path: &String| live.get(path).map(|live| live.vector.clone());
         let before: Vec<Option<Live>> = paths.iter().map(|path| vector_at(&self.0, path)).collect();
-        // The order of actions means nothing: what comes stays.
+        // The order of actions within a commit has no meaning, so adds are applied last.
         for (action, path) in files.iter().zip(&paths).filter(|(action, _)| !action.came) {
             let gone = action.file.deletion_vector.as_ref().map(Descriptor::key);
             let is_it = |live: &LiveFile| live.vector.as_ref().map(Descriptor::key) == gone;

@@ -1,4 +1,4 @@
-//! What each version of a range changed: the files that came and went, and those that hold the changed rows.
+//! The changes of each version of a range: added and removed files, and change data files.
 //!
 //! Protocol: *Change Data Files*, *Reader Requirements for AddCDCFile*.
 
@@ -19,62 +19,63 @@ use crate::listing::Listing;
 use crate::location::TableLocation;
 use crate::snapshot::{LoadOptions, Snapshot};
 
-/// Partition values as the log has them, by the log's names.
+/// Partition values as in the log, by their physical names.
 pub type PartitionValues = BTreeMap<String, Option<String>>;
 
-/// A file that came or went with its rows.
+/// A file that was added or removed together with its rows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChangedFile {
-    /// As the log has it.
+    /// The path as in the log.
     pub path: String,
     /// The partition values.
     pub partition_values: PartitionValues,
-    /// Bytes, where the log says.
+    /// Size in bytes, if the action has it.
     pub size: Option<i64>,
-    /// The rows that the file has no more.
+    /// The deletion vector of the file.
     pub deletion_vector: Option<Descriptor>,
     /// The row id of its first row.
     pub base_row_id: Option<i64>,
-    /// The version that brought it.
+    /// The version that added it.
     pub default_row_commit_version: Option<i64>,
     /// `numRecords` of its statistics.
     pub num_records: Option<i64>,
-    /// What was live at its path before the commit and after it, where that was asked for.
+    /// The live file at its path before and after the commit, if requested.
     pub standing: Option<Standing>,
 }
 
-/// What is live at a path before and after a commit; none where nothing is.
+/// The live file at a path before and after a commit; `None` if there is none.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Standing {
-    /// Before.
+    /// Before the commit.
     pub before: Option<Live>,
-    /// After.
+    /// After the commit.
     pub after: Option<Live>,
 }
 
-/// A live file by its deletion vector.
+/// A live file, identified by its deletion vector.
 pub type Live = Option<Descriptor>;
 
-/// What one version changed.
+/// The changes of one version.
 #[derive(Clone, Debug)]
 pub struct CommitChanges {
     /// The version.
     pub version: Version,
-    /// When it was committed, in milliseconds since the epoch. Where adds alone are asked for, the time of its file.
+    /// Commit time in milliseconds since the epoch. If only adds are requested, the modification time of the
+    /// commit file.
     pub timestamp_ms: i64,
-    /// Files that came with rows that are new to the table.
+    /// Added files with rows that are new to the table.
     pub adds: Vec<ChangedFile>,
-    /// Files that went with rows that the table has no more.
+    /// Files that were removed together with their rows.
     pub removes: Vec<ChangedFile>,
-    /// Files of the changed rows, which stand for all that the version changed.
+    /// Change data files; if there are any, they contain all changes of the version.
     pub cdc: Vec<Cdc>,
-    /// What the table was before, which files that went were written for.
+    /// The table configuration before the version, with which removed files were written.
     pub before: TableForm,
-    /// What the table is as of the version.
+    /// The table configuration as of the version.
     pub after: TableForm,
 }
 
-/// What a table says about itself.
+/// Protocol and metadata of a table.
 #[derive(Clone, Debug)]
 pub struct TableForm {
     /// The protocol.
@@ -84,7 +85,7 @@ pub struct TableForm {
 }
 
 impl TableForm {
-    /// Whether both are the same one.
+    /// Whether both share the same protocol and metadata.
     #[must_use]
     pub fn is(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.protocol, &other.protocol) && Arc::ptr_eq(&self.metadata, &other.metadata)
@@ -100,31 +101,33 @@ impl From<&Snapshot> for TableForm {
     }
 }
 
-/// What the versions of a range changed.
+/// The changes of the versions of a range.
 #[derive(Clone, Debug)]
 pub struct ChangeLog {
-    /// The versions, the oldest first.
+    /// The versions, oldest first.
     pub commits: Vec<CommitChanges>,
-    /// The table at the last of them.
+    /// The snapshot of the last version.
     pub end: Snapshot,
 }
 
-/// What tells the changes of a version.
+/// What determines the changes of a version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ToldBy {
-    /// What its commit says.
+    /// The actions of its commit.
     Commit,
-    /// What is live before it and after it: of a file that came and was there, nothing changed.
+    /// The live files before and after it: re-adding a live file changes nothing.
     Standing,
-    /// The files that came, as its commit says. Of those that went no more than their paths is of interest.
+    /// The adds of its commit. Of removed files only the paths are needed.
     Adds,
 }
 
-/// Reads what the versions from `first` to `last` changed, both among them; to the newest without a last one. Must be
-/// called inside a runtime.
+/// Reads the changes of the versions from `first` to `last`, both inclusive; without `last` up to the newest
+/// version. Must be called inside a runtime.
 ///
-/// Errors: `VersionNotFound` with the range where a commit is not, or no longer, in the log; `InvalidArgument` where the
-/// first is behind the last.
+/// # Errors
+///
+/// `VersionNotFound` with the available range if a commit is not, or no longer, in the log; `InvalidArgument`
+/// if `first` is greater than `last`.
 pub async fn read_changes(
     location: &Arc<TableLocation>,
     first: Version,
@@ -140,10 +143,12 @@ pub async fn read_changes(
     Ok(ChangeLog { commits, end })
 }
 
-/// Reads the same without the table at the last version. `known` is what the table was before the first version, where
-/// the caller knows it: else it is looked up. Must be called inside a runtime.
+/// Reads the changes without the snapshot of the last version. `known` is the table configuration before the
+/// first version, if the caller knows it; otherwise it is read. Must be called inside a runtime.
 ///
-/// Errors: as `read_changes` has them.
+/// # Errors
+///
+/// Those of [`read_changes`].
 pub async fn read_commits(
     location: &Arc<TableLocation>,
     (first, last): (Version, Version),
@@ -151,7 +156,7 @@ pub async fn read_commits(
     known: Option<TableForm>,
     options: LoadOptions,
 ) -> Result<Vec<CommitChanges>> {
-    // Times are told by the whole log, and so is what the table was, unless it is known.
+    // Commit times and the previous configuration, unless it is known, require a listing of the whole log.
     if told_by == ToldBy::Adds && known.is_some() {
         let listing = Listing::from(location, first).await?;
         if let Ok(range) = Range::try_new(location, &listing, first, Some(last)) {

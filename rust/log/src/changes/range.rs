@@ -1,4 +1,4 @@
-//! The commits of a range, side by side, and what the table was before and after each.
+//! The commits of a range, read in parallel, and the table configuration before and after each.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use crate::location::TableLocation;
 use crate::segment::{newest_version, not_a_table, version_not_found};
 use crate::snapshot::LoadOptions;
 
-/// How many commits are read side by side.
+/// How many commits are read in parallel.
 const COMMITS_IN_FLIGHT: usize = 16;
 
 /// The commits of a range, all of which are in the log.
@@ -32,7 +32,7 @@ pub(super) struct Range<'a> {
 }
 
 impl<'a> Range<'a> {
-    /// Proves that the commits are all there.
+    /// Verifies that all commits of the range exist.
     pub(super) fn try_new(
         location: &'a Arc<TableLocation>,
         listing: &'a Listing,
@@ -66,7 +66,7 @@ impl<'a> Range<'a> {
         })
     }
 
-    /// What each of them changed. `known` is what the table was before the first.
+    /// Returns the changes of each commit. `known` is the table configuration before the first.
     pub(super) async fn read(
         &self,
         told_by: ToldBy,
@@ -74,7 +74,7 @@ impl<'a> Range<'a> {
         options: LoadOptions,
     ) -> Result<Vec<CommitChanges>> {
         let (location, listing, first) = (self.location, self.listing, self.first);
-        // Adds alone are told without a time.
+        // With adds only, the commit time is not reported.
         let times = async {
             match told_by {
                 ToldBy::Adds => Ok(InCommitTimestamps::Disabled),
@@ -98,7 +98,7 @@ impl<'a> Range<'a> {
         let (times, base, commits) = futures::try_join!(times, base, commits)?;
         let file_times = adjusted_file_times(listing, &times);
         let (mut form, is_before) = base;
-        // Files that went are read as the table was before they did.
+        // Removed files are read with the configuration before their removal.
         if let Some(commit) = commits
             .first()
             .filter(|_| !is_before && first > Version::ZERO && told_by != ToldBy::Adds)
@@ -129,7 +129,7 @@ impl<'a> Range<'a> {
             if let Some(newer) = commit.actions.metadata.take() {
                 after.metadata = Arc::new(newer);
             }
-            // The first commit of a table has nothing before it.
+            // The first commit of a table has no configuration before it.
             let before = match commit.version {
                 Version::ZERO => after.clone(),
                 _ => form,
@@ -187,8 +187,8 @@ impl<'a> Range<'a> {
     }
 }
 
-/// What the table was before a version, and that it is that; where the log before it is gone, what it is as of the
-/// version.
+/// Returns the table configuration before a version, and true; if the log before it was cleaned up, the
+/// configuration as of the version, and false.
 async fn form_before(
     location: &Arc<TableLocation>,
     listing: &Listing,
@@ -204,7 +204,8 @@ async fn form_before(
                 break;
             }
             Ok(None) => {}
-            // What was cleaned up is a gap. A store that fails tells nothing about the log.
+            // A gap means that the log was cleaned up. An error of the store does not say anything about the
+            // log.
             Err(error) if error.kind() == ErrorKind::CorruptLog => {}
             Err(error) => return Err(error),
         }
@@ -221,7 +222,7 @@ async fn form_before(
     Ok((TableForm { protocol, metadata }, is_before))
 }
 
-/// Proves that the commits of a range are all there.
+/// Verifies that all commits of a range exist.
 fn ensure_whole(listing: &Listing, files: &[Arc<LogFile>], first: Version, last: Version) -> Result<()> {
     let mut expected = first.as_i64();
     for file in files {

@@ -1,4 +1,4 @@
-//! The partition values of files that went, of which writers keep as many as they like.
+//! The partition values of removed files, which writers may omit.
 
 use deltaic_protocol::column_mapping::{ColumnMappingMode, name_in_log};
 use deltaic_protocol::{Error, ErrorKind, Result, Version};
@@ -7,7 +7,7 @@ use super::TableForm;
 use super::commit::FileAction;
 use super::live_paths::LivePaths;
 
-/// The names by which files of a form know their partition columns.
+/// Returns the names of the partition columns as file actions use them.
 pub(super) fn partition_names(form: &TableForm) -> Result<Vec<String>> {
     let schema = form.metadata.schema()?;
     let mode = ColumnMappingMode::of(&form.protocol, &form.metadata)?;
@@ -19,16 +19,18 @@ pub(super) fn partition_names(form: &TableForm) -> Result<Vec<String>> {
     Ok(in_log.collect())
 }
 
-/// Whether a file that went with rows lacks partition values.
+/// Whether a file that was removed with its rows lacks partition values.
 pub(super) fn lacks_values(action: &FileAction, names: &[String]) -> bool {
     let has = |name: &String| action.file.partition_values.contains_key(name);
     !action.came && action.changes_data && !names.iter().all(has)
 }
 
-/// Gives files that went their partition values where a writer kept none, or left out those that are NULL: they are
-/// those of the file that is live. Where what was live was cleaned up, what was left out is NULL.
+/// Sets the partition values of removed files for which the writer omitted all or only NULL values: they are
+/// those of the live file. If the log before was cleaned up, an omitted single value is NULL.
 ///
-/// Errors: `VersionNotFound` where neither tells.
+/// # Errors
+///
+/// `VersionNotFound` if the values are neither in the action nor in the log.
 pub(super) fn fill_values(
     files: &mut [FileAction],
     names: &[String],
@@ -43,7 +45,7 @@ pub(super) fn fill_values(
                     action.file.partition_values.entry(name.clone()).or_default();
                 }
             }
-            // What was never there took no rows away.
+            // Removing a file that was not live removes no rows.
             None if live.is_some() => {}
             None => {
                 return Err(Error::new(

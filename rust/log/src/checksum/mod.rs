@@ -1,7 +1,8 @@
-//! Writing version checksums: in full out of a snapshot, or commit by commit out of the one before.
+//! Writes version checksums: computed from a snapshot, or incrementally from the previous checksum.
 //!
-//! Protocol: *Version Checksum File*, *State Validation: Writer Requirements*. A checksum is a help. None is better than a
-//! wrong one, one that is there stays, and failing to write one harms nobody: the commit is made long before.
+//! Protocol: *Version Checksum File*, *State Validation: Writer Requirements*. A checksum is optional: a
+//! missing one is better than a wrong one, an existing one is never replaced, and a failure to write one does
+//! not affect the commit.
 
 mod of_checkpoint;
 mod of_commit;

@@ -1,4 +1,4 @@
-//! A checkpoint beside the checksum of its version.
+//! Comparison of a checkpoint with the checksum of its version.
 
 use std::sync::Arc;
 
@@ -13,12 +13,12 @@ use crate::listing::LogFile;
 use crate::location::TableLocation;
 use crate::snapshot::read_checksum;
 
-/// Proves that a checkpoint has as many files and bytes as the checksum of its version counts, where there is one that can
-/// be read: one that lacks some reads well, and who goes by it alone loses them.
+/// Verifies the number of files and bytes of a checkpoint against the checksum of its version, if there is a
+/// readable one: a checkpoint that lacks files is still readable, so the loss would remain undetected.
 ///
 /// # Errors
 ///
-/// `CorruptLog` with the checkpoint's `path` where they count otherwise.
+/// `CorruptLog` with the checkpoint's `path` if the numbers differ.
 pub(crate) async fn ensure_counted(location: &Arc<TableLocation>, checkpoint: &Checkpoint) -> Result<()> {
     let version = checkpoint.files.version;
     let path = location.below(&format!("{LOG_FOLDER}/{}.crc", version.file_stem()))?;

@@ -1,4 +1,4 @@
-//! The checksum of the version that a commit makes, out of the one before.
+//! The checksum of the version that a commit makes, computed from the previous checksum.
 
 use std::collections::{HashMap, HashSet};
 
@@ -14,24 +14,25 @@ use crate::decode::FileBatch;
 use crate::decode::commits::DecodedCommit;
 use crate::snapshot::Snapshot;
 
-/// What is known of the files of the version before a commit.
+/// What is known about the files of the version before a commit.
 #[derive(Clone, Copy, Debug)]
 pub enum FilesBefore<'a> {
-    /// Nothing, so a commit that touches any cannot be counted.
+    /// Nothing, so commits with file actions cannot be counted.
     Unknown,
-    /// The commit's adds are of names that were never there, and its removes are of live files and say their sizes, as a
-    /// transaction of our own has it.
+    /// The commit is from our own transaction: its adds have unused names, and its removes are of live files
+    /// and contain their sizes.
     OwnCommit,
-    /// The version itself.
+    /// The snapshot of the version.
     Snapshot(&'a Snapshot),
 }
 
-/// The checksum of the version that a commit makes, out of that of the version before; none where what is known does not
-/// tell it exactly. `now_ms` is the time in milliseconds since the epoch by which transaction identifiers expire.
+/// Computes the checksum of the version that a commit makes from the checksum of the previous version; `None`
+/// if it cannot be computed exactly. `now_ms` is the time in milliseconds since the epoch at which the
+/// expiration of transaction identifiers is evaluated.
 ///
 /// # Errors
 ///
-/// `CorruptLog` where the commit's columns are not what they should be.
+/// `CorruptLog` if the commit's columns are invalid.
 pub fn checksum_after(
     previous: &VersionChecksum,
     commit: &DecodedCommit,
@@ -92,7 +93,7 @@ pub fn checksum_after(
     Ok(previous.after(&summary, now_ms))
 }
 
-/// A key that outlives the columns it was taken from.
+/// An owned copy of a logical file key.
 type OwnedKey = (String, Option<(String, String, Option<i32>)>);
 
 fn owned(key: &LogicalFileKey<'_>) -> OwnedKey {
@@ -107,7 +108,7 @@ fn known_before(known: &HashMap<OwnedKey, FileCount>, key: LogicalFileKey<'_>) -
         .map_or(Before::Absent, |file| Before::Live(*file))
 }
 
-/// Those live files of a snapshot that a commit may touch.
+/// Returns the live files of a snapshot that a commit may affect.
 fn live_before(snapshot: &Snapshot, commit: &DecodedCommit) -> Result<HashMap<OwnedKey, FileCount>> {
     let batches = || commit.adds.iter().chain(&commit.removes);
     let of_batch = |batch: &std::sync::Arc<FileBatch>| batch.hashes.clone();
@@ -119,7 +120,7 @@ fn live_before(snapshot: &Snapshot, commit: &DecodedCommit) -> Result<HashMap<Ow
     Ok(known)
 }
 
-/// The file that a remove takes away, where the remove says how large it was.
+/// Returns the file that a remove deletes, if the remove contains its size.
 fn removed(batch: &RecordBatch, row: usize) -> Option<FileCount> {
     let sizes = batch.column_by_name("size")?.as_primitive_opt::<Int64Type>()?;
     let vectors = batch.column_by_name("deletion_vector")?.as_struct_opt()?;

@@ -1,4 +1,4 @@
-//! The checksum of a snapshot, counted anew, and the one that stands beside it.
+//! The checksum of a snapshot, computed from its state, and the validated existing one.
 
 use deltaic_protocol::actions::{CommitInfo, Txn};
 use deltaic_protocol::checksum::VersionChecksum;
@@ -9,17 +9,17 @@ use crate::history::read_commit_info;
 use crate::listing::LogFile;
 use crate::snapshot::{Snapshot, read_checksum};
 
-/// The version checksum of a snapshot, every field counted anew. Applications are left out where not all know them, since
-/// the table once forgot them sooner. `now_ms` is the time in milliseconds since the epoch by
-/// which transaction identifiers expire.
+/// Computes the version checksum of a snapshot from its state. Application transactions are omitted if the
+/// list is not complete, because an earlier retention setting of the table was shorter. `now_ms` is the time
+/// in milliseconds since the epoch at which the expiration of transaction identifiers is evaluated.
 ///
-/// The commit of the version is read where the snapshot stands on a checkpoint or a compaction file and has not read it:
-/// the checksum names it by its `txnId`.
+/// The checksum contains the commit's `txnId`. If the snapshot was loaded from a checkpoint or a compaction
+/// file, the commit is read for it.
 ///
 /// # Errors
 ///
-/// `UnsupportedFeature` where the table has a feature that is not known; `CorruptLog` where the version's numbers cannot
-/// be added up; `StorageError`.
+/// `UnsupportedFeature` if the table has an unknown feature; `CorruptLog` if the sums of the version
+/// overflow; `StorageError`.
 pub async fn checksum_of(snapshot: &Snapshot, now_ms: i64) -> Result<VersionChecksum> {
     let located = |error: Error| {
         error
@@ -44,7 +44,7 @@ pub async fn checksum_of(snapshot: &Snapshot, now_ms: i64) -> Result<VersionChec
     Ok(checksum)
 }
 
-/// What the commit of a snapshot's version says about itself; nothing where it is gone or has nothing to say.
+/// Returns the commit info of a snapshot's version; an empty one if it is missing or has been deleted.
 async fn commit_info_of(snapshot: &Snapshot) -> CommitInfo {
     if snapshot.commit_info().is_some() {
         return snapshot.own_commit_info();
@@ -59,8 +59,8 @@ async fn commit_info_of(snapshot: &Snapshot) -> CommitInfo {
         .unwrap_or_default()
 }
 
-/// The checksum that stands beside a snapshot's version, where it names that version's commit and agrees with the
-/// snapshot; it can be gone on from.
+/// Returns the existing checksum of a snapshot's version if it has the `txnId` of the version's commit and
+/// agrees with the snapshot, so that the next checksum can be computed from it.
 pub async fn sound_checksum_of(snapshot: &Snapshot) -> Option<VersionChecksum> {
     let file = snapshot.segment().checksum.as_deref();
     let checksum = read_checksum(snapshot.location(), file).await.ok()??;

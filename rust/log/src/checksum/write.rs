@@ -1,4 +1,4 @@
-//! A checksum put under its version's name.
+//! Writes checksum files.
 
 use deltaic_protocol::checksum::VersionChecksum;
 use deltaic_protocol::log_path::LOG_FOLDER;
@@ -9,11 +9,11 @@ use crate::location::TableLocation;
 use crate::new_file::{Made, make};
 use crate::snapshot::Snapshot;
 
-/// Writes the checksum of a version whose commit is made; one that is there already stays as it is.
+/// Writes the checksum of a committed version; an existing checksum remains unchanged.
 ///
 /// # Errors
 ///
-/// `InvalidArgument` where the checksum lacks what the text requires; `StorageError`. Neither harms the table.
+/// `InvalidArgument` if the checksum lacks required fields; `StorageError`. Neither affects the table.
 pub async fn write_checksum(
     location: &TableLocation,
     version: Version,
@@ -27,11 +27,12 @@ pub async fn write_checksum(
         .map_err(located)
 }
 
-/// Sees to it that a snapshot's version has a checksum: where the log's listing showed none, it is counted and written.
+/// Ensures that a snapshot's version has a checksum: computes and writes it if the listing of the log shows
+/// none.
 ///
 /// # Errors
 ///
-/// As of [`checksum_of`] and [`write_checksum`].
+/// Those of [`checksum_of`] and [`write_checksum`].
 pub async fn keep_checksum(snapshot: &Snapshot, now_ms: i64) -> Result<Made> {
     if snapshot.segment().checksum.is_some() {
         return Ok(Made::Before);

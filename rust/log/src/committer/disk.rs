@@ -1,4 +1,5 @@
-//! The door to the file system: each step of a commit on a disk, so that a test can write them down and let them fail.
+//! Interface to the file system: each step of a commit on a disk, so that tests can record the steps and
+//! inject failures.
 #![expect(
     clippy::disallowed_methods,
     reason = "this is the door to the file system that the bans point to"
@@ -9,21 +10,21 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{ErrorKind, Result, Write};
 use std::path::{Path, PathBuf};
 
-/// The steps of a commit on a file system, as the operating system does them.
+/// The steps of a commit on a file system, implemented by the operating system.
 ///
-/// Who implements it takes some steps upon itself and leaves the others as they are.
+/// Tests override some of the steps.
 pub trait Files: Debug + Send + Sync {
-    /// Whether something has this name. A link that leads nowhere has none.
+    /// Whether the path exists. A dangling link does not.
     fn exists(&self, path: &Path) -> bool {
         path.exists()
     }
 
-    /// Makes a folder and those above it.
+    /// Creates a folder and its parents.
     fn make_folders(&self, path: &Path) -> Result<()> {
         fs::create_dir_all(path)
     }
 
-    /// Makes an empty file that was not there.
+    /// Creates a new empty file; an existing file is an error.
     fn create(&self, path: &Path) -> Result<File> {
         OpenOptions::new().write(true).create_new(true).open(path)
     }
@@ -33,51 +34,51 @@ pub trait Files: Debug + Send + Sync {
         file.write_all(bytes)
     }
 
-    /// Waits until a file's bytes are on the disk.
+    /// Flushes a file's bytes to disk.
     fn sync(&self, file: &File) -> Result<()> {
         file.sync_all()
     }
 
-    /// Gives a file a second name, which nothing has.
+    /// Creates a hard link; an existing target is an error.
     fn link(&self, from: &Path, to: &Path) -> Result<()> {
         fs::hard_link(from, to)
     }
 
-    /// Gives a file another name, which nothing has.
+    /// Renames a file; an existing target is an error.
     fn rename(&self, from: &Path, to: &Path) -> Result<()> {
         rename_without_replacing(from, to)
     }
 
-    /// Whether a name is that of an open file: the same file of the same device. What is not there is not.
+    /// Whether a path refers to an open file: same device and inode. A path that does not exist does not.
     fn is_named(&self, file: &File, path: &Path) -> Result<bool> {
         is_named(file, path)
     }
 
-    /// Takes a name away.
+    /// Removes a file.
     fn remove(&self, path: &Path) -> Result<()> {
         fs::remove_file(path)
     }
 
-    /// Waits until a folder's names are on the disk.
+    /// Flushes a folder's entries to disk.
     fn sync_folder(&self, path: &Path) -> Result<()> {
         File::open(path)?.sync_all()
     }
 }
 
-/// The file system itself.
+/// The real file system.
 #[derive(Clone, Copy, Debug)]
 pub struct Disk;
 
 impl Files for Disk {}
 
-/// A folder and those above it that are not there, the deepest first.
+/// Returns those of a folder and its parents that do not exist, deepest first.
 pub(super) fn missing(folder: &Path) -> Vec<PathBuf> {
     let above = folder.ancestors();
     let missing = above.take_while(|ancestor| !ancestor.exists());
     missing.map(Path::to_owned).collect()
 }
 
-/// Removes folders that are empty, the deepest first; one that is not stays, and so do those above it.
+/// Removes empty folders, deepest first; stops at the first one that is not empty.
 pub(super) fn remove_empty(folders: &[PathBuf]) {
     for folder in folders {
         if fs::remove_dir(folder).is_err() && folder.exists() {
@@ -90,7 +91,7 @@ pub(super) fn remove_empty(folders: &[PathBuf]) {
 fn rename_without_replacing(from: &Path, to: &Path) -> Result<()> {
     use rustix::fs::{CWD, RenameFlags, renameat_with};
     renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE).map_err(|error| match error {
-        // So a file system says that it does not know the flag.
+        // The file system does not support the flag.
         rustix::io::Errno::INVAL => ErrorKind::Unsupported.into(),
         error => error.into(),
     })
@@ -112,7 +113,7 @@ fn is_named(file: &File, path: &Path) -> Result<bool> {
     }
 }
 
-/// Where files cannot be told apart, no name is known to be a file's.
+/// On platforms without file identity, the result is always false.
 #[cfg(not(unix))]
 fn is_named(_: &File, _: &Path) -> Result<bool> {
     Ok(false)

@@ -1,8 +1,9 @@
 //! Commits on a local file system: temporary file, fsync, `link`, fsync of the folder.
 //!
-//! `link` fails where the name exists, so one writer wins; the temporary file is whole and on disk before it gets
-//! its name, so no reader sees a part and no power cut loses what was acknowledged. A file system without links has a
-//! rename that does not replace, or takes no commits.
+//! `link` fails if the name exists, so exactly one writer wins. The temporary file is complete and on disk
+//! before it gets its name, so no reader sees a partial commit and no power failure loses an acknowledged
+//! one. File systems without hard links need a rename that does not replace; without it they cannot be
+//! committed to.
 
 use std::fs::File;
 use std::io::{Error as IoError, ErrorKind as IoKind};
@@ -20,7 +21,7 @@ use crate::in_parallel::compute;
 use crate::location::TableLocation;
 use crate::store_error::io_error;
 
-/// The committer of a local table, over files of the caller's: what a test writes down and lets fail.
+/// The committer of a local table over a given implementation of the file operations, for tests.
 #[derive(Clone, Debug)]
 pub struct FileSystem {
     location: TableLocation,
@@ -28,7 +29,7 @@ pub struct FileSystem {
 }
 
 impl FileSystem {
-    /// A local table's committer; none of a table elsewhere.
+    /// Creates the committer of a local table; `None` for other tables.
     #[must_use]
     pub fn over(location: &TableLocation, files: Arc<dyn Files>) -> Option<Self> {
         location.file_system()?;
@@ -65,11 +66,11 @@ pub(super) async fn propose(
     let root = root.to_owned();
     let proposed =
         tokio::task::spawn_blocking(move || write_and_link(files.as_ref(), &root, version, &commit)).await;
-    // Work that was cut off may have come as far as the link.
+    // An aborted task may have completed the link.
     proposed.unwrap_or(Ok(Outcome::Unknown(version)))
 }
 
-/// Makes `_delta_log` of a new table, on disk before anything is put into it. Returns why it may not be on disk, if so.
+/// Creates `_delta_log` of a new table and flushes it to disk. Returns the reason if it may not be on disk.
 pub(super) async fn prepare(root: &Path, files: Arc<dyn Files>) -> Result<Option<String>> {
     let folder = root.join(LOG_FOLDER);
     compute(move || {
@@ -94,7 +95,7 @@ fn write_and_link(files: &dyn Files, root: &Path, version: Version, commit: &[u8
     if files.exists(&target) {
         return Ok(Outcome::Lost(version));
     }
-    // A hidden name that is no file of the log: should it be left behind, every reader passes it over.
+    // A hidden name that is not a file of the log: readers ignore it if it remains.
     let staged = folder.join(format!(".{}.json.{}.tmp", version.file_stem(), new_id()));
     let file = match write_whole(files, &staged, commit) {
         Ok(file) => file,
@@ -103,10 +104,10 @@ fn write_and_link(files: &dyn Files, root: &Path, version: Version, commit: &[u8
             return Err(io_error(&error, &relative).with("version", version));
         }
     };
-    // The file stays open meanwhile: nobody else's can get its number.
+    // The file remains open so that its inode cannot be reused by another file.
     let landed = land(files, &file, &staged, &target);
     drop(file);
-    // Past this point nothing may turn a commit into an error: what is left behind is harmless.
+    // From here on the commit must not become an error; remaining temporary files are harmless.
     let _ = files.remove(&staged);
     match landed {
         Landed::Won => Ok(match files.sync_folder(&folder) {
@@ -134,24 +135,24 @@ fn write_whole(files: &dyn Files, path: &Path, bytes: &[u8]) -> std::io::Result<
     Ok(file)
 }
 
-/// What became of a staged file that was to get a version's name.
+/// Result of giving a staged file the name of a version.
 enum Landed {
     Won,
-    /// Something has the name already.
+    /// The name exists already.
     Taken,
-    /// The staged file was deleted by another process, and neither name exists.
+    /// Another process deleted the staged file, and neither name exists.
     Withdrawn,
-    /// The file system could not say.
+    /// The result cannot be determined.
     Unclear,
-    /// It has not got it, and this is why.
+    /// The staged file did not get the name, for this reason.
     Refused(IoError),
 }
 
-/// Gives a staged file a version's name, where nothing has that.
+/// Gives a staged file the name of a version unless that name exists.
 ///
-/// A network's file system can lose an answer: then it says of the very link or rename that it did that the name exists,
-/// or that it failed. So what it says is checked against what has the name: the staged file itself, or another. How many
-/// names the staged file has proves nothing, since whoever copies the table by links gives it one more.
+/// A network file system can lose a response: it then reports that the name exists, or a failure, for a link
+/// or rename that it has performed. Therefore the file under the name is compared with the staged file. The
+/// link count of the staged file proves nothing, since a copy of the table by hard links increases it.
 fn land(files: &dyn Files, file: &File, staged: &Path, target: &Path) -> Landed {
     let Err(unlinked) = files.link(staged, target) else {
         return Landed::Won;
@@ -173,7 +174,7 @@ fn land(files: &dyn Files, file: &File, staged: &Path, target: &Path) -> Landed 
         {
             Landed::Withdrawn
         }
-        // Where there is no such rename, only the link's failure says why; unless there are no links either.
+        // Without such a rename, report the failure of the link; unless hard links are not supported either.
         (Ok(false), IoKind::Unsupported) if is_refusal(&unlinked) && !knows_no_links(&unlinked) => {
             Landed::Refused(unlinked)
         }
@@ -182,7 +183,7 @@ fn land(files: &dyn Files, file: &File, staged: &Path, target: &Path) -> Landed 
     }
 }
 
-/// Whether a failure says why nothing was done, and not that the answer was lost.
+/// Whether a failure means that nothing was done, and not that the response was lost.
 fn is_refusal(error: &IoError) -> bool {
     matches!(
         error.kind(),
@@ -199,7 +200,7 @@ fn is_refusal(error: &IoError) -> bool {
     )
 }
 
-/// Whether a failure may be that of a file system without links: not all of them say so in the same words.
+/// Whether a failure may mean that the file system has no hard links; file systems report this differently.
 fn knows_no_links(error: &IoError) -> bool {
     matches!(
         error.kind(),

@@ -1,4 +1,4 @@
-//! Making a commit: exactly one writer wins a version, and what is acknowledged is durable.
+//! Commits: exactly one writer wins a version, and an acknowledged commit is durable.
 
 mod disk;
 mod file_system;
@@ -22,38 +22,43 @@ pub use self::probe::probe;
 use crate::location::TableLocation;
 use crate::store_error::store_error;
 
-/// What became of a proposed commit.
+/// Outcome of a proposed commit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// It is the version.
+    /// The commit is the version.
     Committed(Version),
-    /// It is the version, and the store could not make sure that it survives a power failure; and why.
+    /// The commit is the version, but the store could not ensure that it survives a power failure, for this
+    /// reason.
     NotSynced(Version, String),
-    /// The staged proposal was deleted before it got the version's name, as a cleanup does that deletes the version.
-    /// Nothing was committed, and nothing will be.
+    /// The staged proposal was deleted before it got the version's name, as by a cleanup that deletes the
+    /// version. It is not committed and never will be.
     Withdrawn(Version),
-    /// The version was taken already. By whom, only the version tells: a store that lost an answer and was asked again
-    /// says so of the very commit that it took.
+    /// The version exists already, possibly by our own commit: a store that lost a response reports this for
+    /// a retry of a put that succeeded. Read the version to find out.
     Lost(Version),
-    /// No answer came that tells; the version has to be read.
+    /// No definitive response; the version must be read.
     Unknown(Version),
 }
 
-/// What a committer answers in its time.
+/// The future that a committer returns.
 pub type Answer<'a, T> = Pin<Box<dyn Future<Output = Result<T>> + Send + 'a>>;
 
-/// Who decides which proposal is a version of one table: its store, by what it can do, or the catalog that manages it.
+/// Decides which proposal becomes a version of one table: its store, by what it supports, or the catalog that
+/// manages it.
 ///
-/// Of every committer a transaction relies on this, and `deltaic_testkit::committer_contract` tries it out:
+/// Transactions rely on these properties of every committer; `deltaic_testkit::committer_contract` tests
+/// them:
 ///
-/// - **One.** Of all that is proposed as a version, by whichever process and however often, one is committed and no other.
-///   Its bytes are seen whole or not at all, and never change.
-/// - **Durable.** What is `Committed` survives the loss of power, as far as the store can promise that.
-/// - **Honest.** An error means that nothing was committed and nothing will be: whoever proposed removes its data files.
-///   Where that is not certain the outcome is `Unknown`. After the commit nothing makes an error of it.
-/// - **Told.** What was committed is what `read_commit` gives, from then on and to every process, so that who does not know its
-///   outcome finds its own `commitInfo.txnId` there.
-/// - **Listed.** What was committed is listed in `_delta_log` from then on, unless the committer is [gapless](Self::is_gapless).
+/// - **One.** Of all proposals for a version, by any process and however often, exactly one is committed. Its
+///   bytes are visible completely or not at all, and never change.
+/// - **Durable.** A `Committed` version survives a power failure, as far as the store can guarantee that.
+/// - **Honest.** An error means that nothing was committed and nothing will be: the writer deletes its data
+///   files. If this is uncertain, the outcome is `Unknown`. After the commit, no failure is returned as an
+///   error.
+/// - **Readable.** `read_commit` returns a committed version from then on and in every process, so that a
+///   writer with an unknown outcome finds its own `commitInfo.txnId` there.
+/// - **Listed.** A committed version is listed in `_delta_log` from then on, unless the committer is
+///   [gapless](Self::is_gapless).
 ///
 /// A table's location commits by what its store can do:
 ///
@@ -74,17 +79,18 @@ pub type Answer<'a, T> = Pin<Box<dyn Future<Output = Result<T>> + Send + 'a>>;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// A catalog's committer stages each proposal in a file of its own below `_delta_log/_staged_commits`, whole and durable,
-/// and asks the catalog to ratify it. The catalog ratifies a version once, and only behind the version before; the ratified
-/// commit may be published as `_delta_log/<version>.json` later, in order. `read_commit` gives what is ratified, published or not.
-/// A transaction is given one in [`Transaction::committer`](crate::transaction::Transaction::committer). Tables that name
-/// a catalog as their manager are refused all the same, until snapshots of them can be read through it.
+/// A catalog's committer stages each proposal as a separate, complete and durable file in
+/// `_delta_log/_staged_commits`, and requests its ratification by the catalog. The catalog ratifies a version
+/// once, and only after the previous version; the ratified commit may be published as
+/// `_delta_log/<version>.json` later, in order. `read_commit` returns the ratified commit, published or not.
+/// Set it as [`Transaction::committer`](crate::transaction::Transaction::committer). Tables with a managing
+/// catalog are rejected nevertheless until their snapshots can be read through the catalog.
 ///
-/// Protocol: *Delta Log Entries*, *Creation of New Log Entries*; *Commit Protocol* and *Publishing Commits* of
-/// catalog-managed tables.
+/// Protocol: *Delta Log Entries*, *Creation of New Log Entries*; *Commit Protocol* and *Publishing Commits*
+/// of catalog-managed tables.
 pub trait Committer: Debug + Send + Sync {
-    /// Makes what the first commit of a new table needs, and does no harm where it is there. Returns why it may not survive
-    /// a power failure; none if it does.
+    /// Creates what the first commit of a new table needs; no effect if it exists. Returns the reason if it
+    /// may not survive a power failure, else `None`.
     fn prepare(&self) -> Answer<'_, Option<String>> {
         Box::pin(async { Ok(None) })
     }
@@ -93,19 +99,20 @@ pub trait Committer: Debug + Send + Sync {
     ///
     /// # Errors
     ///
-    /// Whatever kept the commit from being made: nothing was committed, and nothing will be.
+    /// The reason why the commit was not made: nothing was committed, and nothing will be.
     fn propose(&self, version: Version, commit: Vec<u8>) -> Answer<'_, Outcome>;
 
-    /// The commit that is a version; none where the version has not been made.
+    /// Returns the commit of a version; `None` if the version does not exist.
     ///
     /// # Errors
     ///
-    /// `StorageError` where that cannot be learnt now.
+    /// `StorageError` if this cannot be determined now.
     fn read_commit(&self, version: Version) -> Answer<'_, Option<Bytes>>;
 
-    /// Whether a version is committed only if the version before it is the newest at that moment. The files of a log cannot
-    /// promise this: after a cleanup the names of old versions are free again. So unless this is true, or the snapshot was
-    /// opened with the catalog's [`LogTail`](crate::log_tail::LogTail), a commit that took long is looked for in `_delta_log`.
+    /// Whether a version is committed only if the version before it is the newest at that time. The files of
+    /// a log cannot guarantee this: after a cleanup the names of old versions are free again. So unless this
+    /// is true, or the snapshot was opened with the catalog's [`LogTail`](crate::log_tail::LogTail), a slow
+    /// commit is verified in the listing of `_delta_log`.
     fn is_gapless(&self) -> bool {
         false
     }
@@ -131,7 +138,7 @@ impl Committer for TableLocation {
     }
 }
 
-/// What `_delta_log` has as a version.
+/// Returns the commit of a version in `_delta_log`.
 async fn published(location: &TableLocation, version: Version) -> Result<Option<Bytes>> {
     let relative = LogPath::commit(version);
     match location.read(&relative).await {

@@ -1,4 +1,4 @@
-//! Commits on an object store: a conditional put.
+//! Commits on an object store by conditional put.
 
 use std::sync::atomic::Ordering;
 
@@ -13,11 +13,12 @@ use crate::location::{Sent, TableLocation};
 use crate::new_file::put_if_absent;
 use crate::store_error::{Cause, store_error};
 
-/// How many answers to a trial may be lost.
+/// How many responses to a trial may be lost.
 const MOST_LOST: usize = 2;
 
-/// Proposes a commit by a conditional put. An answer that is lost or unclear is `Unknown`: the put may have landed. So is a
-/// refusal of a put that the store's client sent more than once: it says nothing of the one before.
+/// Proposes a commit by a conditional put. A lost or ambiguous response is `Unknown`, because the put may
+/// have succeeded. So is a rejection of a put that the store's client sent more than once: the first request
+/// may have succeeded.
 pub(super) async fn propose(location: &TableLocation, version: Version, commit: Vec<u8>) -> Result<Outcome> {
     let relative = LogPath::commit(version);
     let path = location.below(&relative)?;
@@ -42,10 +43,10 @@ pub(super) async fn propose(location: &TableLocation, version: Version, commit: 
     }
 }
 
-/// Proves, once a process, that a store at an address of the user's own does not overwrite: there are servers that do
-/// not know the condition and pass it over, and there each commit would wipe out another.
+/// Verifies, once per process, that a store at a user-supplied endpoint does not overwrite: some servers
+/// ignore the condition, and there each commit would overwrite another.
 ///
-/// Nothing is tried under a name that the log could have.
+/// The trial file has a name that the log never uses.
 async fn prove(location: &TableLocation) -> Result<()> {
     let Some(proven) = location.proven() else {
         return Ok(());
@@ -57,7 +58,7 @@ async fn prove(location: &TableLocation) -> Result<()> {
     let path = location.below(&relative)?;
     let failed = |error: object_store::Error| store_error(&error, &relative);
     let refuses = refuses_what_exists(location, &path).await;
-    // What is left behind is no file of the log, and every reader passes it over.
+    // A remaining file is not part of the log; readers ignore it.
     let _ = location.store().delete(&path).await;
     if refuses.map_err(failed)? {
         proven.store(true, Ordering::Relaxed);
@@ -72,8 +73,8 @@ async fn prove(location: &TableLocation) -> Result<()> {
     .hint("tables can be read here; to write, use a store with conditional puts (If-None-Match)"))
 }
 
-/// Whether a store refuses to make what exists, learnt at a name that nobody else has: a refusal there is of what stands
-/// there by ourselves, also where the answer to that was lost.
+/// Whether a store rejects the creation of an existing file, tested with a unique name: a rejection there
+/// refers to our own file, even if the response to its creation was lost.
 async fn refuses_what_exists(location: &TableLocation, path: &Path) -> Result<bool, object_store::Error> {
     let mut is_made = false;
     let mut lost = 0;

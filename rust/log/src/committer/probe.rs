@@ -1,4 +1,4 @@
-//! Whether commits are safe on a store: tried out in a folder that is thrown away.
+//! Verifies in a temporary folder that commits are safe on a store.
 
 use deltaic_protocol::log_path::{LOG_FOLDER, LogPath};
 use deltaic_protocol::{Error, ErrorKind, Result, Version};
@@ -16,15 +16,17 @@ use crate::store_error::store_error;
 const WRITERS: usize = 8;
 const VERSIONS: i64 = 5;
 
-/// Proposes versions in a folder beside the table's files, by one writer and by many at once, and removes it.
+/// Proposes versions in a folder beside the table's files, by one writer and by many concurrent ones, and
+/// deletes the folder.
 ///
-/// A `StorageError` says which promise is not kept, in words and as its `promise`: a version is made `once`, of many
-/// writers there is `one winner`, its `bytes` stay, and a `listing` shows them. Nothing under a name that a table could have is touched.
+/// A `StorageError` reports the broken guarantee in its message and as `promise`: a version is created
+/// `once`, of many writers there is `one winner`, its `bytes` remain unchanged, and a `listing` shows them.
+/// No name that a table could use is affected.
 ///
 /// Protocol: *Creation of New Log Entries*.
 pub async fn probe(location: &TableLocation) -> Result<()> {
     let folder = location.folder(&format!("_probe-{}", new_id()))?;
-    // A disk has folders that no listing shows, where nothing came to be in them.
+    // A local disk keeps empty folders, which no listing shows.
     let made = folder.file_system().map(|root| missing(&root.join(LOG_FOLDER)));
     let outcome = keeps_its_promises(&folder).await;
     let _ = remove(&folder).await;
@@ -54,7 +56,8 @@ async fn keeps_its_promises(location: &TableLocation) -> Result<()> {
         match (winners.next(), winners.next()) {
             (Some((winner, _)), None) => is_there(location, version, &body(winner)).await?,
             (Some(_), Some(_)) => return Err(broken("one winner", "two writers won the same version")),
-            // Nobody knows that it won, and that is safe, if the store is not always so.
+            // If all responses are unknown, the winner does not know that it won; that is safe unless it
+            // happens every time.
             (None, _) if outcomes.contains(&Outcome::Unknown(version)) => {}
             (None, _) => return Err(broken("one winner", "no writer won a version")),
         }

@@ -1,7 +1,7 @@
-//! Writing log compaction files: what a range of commits says, reconciled, in one file.
+//! Writes log compaction files: the reconciled actions of a range of commits in one file.
 //!
-//! Protocol: *Log Compaction Files*, *Action Reconciliation*. A compaction file saves requests and nothing else: the
-//! commits stay, and none but a range whose commits are all published is compacted.
+//! Protocol: *Log Compaction Files*, *Action Reconciliation*. A compaction file only saves requests: the
+//! commits remain, and only ranges of published commits are compacted.
 
 mod policy;
 mod range;

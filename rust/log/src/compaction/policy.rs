@@ -1,11 +1,11 @@
-//! When a range of commits is compacted, and which.
+//! Policy of log compaction: when and which range.
 
 use std::ops::RangeInclusive;
 
 use deltaic_protocol::Version;
 
-/// The range to compact behind a commit, where one is due: the newest `interval` commits, each commit in one range, and
-/// none that a checkpoint stands for already. An interval of less than two compacts nothing.
+/// Returns the range to compact after a commit, if one is due: the newest `interval` commits, aligned to
+/// multiples of `interval` and not covered by a checkpoint. An interval of less than two disables compaction.
 ///
 /// ```
 /// use deltaic_log::compaction::range_due;
@@ -23,7 +23,7 @@ pub fn range_due(
     newest_checkpoint: Option<Version>,
 ) -> Option<RangeInclusive<Version>> {
     let interval = i64::from(interval);
-    // Versions start at 0, so the first range ends one before its length.
+    // Versions start at 0, so the first range ends one version before its length.
     let commits = committed.as_i64().checked_add(1)?;
     if interval < 2 || commits % interval != 0 {
         return None;

@@ -1,4 +1,4 @@
-//! A range of commits read, newest first, and what survives of it written under the range's name.
+//! Reads a range of commits, newest first, and writes the surviving actions as a compaction file.
 
 use std::sync::Arc;
 
@@ -16,35 +16,36 @@ use crate::new_file::{Made, make};
 use crate::snapshot::Snapshot;
 use crate::store_error::store_error;
 
-/// How many bytes a compaction file may have. It is made in memory, as every reader decodes it; a range that says more is
-/// better served by a checkpoint.
+/// Maximum size of a compaction file in bytes. It is created in memory, and readers decode it in memory; use
+/// a checkpoint beyond that.
 const MOST_BYTES: usize = 128 << 20;
 
 /// How many commits are fetched at once.
 const COMMITS_IN_FLIGHT: usize = 8;
 
-/// What became of a range of commits.
+/// Result of a compaction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Compacted {
-    /// The compaction file below the table's root.
+    /// Path of the compaction file relative to the table's root.
     pub path: String,
-    /// How many actions it holds; 0 where it was there before.
+    /// Number of actions in it; 0 if it already existed.
     pub actions: usize,
-    /// How many bytes it has; 0 where it was there before.
+    /// Its size in bytes; 0 if it already existed.
     pub bytes: usize,
-    /// Whether it was made now or before.
+    /// Whether it was created now or already existed.
     pub made: Made,
 }
 
-/// Writes the compaction file of the commits `from` to `to`, both included. None where these commits say nothing that a
-/// table keeps: an empty file would be damage.
+/// Writes the compaction file of the commits `from` to `to`, both inclusive. Returns `None` if no action of
+/// these commits survives: an empty file would be invalid.
 ///
-/// The commits are the log's own files, so those of a catalog-managed table that are not published yet are missing.
+/// Reads the commits in `_delta_log`, so unpublished commits of a catalog-managed table are missing.
 ///
 /// # Errors
 ///
-/// `InvalidArgument` where the range is not one of two commits or more, reaches past the snapshot or says too much;
-/// `VersionNotFound` where a commit of it is not there; `UnsupportedFeature`, `CorruptLog`, `StorageError`.
+/// `InvalidArgument` if the range has fewer than two commits, extends beyond the snapshot or is too large;
+/// `VersionNotFound` if one of its commits does not exist; `UnsupportedFeature`, `CorruptLog`,
+/// `StorageError`.
 pub async fn compact(snapshot: &Snapshot, from: Version, to: Version) -> Result<Option<Compacted>> {
     let location = snapshot.location();
     let written = compact_range(snapshot, from, to).await;
@@ -98,7 +99,7 @@ async fn compact_range(snapshot: &Snapshot, from: Version, to: Version) -> Resul
     }))
 }
 
-/// The commits of a range, newest first.
+/// Returns the commits of a range, newest first.
 fn commits_of(listing: &Listing, from: Version, to: Version) -> Result<Vec<Arc<LogFile>>> {
     let mut commits: Vec<Arc<LogFile>> = Vec::new();
     let mut next = from;
@@ -125,8 +126,8 @@ fn commits_of(listing: &Listing, from: Version, to: Version) -> Result<Vec<Arc<L
     .hint("compact commits that are all published and not cleaned up"))
 }
 
-/// Proves that these files are the commits that the snapshot was made of: of a version that its catalog has ratified the
-/// catalog's commit counts, whatever is published under its name.
+/// Verifies that these files are the commits of the snapshot: for a ratified version the catalog's commit is
+/// authoritative, whatever is published under its name.
 fn ensure_published(snapshot: &Snapshot, commits: &[Arc<LogFile>]) -> Result<()> {
     let of_segment = &snapshot.segment().commits;
     let is_other = |commit: &&Arc<LogFile>| {

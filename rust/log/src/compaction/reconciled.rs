@@ -1,7 +1,7 @@
-//! The actions of a range of commits that survive, as the lines that the commits hold.
+//! The surviving actions of a range of commits, as lines of JSON.
 //!
-//! Protocol: *Action Reconciliation*, *Log Compaction Files*. Lines are given newest version first, so the first word on
-//! anything stands and nothing is taken back. A line that stands is copied as it is: no field of it is lost.
+//! Protocol: *Action Reconciliation*, *Log Compaction Files*. Lines are processed newest version first, so
+//! the first action on a key survives and is final. A surviving line is copied unchanged: no field is lost.
 
 use std::collections::HashSet;
 
@@ -9,7 +9,7 @@ use deltaic_protocol::actions::{ActionLine, LogicalFileKey, Protocol, parse_line
 use deltaic_protocol::deletion_vector::DescriptorText;
 use deltaic_protocol::{Error, ErrorKind, Result};
 
-/// A logical file, a transaction's application or a domain that there is a newer word on.
+/// The key of an action: a logical file, an application id or a metadata domain.
 #[derive(Debug, PartialEq, Eq, Hash)]
 enum Word {
     File(String, Option<(String, String, Option<i32>)>),
@@ -17,7 +17,7 @@ enum Word {
     Domain(String),
 }
 
-/// What survives of the lines so far.
+/// The surviving lines so far.
 #[derive(Debug, Default)]
 pub(super) struct Reconciled {
     lines: Vec<u8>,
@@ -27,14 +27,14 @@ pub(super) struct Reconciled {
     protocols: Vec<Protocol>,
     has_protocol: bool,
     has_metadata: bool,
-    /// What the commit at hand has a word on.
+    /// Keys of the current commit.
     own: HashSet<Word>,
     own_protocol: bool,
     own_metadata: bool,
 }
 
 impl Reconciled {
-    /// Nothing yet; what survives may have so many bytes.
+    /// Creates an empty one; the surviving lines may have at most `most_bytes` bytes.
     pub(super) fn at_most(most_bytes: usize) -> Self {
         Self {
             most_bytes,
@@ -42,23 +42,23 @@ impl Reconciled {
         }
     }
 
-    /// Takes a line of the commit at hand.
+    /// Processes a line of the current commit.
     ///
     /// # Errors
     ///
-    /// `CorruptLog` where the line is no action, or the second of its commit on one thing; `InvalidArgument` where too much
-    /// survives.
+    /// `CorruptLog` if the line is not an action, or if the commit has a second action of the same key;
+    /// `InvalidArgument` if the surviving lines exceed the maximum size.
     pub(super) fn take(&mut self, line: &[u8]) -> Result<()> {
         let stands = match parse_line(line)? {
             ActionLine::Add(add) => {
-                // The second word of one commit on a file is damage, whether it comes or goes.
+                // A second action of one commit on a file is invalid, be it an add or a remove.
                 self.is_first(file(&add.path, add.deletion_vector.as_ref()))?
             }
             ActionLine::Remove(remove) => {
                 self.is_first(file(&remove.path, remove.deletion_vector.as_ref()))?
             }
             ActionLine::Txn(txn) => self.is_first(Word::Txn(txn.app_id))?,
-            // One that is removed stands too: what is said of it before the range is over.
+            // A removed domain survives too: it removes the domain set before the range.
             ActionLine::DomainMetadata(domain) => self.is_first(Word::Domain(domain.domain))?,
             ActionLine::Protocol(protocol) => {
                 self.protocols.push(protocol);
@@ -73,8 +73,8 @@ impl Reconciled {
                 }
                 !self.has_metadata
             }
-            // Who made a commit and what changed in it is no part of the state; what only a checkpoint means is none of a
-            // commit's actions; what is not known nobody can reconcile.
+            // Commit info and change data are not part of the state, sidecars and checkpoint metadata are not
+            // valid in a commit, and unknown actions cannot be reconciled.
             ActionLine::CommitInfo(_)
             | ActionLine::Cdc
             | ActionLine::Sidecar(_)
@@ -87,29 +87,29 @@ impl Reconciled {
         Ok(())
     }
 
-    /// Ends the commit at hand; the next one is older.
+    /// Finishes the current commit; the next one is older.
     pub(super) fn end_commit(&mut self) {
         self.newer.extend(self.own.drain());
         self.has_protocol |= std::mem::take(&mut self.own_protocol);
         self.has_metadata |= std::mem::take(&mut self.own_metadata);
     }
 
-    /// How many actions survive.
+    /// Number of surviving actions.
     pub(super) fn actions(&self) -> usize {
         self.actions
     }
 
-    /// The protocols of all commits, whose other actions mean what these say.
+    /// The protocols of all commits, which determine how the other actions are interpreted.
     pub(super) fn protocols(&self) -> &[Protocol] {
         &self.protocols
     }
 
-    /// The lines that survive, each with its end.
+    /// Returns the surviving lines, each with a line feed.
     pub(super) fn into_lines(self) -> Vec<u8> {
         self.lines
     }
 
-    /// Whether no newer commit has a word on this.
+    /// Whether no newer commit has an action with this key.
     fn is_first(&mut self, word: Word) -> Result<bool> {
         let stands = !self.newer.contains(&word);
         let what = match &word {
@@ -145,7 +145,7 @@ fn file(path: &str, vector: Option<&DescriptorText<'_>>) -> Word {
         );
         (texts.0, texts.1, vector.offset)
     });
-    // The key's own spelling of a path, so that two spellings of one file are one.
+    // The normalized path of the key, so that two spellings of one file are equal.
     Word::File(LogicalFileKey::new(path, None).path().to_owned(), vector)
 }
 
@@ -172,7 +172,7 @@ mod tests {
         let mut fits = Reconciled::at_most(TXN.len() + 1);
         fits.take(TXN)?;
         fits.end_commit();
-        // What is older and does not survive takes no room.
+        // Older actions that do not survive need no space.
         fits.take(TXN)?;
         assert_eq!((fits.actions(), fits.lines.len()), (1, TXN.len() + 1));
         let mut full = Reconciled::at_most(TXN.len());
@@ -200,7 +200,7 @@ mod tests {
         Ok(())
     }
 
-    /// A path in two spellings is one file, and one with another deletion vector is another.
+    /// Two spellings of a path are one file; with another deletion vector it is another file.
     #[test]
     fn files_are_told_apart_by_their_keys() -> Result<()> {
         let add = |path: &str, vector: &str| {
