@@ -1,4 +1,5 @@
-//! Checkpoints: each is read in full, then compared with the commits, or taken as the start where these are gone.
+//! Checkpoints: each is read completely, then compared with the commits, or used as the start if these are
+//! missing.
 //!
 //! Protocol: *Checkpoints*, *V2 Spec*, *Sidecar Files*, *Action Reconciliation*.
 
@@ -28,18 +29,19 @@ use crate::decode::checkpoint::Checkpoint;
 use crate::location::{TableLocation, without_secrets};
 use crate::segment::CheckpointFiles;
 
-/// What a checkpoint is examined with.
+/// Context for checking checkpoints.
 pub(super) struct CheckpointExaminer<'a> {
     pub(super) location: &'a Arc<TableLocation>,
     pub(super) folder: &'a LogFolder,
     pub(super) max_line_bytes: usize,
     pub(super) now_ms: i64,
-    /// The sidecars that checkpoints name; none once a checkpoint could not be read that may name more.
+    /// The sidecars that checkpoints refer to; `None` after an unreadable checkpoint, which may refer to
+    /// more.
     pub(super) sidecars: Option<BTreeSet<String>>,
 }
 
 impl CheckpointExaminer<'_> {
-    /// Examines a checkpoint. Gives how much it holds; none where it cannot be read.
+    /// Checks a checkpoint. Returns the amount of its contents; `None` if it cannot be read.
     pub(super) async fn examine(
         &mut self,
         files: &CheckpointFiles,
@@ -148,7 +150,7 @@ impl CheckpointExaminer<'_> {
         }
     }
 
-    /// Reads the statistics of a checkpoint that is the start of what is known.
+    /// Reads the statistics of a checkpoint that is the start of the state.
     async fn take_statistics(
         &self,
         checkpoint: &Checkpoint,

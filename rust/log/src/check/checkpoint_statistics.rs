@@ -1,4 +1,4 @@
-//! The statistics that a checkpoint has of its files, in whichever form it has them.
+//! The per-file statistics in a checkpoint, in any of its formats.
 //!
 //! Protocol: *Per-file Statistics*, *Checkpoint Schema*.
 
@@ -20,13 +20,14 @@ use crate::decode::{FileBatch, StatisticsSource};
 use crate::location::{TableLocation, without_secrets};
 use crate::store_error::store_error;
 
-/// By which share of replay's batches texts are read: each text is large.
+/// Texts are read in batches of this fraction of the replay batch size, since each text is large.
 const TEXT_SHARE: usize = 16;
 
-/// What is done with each add: its key, the text of its statistics, and the number of rows where only a struct has it.
+/// Callback for each add: its key, the text of its statistics, and `numRecords` if only the struct has it.
 pub(super) type TakeStatistics<'a> = dyn FnMut(&LogicalFileKey<'_>, Option<&str>, Option<i64>) + Send + 'a;
 
-/// Reads the statistics of every add, and with them every column of those in Parquet, so that damage anywhere shows.
+/// Reads the statistics of every add, and for Parquet all of their columns, so that damage anywhere is
+/// detected.
 pub(super) async fn read_statistics(
     checkpoint: &Checkpoint,
     location: &Arc<TableLocation>,
@@ -37,7 +38,7 @@ pub(super) async fn read_statistics(
     read_lines(checkpoint, location, max_line_bytes, take).await
 }
 
-/// The files of which a checkpoint has other statistics than the commits, for people.
+/// Returns the files whose statistics in a checkpoint differ from the commits, as text for users.
 pub(super) async fn other_statistics(
     checkpoint: &Checkpoint,
     location: &Arc<TableLocation>,
@@ -56,7 +57,7 @@ pub(super) async fn other_statistics(
     Ok(others)
 }
 
-/// Reads every column of a checkpoint's adds in Parquet, so that damage anywhere in them shows.
+/// Reads every column of a Parquet checkpoint's adds, so that damage anywhere is detected.
 async fn read_columns(checkpoint: &Checkpoint, take: &mut TakeStatistics<'_>) -> Result<()> {
     let mut groups: Vec<(Arc<ActionsFile>, usize, Vec<Arc<FileBatch>>)> = Vec::new();
     for batch in &checkpoint.adds {
@@ -110,7 +111,7 @@ async fn read_columns(checkpoint: &Checkpoint, take: &mut TakeStatistics<'_>) ->
     Ok(())
 }
 
-/// Reads the adds of a top level in JSON.
+/// Reads the adds of a top-level file in JSON.
 async fn read_lines(
     checkpoint: &Checkpoint,
     location: &Arc<TableLocation>,

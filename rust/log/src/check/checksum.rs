@@ -1,4 +1,4 @@
-//! Version checksums beside the state.
+//! Comparison of version checksums with the replayed state.
 //!
 //! Protocol: *Version Checksum File*, *State Validation*.
 
@@ -12,10 +12,11 @@ use super::finding::{Finding, Findings};
 use super::state::State;
 use crate::listing::LogFile;
 
-/// How many files all checksums together are compared with: each may ask for all files of its version.
+/// How many files all checksums together are compared with: each comparison may need all files of its
+/// version.
 const MOST_FILES: u64 = 1 << 28;
 
-/// Judges checksums one after the other.
+/// Checks version checksums one after the other.
 #[derive(Debug)]
 pub(super) struct ChecksumExaminer {
     files_left: u64,
@@ -30,7 +31,8 @@ impl Default for ChecksumExaminer {
 }
 
 impl ChecksumExaminer {
-    /// Takes the files of a checksum that would be too many, and tells whether it did.
+    /// Removes the per-file fields of a checksum if comparing them would exceed the limit; returns whether it
+    /// did.
     fn spare(&mut self, checksum: &mut VersionChecksum, files: usize) -> bool {
         let asks = checksum.file_size_histogram.is_some()
             || checksum.all_files.is_some()
@@ -53,7 +55,7 @@ impl ChecksumExaminer {
         true
     }
 
-    /// Judges a checksum, and compares it with the state where that is of its version and whole.
+    /// Checks a checksum, and compares it with the state if that is complete and of the same version.
     pub(super) fn examine(&mut self, file: &LogFile, bytes: &[u8], state: &State, findings: &mut Findings) {
         let (path, version) = (file.relative(), file.path.version);
         let mut say = |finding: Finding| findings.add(finding.at(path.as_str()).of_version(version));

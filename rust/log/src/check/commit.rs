@@ -1,4 +1,4 @@
-//! One commit: every line of it judged, and what it says taken into the state.
+//! Validates every line of one commit, and applies its actions to the state.
 //!
 //! Protocol: *Delta Log Entries*, *Actions*, *Action Reconciliation*, *In-Commit Timestamps*.
 
@@ -29,10 +29,10 @@ use super::statistics::judge;
 use crate::decode::action_text::{ActionText, Line};
 use crate::location::without_secrets;
 
-/// Where in a line its action's name stands.
+/// Within how many bytes of a line the name of its action starts.
 const NAME_BYTES: usize = 64;
 
-/// What one file of actions does to the state.
+/// Applies one file of actions to the state.
 pub(super) struct CommitReader<'a> {
     state: &'a mut State,
     findings: &'a mut Findings,
@@ -46,12 +46,12 @@ pub(super) struct CommitReader<'a> {
     suspects: Vec<Box<str>>,
     apps: HashSet<String>,
     domains: HashSet<String>,
-    /// The line of the `commitInfo`, and what it says.
+    /// The line number and content of the `commitInfo`.
     info: Option<(usize, CommitInfo)>,
     first_line: usize,
 }
 
-/// Reads a commit. What the store fails at is an error; all else becomes findings.
+/// Reads a commit. Failures of the store are errors; everything else becomes findings.
 pub(super) async fn examine_commit(
     text: &ActionText,
     state: &mut State,
@@ -73,7 +73,7 @@ pub(super) async fn examine_commit(
         info: None,
         first_line: 0,
     };
-    // The order within a commit means nothing: what the files must fit may stand behind them.
+    // The order within a commit has no meaning: protocol and metadata may follow the files they apply to.
     let mut form = Form::default();
     text.for_each_line(&mut |_, line| form.look(&line)).await?;
     reader.take_form(form);
@@ -194,7 +194,7 @@ impl CommitReader<'_> {
         match std::str::from_utf8(line).map(Cdc::parse_line) {
             Ok(Ok(Some(cdc))) => self.state.name_elsewhere(&cdc.path),
             Ok(Err(error)) => {
-                // The table's state does not need it, the change feed does.
+                // The change data feed needs this action; the table's state does not.
                 let finding = Finding::of(&DAMAGED_COMMIT, &error).on_line(number);
                 self.say(finding.with_severity(Severity::Warning));
             }
@@ -336,7 +336,7 @@ impl CommitReader<'_> {
     }
 }
 
-/// Partition values of a line on their own.
+/// Returns owned partition values of a line.
 pub(super) fn owned_values(values: &PartitionText<'_>) -> std::collections::BTreeMap<String, Option<String>> {
     values
         .0

@@ -1,4 +1,4 @@
-//! Times of commits that are no moments.
+//! Commit times that are not valid timestamps.
 //!
 //! Protocol: *Commit Provenance Information*, *In-Commit Timestamps*.
 
@@ -9,10 +9,11 @@ use deltaic_protocol::actions::CommitInfo;
 use super::diagnosis::IMPOSSIBLE_TIME;
 use super::finding::Finding;
 
-/// The milliseconds since the epoch of the years 1 to 9999, which is what dates of most languages hold.
+/// The range of the years 1 to 9999 in milliseconds since the epoch, which date types of most languages
+/// support.
 const MOMENTS_MS: RangeInclusive<i64> = -62_135_596_800_000..=253_402_300_799_999;
 
-/// The times of a `commitInfo` that lie outside of the years 1 to 9999.
+/// Returns findings for times of a `commitInfo` that are outside of the years 1 to 9999.
 pub(super) fn judge_moments(info: &CommitInfo) -> impl Iterator<Item = Finding> + use<> {
     let times = [
         ("inCommitTimestamp", info.in_commit_timestamp),

@@ -1,4 +1,4 @@
-//! Compaction files beside the commits that they stand for.
+//! Comparison of compaction files with the commits that they cover.
 //!
 //! Protocol: *Log Compaction Files*.
 
@@ -28,8 +28,8 @@ use crate::location::{TableLocation, without_secrets};
 use crate::snapshot::{LoadOptions, Snapshot};
 use crate::store_error::store_error;
 
-/// Compares a compaction file with its commits, where all of these are there. Of the commits that may be read for that,
-/// `commits_left`, those are taken that it reads.
+/// Compares a compaction file with its commits if all of these exist. Subtracts the commits it reads from
+/// `commits_left`.
 pub(super) async fn examine_compaction(
     location: &Arc<TableLocation>,
     file: &Arc<LogFile>,
@@ -66,7 +66,7 @@ pub(super) async fn examine_compaction(
         return say(Finding::new(&COMPACTION_DISAGREES, said));
     }
     if i64::try_from(covered.len()) != Ok(length) {
-        // Commits of the range are gone or missing, which is told elsewhere.
+        // Commits of the range are missing, which is reported separately.
         return;
     }
     let Some(left) = commits_left.checked_sub(covered.len()) else {
@@ -90,7 +90,7 @@ pub(super) async fn examine_compaction(
     ours.compare(&theirs, &before, &mut say);
 }
 
-/// The paths that were live before a version; none where that cannot be told.
+/// Returns the paths that were live before a version; empty if unknown.
 async fn paths_before(
     location: &Arc<TableLocation>,
     version: Version,
@@ -120,7 +120,7 @@ async fn paths_before(
     paths
 }
 
-/// What the statistics of a line say; none where they are no text.
+/// Returns the fingerprint of a line's statistics; `None` if they are not a string.
 pub(super) fn statistics_of(stats: Option<&RawValue>) -> Option<Fingerprint> {
     let Some(raw) = stats else {
         return Some(Fingerprint::NOTHING);
@@ -129,7 +129,7 @@ pub(super) fn statistics_of(stats: Option<&RawValue>) -> Option<Fingerprint> {
     Some(Fingerprint::of(&text))
 }
 
-/// What files of actions say, each of the newest of its kind.
+/// The reconciled actions of files.
 #[derive(Default)]
 struct Words {
     adds: FileTable,
@@ -138,9 +138,9 @@ struct Words {
     metadata: Option<Metadata>,
     txns: BTreeMap<String, Txn>,
     domains: BTreeMap<String, DomainMetadata>,
-    /// Actions that a compaction file may not hold.
+    /// Actions that a compaction file must not contain.
     forbidden: Vec<&'static str>,
-    /// Logical files that one file names more than once.
+    /// Logical files that occur more than once in one file.
     twice: Vec<String>,
 }
 
@@ -239,8 +239,8 @@ impl Words {
             (&mut self.removes, &mut self.adds)
         };
         let before = other.remove(&key);
-        // Of an add it is noted that the file was there before the range, of a tombstone that its file came within it:
-        // whatever of both is said first of a file tells.
+        // `met` of an add: the file existed before the range; of a tombstone: its file was added within the
+        // range. The first action on a file decides.
         file.met = u64::from(before.as_ref().is_some_and(|before| before.met == 0));
         let version = file.version;
         let again = mine.insert(file);
@@ -253,14 +253,14 @@ impl Words {
         }
     }
 
-    /// Tombstones of files that came within the range, which a compaction file may leave out, unless their files were
-    /// there before it too.
+    /// Returns tombstones of files that were added within the range. A compaction file may omit them unless
+    /// their paths were live before it too.
     fn left_out<'a>(&'a self, theirs: &'a Self) -> impl Iterator<Item = &'a FileEntry> {
         let left_out = |file: &&FileEntry| file.met != 0 && theirs.removes.find(&file.key()).is_none();
         self.removes.iter().filter(left_out)
     }
 
-    /// Tells where a compaction file says something else than the commits, which are `self`.
+    /// Reports differences between a compaction file and the commits, which are `self`.
     fn compare(&self, theirs: &Self, before: &HashSet<String>, say: &mut dyn FnMut(Finding)) {
         let mut differ: Vec<String> = Vec::new();
         for file in self.left_out(theirs) {

@@ -1,4 +1,4 @@
-//! A checkpoint beside what the commits have made of the table.
+//! Comparison of a checkpoint with the state replayed from the commits.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use crate::location::without_secrets;
 /// How many files are named in one finding.
 const NAMED: usize = 3;
 
-/// Tells where a checkpoint and the commits differ.
+/// Reports differences between a checkpoint and the commits.
 pub(super) fn compare(
     checkpoint: &Checkpoint,
     removes: &[Arc<FileBatch>],
@@ -95,7 +95,7 @@ pub(super) fn is_same_protocol(left: &Protocol, right: &Protocol) -> bool {
 }
 
 fn compare_txns(checkpoint: &Checkpoint, state: &State, say: &mut dyn FnMut(Finding)) {
-    // Transactions may expire where the table says so, and then a checkpoint leaves them out.
+    // With a retention setting, transactions may expire, and checkpoints omit them.
     let may_expire = state.metadata.as_ref().is_some_and(|metadata| {
         metadata
             .property("delta.setTransactionRetentionDuration")
@@ -207,7 +207,7 @@ fn compare_files(checkpoint: &Checkpoint, state: &mut State, say: &mut dyn FnMut
     }
 }
 
-/// Tells of which files a checkpoint has other statistics than the commits.
+/// Reports files whose statistics in a checkpoint differ from the commits.
 pub(super) fn say_statistics(paths: &[String], say: &mut dyn FnMut(Finding)) {
     let what = "has other statistics than the commits of files";
     say_files(paths, what, &mut |finding| {

@@ -1,13 +1,13 @@
-//! Everything that a check can find: one row a code, with what it means for the user and what to do.
+//! All diagnoses of a check: one row per code, with the meaning for the user and the remedy.
 
 use super::finding::Severity;
 
 /// A kind of finding.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Diagnosis {
-    /// A name that stays the same, for programs to compare.
+    /// A stable name for programs.
     pub code: &'static str,
-    /// How bad it mostly is.
+    /// The usual severity.
     pub severity: Severity,
     /// What it means for the user, in one sentence.
     pub meaning: &'static str,

@@ -1,4 +1,4 @@
-//! What is wrong with a single action on a file: its partition values, statistics, deletion vector and time.
+//! Validates a single file action: its partition values, statistics, deletion vector and time.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -12,15 +12,15 @@ use super::file_table::{FileEntry, PartitionValues};
 use super::finding::Finding;
 use super::table_form::TableForm;
 
-/// From when on a tombstone's time is in the future: clocks differ by less.
+/// Tolerance for clocks: a tombstone's time beyond it is in the future.
 const CLOCKS_DIFFER_MS: i64 = 24 * 3_600_000;
 
-/// What was found out about partition values: many files have the same.
+/// Findings by partition values, cached because many files share them.
 #[derive(Debug, Default)]
 pub(super) struct KnownValues(HashMap<PartitionValues, Option<Finding>>);
 
 impl KnownValues {
-    /// Forgets everything: the table has another form now.
+    /// Clears the cache, because the table's configuration changed.
     pub(super) fn clear(&mut self) {
         self.0.clear();
     }
@@ -42,7 +42,7 @@ fn judge_values(values: &BTreeMap<String, Option<String>>, form: &TableForm) -> 
     })
 }
 
-/// Judges a file that is added.
+/// Validates an added file.
 pub(super) fn judge_add(
     file: &FileEntry,
     form: Option<&TableForm>,
@@ -75,7 +75,7 @@ pub(super) fn judge_add(
     }
 }
 
-/// Judges the time of a tombstone, in milliseconds since the epoch.
+/// Validates the deletion timestamp of a tombstone, in milliseconds since the epoch.
 pub(super) fn judge_tombstone(deletion_timestamp: Option<i64>, now_ms: i64) -> Option<Finding> {
     let time = deletion_timestamp?;
     let what = if time < 0 {

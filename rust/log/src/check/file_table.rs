@@ -1,4 +1,4 @@
-//! Logical files by their key, as a check keeps them: every fact that other files of the log may contradict.
+//! The logical files of a check by key, with every fact that other files of the log may contradict.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::hash::BuildHasher;
@@ -11,35 +11,35 @@ use hashbrown::hash_table::Entry;
 
 use super::fingerprint::Fingerprint;
 
-/// Partition values as the log has them.
+/// Partition values as in the log.
 pub(super) type PartitionValues = Arc<BTreeMap<String, Option<String>>>;
 
 /// A logical file.
 #[derive(Clone, Debug)]
 pub struct FileEntry {
-    /// As the log has it.
+    /// The path as in the log.
     pub path: Box<str>,
-    /// Its deletion vector.
+    /// The deletion vector.
     pub deletion_vector: Option<Box<Descriptor>>,
-    /// Bytes, as the log says.
+    /// Size in bytes according to the log.
     pub size: i64,
-    /// How many rows its statistics say it has, deleted ones among them.
+    /// `numRecords` of its statistics, including deleted rows.
     pub num_records: Option<i64>,
-    /// Milliseconds since the epoch.
+    /// Modification time in milliseconds since the epoch.
     pub modification_time: i64,
     pub(super) partition_values: PartitionValues,
-    /// Whether its rows have ids and a commit version.
+    /// Whether it has a `baseRowId` and a `defaultRowCommitVersion`.
     pub(super) has_row_ids: bool,
-    /// What its statistics say; none where that is not known.
+    /// Fingerprint of its statistics; `None` if unknown.
     pub(super) statistics: Option<Fingerprint>,
-    /// The version whose word it is.
+    /// The version of the action.
     pub(super) version: i64,
-    /// The last comparison that met it.
+    /// The last comparison that included it.
     pub(super) met: u64,
 }
 
 impl FileEntry {
-    /// A file of which only the path is known.
+    /// Creates an entry of which only the path is known.
     #[cfg(test)]
     pub(super) fn of_path(path: &str) -> Self {
         Self {
@@ -61,7 +61,7 @@ impl FileEntry {
         LogicalFileKey::new(&self.path, vector.map(Descriptor::key))
     }
 
-    /// Whether a copy of the action says the same of the file: its size, time, partition values and, where it has them,
+    /// Whether a copy of the action agrees in size, modification time, partition values and, if it has them,
     /// statistics.
     pub(super) fn is_copied_by(&self, copy: &Self) -> bool {
         self.size == copy.size
@@ -71,7 +71,7 @@ impl FileEntry {
     }
 }
 
-/// Whether partition values are the same; an empty text is NULL.
+/// Whether partition values are equal; an empty string is NULL.
 pub(super) fn are_same_values(
     one: &BTreeMap<String, Option<String>>,
     other: &BTreeMap<String, Option<String>>,
@@ -84,12 +84,12 @@ pub(super) fn are_same_values(
     one == other || values(one) == values(other)
 }
 
-/// Logical files by their key.
+/// Logical files by key.
 #[derive(Debug, Default)]
 pub(super) struct FileTable {
     table: HashTable<FileEntry>,
     seed: foldhash::quality::RandomState,
-    /// How many live files of a path have a deletion vector.
+    /// Number of live files with a deletion vector by path.
     with_vector: HashMap<Box<str>, u32>,
     size_in_bytes: i128,
 }
@@ -120,7 +120,7 @@ impl FileTable {
         self.table.find_mut(hash, |entry| entry.key() == *key)
     }
 
-    /// Takes a file; gives back the one that had its key.
+    /// Inserts a file; returns the previous one of the same key.
     pub(super) fn insert(&mut self, file: FileEntry) -> Option<FileEntry> {
         let hash = self.seed.hash_one(file.key());
         self.size_in_bytes += i128::from(file.size);
@@ -162,14 +162,14 @@ impl FileTable {
         Some(removed)
     }
 
-    /// How often a path is live.
+    /// Number of live files with a path.
     pub(super) fn times_live(&self, path: &str) -> u32 {
         let plain = self.find(&LogicalFileKey::new(path, None)).is_some();
         let with_vector = self.with_vector.get(path).copied().unwrap_or(0);
         u32::from(plain).saturating_add(with_vector)
     }
 
-    /// Paths that are live more than once.
+    /// Returns paths that are live more than once.
     pub(super) fn paths_live_twice(&self) -> Vec<&str> {
         let paths = self.with_vector.keys().map(AsRef::as_ref);
         let mut twice: Vec<&str> = paths.filter(|path| self.times_live(path) > 1).collect();
@@ -178,7 +178,7 @@ impl FileTable {
     }
 }
 
-/// Partition values, each kept once however many files have them.
+/// Interned partition values: each is stored once, however many files share it.
 #[derive(Debug, Default)]
 pub(super) struct PartitionPool(HashSet<PartitionValues>);
 

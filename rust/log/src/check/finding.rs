@@ -1,4 +1,4 @@
-//! What a check found, and how bad it is.
+//! Findings of a check and their severity.
 
 use std::collections::BTreeMap;
 
@@ -7,17 +7,17 @@ use deltaic_protocol::{Error, Version};
 
 use super::diagnosis::Diagnosis;
 
-/// How many findings of one code are kept; of the rest only the number.
+/// How many findings of one code are stored; further ones are only counted.
 pub const KEPT_OF_A_CODE: usize = 20;
 
-/// How bad a finding is; the worst is the greatest.
+/// Severity of a finding, in ascending order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Severity {
-    /// Worth knowing, and nothing is wrong.
+    /// Information; nothing is wrong.
     Info,
-    /// A help is wrong, or something is wrong that readers pass over: the table's versions can be read.
+    /// An optional file is wrong, or something that readers ignore: the table's versions can be read.
     Warning,
-    /// The log itself is wrong: versions or rows cannot be read, or not by everybody alike.
+    /// The log itself is wrong: versions or rows cannot be read, or readers return different results.
     Damage,
 }
 
@@ -33,27 +33,27 @@ impl Severity {
     }
 }
 
-/// One thing that was found.
+/// A single finding.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// What kind of finding it is, with what it means and what to do.
+    /// The kind of finding, with its meaning and remedy.
     pub diagnosis: &'static Diagnosis,
-    /// How bad it is.
+    /// The severity.
     pub severity: Severity,
-    /// What is wrong here, without where.
+    /// What is wrong, without the location.
     pub message: String,
-    /// The file, below the table's root or as the log has it; never with a secret in it.
+    /// The file, relative to the table's root or as in the log; never contains a secret.
     pub path: Option<String>,
     /// The version.
     pub version: Option<i64>,
-    /// The line of the file, from 1.
+    /// The line of the file, starting at 1.
     pub line: Option<i64>,
     /// The field or column.
     pub field: Option<String>,
 }
 
 impl Finding {
-    /// A finding as bad as its diagnosis says.
+    /// Creates a finding with the severity of its diagnosis.
     #[must_use]
     pub fn new(diagnosis: &'static Diagnosis, message: impl Into<String>) -> Self {
         Self {
@@ -67,7 +67,7 @@ impl Finding {
         }
     }
 
-    /// A finding out of an error, with all that it says about the place.
+    /// Creates a finding from an error, with the location in its context.
     #[must_use]
     pub fn of(diagnosis: &'static Diagnosis, error: &Error) -> Self {
         let mut finding = Self::new(diagnosis, error.what());
@@ -83,21 +83,21 @@ impl Finding {
         finding
     }
 
-    /// Says in which file, unless that is known.
+    /// Sets the file unless it is set.
     #[must_use]
     pub fn at(mut self, path: impl Into<String>) -> Self {
         self.path.get_or_insert_with(|| path.into());
         self
     }
 
-    /// Says of which version, unless that is known.
+    /// Sets the version unless it is set.
     #[must_use]
     pub fn of_version(mut self, version: Version) -> Self {
         self.version.get_or_insert_with(|| version.as_i64());
         self
     }
 
-    /// Says on which line, from 1.
+    /// Sets the line, starting at 1, unless it is set.
     #[must_use]
     pub fn on_line(mut self, line: usize) -> Self {
         self.line
@@ -105,14 +105,14 @@ impl Finding {
         self
     }
 
-    /// Says which field, unless that is known.
+    /// Sets the field unless it is set.
     #[must_use]
     pub fn in_field(mut self, field: impl Into<String>) -> Self {
         self.field.get_or_insert_with(|| field.into());
         self
     }
 
-    /// As bad as this.
+    /// Sets the severity.
     #[must_use]
     pub fn with_severity(mut self, severity: Severity) -> Self {
         self.severity = severity;
@@ -120,7 +120,7 @@ impl Finding {
     }
 }
 
-/// Findings: of each code the first [`KEPT_OF_A_CODE`], and how many there are.
+/// Findings: of each code the first [`KEPT_OF_A_CODE`], and the number of all.
 #[derive(Clone, Debug, Default)]
 pub struct Findings {
     kept: Vec<Finding>,
@@ -129,7 +129,7 @@ pub struct Findings {
 }
 
 impl Findings {
-    /// Takes a finding.
+    /// Adds a finding.
     pub fn add(&mut self, finding: Finding) {
         self.worst = self.worst.max(Some(finding.severity));
         let count = self.counts.entry(finding.diagnosis.code).or_default();
@@ -139,7 +139,7 @@ impl Findings {
         }
     }
 
-    /// Those that are kept, the worst first, and among equals in the order in which they were found.
+    /// Returns the stored findings, worst first, then in the order in which they were found.
     #[must_use]
     pub fn into_sorted(mut self) -> Vec<Finding> {
         self.kept
@@ -147,13 +147,13 @@ impl Findings {
         self.kept
     }
 
-    /// How many there are of each code, those among them that are not kept.
+    /// Number of findings of each code, including those that are not stored.
     #[must_use]
     pub fn counts(&self) -> &BTreeMap<&'static str, u64> {
         &self.counts
     }
 
-    /// The worst of all; none where nothing was found.
+    /// The worst severity; `None` without findings.
     #[must_use]
     pub fn worst(&self) -> Option<Severity> {
         self.worst

@@ -1,6 +1,7 @@
-//! What a file's statistics say as one number, to tell whether another word on the file says the same.
+//! A file's statistics as one number, to detect whether another action has different statistics.
 //!
-//! Protocol: *Per-file Statistics*. A check keeps this of each file, since the texts of a large table take gigabytes.
+//! Protocol: *Per-file Statistics*. A check stores the number for each file, since the texts of a large table
+//! take gigabytes.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -12,35 +13,35 @@ use deltaic_protocol::expr::Scalar;
 use deltaic_protocol::schema::PrimitiveType;
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 
-/// One seed a process; not known outside, so that no log can be made to say the same by chance.
+/// One random seed per process, so that no log can be crafted to collide.
 static SEED: LazyLock<foldhash::quality::RandomState> =
     LazyLock::new(foldhash::quality::RandomState::default);
 
-/// What says whether bounds are exact. Writers that change a file's deletion vector change it, and readers need not ask.
+/// The flag for exact bounds. Writers update it with a file's deletion vector, so it is not compared.
 const TIGHT_BOUNDS: &str = "tightBounds";
 
-/// A hash of what statistics say: neither the order of keys nor white space nor the spelling of a number or a time
-/// counts, and what is null or empty is absent.
+/// A hash of statistics: independent of the order of keys, white space, and the spelling of a number or a
+/// time; null and empty values count as absent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Fingerprint(NonZeroU64);
 
 impl Fingerprint {
-    /// Of a file without statistics.
+    /// Fingerprint of a file without statistics.
     pub(super) const NOTHING: Self = Self(NonZeroU64::MIN);
 
-    /// Of the text of `add.stats`.
+    /// Returns the fingerprint of the text of `add.stats`.
     pub(super) fn of(text: &str) -> Self {
         let mut json = serde_json::Deserializer::from_str(text);
         let said = Said { is_top: true }
             .deserialize(&mut json)
             .and_then(|said| json.end().map(|()| said));
-        // What is no JSON is itself, byte for byte.
+        // Invalid JSON is hashed byte by byte.
         let said = said.unwrap_or_else(|_| hash(&(Kind::Odd, text)));
         NonZeroU64::new(said).map_or(Self::NOTHING, Self)
     }
 
-    /// Whether what a copy of a file's action says contradicts the action. A copy may leave statistics out, and what is
-    /// not known contradicts nothing.
+    /// Whether the statistics in a copy of an action contradict the action. A copy may omit statistics, and
+    /// unknown statistics contradict nothing.
     pub(super) fn contradicts(copy: Option<Self>, action: Option<Self>) -> bool {
         match (copy, action) {
             (Some(copy), Some(action)) => copy != Self::NOTHING && copy != action,
@@ -62,11 +63,11 @@ enum Kind {
 }
 
 fn hash(value: &impl Hash) -> u64 {
-    // Zero is what says nothing, in a fingerprint one.
+    // Zero means empty, and one is reserved for the empty fingerprint.
     SEED.hash_one(value).max(2)
 }
 
-/// The hash of a value, zero where it says nothing, without ever holding more of it than one text.
+/// Computes the hash of a value, zero if it is empty, and never holds more than one string of it.
 struct Said {
     is_top: bool,
 }
@@ -132,7 +133,7 @@ impl<'de> Visitor<'de> for Said {
         while let Some(Name(name)) = members.next_key()? {
             let member = members.next_value_seed(Self { is_top: false })?;
             if member != 0 && !(self.is_top && name == TIGHT_BOUNDS) {
-                // A sum, since the order does not count.
+                // A sum, since the order does not matter.
                 said = said.wrapping_add(hash(&(Kind::Member, name.as_ref(), member)));
             }
         }
@@ -140,8 +141,8 @@ impl<'de> Visitor<'de> for Said {
     }
 }
 
-/// A number as a float of 4 bytes has it, where one can hold it: such a column's bound is written with 8 digits by one
-/// writer and with 16 by another.
+/// Rounds a number to single precision if possible: for bounds of a `float` column some writers write 8
+/// digits, others 16.
 #[expect(clippy::cast_possible_truncation, reason = "digits are dropped on purpose")]
 fn shortest(value: f64) -> f64 {
     let short = value as f32;
@@ -152,7 +153,7 @@ fn shortest(value: f64) -> f64 {
     }
 }
 
-/// The microseconds of a text that has the form of a time, in whichever zone it is written.
+/// Returns the microseconds of a string in the format of a timestamp, in any time zone.
 fn time(text: &str) -> Option<i64> {
     let mark = |place: usize| text.as_bytes().get(place).copied();
     if (mark(4), mark(7), mark(13)) != (Some(b'-'), Some(b'-'), Some(b':')) {
@@ -164,7 +165,7 @@ fn time(text: &str) -> Option<i64> {
     }
 }
 
-/// A name, borrowed where nothing in it is escaped.
+/// A name, borrowed unless it contains escapes.
 #[derive(serde::Deserialize)]
 struct Name<'a>(#[serde(borrow)] Cow<'a, str>);
 

@@ -1,4 +1,4 @@
-//! What lies in `_delta_log`: the log's own files, and whatever else is there.
+//! The files in `_delta_log`: those of the log, and all others.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -19,12 +19,12 @@ use crate::location::TableLocation;
 use crate::segment::{newest_version, not_a_table};
 use crate::store_error::{is_not_a_folder, store_error};
 
-/// The folder of the sidecars, below the log's.
+/// The folder of the sidecars, relative to the log's folder.
 const SIDECARS: &str = "_sidecars";
 
 /// The log's folder as the store lists it.
 pub(super) struct LogFolder {
-    /// The files that the protocol knows by their names.
+    /// The files whose names the protocol defines.
     pub(super) listing: Listing,
     /// The names in `_sidecars`.
     pub(super) sidecars: BTreeSet<String>,
@@ -34,14 +34,14 @@ pub(super) struct LogFolder {
     others: Vec<String>,
     /// Versions whose commit is a folder.
     folders: Vec<Version>,
-    /// What has the name of another file of the log and is a folder, a pipe or a link that leads nowhere.
+    /// Folders, pipes and dangling links with the name of another file of the log.
     no_files: Vec<(String, Version)>,
-    /// Why folders of the log cannot be listed.
+    /// Errors of folders of the log that cannot be listed.
     unlisted: Vec<Error>,
 }
 
 impl LogFolder {
-    /// Lists the folder. A place without a table, and a store that cannot be listed, are errors.
+    /// Lists the folder. Fails if there is no table, or if the store cannot be listed.
     pub(super) async fn list(location: &TableLocation) -> Result<Self> {
         let folder = location.below(LOG_FOLDER)?;
         let listed = match list_folder(location, &folder).await {
@@ -95,7 +95,8 @@ impl LogFolder {
         let Some(name) = object.location.filename() else {
             return;
         };
-        // A pipe or a device, which has no size, is no file of the log; in a commit's place it is as bad as a folder.
+        // A pipe or a device, which has size 0, is not a file of the log; with the name of a commit it is an
+        // error like a folder.
         if object.size == 0 && location.is_no_regular_file(&object.location) {
             if let Some(path) = LogPath::parse(name) {
                 self.take_no_file(name, &path);
@@ -122,7 +123,7 @@ impl LogFolder {
         }
     }
 
-    /// Tells what is wrong with the names alone.
+    /// Reports findings that the names alone show.
     pub(super) fn examine(&self, findings: &mut Findings) {
         for version in &self.folders {
             findings.add(
@@ -151,7 +152,7 @@ impl LogFolder {
         self.examine_staged(findings);
     }
 
-    /// Multi-part checkpoints of which parts are missing.
+    /// Reports multi-part checkpoints with missing parts.
     fn examine_parts(&self, findings: &mut Findings) {
         let mut sets: BTreeMap<(Version, u32), Vec<&Arc<LogFile>>> = BTreeMap::new();
         for file in &self.listing.files {
@@ -193,7 +194,7 @@ impl LogFolder {
         }
     }
 
-    /// Tells which sidecars none of the checkpoints names.
+    /// Reports sidecars that no checkpoint refers to.
     pub(super) fn examine_sidecars(&self, named: &BTreeSet<String>, findings: &mut Findings) {
         for name in self.sidecars.difference(named) {
             findings.add(
@@ -214,15 +215,15 @@ async fn names_below(location: &TableLocation, below: &str) -> Result<BTreeSet<S
         .iter()
         .filter_map(|object| object.location.filename());
     Ok(names
-        // Files of checksums that file systems keep beside others.
+        // Checksum files that some file systems store beside other files.
         .filter(|name| !name.starts_with('.'))
         .map(str::to_owned)
         .collect())
 }
 
-/// What a name means that the protocol does not know; none where it is nobody's business.
+/// Returns the finding for a name that the protocol does not define; `None` if the name is harmless.
 fn judge_name(name: &str) -> Option<Finding> {
-    // Some file systems keep checksums of their own in hidden files.
+    // Some file systems store checksums in hidden files.
     if name == LAST_CHECKPOINT || (name.starts_with('.') && name.ends_with(".crc")) {
         return None;
     }
@@ -246,7 +247,7 @@ fn judge_name(name: &str) -> Option<Finding> {
     })
 }
 
-/// Whether a checkpoint's file is a top level in JSON.
+/// Whether a checkpoint's file is a V2 top-level file in JSON.
 pub(super) fn is_json_checkpoint(file: &LogFile) -> bool {
     matches!(
         file.path.kind,

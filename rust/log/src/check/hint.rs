@@ -1,4 +1,4 @@
-//! `_last_checkpoint` beside the checkpoints that are there.
+//! Comparison of `_last_checkpoint` with the existing checkpoints.
 //!
 //! Protocol: *Last Checkpoint File*.
 
@@ -13,17 +13,17 @@ use crate::listing::Listing;
 use crate::location::TableLocation;
 use crate::segment::{complete_checkpoints, newest_version};
 
-/// How much a checkpoint that was read holds.
+/// The amount of a checkpoint's contents.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Held {
     pub(super) adds: usize,
-    /// Actions of every kind; none where they were not counted.
+    /// Number of actions of all kinds; `None` if they were not counted.
     pub(super) actions: Option<usize>,
-    /// Bytes of its files.
+    /// Size of its files in bytes.
     pub(super) bytes: u64,
 }
 
-/// Tells whether the hint leads where it should; `readable` are the checkpoints that can be read.
+/// Checks the target of the hint; `readable` are the checkpoints that can be read.
 pub(super) async fn examine_hint(
     location: &TableLocation,
     listing: &Listing,
@@ -38,7 +38,7 @@ pub(super) async fn examine_hint(
         Hint::Version(version) => version,
     };
     if !has_checkpoint(listing, hinted) {
-        // A writer may have made the checkpoint, and this hint of it, since the log was listed.
+        // A writer may have created the checkpoint and the hint since the log was listed.
         let again = LogFolder::list(location).await;
         if again.is_ok_and(|again| has_checkpoint(&again.listing, hinted)) {
             return;
@@ -60,11 +60,11 @@ pub(super) async fn examine_hint(
         let said = format!("it names version {hinted}, whose checkpoint cannot be read");
         return say(Finding::new(&DANGLING_HINT, said).in_field("version"));
     }
-    // Which of several checkpoints of a version it means cannot be told.
+    // It is unknown which of several checkpoints of a version the hint refers to.
     let adds = held.iter().map(|held| Some(held.adds)).max().flatten();
     let all_counted = held.iter().all(|held| held.actions.is_some());
     let actions = held.iter().map(|held| held.actions).max().flatten();
-    // There are writers that tell the size of their file there.
+    // Some writers set this to the size of the file.
     let counts_bytes = held.iter().any(|held| counts.actions == Some(held.bytes));
     for (field, what, said, found) in [
         ("numOfAddFiles", "files", counts.adds, adds),

@@ -1,8 +1,8 @@
-//! What is wrong with a log: every file of it is read, and damage is found and not stumbled over.
+//! Checks a log: reads every file of it and reports damage as findings instead of failing.
 //!
-//! A check replays the log by itself, from the first commit that is there, and goes on after damage: a commit that
-//! cannot be read is a finding, and what stands behind it is looked at all the same. Whatever the log says twice is
-//! compared: checkpoints, version checksums and compaction files with the commits. Nothing is ever written.
+//! A check replays the log from the first existing commit, and continues after damage: an unreadable commit
+//! is a finding, and later files are checked nevertheless. Redundant information is compared: checkpoints,
+//! version checksums and compaction files with the commits. A check never writes.
 
 mod checkpoint;
 mod checkpoint_statistics;
@@ -46,45 +46,45 @@ use crate::location::TableLocation;
 use crate::segment::newest_version;
 use crate::snapshot::LoadOptions;
 
-/// How often each commit may be read again on average, for the compaction files that stand for it.
+/// How often each commit may be read again on average, to compare the compaction files that cover it.
 const COMMITS_READ_AGAIN: usize = 16;
 
-/// What was looked at.
+/// Summary of the files that were checked.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Examined {
-    /// The oldest and the newest version that the log's files speak of.
+    /// The oldest and the newest version in the names of the log's files.
     pub versions: Option<(i64, i64)>,
     /// Commits that were read.
     pub commits: usize,
-    /// Checkpoints that were read, each whole.
+    /// Checkpoints that were read completely.
     pub checkpoints: usize,
     /// Version checksums that were read.
     pub checksums: usize,
     /// Compaction files that were read.
     pub compactions: usize,
-    /// Live files of the newest version; none where these cannot be told.
+    /// Live files of the newest version; `None` if they are unknown.
     pub live_files: Option<usize>,
-    /// Data files that were looked at.
+    /// Data files that were checked.
     pub data_files: usize,
 }
 
-/// What a check of a log found, and what it learnt for a look at the data.
+/// The findings of a check of a log, and its state for a check of the data files.
 #[derive(Debug, Default)]
 pub struct Examination {
-    /// What was found.
+    /// The findings.
     pub findings: Findings,
-    /// What was looked at.
+    /// Summary of what was checked.
     pub examined: Examined,
     state: State,
 }
 
 impl Examination {
-    /// The live files of the newest version, as far as they can be told, in no order.
+    /// The live files of the newest version, as far as they are known, in no order.
     pub fn live_files(&self) -> impl Iterator<Item = &FileEntry> {
         self.state.files.iter()
     }
 
-    /// Paths that older versions or the change feed name; empty unless they were asked for.
+    /// Paths that older versions or the change data feed refer to; empty unless requested.
     #[must_use]
     pub fn named_elsewhere(&self) -> HashSet<&str> {
         let names = self.state.named_elsewhere.iter().flatten();
@@ -92,17 +92,17 @@ impl Examination {
     }
 }
 
-/// Whether a check remembers which paths older versions name.
+/// Whether a check collects the paths that older versions refer to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OlderNames {
-    /// It does, which a look at the data needs.
+    /// Collected, for a deep check.
     Kept,
-    /// It does not.
+    /// Not collected.
     Dropped,
 }
 
-/// Checks a log. What is wrong with it becomes findings; a place without a table, and a store that cannot be asked,
-/// are errors. Must be called inside a runtime.
+/// Checks a log. Damage is reported as findings; a location without a table and failures of the store are
+/// errors. Must be called inside a runtime.
 pub async fn check_log(
     location: &Arc<TableLocation>,
     options: LoadOptions,

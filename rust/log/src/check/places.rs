@@ -1,6 +1,7 @@
-//! Where the data files of the newest version are: below the table's root, and each once.
+//! The locations of the newest version's data files: each below the table's root, and live once.
 //!
-//! Protocol: *Add File and Remove File*. A path is a URI, and a place has many of them: `a`, `./a`, `%61`, `x/../a`.
+//! Protocol: *Add File and Remove File*. A path is a URI, and one location has many of them: `a`, `./a`,
+//! `%61`, `x/../a`.
 
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -14,12 +15,12 @@ use super::file_table::{FileEntry, FileTable};
 use super::finding::Finding;
 use crate::location::{TableLocation, without_secrets};
 
-/// What a URI of this machine may begin with, which readers of a table need not understand.
+/// Possible prefix of a local URI, which readers are not required to support.
 const THIS_HOST: &str = "file://localhost/";
 
-/// Tells which live files lie outside of the table, and which place is live under several spellings.
+/// Reports live files outside of the table, and files that are live under several spellings of their path.
 pub(super) fn examine_places(location: &TableLocation, files: &FileTable, mut say: impl FnMut(Finding)) {
-    // Of each place a hash, since the paths of all files together are long.
+    // One hash per location, since all paths together are large.
     let seed = RandomState::new();
     let mut places: HashMap<u64, &FileEntry> = HashMap::new();
     let mut spellings: BTreeMap<Path, BTreeSet<&str>> = BTreeMap::new();
@@ -35,7 +36,7 @@ pub(super) fn examine_places(location: &TableLocation, files: &FileTable, mut sa
             Entry::Vacant(vacant) => {
                 vacant.insert(file);
             }
-            // One path with several deletion vectors is told where it comes to be.
+            // One path with several deletion vectors is reported by the commit that adds it.
             Entry::Occupied(known) if known.get().path == file.path => {}
             Entry::Occupied(known) => {
                 let known = &known.get().path;
@@ -60,7 +61,7 @@ pub(super) fn examine_places(location: &TableLocation, files: &FileTable, mut sa
     }
 }
 
-/// The place that a path leads to, also where this table's reader does not go by it.
+/// Returns the location of a path, also for URIs that our reader does not support.
 fn place_of(location: &TableLocation, path: &str) -> Result<Path> {
     match path.split_at_checked(THIS_HOST.len()) {
         Some((start, rest)) if start.eq_ignore_ascii_case(THIS_HOST) => {
@@ -75,7 +76,7 @@ mod tests {
     use super::*;
     use crate::location::StorageOptions;
 
-    /// What is told about a table with these live paths: the codes.
+    /// Returns the diagnosis codes for a table with these live paths.
     fn told(location: &TableLocation, paths: &[&str]) -> Vec<&'static str> {
         let mut files = FileTable::default();
         for path in paths {

@@ -1,8 +1,8 @@
-//! How far a check has come, for whoever waits for it.
+//! Progress of a check, for callers that display it.
 
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
-/// What a check is at.
+/// Stage of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
     /// The files of the log, by versions.
@@ -11,7 +11,7 @@ pub enum Stage {
     Files,
 }
 
-/// How far a check has come. It may be asked from another thread at any time.
+/// Progress of a check. It can be read from another thread at any time.
 #[derive(Debug, Default)]
 pub struct Progress {
     stage: AtomicU8,
@@ -20,7 +20,7 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// Begins a stage of so many steps.
+    /// Starts a stage with `total` steps.
     pub fn begin(&self, stage: Stage, total: usize) {
         self.stage
             .store(u8::from(stage == Stage::Files), Ordering::Relaxed);
@@ -29,12 +29,12 @@ impl Progress {
             .store(u64::try_from(total).unwrap_or(u64::MAX), Ordering::Relaxed);
     }
 
-    /// One more step is done.
+    /// Adds a completed step.
     pub fn step(&self) {
         self.done.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// The stage, how many of its steps are done, and how many there are.
+    /// Returns the stage, the number of its completed steps, and the number of all its steps.
     #[must_use]
     pub fn now(&self) -> (Stage, u64, u64) {
         let stage = if self.stage.load(Ordering::Relaxed) == 0 {

@@ -1,4 +1,4 @@
-//! Live files without row ids in a table whose rows all have some.
+//! Live files without row IDs in a table with row tracking.
 //!
 //! Protocol: *Row IDs*: every file of a version that enables row tracking has a `baseRowId`.
 
@@ -8,7 +8,7 @@ use super::finding::Finding;
 use super::table_form::TableForm;
 use crate::location::without_secrets;
 
-/// Tells which live files lack what the table promises of its rows.
+/// Reports live files that lack the fields of row tracking.
 pub(super) fn examine_row_ids(form: Option<&TableForm>, files: &FileTable, mut say: impl FnMut(Finding)) {
     if !form.is_some_and(|form| form.has_row_ids) {
         return;

@@ -1,4 +1,4 @@
-//! A checkpoint as the start of what is known, where the commits before it are gone or damaged.
+//! A checkpoint as the start of the replayed state, if the commits before it are missing or damaged.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ use crate::decode::FileBatch;
 use crate::decode::checkpoint::Checkpoint;
 use crate::location::without_secrets;
 
-/// Takes a checkpoint as all that is known.
+/// Replaces the state by that of a checkpoint.
 pub(super) fn seed(checkpoint: &Checkpoint, state: &mut State, say: &mut dyn FnMut(Finding)) {
     let is_of_version = state.version == Some(checkpoint.files.version);
     let info = std::mem::take(&mut state.commit_info);
@@ -94,7 +94,7 @@ fn seed_batch(
     Some(())
 }
 
-/// A deletion vector's descriptor out of the columns of a batch.
+/// Returns the deletion vector descriptor in a row of a batch.
 fn descriptor(vectors: &StructArray, row: usize) -> Option<Descriptor> {
     if vectors.is_null(row) {
         return None;

@@ -1,4 +1,4 @@
-//! The table's state as a check replays it: it goes on after damage, and knows that it did.
+//! The table's state as replayed by a check: replay continues after damage, and records it.
 
 use std::collections::{BTreeMap, HashSet};
 use std::hash::BuildHasher;
@@ -15,33 +15,33 @@ use super::table_form::{TableForm, examine_version};
 /// The state of the table at a version, as far as it is known.
 #[derive(Debug, Default)]
 pub(super) struct State {
-    /// The version; none where nothing leads to it.
+    /// The version; `None` if the state is unknown.
     pub(super) version: Option<Version>,
-    /// Whether nothing was damaged on the way, so that what other files say can be compared with it.
+    /// Whether replay met no damage, so that other files can be compared with the state.
     pub(super) is_whole: bool,
     pub(super) files: FileTable,
     pub(super) protocol: Option<Protocol>,
     pub(super) metadata: Option<Metadata>,
-    /// What the two say; none where that cannot be told.
+    /// The configuration from both; `None` if it is invalid or unknown.
     pub(super) form: Option<TableForm>,
-    /// The newest of each application.
+    /// The newest action of each application.
     pub(super) txns: BTreeMap<String, Txn>,
-    /// The newest of each domain, removed ones left out.
+    /// The newest action of each domain, without removed domains.
     pub(super) domains: BTreeMap<String, DomainMetadata>,
-    /// Who made the version; empty where its commit was not read.
+    /// The commit info of the version; empty if its commit was not read.
     pub(super) commit_info: CommitInfo,
-    /// The in-commit timestamp of the newest version that had one, in milliseconds.
+    /// The newest in-commit timestamp, in milliseconds.
     pub(super) last_time: Option<i64>,
     pub(super) pool: PartitionPool,
     pub(super) known: KnownValues,
-    /// Paths that older versions or the change feed still name; kept only for a look at the data.
+    /// Paths that older versions or the change data feed refer to; collected only for a deep check.
     pub(super) named_elsewhere: Option<HashSet<Box<str>>>,
-    /// How many comparisons were made.
+    /// Number of comparisons so far.
     pub(super) comparisons: u64,
 }
 
 impl State {
-    /// A state that knows the empty table before version 0, or nothing.
+    /// Creates the empty state before version 0, or an unknown state.
     pub(super) fn new(starts_at_zero: bool, older_names: OlderNames) -> Self {
         Self {
             is_whole: starts_at_zero,
@@ -50,7 +50,7 @@ impl State {
         }
     }
 
-    /// Forgets what the table holds, since nothing leads to the next version.
+    /// Resets the state to unknown, because of a gap before the next version.
     pub(super) fn forget(&mut self) {
         *self = Self {
             pool: std::mem::take(&mut self.pool),
@@ -61,7 +61,7 @@ impl State {
         };
     }
 
-    /// Takes newer protocol and metadata, and tells where they make no sense.
+    /// Applies newer protocol and metadata, and reports invalid ones.
     pub(super) fn take_form(
         &mut self,
         protocol: Option<Protocol>,
@@ -81,7 +81,7 @@ impl State {
             .and_then(|metadata| TableForm::of(self.protocol.as_ref(), metadata).ok());
     }
 
-    /// Notes that a path is named, though maybe not by the newest version.
+    /// Records that a path is referred to, though maybe not by the newest version.
     pub(super) fn name_elsewhere(&mut self, path: &str) {
         if let Some(names) = &mut self.named_elsewhere
             && !names.contains(path)
@@ -90,14 +90,14 @@ impl State {
         }
     }
 
-    /// The number of the next comparison.
+    /// Returns the number of the next comparison.
     pub(super) fn next_comparison(&mut self) -> u64 {
         self.comparisons += 1;
         self.comparisons
     }
 }
 
-/// The logical files that one log file names, to tell which it names twice: by two hashes, since the keys may be many.
+/// The logical files of one log file, to detect duplicates: two hashes per key, since the keys may be many.
 #[derive(Debug, Default)]
 pub(super) struct Touched {
     keys: HashSet<(u64, u64)>,
@@ -105,7 +105,7 @@ pub(super) struct Touched {
 }
 
 impl Touched {
-    /// Whether a key is new.
+    /// Adds a key; returns whether it is new.
     pub(super) fn insert(&mut self, key: &LogicalFileKey<'_>) -> bool {
         let [first, second] = &self.seeds;
         self.keys.insert((first.hash_one(key), second.hash_one(key)))

@@ -1,7 +1,7 @@
-//! Statistics that cannot be true of any rows.
+//! Finds statistics that no rows can have.
 //!
-//! Protocol: *Per-file Statistics*. A value that is of another type than its column is left alone: after a column was
-//! widened, old files keep the old form.
+//! Protocol: *Per-file Statistics*. A value of another type than its column is ignored: after type widening,
+//! old files keep the old format.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -14,24 +14,24 @@ use serde_json::value::RawValue;
 use super::diagnosis::{IMPOSSIBLE_STATISTICS, LOOSE_JSON, STATISTICS_NOT_JSON};
 use super::finding::Finding;
 
-/// How many faults of one file are told.
+/// How many findings are reported for one file.
 const FAULTS: usize = 3;
 
-/// How deep statistics are looked into.
+/// Maximum nesting depth of statistics.
 const DEPTH: usize = 64;
 
 type Level<'a> = HashMap<Cow<'a, str>, &'a RawValue>;
 
-/// What was made of a file's statistics.
+/// Result of validating a file's statistics.
 #[derive(Debug, Default)]
 pub(super) struct Judged {
-    /// `numRecords`, where it is a count.
+    /// `numRecords`, if it is a valid count.
     pub(super) num_records: Option<i64>,
-    /// What is wrong with them.
+    /// The findings.
     pub(super) faults: Vec<Finding>,
 }
 
-/// Judges the text of `add.stats` against the schema under the log's names.
+/// Validates the text of `add.stats` against the schema with physical names.
 pub(super) fn judge(text: &str, schema: Option<&StructType>) -> Judged {
     let mut judged = Judged::default();
     let parsed: Level<'_> = match serde_json::from_str(text) {
@@ -160,7 +160,7 @@ fn count(raw: &RawValue) -> Option<i64> {
 
 fn bound(raw: &RawValue, data_type: PrimitiveType) -> Option<Scalar> {
     match data_type {
-        // Their bounds are not in an order that text shows.
+        // The bounds of these types cannot be compared by their text.
         PrimitiveType::Boolean | PrimitiveType::Binary | PrimitiveType::Void | PrimitiveType::Variant => None,
         _ if raw.get().starts_with('"') => {
             let text: Cow<'_, str> = serde_json::from_str(raw.get()).ok()?;
@@ -170,7 +170,7 @@ fn bound(raw: &RawValue, data_type: PrimitiveType) -> Option<Scalar> {
     }
 }
 
-/// Whether one value is truly above another of its type; what has no order is above nothing.
+/// Whether a value is greater than another of its type; false for values without an order.
 fn is_above(left: &Scalar, right: &Scalar) -> bool {
     match (left, right) {
         (Scalar::Byte(left), Scalar::Byte(right)) => left > right,
@@ -197,7 +197,7 @@ fn below(above: &str, name: &str) -> String {
     }
 }
 
-/// A value as a message has it.
+/// Shortens a value for a message.
 fn shortened(text: &str) -> String {
     const LONGEST: usize = 40;
     if text.chars().count() <= LONGEST {

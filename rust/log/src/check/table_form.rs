@@ -1,4 +1,4 @@
-//! What a table's protocol and metadata say about its files, and where the two contradict each other or themselves.
+//! Validates a table's protocol and metadata, and derives what they require of its files.
 
 use deltaic_protocol::Result;
 use deltaic_protocol::actions::{DomainMetadata, Metadata, Protocol};
@@ -18,23 +18,23 @@ use super::diagnosis::{
 };
 use super::finding::{Finding, Findings};
 
-/// What the actions on files must fit.
+/// The requirements for file actions.
 #[derive(Clone, Debug)]
 pub(super) struct TableForm {
-    /// The partition columns, under the names that the log has for them.
+    /// The partition columns, with their physical names.
     pub(super) partition_columns: Vec<StructField>,
-    /// The schema, under the names that the log has for it.
+    /// The schema, with its physical names.
     pub(super) schema: StructType,
     /// Whether files may have deletion vectors.
     pub(super) has_deletion_vectors: bool,
-    /// Whether every row of the table has an id.
+    /// Whether every row of the table has a row ID.
     pub(super) has_row_ids: bool,
-    /// Whether commits carry their own time; none where that cannot be told.
+    /// The in-commit timestamp configuration; `None` if it is invalid.
     pub(super) in_commit_timestamps: Option<InCommitTimestamps>,
 }
 
 impl TableForm {
-    /// What protocol and metadata say. An error is damage of the metadata.
+    /// Derives the requirements from protocol and metadata. An error means invalid metadata.
     pub(super) fn of(protocol: Option<&Protocol>, metadata: &Metadata) -> Result<Self> {
         let schema = metadata.schema()?;
         let mode = match protocol {
@@ -61,7 +61,7 @@ impl TableForm {
     }
 }
 
-/// Tells whether metadata and protocol of a version can be understood at all.
+/// Reports invalid metadata and protocol of a version.
 pub(super) fn examine_version(
     protocol: Option<&Protocol>,
     metadata: Option<&Metadata>,
@@ -86,7 +86,7 @@ pub(super) fn examine_version(
     }
 }
 
-/// Tells what is wrong with the newest protocol, metadata and system domains.
+/// Reports contradictions of the newest protocol, metadata and system domains.
 pub(super) fn examine_newest<'a>(
     protocol: &Protocol,
     metadata: &Metadata,
@@ -115,7 +115,7 @@ pub(super) fn examine_newest<'a>(
             findings.add(Finding::of(&BAD_DOMAIN, &error).in_field(domain.domain.as_str()));
         }
     }
-    // Whether the log can be followed is asked of a snapshot; here it is about the rows.
+    // Whether the log can be replayed is checked by loading a snapshot; this is about reading rows.
     if ensure_openable(protocol, metadata, &schema, LogTail::Given).is_ok()
         && let Err(error) = ensure_readable(protocol, metadata, &schema)
         && error.kind() == ErrorKind::UnsupportedFeature

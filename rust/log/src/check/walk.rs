@@ -1,4 +1,4 @@
-//! The way through the versions of a log, oldest first: each file is read once, and what is damaged is stepped over.
+//! Replays the versions of a log, oldest first: each file is read once, and damaged ones are skipped.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -41,7 +41,7 @@ pub(super) struct Step {
     checksum: Option<Arc<LogFile>>,
 }
 
-/// The log's files by version, and its compaction files.
+/// Returns the log's files by version, and its compaction files.
 pub(super) fn steps_of(folder: &LogFolder) -> (BTreeMap<Version, Step>, Vec<Arc<LogFile>>) {
     let mut steps: BTreeMap<Version, Step> = BTreeMap::new();
     let mut compactions = Vec::new();
@@ -63,7 +63,7 @@ pub(super) fn steps_of(folder: &LogFolder) -> (BTreeMap<Version, Step>, Vec<Arc<
     (steps, compactions)
 }
 
-/// The way through the versions.
+/// Replay of the versions.
 pub(super) struct Walk<'a> {
     pub(super) location: &'a Arc<TableLocation>,
     options: LoadOptions,
@@ -71,16 +71,16 @@ pub(super) struct Walk<'a> {
     state: State,
     pub(super) findings: Findings,
     pub(super) examined: Examined,
-    /// Commits that are not there: from and to.
+    /// Ranges of missing commits, from and to.
     gaps: Vec<(Version, Version)>,
-    /// Checkpoints that can be read, by version.
+    /// Readable checkpoints by version.
     readable: Vec<(Version, Held)>,
     examiner: CheckpointExaminer<'a>,
     checksums: ChecksumExaminer,
 }
 
 impl<'a> Walk<'a> {
-    /// A walk that begins with a state.
+    /// Creates a replay that starts with a state.
     pub(super) fn new(
         location: &'a Arc<TableLocation>,
         folder: &'a LogFolder,
@@ -152,7 +152,7 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    /// Notes that commits are missing between two versions.
+    /// Records that commits are missing between two versions.
     fn note_gap(&mut self, before: Option<Version>, next: Version) {
         let Some(before) = before else { return };
         let (Ok(first), Some(last)) = (before.next(), next.previous()) else {
@@ -200,7 +200,8 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Tells which commits are missing, and how bad that is: where a newer checkpoint stands in, only history is lost.
+    /// Reports missing commits with their severity: if a newer checkpoint replaces them, only history is
+    /// lost.
     fn tell_gaps(&mut self, newest: Option<Version>) {
         let newest_is_known = self.state.version.is_some() && self.state.version == newest;
         for (first, last) in std::mem::take(&mut self.gaps) {
@@ -223,7 +224,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Tells what only the whole log tells.
+    /// Reports findings that depend on the whole log.
     pub(super) async fn finish(mut self, folder: &LogFolder, newest: Option<Version>) -> Result<Examination> {
         self.tell_gaps(newest);
         if let Some(named) = &self.examiner.sidecars {
@@ -277,7 +278,7 @@ impl<'a> Walk<'a> {
         examine_row_ids(self.state.form.as_ref(), &self.state.files, &mut say);
     }
 
-    /// Opens the table as a reader does, which must agree with what was found.
+    /// Opens the table as a reader does, to compare the result with the findings.
     async fn open(&mut self) -> Result<()> {
         let Err(error) = Snapshot::load(Arc::clone(self.location), None, self.options).await else {
             return Ok(());

@@ -1,4 +1,4 @@
-//! Where file actions are written to: one flat file, or sidecars of bounded size.
+//! The files that contain the file actions of a checkpoint: one flat file, or sidecars of bounded size.
 //!
 //! Protocol: *V1 Spec*, *V2 Spec*, *Sidecar Files*.
 
@@ -19,14 +19,13 @@ use crate::clock::{new_id, now_ms};
 use crate::decode::checkpoint::SIDECARS;
 use crate::location::TableLocation;
 
-/// How many tombstones wait until they are written: a row group of their own, which those who look for files alone pass
-/// over.
+/// How many tombstones are buffered: they form separate row groups, which readers that need only adds skip.
 const TOMBSTONES_TOGETHER: usize = 1 << 16;
 
-/// How many tombstones are laid out at once, since every column of the adds is there beside them.
+/// How many tombstones are written at once, since each row also has all columns of the adds.
 const ROWS_TOGETHER: usize = 4096;
 
-/// The files.
+/// Writer of the file actions.
 pub(super) struct ActionFiles<'a> {
     location: &'a Arc<TableLocation>,
     form: &'a AddForm,
@@ -38,29 +37,29 @@ pub(super) struct ActionFiles<'a> {
     adds: u64,
 }
 
-/// What the actions go into.
+/// The target of the actions.
 enum Target {
     Flat(ParquetOut),
     Sidecars {
-        /// How many actions one holds at most.
+        /// Maximum number of actions in a sidecar.
         most: u64,
         open: Option<ParquetOut>,
         done: Vec<Finished>,
     },
 }
 
-/// What was written.
+/// The files that were written.
 pub(super) struct WrittenActions {
-    /// The flat file, which is still to be finished; none where there are sidecars.
+    /// The flat file, which is not complete yet; `None` with sidecars.
     pub(super) flat: Option<ParquetOut>,
     /// The sidecars.
     pub(super) sidecars: Vec<Finished>,
-    /// How many adds there are.
+    /// Number of adds.
     pub(super) adds: u64,
 }
 
 impl<'a> ActionFiles<'a> {
-    /// File actions follow in a flat file.
+    /// Creates a writer that appends to a flat file.
     pub(super) fn flat(
         location: &'a Arc<TableLocation>,
         form: &'a AddForm,
@@ -70,7 +69,7 @@ impl<'a> ActionFiles<'a> {
         Self::into_target(location, form, schemas, Target::Flat(file), 0)
     }
 
-    /// File actions go into sidecars of at most so many actions, of which up to so many bytes are held.
+    /// Creates a writer of sidecars with at most `most` actions each, which buffers up to `most_held` bytes.
     pub(super) fn sidecars(
         location: &'a Arc<TableLocation>,
         form: &'a AddForm,
@@ -105,7 +104,7 @@ impl<'a> ActionFiles<'a> {
         }
     }
 
-    /// Writes what still waits, and finishes the last sidecar.
+    /// Writes buffered tombstones and completes the last sidecar.
     pub(super) async fn finish(&mut self) -> Result<()> {
         self.write_waiting().await?;
         if let Target::Sidecars { open, done, .. } = &mut self.target
@@ -116,7 +115,7 @@ impl<'a> ActionFiles<'a> {
         Ok(())
     }
 
-    /// What was written, once that is finished.
+    /// Returns the files after [`finish`](Self::finish).
     pub(super) fn into_written(self) -> WrittenActions {
         let (flat, sidecars) = match self.target {
             Target::Flat(file) => (Some(file), Vec::new()),
@@ -129,7 +128,7 @@ impl<'a> ActionFiles<'a> {
         }
     }
 
-    /// Gives everything up: what stands on the store so far goes, as far as it can.
+    /// Aborts: deletes all files on the store, as far as possible.
     pub(super) async fn abort(self) {
         match self.target {
             Target::Flat(file) => file.abort().await,
@@ -226,7 +225,7 @@ impl TakeActions for ActionFiles<'_> {
     }
 }
 
-/// Tombstones of a checkpoint, which changes nothing.
+/// Sets `dataChange` of tombstones to false, as in every checkpoint.
 fn unchanging(removes: StructArray) -> Result<StructArray> {
     let rows = removes.len();
     let (fields, mut columns, nulls) = removes.into_parts();
@@ -237,7 +236,7 @@ fn unchanging(removes: StructArray) -> Result<StructArray> {
     StructArray::try_new(fields, columns, nulls).map_err(failed)
 }
 
-/// The action that names a sidecar.
+/// Returns the action for a sidecar.
 pub(super) fn sidecar_action(sidecar: &Finished) -> Sidecar {
     let name = sidecar.relative.rsplit('/').next().unwrap_or_default();
     Sidecar {

@@ -1,8 +1,8 @@
-//! What the adds of a table's checkpoints hold besides the log's own fields: statistics and partition values, as text and
-//! as columns.
+//! The columns of a table's adds in checkpoints besides the fields of the log: statistics and partition
+//! values, as JSON and as structs.
 //!
-//! Protocol: *Checkpoints* (`delta.checkpoint.writeStatsAsJson`, `delta.checkpoint.writeStatsAsStruct`), *Checkpoint
-//! Schema*: names are physical where columns are mapped.
+//! Protocol: *Checkpoints* (`delta.checkpoint.writeStatsAsJson`, `delta.checkpoint.writeStatsAsStruct`),
+//! *Checkpoint Schema*: with column mapping, names are physical.
 
 use std::sync::Arc;
 
@@ -20,29 +20,30 @@ use deltaic_protocol::statistics::{StatisticsBuilder, StatisticsColumns, Statist
 use super::columns::{add_schema, failed};
 use crate::snapshot::Snapshot;
 
-/// Values of statistics that are laid out at once, about: a table of thousands of columns takes fewer rows at a time.
+/// Approximate number of statistics values that are converted at once: a table with thousands of columns uses
+/// fewer rows at a time.
 const VALUES_TOGETHER: usize = 1 << 20;
 
-/// Rows that are laid out at once: at least and at most.
+/// Minimum and maximum number of rows that are converted at once.
 const ROWS_TOGETHER: (usize, usize) = (64, 4096);
 
-/// What the adds of a table's checkpoints hold.
+/// The columns of a table's adds in checkpoints.
 #[derive(Debug)]
 pub(super) struct AddForm {
     has_text: bool,
-    /// What `stats_parsed` holds, where it is written.
+    /// The schema of `stats_parsed`, if it is written.
     columns: Option<StatisticsSchema>,
-    /// What statistics of another checkpoint may hold that has them as columns alone.
+    /// The possible statistics of another checkpoint that has only `stats_parsed`.
     all: StatisticsSchema,
-    /// The partition columns under the log's names, where they are written as columns.
+    /// The partition columns with physical names, if `partitionValues_parsed` is written.
     partitions: Vec<StructField>,
     fields: Fields,
 }
 
 impl AddForm {
-    /// The form that the table's properties ask for.
+    /// Returns the columns that the table's properties require.
     ///
-    /// Errors: `CorruptLog` for a property that is neither true nor false.
+    /// Fails with `CorruptLog` if a property is neither true nor false.
     pub(super) fn of(snapshot: &Snapshot) -> Result<Self> {
         let (metadata, mode) = (snapshot.metadata(), snapshot.column_mapping());
         let has_text = boolean(metadata, "delta.checkpoint.writeStatsAsJson")?;
@@ -60,7 +61,7 @@ impl AddForm {
         let physical = physical_schema(&with_data, mode);
         let same = |field: &StructField| field.name.clone();
         let all = StatisticsSchema::all(&physical, &same);
-        // Beside the text, which says everything, the columns that writers index are enough; alone they have to say all.
+        // With JSON, which is complete, the indexed columns suffice; without it, the struct must be complete.
         let indexed = indexed_columns(metadata).unwrap_or(IndexedColumns::All);
         let columns = match (has_columns, has_text) {
             (false, _) => None,
@@ -100,7 +101,7 @@ impl AddForm {
         &self.fields
     }
 
-    /// How many adds are finished at once.
+    /// How many adds are converted at once.
     pub(super) fn rows_together(&self) -> usize {
         rows_of_width(
             self.columns
@@ -109,8 +110,8 @@ impl AddForm {
         )
     }
 
-    /// Adds of [`add_schema`] as the checkpoint holds them. `parsed` is the `stats_parsed` that they have where they come
-    /// from, and counts where there is no text.
+    /// Converts adds of [`add_schema`] to the columns of the checkpoint. `parsed` is their existing
+    /// `stats_parsed`, which is used for adds without JSON statistics.
     pub(super) fn finish(&self, adds: &RecordBatch, parsed: Option<&StructArray>) -> Result<StructArray> {
         let rows = adds.num_rows();
         let mut fields: Vec<FieldRef> = Vec::new();
@@ -123,7 +124,7 @@ impl AddForm {
         for (field, column) in adds.schema_ref().fields().iter().zip(adds.columns()) {
             match field.name().as_str() {
                 "stats" => texts = column.as_string_opt::<i32>().cloned().unwrap_or(texts),
-                // A checkpoint changes nothing.
+                // Always false in a checkpoint.
                 "dataChange" => push(
                     "dataChange",
                     Arc::new(BooleanArray::new(BooleanBuffer::new_unset(rows), None)),
@@ -143,7 +144,7 @@ impl AddForm {
         StructArray::try_new(Fields::from(fields), columns, None).map_err(failed)
     }
 
-    /// The text of each add's statistics: its own, else what the columns say.
+    /// Returns the JSON text of each add's statistics: its own, else converted from the struct.
     pub(super) fn texts(&self, texts: &StringArray, parsed: Option<&StructArray>) -> Result<StringArray> {
         let Some(parsed) = parsed.filter(|_| texts.null_count() > 0) else {
             return Ok(texts.clone());
@@ -159,7 +160,7 @@ impl AddForm {
             .collect())
     }
 
-    /// The partition values typed; none where they are not wanted.
+    /// Returns `partitionValues_parsed`; `None` if it is not written.
     fn partition_values(&self, adds: &RecordBatch) -> Result<Option<StructArray>> {
         let Some(texts) = adds
             .column_by_name("partitionValues")
@@ -170,7 +171,7 @@ impl AddForm {
         let mut columns: Vec<(FieldRef, ArrayRef)> = Vec::new();
         for field in &self.partitions {
             let column = parse_texts(field, texts)?;
-            // A column that holds nothing but NULL has no type in Parquet.
+            // A column of Arrow's null type has no type in Parquet.
             if *column.data_type() != ArrowType::Null {
                 let name = Field::new(&field.name, column.data_type().clone(), true);
                 columns.push((Arc::new(name), column));
@@ -180,13 +181,13 @@ impl AddForm {
     }
 }
 
-/// How many rows of so many columns are laid out at once.
+/// How many rows with this number of columns are converted at once.
 fn rows_of_width(columns: usize) -> usize {
     let (least, most) = ROWS_TOGETHER;
     (VALUES_TOGETHER / columns.max(1)).clamp(least, most)
 }
 
-/// `stats_parsed`: NULL where a file has no statistics.
+/// Returns `stats_parsed`: NULL for files without statistics.
 fn statistics_of(
     wanted: &StatisticsSchema,
     texts: &StringArray,
@@ -210,7 +211,7 @@ fn statistics_of(
     }
     let parts = [
         ("numRecords", Some(statistics.num_records)),
-        // Bounds that are not exact stay so whatever the table's features are.
+        // The flag is preserved independently of the table's features.
         ("tightBounds", Some(statistics.tight_bounds)),
         ("minValues", without_empty(&statistics.min)?),
         ("maxValues", without_empty(&statistics.max)?),
@@ -226,7 +227,7 @@ fn statistics_of(
     StructArray::try_new(Fields::from(fields), columns, Some(NullBuffer::new(present))).map_err(failed)
 }
 
-/// A column without structs that hold no column, which Parquet does not have; none where nothing is left.
+/// Removes structs without fields, which Parquet does not support; `None` if nothing remains.
 fn without_empty(column: &ArrayRef) -> Result<Option<ArrayRef>> {
     let Some(rows) = column.as_struct_opt() else {
         return Ok(Some(Arc::clone(column)));
@@ -250,7 +251,7 @@ fn without_empty(column: &ArrayRef) -> Result<Option<ArrayRef>> {
 mod tests {
     use super::*;
 
-    /// What is held at once does not grow with the width of the table, but for tables that are wide beyond measure.
+    /// Memory use does not grow with the width of the table, except for extremely wide tables.
     #[test]
     fn wide_tables_take_fewer_rows_at_once() {
         let widths = [

@@ -1,4 +1,4 @@
-//! One attempt at a checkpoint: the files that it is made of, in the order in which they come to be.
+//! One attempt to write a checkpoint: its files, in the order in which they are written.
 
 use std::sync::Arc;
 
@@ -16,18 +16,18 @@ use super::{from_checkpoint, from_lines};
 use crate::reconcile::Survivors;
 use crate::snapshot::Snapshot;
 
-/// An attempt at a checkpoint.
+/// An attempt to write a checkpoint.
 pub(super) struct Attempt<'a> {
     pub(super) snapshot: &'a Snapshot,
     pub(super) options: &'a CheckpointOptions,
     pub(super) retention: Retention,
     pub(super) form: AddForm,
     pub(super) schemas: FileSchemas,
-    /// The name of its file, or of its top level.
+    /// Path of its file, or of its top-level file.
     pub(super) relative: String,
 }
 
-/// What an attempt made.
+/// The files that an attempt wrote.
 pub(super) struct Made {
     pub(super) top: Finished,
     pub(super) sidecars: Vec<Finished>,
@@ -35,7 +35,7 @@ pub(super) struct Made {
 }
 
 impl Attempt<'_> {
-    /// One file with everything.
+    /// Writes one file with all actions.
     pub(super) async fn flat(&self) -> Result<Made> {
         let (schema, held) = (&self.schemas.flat, self.options.held_bytes);
         let location = self.snapshot.location();
@@ -52,7 +52,7 @@ impl Attempt<'_> {
         })
     }
 
-    /// A top level, once its sidecars stand.
+    /// Writes the sidecars, then the top-level file.
     pub(super) async fn with_sidecars(&self) -> Result<Made> {
         let (most, held) = (self.options.sidecar_actions, self.options.held_bytes);
         let location = self.snapshot.location();
@@ -64,14 +64,15 @@ impl Attempt<'_> {
         let mut top = ParquetOut::begin(location, self.relative.clone(), schema, held)?;
         top.write(&rows).await?;
         Ok(Made {
-            // From here on the sidecars stay whatever comes: the top level may stand although nobody says so.
+            // From here on the sidecars must remain: the top-level file may exist even if the response was
+            // lost.
             top: top.finish().await?,
             sidecars: written.sidecars,
             adds: written.adds,
         })
     }
 
-    /// Writes the file actions; where that fails, what was written of them goes.
+    /// Writes the file actions; on failure, deletes the files written for them.
     async fn actions(&self, mut out: ActionFiles<'_>) -> Result<WrittenActions> {
         match self.write_actions(&mut out).await {
             Ok(()) => Ok(out.into_written()),

@@ -1,6 +1,6 @@
-//! The columns of a checkpoint, as far as they are the same for every table.
+//! The columns of a checkpoint that are the same for every table.
 //!
-//! Protocol: *Checkpoint Schema*. Every column may be NULL, as in the checkpoints of other writers.
+//! Protocol: *Checkpoint Schema*. Every column is nullable, as in the checkpoints of other writers.
 
 use std::sync::Arc;
 
@@ -57,7 +57,7 @@ fn vector() -> Field {
     group("deletionVector", fields)
 }
 
-/// An add as the log has it; `stats` is the last.
+/// Schema of an add as in the log; `stats` is the last column.
 pub(super) fn add_schema() -> SchemaRef {
     Arc::new(Schema::new(vec![
         text("path"),
@@ -74,7 +74,7 @@ pub(super) fn add_schema() -> SchemaRef {
     ]))
 }
 
-/// A tombstone. It has neither statistics nor tags.
+/// Schema of a tombstone, which has neither statistics nor tags.
 pub(super) fn remove_schema() -> SchemaRef {
     Arc::new(Schema::new(vec![
         text("path"),
@@ -89,7 +89,7 @@ pub(super) fn remove_schema() -> SchemaRef {
     ]))
 }
 
-/// The actions that say something about the table.
+/// Columns of the actions other than file actions.
 fn table_columns() -> Vec<Field> {
     let format = group("format", vec![text("provider"), map("options")]);
     vec![
@@ -123,7 +123,7 @@ fn table_columns() -> Vec<Field> {
     ]
 }
 
-/// The actions that only the V2 spec has.
+/// Columns of the actions that only the V2 spec has.
 fn v2_columns() -> Vec<Field> {
     let sidecar = vec![
         text("path"),
@@ -137,7 +137,7 @@ fn v2_columns() -> Vec<Field> {
     ]
 }
 
-/// The columns of the files of a checkpoint; those of its adds differ from table to table.
+/// Schemas of the files of a checkpoint; the columns of adds differ between tables.
 #[derive(Clone, Debug)]
 pub(super) struct FileSchemas {
     /// One file that holds everything, by the V1 spec.
@@ -162,14 +162,14 @@ impl FileSchemas {
         let files = file_columns(add.clone());
         Self {
             flat: schema(&[table_columns(), files.clone()]),
-            // Nothing stands in them, and there are readers that ask for them.
+            // These columns are empty, but some readers require them.
             top_level: schema(&[table_columns(), v2_columns(), file_columns(plain)]),
             sidecar: schema(&[files]),
         }
     }
 }
 
-/// Rows that hold one action each, all of one kind, under the columns of a file.
+/// Creates rows with one action each, all of one kind, in the schema of a file.
 pub(super) fn rows_of(schema: &SchemaRef, action: &str, actions: StructArray) -> Result<RecordBatch> {
     let rows = actions.len();
     let actions: ArrayRef = Arc::new(actions);
@@ -185,7 +185,7 @@ pub(super) fn rows_of(schema: &SchemaRef, action: &str, actions: StructArray) ->
     RecordBatch::try_new_with_options(Arc::clone(schema), columns, &options).map_err(failed)
 }
 
-/// Values as rows: each value is an action under its name.
+/// Creates rows from values; each value is an object with the name of its action.
 pub(super) fn rows_of_values(schema: &SchemaRef, values: &[impl Serialize]) -> Result<RecordBatch> {
     let mut decoder = ReaderBuilder::new(Arc::clone(schema))
         .build_decoder()

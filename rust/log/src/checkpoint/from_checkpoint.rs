@@ -1,4 +1,5 @@
-//! What stands of an older checkpoint in Parquet, read again with every field, a few thousand actions at a time.
+//! Reads the surviving actions of an older Parquet checkpoint again with every field, a few thousand at a
+//! time.
 
 use std::sync::Arc;
 
@@ -17,14 +18,14 @@ use crate::decode::checkpoint::{ActionsFile, Checkpoint, conformed};
 use crate::decode::{FileBatch, StatisticsSource};
 use crate::reconcile::{NewerKeys, Survivors};
 
-/// A row group, and the batches of its adds of which something stands, each with its place among all of them.
+/// A row group, and its batches of adds with surviving rows, each with its position among all batches.
 struct StandingGroup {
     file: Arc<ActionsFile>,
     group: usize,
     batches: Vec<(usize, Survivors)>,
 }
 
-/// Writes the adds that stand in row groups of a checkpoint.
+/// Writes the surviving adds in row groups of a checkpoint.
 pub(super) async fn write_adds(adds: &[Survivors], out: &mut impl TakeActions) -> Result<()> {
     for standing in groups_of(adds) {
         let mut paths = paths("add", &add_schema());
@@ -68,7 +69,7 @@ pub(super) async fn write_adds(adds: &[Survivors], out: &mut impl TakeActions) -
     Ok(())
 }
 
-/// Writes the tombstones of a checkpoint on whose files there is no newer word and that have not expired.
+/// Writes the tombstones of a checkpoint that have not expired and are not superseded by a newer action.
 pub(super) async fn write_tombstones(
     checkpoint: &Checkpoint,
     newer: &NewerKeys,
@@ -95,7 +96,7 @@ pub(super) async fn write_tombstones(
     Ok(())
 }
 
-/// The row groups of which something stands, in their order.
+/// Returns the row groups with surviving rows, in order.
 fn groups_of(adds: &[Survivors]) -> Vec<StandingGroup> {
     let mut groups: Vec<StandingGroup> = Vec::new();
     for survivors in adds {
@@ -120,13 +121,13 @@ fn groups_of(adds: &[Survivors]) -> Vec<StandingGroup> {
     groups
 }
 
-/// The paths of the fields of an action.
+/// Returns the column paths of an action's fields.
 fn paths(action: &str, schema: &SchemaRef) -> Vec<String> {
     let fields = schema.fields().iter();
     fields.map(|field| format!("{action}.{}", field.name())).collect()
 }
 
-/// The actions that are marked; none where none is.
+/// Returns the selected actions; `None` if there are none.
 fn kept(actions: &StructArray, live: BooleanBuffer) -> Result<Option<StructArray>> {
     let count = live.count_set_bits();
     if count == 0 {

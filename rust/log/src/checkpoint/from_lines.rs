@@ -1,6 +1,7 @@
-//! What stands in files of lines, read again with every field: commits, compaction files, top levels in JSON.
+//! Reads the surviving actions of line-based files again, with every field: commits, compaction files,
+//! top-level files in JSON.
 //!
-//! Opening keeps of an action what replay needs, and leaves the rest where it is.
+//! Loading a snapshot decodes only the fields that replay needs.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -25,13 +26,13 @@ use crate::listing::LogFile;
 use crate::location::TableLocation;
 use crate::store_error::store_error;
 
-/// How many files are fetched ahead of their turn; each is held only where it is small.
+/// How many files are fetched ahead; only small ones are held in memory.
 const FETCHES: usize = 8;
 
-/// How many actions are gathered before they are written.
+/// How many actions are buffered before they are written.
 const TOGETHER: usize = 4096;
 
-/// Writes what stands in the files.
+/// Writes the surviving actions of the files.
 pub(super) async fn write_lines(
     location: &Arc<TableLocation>,
     files: Vec<StandingFile>,
@@ -78,7 +79,7 @@ pub(super) async fn write_lines(
     gathered.write(1, out).await
 }
 
-/// Actions on their way into columns.
+/// Buffered actions, which are decoded to columns.
 struct Gathered {
     adds: Decoder,
     removes: Decoder,
@@ -93,7 +94,7 @@ impl Gathered {
         })
     }
 
-    /// Takes a line, where its action stands.
+    /// Adds the action of a line if it survives.
     fn take(&mut self, line: Line<'_>, standing: &mut StandingFile) -> Result<()> {
         let Line::Text(line) = line else {
             return Err(changed());
@@ -111,7 +112,7 @@ impl Gathered {
         }
     }
 
-    /// Writes what was gathered, once it is that much.
+    /// Writes the buffered actions once there are at least `least`.
     async fn write(&mut self, least: usize, out: &mut impl TakeActions) -> Result<()> {
         let flush = |decoder: &mut Decoder| -> Result<Option<RecordBatch>> {
             match decoder.len() >= least {
@@ -140,7 +141,7 @@ fn key<'a>(path: &'a str, vector: &'a Option<DescriptorText<'_>>) -> LogicalFile
     LogicalFileKey::new(path, vector.as_ref().map(id))
 }
 
-/// An add with all that it says; what is absent is NULL.
+/// An add with all fields; absent ones are NULL.
 #[derive(serde::Serialize)]
 #[serde(rename_all = "camelCase")]
 struct AddRow<'a> {
@@ -168,19 +169,19 @@ impl<'a> AddRow<'a> {
             base_row_id: add.base_row_id,
             default_row_commit_version: add.default_row_commit_version,
             clustering_provider: add.clustering_provider.as_deref(),
-            // Statistics that are no text cannot be used, and harm nothing.
+            // Statistics that are not a string cannot be used and are dropped.
             stats: add.stats.and_then(|raw| serde_json::from_str(raw.get()).ok()),
         }
     }
 }
 
-/// A tombstone with all that a checkpoint keeps of it.
+/// A tombstone with all fields of a checkpoint.
 #[derive(serde::Serialize)]
 #[serde(rename_all = "camelCase")]
 struct RemoveRow<'a> {
     path: &'a str,
     deletion_timestamp: Option<i64>,
-    /// A checkpoint changes nothing.
+    /// Always false in a checkpoint.
     data_change: bool,
     extended_file_metadata: Option<bool>,
     partition_values: Option<Values<'a>>,
@@ -219,7 +220,7 @@ impl Serialize for Values<'_> {
     }
 }
 
-/// Tags, which should be texts; what is another value is kept as its JSON.
+/// Converts tags, whose values should be strings; other values are converted to JSON text.
 fn tags(raw: &RawValue) -> Option<BTreeMap<String, Option<String>>> {
     let Ok(Value::Object(tags)) = serde_json::from_str(raw.get()) else {
         return None;

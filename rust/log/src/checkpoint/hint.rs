@@ -1,4 +1,5 @@
-//! Writing `_last_checkpoint`: it never goes back, and a failure to write it costs nobody more than a listing.
+//! Writes `_last_checkpoint`: its version never decreases, and a failure to write it only costs a longer
+//! listing.
 //!
 //! Protocol: *Last Checkpoint File*, *Last Checkpoint File Schema*, *JSON checksum*.
 
@@ -14,45 +15,44 @@ use crate::location::TableLocation;
 use crate::store_error::store_error;
 use crate::whole_body::read_file;
 
-/// What became of the hint.
+/// Result of updating the hint.
 #[derive(Clone, Debug)]
 pub enum HintOutcome {
-    /// It names the checkpoint.
+    /// The hint was written and names the checkpoint.
     Written,
-    /// It names this version, which is not older, and stays.
+    /// The hint names this version, which is not older, and is unchanged.
     Stays(Version),
-    /// It was left as it is: it cannot say what it should of a checkpoint of several parts, or of one in JSON, that was
-    /// there before.
+    /// The hint was not changed: it cannot describe an existing checkpoint that is multi-part or in JSON.
     Left,
-    /// It could not be written, or not be told. The checkpoint stands all the same.
+    /// The hint could not be read or written. The checkpoint exists nevertheless.
     Failed(Error),
 }
 
-/// What a hint says of a checkpoint.
+/// Contents of a hint.
 #[derive(Clone, Debug)]
 pub(super) struct Hinted {
     pub(super) version: Version,
-    /// Actions of every kind.
+    /// Number of actions of all kinds.
     pub(super) actions: u64,
     pub(super) adds: u64,
-    /// Bytes of all its files.
+    /// Size of all its files in bytes.
     pub(super) bytes: u64,
-    /// The top level, where it has a name with an id in it.
+    /// The top-level file, if the checkpoint is UUID-named.
     pub(super) top_level: Option<TopLevel>,
 }
 
-/// The top level of a UUID-named checkpoint.
+/// The top-level file of a UUID-named checkpoint.
 #[derive(Clone, Debug)]
 pub(super) struct TopLevel {
     pub(super) name: String,
     pub(super) bytes: u64,
-    /// Milliseconds since the epoch.
+    /// Modification time in milliseconds since the epoch.
     pub(super) modification_time: i64,
 }
 
-/// The text of a hint, with its checksum.
+/// Returns the text of a hint, with its checksum.
 ///
-/// Errors: `Internal`, should the text have no canonical form.
+/// Fails with `Internal` if the text has no canonical form.
 pub(super) fn hint_text(hinted: &Hinted) -> Result<String> {
     let mut hint = Map::new();
     hint.insert("version".to_owned(), json!(hinted.version.as_i64()));
@@ -71,11 +71,11 @@ pub(super) fn hint_text(hinted: &Hinted) -> Result<String> {
     Ok(Value::Object(hint).to_string())
 }
 
-/// Lets the hint name a checkpoint, unless it names one that is not older. One that cannot be understood is written over;
-/// where the store does not say what it is, it stays.
+/// Writes the hint unless it names a checkpoint that is not older. An invalid hint is replaced; if the store
+/// cannot return it, it remains.
 ///
-/// Two writers may ask and write at the same time, so that the hint names the older of two checkpoints for a while; it
-/// is no more than a hint, and the next checkpoint mends it.
+/// With two concurrent writers, the hint may name the older of two checkpoints until the next checkpoint is
+/// written.
 pub(super) async fn write_hint(location: &TableLocation, hinted: &Hinted, is_new: bool) -> HintOutcome {
     let relative = format!("{LOG_FOLDER}/{LAST_CHECKPOINT}");
     let failed = |error: object_store::Error| store_error(&error, &relative);
@@ -95,7 +95,7 @@ pub(super) async fn write_hint(location: &TableLocation, hinted: &Hinted, is_new
     written.unwrap_or_else(|error| HintOutcome::Failed(error.with("version", hinted.version)))
 }
 
-/// The version that the hint names; none where there is none that can be understood.
+/// Returns the version that the hint names; `None` if the hint is missing or invalid.
 async fn named_version(location: &TableLocation, path: &Path) -> object_store::Result<Option<Version>> {
     let size = match location.store().head(path).await {
         Ok(found) => found.size,
@@ -120,7 +120,7 @@ mod tests {
 
     use super::*;
 
-    /// A reader that validates takes it, and nothing of it can be changed unnoticed.
+    /// The checksum is valid, and every modification is detected.
     ///
     /// protocol: last-checkpoint-file-schema-json-checksum.1
     #[test]

@@ -1,9 +1,11 @@
-//! Writing a checkpoint: what a version is, without the commits that led to it.
+//! Writes checkpoints: the state of a version without the commits that led to it.
 //!
-//! What stands is read again where it lies, with every field, a few thousand actions at a time, and written a row group
-//! at a time; the statistics are never there all at once. A checkpoint is whole before it has its name.
+//! Surviving actions are read again from the log with every field, a few thousand at a time, and written one
+//! row group at a time; the statistics are never all in memory. A checkpoint is complete before it gets its
+//! name.
 //!
-//! Protocol: *Checkpoints*, *Checkpoint Specs*, *Checkpoint Naming Scheme*, *Checkpoint Schema*, *Action Reconciliation*.
+//! Protocol: *Checkpoints*, *Checkpoint Specs*, *Checkpoint Naming Scheme*, *Checkpoint Schema*, *Action
+//! Reconciliation*.
 
 mod action_files;
 mod add_form;
@@ -43,35 +45,35 @@ use crate::clock::{new_id, now_ms};
 use crate::decode::checkpoint::{Checkpoint, SIDECARS};
 use crate::snapshot::Snapshot;
 
-/// How many actions a sidecar holds at most: enough that a checkpoint of a million files has twenty, which the machines
-/// of a cluster read side by side, and few enough that each is a matter of a second.
+/// Default maximum number of actions in a sidecar: a checkpoint of a million files has twenty sidecars, which
+/// a cluster reads in parallel, and each takes about a second.
 pub const SIDECAR_ACTIONS: usize = 50_000;
 
-/// How many bytes of a file are held at most, so that it is put under the condition that none is there. One that is larger
-/// goes in parts.
+/// Default maximum size of a file that is buffered, so that it can be put if absent. A larger file is a
+/// multipart upload.
 pub const HELD_BYTES: usize = 64 << 20;
 
-/// How a checkpoint is named.
+/// Naming of checkpoints.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CheckpointName {
-    /// As its spec has it: `n.checkpoint.parquet` by V1, `n.checkpoint.<uuid>.parquet` by V2.
+    /// By its spec: `n.checkpoint.parquet` for V1, `n.checkpoint.<uuid>.parquet` for V2.
     #[default]
     BySpec,
-    /// `n.checkpoint.parquet` also by V2: clients that do not know the feature find it, and the protocol in it, which
-    /// tells them that the table is not theirs.
+    /// `n.checkpoint.parquet` for V2 too: clients without the feature find it and read the protocol, which
+    /// shows that they do not support the table.
     Classic,
 }
 
-/// How a checkpoint is written.
+/// Options for writing a checkpoint.
 #[derive(Clone, Copy, Debug)]
 pub struct CheckpointOptions {
-    /// Its name.
+    /// The naming.
     pub name: CheckpointName,
-    /// How many actions a sidecar holds at most.
+    /// Maximum number of actions in a sidecar.
     pub sidecar_actions: usize,
-    /// How many bytes of a file are held at most.
+    /// Maximum number of bytes of a file that are buffered.
     pub held_bytes: usize,
-    /// When it is, in milliseconds since the epoch, for what expires; now where it is not given.
+    /// Current time in milliseconds since the epoch, for expiration; the system time if not given.
     pub now_ms: Option<i64>,
 }
 
@@ -86,39 +88,39 @@ impl Default for CheckpointOptions {
     }
 }
 
-/// A checkpoint that stands.
+/// An existing checkpoint.
 #[derive(Clone, Debug)]
 pub struct CheckpointWritten {
-    /// The version that it holds.
+    /// The version of the checkpoint.
     pub version: Version,
-    /// Its file, or its top level, below the table's root.
+    /// Path of its file, or of its top-level file, relative to the table's root.
     pub path: String,
-    /// How many actions it holds, of every kind and in all its files; none where one that was there before does not say.
+    /// Number of actions of all kinds in all its files; `None` if an existing checkpoint does not specify it.
     pub actions: Option<u64>,
-    /// How many of them are adds.
+    /// Number of adds among them.
     pub adds: u64,
-    /// Bytes of all its files.
+    /// Size of all its files in bytes.
     pub bytes: u64,
-    /// Its sidecars, below the table's root.
+    /// Paths of its sidecars, relative to the table's root.
     pub sidecars: Vec<String>,
-    /// Whether it was written now; else it was there.
+    /// Whether it was written now; otherwise it already existed.
     pub is_new: bool,
-    /// What became of `_last_checkpoint`.
+    /// Result of updating `_last_checkpoint`.
     pub hint: HintOutcome,
 }
 
-/// Writes a checkpoint of a snapshot's version, and lets `_last_checkpoint` name it. One that is there already and can be
-/// read is left as it is, and is what is given back. Must be called inside a runtime.
+/// Writes a checkpoint of a snapshot's version, and updates `_last_checkpoint`. An existing readable
+/// checkpoint remains unchanged and is returned. Must be called inside a runtime.
 ///
-/// Which actions stand in it: the protocol, the metadata, domains that are there, transaction identifiers and tombstones
-/// that have not expired, and the files with all that the log says of them.
+/// The checkpoint contains the protocol, the metadata, metadata domains that are not removed, transaction
+/// identifiers and tombstones that have not expired, and the live files with all their fields.
 ///
 /// # Errors
 ///
-/// `UnsupportedFeature` where the table asks for something that is not known; `VersionNotFound` where the version's commit
-/// is not in `_delta_log`; `CorruptLog` for a table property that cannot be read, and where the log is not what it was
-/// when the table was opened; the store's. After an error no checkpoint stands that did not stand before, unless the store
-/// did not say what became of the last request.
+/// `UnsupportedFeature` if the table has an unknown feature; `VersionNotFound` if the version's commit is not
+/// in `_delta_log`; `CorruptLog` for an invalid table property, and if the log has changed since the table
+/// was opened; errors of the store. After an error no new checkpoint exists, unless there was no definitive
+/// response to the last request.
 pub async fn write_checkpoint(snapshot: &Snapshot, options: &CheckpointOptions) -> Result<CheckpointWritten> {
     let written = write(snapshot, options).await;
     written.map_err(|error| {
@@ -197,7 +199,7 @@ async fn write(snapshot: &Snapshot, options: &CheckpointOptions) -> Result<Check
     })
 }
 
-/// Tells of a checkpoint that was there before, and lets the hint name it where it names an older one.
+/// Describes an existing checkpoint, and updates the hint if it names an older one.
 async fn describe(snapshot: &Snapshot, standing: &Checkpoint) -> Result<CheckpointWritten> {
     let location = snapshot.location();
     let sidecars: Vec<String> = standing

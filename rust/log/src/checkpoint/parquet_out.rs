@@ -1,4 +1,4 @@
-//! A Parquet file of actions that is being written, a row group at a time.
+//! A Parquet file of actions, written one row group at a time.
 
 use std::sync::Arc;
 
@@ -15,20 +15,20 @@ use super::upload::{Landed, Upload};
 use crate::location::TableLocation;
 use crate::store_error::store_error;
 
-/// Rows of a row group: as many as a reader lays out at once, so that readers take row groups side by side.
+/// Rows per row group: the batch size of a reader, so that readers decode row groups in parallel.
 const GROUP_ROWS: usize = 1 << 16;
 
-/// Bytes that a row group may have before it ends early: it is held until then.
+/// Maximum size of a row group in bytes, which is buffered in memory.
 const GROUP_BYTES: usize = 32 << 20;
 
-/// The file.
+/// A Parquet file that is being written.
 pub(super) struct ParquetOut {
     relative: String,
     writer: AsyncArrowWriter<Upload>,
     rows: u64,
 }
 
-/// A file that was written.
+/// A completed file.
 #[derive(Clone, Debug)]
 pub(super) struct Finished {
     pub(super) relative: String,
@@ -38,7 +38,7 @@ pub(super) struct Finished {
 }
 
 impl ParquetOut {
-    /// Begins a file below the table's root, of which up to so many bytes are held.
+    /// Creates a file below the table's root that buffers up to `most_held` bytes.
     pub(super) fn begin(
         location: &TableLocation,
         relative: String,
@@ -47,14 +47,15 @@ impl ParquetOut {
     ) -> Result<Self> {
         let path = location.below(&relative)?;
         let properties = WriterProperties::builder()
-            // Every reader has it, and it costs little.
+            // Every reader supports Snappy, and it is fast.
             .set_compression(Compression::SNAPPY)
             .set_max_row_group_row_count(Some(GROUP_ROWS))
-            // Whether a row group holds an action at all is asked of its statistics; nobody asks its pages.
+            // Statistics of a row group show whether it contains a kind of action; readers do not use page
+            // statistics.
             .set_statistics_enabled(EnabledStatistics::Chunk)
             .set_created_by(concat!("deltaic ", env!("CARGO_PKG_VERSION")).to_owned())
             .build();
-        // Other readers are to take the types from Parquet, not from Arrow's own schema beside it.
+        // Readers must use the types of Parquet, not an embedded Arrow schema.
         let options = ArrowWriterOptions::new()
             .with_properties(properties)
             .with_skip_arrow_metadata(true);
@@ -80,12 +81,12 @@ impl ParquetOut {
         Ok(())
     }
 
-    /// How many rows there are so far.
+    /// Number of rows so far.
     pub(super) fn rows(&self) -> u64 {
         self.rows
     }
 
-    /// Ends the row group, so that what comes next stands in one of its own.
+    /// Ends the row group, so that the next rows start a new one.
     pub(super) async fn end_group(&mut self) -> Result<()> {
         if self.writer.in_progress_rows() == 0 {
             return Ok(());
@@ -94,7 +95,7 @@ impl ParquetOut {
         ended.map_err(|error| failed(&error, &self.relative))
     }
 
-    /// Finishes the file; it is durable when this returns.
+    /// Completes the file; it is durable when this returns.
     pub(super) async fn finish(mut self) -> Result<Finished> {
         let finished = self.writer.finish().await;
         finished.map_err(|error| failed(&error, &self.relative))?;
@@ -108,13 +109,13 @@ impl ParquetOut {
         })
     }
 
-    /// Gives the file up.
+    /// Aborts the upload of the file.
     pub(super) async fn abort(self) {
         self.writer.into_inner().abort().await;
     }
 }
 
-/// What the Parquet writer says: the store's failure where that is behind it.
+/// Converts an error of the Parquet writer; a failure of the store is reported as such.
 fn failed(error: &ParquetError, relative: &str) -> Error {
     let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(error);
     while let Some(current) = cause {

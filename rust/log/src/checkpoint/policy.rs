@@ -1,4 +1,4 @@
-//! When a checkpoint is due, and what it is: decisions over values.
+//! Policy of checkpoints: when one is due, and which spec it follows.
 //!
 //! Protocol: *Checkpoints*, *Checkpoint Specs*, *V2 Checkpoint Table Feature*.
 
@@ -7,19 +7,19 @@ use deltaic_protocol::features::supports_for_writers;
 use deltaic_protocol::properties::{integer, text};
 use deltaic_protocol::{Result, Version};
 
-/// Which spec a checkpoint follows.
+/// The spec of a checkpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CheckpointSpec {
-    /// One flat file of all actions.
+    /// One flat file with all actions.
     V1,
-    /// A top level, and the file actions in sidecars.
+    /// A top-level file, with the file actions in sidecars.
     V2,
 }
 
-/// Whether a checkpoint is due after this version was committed: after every `delta.checkpointInterval` commits, never
-/// at the table's first.
+/// Whether a checkpoint is due after this version was committed: after every `delta.checkpointInterval`
+/// commits, never after version 0.
 ///
-/// Errors: `CorruptLog` for an interval that is no number of commits.
+/// Fails with `CorruptLog` if the interval is not a number of commits.
 ///
 /// ```
 /// use deltaic_log::checkpoint::checkpoint_is_due;
@@ -38,10 +38,10 @@ pub fn checkpoint_is_due(committed: Version, metadata: &Metadata) -> Result<bool
     Ok(committed != Version::ZERO && is_multiple)
 }
 
-/// Which spec the checkpoints of a table follow: V2 where `delta.checkpointPolicy` says so and the table has the feature
-/// on both sides.
+/// Returns the spec of a table's checkpoints: V2 if `delta.checkpointPolicy` requires it and the table has
+/// the feature for readers and writers.
 ///
-/// Errors: `CorruptLog` for a policy that does not exist.
+/// Fails with `CorruptLog` for an unknown policy.
 pub fn checkpoint_spec(protocol: &Protocol, metadata: &Metadata) -> Result<CheckpointSpec> {
     const FEATURE: &str = "v2Checkpoint";
     let policy = text(metadata, "delta.checkpointPolicy")?.unwrap_or_default();

@@ -1,4 +1,4 @@
-//! The checkpoint of a version that stands already, where there is one that can be read.
+//! Finds an existing readable checkpoint of a version.
 
 use std::sync::Arc;
 
@@ -11,21 +11,23 @@ use crate::listing::Listing;
 use crate::segment::{CheckpointFiles, complete_checkpoints};
 use crate::snapshot::Snapshot;
 
-/// What a listing shows of the version.
+/// Checkpoint of the version in the listing.
 pub(super) enum Standing {
-    /// A checkpoint that can be read.
+    /// A readable checkpoint exists.
     Checkpoint(Arc<Checkpoint>),
-    /// None, and one may be written.
+    /// No checkpoint exists, and one may be written.
     Nothing,
 }
 
-/// Looks for a checkpoint of the snapshot's version, and proves that one may be written where there is none.
+/// Looks for a checkpoint of the snapshot's version, and verifies that one may be written if there is none.
 ///
-/// Protocol: *Checkpoints*: only after the version's commit has been written, which of a catalog-managed table means
-/// published.
+/// Protocol: *Checkpoints*: only after the version's commit has been written, which for a catalog-managed
+/// table means published.
 ///
-/// Errors: `VersionNotFound` where the commit is not in `_delta_log`; `CorruptLog` where a checkpoint that cannot be read
-/// stands in the way; the store's.
+/// # Errors
+///
+/// `VersionNotFound` if the commit is not in `_delta_log`; `CorruptLog` if an unreadable checkpoint has the
+/// name of the new one; errors of the store.
 pub(super) async fn look(snapshot: &Snapshot, name: CheckpointName, is_classic: bool) -> Result<Standing> {
     let (location, version) = (snapshot.location(), snapshot.version());
     let listing = Listing::from(location, version).await?;
@@ -49,7 +51,7 @@ pub(super) async fn look(snapshot: &Snapshot, name: CheckpointName, is_classic: 
         match Checkpoint::read(location, files, snapshot.max_line_bytes()).await {
             Ok(checkpoint) => return Ok(Standing::Checkpoint(Arc::new(checkpoint))),
             Err(error) if error.kind() == ErrorKind::StorageError => return Err(error),
-            // One that is damaged stands for nothing.
+            // A damaged checkpoint counts as missing.
             Err(error) if has_classic_name(files) => in_the_way = Some(error),
             Err(_) => {}
         }

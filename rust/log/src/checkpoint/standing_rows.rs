@@ -1,4 +1,4 @@
-//! Which rows of a log file stand, met one after the other while the file is read again.
+//! The surviving rows of a log file, matched in order while the file is read again.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -15,17 +15,17 @@ use crate::decode::FileBatch;
 use crate::listing::LogFile;
 use crate::reconcile::Survivors;
 
-/// How long tombstones stay.
+/// Retention of tombstones.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Retention {
-    /// Milliseconds.
+    /// Retention in milliseconds.
     pub(super) tombstone_ms: i64,
-    /// Milliseconds since the epoch.
+    /// Current time in milliseconds since the epoch.
     pub(super) now_ms: i64,
 }
 
 impl Retention {
-    /// Tombstones without those that have expired. Protocol: *Checkpoints*, *Add File and Remove File*.
+    /// Returns the tombstones that have not expired. Protocol: *Checkpoints*, *Add File and Remove File*.
     pub(super) fn keep(self, tombstones: &Survivors) -> Survivors {
         let times = tombstones.files.batch.column_by_name("deletion_timestamp");
         let times = times.and_then(|times| times.as_primitive_opt::<Int64Type>());
@@ -45,8 +45,8 @@ impl Retention {
     }
 }
 
-/// The actions of one kind that a log file holds, in its order, and which of them stand. Batches of which nothing stood
-/// may have been let go.
+/// The actions of one kind in a log file, in file order, and which of them survive. Batches without surviving
+/// rows may have been dropped.
 #[derive(Debug, Default)]
 pub(super) struct StandingRows {
     parts: Vec<(Arc<FileBatch>, Range<usize>, BooleanBuffer)>,
@@ -55,13 +55,13 @@ pub(super) struct StandingRows {
 }
 
 impl StandingRows {
-    /// Whether any row stands.
+    /// Whether any row survives.
     fn any(&self) -> bool {
         let mut parts = self.parts.iter();
         parts.any(|(_, rows, live)| live.slice(rows.start, rows.len()).count_set_bits() > 0)
     }
 
-    /// Meets the next action of the file; whether it stands.
+    /// Matches the next action of the file; returns whether it survives.
     pub(super) fn meet(&mut self, key: &LogicalFileKey<'_>) -> bool {
         while let Some((files, rows, live)) = self.parts.get(self.part) {
             let row = rows.start + self.row;
@@ -70,7 +70,7 @@ impl StandingRows {
                 self.row = 0;
                 continue;
             }
-            // Keys stand once in a file, so this is one of a batch that was let go.
+            // Keys are unique within a file, so this row belongs to a dropped batch.
             if files.keys.key(row) != *key {
                 return false;
             }
@@ -80,7 +80,7 @@ impl StandingRows {
         false
     }
 
-    /// Whether all actions were met: the file is what it was when the table was opened.
+    /// Whether all actions were matched, so that the file is unchanged since the table was opened.
     pub(super) fn is_met(&self) -> bool {
         let rest = self.parts.get(self.part..).unwrap_or_default();
         let left = rest.iter().map(|(_, rows, _)| rows.len()).sum::<usize>();
@@ -88,7 +88,7 @@ impl StandingRows {
     }
 }
 
-/// A log file of lines of which something stands.
+/// A line-based log file with surviving rows.
 #[derive(Debug)]
 pub(super) struct StandingFile {
     pub(super) file: Arc<LogFile>,
@@ -96,7 +96,8 @@ pub(super) struct StandingFile {
     pub(super) removes: StandingRows,
 }
 
-/// The files of lines that hold what stands, in the order in which they come first. What comes from Parquet is left out.
+/// Returns the line-based files with surviving rows, in order of first occurrence. Parquet files are
+/// excluded.
 pub(super) fn standing_files(adds: &[Survivors], removes: &[Survivors]) -> Vec<StandingFile> {
     let mut files: Vec<StandingFile> = Vec::new();
     let mut places: HashMap<String, usize> = HashMap::new();

@@ -1,7 +1,7 @@
-//! The actions of a checkpoint that say something about the table, as rows.
+//! The rows of a checkpoint that are not file actions.
 //!
-//! Protocol: *Checkpoints*, *Checkpoint Schema*, *Action Reconciliation*: what is newest of each application and domain,
-//! neither removed domains nor expired transaction identifiers.
+//! Protocol: *Checkpoints*, *Checkpoint Schema*, *Action Reconciliation*: the newest action of each
+//! application and domain, without removed domains and expired transaction identifiers.
 
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
@@ -12,12 +12,12 @@ use serde_json::{Value, json};
 use super::columns::rows_of_values;
 use crate::snapshot::Snapshot;
 
-/// The rows of a flat checkpoint that come before its files.
+/// Returns the rows of a flat checkpoint that precede its files.
 pub(super) fn table_rows(snapshot: &Snapshot, schema: &SchemaRef, now_ms: i64) -> Result<RecordBatch> {
     rows_of_values(schema, &actions(snapshot, now_ms))
 }
 
-/// The rows of a top level of the V2 spec.
+/// Returns the rows of a V2 top-level file.
 ///
 /// Protocol: *Checkpoint Metadata*, *Sidecar File Information*.
 pub(super) fn top_level_rows(
@@ -44,7 +44,7 @@ fn actions(snapshot: &Snapshot, now_ms: i64) -> Vec<Value> {
     rows
 }
 
-/// Metadata without the schema that they never had: an empty text is no schema to anybody.
+/// Returns metadata without an empty schema: readers reject an empty string as a schema.
 fn with_schema_or_none(metadata: &Metadata) -> Value {
     let mut written = json!(metadata);
     if metadata.schema_string.is_empty()
@@ -55,7 +55,7 @@ fn with_schema_or_none(metadata: &Metadata) -> Value {
     written
 }
 
-/// A protocol whose lists stand where its versions have them, and nowhere else.
+/// Returns a protocol with feature lists exactly if its versions require them.
 fn with_lists_in_place(protocol: &Protocol) -> Protocol {
     let list = |features: &Option<Vec<String>>, has_list: bool| {
         has_list.then(|| features.clone().unwrap_or_default())

@@ -1,8 +1,9 @@
-//! A file on its way to the store: whole under its final name, or not there at all.
+//! Upload of a file to the store: complete under its final name, or not at all.
 //!
-//! A file that is small enough is held and put if absent. A larger one goes in parts, which no store takes under a
-//! condition: it is looked whether another stands there before the parts become a file. Of two checkpoints of one version
-//! that are written at once the later may then take the other's place, which the protocol allows since both say the same.
+//! A small file is buffered and put if absent. A larger one is a multipart upload, which stores do not
+//! support conditionally: we check for an existing file before completing the upload. Of two concurrent
+//! checkpoints of one version the later may then replace the other; the protocol allows this because both
+//! have the same content.
 
 use std::sync::Arc;
 
@@ -18,22 +19,22 @@ use crate::location::Sent;
 use crate::new_file::{is_there, put_if_absent};
 use crate::store_error::Cause;
 
-/// Bytes of a part.
+/// Size of a part in bytes.
 const PART_BYTES: usize = 8 << 20;
 
-/// How many parts are sent at once.
+/// How many parts are sent concurrently.
 const PARTS_IN_FLIGHT: usize = 4;
 
-/// Whose file stands at the place in the end.
+/// Which file exists at the path after the upload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Landed {
-    /// Ours.
+    /// Our file.
     Ours,
-    /// One that was there before, or ours whose acknowledgement was lost.
+    /// A file that existed before, or ours if the response was lost.
     Another,
 }
 
-/// The file.
+/// The upload of one file.
 #[derive(Debug)]
 pub(super) struct Upload {
     store: Arc<dyn ObjectStore>,
@@ -47,7 +48,7 @@ pub(super) struct Upload {
 }
 
 impl Upload {
-    /// A file of which up to so many bytes are held.
+    /// Creates an upload that buffers up to `most_held` bytes.
     pub(super) fn new(store: Arc<dyn ObjectStore>, path: Path, is_local: bool, most_held: usize) -> Self {
         Self {
             store,
@@ -61,12 +62,12 @@ impl Upload {
         }
     }
 
-    /// Whose file stands there, once it is complete.
+    /// Which file exists at the path; `None` before completion.
     pub(super) fn landed(&self) -> Option<Landed> {
         self.landed
     }
 
-    /// Gives it up: what the store holds of it so far goes.
+    /// Aborts the upload and deletes its parts on the store.
     pub(super) async fn abort(self) {
         if let Some(parts) = self.sending {
             let _ = parts.abort().await;
@@ -108,7 +109,7 @@ impl Upload {
             Err(error @ Error::AlreadyExists { .. }) if !Cause::of(&error).is_undecided() => {
                 Ok(Landed::Another)
             }
-            // No answer tells; a file that stands there is whole, whoever wrote it.
+            // The response is not definitive; an existing file is complete, whichever writer created it.
             Err(error) => match is_there(&self.store, &self.path).await {
                 Ok(true) => Ok(Landed::Another),
                 _ => Err(error),
@@ -124,7 +125,7 @@ async fn put(
     payload: PutPayload,
 ) -> Result<PutResult> {
     match put_if_absent(store, path, payload.clone(), &Sent::default()).await {
-        // A file system without hard links has no such put.
+        // A file system without hard links does not support a conditional put.
         Err(error) if is_local && !matches!(error, Error::AlreadyExists { .. }) => {
             match is_there(store, path).await {
                 Ok(false) => store.put(path, payload).await,
@@ -168,7 +169,7 @@ mod tests {
         ParquetError::External(Box::new(error))
     }
 
-    /// What came first stays, whether the file is held or goes in parts.
+    /// An existing file is not replaced, whether the new one is buffered or a multipart upload.
     #[tokio::test]
     async fn a_file_that_is_there_is_not_replaced() -> Result<()> {
         for most_held in [0, 1 << 20] {
@@ -189,7 +190,7 @@ mod tests {
         Ok(())
     }
 
-    /// An upload that has taken bytes, and has not landed.
+    /// Returns an incomplete upload with some bytes.
     async fn taken(store: &Arc<dyn ObjectStore>, path: &Path, is_local: bool, held: usize) -> Result<Upload> {
         let mut upload = Upload::new(Arc::clone(store), path.clone(), is_local, held);
         upload.write(Bytes::from("12")).await?;
@@ -197,7 +198,7 @@ mod tests {
         Ok(upload)
     }
 
-    /// What is small is held, and no more than that; what is given up leaves nothing behind.
+    /// A small file is buffered and a larger one is sent; an aborted upload leaves no files.
     #[tokio::test]
     async fn what_is_given_up_leaves_nothing() -> Result<()> {
         for (most_held, sent) in [(6, 0), (5, 0), (4, 1), (2, 1), (0, 1)] {
@@ -213,7 +214,7 @@ mod tests {
         Ok(())
     }
 
-    /// A file that stands there after a put whose answer was lost is whole, whoever wrote it.
+    /// After a put whose response was lost, an existing file is complete, whichever writer created it.
     #[tokio::test]
     async fn a_lost_answer_is_looked_after() -> Result<()> {
         for (fault, landed) in [
@@ -235,7 +236,7 @@ mod tests {
         Ok(())
     }
 
-    /// A disk that refuses to put a file where none is takes it without that condition, if none is there.
+    /// If the disk rejects the conditional put, the file is put unconditionally unless it exists.
     #[tokio::test]
     async fn a_disk_without_hard_links_takes_a_file_all_the_same() -> Result<()> {
         for (is_local, is_there, is_taken) in [

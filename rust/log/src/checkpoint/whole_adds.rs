@@ -1,4 +1,4 @@
-//! The adds of some live files with all that the log says of them, as those need who write them into the log again.
+//! The adds of live files with all their fields, for operations that write them to the log again.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -20,16 +20,18 @@ use super::{from_checkpoint, from_lines};
 use crate::reconcile::Survivors;
 use crate::snapshot::Snapshot;
 
-/// The adds of the live files of paths, of all live files where none are told, in no order; a path that no live file has is
-/// passed over. Every field is as the log has it, but that `dataChange` is false; statistics that a checkpoint has as
-/// columns alone become text. Must be called inside a runtime.
+/// Returns the adds of the live files with these paths, or of all live files if `paths` is `None`, in no
+/// order; paths without a live file are ignored. Every field is as in the log, except that `dataChange` is
+/// false; statistics that a checkpoint has only as a struct are converted to JSON. Must be called inside a
+/// runtime.
 ///
-/// Only files of the log that name one of them are read; if they were cleaned up since the snapshot was opened, a
-/// checkpoint of the same version.
+/// Reads only files of the log that contain one of the adds; if they were cleaned up since the snapshot was
+/// opened, a checkpoint of the same version.
 ///
 /// # Errors
 ///
-/// `VersionNotFound` if the version was cleaned up; `CorruptLog` if a log file was replaced by another; the store's.
+/// `VersionNotFound` if the version was cleaned up; `CorruptLog` if a log file was replaced by another;
+/// errors of the store.
 pub async fn whole_adds(snapshot: &Snapshot, paths: Option<&[String]>) -> Result<Vec<Add>> {
     match read_adds(snapshot, paths).await {
         Err(error) if error.kind() == ErrorKind::CorruptLog => match snapshot.reopened().await? {
@@ -78,7 +80,7 @@ async fn read_adds(snapshot: &Snapshot, paths: Option<&[String]>) -> Result<Vec<
     Ok(found.adds)
 }
 
-/// Adds that were found.
+/// The adds found so far.
 struct Found<'a> {
     form: &'a AddForm,
     adds: Vec<Add>,
@@ -104,7 +106,7 @@ impl TakeActions for Found<'_> {
     }
 }
 
-/// The rows as JSON objects of the log.
+/// Converts rows to JSON objects of the log.
 fn values_of(adds: &RecordBatch) -> Result<Vec<Value>> {
     let mut writer = WriterBuilder::new()
         .with_explicit_nulls(true)
@@ -116,7 +118,7 @@ fn values_of(adds: &RecordBatch) -> Result<Vec<Value>> {
     let mut values = Vec::with_capacity(adds.num_rows());
     for value in serde_json::Deserializer::from_slice(&writer.into_inner()).into_iter::<Value>() {
         let mut value = value.map_err(unread)?;
-        // What stands changes nothing; whoever writes it again says what it changes.
+        // Surviving files do not change data; a writer that adds them again sets its own value.
         value["dataChange"] = Value::Bool(false);
         values.push(value);
     }
