@@ -140,9 +140,9 @@ fn v2_columns() -> Vec<Field> {
 /// Schemas of the files of a checkpoint; the columns of adds differ between tables.
 #[derive(Clone, Debug)]
 pub(super) struct FileSchemas {
-    /// One file that holds everything, by the V1 spec.
+    /// A single file with all actions of the V1 spec.
     pub(super) flat: SchemaRef,
-    /// A top level of the V2 spec whose file actions stand in sidecars.
+    /// A top-level file of the V2 spec, with the file actions in sidecars.
     pub(super) top_level: SchemaRef,
     /// A sidecar.
     pub(super) sidecar: SchemaRef,

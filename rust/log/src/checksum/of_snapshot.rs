@@ -9,9 +9,10 @@ use crate::history::read_commit_info;
 use crate::listing::LogFile;
 use crate::snapshot::{Snapshot, read_checksum};
 
-/// Computes the version checksum of a snapshot from its state. Application transactions are omitted if the
-/// list is not complete, because an earlier retention setting of the table was shorter. `now_ms` is the time
-/// in milliseconds since the epoch at which the expiration of transaction identifiers is evaluated.
+/// Computes the version checksum of a snapshot from its state. Application transactions are omitted if their
+/// retention was increased: readers that start from a checkpoint in between lack the expired ones. `now_ms`
+/// is the time in milliseconds since the epoch at which the expiration of transaction identifiers is
+/// evaluated.
 ///
 /// The checksum contains the commit's `txnId`. If the snapshot was loaded from a checkpoint or a compaction
 /// file, the commit is read for it.

@@ -1,4 +1,4 @@
-//! The lines of a log file one by one, whatever the file's size: a small one is held, a large one comes in pieces.
+//! The lines of a log file of any size, one by one: a small file is buffered, a large one is streamed.
 
 use std::sync::Arc;
 
@@ -12,13 +12,13 @@ use crate::listing::LogFile;
 use crate::location::TableLocation;
 use crate::whole_body::ensure_arrived;
 
-/// Up to this size a file is fetched whole, and ahead of its turn.
+/// Up to this size a file is fetched completely, and in advance.
 const HELD_BYTES: u64 = 8 << 20;
 
-/// A file of actions that is about to be read, maybe more than once.
+/// A file of actions that is read, possibly more than once.
 pub(crate) struct ActionText {
     location: Arc<TableLocation>,
-    /// Which file it is.
+    /// The log file.
     pub(crate) file: Arc<LogFile>,
     held: Option<Bytes>,
     max_line_bytes: usize,
@@ -26,14 +26,14 @@ pub(crate) struct ActionText {
 
 /// A line of a file.
 pub(crate) enum Line<'a> {
-    /// The line without its end.
+    /// The line without its line feed.
     Text(&'a [u8]),
-    /// A line that is longer than the user allows.
+    /// A line that exceeds the maximum length.
     TooLong,
 }
 
 impl ActionText {
-    /// Fetches a file, unless it is large.
+    /// Fetches a file unless it is large.
     pub(crate) async fn fetch(
         location: Arc<TableLocation>,
         file: Arc<LogFile>,
@@ -52,7 +52,7 @@ impl ActionText {
         })
     }
 
-    /// Calls `visit` with every line that is not blank, and its number from 1.
+    /// Calls `visit` with every line that is not blank, and its number, starting at 1.
     pub(crate) async fn for_each_line(
         &self,
         visit: &mut (dyn FnMut(usize, Line<'_>) + Send),
@@ -62,7 +62,7 @@ impl ActionText {
         Ok(())
     }
 
-    /// The lines piece by piece, for whoever has to put away what they say before more of them come.
+    /// Returns the lines in pieces, for callers that must process some of them before the next are read.
     pub(crate) async fn pieces(&self) -> Result<Pieces, object_store::Error> {
         let rest = match &self.held {
             Some(bytes) => Rest::Held(bytes.clone()),
@@ -98,25 +98,25 @@ impl ActionText {
     }
 }
 
-/// Of a file that is held so many bytes are a piece.
+/// Piece size of a buffered file.
 const PIECE_BYTES: usize = 1 << 20;
 
-/// The lines of a file, of which some were visited.
+/// Iteration over the lines of a file.
 pub(crate) struct Pieces {
     lines: Splitter,
     rest: Rest,
 }
 
-/// What was not visited yet.
+/// The bytes that are not read yet.
 enum Rest {
     Held(Bytes),
     Arriving(Arriving),
 }
 
-/// A file on its way.
+/// A file that is being streamed.
 struct Arriving {
     pieces: BoxStream<'static, Result<Bytes, object_store::Error>>,
-    /// Bytes that came, and bytes that the store has promised.
+    /// Bytes received, and bytes that the store announced.
     arrived: u64,
     expected: u64,
     path: Path,
@@ -130,7 +130,7 @@ impl Arriving {
                 let bytes = u64::try_from(piece.len()).unwrap_or(u64::MAX);
                 self.arrived = self.arrived.saturating_add(bytes);
             }
-            // Half of a commit can be a commit, and another one.
+            // A truncated commit could be a valid, different commit.
             None => ensure_arrived(self.arrived, self.expected, &self.path)?,
         }
         Ok(piece)
@@ -138,7 +138,7 @@ impl Arriving {
 }
 
 impl Pieces {
-    /// Calls `visit` with the lines that end in the next piece; false once there is none.
+    /// Calls `visit` with the lines that end in the next piece; returns false at the end.
     pub(crate) async fn next(
         &mut self,
         visit: &mut (dyn FnMut(usize, Line<'_>) + Send),
@@ -156,7 +156,7 @@ impl Pieces {
     }
 }
 
-/// Calls `visit` with every line that is not blank of bytes that are at hand, and its number from 1.
+/// Calls `visit` with every line of the bytes that is not blank, and its number, starting at 1.
 pub(crate) fn for_each_line(
     bytes: &[u8],
     max_line_bytes: usize,
@@ -205,7 +205,7 @@ impl Splitter {
         }
     }
 
-    /// Ends the line that is being held.
+    /// Ends the pending line.
     fn finish(&mut self, visit: &mut (dyn FnMut(usize, Line<'_>) + Send)) {
         let line = std::mem::take(&mut self.pending);
         if std::mem::take(&mut self.overflowed) {

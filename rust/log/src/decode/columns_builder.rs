@@ -1,4 +1,4 @@
-//! Building the columns of file actions row by row.
+//! Builders of the columns of file actions, row by row.
 
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ pub(super) fn arrow_failed(error: &ArrowError) -> Error {
     )
 }
 
-/// Most commits hold a handful of actions and there may be many: room is made when it is needed.
+/// Most commits contain few actions, and there may be many commits: memory is allocated on demand.
 fn small_text() -> StringBuilder {
     StringBuilder::with_capacity(0, 0)
 }
@@ -73,7 +73,7 @@ fn descriptor<'a>(vector: &'a DescriptorText<'_>) -> Descriptor<'a> {
     }
 }
 
-/// Most tables have no deletion vectors, so room is made when the first one comes.
+/// Most tables have no deletion vectors, so memory is allocated for the first one.
 struct DeletionVectorBuilder {
     storage_type: StringBuilder,
     path_or_inline_dv: StringBuilder,
@@ -139,7 +139,7 @@ impl DeletionVectorBuilder {
     }
 }
 
-/// Numbers that most tables do not have, so room is made when the first one comes.
+/// Numbers that most tables do not have, so memory is allocated for the first one.
 #[derive(Default)]
 struct SeldomNumbers {
     numbers: Vec<Option<i64>>,
@@ -167,7 +167,7 @@ impl SeldomNumbers {
     }
 }
 
-/// The columns; what was reserved for growth is given back, since a snapshot keeps them.
+/// Creates the batch; spare capacity is released, since a snapshot holds the columns.
 fn batch(schema: SchemaRef, mut columns: Vec<ArrayRef>) -> Result<Option<RecordBatch>> {
     for column in &mut columns {
         if let Some(column) = Arc::get_mut(column) {
@@ -178,13 +178,13 @@ fn batch(schema: SchemaRef, mut columns: Vec<ArrayRef>) -> Result<Option<RecordB
     Ok((batch.num_rows() > 0).then_some(batch))
 }
 
-/// Where in a log file the statistics of an add stand, with their quotes: first byte and length. Nothing where the
-/// length is 0.
+/// The position of each add's statistics in a log file, including the quotes: first byte and length. A length
+/// of 0 means none.
 #[derive(Clone, Debug, Default)]
 pub struct StatisticsPlaces {
-    /// First bytes.
+    /// Offsets of the first bytes.
     pub first: Vec<u64>,
-    /// Lengths.
+    /// Lengths in bytes.
     pub length: Vec<u32>,
 }
 
@@ -218,7 +218,7 @@ impl AddsBuilder {
         self.places.first.len()
     }
 
-    /// An add, and where its statistics stand in the file: first byte and length.
+    /// Adds an add and the position of its statistics in the file: first byte and length.
     pub(super) fn push(
         &mut self,
         add: &FileAdd<'_>,
@@ -237,7 +237,7 @@ impl AddsBuilder {
         Ok(())
     }
 
-    /// As [`AddsBuilder::push`], from the slow way.
+    /// Like [`AddsBuilder::push`], for the slow path.
     pub(super) fn push_line(&mut self, add: &AddLine<'_>, place: Option<(u64, u32)>) -> Result<()> {
         self.path.append_value(&*add.path);
         self.size.append_value(add.size);
@@ -316,7 +316,7 @@ impl RemovesBuilder {
         Ok(())
     }
 
-    /// As [`RemovesBuilder::push`], from the slow way.
+    /// Like [`RemovesBuilder::push`], for the slow path.
     pub(super) fn push_line(&mut self, remove: &RemoveLine<'_>) -> Result<()> {
         self.path.append_value(&*remove.path);
         self.deletion_timestamp.append_option(remove.deletion_timestamp);

@@ -1,4 +1,5 @@
-//! Commits, and whatever else holds actions a line: each file is fetched once, and many are decoded into one batch.
+//! Commits and other files with one action per line: each file is fetched once, and many are decoded into one
+//! batch.
 //!
 //! Protocol: *Delta Log Entries*, *Log Compaction Files*.
 
@@ -18,30 +19,30 @@ use crate::listing::LogFile;
 use crate::location::TableLocation;
 use crate::store_error::store_error;
 
-/// How long a line of the log may be before it is refused, unless the user raises it.
+/// Default maximum length of a line of the log in bytes.
 pub const MAX_LINE_BYTES: usize = 1 << 28;
 
-/// How many files make a group, which is fetched and decoded as one: at least and at most.
+/// Minimum and maximum number of files of a group, which is fetched and decoded together.
 const GROUP_FILES: (usize, usize) = (32, 512);
 
-/// How many bytes of files make a group, at most, unless one file has more.
+/// Maximum total size of the files of a group, unless a single file is larger.
 const GROUP_BYTES: u64 = 32 << 20;
 
-/// What a number of commits say.
+/// The actions of several commits.
 #[derive(Clone, Debug, Default)]
 pub struct CommitActions {
     /// The adds.
     pub adds: Vec<Arc<FileBatch>>,
     /// The removes.
     pub removes: Vec<Arc<FileBatch>>,
-    /// What the commits say about the table, each with its version; only those that say anything.
+    /// The table actions of each commit with its version, without commits that have none.
     pub tables: Vec<(Version, TableActions)>,
-    /// The `commitInfo` of the newest, as JSON text.
+    /// The `commitInfo` of the newest commit, as JSON text.
     pub newest_commit_info: Option<String>,
 }
 
 impl CommitActions {
-    /// What one commit says.
+    /// Returns the actions of one commit.
     pub(crate) fn of(file: &LogFile, commit: DecodedCommit) -> Self {
         let mut actions = Self {
             adds: commit.adds,
@@ -52,16 +53,17 @@ impl CommitActions {
         actions
     }
 
-    /// Takes what newer files say: at least one.
+    /// Adds the actions of newer files, of which there is at least one.
     pub(crate) fn extend(&mut self, other: Self) {
         self.adds.extend(other.adds);
         self.removes.extend(other.removes);
         self.tables.extend(other.tables);
-        // A newest file without one leaves none: that of an older commit is not the version's.
+        // If the newest file has none, there is none: the commit info of an older commit is not that of the
+        // version.
         self.newest_commit_info = other.newest_commit_info;
     }
 
-    /// Adds what a single file says.
+    /// Adds the table actions of a single file.
     fn push(&mut self, file: &LogFile, table: TableActions) {
         let mut table = if file.path.kind == LogFileKind::Commit {
             table.of_a_commit()
@@ -75,13 +77,14 @@ impl CommitActions {
     }
 }
 
-/// Reads files of lines, oldest first. Every fault is a `CorruptLog` that names the file, the version and the line.
+/// Reads line-based files, oldest first. Every invalid line is a `CorruptLog` with the file, the version and
+/// the line.
 pub(crate) async fn read_commits(
     location: &Arc<TableLocation>,
     files: &[Arc<LogFile>],
     max_line_bytes: usize,
 ) -> Result<CommitActions> {
-    // Each fetch from a local disk takes a thread; each from a network mostly waits.
+    // Each fetch from a local disk occupies a thread; a fetch from a network mostly waits.
     let (groups_in_flight, fetches) = if location.file_system().is_some() {
         (3, 4)
     } else {
@@ -169,7 +172,7 @@ async fn read_one(
     Ok(actions)
 }
 
-/// Decodes one commit that is at hand.
+/// Decodes one commit that is in memory.
 pub fn decode_commit(bytes: &[u8], file: &Arc<LogFile>, max_line_bytes: usize) -> Result<DecodedCommit> {
     let mut group = Group::new(max_line_bytes);
     let table = group.decode_file(file, bytes)?;
@@ -181,7 +184,7 @@ pub fn decode_commit(bytes: &[u8], file: &Arc<LogFile>, max_line_bytes: usize) -
     })
 }
 
-/// Reads one commit in pieces, as a large one on a local disk is read; it may be as small as it likes here.
+/// Reads one commit in pieces, as a large one on a local disk is read; it may have any size.
 pub async fn read_commit_in_pieces(
     location: &Arc<TableLocation>,
     file: &Arc<LogFile>,
@@ -198,14 +201,14 @@ pub async fn read_commit_in_pieces(
     })
 }
 
-/// What one file of lines says.
+/// The actions of one line-based file.
 #[derive(Clone, Debug, Default)]
 pub struct DecodedCommit {
     /// The adds.
     pub adds: Vec<Arc<FileBatch>>,
     /// The removes.
     pub removes: Vec<Arc<FileBatch>>,
-    /// What it says about the table.
+    /// The table actions.
     pub table: TableActions,
 }
 
@@ -269,7 +272,7 @@ impl Group {
     }
 }
 
-/// What a decoder made, with the spans of its rows.
+/// Creates the batches of a decoder with the spans of their rows.
 pub(super) fn batches(
     made: LineBatches,
     adds: Vec<Span>,

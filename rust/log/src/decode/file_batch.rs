@@ -1,4 +1,4 @@
-//! File actions of one source in columns, with what reconciliation and statistics need to come back to them.
+//! Columnar file actions of one source, with their origin for reconciliation and statistics.
 
 use std::ops::Range;
 use std::sync::{Arc, LazyLock};
@@ -11,28 +11,28 @@ use super::checkpoint::RowGroupPlace;
 use super::columns_builder::StatisticsPlaces;
 use crate::listing::LogFile;
 
-/// One seed a process, since hashes of several batches are compared; not known outside, so that no log can be made to
-/// collide.
+/// One random seed per process, since hashes of several batches are compared; random so that no log can be
+/// crafted to collide.
 static SEED: LazyLock<foldhash::quality::RandomState> =
     LazyLock::new(foldhash::quality::RandomState::default);
 
-/// Rows of a batch that one log file holds.
+/// Rows of a batch from one log file.
 #[derive(Clone, Debug)]
 pub struct Span {
     /// The file.
     pub file: Arc<LogFile>,
-    /// The version whose word the rows are; of a compaction file its last.
+    /// The version of the actions; for a compaction file its last version.
     pub version: Version,
     /// The rows.
     pub rows: Range<usize>,
 }
 
-/// Where the statistics of a batch's rows are to be read, since opening leaves them there.
+/// Where the statistics of a batch's rows are, since loading does not read them.
 #[derive(Clone, Debug)]
 pub enum StatisticsSource {
-    /// Removes have none.
+    /// Removes have no statistics.
     None,
-    /// At places of the log files that the spans name.
+    /// At positions in the log files of the spans.
     Lines(Arc<StatisticsPlaces>),
     /// In a row group of a checkpoint.
     RowGroup(RowGroupPlace),
@@ -46,17 +46,17 @@ pub struct FileBatch {
     pub batch: RecordBatch,
     /// The keys of the logical files.
     pub keys: KeyColumns,
-    /// A hash of each key, comparable with those of other batches of this process; of a row without a deletion vector it
-    /// is that of its path.
+    /// A hash of each key, comparable with those of other batches of this process; for a row without a
+    /// deletion vector it is that of its path.
     pub hashes: Vec<u32>,
-    /// Which rows are of which log file; rows of a checkpoint in Parquet have no span.
+    /// The log files of the rows; rows of a Parquet checkpoint have no span.
     pub spans: Vec<Span>,
     /// Where the statistics are.
     pub statistics: StatisticsSource,
 }
 
 impl FileBatch {
-    /// Takes a batch and hashes its keys.
+    /// Creates a batch and hashes its keys.
     pub fn try_new(batch: RecordBatch, spans: Vec<Span>, statistics: StatisticsSource) -> Result<Self> {
         let keys = KeyColumns::of(&batch)?;
         let hashes = (0..keys.len())
@@ -71,33 +71,33 @@ impl FileBatch {
         })
     }
 
-    /// A hash of a row's path, whatever its deletion vector.
+    /// Returns a hash of a row's path, independent of its deletion vector.
     #[must_use]
     pub fn path_hash(&self, row: usize) -> u32 {
         short_hash(self.keys.path_hash(row, &*SEED))
     }
 
-    /// The log file that holds a row; none for a row of a checkpoint in Parquet.
+    /// The log file of a row; `None` for a row of a Parquet checkpoint.
     #[must_use]
     pub fn file_of(&self, row: usize) -> Option<&Arc<LogFile>> {
         let span = self.spans.iter().find(|span| span.rows.contains(&row));
         span.map(|span| &span.file)
     }
 
-    /// How many actions there are.
+    /// Number of actions.
     #[must_use]
     pub fn len(&self) -> usize {
         self.batch.num_rows()
     }
 
-    /// Whether there are none.
+    /// Whether there are no actions.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 }
 
-/// Four bytes a row are kept: enough to leave nearly all strangers alone without looking at their text.
+/// Truncates a hash to four bytes: enough to skip nearly all other keys without comparing their text.
 #[expect(clippy::cast_possible_truncation, reason = "the lower half is meant")]
 fn short_hash(hash: u64) -> u32 {
     hash as u32

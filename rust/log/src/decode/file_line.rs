@@ -1,12 +1,13 @@
-//! The file action of a line, read in one pass without a tree: the fast way for lines as writers write them.
+//! Parses the file action of a line in one pass without a tree: the fast path for lines as writers usually
+//! write them.
 //!
-//! It takes a line only when it is sure of every byte, and then says what serde would say; any other line (spaces,
-//! escapes, unknown shapes, damage) it leaves to [`deltaic_protocol::actions::parse_line`], its slow twin, which also
-//! finds the words for what is wrong.
+//! It accepts a line only if it is certain of every byte, and then returns what serde would return. Other
+//! lines (with spaces, escapes, unknown structures, damage) are left to
+//! [`deltaic_protocol::actions::parse_line`], its reference implementation, which also reports errors.
 
 use super::json_text::{escaped_end, plain_end};
 
-/// A deletion vector's descriptor.
+/// A deletion vector descriptor.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Descriptor<'a> {
     pub(super) storage_type: &'a str,
@@ -16,20 +17,20 @@ pub(super) struct Descriptor<'a> {
     pub(super) cardinality: i64,
 }
 
-/// What replay needs of an `add`.
+/// The fields of an `add` that replay needs.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct FileAdd<'a> {
     pub(super) path: &'a str,
     pub(super) size: i64,
     pub(super) modification_time: i64,
     pub(super) deletion_vector: Option<Descriptor<'a>>,
-    /// Where in the line the statistics stand, with their quotes.
+    /// Position of the statistics in the line, including their quotes.
     pub(super) stats: Option<(usize, usize)>,
     pub(super) base_row_id: Option<i64>,
     pub(super) default_row_commit_version: Option<i64>,
 }
 
-/// What replay needs of a `remove`.
+/// The fields of a `remove` that replay needs.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct FileRemove<'a> {
     pub(super) path: &'a str,
@@ -49,7 +50,7 @@ pub(super) enum FileLine<'a> {
 /// Partition values of a line, in its order.
 pub(super) type PartitionPairs<'a> = Vec<(&'a str, Option<&'a str>)>;
 
-/// Reads a line; its partition values go into `pairs`. None leaves the line to the slow way.
+/// Parses a line; its partition values are stored in `pairs`. `None` means that the slow path must parse it.
 pub(super) fn parse_file_line<'a>(line: &'a [u8], pairs: &mut PartitionPairs<'a>) -> Option<FileLine<'a>> {
     pairs.clear();
     let mut cursor = Cursor { bytes: line, at: 0 };
@@ -63,7 +64,7 @@ pub(super) fn parse_file_line<'a>(line: &'a [u8], pairs: &mut PartitionPairs<'a>
     (cursor.takes(b"}") && cursor.at == line.len()).then_some(parsed)
 }
 
-/// Fields that are there and may stand only once.
+/// Fields that occurred, to detect duplicates.
 #[derive(Default)]
 struct Seen(u32);
 
@@ -92,7 +93,7 @@ const ROW_COMMIT_VERSION: u32 = 8;
 const TAGS: u32 = 9;
 const EXTENDED: u32 = 10;
 
-/// How many tags a line may have; more are left to the slow way.
+/// Maximum number of tags of a line; more are left to the slow path.
 const MOST_TAGS: usize = 16;
 
 struct Cursor<'a> {
@@ -120,7 +121,7 @@ impl<'a> Cursor<'a> {
         self.takes(token).then_some(())
     }
 
-    /// After a member or an element: whether another follows. None where neither a comma nor the end does.
+    /// After a member or an element: whether another follows. `None` if neither a comma nor the end follows.
     fn goes_on(&mut self, end: u8) -> Option<bool> {
         let next = self.peek()?;
         self.at += 1;
@@ -131,7 +132,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// A string without escapes.
+    /// Parses a string without escapes.
     fn text(&mut self) -> Option<&'a str> {
         self.take(b"\"")?;
         let end = plain_end(self.bytes, self.at)?;
@@ -140,7 +141,7 @@ impl<'a> Cursor<'a> {
         Some(text)
     }
 
-    /// A member's name and its colon.
+    /// Parses a member's name and its colon.
     fn name(&mut self) -> Option<&'a str> {
         let name = self.text()?;
         self.take(b":")?;
@@ -159,7 +160,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// An integer of at most 18 digits, which every such number fits.
+    /// Parses an integer of at most 18 digits, which always fits into `i64`.
     fn integer(&mut self) -> Option<i64> {
         let negative = self.takes(b"-");
         let start = self.at;
@@ -181,7 +182,7 @@ impl<'a> Cursor<'a> {
         (self.takes(b"true") || self.takes(b"false")).then_some(())
     }
 
-    /// A string with escapes in it, from quote to quote.
+    /// Parses a string with escapes; returns its position including the quotes.
     fn escaped(&mut self) -> Option<(usize, usize)> {
         let start = self.at;
         self.take(b"\"")?;
@@ -200,7 +201,7 @@ impl<'a> Cursor<'a> {
         }
         loop {
             let name = self.name()?;
-            // A column that stands twice is damage, and a great many columns are not what this way is for.
+            // A duplicate column is invalid, and very many columns are left to the slow path.
             if pairs.len() > 64 || pairs.iter().any(|(known, _)| *known == name) {
                 return None;
             }
@@ -384,7 +385,7 @@ impl<'a> Cursor<'a> {
         seen.has(&[PATH, DATA_CHANGE]).then_some(found)
     }
 
-    /// Tags are a map of texts, as serde wants them where it looks at them.
+    /// Parses tags, which serde requires to be a map of strings.
     fn tags(&mut self) -> Option<()> {
         if self.null() {
             return Some(());

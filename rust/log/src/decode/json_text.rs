@@ -1,15 +1,15 @@
-//! Where a JSON string ends, found many bytes at a time.
+//! Finds the end of a JSON string, many bytes at a time.
 //!
-//! Fixed-size chunks are folded into one answer a chunk, which compilers turn into vector instructions; only the
-//! chunk with the end in it, or with something rare, is looked at byte by byte.
+//! Each chunk of fixed size is reduced to one result, which compilers vectorize; only the chunk with the end,
+//! or with a rare byte, is scanned byte by byte.
 
-/// Bytes looked at in one go.
+/// Bytes per chunk.
 const CHUNK: usize = 32;
 
-/// The place of the quote that ends a string without escapes, whose text starts at `start`. None where it holds an
-/// escape or a control character, or never ends.
+/// Returns the position of the quote that ends a string without escapes, whose text starts at `start`. `None`
+/// if it contains an escape or a control character, or does not end.
 ///
-/// Whether the text is UTF-8 is for the caller to judge.
+/// The caller must validate UTF-8.
 pub(super) fn plain_end(bytes: &[u8], start: usize) -> Option<usize> {
     let mut at = start;
     while let Some(chunk) = bytes.get(at..).and_then(|rest| rest.first_chunk::<CHUNK>()) {
@@ -31,15 +31,16 @@ fn is_special(byte: u8) -> bool {
     (byte == b'"') | (byte == b'\\') | (byte < 0x20)
 }
 
-/// The place of the quote that ends a string with escapes in it, and whether all of it is ASCII. None where an
-/// escape or a control character is against the grammar, or the string never ends.
+/// Returns the position of the quote that ends a string with escapes, and whether all of it is ASCII. `None`
+/// for an invalid escape or a control character, or if the string does not end.
 pub(super) fn escaped_end(bytes: &[u8], start: usize) -> Option<(usize, bool)> {
     let mut at = start;
     let mut high = 0u8;
     loop {
-        // Text inside text has its quotes escaped and mostly nothing else: a backslash and a quote always go together,
-        // so a chunk in which each quote has one before it holds neither the end nor any other escape. A backslash just
-        // before the chunk would be the second of a pair, which the bytewise steps below never leave behind.
+        // JSON within a string mostly has escaped quotes and no other escapes: if each quote in a chunk
+        // follows a backslash and vice versa, the chunk contains neither the end nor another escape. A
+        // backslash just before the chunk would be the second of a pair, which the bytewise loop below always
+        // consumes.
         if let Some(window) = at
             .checked_sub(1)
             .and_then(|before| bytes.get(before..)?.first_chunk::<{ CHUNK + 1 }>())
@@ -56,7 +57,7 @@ pub(super) fn escaped_end(bytes: &[u8], start: usize) -> Option<(usize, bool)> {
                 if !rare {
                     high |= any_high;
                     at += CHUNK;
-                    // A backslash at the chunk's end goes with the quote after it.
+                    // A backslash at the end of the chunk belongs to the quote after it.
                     if here.last() == Some(&b'\\') {
                         if bytes.get(at) != Some(&b'"') {
                             at -= 1;
@@ -69,7 +70,7 @@ pub(super) fn escaped_end(bytes: &[u8], start: usize) -> Option<(usize, bool)> {
                 }
             }
         }
-        // A few bytes one by one, then the chunks get another chance.
+        // Scan some bytes one by one, then try chunks again.
         for _ in 0..CHUNK {
             match *bytes.get(at)? {
                 b'"' => return Some((at, high < 0x80)),
@@ -84,7 +85,7 @@ pub(super) fn escaped_end(bytes: &[u8], start: usize) -> Option<(usize, bool)> {
     }
 }
 
-/// The place after the escape whose backslash stands at `at`.
+/// Returns the position after the escape whose backslash is at `at`.
 fn escape_end(bytes: &[u8], at: usize) -> Option<usize> {
     match bytes.get(at + 1)? {
         b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' => Some(at + 2),
@@ -103,7 +104,7 @@ mod tests {
 
     use super::*;
 
-    /// One byte after the other.
+    /// Bytewise reference implementation.
     fn slow_end(bytes: &[u8]) -> Option<(usize, bool)> {
         let mut at = 0;
         let mut ascii = true;

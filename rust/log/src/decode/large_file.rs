@@ -1,4 +1,4 @@
-//! A log file too large to be held at once: it is cut at line ends, and its pieces are decoded on all cores.
+//! Log files too large to be buffered: they are split at line ends, and the pieces are decoded on all cores.
 
 use std::sync::Arc;
 
@@ -18,16 +18,15 @@ use crate::listing::LogFile;
 use crate::location::TableLocation;
 use crate::whole_body::{ensure_arrived, read_range};
 
-/// From how many bytes on a file is read in pieces.
+/// From this size on a file is read in pieces.
 pub(super) const LARGE_BYTES: u64 = 32 << 20;
 
-/// Where a file is cut.
+/// How a file is split.
 #[derive(Clone, Copy, Debug)]
 pub struct Cut {
-    /// Bytes of a piece; at least one.
+    /// Size of a piece in bytes; at least 1.
     pub piece: u64,
-    /// Bytes of a local file that are read in one go: few enough that the memory is the same again and again. At least
-    /// one.
+    /// Bytes of a local file that are read at once: few, so that the allocator reuses the memory. At least 1.
     pub read: u64,
 }
 
@@ -36,10 +35,10 @@ const CUT: Cut = Cut {
     read: 1 << 20,
 };
 
-/// How many pieces are worked on at once, which bounds the memory.
+/// How many pieces are processed concurrently, which limits the memory.
 const PIECES_IN_FLIGHT: usize = 4;
 
-/// What a piece says, or which of its lines is damaged; and how many lines it has.
+/// The actions of a piece, or its invalid line; and its number of lines.
 struct Piece {
     lines: usize,
     says: std::result::Result<Decoded, LineError>,
@@ -57,7 +56,7 @@ pub(super) async fn read_large(
     file: &Arc<LogFile>,
     max_line_bytes: usize,
 ) -> Result<(TableActions, Vec<FileBatch>, Vec<FileBatch>)> {
-    // A local file is read at many places at once; from a network it comes in one go, asked for once.
+    // A local file is read at several positions concurrently; a remote file is streamed with one request.
     if location.file_system().is_some() {
         read_cut(location, file, CUT, max_line_bytes).await
     } else {
@@ -65,7 +64,7 @@ pub(super) async fn read_large(
     }
 }
 
-/// Reads a file at many places at once.
+/// Reads a file at several positions concurrently.
 pub(super) async fn read_cut(
     location: &Arc<TableLocation>,
     file: &Arc<LogFile>,
@@ -115,10 +114,10 @@ async fn read_piece(
     let end = start.saturating_add(cut.piece).min(file.size);
     let mut decoder = LinesDecoder::new(max_line_bytes);
     let mut piece = PieceLines::default();
-    // One byte before the piece tells whether a line starts with it.
+    // The byte before the piece shows whether a line starts at its first byte.
     let mut at = start.saturating_sub(1);
     let mut is_inside = start == 0;
-    // What was read and not decoded yet, and where in the file it starts.
+    // Bytes that are read but not decoded, and their offset in the file.
     let mut held: Vec<u8> = Vec::new();
     let mut offset = at;
     while offset < end {
@@ -130,7 +129,7 @@ async fn read_piece(
         let is_last = until == file.size;
         let mut fresh = bytes.as_ref();
         if !is_inside {
-            // The line that runs into the piece is another piece's.
+            // The line that extends into this piece belongs to a previous piece.
             match memchr::memchr(b'\n', fresh) {
                 Some(newline) => {
                     is_inside = true;
@@ -146,7 +145,7 @@ async fn read_piece(
         }
         let ends_a_line = memchr::memchr(b'\n', fresh).is_some();
         held.extend_from_slice(fresh);
-        // A long line is not searched again and again for an end that has not come.
+        // While the end of a long line is missing, do not scan it again and again.
         if !ends_a_line && !is_last && held.len() <= max_line_bytes {
             continue;
         }
@@ -165,7 +164,7 @@ async fn read_piece(
             break;
         }
         if held.len() > max_line_bytes {
-            // It is decoded as it is, to be refused as too long.
+            // Decode the incomplete line, which fails because it is too long.
             let fault = decoder.decode(&held, offset).err();
             return Ok(Piece {
                 lines: piece.lines,
@@ -183,13 +182,14 @@ fn as_u64(length: usize) -> u64 {
     u64::try_from(length).unwrap_or(u64::MAX)
 }
 
-/// How many of the bytes, which start at `offset` of their file, are whole lines that start before `end`.
+/// Returns how many of the bytes, which start at `offset` of their file, are complete lines that start before
+/// `end`.
 fn whole_lines(bytes: &[u8], offset: u64, end: u64, is_last: bool) -> usize {
     let before_end = usize::try_from(end.saturating_sub(offset)).unwrap_or(usize::MAX);
     if before_end == 0 {
         return 0;
     }
-    // The line that holds the last byte before the end is the last that counts.
+    // The last line is the one with the last byte before `end`.
     match bytes.get(before_end - 1..) {
         Some(rest) => match memchr::memchr(b'\n', rest) {
             Some(newline) => before_end + newline,
@@ -201,7 +201,7 @@ fn whole_lines(bytes: &[u8], offset: u64, end: u64, is_last: bool) -> usize {
     }
 }
 
-/// What lines of a piece said so far.
+/// The lines of a piece decoded so far.
 #[derive(Default)]
 struct PieceLines {
     lines: usize,
@@ -209,7 +209,7 @@ struct PieceLines {
 }
 
 impl PieceLines {
-    /// Takes what more lines say, or hands back what is wrong with one.
+    /// Adds decoded lines, or returns the invalid line.
     fn take(
         &mut self,
         more: std::result::Result<DecodedLines, LineError>,
@@ -279,10 +279,10 @@ async fn read_stream(
     read_arriving(arriving, file, CUT, max_line_bytes).await
 }
 
-/// A file that comes in chunks.
+/// A file that is streamed in chunks.
 struct Arriving {
     path: Path,
-    /// How many bytes are to come.
+    /// Expected number of bytes.
     length: u64,
     stream: BoxStream<'static, object_store::Result<Bytes>>,
 }
@@ -297,7 +297,7 @@ async fn read_arriving(
     let mut pieces = Vec::new();
     let mut waiting: Vec<(u64, Bytes)> = Vec::new();
     let mut held = BytesMut::new();
-    // How much of it is whole lines.
+    // Length of the complete lines.
     let mut whole = 0usize;
     let mut offset = 0u64;
     let full = usize::try_from(cut.piece).unwrap_or(usize::MAX);
@@ -319,7 +319,7 @@ async fn read_arriving(
             whole = held.len() - chunk.len() + newline + 1;
         }
         if held.len() >= full || is_last {
-            // A line that is longer than lines may be is decoded as it is, to be refused.
+            // Decode a line that exceeds the maximum length, which fails.
             let is_too_long = held.len() - whole > max_line_bytes.max(full);
             let taken = if is_last || is_too_long { held.len() } else { whole };
             if taken > 0 {

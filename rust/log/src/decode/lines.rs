@@ -1,4 +1,4 @@
-//! Actions as JSON, one a line: commits, compaction files, and checkpoints whose top level is JSON.
+//! Actions as JSON lines: commits, compaction files, and checkpoints with a top-level file in JSON.
 
 use arrow_array::RecordBatch;
 use deltaic_protocol::actions::{ActionLine, parse_line};
@@ -15,16 +15,16 @@ pub(super) struct LinesDecoder {
     max_line_bytes: usize,
 }
 
-/// Lines of one file that were decoded.
+/// Decoded lines of one file.
 #[derive(Default)]
 pub(super) struct DecodedLines {
-    /// What they say about the table.
+    /// Their actions other than file actions.
     pub(super) table: TableActions,
-    /// How many of them hold anything.
+    /// Number of actions.
     pub(super) actions: usize,
 }
 
-/// What is wrong with a line, and which one it is, from 1.
+/// An error of a line, and its number, starting at 1.
 pub(super) struct LineError {
     pub(super) line: usize,
     pub(super) error: Error,
@@ -38,13 +38,13 @@ impl From<LineError> for Error {
     }
 }
 
-/// The columns that came out.
+/// The decoded columns.
 pub(super) struct LineBatches {
     pub(super) adds: Option<(RecordBatch, StatisticsPlaces)>,
     pub(super) removes: Option<RecordBatch>,
 }
 
-/// The error of a file without a single action: no writer makes such a file, and a torn write does.
+/// The error for a file without any action: the result of a torn write, never of a writer.
 pub(super) fn empty_file() -> Error {
     Error::new(ErrorKind::CorruptLog, "the file is empty")
 }
@@ -58,13 +58,13 @@ impl LinesDecoder {
         }
     }
 
-    /// How many adds and removes there are so far.
+    /// Number of adds and removes so far.
     pub(super) fn rows(&self) -> (usize, usize) {
         (self.adds.len(), self.removes.len())
     }
 
-    /// Decodes whole lines, which stand in their file from byte `offset` on. A final newline may be missing, lines may
-    /// end in CRLF, and blank lines count for nothing.
+    /// Decodes complete lines, which start at byte `offset` of their file. The final newline may be missing,
+    /// lines may end in CRLF, and blank lines are ignored.
     pub(super) fn decode(
         &mut self,
         bytes: &[u8],
@@ -132,13 +132,13 @@ impl LinesDecoder {
         match parse_line(line)? {
             ActionLine::Add(add) => {
                 ensure_size(Some(add.size), "add.size")?;
-                // Statistics that are not a JSON string cannot be used, and harm nothing.
+                // Statistics that are not a JSON string cannot be used and are ignored.
                 let text = add
                     .stats
                     .map(|raw| raw.get())
                     .filter(|text| text.starts_with('"'));
                 let place = text.and_then(|text| {
-                    // The text is a part of the line, so its address tells where in it.
+                    // The text is a slice of the line, so the difference of the addresses is its position.
                     let first = (text.as_ptr() as usize).checked_sub(line.as_ptr() as usize)?;
                     place(at, first, first + text.len())
                 });

@@ -1,4 +1,4 @@
-//! From a log file's bytes to actions.
+//! Decoding of a log file's bytes to actions.
 
 pub(crate) mod action_text;
 pub mod checkpoint;

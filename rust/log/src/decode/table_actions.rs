@@ -1,4 +1,4 @@
-//! What actions say about the table as a whole, and not about one of its files.
+//! The actions on the table as a whole, as opposed to file actions.
 
 use std::collections::HashSet;
 
@@ -7,29 +7,29 @@ use deltaic_protocol::actions::{
 };
 use deltaic_protocol::{Error, ErrorKind, Result};
 
-/// The actions of one commit or checkpoint that are values.
+/// The actions of one commit or checkpoint that are decoded to values.
 #[derive(Clone, Debug, Default)]
 pub struct TableActions {
-    /// The protocol, where it is given.
+    /// The protocol, if present.
     pub protocol: Option<Protocol>,
-    /// The metadata, where it is given.
+    /// The metadata, if present.
     pub metadata: Option<Metadata>,
     /// The transaction identifiers.
     pub txns: Vec<Txn>,
-    /// The domains' metadata.
+    /// The domain metadata.
     pub domains: Vec<DomainMetadata>,
-    /// The files that hold the rest of a checkpoint.
+    /// The sidecar files of a checkpoint.
     pub sidecars: Vec<Sidecar>,
-    /// What marks a checkpoint of the V2 spec, where it is one.
+    /// The marker of a V2 checkpoint, if present.
     pub checkpoint_metadata: Option<CheckpointMetadata>,
     /// The `commitInfo` action as JSON text.
     pub commit_info: Option<String>,
-    /// Whether change data files are named, which say nothing about the table's state.
+    /// Whether there are change data files, which are not part of the table's state.
     pub names_change_data: bool,
 }
 
 impl TableActions {
-    /// Takes an action. Whatever may stand once and stands twice is a `CorruptLog`.
+    /// Adds an action. A duplicate of an action that may occur once is a `CorruptLog`.
     pub(crate) fn take(&mut self, action: ActionLine<'_>) -> Result<()> {
         match action {
             ActionLine::Protocol(protocol) => self.merge(Self {
@@ -68,7 +68,7 @@ impl TableActions {
         }
     }
 
-    /// Takes what another part of the same file says.
+    /// Merges the actions of another part of the same file.
     pub(super) fn merge(&mut self, other: Self) -> Result<()> {
         let (protocol, metadata) = (other.protocol, other.metadata);
         if protocol.is_some() && std::mem::replace(&mut self.protocol, protocol).is_some() {
@@ -89,7 +89,7 @@ impl TableActions {
         Ok(())
     }
 
-    /// Proves that no application and no domain has two words.
+    /// Verifies that each application and each domain has at most one action.
     pub(crate) fn judge(&self) -> Result<()> {
         let mut apps = HashSet::new();
         if let Some(txn) = self.txns.iter().find(|txn| !apps.insert(txn.app_id.as_str())) {
@@ -106,8 +106,8 @@ impl TableActions {
         }
     }
 
-    /// Proves that a compaction file holds what such a file may hold: reconciled actions, so neither provenance nor
-    /// change data files.
+    /// Verifies that a compaction file contains only reconciled actions, so neither `commitInfo` nor change
+    /// data files.
     ///
     /// Protocol: *Log Compaction Files*.
     pub(super) fn judge_compaction(&self) -> Result<()> {
@@ -120,7 +120,7 @@ impl TableActions {
         Err(Error::new(ErrorKind::CorruptLog, message).with("field", field))
     }
 
-    /// The same without what a commit does not mean and only a checkpoint holds.
+    /// Returns the actions without those that are valid only in a checkpoint.
     ///
     /// Protocol: *Action Reconciliation*.
     pub(super) fn of_a_commit(self) -> Self {
@@ -131,7 +131,7 @@ impl TableActions {
         }
     }
 
-    /// Whether they say nothing that a snapshot keeps.
+    /// Whether there is no action that a snapshot stores.
     pub(super) fn is_silent(&self) -> bool {
         self.protocol.is_none() && self.metadata.is_none() && self.txns.is_empty() && self.domains.is_empty()
     }

@@ -1,8 +1,9 @@
-//! A local file system of which nothing is opened outside of the table's folder and of the folders that the user allowed.
+//! A local file system that opens no file outside of the table's folder and the folders that the user
+//! allowed.
 //!
-//! A symbolic link is judged by where it leads, and a file by where it was opened: the name is looked at before, so that
-//! no pipe is waited for, and the opened file again before a byte is read, so that a link that changes in between gains
-//! nothing. Of a folder that is written to only the name can be looked at.
+//! Symbolic links are resolved. Both the name and the opened file are checked: the name before, so that
+//! opening a pipe does not block, and the opened file before a byte is read, so that a concurrently changed
+//! link has no effect. For writes only the name of the folder can be checked.
 
 use std::fmt;
 use std::path::{Path as FilePath, PathBuf};
@@ -25,19 +26,19 @@ use crate::links::{
     Standing, has_possible_time, is_link, place_of_opened, real_path, remove_empty_above, standing,
 };
 
-/// Why a file is not opened.
+/// Reason why a file is not opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Refused {
-    /// It stands outside of the table.
+    /// It is outside of the table.
     Outside,
     /// It is a folder, a pipe, a device or a socket.
     NoRegularFile,
-    /// Its time is none that a calendar has.
+    /// Its modification time is not within the range of a calendar.
     ImpossibleTime,
 }
 
 impl Refused {
-    /// The refusal behind a store's failure.
+    /// Returns the refusal that caused a store failure, if any.
     pub(crate) fn of(error: &Error) -> Option<Self> {
         let mut cause: Option<&dyn std::error::Error> = std::error::Error::source(error);
         while let Some(current) = cause {
@@ -76,9 +77,9 @@ impl From<Refused> for Error {
 struct Folders {
     root: PathBuf,
     allowed: Vec<PathBuf>,
-    /// Whether there was no table's folder when it was named: then it may go again when it is empty.
+    /// Whether the table's folder did not exist at first: then it may be deleted when it is empty.
     is_new: bool,
-    /// Where they really were when they were looked for first.
+    /// Their canonical paths at the first lookup.
     real: OnceLock<Vec<PathBuf>>,
 }
 
@@ -88,10 +89,10 @@ impl Folders {
         named.filter_map(|folder| real_path(folder)).collect()
     }
 
-    /// Whether a real path is in one of them.
+    /// Whether a canonical path is in one of them.
     fn hold(&self, real: &FilePath) -> bool {
         let known = self.real.get_or_init(|| self.really_are());
-        // The folder itself may be a link that leads elsewhere since, or there may have been none.
+        // The folder itself may have been created or may be a link that was changed since.
         known.iter().any(|folder| real.starts_with(folder))
             || self.really_are().iter().any(|folder| real.starts_with(folder))
     }
@@ -112,7 +113,7 @@ impl Folders {
         }
     }
 
-    /// Proves that a folder is in one of them, or the nearest above it that is there; all above the root is.
+    /// Verifies that a folder, or its nearest existing parent, is in one of them; parents of the root are.
     fn ensure_folder(&self, folder: &FilePath) -> Result<()> {
         let below_root = folder
             .ancestors()
@@ -124,7 +125,7 @@ impl Folders {
     }
 }
 
-/// The file system.
+/// The confined file system.
 #[derive(Clone, Debug)]
 pub(super) struct Confined {
     files: Arc<LocalFileSystem>,
@@ -144,7 +145,7 @@ impl Confined {
         }
     }
 
-    /// Proves that a place may be opened, by its name alone.
+    /// Verifies by name only that a file may be opened.
     fn ensure_readable(&self, path: &Path) -> Result<()> {
         let file = self.files.path_to_filesystem(path)?;
         let stands = standing(&file);
@@ -162,14 +163,14 @@ impl Confined {
         }
     }
 
-    /// Proves that a place may be written to.
+    /// Verifies that a file may be written.
     fn ensure_writable(&self, path: &Path) -> Result<()> {
         let file = self.files.path_to_filesystem(path)?;
         file.parent()
             .map_or(Ok(()), |folder| self.folders.ensure_folder(folder))
     }
 
-    /// Proves that a folder may be listed. One that is not there is empty.
+    /// Verifies that a folder may be listed. A missing folder is empty.
     fn ensure_listable(&self, prefix: Option<&Path>) -> Result<()> {
         let Some(prefix) = prefix.filter(|prefix| !prefix.as_ref().is_empty()) else {
             return Ok(());
@@ -228,7 +229,7 @@ impl ObjectStore for Confined {
             .boxed()
     }
 
-    /// Folders that are links are not gone into: such a walk could go anywhere, and round in circles.
+    /// Does not follow links to folders: the walk could leave the table or never end.
     fn list(&self, prefix: Option<&Path>) -> BoxStream<'static, Result<ObjectMeta>> {
         let confined = self.clone();
         let folders = vec![prefix.cloned().unwrap_or_default()];

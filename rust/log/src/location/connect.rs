@@ -1,4 +1,4 @@
-//! A client of a store, made from its settings: what is retried, and for how long a request may take.
+//! Creates a store's client from its settings: retries and timeouts.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,24 +16,24 @@ use super::options::{Settings, without};
 use super::sent::Counting;
 use super::uri::{Place, Service};
 
-/// How often a request is made again, unless the options say otherwise.
+/// Default number of retries of a request.
 const RETRIES: usize = 6;
-/// More than this nobody can mean: with pauses of seconds it is hours.
+/// Maximum number of retries: with pauses of seconds it takes hours.
 const MOST_RETRIES: usize = 1_000;
-/// After which time a request is not made again.
+/// Default time after which a request is not retried.
 const RETRY_FOR: Duration = Duration::from_secs(60);
 const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 
-/// A whole answer may be large and the line slow; what must not happen is that nothing comes at all.
+/// A complete response may be large and the connection slow, but a stalled connection must time out.
 const DEFAULTS: [(&str, &str); 3] = [
     ("timeout", "10 minutes"),
     ("read_timeout", "30 seconds"),
     ("connect_timeout", "5 seconds"),
 ];
 
-/// The settings that hold the address of a server.
+/// The settings that contain the address of a server.
 const ADDRESSES: [&str; 4] = [
     "aws_endpoint",
     "aws_endpoint_url_s3",
@@ -41,12 +41,12 @@ const ADDRESSES: [&str; 4] = [
     "google_base_url",
 ];
 
-/// What takes requests in the network's stead; none but in tests.
+/// A replacement of the network for tests.
 pub(super) type Network = Option<Arc<dyn HttpConnector>>;
 
-/// Makes the client. Nothing is sent; settings that do not fit together are `InvalidArgument`.
+/// Creates the client. Sends no request; settings that contradict each other are `InvalidArgument`.
 pub(super) fn connect(place: &Place, settings: &Settings, network: &Network) -> Result<Arc<dyn ObjectStore>> {
-    // A process has one default; whoever set it first may keep it.
+    // There is one default per process; one that is already set remains.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let retry = retry(settings)?;
     check_addresses(settings)?;
@@ -109,7 +109,7 @@ pub(super) fn connect(place: &Place, settings: &Settings, network: &Network) -> 
             "google_application_credentials",
         ];
         let why = if key_files.iter().any(|name| given.contains_key(*name)) {
-            // What is wrong about a key file is told with pieces of it.
+            // Error messages of key files contain parts of them.
             "the service account's key cannot be read".to_owned()
         } else {
             without(&long_values(given), &innermost(&error))
@@ -125,7 +125,8 @@ pub(super) fn connect(place: &Place, settings: &Settings, network: &Network) -> 
     })
 }
 
-/// Every value that is long enough to be found in a text: any option may have got a secret by mistake.
+/// Returns every value that is long enough to be replaced in a text: users may set any option to a secret by
+/// mistake.
 fn long_values(settings: &Settings) -> Vec<String> {
     let mut values: Vec<String> = settings
         .values()
@@ -136,13 +137,14 @@ fn long_values(settings: &Settings) -> Vec<String> {
     values
 }
 
-/// Whether the address is the user's: what answers there may not keep the promises of the service it looks like.
+/// Whether the address was set by the user: a compatible server may not honor all conditions of the original
+/// service.
 pub(super) fn is_elsewhere(settings: &Settings) -> bool {
-    // Who names the way of conditional puts vouches for it.
+    // By setting the method for conditional puts, the user confirms that the server supports it.
     ADDRESSES.iter().any(|name| settings.contains_key(*name)) && !settings.contains_key("aws_conditional_put")
 }
 
-/// Azure's clouds. Credentials are sent to no other host that a URI names.
+/// Azure's clouds. Credentials are sent to no other host in a URI.
 const CLOUDS: [&str; 6] = [
     "core.windows.net",
     "core.chinacloudapi.cn",
@@ -152,7 +154,7 @@ const CLOUDS: [&str; 6] = [
     "storage.azure.net",
 ];
 
-/// Azure: where the account is that the URI names.
+/// Azure: returns the endpoint of the account in the URI.
 fn endpoint_of(place: &Place) -> Result<Option<String>> {
     let Some((account, rest)) = place.host.as_deref().and_then(|host| host.split_once('.')) else {
         return Ok(None);
@@ -206,7 +208,7 @@ fn retry(settings: &Settings) -> Result<RetryConfig> {
     })
 }
 
-/// An address is a URL without a user's name, and unencrypted only where the options say so.
+/// Verifies that addresses are URLs without a user name, and encrypted unless the options allow HTTP.
 fn check_addresses(settings: &Settings) -> Result<()> {
     let allows_http = settings.get("allow_http").is_some_and(|text| {
         matches!(

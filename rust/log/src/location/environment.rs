@@ -1,8 +1,8 @@
-//! The door to the environment: what its variables say about a service.
+//! Access to environment variables with settings of a service.
 
 use super::uri::Service;
 
-/// The variables that a service looks at, under their names in lower case.
+/// Returns the environment variables of a service, with lowercase names.
 pub(super) fn variables(service: Service) -> Vec<(String, String)> {
     let prefix = match service {
         Service::S3 => "aws_",

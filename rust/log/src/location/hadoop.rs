@@ -1,19 +1,19 @@
-//! Hadoop's names for the options of a store, which pipelines on Spark have.
+//! Hadoop's names for the options of a store, as used with Spark.
 
 use deltaic_protocol::{Error, ErrorKind, Result};
 use url::Url;
 
 use super::uri::{Place, Service};
 
-/// What an option of Hadoop's comes to.
+/// A translated Hadoop option.
 pub(super) struct Translated {
-    /// Whether its name holds this place's bucket or account: then it wins over one that is said in general.
+    /// Whether its name contains this bucket or account: then it takes precedence over a general one.
     pub(super) for_this_place: bool,
-    /// Settings by the names of `object_store`; none where the option is about something else.
+    /// Settings with names of `object_store`; empty if the option does not concern the store.
     pub(super) settings: Vec<(String, String)>,
 }
 
-/// Names that go into others one to one.
+/// Options with an equivalent setting.
 const PLAIN: [(Service, &str, &str); 20] = [
     (Service::S3, "fs.s3a.access.key", "aws_access_key_id"),
     (Service::S3, "fs.s3a.secret.key", "aws_secret_access_key"),
@@ -73,7 +73,7 @@ const PLAIN: [(Service, &str, &str); 20] = [
     (Service::Google, "fs.gs.http.max.retry", "max_retries"),
 ];
 
-/// Names that need a look at their values.
+/// Options whose values need translation.
 const OTHERS: [(Service, &str); 11] = [
     (Service::S3, "fs.s3a.endpoint"),
     (Service::S3, "fs.s3a.path.style.access"),
@@ -88,7 +88,7 @@ const OTHERS: [(Service, &str); 11] = [
     (Service::Google, "fs.gs.auth.service.account.enable"),
 ];
 
-/// Names that say how Spark's side works and nothing about the store.
+/// Options that only affect Spark and not the store.
 const OF_SPARK_ALONE: [&str; 6] = [
     "fs.gs.project.id",
     "google.cloud.auth.service.account.enable",
@@ -100,7 +100,7 @@ const OF_SPARK_ALONE: [&str; 6] = [
 
 const ACCOUNT: &str = "azure_storage_account_name";
 
-/// The names for a service, to choose the nearest from.
+/// Returns the names for a service, for suggestions.
 pub(super) fn names(service: Service) -> impl Iterator<Item = &'static str> {
     let plain = PLAIN.iter().map(|(of, name, _)| (of, *name));
     plain
@@ -109,9 +109,9 @@ pub(super) fn names(service: Service) -> impl Iterator<Item = &'static str> {
         .map(|(_, name)| name)
 }
 
-/// What an option comes to at a place; none where it is not one of Hadoop's.
+/// Translates an option for a location; `None` if it is not a Hadoop option.
 ///
-/// A value that means something else than can be done here is `InvalidArgument`.
+/// A value without an equivalent is `InvalidArgument`.
 pub(super) fn translate(place: &Place, name: &str, value: &str) -> Result<Option<Translated>> {
     let name = name.strip_prefix("spark.hadoop.").unwrap_or(name);
     let is_class = (name.starts_with("fs.") && name.ends_with(".impl")) || OF_SPARK_ALONE.contains(&name);
@@ -146,10 +146,10 @@ fn about_something_else() -> Translated {
     }
 }
 
-/// Whom an option is for.
+/// The target of an option.
 enum Whose {
     Everybody,
-    /// This place, under the name that it has for everybody, and the account where the URI names none.
+    /// This location; with the general name of the option, and the account if the URI has none.
     Ours(String, Option<String>),
     /// Another bucket or account.
     Others,
@@ -200,7 +200,7 @@ fn by_value(service: Service, name: &str, value: &str) -> Result<Option<Vec<(Str
     Ok(Some(match name {
         "fs.s3a.endpoint" => match value.split_once("://") {
             None => one("aws_endpoint", format!("https://{value}")),
-            // Hadoop asks for no second word where the endpoint says http.
+            // In Hadoop an http endpoint needs no further option.
             Some(("http", _)) => vec![
                 ("aws_endpoint".to_owned(), value.to_owned()),
                 ("allow_http".to_owned(), "true".to_owned()),

@@ -1,4 +1,4 @@
-//! How long the data files of a local table are, for a reader that is told and does not look itself.
+//! Lengths of a local table's data files, for a reader that does not look them up itself.
 
 use std::collections::BTreeMap;
 use std::path::{Path as FilePath, PathBuf};
@@ -11,15 +11,16 @@ use super::{TableLocation, without_secrets};
 use crate::in_parallel::{compute, in_parallel};
 use crate::links::{is_link, length_of_file, real_path};
 
-/// How many files one thread looks at before another may.
+/// How many files a thread processes per task.
 const TOGETHER: usize = 4_096;
-/// How many threads look.
+/// How many tasks run concurrently.
 const AT_ONCE: usize = 8;
 
 impl TableLocation {
-    /// The lengths of data files, given as the log spells them and as [`Self::resolve`] found them; none where the table
-    /// is not a local one. A file that is not there, that is empty or no regular file is `CorruptData`; one that a
-    /// symbolic link leads to out of the table is a `PathEscape`. Must be called inside a runtime.
+    /// Returns the lengths of data files, which are given as in the log and as resolved by [`Self::resolve`];
+    /// `None` if the table is not local. A file that is missing, empty or not a regular file is
+    /// `CorruptData`; one that leaves the table by a symbolic link is a `PathEscape`. Must be called inside a
+    /// runtime.
     pub async fn lengths_of_files(self: &Arc<Self>, files: Vec<(String, Path)>) -> Result<Option<Vec<u64>>> {
         if self.file_system.is_none() {
             return Ok(None);
@@ -40,7 +41,8 @@ impl TableLocation {
     }
 
     fn measure(&self, files: &[(String, Path)]) -> Result<Vec<u64>> {
-        // Files of one folder stand together: whether a link leads out of the table is asked once a folder.
+        // Files of one folder are usually adjacent: whether a link leaves the table is checked once per
+        // folder.
         let mut folders: BTreeMap<PathBuf, bool> = BTreeMap::new();
         let measured = files.iter().map(|(log_path, path)| {
             let file = FilePath::new("/").join(path.as_ref());

@@ -1,4 +1,5 @@
-//! The listing of one local folder, which looks once at each file: the store's own looks twice, and a log has thousands.
+//! Listing of one local folder with one lookup per file: that of the store needs two, and a log has thousands
+//! of files.
 
 use std::fs::Metadata;
 use std::io::ErrorKind;
@@ -10,8 +11,9 @@ use object_store::{Error, ListResult, ObjectMeta, Result};
 
 use crate::links::{Entry, entries_of, is_possible_time};
 
-/// The files and folders directly below a prefix, symbolic links followed. A folder that does not exist is empty. A link
-/// to nowhere is listed as a file of 0 bytes that cannot be read: without it, a commit would be lost silently.
+/// Returns the files and folders directly below a prefix, symbolic links followed. A missing folder is empty.
+/// A dangling link is listed as a file of 0 bytes that cannot be read: if it were skipped, a commit would be
+/// lost silently.
 pub(super) fn list_local(prefix: &Path) -> Result<ListResult> {
     let mut listed = ListResult {
         common_prefixes: Vec::new(),
@@ -21,18 +23,18 @@ pub(super) fn list_local(prefix: &Path) -> Result<ListResult> {
     let folder = FilePath::new("/").join(prefix.as_ref());
     let entries = match entries_of(&folder) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(listed),
-        // A file has nothing below it; a path that runs through a file is an error.
+        // The prefix is a file, so it is empty; a path through a file is an error.
         Err(error) if error.kind() == ErrorKind::NotADirectory && folder.exists() => return Ok(listed),
         entries => entries.map_err(failed)?,
     };
     for (name, entry) in entries {
-        // A name with a control character is no name of the protocol, and the store cannot address it.
+        // A name with a control character is not defined by the protocol, and the store cannot address it.
         let Ok(location) = Path::parse(format!("{prefix}/{name}")) else {
             continue;
         };
         match entry {
             Entry::Folder => listed.common_prefixes.push(location),
-            // The store writes an upload under such a name until it is complete.
+            // The store uses such names for incomplete uploads.
             _ if is_unfinished_upload(&name) => {}
             Entry::File(found) => listed.objects.push(object(location, &found)),
             Entry::Dangling => listed.objects.push(ObjectMeta {
@@ -58,10 +60,10 @@ fn is_unfinished_upload(name: &str) -> bool {
     suffix.is_some_and(|suffix| !suffix.is_empty() && suffix.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
-/// A file as the store itself describes it, so that both can be compared.
+/// Returns a file's metadata as the store itself does, so that both can be compared.
 fn object(location: Path, found: &Metadata) -> ObjectMeta {
     let Some(modified) = found.modified().ok().filter(|time| is_possible_time(*time)) else {
-        // Whoever reads it gets the error.
+        // Reading the file returns the error.
         return timeless(location);
     };
     let micros = modified
@@ -78,7 +80,7 @@ fn object(location: Path, found: &Metadata) -> ObjectMeta {
     }
 }
 
-/// A file of which only the name is known.
+/// Returns metadata for a file of which only the name is known.
 fn timeless(location: Path) -> ObjectMeta {
     ObjectMeta {
         location,
@@ -138,7 +140,7 @@ mod tests {
         Ok(())
     }
 
-    /// The store is the reference: it describes the same files the same way, in listings and one by one.
+    /// The store is the reference: its listings and single lookups return the same metadata.
     #[test]
     fn files_are_described_as_the_store_describes_them() -> Result<()> {
         let folder = tempfile::tempdir().expect("a folder");

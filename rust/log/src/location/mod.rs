@@ -1,4 +1,4 @@
-//! Where a table is: a store, and the path of the table's root on it.
+//! The location of a table: a store, and the path of the table's root on it.
 
 mod confined;
 mod connect;
@@ -38,7 +38,7 @@ use self::uri::Place;
 use crate::links::is_no_regular_file;
 use crate::whole_body::read_file;
 
-/// The table's place. It holds no state of the table and is cheap to clone behind an `Arc`.
+/// The location of a table. It has no state of the table and is cheap to clone in an `Arc`.
 #[derive(Debug, Clone)]
 pub struct TableLocation {
     uri: String,
@@ -49,7 +49,7 @@ pub struct TableLocation {
     remote: Option<Remote>,
 }
 
-/// What a table on a store that answers over a network has besides.
+/// Additional fields of a table on a remote store.
 #[derive(Debug, Clone)]
 struct Remote {
     place: Place,
@@ -57,16 +57,16 @@ struct Remote {
     proven: Arc<AtomicBool>,
 }
 
-/// How many requests to a local disk are made at once.
+/// How many requests to a local disk are made concurrently.
 const LOCAL_AT_ONCE: usize = 16;
 
-/// `memory://` is one store a process.
+/// `memory://` is one store per process.
 static MEMORY: LazyLock<Arc<InMemory>> = LazyLock::new(|| Arc::new(InMemory::new()));
 
-/// Where tables can be.
+/// Supported locations.
 const SUPPORTED: &str = "local paths, file://, memory://, s3://, s3a://, az://, abfs://, abfss:// and gs://";
 
-/// The scheme of a store that a text starts with although it is not a URI of it: `s3:/bucket/table`.
+/// Returns the scheme if a text starts like a store's URI without being one: `s3:/bucket/table`.
 fn meant_as_store(uri: &str) -> Option<&str> {
     const STORES: [&str; 16] = [
         "s3", "s3a", "s3n", "az", "abfs", "abfss", "adl", "wasb", "wasbs", "gs", "gcs", "hdfs", "dbfs",
@@ -77,7 +77,7 @@ fn meant_as_store(uri: &str) -> Option<&str> {
     (is_store && !rest.starts_with("//")).then_some(scheme)
 }
 
-/// Whether a text may be a URI's scheme; none that anybody uses is long.
+/// Whether a text can be a URI's scheme, which is short.
 fn is_scheme(text: &str) -> bool {
     text.len() <= 12
         && text.starts_with(|c: char| c.is_ascii_alphabetic())
@@ -87,7 +87,7 @@ fn is_scheme(text: &str) -> bool {
 }
 
 impl TableLocation {
-    /// Understands a path or URI without options. Nothing is read.
+    /// Parses a path or URI without options. Does no I/O.
     ///
     /// ```
     /// use deltaic_log::TableLocation;
@@ -100,11 +100,11 @@ impl TableLocation {
         Self::with_options(uri, StorageOptions::default(), allowed_roots)
     }
 
-    /// Understands a path or URI: a local path, `file://`, `memory://`, `s3://`, `s3a://`, `az://`, `abfs://`,
-    /// `abfss://` or `gs://`. Nothing is read or sent.
+    /// Parses a path or URI: a local path, `file://`, `memory://`, `s3://`, `s3a://`, `az://`, `abfs://`,
+    /// `abfss://` or `gs://`. Does no I/O.
     ///
-    /// A URI or option that is not known, or that contradicts another, is `InvalidArgument`; another scheme is an
-    /// `UnsupportedFeature`.
+    /// An invalid URI, an unknown option, and options that contradict each other are `InvalidArgument`;
+    /// another scheme is an `UnsupportedFeature`.
     pub fn with_options(uri: &str, options: StorageOptions, allowed_roots: Vec<String>) -> Result<Self> {
         if allowed_roots.iter().any(String::is_empty) {
             return Err(Error::new(
@@ -167,7 +167,7 @@ impl TableLocation {
                     remote: None,
                 })
             }
-            // What is no scheme may be anything, a secret among it, and is not repeated.
+            // An invalid scheme is not printed, since it may be a secret.
             Some((scheme, _)) if !is_scheme(scheme) => Err(Error::new(
                 ErrorKind::InvalidArgument,
                 "The table location has no valid scheme before ://",
@@ -182,7 +182,7 @@ impl TableLocation {
         }
     }
 
-    /// A table on a store of the caller's, for tests.
+    /// Creates a table on a given store, for tests.
     #[must_use]
     pub fn on_store(uri: String, store: Arc<dyn ObjectStore>, root: Path) -> Self {
         Self {
@@ -195,7 +195,7 @@ impl TableLocation {
         }
     }
 
-    /// The same table, its store asked through another that is made from it.
+    /// Returns the table with its store wrapped.
     #[must_use]
     pub fn through(self, front: impl FnOnce(Arc<dyn ObjectStore>) -> Arc<dyn ObjectStore>) -> Self {
         Self {
@@ -204,8 +204,8 @@ impl TableLocation {
         }
     }
 
-    /// A table on a store that answers over a network, with the settings that [`TableLocation::with_options`] makes of
-    /// its options, where a connector of the caller's takes the requests in the network's stead; for tests.
+    /// Creates a table on a remote store with the settings of [`TableLocation::with_options`] and a connector
+    /// that replaces the network, for tests.
     pub fn on_network(uri: &str, options: StorageOptions, network: Arc<dyn HttpConnector>) -> Result<Self> {
         let place = Place::parse(uri).ok_or_else(|| invalid(uri, "no store over a network has it"))??;
         let settings = options::settings(&place, &options, environment::variables(place.service))?;
@@ -242,8 +242,8 @@ impl TableLocation {
             .map_err(|()| invalid(&shown, "it is not an absolute path"))?;
         let root =
             Path::from_absolute_path(&absolute).map_err(|error| invalid(&shown, &error.to_string()))?;
-        // Acknowledged data must survive a power cut, so files are on disk before a commit names them. A failed append
-        // takes its files away again, and the folders that it made for them.
+        // Acknowledged data must survive a power failure, so files are on disk before a commit refers to
+        // them. A failed append deletes its files and the folders that it created.
         let files = LocalFileSystem::new().with_fsync(true);
         let allowed = allowed_roots.iter().map(|allowed| allowed_folder(allowed));
         let store = Arc::new(Confined::new(files, absolute.clone(), allowed.collect()));
@@ -257,7 +257,7 @@ impl TableLocation {
         })
     }
 
-    /// The table's root as a URI that ends with a slash; never a secret.
+    /// The table's root as a URI that ends with a slash; never contains a secret.
     #[must_use]
     pub fn uri(&self) -> &str {
         &self.uri
@@ -275,8 +275,8 @@ impl TableLocation {
         &self.root
     }
 
-    /// The options as they were given, which another process needs to reach the table; what the environment said is
-    /// not among them. They hold secrets.
+    /// The options as specified, which another process needs to open the table, without those of the
+    /// environment. They contain secrets.
     #[must_use]
     pub fn options(&self) -> StorageOptions {
         self.remote
@@ -285,19 +285,19 @@ impl TableLocation {
             .unwrap_or_default()
     }
 
-    /// Whether the store has shown that it keeps the promise of put-if-absent; none where there is nothing to doubt.
+    /// Whether the store has proven to honor put-if-absent; `None` if it need not be verified.
     pub(crate) fn proven(&self) -> Option<&AtomicBool> {
         self.remote.as_ref().map(|remote| remote.proven.as_ref())
     }
 
-    /// The table's folder, where it is a local one.
+    /// The table's folder if it is local.
     #[must_use]
     pub fn file_system(&self) -> Option<&FilePath> {
         self.file_system.as_deref()
     }
 
-    /// How many of an operation's requests are made at once: each to a local disk takes a thread, of which more do not read
-    /// faster, while each to a network mostly waits.
+    /// How many requests of an operation are made concurrently: each to a local disk occupies a thread, and
+    /// more threads do not read faster, while each to a network mostly waits.
     #[must_use]
     pub fn at_once(&self, on_network: usize) -> usize {
         match self.file_system {
@@ -306,7 +306,7 @@ impl TableLocation {
         }
     }
 
-    /// A folder below the root, as a table's place of its own.
+    /// Returns a folder below the root as a separate table location.
     pub(crate) fn folder(&self, name: &str) -> Result<Self> {
         Ok(Self {
             uri: format!("{}{name}/", self.uri),
@@ -316,7 +316,7 @@ impl TableLocation {
         })
     }
 
-    /// A path of the table's own making below its root, not URI-encoded.
+    /// Returns a path below the root that we chose ourselves, so not URI-encoded.
     pub fn below(&self, relative: &str) -> Result<Path> {
         let joined = if self.root.as_ref().is_empty() {
             relative.to_owned()
@@ -333,12 +333,13 @@ impl TableLocation {
         })
     }
 
-    /// Whether something stands at the place that is no regular file: a pipe would never end. Only a local table can tell.
+    /// Whether the path exists and is not a regular file: reading a pipe would block. Always false for remote
+    /// tables.
     pub(crate) fn is_no_regular_file(&self, path: &Path) -> bool {
         self.file_system.is_some() && is_no_regular_file(&FilePath::new("/").join(path.as_ref()))
     }
 
-    /// Reads a whole file of the table's own naming.
+    /// Reads a whole file by a path that we chose ourselves.
     pub async fn read(&self, relative: &str) -> Result<bytes::Bytes, object_store::Error> {
         let path = self
             .below(relative)
@@ -358,49 +359,48 @@ fn invalid(uri: &str, why: &str) -> Error {
     )
 }
 
-/// A path or URI without what may be secret in it: the query, and whoever signs in, also where the URI is not quite
-/// right.
+/// Removes possible secrets from a path or URI: the query and the user info, even if the URI is invalid.
 #[must_use]
 pub fn without_secrets(path: &str) -> String {
     let (scheme, rest) = scheme_of(path);
     let slashes = rest.len() - rest.trim_start_matches('/').len();
     let (start, rest) = rest.split_at(slashes);
-    // What is no URI has nobody who signs in.
+    // Only a URI has user info.
     let is_uri = !scheme.is_empty() || slashes > 1;
     let rest = if is_uri { without_user(rest) } else { rest };
     let rest = without_query(rest);
     format!("{scheme}{start}{rest}")
 }
 
-/// The scheme of a text with its colon, and the rest.
+/// Splits off the scheme of a text with its colon.
 fn scheme_of(text: &str) -> (&str, &str) {
     let at = text.find(':').filter(|at| text.get(..*at).is_some_and(is_scheme));
     match at.and_then(|at| text.split_at_checked(at + 1)) {
-        // A drive's letter is no scheme.
+        // A drive letter is not a scheme.
         Some((scheme, rest)) if scheme.len() > 2 => (scheme, rest),
         _ => ("", text),
     }
 }
 
-/// What stands behind whoever signs in. A password may hold any character, though it should not.
+/// Returns the part after the user info. A password may contain any character, though it should not.
 fn without_user(rest: &str) -> &str {
     let authority = rest.split('/').next().unwrap_or(rest);
     let behind = |text: &str| text.rfind('@').map(|at| at + 1);
     let cut = behind(authority).or_else(|| {
-        // `user:pass/word@host`: behind a host's colon stands a number.
+        // `user:pass/word@host`: after a host's colon there is a number.
         let (_, port) = authority.split_once(':')?;
         let is_port = !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit());
         if is_port { None } else { behind(rest) }
     });
     let rest = cut.and_then(|cut| rest.get(cut..)).unwrap_or(rest);
-    // Another URI within this one.
+    // A nested URI.
     let inner = rest.find("//").and_then(|at| Some(at + behind(rest.get(at..)?)?));
     inner.and_then(|cut| rest.get(cut..)).unwrap_or(rest)
 }
 
 fn without_query(rest: &str) -> &str {
     let plain = rest.find(['?', '#']);
-    // An encoded mark is a letter of a name, unless what follows looks like a signature.
+    // An encoded question mark is part of a name, unless what follows looks like a signature.
     let encoded = rest.find("%3F").or_else(|| rest.find("%3f")).filter(|at| {
         let behind = rest.get(*at..).unwrap_or_default().to_ascii_lowercase();
         ["sig", "token", "credential"]

@@ -1,4 +1,4 @@
-//! The names of settings: which there are, which belong together, and whose values are secret.
+//! The names of settings: which exist, which belong together, and which have secret values.
 
 use object_store::aws::AmazonS3ConfigKey;
 use object_store::azure::AzureConfigKey;
@@ -7,12 +7,12 @@ use object_store::gcp::GoogleConfigKey;
 use super::hadoop;
 use super::uri::Service;
 
-/// How often a request is made again. The store's own crate has no names for these.
+/// Number of retries. `object_store` defines no names for these two.
 pub(super) const MAX_RETRIES: &str = "max_retries";
-/// After which time a request is not made again.
+/// Time after which a request is not retried.
 pub(super) const RETRY_TIMEOUT: &str = "retry_timeout";
 
-/// Names of which one is meant: what the options say of one silences what the environment says of any.
+/// Groups of names: an option in a group disables all environment variables of the group.
 pub(super) const TOGETHER: [&[&str]; 5] = [
     &[
         "aws_access_key_id",
@@ -52,13 +52,13 @@ pub(super) const TOGETHER: [&[&str]; 5] = [
     ],
 ];
 
-/// Names of the same thing: two of them must not say two things.
+/// Names of the same setting, whose values must be equal.
 pub(super) const SAME: [(&str, &str); 2] = [
     ("aws_endpoint", "aws_endpoint_url_s3"),
     ("google_service_account", "google_application_credentials"),
 ];
 
-/// Names whose values are never printed, whatever an error holds.
+/// Names whose values are never printed, not even in errors.
 pub(super) const SECRET: [&str; 14] = [
     "aws_access_key_id",
     "aws_secret_access_key",
@@ -76,7 +76,7 @@ pub(super) const SECRET: [&str; 14] = [
     "proxy_ca_certificate",
 ];
 
-/// The names to choose the nearest from: each has its prefix here and may go without.
+/// Names for suggestions: each includes its prefix, which users may omit.
 const NAMES: [(Service, &[&str]); 3] = [
     (
         Service::S3,
@@ -182,7 +182,7 @@ const OF_EVERY_SERVICE: [&str; 15] = [
     "http1_only",
 ];
 
-/// The name that `object_store` knows a setting by; none where it does not know it.
+/// Returns the name of a setting in `object_store`; `None` if unknown.
 pub(super) fn canonical(service: Service, name: &str) -> Option<String> {
     let name = name.to_ascii_lowercase();
     if [MAX_RETRIES, RETRY_TIMEOUT].contains(&name.as_str()) {
@@ -204,7 +204,7 @@ pub(super) fn canonical(service: Service, name: &str) -> Option<String> {
     }
 }
 
-/// All names for a service, to choose the nearest from.
+/// Returns all names for a service, for suggestions.
 pub(super) fn all(service: Service) -> impl Iterator<Item = &'static str> {
     NAMES
         .iter()

@@ -1,7 +1,7 @@
-//! The options of a store: their names, which of them win, and which are secret.
+//! The options of a store: their names, their precedence, and which are secret.
 //!
-//! An option goes by the name that the `object_store` crate gives it, with or without the service's prefix and in any
-//! case, or by Hadoop's name for it. Options win over the environment.
+//! Options have the names of the `object_store` crate, with or without the service's prefix and in any case,
+//! or those of Hadoop. Options take precedence over the environment.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -15,7 +15,7 @@ use super::hadoop::{self, Translated};
 use super::names::{self, SAME, SECRET, TOGETHER, canonical};
 use super::uri::Place;
 
-/// The options of a store as the user gave them. Neither `Debug` nor anything else prints a value.
+/// The options of a store as the user specified them. Values are never printed, not even by `Debug`.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct StorageOptions(BTreeMap<String, String>);
 
@@ -39,14 +39,11 @@ impl fmt::Debug for StorageOptions {
     }
 }
 
-/// What a store is built with: values by the names of `object_store`.
+/// Settings of a store, with the names of `object_store`.
 pub(super) type Settings = BTreeMap<String, String>;
 
-/// What the options and the environment come to for a place.
-///
-/// An option that is not known, two that contradict each other and one that contradicts the URI are `InvalidArgument`.
-/// Proves that a value can stand in a request: a line break at the end of a key that was read from a file cannot. A key
-/// that is a document of its own may have them.
+/// Verifies that a value is valid in a request: a key that was read from a file may end with a line break,
+/// which is not. A key that is a document may contain line breaks.
 fn ensure_on_a_line(name: &str, value: &str) -> Result<()> {
     let is_document = value.trim_start().starts_with('{') || value.contains("-----BEGIN");
     if is_document || !value.chars().any(char::is_control) {
@@ -59,12 +56,16 @@ fn ensure_on_a_line(name: &str, value: &str) -> Result<()> {
     .hint("take it away: a value that was read from a file may end with a line break"))
 }
 
+/// Combines the options and the environment to the settings of a location.
+///
+/// An unknown option, two that contradict each other and one that contradicts the URI are `InvalidArgument`.
 pub(super) fn settings(
     place: &Place,
     options: &StorageOptions,
     environment: Vec<(String, String)>,
 ) -> Result<Settings> {
-    // Where two are given for one setting, the one that names the bucket or account wins; else they must agree.
+    // Of two values for one setting, the one for this bucket or account takes precedence; otherwise they must
+    // be equal.
     let mut given: BTreeMap<String, (bool, &str, String)> = BTreeMap::new();
     for (name, value) in &options.0 {
         ensure_on_a_line(name, value)?;
@@ -112,7 +113,7 @@ pub(super) fn settings(
             .iter()
             .map(|(name, (_, _, value))| (name.clone(), value.clone())),
     );
-    // The place is the URI's to say.
+    // The bucket is determined by the URI.
     for name in ["aws_bucket", "azure_container_name", "google_bucket"] {
         match (given.get(name), settings.remove(name)) {
             (Some((_, said, _)), Some(value)) if value != place.bucket => return Err(not_the_uris(said)),
@@ -130,13 +131,13 @@ pub(super) fn settings(
     Ok(settings)
 }
 
-/// The values that no text may hold. Short ones are left out: they would be found in any text.
+/// Returns the values that no text may contain, without short ones, which occur in any text.
 pub(super) fn secrets(settings: &Settings) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     for (name, value) in settings {
         if SECRET.contains(&name.as_str()) {
             found.extend(spellings(value));
-            // A SAS query is told by its parts too, and a key inside JSON by its lines.
+            // A SAS query is also recognized by its parts, and a key inside JSON by its lines.
             for part in value.split(['&', '?', '"', '\n', '@']) {
                 let part = part.strip_prefix("sig=").unwrap_or(part);
                 found.extend(spellings(part));
@@ -150,14 +151,14 @@ pub(super) fn secrets(settings: &Settings) -> Vec<String> {
     found
 }
 
-/// What stays as it is where a text is put into a URI: letters, digits and these.
+/// The characters besides letters and digits that are not encoded in a URI.
 const ENCODED: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'-')
     .remove(b'.')
     .remove(b'_')
     .remove(b'~');
 
-/// A secret as it was given, and as a server may repeat it: decoded, encoded, or encoded once more.
+/// Returns the spellings of a secret that a server may return: as given, decoded, encoded, or encoded twice.
 fn spellings(secret: &str) -> Vec<String> {
     let encode = |text: &str| utf8_percent_encode(text, ENCODED).to_string();
     let decoded = percent_decode_str(secret).decode_utf8_lossy().into_owned();
@@ -165,7 +166,7 @@ fn spellings(secret: &str) -> Vec<String> {
     let again = encode(secret);
     let twice = encode(&encoded);
     let lower = |text: &str| {
-        // The digits of what is encoded, and nothing else.
+        // Only the hexadecimal digits of encoded characters.
         let mut rest = 0;
         let lowered = text.chars().map(|c| {
             rest = if c == '%' { 2 } else { (rest - 1).max(-1) };
@@ -180,7 +181,7 @@ fn spellings(secret: &str) -> Vec<String> {
         .collect()
 }
 
-/// A text without the values that are secret.
+/// Returns a text with the secret values removed.
 pub(super) fn without(secrets: &[String], text: &str) -> String {
     secrets
         .iter()
@@ -359,7 +360,7 @@ mod tests {
             "{text}"
         );
         assert!(text.contains("eu-west-1"));
-        // However a server spells it.
+        // In any spelling of a server.
         for given in [
             "?sv=2024-01-01&sig=PlAn%2Fx%2Bx%3D",
             "sv=2024-01-01&sig=PlAn/x+x=",

@@ -1,15 +1,15 @@
-//! A store for each process: what runs on a process's threads is of no use to its children.
+//! One store per process: connections that run on threads of a process do not work in its children.
 
 use std::sync::{Arc, OnceLock};
 
 use object_store::memory::InMemory;
 use object_store::{ObjectStore, Result};
 
-/// A store, made anew in each process that asks for it.
+/// A store that is created again in each process that uses it.
 ///
-/// A child of `fork` has none of its parent's threads, so a connection that the parent opened would never answer. No
-/// lock is held between calls, since a child would inherit it locked; and what the parent made is never dropped in a
-/// child, since that may wait for threads that are not there.
+/// A child of `fork` has none of its parent's threads, so a connection that the parent opened would never
+/// respond. No lock is held between calls, since a child would inherit it locked; and the parent's store is
+/// never dropped in a child, since the drop may wait for threads that do not exist.
 pub(super) struct PerProcess {
     process: u32,
     store: Arc<dyn ObjectStore>,
@@ -26,7 +26,7 @@ impl PerProcess {
         }
     }
 
-    /// This process's store, made where there is none yet.
+    /// Returns this process's store, created if necessary.
     pub(super) fn get(
         &self,
         make: impl Fn() -> Result<Arc<dyn ObjectStore>>,

@@ -1,6 +1,7 @@
-//! Whether two paths of the log lead to one place: `a.parquet` and `./a.parquet` are two names, and one file.
+//! Detects paths of the log that refer to the same file: `a.parquet` and `./a.parquet` are two names of one
+//! file.
 //!
-//! Replay tells files apart by their names, as the protocol has it; whoever reads them must not read one twice.
+//! Replay distinguishes files by their names, as the protocol requires; a scan must not read a file twice.
 
 use std::borrow::Cow;
 use std::hash::BuildHasher;
@@ -11,8 +12,8 @@ use hashbrown::HashTable;
 use super::{TableLocation, without_secrets};
 
 impl TableLocation {
-    /// Proves that no two paths of the log lead to one place of the store. A path that leads to none is passed over: it
-    /// fails where it is opened.
+    /// Verifies that no two paths of the log refer to the same file. Ignores paths that cannot be resolved:
+    /// they fail when they are opened.
     ///
     /// ```
     /// use deltaic_log::TableLocation;
@@ -41,7 +42,7 @@ impl TableLocation {
         Ok(())
     }
 
-    /// A path's place, spelled in one way only: below the root relative to it.
+    /// Returns the normalized location of a path: relative to the root if it is below the root.
     fn place<'a>(&self, path: &'a str) -> Option<Cow<'a, str>> {
         if is_plain(path) {
             return Some(Cow::Borrowed(path));
@@ -55,14 +56,15 @@ impl TableLocation {
                 .strip_prefix(root)
                 .and_then(|below| below.strip_prefix('/')),
         };
-        // No place below the root begins with a slash.
+        // No location below the root begins with a slash.
         Some(Cow::Owned(
             below.map_or_else(|| format!("/{place}"), str::to_owned),
         ))
     }
 }
 
-/// Whether a path is relative and spelled as its place is: nothing is encoded, and no part is empty or dots.
+/// Whether a path is relative and normalized: without encoding, empty components or components that start
+/// with a dot.
 fn is_plain(path: &str) -> bool {
     let mut before = b'/';
     for byte in path.bytes() {

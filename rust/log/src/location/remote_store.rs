@@ -1,4 +1,4 @@
-//! A store that answers over a network, so that it tells no secret and works in every process.
+//! A store on a network: its errors contain no secret, and it works in forked processes.
 
 use std::fmt;
 use std::ops::Range;
@@ -20,7 +20,7 @@ use super::per_process::PerProcess;
 use super::uri::Place;
 use crate::store_error::Cause;
 
-/// A store whose errors hold no secret, whatever a server answers, and whose `Debug` is its name.
+/// A store whose errors contain no secret, whatever a server responds, and whose `Debug` output is its name.
 pub(super) struct RemoteStore {
     place: Place,
     settings: Settings,
@@ -30,7 +30,7 @@ pub(super) struct RemoteStore {
 }
 
 impl RemoteStore {
-    /// Makes the store. Nothing is sent.
+    /// Creates the store. Sends no request.
     pub(super) fn try_new(
         place: Place,
         settings: Settings,
@@ -61,7 +61,7 @@ impl RemoteStore {
     }
 }
 
-/// The same error with its cause in few words and without secrets: servers like to repeat what they were sent.
+/// Returns the error with a short cause without secrets: servers may include request data in responses.
 fn discreet(error: Error, secrets: &[String]) -> Error {
     let cause = Cause::of(&error).without(|text| without(secrets, text));
     let source = Box::new(cause);
@@ -174,7 +174,7 @@ impl ObjectStore for RemoteStore {
     }
 }
 
-/// An upload in parts.
+/// A multipart upload.
 #[derive(Debug)]
 struct RemoteUpload {
     upload: Box<dyn MultipartUpload>,

@@ -1,4 +1,4 @@
-//! Where a path of the log leads to on the table's store, and whether the table may be read there.
+//! Resolves paths of the log on the table's store, and checks whether the table may read them.
 
 use std::path::{Path as FilePath, PathBuf};
 
@@ -12,10 +12,10 @@ use super::{TableLocation, without_secrets};
 use crate::links::leads_out_of;
 
 impl TableLocation {
-    /// The place on the store of a path out of the log, which is about to be opened.
+    /// Resolves a path of the log, before it is opened.
     ///
-    /// A relative path is decoded once and must stay below the root; an absolute one must lie below the root or
-    /// below a root that the user allowed. Else it is a `PathEscape`.
+    /// A relative path is decoded once and must remain below the root; an absolute one must be below the root
+    /// or below a root that the user allowed. Otherwise it is a `PathEscape`.
     ///
     /// Protocol: *Add File and Remove File*.
     pub fn resolve(&self, log_path: &str) -> Result<Path> {
@@ -75,7 +75,7 @@ impl TableLocation {
         self.below(&parts.join("/"))
     }
 
-    /// Whether a place on the same store lies below a root that the user allowed.
+    /// Whether a location on the same store is below a root that the user allowed.
     fn allows(&self, place: &Place) -> bool {
         self.allowed_roots
             .iter()
@@ -83,8 +83,8 @@ impl TableLocation {
             .any(|allowed| place.is_beside(&allowed) && is_below(&place.root, &allowed.root))
     }
 
-    /// Proves of a resolved path, without opening it, that it is a regular file and does not lead out of the table by a
-    /// symbolic link. Whoever opens it is told so by the store.
+    /// Verifies, without opening it, that a resolved path is a regular file and does not leave the table by a
+    /// symbolic link. Opening it through the store includes this check.
     pub fn check_links(&self, log_path: &str, path: &Path) -> Result<()> {
         let Some(root) = &self.file_system else {
             return Ok(());
@@ -127,12 +127,12 @@ impl TableLocation {
     }
 }
 
-/// Whether a path lies in a folder, part for part.
+/// Whether a path is below a folder, component by component.
 fn is_below(path: &Path, folder: &Path) -> bool {
     path.prefix_matches(folder) && path != folder
 }
 
-/// The folder that an allowed root names: as a path, or as a `file:` URI like a table's own.
+/// Returns the folder of an allowed root, given as a path or as a `file:` URI.
 pub(super) fn allowed_folder(allowed: &str) -> PathBuf {
     let of_uri = split_scheme(allowed)
         .filter(|(scheme, _)| scheme.eq_ignore_ascii_case("file"))
@@ -143,7 +143,8 @@ pub(super) fn allowed_folder(allowed: &str) -> PathBuf {
 
 fn split_scheme(path: &str) -> Option<(&str, &str)> {
     let (scheme, rest) = path.split_once(':')?;
-    // `time=03:06/x` is relative: a scheme is letters and digits, and a slash follows it.
+    // `time=03:06/x` is relative: a scheme consists of letters, digits, `+`, `-` and `.`, and is followed by
+    // a slash.
     let is_scheme = scheme.starts_with(|c: char| c.is_ascii_alphabetic())
         && scheme
             .chars()

@@ -1,5 +1,5 @@
-//! How often a request was sent: a store's client sends it again by itself, and its last answer says nothing of what became of
-//! the first.
+//! Counts how often a request was sent: a store's client retries, and the last response does not show whether
+//! the first request succeeded.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -12,30 +12,30 @@ use object_store::{ClientOptions, Extensions, Result};
 
 use super::connect::Network;
 
-/// Counts how often the requests are sent that carry it. Clones are one count.
+/// Counter of the requests that carry it. Clones share the count.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Sent(Arc<AtomicUsize>);
 
 impl Sent {
-    /// What a request carries so that it is counted.
+    /// Returns the extension for a request to be counted.
     pub(crate) fn carried(&self) -> Extensions {
         let mut extensions = Extensions::new();
         extensions.insert(self.clone());
         extensions
     }
 
-    /// Whether more than one was sent.
+    /// Whether more than one request was sent.
     pub(crate) fn is_again(&self) -> bool {
         self.0.load(Ordering::Relaxed) > 1
     }
 }
 
-/// Makes clients that count what they send.
+/// Creates HTTP clients that count their requests.
 #[derive(Debug)]
 pub(super) struct Counting(Arc<dyn HttpConnector>);
 
 impl Counting {
-    /// Over the network, or what takes requests in its stead.
+    /// Uses the network, or a replacement that tests pass.
     pub(super) fn over(network: &Network) -> Self {
         Self(match network {
             Some(stand) => Arc::clone(stand),

@@ -1,4 +1,4 @@
-//! The stores of this process that were used last: tables and tasks on one of them share its connections.
+//! The most recently used stores of this process: tables and tasks on one store share its connections.
 
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, TryLockError};
@@ -12,16 +12,16 @@ use super::options::Settings;
 use super::remote_store::RemoteStore;
 use super::uri::Place;
 
-/// A store and what has been found out about it.
+/// A store and its verified properties.
 #[derive(Clone)]
 pub(super) struct Shared {
     pub(super) store: Arc<dyn ObjectStore>,
-    /// Whether it keeps the promise of put-if-absent.
+    /// Whether it honors put-if-absent.
     pub(super) proven: Arc<AtomicBool>,
 }
 
 impl Shared {
-    /// Makes the store, of which nothing has been found out yet.
+    /// Creates the store without verified properties.
     pub(super) fn try_new(place: &Place, settings: &Settings, network: Network) -> Result<Self> {
         Ok(Self {
             proven: Arc::new(AtomicBool::new(!is_elsewhere(settings))),
@@ -30,14 +30,14 @@ impl Shared {
     }
 }
 
-/// How many are kept.
+/// How many stores are cached.
 const KEPT: usize = 16;
 
 type Key = (Place, Settings);
 
 static STORES: Mutex<Vec<(Key, Shared)>> = Mutex::new(Vec::new());
 
-/// The store of a place with its settings.
+/// Returns the store of a location with its settings.
 pub(super) fn store(place: &Place, settings: Settings) -> Result<Shared> {
     let key = (
         Place {
@@ -46,7 +46,7 @@ pub(super) fn store(place: &Place, settings: Settings) -> Result<Shared> {
         },
         settings,
     );
-    // A child of `fork` may find the lock held for ever: then its stores are its tables' own.
+    // In a child of `fork` the lock may be held forever: then stores are not shared.
     let mut stores = match STORES.try_lock() {
         Ok(stores) => Some(stores),
         Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),

@@ -1,11 +1,11 @@
-//! A table's URI taken apart: which store it names, which part of it, and the table's path there.
+//! Parses a table's URI: the store, the bucket or container, and the table's path in it.
 
 use deltaic_protocol::partition::decode_path;
 use deltaic_protocol::{Error, ErrorKind, Result};
 use object_store::path::Path;
 use url::Url;
 
-/// The stores that answer over a network.
+/// The remote stores.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Service {
     S3,
@@ -14,7 +14,7 @@ pub(super) enum Service {
 }
 
 impl Service {
-    /// The service that a scheme names.
+    /// Returns the service of a URI scheme.
     fn of_scheme(scheme: &str) -> Option<Self> {
         match scheme {
             "s3" | "s3a" => Some(Self::S3),
@@ -25,23 +25,23 @@ impl Service {
     }
 }
 
-/// A folder on a store that answers over a network.
+/// A folder on a remote store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Place {
     pub(super) service: Service,
     pub(super) scheme: String,
     /// The bucket or container.
     pub(super) bucket: String,
-    /// Azure: what stands after the `@`, an account or its host.
+    /// Azure: the part after the `@`, an account or its host.
     pub(super) host: Option<String>,
     pub(super) root: Path,
 }
 
 impl Place {
-    /// Understands `scheme://bucket/path`, and for Azure `scheme://container@account.dfs.core.windows.net/path`.
+    /// Parses `scheme://bucket/path`, and for Azure `scheme://container@account.dfs.core.windows.net/path`.
     ///
-    /// None where the scheme names no such store. The path is percent-decoded once. What could be a secret (a query,
-    /// a user's name) is an error, and is not printed.
+    /// Returns `None` if the scheme is not that of a remote store. The path is percent-decoded once. Parts
+    /// that may be secrets (a query, a user name) are an error, and are not printed.
     pub(super) fn parse(uri: &str) -> Option<Result<Self>> {
         let (scheme, rest) = uri.split_once("://")?;
         let scheme = scheme.to_ascii_lowercase();
@@ -104,7 +104,7 @@ impl Place {
         })
     }
 
-    /// The place as a URI that ends with a slash and leads to the same place.
+    /// Returns an equivalent URI that ends with a slash.
     pub(super) fn to_uri(&self) -> String {
         let host = self
             .host
@@ -123,25 +123,26 @@ impl Place {
         url.to_string()
     }
 
-    /// Whether another place is on the same store: a bucket has several schemes, an account several hosts.
+    /// Whether another location is on the same store: a bucket has several schemes, an account several hosts.
     pub(super) fn is_beside(&self, other: &Self) -> bool {
         self.service == other.service
             && self.bucket == other.bucket
             && match (self.account(), other.account()) {
                 (Some(ours), Some(theirs)) => ours == theirs,
-                // Without a host the account is an option's, and the same one for both.
+                // Without a host the account is an option, which is the same for both.
                 (ours, theirs) => ours.is_none() == theirs.is_none(),
             }
     }
 
-    /// Azure: the account that the host belongs to.
+    /// Azure: the account of the host.
     pub(super) fn account(&self) -> Option<&str> {
         let host = self.host.as_deref()?;
         Some(host.split_once('.').map_or(host, |(account, _)| account))
     }
 }
 
-/// Whether this can be the name of a bucket, a container or a host. Colons and the like are kept out: a key might be there.
+/// Whether this is a valid name of a bucket, a container or a host. Other characters such as colons may
+/// belong to a key.
 fn is_name(name: &str) -> bool {
     !name.is_empty()
         && name

@@ -1,7 +1,6 @@
-//! What leaves most keys alone before they are looked for: a bit for each of the lowest bits of a hash.
+//! Filter that skips most lookups: a bitmap over the lowest bits of a hash.
 
-/// A bit for each of the lowest bits of a hash: it leaves most strangers alone at the price of one look into a few
-/// kilobytes.
+/// A bitmap over the lowest bits of a hash: it rejects most unknown keys with one lookup in a few kilobytes.
 #[derive(Debug)]
 pub(super) struct Filter(Box<[u64; Filter::WORDS]>);
 
@@ -19,7 +18,7 @@ impl Filter {
         (bit / 64, 1 << (bit % 64))
     }
 
-    /// Takes a hash in.
+    /// Adds a hash.
     pub(super) fn insert(&mut self, hash: u32) {
         let (word, bit) = Self::place(hash);
         if let Some(word) = self.0.get_mut(word) {
@@ -27,14 +26,14 @@ impl Filter {
         }
     }
 
-    /// False only for a hash that was not taken in.
+    /// Returns false only for a hash that was not added.
     pub(super) fn may_hold(&self, hash: u32) -> bool {
         let (word, bit) = Self::place(hash);
         self.0.get(word).is_some_and(|word| word & bit != 0)
     }
 }
 
-/// A hash for the table, which takes a place from the low bits and a tag from the high ones.
+/// Returns a hash for the table, which derives the position from the low bits and the tag from the high ones.
 pub(super) fn spread(hash: u32) -> u64 {
     u64::from(hash).wrapping_mul(0x9E37_79B9_7F4A_7C15)
 }
@@ -45,7 +44,8 @@ mod tests {
 
     use super::*;
 
-    /// Every hash is found again, and what it was not told is left alone unless its 16 lowest bits are a known one's.
+    /// Every added hash is found, and any other is rejected unless its 16 lowest bits are those of an added
+    /// one.
     #[test]
     fn strangers_are_left_alone() {
         let mut filter = Filter::default();
@@ -61,7 +61,8 @@ mod tests {
         }
     }
 
-    /// Neighbours differ in their tags, and so do hashes with the same low bits: a table that is asked compares few.
+    /// Consecutive hashes differ in their tags, and so do hashes with the same low bits, so that lookups
+    /// compare few entries.
     #[test]
     fn hashes_are_spread_over_all_bits() {
         let tags = |hashes: &[u32]| {

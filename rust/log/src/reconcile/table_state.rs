@@ -1,4 +1,4 @@
-//! Reconciliation of all actions but those on files: the newest of each kind, application and domain stands.
+//! Reconciliation of all actions except file actions: the newest of each kind, application and domain wins.
 //!
 //! Protocol: *Action Reconciliation*.
 
@@ -11,30 +11,30 @@ use deltaic_protocol::properties::txn_retention_ms;
 
 use crate::decode::TableActions;
 
-/// What the log says about the table as a whole once every newest word is known.
+/// The table actions after reconciliation.
 #[derive(Clone, Debug, Default)]
 pub struct TableState {
     /// The newest protocol.
     pub protocol: Option<Arc<Protocol>>,
     /// The newest metadata.
     pub metadata: Option<Arc<Metadata>>,
-    /// The newest of each application.
+    /// The newest transaction identifier of each application.
     pub txns: Arc<BTreeMap<String, Txn>>,
-    /// The newest of each domain, removed ones among them.
+    /// The newest metadata of each domain, including removed domains.
     pub domains: Arc<BTreeMap<String, DomainMetadata>>,
-    /// Whether the table began to remember applications for longer: those that it had forgotten by then are still known
-    /// here, and not to who starts from a checkpoint in between.
+    /// Whether the retention of transaction identifiers was increased: identifiers that had expired before
+    /// are still in this state, but not in that of a reader that starts from a checkpoint in between.
     pub remembers_longer: bool,
 }
 
-/// Whether a table remembers applications for longer than before.
+/// Whether a table's retention of transaction identifiers increases.
 fn remembers_longer(before: &Metadata, metadata: &Metadata) -> bool {
     let retention = |metadata: &Metadata| txn_retention_ms(metadata).unwrap_or(None);
     retention(before).is_some_and(|before| retention(metadata).is_none_or(|now| now > before))
 }
 
 impl TableState {
-    /// Takes newer actions, in any order of versions among themselves.
+    /// Applies newer actions, in any order of their versions.
     #[must_use]
     pub fn with_newer(&self, mut newer: Vec<(Version, TableActions)>) -> Self {
         newer.sort_by_key(|(version, _)| *version);
@@ -85,7 +85,8 @@ mod tests {
         metadata
     }
 
-    /// Those who start from a checkpoint between the two have fewer applications, and no checksum may tell of the rest.
+    /// Readers that start from a checkpoint in between have fewer applications, so no checksum may contain
+    /// the others.
     #[test]
     fn it_is_known_whether_applications_are_remembered_for_longer() {
         let day = Some("interval 1 day");
@@ -105,7 +106,7 @@ mod tests {
                 };
                 (Version::try_new(version).expect("it is a version"), actions)
             };
-            // The order in which commits come in does not matter, and what was once so stays.
+            // The order in which commits are applied does not matter, and the flag remains set.
             let state = TableState::default().with_newer(vec![set(1, after), set(0, before)]);
             assert_eq!(state.remembers_longer, is_longer, "{before:?} {after:?}");
             let state = state.with_newer(vec![set(2, day)]);

@@ -1,4 +1,4 @@
-//! Files whose hashes are the same are told apart by their keys.
+//! Files with equal hashes are distinguished by their keys.
 
 use arrow_json::ReaderBuilder;
 use deltaic_protocol::actions::columns::{add_schema, remove_schema};
@@ -7,7 +7,7 @@ use serde_json::json;
 use super::*;
 use crate::decode::{Span, StatisticsSource};
 
-/// Adds or removes that the commit of a version holds, all with one hash.
+/// Adds or removes of the commit of a version, all with one hash.
 fn colliding(version: i64, paths: &[&str], are_adds: bool) -> Arc<FileBatch> {
     let version = Version::try_new(version).expect("a version");
     let schema = if are_adds { add_schema() } else { remove_schema() };
@@ -40,7 +40,7 @@ fn files_of_one_hash_are_told_apart() -> Result<()> {
         colliding(3, &["d", "e"], true),
     );
     let gone = colliding(2, &["b", "x"], false);
-    // Among commits, of which the newest comes first.
+    // Between commits, newest first.
     let (keys, adds, removes) = NewerKeys::reconcile(&[newer.clone(), older.clone()], &[gone])?;
     assert_eq!(standing(&adds[0]), ["d", "e"]);
     assert_eq!(standing(&adds[1]), ["a", "c"]);

@@ -1,6 +1,7 @@
-//! The file actions of a row group with all that they say, asked for one batch after the other.
+//! The file actions of a row group with all their fields, one batch at a time.
 //!
-//! A row group of another writer may be of any size, so whoever writes its actions again never holds all of them.
+//! A row group of another writer may have any size, so code that writes its actions again never holds all of
+//! them.
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -15,7 +16,7 @@ use super::columns::{damaged, file_actions, parquet_failed, rows_of};
 use super::parquet::{ActionsFile, BATCH_ROWS, Batches, NO_SENSE};
 use crate::fault::caught_over_bytes;
 
-/// Batches of this share of the rows that replay uses are read: statistics are large.
+/// Batches have this fraction of replay's batch size, since statistics are large.
 const SHARE: usize = 16;
 
 /// The actions of one kind in a row group.
@@ -26,17 +27,17 @@ pub(crate) struct ActionRows {
     relative: String,
 }
 
-/// Some of them.
+/// A batch of actions.
 pub(crate) struct ActionsBatch {
-    /// Which of the batches that replay uses they belong to, from 0.
+    /// Index of the batch of replay's size that contains them, starting at 0.
     pub(crate) ordinal: usize,
-    /// The actions, without nulls among them; none where no row of the batch holds one.
+    /// The actions without nulls; `None` if no row of the batch contains one.
     pub(crate) actions: Option<StructArray>,
 }
 
 impl ActionsFile {
-    /// Begins to read the actions of one kind, `add` or `remove`, of a row group: the columns at or below the dotted
-    /// paths, those left out that hold nothing. None where there is no such action.
+    /// Starts reading the actions of one kind, `add` or `remove`, of a row group: the columns at or below the
+    /// dotted paths, without those that are all NULL. Returns `None` if there is no such action.
     pub(crate) async fn action_rows(
         &self,
         group: usize,
@@ -64,7 +65,7 @@ impl ActionsFile {
         }))
     }
 
-    /// Whether some adds of a row group have statistics as columns and none as text.
+    /// Whether some adds of a row group have statistics only as a struct and not as JSON.
     pub(crate) fn may_lack_text(&self, group: usize) -> bool {
         if !self.has_column("add.stats_parsed") {
             return false;
@@ -77,7 +78,7 @@ impl ActionsFile {
 }
 
 impl ActionRows {
-    /// The next batch; none at the end.
+    /// Returns the next batch; `None` at the end.
     pub(crate) async fn next(&mut self) -> Result<Option<ActionsBatch>> {
         let read = async {
             let batch = self.batches.next().await;
@@ -97,7 +98,7 @@ impl ActionRows {
     }
 }
 
-/// File actions under the names and types of a schema, whichever of them are there.
+/// Converts file actions to the names and types of a schema; missing columns are NULL.
 pub(crate) fn conformed(actions: &StructArray, schema: &SchemaRef) -> Result<RecordBatch> {
     file_actions(actions, schema)
 }

@@ -1,8 +1,8 @@
-//! How much memory a checkpoint may take: in proportion to its files, whatever they claim.
+//! Memory limit for reading a checkpoint: proportional to the size of its files, whatever they claim.
 //!
-//! A few bytes of Parquet can stand for gigabytes: by compression, by runs, by a dictionary's one long entry. A writer's
-//! file holds a path of its own for each of its rows, and stays far below this; so do a million paths that only count up,
-//! which take as little as a tenth of a byte each.
+//! A few bytes of Parquet can expand to gigabytes: by compression, by runs, by one long dictionary entry.
+//! Files of real writers have a distinct path per row and remain far below the limit; so do a million paths
+//! with ascending numbers, which take as little as a tenth of a byte each.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -18,32 +18,32 @@ use super::fetched_group::FetchedGroup;
 use super::levels::present;
 use crate::page_headers::Pages;
 
-/// Bytes of memory for each byte of the files.
+/// Bytes of memory per byte of the files.
 const TIMES: u64 = 1024;
 
-/// Bytes of memory in any case.
+/// Bytes of memory that are always allowed.
 const SPARE: u64 = 256 << 20;
 
-/// Bytes that the values of a column may take in one batch. Rows are read by fewer where a value is long.
+/// Maximum number of bytes of a column's values in one batch. With long values, batches have fewer rows.
 const BATCH_BYTES: u64 = 32 << 20;
 
-/// Bytes of a value's levels, which it has also where it is NULL.
+/// Bytes of a value's levels, which a NULL has too.
 const LEVEL_BYTES: u64 = 4;
 
-/// Bytes that a row has in a column in any case.
+/// Minimum number of bytes of a row in a column.
 const ROOM_BYTES: u64 = 8;
 
-/// What is left to spend on a checkpoint.
+/// The remaining allowance for a checkpoint.
 #[derive(Debug)]
 pub(super) struct Allowance(AtomicU64);
 
 impl Allowance {
-    /// The allowance of files of so many bytes.
+    /// Returns the allowance for files of `bytes` bytes.
     pub(super) fn of(bytes: u64) -> Self {
         Self(AtomicU64::new(bytes.saturating_mul(TIMES).saturating_add(SPARE)))
     }
 
-    /// Takes a part of it.
+    /// Deducts bytes from the allowance.
     pub(super) fn spend(&self, bytes: u64) -> Result<()> {
         let spent = self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| {
             left.checked_sub(bytes)
@@ -54,7 +54,7 @@ impl Allowance {
     }
 }
 
-/// Spends what the pages of a row group claim to hold, and tells how many of its rows may be laid out at once.
+/// Deducts what the pages of a row group claim to contain, and returns how many rows may be decoded at once.
 pub(super) fn weigh(
     allowance: &Allowance,
     metadata: &ArrowReaderMetadata,
@@ -70,7 +70,7 @@ pub(super) fn weigh(
     while u64::try_from(rows).unwrap_or(u64::MAX).saturating_mul(longest) > BATCH_BYTES && rows > 1 {
         rows = if rows.is_multiple_of(2) { rows / 2 } else { 1 };
     }
-    // The reader makes room for as many rows of each column before it looks for them.
+    // The reader allocates memory for this number of rows in each column before it reads them.
     let columns = u64::try_from(group.columns(metadata).count()).unwrap_or(u64::MAX);
     let claimed = u64::try_from(group.rows(metadata)).unwrap_or(0);
     let room = claimed
@@ -78,13 +78,14 @@ pub(super) fn weigh(
         .saturating_mul(ROOM_BYTES);
     allowance.spend(columns.saturating_mul(room))?;
     if rows < batch_rows {
-        // Many groups may be on their way at once.
+        // Many row groups may be in flight at once.
         allowance.spend(BATCH_BYTES)?;
     }
     Ok(rows)
 }
 
-/// Spends what the pages of a column claim to hold; how many bytes a value may take that takes less in its page.
+/// Deducts what the pages of a column claim to contain; returns the maximum number of bytes per decoded
+/// value.
 fn weigh_column(
     allowance: &Allowance,
     column: &ColumnChunkMetaData,
@@ -103,7 +104,7 @@ fn weigh_column(
     let (mut dictionaries, mut dictionary_bytes) = (0usize, 0u64);
     for page in Pages::of(chunk) {
         let Some(page) = page else {
-            // Some writers leave bytes behind the last page, which nobody reads.
+            // Some writers leave unused bytes after the last page.
             if values >= wanted {
                 break;
             }
@@ -127,13 +128,13 @@ fn weigh_column(
             dictionary_bytes = dictionary_bytes.max(page.uncompressed);
         }
     }
-    // A row of a column that does not repeat has one value, so that a batch has as many as rows.
+    // A row of a column that is not repeated has one value, so that a batch has as many values as rows.
     let together = match column.column_descr().max_rep_level() {
         0 => values.min(u64::try_from(batch_rows).unwrap_or(u64::MAX)),
         _ => values,
     };
-    // Mostly the dictionary is larger than any of its entries by far, so they are looked at; and mostly there is a long
-    // entry only where nearly all values are NULL, so those that are not are counted.
+    // Usually the dictionary is much larger than any of its entries, so their lengths are read. A long entry
+    // usually occurs in columns that are mostly NULL, so the values that are not NULL are counted.
     if dictionary_bytes.saturating_mul(together) <= BATCH_BYTES {
         return Ok(longest);
     }
@@ -144,7 +145,7 @@ fn weigh_column(
     let bytes = entry.saturating_mul(present_values(column, group)?);
     if bytes > BATCH_BYTES {
         if column.column_descr().max_rep_level() > 0 {
-            // A row may hold any number of values, and is laid out as a whole.
+            // A row may contain any number of values, and is decoded as a whole.
             allowance.spend(bytes)?;
         }
         longest = longest.max(entry);
@@ -152,7 +153,7 @@ fn weigh_column(
     Ok(longest)
 }
 
-/// How many values of a column are not NULL.
+/// Number of values of a column that are not NULL.
 fn present_values(column: &ColumnChunkMetaData, group: &FetchedGroup) -> Result<u64> {
     let mut pages = SerializedPageReader::new(Arc::new(group.clone()), column, 0, None)?;
     let mut values = 0u64;
@@ -162,7 +163,8 @@ fn present_values(column: &ColumnChunkMetaData, group: &FetchedGroup) -> Result<
     Ok(values)
 }
 
-/// The length of the longest entry of a column's dictionaries. Mostly there is one, and it is the first page.
+/// Returns the length of the longest entry of a column's dictionaries. Usually there is one, in the first
+/// page.
 fn longest_entry(column: &ColumnChunkMetaData, group: &FetchedGroup, dictionaries: usize) -> Result<u64> {
     let mut pages = SerializedPageReader::new(Arc::new(group.clone()), column, 0, None)?;
     let (mut longest, mut seen) = (0u64, 0usize);
@@ -173,7 +175,7 @@ fn longest_entry(column: &ColumnChunkMetaData, group: &FetchedGroup, dictionarie
             continue;
         };
         seen += 1;
-        // Each entry is its length in four bytes, and its bytes.
+        // Each entry is its length in four bytes, followed by its bytes.
         let mut rest = buf.as_ref();
         while let Some((length, below)) = rest.split_first_chunk::<4>() {
             let length = u32::from_le_bytes(*length);

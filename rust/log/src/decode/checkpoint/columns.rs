@@ -1,4 +1,4 @@
-//! From Parquet columns of actions, of whichever writer, to the log's own columns and values.
+//! Converts Parquet columns of actions of any writer to the log's columns and values.
 //!
 //! Protocol: *Checkpoint Schema*.
 
@@ -24,7 +24,8 @@ pub(super) fn damaged(error: impl std::fmt::Display) -> Error {
     )
 }
 
-/// What the Parquet reader says: the store's failure where that is behind it, else damage.
+/// Converts an error of the Parquet reader: a failure of the store is reported as such, anything else as
+/// damage.
 pub(super) fn parquet_failed(error: ParquetError, relative: &str) -> Error {
     if let ParquetError::External(source) = &error {
         match source.downcast_ref::<object_store::Error>() {
@@ -38,7 +39,7 @@ pub(super) fn parquet_failed(error: ParquetError, relative: &str) -> Error {
     damaged(error)
 }
 
-/// The rows that hold an action, as a struct without nulls; none where there are no such rows.
+/// Returns the rows with an action, as a struct without nulls; `None` if there are no such rows.
 pub(crate) fn rows_of(batch: &RecordBatch, action: &str) -> Result<Option<StructArray>> {
     let Some(column) = batch.column_by_name(action) else {
         return Ok(None);
@@ -50,7 +51,7 @@ pub(crate) fn rows_of(batch: &RecordBatch, action: &str) -> Result<Option<Struct
         None => Ok((!rows.is_empty()).then(|| rows.clone())),
         Some(nulls) if nulls.null_count() == rows.len() => Ok(None),
         Some(nulls) => {
-            // Writers keep actions of a kind together: mostly the rows are one run, and nothing need be copied.
+            // Writers group actions by kind: the rows are usually one run, which need not be copied.
             let mut runs = nulls.valid_slices();
             if let (Some((start, end)), None) = (runs.next(), runs.next()) {
                 let run = rows.slice(start, end - start);
@@ -66,7 +67,7 @@ pub(crate) fn rows_of(batch: &RecordBatch, action: &str) -> Result<Option<Struct
     }
 }
 
-/// File actions under the log's own names and types, as commits give them.
+/// Converts file actions to the log's names and types, as decoded from commits.
 pub(super) fn file_actions(rows: &StructArray, schema: &Arc<Schema>) -> Result<RecordBatch> {
     let columns = schema
         .fields()
@@ -90,7 +91,7 @@ pub(super) fn file_actions(rows: &StructArray, schema: &Arc<Schema>) -> Result<R
 }
 
 fn camel_case(name: &str) -> String {
-    // `path_or_inline_dv` is spelled `pathOrInlineDv` in the log, and so are all others.
+    // The log has camelCase names: `path_or_inline_dv` is `pathOrInlineDv`.
     let mut upper = false;
     let mut spelled = String::with_capacity(name.len());
     for c in name.chars() {
@@ -143,7 +144,7 @@ fn conform(column: &ArrayRef, field: &Field) -> Result<ArrayRef> {
                 .map(|name| match rows.column_by_name(&camel_case(name.name())) {
                     Some(part) => {
                         let part = conform(part, name)?;
-                        // A child under an absent struct may be null; its field says it never is where it counts.
+                        // A child of a NULL struct may be NULL although its field is not nullable.
                         fill_below_null(part, rows)
                     }
                     None if name.is_nullable() => Ok(new_null_array(name.data_type(), rows.len())),
@@ -166,7 +167,7 @@ fn conform(column: &ArrayRef, field: &Field) -> Result<ArrayRef> {
     }
 }
 
-/// Proves that no map holds a key twice: of its values nobody could tell which counts.
+/// Verifies that no map has a duplicate key, which would make its value ambiguous.
 fn ensure_keys_once(maps: &MapArray, field: &Field) -> Result<()> {
     let Some(keys) = maps.keys().as_string_opt::<i32>() else {
         return Ok(());
@@ -177,7 +178,7 @@ fn ensure_keys_once(maps: &MapArray, field: &Field) -> Result<()> {
     });
     let mut many = HashSet::new();
     for (start, end) in bounds {
-        // A handful of columns is compared faster than hashed.
+        // A few keys are compared faster than hashed.
         let mut rows = start..end;
         let twin = if end - start <= 8 {
             rows.find(|row| (start..*row).any(|before| keys.value(before) == keys.value(*row)))
@@ -193,12 +194,13 @@ fn ensure_keys_once(maps: &MapArray, field: &Field) -> Result<()> {
     Ok(())
 }
 
-/// Whether one type is the other in another width or encoding. A cast would make numbers of texts, and cut fractions off.
+/// Whether the types differ only in width or encoding. A cast would convert strings to numbers, and drop
+/// fractions.
 fn is_of_kind(found: &DataType, wanted: &DataType) -> bool {
     match (found, wanted) {
         (DataType::Dictionary(_, found), wanted) => is_of_kind(found, wanted),
         (found, wanted) if wanted.is_integer() => found.is_integer(),
-        // There are writers that leave out that their bytes are text.
+        // Some writers do not mark their byte columns as strings.
         (found, wanted) if wanted.is_string() => found.is_string() || found.is_binary(),
         (found, DataType::Boolean) => *found == DataType::Boolean,
         _ => true,
@@ -213,7 +215,7 @@ fn fill_below_null(part: ArrayRef, parent: &StructArray) -> Result<ArrayRef> {
             .any(|(row, valid)| !valid && parent.is_valid(row))
     });
     if lost {
-        // Only `offset` may be absent in a present descriptor; try_new judges the others.
+        // Only `offset` may be NULL in a present descriptor; `try_new` validates the others.
         return Ok(part);
     }
     if part.null_count() == 0 {
@@ -228,12 +230,12 @@ fn fill_below_null(part: ArrayRef, parent: &StructArray) -> Result<ArrayRef> {
     Ok(arrow_array::make_array(data))
 }
 
-/// Rare actions, by way of JSON: the same structs read them as in a commit.
+/// Decodes rare actions by converting them to JSON, so that they are parsed like those of a commit.
 pub(super) fn values_of<T: DeserializeOwned>(batch: &RecordBatch, action: &str) -> Result<Vec<T>> {
     let Some(rows) = rows_of(batch, action)? else {
         return Ok(Vec::new());
     };
-    // Some writers leave the mark out that says that bytes are text.
+    // Some writers do not mark their byte columns as strings.
     let text = with_text(&DataType::Struct(rows.fields().clone()));
     let options = arrow_cast::CastOptions {
         safe: false,
@@ -258,7 +260,7 @@ pub(super) fn values_of<T: DeserializeOwned>(batch: &RecordBatch, action: &str) 
         .collect()
 }
 
-/// A type with text in place of bytes, at every level.
+/// Returns a type with strings instead of bytes, at every level.
 fn with_text(data_type: &DataType) -> DataType {
     let retyped = |field: &Field| field.clone().with_data_type(with_text(field.data_type()));
     match data_type {

@@ -1,4 +1,4 @@
-//! A row group whose columns were fetched, as the Parquet reader wants it: nothing is fetched twice.
+//! A row group with fetched columns, for the Parquet reader: nothing is fetched twice.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -19,13 +19,13 @@ use crate::parquet_file::ParquetFile;
 #[derive(Clone, Debug)]
 pub(super) struct FetchedGroup {
     group: usize,
-    /// Which columns, where each stands in the file, and its bytes.
+    /// Column index, range in the file, and bytes of each column.
     chunks: Arc<[(usize, Range<u64>, Bytes)]>,
     metadata: Arc<ParquetMetaData>,
 }
 
 impl FetchedGroup {
-    /// Fetches the columns of a row group that a mask names.
+    /// Fetches the columns of a row group that a mask selects.
     pub(super) async fn fetch(
         file: &ParquetFile,
         metadata: &ArrowReaderMetadata,
@@ -54,7 +54,7 @@ impl FetchedGroup {
         })
     }
 
-    /// How many rows the footer says that there are.
+    /// Number of rows according to the footer.
     pub(super) fn rows(&self, metadata: &ArrowReaderMetadata) -> i64 {
         metadata.metadata().row_group(self.group).num_rows()
     }
@@ -69,7 +69,7 @@ impl FetchedGroup {
         chunks.filter_map(|(leaf, _, bytes)| Some((columns.get(*leaf)?, bytes.as_ref())))
     }
 
-    /// The bytes from a place on, of the column that holds it.
+    /// Returns the bytes from a position to the end of the column that contains it.
     fn from(&self, start: u64) -> Result<Bytes> {
         let held = self.chunks.iter().find_map(|(_, range, bytes)| {
             let skipped = usize::try_from(start.checked_sub(range.start)?).ok()?;

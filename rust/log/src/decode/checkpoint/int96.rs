@@ -1,6 +1,8 @@
-//! Times in the old form of 96 bits, which Arrow takes for nanoseconds, whose range ends in the year 2262.
+//! Timestamps of the deprecated type INT96, which Arrow reads as nanoseconds, whose range ends in the year
+//! 2262.
 //!
-//! Struct statistics and partition values of checkpoints hold them; read as microseconds every year of the table fits.
+//! They occur in struct statistics and partition values of checkpoints; read as microseconds, every year of a
+//! table is in range.
 
 use std::sync::Arc;
 
@@ -9,7 +11,7 @@ use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
 use parquet::basic::Type;
 use parquet::errors::Result;
 
-/// The same metadata with such columns read as microseconds.
+/// Returns the metadata with such columns read as microseconds.
 pub(super) fn with_microseconds(
     metadata: ArrowReaderMetadata,
     options: ArrowReaderOptions,
@@ -32,7 +34,7 @@ pub(super) fn with_microseconds(
     )
 }
 
-/// Arrow's leaves stand in the order of Parquet's.
+/// Arrow's leaves have the order of Parquet's.
 fn retyped(fields: &Fields, leaves: &mut impl Iterator<Item = bool>) -> Fields {
     fields.iter().map(|field| retyped_field(field, leaves)).collect()
 }

@@ -1,10 +1,10 @@
-//! How many values of a page are there, told from its definition levels: the others are NULL and take no room.
+//! Number of non-NULL values of a page, computed from its definition levels: NULLs need no memory.
 
 use parquet::basic::Encoding;
 use parquet::column::page::Page;
 use parquet::schema::types::ColumnDescriptor;
 
-/// How many values of a data page are not NULL; all of them where its levels make no sense.
+/// Returns how many values of a data page are not NULL; all of them if its levels are invalid.
 pub(super) fn present(page: &Page, column: &ColumnDescriptor) -> u64 {
     let (Ok(most), Ok(repeated)) = (
         u64::try_from(column.max_def_level()),
@@ -49,13 +49,13 @@ pub(super) fn present(page: &Page, column: &ColumnDescriptor) -> u64 {
         .unwrap_or(values)
 }
 
-/// What stands behind its length in four bytes, and what comes after it.
+/// Splits off bytes that are prefixed by their length in four bytes; returns them and the rest.
 fn split(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
     let (length, below) = bytes.split_first_chunk::<4>()?;
     below.split_at_checked(usize::try_from(u32::from_le_bytes(*length)).ok()?)
 }
 
-/// How many of the first `values` levels are `most`, the highest that there is.
+/// Counts how many of the first `values` levels are `most`, the maximum level.
 ///
 /// Parquet format: *RLE / Bit-Packing Hybrid*.
 fn count(mut levels: &[u8], most: u64, values: u64) -> Option<u64> {
@@ -76,7 +76,7 @@ fn count(mut levels: &[u8], most: u64, values: u64) -> Option<u64> {
             left -= run;
             found += if level == most { run } else { 0 };
         } else {
-            // Eight levels in `width` bytes, as often as that.
+            // `length` groups of eight levels, each in `width` bytes.
             let bytes = usize::try_from(length.checked_mul(u64::from(width))?).ok()?;
             let (packed, rest) = levels.split_at_checked(bytes)?;
             levels = rest;
@@ -117,7 +117,7 @@ mod tests {
     fn runs_and_packed_levels_are_counted() {
         // 5 times the level 1, then 3 times the level 0.
         assert_eq!(count(&[10, 1, 6, 0], 1, 8), Some(5));
-        // The rest of a run that is longer than the page is nobody's.
+        // A run that extends beyond the page counts only up to the end of the page.
         assert_eq!(count(&[200, 1, 1], 1, 8), Some(8));
         // Levels of two bits, packed: 3 0 3 1 2 3 0 0, of which six count.
         let packed = [0b0111_0011, 0b0000_1110];

@@ -1,6 +1,7 @@
-//! A checkpoint: what a version is, without the commits that led to it.
+//! Reads checkpoints: the state of a version without the commits that led to it.
 //!
-//! Protocol: *Checkpoints*, *V1 Spec*, *V2 Spec*, *Sidecar Files*. This room alone knows what a checkpoint is made of.
+//! Protocol: *Checkpoints*, *V1 Spec*, *V2 Spec*, *Sidecar Files*. The formats of checkpoints are known to
+//! this module only.
 
 mod action_rows;
 mod allowance;
@@ -36,44 +37,46 @@ use crate::reconcile::ensure_distinct;
 use crate::segment::CheckpointFiles;
 use crate::store_error::store_error;
 
-/// The folder of the sidecars, below the log's.
+/// The folder of the sidecars, relative to the log's folder.
 pub(crate) const SIDECARS: &str = "_sidecars";
 
-/// How many footers are fetched at once.
+/// How many footers are fetched concurrently.
 const FOOTERS_IN_FLIGHT: usize = 64;
 
-/// How many row groups are fetched and decoded at once.
+/// How many row groups are fetched and decoded concurrently.
 const ROW_GROUPS_IN_FLIGHT: usize = 16;
 
-/// How many bytes of a checkpoint's end are fetched with its footer, which is large where there are many columns.
+/// How many bytes of a checkpoint's end are fetched with its footer, which is large with many columns.
 const FOOTER_BYTES: u64 = 256 << 10;
 
-/// Up to this size the top level of a UUID-named checkpoint is fetched whole: it mostly names sidecars and holds little.
+/// Up to this size the top-level file of a UUID-named checkpoint is fetched completely: it usually contains
+/// little besides sidecars.
 const TOP_LEVEL_BYTES: u64 = 8 << 20;
 
-/// A checkpoint that was read: of the file actions only the adds, and of them only the columns that replay needs.
+/// A checkpoint: of the file actions only the adds, with only the columns that replay needs.
 #[derive(Debug)]
 pub struct Checkpoint {
     /// Its files.
     pub files: CheckpointFiles,
     /// The adds.
     pub adds: Vec<Arc<FileBatch>>,
-    /// What it says about the table.
+    /// Its actions other than file actions.
     pub table: TableActions,
-    /// The sidecars that it names.
+    /// The sidecars that it refers to.
     pub sidecars: Vec<Sidecar>,
-    /// A path that stands there with several deletion vectors.
+    /// A path that occurs with several deletion vectors.
     path_live_twice: Option<String>,
-    /// Tombstones of a top level in JSON, which come with the rest of it.
+    /// Tombstones of a top-level file in JSON, which are read with the rest of it.
     removes: Vec<Arc<FileBatch>>,
-    /// Its files in Parquet, where the tombstones are.
+    /// Its Parquet files, which contain the tombstones.
     parquet: Vec<Arc<ActionsFile>>,
 }
 
 impl Checkpoint {
     /// Reads a checkpoint and its sidecars.
     ///
-    /// Whatever is missing, damaged or against the spec is an error, and the caller passes the checkpoint over.
+    /// Anything that is missing, damaged or against the spec is an error, and the caller ignores the
+    /// checkpoint.
     pub async fn read(
         location: &Arc<TableLocation>,
         files: &CheckpointFiles,
@@ -83,7 +86,7 @@ impl Checkpoint {
         read.map_err(|error| locate(error, files))
     }
 
-    /// Proves that no file stands there twice, with two deletion vectors: its rows would be read twice.
+    /// Verifies that no file occurs twice with two deletion vectors: its rows would be read twice.
     pub(crate) fn ensure_paths_once(&self) -> Result<()> {
         match &self.path_live_twice {
             None => Ok(()),
@@ -94,7 +97,7 @@ impl Checkpoint {
         }
     }
 
-    /// Reads what a checkpoint says about the table, and none of its files.
+    /// Reads the table actions of a checkpoint without its file actions.
     pub(crate) async fn read_table(
         location: &Arc<TableLocation>,
         files: &CheckpointFiles,
@@ -104,7 +107,7 @@ impl Checkpoint {
         Ok(read.map_err(|error| locate(error, files))?.table)
     }
 
-    /// Reads which sidecars a checkpoint names, and none of its file actions.
+    /// Reads the sidecar actions of a checkpoint without its file actions.
     pub(crate) async fn read_sidecars(
         location: &Arc<TableLocation>,
         files: &CheckpointFiles,
@@ -114,7 +117,8 @@ impl Checkpoint {
         Ok(read.map_err(|error| locate(error, files))?.sidecars)
     }
 
-    /// Proves that no row of its files in Parquet holds two actions. Opening does so as far as it reads the actions.
+    /// Verifies that no row of its Parquet files contains two actions. Opening does so only for the actions
+    /// that it reads.
     pub(crate) async fn ensure_one_action_a_row(&self) -> Result<()> {
         let allowance = allowance_of(&self.parquet);
         let tasks: Vec<_> = groups_of(&self.parquet)
@@ -124,7 +128,7 @@ impl Checkpoint {
         proved.map(|_| ()).map_err(|error| locate(error, &self.files))
     }
 
-    /// How many rows its files in Parquet have; none where its top level is JSON.
+    /// Number of rows in its Parquet files; `None` if its top-level file is JSON.
     pub(crate) fn rows(&self) -> Option<usize> {
         match self.files.files.as_slice() {
             [file] if is_json(file) => None,
@@ -137,22 +141,22 @@ impl Checkpoint {
         }
     }
 
-    /// Its files in Parquet, each with the number of each of its row groups.
+    /// Its Parquet files with the index of each row group.
     pub(crate) fn row_groups(&self) -> impl Iterator<Item = (Arc<ActionsFile>, usize)> + '_ {
         groups_of(&self.parquet)
     }
 
-    /// The tombstones of a top level in JSON.
+    /// The tombstones of a top-level file in JSON.
     pub(crate) fn tombstones_of_lines(&self) -> &[Arc<FileBatch>] {
         &self.removes
     }
 
-    /// The same error, saying which checkpoint it is about.
+    /// Adds the checkpoint's location to an error.
     pub(crate) fn locate(&self, error: Error) -> Error {
         locate(error, &self.files)
     }
 
-    /// The tombstones, which are read now: a table's files can be told without them.
+    /// Reads the tombstones, which loading a snapshot does not need.
     pub async fn read_tombstones(&self) -> Result<Vec<Arc<FileBatch>>> {
         let allowance = allowance_of(&self.parquet);
         let tasks: Vec<_> = groups_of(&self.parquet)
@@ -185,7 +189,7 @@ fn groups_of(files: &[Arc<ActionsFile>]) -> impl Iterator<Item = (Arc<ActionsFil
         .flat_map(|file| (0..file.row_groups()).map(move |group| (Arc::clone(file), group)))
 }
 
-/// What may be spent on files together.
+/// Returns the common allowance for files.
 fn allowance_of(files: &[Arc<ActionsFile>]) -> Arc<Allowance> {
     let bytes = files.iter().map(|file| file.size());
     Arc::new(Allowance::of(bytes.fold(0, u64::saturating_add)))
@@ -235,7 +239,7 @@ async fn read_whole(
         table: TableActions::default(),
         ..checkpoint
     };
-    // What a sidecar says about the table is against the spec and counts for nothing.
+    // Table actions in a sidecar violate the spec and are ignored.
     read_groups(&opened, actions, &mut held).await?;
     held.table = checkpoint.table;
     held.sidecars = sidecars;
@@ -329,7 +333,7 @@ async fn open_sidecar(location: Arc<TableLocation>, sidecar: Sidecar) -> Result<
     ActionsFile::open(file, &relative).await.map_err(located)
 }
 
-/// Proves that no sidecar is named twice, before any is fetched: its files would be live twice.
+/// Verifies before fetching that no sidecar is named twice: its files would be live twice.
 fn ensure_sidecars_once(sidecars: &[Sidecar]) -> Result<()> {
     let mut seen = HashSet::with_capacity(sidecars.len());
     match sidecars
@@ -343,7 +347,7 @@ fn ensure_sidecars_once(sidecars: &[Sidecar]) -> Result<()> {
     }
 }
 
-/// Proves that the top level says what a checkpoint of its name must say.
+/// Verifies that the top level contains the actions that a checkpoint of this name requires.
 fn judge(checkpoint: &Checkpoint, files: &CheckpointFiles, has_sidecars: bool) -> Result<()> {
     let table = &checkpoint.table;
     if table.protocol.is_none() || table.metadata.is_none() {

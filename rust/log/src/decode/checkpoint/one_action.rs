@@ -1,4 +1,4 @@
-//! Rows that hold more than one action: which of them counts nobody could tell.
+//! Rows that contain more than one action, which are ambiguous.
 //!
 //! Protocol: *Checkpoint Schema*.
 
@@ -9,7 +9,7 @@ use parquet::file::metadata::{ColumnChunkMetaData, RowGroupMetaData};
 
 use super::columns::damaged;
 
-/// The actions that a row may hold, each with a field that it must have.
+/// The possible actions of a row, each with a required field.
 const ACTIONS: [(&str, &str); 8] = [
     ("add", "path"),
     ("remove", "path"),
@@ -21,12 +21,12 @@ const ACTIONS: [(&str, &str); 8] = [
     ("checkpointMetadata", "version"),
 ];
 
-/// The columns that tell which action a row holds.
+/// The columns that determine which action a row contains.
 pub(super) fn key_columns() -> impl Iterator<Item = String> {
     ACTIONS.iter().map(|(action, key)| format!("{action}.{key}"))
 }
 
-/// Whether a row group says that it holds more actions than rows. One that says nothing may do so too.
+/// Whether a row group has more actions than rows according to its statistics, which may be missing.
 pub(super) fn has_too_many(group: &RowGroupMetaData) -> bool {
     let rows = group.num_rows();
     let actions = ACTIONS.iter().filter_map(|(action, key)| {
@@ -38,7 +38,7 @@ pub(super) fn has_too_many(group: &RowGroupMetaData) -> bool {
     actions.fold(0, i64::saturating_add) > rows
 }
 
-/// Proves that no row of a batch, whose columns are actions, holds two.
+/// Verifies that no row of a batch of actions contains two.
 pub(super) fn ensure_one_action(batch: &RecordBatch) -> Result<()> {
     let mut taken = BooleanBuffer::new_unset(batch.num_rows());
     for (action, _) in ACTIONS {

@@ -1,4 +1,5 @@
-//! Parquet of actions, one a row: classic checkpoints, parts, top levels and sidecars, read a row group at a time.
+//! Parquet files with one action per row, read one row group at a time: classic checkpoints, parts, top-level
+//! files and sidecars.
 //!
 //! Protocol: *Checkpoint Schema*.
 
@@ -27,10 +28,10 @@ use crate::fault::caught_over_bytes;
 use crate::parquet_file::ParquetFile;
 use crate::store_error::store_error;
 
-/// Rows a batch: large, since a log is read from end to end.
+/// Rows per batch: large, since a log is always read completely.
 pub(super) const BATCH_ROWS: usize = 65_536;
 
-/// Which file actions are read.
+/// The kind of file actions to read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum FileActions {
     Adds,
@@ -49,7 +50,7 @@ impl FileActions {
     }
 }
 
-/// The actions that are values.
+/// The actions that are decoded to values.
 const TABLE_ACTIONS: [&str; 6] = [
     "protocol",
     "metaData",
@@ -59,7 +60,7 @@ const TABLE_ACTIONS: [&str; 6] = [
     "checkpointMetadata",
 ];
 
-/// What replay needs of an add.
+/// The columns of an add that replay needs.
 const ADD_COLUMNS: [&str; 6] = [
     "add.path",
     "add.size",
@@ -69,10 +70,10 @@ const ADD_COLUMNS: [&str; 6] = [
     "add.defaultRowCommitVersion",
 ];
 
-/// Columns that are left out where they hold nothing, also where their action is there.
+/// Columns that are not read if all values are NULL, even if their action occurs.
 const SELDOM: [&str; 3] = ["deletionVector", "baseRowId", "defaultRowCommitVersion"];
 
-/// What is told of a tombstone.
+/// The columns of a tombstone that are read.
 const REMOVE_COLUMNS: [&str; 4] = [
     "remove.path",
     "remove.deletionTimestamp",
@@ -80,7 +81,7 @@ const REMOVE_COLUMNS: [&str; 4] = [
     "remove.partitionValues",
 ];
 
-/// A file of actions whose footer was read.
+/// A file of actions with its footer.
 #[derive(Debug)]
 pub struct ActionsFile {
     reader: ParquetFile,
@@ -88,18 +89,18 @@ pub struct ActionsFile {
     pub(super) relative: String,
 }
 
-/// A batch's place in a file of actions, to come back to it for other columns of the same rows.
+/// The position of a batch in a file of actions, to read other columns of the same rows later.
 #[derive(Clone, Debug)]
 pub struct RowGroupPlace {
     /// The file.
     pub file: Arc<ActionsFile>,
     /// The row group.
     pub group: usize,
-    /// Which batch of the row group it is, when it is read in the batches that replay uses.
+    /// Index of the batch within the row group, in batches of replay's size.
     pub ordinal: usize,
 }
 
-/// What a row group says.
+/// The actions of a row group.
 #[derive(Default)]
 pub(super) struct GroupActions {
     pub(super) files: Vec<Arc<FileBatch>>,
@@ -112,9 +113,9 @@ impl ActionsFile {
             object_store::Error::NotFound { .. } => damaged("it was listed but is not there"),
             other => store_error(&other, relative),
         })?;
-        // The schema comes from Parquet alone, so that every writer's file has the same Arrow types.
+        // Derive the schema from Parquet only, so that every writer's file has the same Arrow types.
         let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
-        // The Parquet reader can panic on bytes that were made for it; here that is damage like any other.
+        // The Parquet reader may panic on crafted bytes; report that as damage.
         let load = async {
             let metadata = ArrowReaderMetadata::load_async(&mut reader, options.clone()).await?;
             with_microseconds(metadata, options)
@@ -128,7 +129,7 @@ impl ActionsFile {
             metadata,
             relative: relative.to_owned(),
         };
-        // File actions of another shape would be read as if there were none.
+        // File actions of another structure would be treated as absent.
         for action in [FileActions::Adds, FileActions::Removes] {
             let name = action.name();
             if file.has_column(name) && !file.has_column(&format!("{name}.path")) {
@@ -138,17 +139,17 @@ impl ActionsFile {
         Ok(Arc::new(file))
     }
 
-    /// Bytes of the file.
+    /// Size of the file in bytes.
     pub(super) fn size(&self) -> u64 {
         self.reader.size()
     }
 
-    /// How many rows the footer says there are.
+    /// Number of rows according to the footer.
     pub(super) fn rows(&self) -> usize {
         usize::try_from(self.metadata.metadata().file_metadata().num_rows()).unwrap_or(0)
     }
 
-    /// How many of a row group's values of a column are NULL; none where its footer does not say, or has no such column.
+    /// Number of NULLs of a column in a row group; `None` if there are no such statistics or no such column.
     pub(super) fn nulls(&self, group: usize, path: &str) -> Option<u64> {
         let columns = self.metadata.metadata().row_group(group).columns();
         let column = columns
@@ -161,7 +162,7 @@ impl ActionsFile {
         self.metadata.metadata().num_row_groups()
     }
 
-    /// Whether the footer says that the file holds such actions.
+    /// Whether the file contains such actions according to the footer.
     pub(super) fn holds(&self, actions: FileActions) -> bool {
         let below = format!("{}.", actions.name());
         self.metadata.metadata().row_groups().iter().any(|group| {
@@ -186,7 +187,7 @@ impl ActionsFile {
             .any(|column| is_at_or_below(&column.path().string(), path))
     }
 
-    /// Reads a row group: the adds and what it says about the table, or the tombstones.
+    /// Reads a row group: the adds and table actions, or the tombstones.
     pub(super) async fn read_group(
         self: Arc<Self>,
         group: usize,
@@ -243,7 +244,7 @@ impl ActionsFile {
                     };
                     let columns = file_actions(&rows, &schema)?;
                     ensure_sizes(&columns, actions)?;
-                    // What is absent in the file takes room too.
+                    // Columns that are missing in the file use memory too.
                     let bytes = u64::try_from(columns.get_array_memory_size()).unwrap_or(u64::MAX);
                     spending.spend(bytes).map_err(failed)?;
                     held.files
@@ -261,7 +262,7 @@ impl ActionsFile {
             .map_err(|error: Error| error.with("path", self.relative.as_str()))
     }
 
-    /// Proves that no row of a row group holds two actions, whatever its statistics say.
+    /// Verifies that no row of a row group contains two actions, independently of its statistics.
     pub(super) async fn ensure_one_action(
         self: Arc<Self>,
         group: usize,
@@ -283,9 +284,9 @@ impl ActionsFile {
             .map_err(|error: Error| error.with("path", self.relative.as_str()))
     }
 
-    /// Calls `take` with the adds of each batch of a row group, of whose columns only those at or below the paths are
-    /// read. Batches of `1 / share` of the rows that replay uses come in their order, with the number of the first of
-    /// their rows.
+    /// Calls `take` with the adds of each batch of a row group; reads only columns at or below the paths. The
+    /// batches have `1 / share` of replay's batch size and are in order; `take` also gets the number of their
+    /// first row.
     pub(crate) async fn read_adds(
         &self,
         group: usize,
@@ -312,7 +313,7 @@ impl ActionsFile {
             .map_err(|error: Error| error.with("path", self.relative.as_str()))
     }
 
-    /// The columns of a row group, so many rows at a time, within an allowance.
+    /// Reads columns of a row group in batches of `batch_rows` rows, within an allowance.
     pub(super) async fn batches(
         &self,
         group: usize,
@@ -334,7 +335,8 @@ impl ActionsFile {
         })
     }
 
-    /// The wanted columns of a row group, without the actions of which it holds none; none where nothing is left.
+    /// Returns the mask of the wanted columns of a row group without actions that do not occur; `None` if
+    /// nothing remains.
     pub(super) fn mask(&self, group: usize, wanted: &[&str]) -> Option<ProjectionMask> {
         let chunks = self.metadata.metadata().row_group(group).columns();
         let is_there = |unit: &str| {
@@ -372,7 +374,7 @@ impl ActionsFile {
     }
 }
 
-/// Rows of a row group. Where few of them are laid out at once, they are put together again.
+/// Batches of a row group. If rows are decoded in smaller batches to limit memory, these are concatenated.
 pub(super) struct Batches {
     stream: ParquetRecordBatchStream<FetchedGroup>,
     batch_rows: usize,
@@ -407,7 +409,7 @@ fn is_at_or_below(path: &str, wanted: &str) -> bool {
         .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
 }
 
-/// Whether a column of a row group holds nothing: its statistics say so, and it is too small to hold anything.
+/// Whether a column of a row group is all NULL according to its statistics, and too small for any value.
 fn is_all_null(chunk: &ColumnChunkMetaData) -> bool {
     const NOTHING_BYTES: i64 = 512;
     chunk

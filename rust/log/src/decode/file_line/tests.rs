@@ -1,14 +1,14 @@
-//! The fast way against its slow twin.
+//! Tests of the fast path against its reference implementation.
 
 use deltaic_protocol::actions::{ActionLine, parse_line};
 use proptest::prelude::*;
 
 use super::*;
 
-/// A file action in words, and its partition values.
+/// A file action as text, and its partition values.
 type Said = (String, Vec<(String, Option<String>)>);
 
-/// What the slow twin says of a line, in the fast one's shape.
+/// The result of the reference implementation, in the format of the fast path.
 fn slow(line: &[u8]) -> Option<Said> {
     let vector = |vector: &deltaic_protocol::deletion_vector::DescriptorText<'_>| {
         format!(
@@ -107,7 +107,7 @@ fn lines_as_writers_write_them_are_taken() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 4_000, ..ProptestConfig::default() })]
 
-    /// Whatever becomes of a line, the fast way says what the slow one says, or nothing.
+    /// For any modification of a line, the fast path returns the result of the slow path, or `None`.
     #[test]
     fn the_two_ways_agree(
         which in any::<bool>(),

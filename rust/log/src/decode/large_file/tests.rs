@@ -1,4 +1,4 @@
-//! Pieces of any size say what the whole file says.
+//! Pieces of any size give the same result as the whole file.
 
 use deltaic_protocol::Version;
 use object_store::memory::InMemory;
@@ -9,7 +9,7 @@ use super::*;
 use crate::decode::commits::decode_commit;
 use crate::decode::file_batch::StatisticsSource;
 
-/// The paths of the adds, where their statistics stand, and how many actions there are.
+/// The paths of the adds, the positions of their statistics, and the number of actions.
 fn said(adds: &[&FileBatch]) -> Vec<(String, u64, u32)> {
     adds.iter()
         .flat_map(|batch| {
@@ -43,7 +43,7 @@ async fn in_pieces(text: &[u8], cut: Cut) -> Result<(TableActions, Vec<FileBatch
     assemble(pieces)
 }
 
-/// The same, from a network that hands out chunks of this size.
+/// The same from a network that returns chunks of this size.
 async fn from_chunks(
     text: &[u8],
     cut: Cut,

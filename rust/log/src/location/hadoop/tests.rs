@@ -1,4 +1,4 @@
-//! What Spark is told about stores, and what it comes to.
+//! Tests of the translation of Spark's options for stores.
 
 use super::*;
 use crate::location::options::{Settings, StorageOptions, settings};
