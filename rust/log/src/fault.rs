@@ -16,7 +16,7 @@ thread_local! {
 /// Locations of the panics in this process, oldest first.
 static NOTED: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
-/// How often recording a panic is tried.
+/// How often [`note`] tries to lock the list.
 const TRIES: usize = 10_000;
 
 /// Further panics are not recorded.

@@ -204,8 +204,7 @@ async fn form_before(
                 break;
             }
             Ok(None) => {}
-            // A gap means that the log was cleaned up. An error of the store does not say anything about the
-            // log.
+            // A gap means that the log was cleaned up. A store error is not a gap.
             Err(error) if error.kind() == ErrorKind::CorruptLog => {}
             Err(error) => return Err(error),
         }

@@ -26,7 +26,7 @@ pub(super) fn lacks_values(action: &FileAction, names: &[String]) -> bool {
 }
 
 /// Sets the partition values of removed files for which the writer omitted all or only NULL values: they are
-/// those of the live file. If the log before was cleaned up, an omitted single value is NULL.
+/// those of the live file. If the live file is unknown and the action has other values, missing ones are NULL.
 ///
 /// # Errors
 ///
