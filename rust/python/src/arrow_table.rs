@@ -41,7 +41,7 @@ impl ArrowTable {
     }
 }
 
-/// The Arrow schema of an `ArrowTable`: its columns are the log's, so it is no schema of a Delta table.
+/// The Arrow schema of an `ArrowTable`. Its columns are those of log actions, not of a Delta table.
 #[pyclass(module = "deltaic._rust", frozen)]
 pub struct ArrowSchema(SchemaRef);
 

@@ -1,4 +1,4 @@
-//! Batches on their way to Python: as an Arrow stream, and a few at a time with errors of our own classes.
+//! Exports batches to Python: as an Arrow stream, or several at a time with errors of deltaic's own classes.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -22,12 +22,12 @@ use crate::runtime::{SIGNALS, attached, runtime};
 const INTERRUPTED: &str = "this iterator was interrupted or is read by another thread: start the scan anew";
 const OF_A_PARENT: &str = "this iterator was created before the fork and belongs to the parent process: start a new scan in this process";
 
-/// A stream and the process that began it. What is read for it is on that process's threads, so that in a child it would
-/// never go on, and to drop it there might be to wait for one of them.
+/// A stream and the process that started it. Its reads run on threads of that process: in a child of `fork` they never
+/// progress, and dropping the stream could block on one of them.
 struct Held {
     process: u32,
     stream: Option<BatchStream>,
-    /// What went wrong behind the batches that were given last.
+    /// The error that follows the batches returned last.
     failure: Option<Error>,
 }
 
@@ -40,7 +40,7 @@ impl Held {
         }
     }
 
-    /// The next batch, and those behind it that are there already. Looks for Ctrl-C while it waits.
+    /// Returns the next batch and the batches after it that are ready. Checks for Ctrl-C while it waits.
     fn next_batches(&mut self) -> Answer<Vec<RecordBatch>> {
         let mut batches = Vec::new();
         let mut bytes = 0;
@@ -53,7 +53,7 @@ impl Held {
                 return Ok(batches);
             };
             let at_once = {
-                // What begins now begins on the runtime.
+                // Tasks that the poll spawns need the runtime.
                 let _inside = runtime()?.enter();
                 stream.next().now_or_never()
             };
@@ -81,7 +81,7 @@ impl Held {
     }
 }
 
-/// Waits on this thread, which is the only one that has something to do with what is waited for.
+/// Blocks this thread until the next batch. No other thread drives the stream.
 fn wait_for(stream: &mut BatchStream, looks: bool) -> Answer<Option<Result<RecordBatch>>> {
     let runtime = runtime()?;
     loop {
@@ -101,7 +101,7 @@ impl Drop for Held {
             std::mem::forget(stream);
             return;
         }
-        // Python, and C code that releases a stream, can take no error here; Python's hook for such errors is told.
+        // Python and C code that release a stream cannot take an error, so it is reported to `sys.unraisablehook`.
         if catch_unwind(AssertUnwindSafe(|| drop(stream))).is_err() {
             let error = fault::caught();
             let _ = attached(|py| {
@@ -112,11 +112,11 @@ impl Drop for Held {
     }
 }
 
-/// A stream of batches as a blocking reader, for the Arrow C interface.
+/// A stream of batches as a blocking reader, for the Arrow C stream interface.
 pub(crate) struct Blocking {
     schema: SchemaRef,
     held: Held,
-    /// The main thread, where the stream was asked for there: the only one that can see Ctrl-C.
+    /// The main thread, if the stream was requested on it: only the main thread sees Ctrl-C.
     main: Option<ThreadId>,
     interrupted: bool,
 }
@@ -140,7 +140,7 @@ impl Blocking {
         let Some(stream) = &mut self.held.stream else {
             return Ok(None);
         };
-        // Arrow's C interface carries text alone, so the hint goes with the message.
+        // Arrow's C interface carries only text, so the hint is part of the message.
         Ok(wait_for(stream, looks)?.map(|batch| {
             batch.map_err(|error| {
                 let hint = error.hint_text();
@@ -172,8 +172,8 @@ impl Iterator for Blocking {
                 let error = PyErr::from(interrupt);
                 let mut pressed_again = false;
                 let _ = attached(|py| {
-                    // The interface has no way for an exception, so Ctrl-C is pressed once more: whoever reads batch by
-                    // batch in Python gets it after this batch without rows, and whoever does not gets an error next.
+                    // The C interface cannot carry an exception, so Ctrl-C is signalled again: Python code that reads
+                    // batch by batch gets it after this empty batch; other readers get an error on the next call.
                     if error.is_instance_of::<PyKeyboardInterrupt>(py) {
                         pressed_again = py.import("_thread")?.call_method0("interrupt_main").is_ok();
                     }
@@ -195,20 +195,20 @@ impl RecordBatchReader for Blocking {
     }
 }
 
-/// How many bytes of batches are handed over at once: so many that it pays, and no more than a cache holds.
+/// Bytes of batches that are returned at once: enough to amortize the call, few enough for a CPU cache.
 const HANDED_OVER: usize = 8 << 20;
 
-/// Batches, a few at a time.
+/// Returns batches, several at a time.
 #[pyclass(module = "deltaic._rust", frozen)]
 pub(crate) struct BatchReader {
     process: u32,
     state: Mutex<Reading>,
 }
 
-/// Where a reader is. The stream is taken out while a batch is waited for, so that no lock is held then.
+/// The state of a reader. The stream is taken out during a wait, so that no lock is held.
 enum Reading {
     Ready(Held),
-    /// A batch is being waited for, or its wait was interrupted: what comes next is not known.
+    /// A wait is in progress or was interrupted; the position in the stream is unknown.
     Taken,
     Done,
 }
@@ -236,7 +236,7 @@ impl BatchReader {
     }
 
     fn __next__(&self, py: Python<'_>) -> Answer<Option<Batches>> {
-        // Before the lock: a child may have inherited it locked.
+        // Checked before locking: a child may have inherited the lock in its locked state.
         if self.process != std::process::id() {
             return Err(PyRuntimeError::new_err(OF_A_PARENT).into());
         }
@@ -246,7 +246,7 @@ impl BatchReader {
                 self.replace(Reading::Done);
                 return Ok(None);
             }
-            // The end of the iterator here would look like the end of the data.
+            // Ending the iterator here would look like the end of the data.
             Reading::Taken => return Err(PyRuntimeError::new_err(INTERRUPTED).into()),
         };
         let (batches, held) = guarded(|| {
@@ -264,7 +264,7 @@ impl BatchReader {
     }
 }
 
-/// Batches that are there.
+/// Batches in memory.
 #[pyclass(module = "deltaic._rust", frozen)]
 pub struct Batches(Vec<RecordBatch>);
 

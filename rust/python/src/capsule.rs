@@ -1,8 +1,8 @@
-//! The Arrow PyCapsule protocol, both ways. The only module with `unsafe`: Arrow's C interface is made of pointers.
+//! The Arrow PyCapsule protocol, import and export. The only module with `unsafe`: Arrow's C interface uses raw
+//! pointers.
 //!
-//! What is safe about it: a capsule's name says what its pointer points to, and a structure that is taken out of a
-//! capsule leaves an empty one behind, so that whoever comes last releases nothing twice. The tests pass every type
-//! through here and back by way of another library.
+//! Safety: the name of a capsule determines the type of its pointer, and moving a structure out of a capsule leaves an
+//! empty one, so nothing is released twice. The tests round-trip every type through another library.
 #![allow(unsafe_code, reason = "the C interface of Arrow; see above")]
 
 mod c_data;
@@ -33,7 +33,7 @@ const SCHEMA: &CStr = c"arrow_schema";
 const ARRAY: &CStr = c"arrow_array";
 const STREAM: &CStr = c"arrow_array_stream";
 
-/// An Arrow schema taken from anything with `__arrow_c_schema__`.
+/// An Arrow schema imported from any object with `__arrow_c_schema__`.
 pub(crate) struct SchemaIn(pub Schema);
 
 impl<'py> FromPyObject<'_, 'py> for SchemaIn {
@@ -48,7 +48,8 @@ impl<'py> FromPyObject<'_, 'py> for SchemaIn {
     }
 }
 
-/// An Arrow field taken from anything with `__arrow_c_schema__`: a type has no name, and a schema is a struct.
+/// An Arrow field imported from any object with `__arrow_c_schema__`: a type is a field without a name, a schema a
+/// struct.
 pub(crate) struct FieldIn(pub Field);
 
 impl<'py> FromPyObject<'_, 'py> for FieldIn {
@@ -63,7 +64,7 @@ impl<'py> FromPyObject<'_, 'py> for FieldIn {
     }
 }
 
-/// Record batches taken from anything with `__arrow_c_stream__` or `__arrow_c_array__`.
+/// Record batches imported from any object with `__arrow_c_stream__` or `__arrow_c_array__`.
 pub(crate) struct BatchesIn(pub Box<dyn RecordBatchReader + Send>);
 
 impl<'py> FromPyObject<'_, 'py> for BatchesIn {
@@ -82,7 +83,7 @@ fn take_batches(object: Borrowed<'_, '_, PyAny>) -> Answer<BatchesIn> {
             .map_err(PyErr::from)?
             .pointer_checked(Some(STREAM))?
             .cast::<FFI_ArrowArrayStream>();
-        // SAFETY: the name proves what the pointer points to; the stream is moved out and an empty one stays.
+        // SAFETY: the name guarantees the type of the pointer; the stream is moved out and replaced by an empty one.
         let stream = unsafe { Stream::take(pointer.as_ptr()) };
         let mut stream = stream.ok_or_else(|| taken_before("stream"))?;
         let field = stream.schema()?;
@@ -93,12 +94,12 @@ fn take_batches(object: Borrowed<'_, '_, PyAny>) -> Answer<BatchesIn> {
         let (schema, array): (Bound<'_, PyCapsule>, Bound<'_, PyCapsule>) = capsules.extract()?;
         let schema = schema.pointer_checked(Some(SCHEMA))?.cast::<FFI_ArrowSchema>();
         let array = array.pointer_checked(Some(ARRAY))?.cast::<FFI_ArrowArray>();
-        // SAFETY: the names prove what the pointers point to; they are only read, and the capsules outlive the reading.
+        // SAFETY: the names guarantee the types of the pointers; they are only read, while the capsules are alive.
         let is_used = unsafe { array.as_ref().is_released() };
         if is_used {
             return Err(taken_before("array").into());
         }
-        // SAFETY: the names prove what the pointers point to; both are moved out and empty ones stay.
+        // SAFETY: the names guarantee the types of the pointers; both are moved out and replaced by empty ones.
         let (schema, array) = unsafe {
             let schema = FFI_ArrowSchema::from_raw(schema.as_ptr());
             (schema, FFI_ArrowArray::from_raw(array.as_ptr()))
@@ -133,7 +134,7 @@ fn not_arrow(object: &Borrowed<'_, '_, PyAny>, method: &str) -> PyErr {
 
 fn import_field(capsule: &Bound<'_, PyCapsule>) -> Answer<Field> {
     let pointer = capsule.pointer_checked(Some(SCHEMA))?.cast::<FFI_ArrowSchema>();
-    // SAFETY: the name proves what the pointer points to; it is only read, and the capsule outlives the reading.
+    // SAFETY: the name guarantees the type of the pointer; it is only read, while the capsule is alive.
     Ok(c_data::field(unsafe { pointer.as_ref() })?)
 }
 
@@ -149,7 +150,7 @@ fn import_schema(capsule: &Bound<'_, PyCapsule>) -> Answer<Schema> {
     Ok(Schema::new(fields.clone()).with_metadata(field.metadata().clone()))
 }
 
-/// A reader that a C library calls: there a panic would end the process, so it is an error.
+/// A reader that a C library calls. A panic there would abort the process, so it becomes an error.
 struct Guarded {
     schema: SchemaRef,
     reader: Option<Box<dyn RecordBatchReader + Send>>,
@@ -161,7 +162,7 @@ impl Iterator for Guarded {
     fn next(&mut self) -> Option<Self::Item> {
         let reader = self.reader.as_mut()?;
         catch_unwind(AssertUnwindSafe(|| reader.next())).unwrap_or_else(|_| {
-            // What broke off is not asked again; it may be in any state, so it is not dropped either.
+            // After a panic the reader may be in any state: it is neither called again nor dropped.
             std::mem::forget(self.reader.take());
             let fault = fault::caught();
             let text = format!("{}: {fault}", fault.kind().class_name());
@@ -183,13 +184,13 @@ impl Drop for Guarded {
     }
 }
 
-/// A schema as a PyCapsule.
+/// Exports a schema as a PyCapsule.
 pub(crate) fn export_schema<'py>(py: Python<'py>, schema: &Schema) -> Answer<Bound<'py, PyCapsule>> {
     let exported = FFI_ArrowSchema::try_from(schema).map_err(cannot_leave)?;
     Ok(PyCapsule::new_with_value(py, exported, SCHEMA)?)
 }
 
-/// Batches as a PyCapsule of a stream, in the schema that is asked for where they convert to it without loss.
+/// Exports batches as a stream in a PyCapsule, in the requested schema if they convert to it without loss.
 pub(crate) fn export_stream<'py>(
     py: Python<'py>,
     reader: Box<dyn RecordBatchReader + Send>,
@@ -217,7 +218,8 @@ fn cannot_leave(error: ArrowError) -> Error {
     )
 }
 
-/// The protocol lets a producer that cannot give the requested schema give its own: then the batches stay as they are.
+/// The protocol allows a producer that cannot provide the requested schema to use its own: the batches then stay
+/// unchanged.
 fn cast_reader(
     reader: Box<dyn RecordBatchReader + Send>,
     requested: Schema,

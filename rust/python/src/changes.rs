@@ -27,13 +27,13 @@ pub(crate) enum End {
 }
 
 impl End {
-    /// The end that one of two arguments gives.
+    /// Returns the bound that one of two arguments specifies.
     pub(crate) fn of(version: Option<i64>, timestamp_ms: Option<i64>) -> Option<Self> {
         version.map(Self::Version).or(timestamp_ms.map(Self::Time))
     }
 }
 
-/// What is asked of a range.
+/// The options of a range of versions.
 pub(crate) struct Question {
     pub first: End,
     pub last: Option<End>,

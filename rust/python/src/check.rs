@@ -12,7 +12,7 @@ use pyo3::prelude::*;
 use crate::error::Answer;
 use crate::runtime::wait_telling;
 
-/// At which of the looks for Ctrl-C whoever waits is told how far the check has come: five times a second.
+/// Progress is reported at every fourth check for Ctrl-C: five times a second.
 const TOLD_EVERY: u32 = 4;
 
 #[pyclass(module = "deltaic._rust", frozen, get_all)]
@@ -58,8 +58,8 @@ pub(crate) struct Report {
     findings: Vec<Py<Finding>>,
 }
 
-/// Checks a table; `progress` is called with the stage, the steps that are done and how many there are. What it raises
-/// ends the check.
+/// Checks a table. `progress` is called with the stage, the completed steps and their total; an exception that it
+/// raises stops the check.
 pub(crate) fn run(
     py: Python<'_>,
     location: &Arc<TableLocation>,
@@ -89,7 +89,7 @@ pub(crate) fn run(
         }
         Ok(())
     })?;
-    // The end is told however soon it comes.
+    // The final progress is always reported, even if the check was fast.
     tell(py)?;
     report(py, location.uri(), examination)
 }

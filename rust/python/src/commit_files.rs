@@ -30,7 +30,7 @@ impl CommitFiles {
     }
 }
 
-/// What is asked of a range of commits.
+/// The options of a range of commits.
 pub(crate) struct Question<'a> {
     pub first: i64,
     pub last: i64,

@@ -1,4 +1,4 @@
-//! The commit options of every writing verb, converted at the boundary.
+//! The commit options of every write operation, converted at the boundary.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! One error to one Python class: the classes are defined in `deltaic.exceptions`.
+//! Maps each error kind to a Python class of `deltaic.exceptions`.
 
 use deltaic_protocol::error::ContextValue;
 use deltaic_protocol::{Error, ErrorKind};
@@ -6,7 +6,7 @@ use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-/// An error on its way to Python.
+/// An error that is raised in Python.
 pub struct Raised(PyErr);
 
 impl From<Error> for Raised {

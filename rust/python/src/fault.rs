@@ -1,4 +1,4 @@
-//! No panic crosses into Python unseen: each becomes an `InternalError` that says where deltaic broke off.
+//! Converts each panic to an `InternalError` that reports its source location, so that none crosses into Python.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, set_hook};
 
@@ -6,7 +6,7 @@ use deltaic_log::fault;
 
 use crate::error::Answer;
 
-/// Notes every panic instead of printing a backtrace, which would help no user.
+/// Records every panic instead of printing a backtrace, which would not help a user.
 pub(crate) fn install_hook() {
     set_hook(Box::new(|panic| {
         if let Some(place) = panic.location() {
@@ -15,7 +15,7 @@ pub(crate) fn install_hook() {
     }));
 }
 
-/// Runs what a call from Python does, of which a panic is an error like any other.
+/// Runs the body of a call from Python and converts a panic to an error.
 pub(crate) fn guarded<T>(work: impl FnOnce() -> Answer<T>) -> Answer<T> {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| Err(fault::caught().into()))
 }

@@ -1,7 +1,7 @@
-//! How Python holds a Delta table: the border.
+//! Python bindings of deltaic.
 //!
-//! Every function here takes its arguments, lets go of the interpreter, runs, and hands the answer back. What it
-//! does is decided elsewhere, and its documentation stands in the stubs of the Python package.
+//! Each function converts its arguments, detaches from the interpreter, runs, and converts the result. The logic is in
+//! other crates; the documentation is in the stubs of the Python package.
 
 mod arrow_table;
 mod batches;
@@ -29,8 +29,8 @@ mod witness;
 
 use pyo3::prelude::*;
 
-/// Pages and batches come and go by the megabyte. The system's allocator gives such pieces back at once, and the next one
-/// costs page faults again. Where memory is counted the counter takes its place.
+/// Pages and batches are megabytes in size. The system allocator returns such blocks to the kernel at once, and the
+/// next allocation page-faults again. With the feature `witness`, a counting allocator is used instead.
 #[cfg(not(feature = "witness"))]
 #[global_allocator]
 static MEMORY: mimalloc::MiMalloc = mimalloc::MiMalloc;

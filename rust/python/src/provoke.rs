@@ -1,6 +1,6 @@
-//! Faults that the tests ask for, to see what becomes of a panic at the border.
+//! Faults that tests trigger, to check how a panic is handled at the boundary.
 //!
-//! Only in builds with the feature `provoke`, and never in a release.
+//! Only in builds with the feature `provoke`, never in a release.
 #![expect(clippy::panic, reason = "it is what the module is for")]
 
 use std::sync::Arc;
@@ -22,15 +22,15 @@ use crate::runtime::{runtime, wait};
 
 static RESTS: AtomicBool = AtomicBool::new(false);
 
-/// Where deltaic broke off since it was loaded.
+/// Returns the locations of all panics since deltaic was loaded.
 #[pyfunction]
 pub(crate) fn panics() -> Vec<String> {
     deltaic_log::fault::noted()
 }
 
-/// Breaks off: in a `call`, in the `wait` for a future, in a `task` or a `blocking` thread of the runtime, in the `next`
-/// batch or the `drop` of a stream, which is given as an Arrow stream (`next`, `drop`) or batch by batch (`batches`,
-/// `batches-drop`). Or does not break off: computes without a pause (`work`) until it is told to `rest`.
+/// Panics: in a `call`, in the `wait` for a future, in a `task` or a `blocking` thread of the runtime, or in the `next`
+/// batch or the `drop` of a stream, which is an Arrow stream (`next`, `drop`) or read batch by batch (`batches`,
+/// `batches-drop`). `work` does not panic: it computes without yielding until a call with `rest`.
 #[pyfunction]
 pub(crate) fn provoke<'py>(py: Python<'py>, at: &str) -> Answer<Bound<'py, PyAny>> {
     match at {
@@ -39,7 +39,7 @@ pub(crate) fn provoke<'py>(py: Python<'py>, at: &str) -> Answer<Bound<'py, PyAny
         "task" => {
             let task = runtime()?.spawn(async { panic!("provoked") as () });
             wait(py, async {
-                // Nobody looks at the task's end: what is left is that the panic was noted.
+                // The result of the task is ignored; only the recorded panic matters.
                 let _ = task.await;
                 Ok(())
             })?;

@@ -1,7 +1,7 @@
-//! The one runtime of a process: the only place that blocks.
+//! The runtime of the process, and the only place that blocks.
 //!
-//! Work runs on the runtime's threads, which never touch Python; the thread that asked for it waits, without the
-//! interpreter, and looks for Ctrl-C. So a wait can be interrupted whatever the work is at, and what waits nowhere.
+//! Work runs on the runtime's threads, which never touch Python. The calling thread waits, detached from the
+//! interpreter, and checks for Ctrl-C. So every wait can be interrupted, including one for work that never yields.
 
 use std::future::Future;
 use std::panic::AssertUnwindSafe;
@@ -20,12 +20,12 @@ use tokio::task::AbortHandle;
 use crate::error::{Answer, Raised, broken};
 use crate::fault::guarded;
 
-/// The runtime of the process that first asked, and below it those of its children.
+/// The runtime of the first process that requested one, with those of its children nested in it.
 static FIRST: OnceLock<PerProcess> = OnceLock::new();
 
-/// A runtime and the process that made it. After a fork its threads are gone, so the child makes its own; the parent's
-/// is left as it is, since to drop it would be to wait for threads that are not there. No lock is ever held, since a
-/// child would inherit it locked.
+/// A runtime and the process that created it. After a fork its threads no longer exist, so the child creates its own;
+/// the parent's runtime is leaked, because dropping it would wait for these threads. No lock is held at any time, since
+/// a child would inherit it locked.
 struct PerProcess {
     process: u32,
     runtime: Runtime,
@@ -47,15 +47,15 @@ impl PerProcess {
 const OF_A_PARENT: &str =
     "the call was started before the fork and belongs to the parent process: call it again in this process";
 
-/// The error of a call in a child of the process that began it.
+/// The error of a call that was started before a fork and continues in the child.
 pub(crate) fn of_a_parent() -> Raised {
     Raised::from(PyRuntimeError::new_err(OF_A_PARENT))
 }
 
-/// How often a wait looks whether the user has pressed Ctrl-C.
+/// The interval of checks for Ctrl-C during a wait.
 pub(crate) const SIGNALS: Duration = Duration::from_millis(50);
 
-/// The process's runtime.
+/// Returns the runtime of this process; creates it on first use.
 pub(crate) fn runtime() -> Answer<&'static Runtime> {
     let process = std::process::id();
     let mut at = match FIRST.get() {
@@ -77,30 +77,30 @@ pub(crate) fn runtime() -> Answer<&'static Runtime> {
     Ok(&at.runtime)
 }
 
-/// What the work tells the thread that waits for it.
+/// An event that the work sends to the waiting thread.
 pub(crate) enum Event<T, Q> {
-    /// It is done.
+    /// The work has finished.
     Done(Result<T>),
-    /// It asks for something that only that thread can do.
+    /// The work requests something that only the waiting thread can do.
     Asked(Q),
 }
 
-/// Work on the runtime's threads, which is stopped when it is let go of.
+/// Work on the runtime's threads. Dropping it cancels the work.
 pub(crate) struct Work<T, Q> {
-    /// The process whose threads do the work: a child of `fork` would wait for ever.
+    /// The process whose threads run the work; a child of `fork` would wait forever.
     process: u32,
-    /// None only while it is dropped.
+    /// `None` only during drop.
     events: Option<Receiver<Event<T, Q>>>,
     task: AbortHandle,
 }
 
 impl<T: Send + 'static, Q: Send + 'static> Work<T, Q> {
-    /// Begins work that may ask; a panic of it is an error.
+    /// Starts work that may send requests; a panic in it becomes an error.
     pub(crate) fn begin<F>(work: impl FnOnce(SyncSender<Event<T, Q>>) -> F) -> Answer<Self>
     where
         F: Future<Output = Result<T>> + Send + 'static,
     {
-        // Two places: one for a question and one for the end, so that the work never waits for whoever has gone.
+        // Capacity for one request and the result, so that the work never blocks if the receiver has stopped reading.
         let (sender, events) = sync_channel(2);
         let work = AssertUnwindSafe(work(sender.clone())).catch_unwind();
         let task = runtime()?.spawn(async move {
@@ -114,7 +114,7 @@ impl<T: Send + 'static, Q: Send + 'static> Work<T, Q> {
         })
     }
 
-    /// Waits for what comes next; none after a while in which nothing came.
+    /// Waits for the next event; `None` if none arrived within [`SIGNALS`].
     pub(crate) fn next(&self) -> Answer<Option<Event<T, Q>>> {
         if self.is_inherited() {
             return Err(of_a_parent());
@@ -126,7 +126,7 @@ impl<T: Send + 'static, Q: Send + 'static> Work<T, Q> {
         }
     }
 
-    /// Lets the work come to its end by itself, for so long.
+    /// Lets the work finish on its own, until no event arrives for the grace period.
     pub(crate) fn leave(self, grace: Duration) {
         let Ok(runtime) = runtime() else { return };
         runtime.spawn_blocking(move || {
@@ -138,7 +138,7 @@ impl<T: Send + 'static, Q: Send + 'static> Work<T, Q> {
 }
 
 impl<T, Q> Work<T, Q> {
-    /// Whether this is a child of the process that began the work. Python code that runs during a wait may fork.
+    /// Whether this is a child of the process that started the work. Python code that runs during a wait may fork.
     pub(crate) fn is_inherited(&self) -> bool {
         self.process != std::process::id()
     }
@@ -147,7 +147,7 @@ impl<T, Q> Work<T, Q> {
 impl<T, Q> Drop for Work<T, Q> {
     fn drop(&mut self) {
         if self.is_inherited() {
-            // A thread that this process does not have may hold the lock inside.
+            // The lock inside may be held by a thread that does not exist in this process.
             std::mem::forget(self.events.take());
         } else {
             self.task.abort();
@@ -155,7 +155,7 @@ impl<T, Q> Drop for Work<T, Q> {
     }
 }
 
-/// Lets go of the interpreter and waits for a future; Ctrl-C ends the wait and the future.
+/// Detaches from the interpreter and waits for a future. Ctrl-C ends the wait and cancels the future.
 pub(crate) fn wait<T, F>(py: Python<'_>, future: F) -> Answer<T>
 where
     T: Send + 'static,
@@ -164,7 +164,8 @@ where
     wait_telling(py, future, |_| Ok(()))
 }
 
-/// The same; `tell` is called from time to time while there is no answer yet. What it raises ends the wait and the future.
+/// Like [`wait`], but calls `tell` periodically until the result is available. An exception that it raises ends the
+/// wait and cancels the future.
 pub(crate) fn wait_telling<T, F>(
     py: Python<'_>,
     future: F,
@@ -191,7 +192,7 @@ where
     })
 }
 
-/// Runs with the interpreter; where that is gone already, nothing.
+/// Runs a function attached to the interpreter; does nothing after the interpreter has shut down.
 pub(crate) fn attached(run: impl FnOnce(Python<'_>) -> PyResult<()>) -> PyResult<()> {
     Python::try_attach(run).unwrap_or(Ok(()))
 }

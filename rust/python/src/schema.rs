@@ -14,7 +14,7 @@ use crate::fault::guarded;
 pub struct Schema(pub Arc<StructType>, pub String);
 
 impl Schema {
-    /// A schema, and its own text where the log holds one.
+    /// A schema with its JSON text in the log, if there is one.
     pub fn new(schema: Arc<StructType>, text: Option<&str>) -> Self {
         let text = text.map_or_else(|| schema.to_json(), str::to_owned);
         Self(schema, text)

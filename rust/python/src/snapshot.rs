@@ -43,7 +43,7 @@ impl Snapshot {
 
     #[getter]
     fn schema(&self) -> Schema {
-        // A table may have no schema at all; what it has is then written as any other.
+        // A table without a schema has an empty schema string; any other is returned as written.
         let text = self.snapshot.metadata().schema_string.as_str();
         Schema::new(
             Arc::clone(self.snapshot.schema()),
@@ -145,7 +145,7 @@ impl Snapshot {
         .map(HandOver)
     }
 
-    /// Where files keep what row tracking tells of rows that were copied.
+    /// The names of the columns in which data files store the row ids and row commit versions of copied rows.
     fn row_columns(&self) -> Answer<(String, String)> {
         guarded(|| Ok(deltaic_table::scan::row_columns(&self.snapshot)?))
     }

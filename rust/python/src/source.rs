@@ -1,7 +1,7 @@
-//! Rows that come from Python: they are asked for on the thread that brought them, and nowhere else.
+//! Rows that Python provides. They are requested only on the thread that passed them in.
 //!
-//! What gives them may be bound to its thread, as a database's cursor is, and Ctrl-C is Python's business on the main
-//! thread alone. The work that wants the rows is on the runtime's threads and asks.
+//! Their source may be bound to that thread, as a database cursor is, and Python handles Ctrl-C only on the main
+//! thread. The work that consumes the rows runs on the runtime's threads and sends requests.
 
 use std::future::Future;
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel};
@@ -17,12 +17,12 @@ use crate::error::{Answer, Raised};
 use crate::fault::guarded;
 use crate::runtime::{Event, Work, attached, of_a_parent};
 
-/// How long work that was interrupted may take to put away what it has begun.
+/// The time that interrupted work may take to delete the files it has written.
 const GRACE: Duration = Duration::from_secs(5);
 
 type Given = Option<std::result::Result<RecordBatch, ArrowError>>;
 
-/// The rows as the work sees them.
+/// A reader that requests its rows from the waiting thread.
 struct Asking<T> {
     schema: SchemaRef,
     asks: SyncSender<Event<T, ()>>,
@@ -35,7 +35,7 @@ impl<T> Iterator for Asking<T> {
     fn next(&mut self) -> Option<Self::Item> {
         let asked = self.asks.send(Event::Asked(()));
         let given = asked.ok().and_then(|()| self.given.recv().ok());
-        // Rows that break off are not rows that end.
+        // An interrupted source must not look like the end of the rows.
         given.unwrap_or_else(|| Some(Err(ArrowError::ExternalError("it was interrupted".into()))))
     }
 }
@@ -46,8 +46,8 @@ impl<T> RecordBatchReader for Asking<T> {
     }
 }
 
-/// Lets go of the interpreter and waits for work that reads rows. Ctrl-C ends the wait; work that is still at its rows
-/// is told that they broke off, so that it can put away what it has begun.
+/// Detaches from the interpreter and waits for work that reads rows. Ctrl-C ends the wait. Work that is still reading
+/// gets an error as its next batch, so that it can delete the files it has written.
 pub(crate) fn wait_reading<T, F>(
     py: Python<'_>,
     mut rows: Box<dyn RecordBatchReader + Send>,
@@ -70,7 +70,7 @@ where
                     None => attached(|py| py.check_signals()),
                 };
                 if work.is_inherited() {
-                    // A thread that this process does not have may hold the lock inside.
+                    // The lock inside may be held by a thread that does not exist in this process.
                     std::mem::forget(give);
                     return Err(of_a_parent());
                 }
@@ -98,14 +98,14 @@ fn give_next<T: Send + 'static>(
         return Ok(());
     }
     attached(|py| py.check_signals())?;
-    // A Ctrl-C inside of what gives the rows comes out of an Arrow stream as text.
+    // A Ctrl-C inside the producer of the rows arrives through an Arrow stream as text.
     if let Some(Err(error)) = &next
         && error.to_string().contains("KeyboardInterrupt")
     {
         return Err(PyKeyboardInterrupt::new_err(()));
     }
     *at_its_rows = next.is_some();
-    // Work that wants no more is about to say why.
+    // If the receiver is closed, the work is about to return an error.
     let _ = give.send(next);
     Ok(())
 }

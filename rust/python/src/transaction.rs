@@ -41,8 +41,8 @@ impl Transaction {
         })
     }
 
-    /// The transaction, in the process that began it. Its lock is not touched in a child of `fork`: a thread that the
-    /// child does not have may hold it.
+    /// Returns the transaction if this process began it. A child of `fork` does not touch the lock, which a thread that
+    /// does not exist in the child may hold.
     fn own(&self) -> Result<Arc<Mutex<TableTransaction>>> {
         self.owner.ensure_current()?;
         Ok(Arc::clone(&self.staged))
@@ -149,7 +149,7 @@ impl Transaction {
     }
 
     fn abandon(&self, py: Python<'_>) -> Answer<()> {
-        // A child of `fork` has nothing to abandon: the files are its parent's.
+        // A child of `fork` deletes nothing: the files belong to its parent.
         let Ok(staged) = self.own() else { return Ok(()) };
         wait(py, async move {
             staged.lock().await.abandon().await;

@@ -1,4 +1,4 @@
-//! The upkeep of a log, and what it did: `deltaic._rust.CheckpointWritten`, `Compacted` and `CleanedUp`.
+//! Post-commit maintenance of a log and its results: `deltaic._rust.CheckpointWritten`, `Compacted` and `CleanedUp`.
 
 use std::sync::Arc;
 
@@ -58,7 +58,7 @@ impl From<compaction::Compacted> for Compacted {
 
 #[pyclass(module = "deltaic._rust", frozen, get_all)]
 pub(crate) struct CleanedUp {
-    /// Path, bytes and reason of each file.
+    /// Path, size in bytes and reason of each file.
     files: Vec<(String, u64, String)>,
     oldest_kept: Option<i64>,
     kept: Option<String>,
@@ -93,7 +93,7 @@ impl From<cleanup::CleanedUp> for CleanedUp {
     }
 }
 
-/// Writes a checkpoint of the newest version.
+/// Writes a checkpoint of the latest version.
 pub(crate) fn checkpoint(
     py: Python<'_>,
     location: Arc<TableLocation>,
@@ -106,7 +106,7 @@ pub(crate) fn checkpoint(
     Ok(written.into())
 }
 
-/// Writes a log compaction file of a range, which ends with the newest version where no end is given.
+/// Writes a log compaction file of a range, up to the latest version if no end is specified.
 pub(crate) fn compact_log(
     py: Python<'_>,
     location: Arc<TableLocation>,
@@ -127,7 +127,7 @@ pub(crate) fn compact_log(
     Ok(compacted.map(Compacted::from))
 }
 
-/// Deletes what has expired of the log, or only says what would go.
+/// Deletes expired log files, or only lists them.
 pub(crate) fn clean_up(
     py: Python<'_>,
     location: Arc<TableLocation>,

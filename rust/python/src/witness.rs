@@ -1,6 +1,6 @@
-//! What the tests may know of the work behind an answer: memory at its peak, requests to the store, bytes read.
+//! Measurements for tests: peak memory, requests to the store, and bytes read.
 //!
-//! Only in builds with the feature `witness`, and never in a release: counting costs time.
+//! Only in builds with the feature `witness`, never in a release: counting takes time.
 
 use std::fmt;
 use std::ops::Range;
@@ -22,12 +22,12 @@ use pyo3::prelude::*;
 #[global_allocator]
 static ALLOCATOR: PeakAlloc = PeakAlloc;
 
-/// What was allocated when the count began.
+/// Bytes allocated when counting started.
 static BEFORE: AtomicUsize = AtomicUsize::new(0);
 static REQUESTS: AtomicUsize = AtomicUsize::new(0);
 static BYTES: AtomicUsize = AtomicUsize::new(0);
 
-/// Begins to count anew.
+/// Resets the counters.
 #[pyfunction]
 pub(crate) fn witness_reset() {
     ALLOCATOR.reset_peak_usage();
@@ -36,8 +36,8 @@ pub(crate) fn witness_reset() {
     BYTES.store(0, Ordering::Relaxed);
 }
 
-/// Since the count began: the most bytes that were allocated at a time, the requests to stores, and the bytes that
-/// were asked of them. Of the whole process, so no other thread may be at work.
+/// Peak bytes allocated, requests to stores and bytes requested since the last reset. The counters are process-wide, so
+/// no other thread may be working.
 #[pyfunction]
 pub(crate) fn witness() -> (usize, usize, usize) {
     (
@@ -49,12 +49,12 @@ pub(crate) fn witness() -> (usize, usize, usize) {
     )
 }
 
-/// The table with its requests counted.
+/// Returns the table with its requests counted.
 pub(crate) fn counted(location: TableLocation) -> TableLocation {
     location.through(|store| Arc::new(CountedStore(store)))
 }
 
-/// A store that counts what it hands on to another.
+/// A store that counts the requests that it forwards.
 #[derive(Debug)]
 struct CountedStore(Arc<dyn ObjectStore>);
 

@@ -1,4 +1,4 @@
-//! Record batches out of a producer's arrays: each is validated before it is one.
+//! Converts a producer's arrays to record batches, after validating each of them.
 
 use std::sync::Arc;
 
@@ -10,15 +10,15 @@ use deltaic_table::write::{Fault, validate_batch};
 
 use super::c_data::{Stream, import};
 
-/// Where arrays come from.
+/// The source of arrays.
 pub(super) enum Source {
-    /// A stream of them.
+    /// A stream of arrays.
     Stream(Stream),
-    /// One.
+    /// A single array.
     Array(Option<FFI_ArrowArray>),
 }
 
-/// Validated batches. After an error there are none.
+/// An iterator of validated batches. It ends after an error.
 pub(super) struct Rows {
     source: Option<Source>,
     data_type: DataType,
@@ -27,7 +27,7 @@ pub(super) struct Rows {
 }
 
 impl Rows {
-    /// The batches of a source of structs.
+    /// Returns the batches of a source; `None` if its arrays are not structs.
     pub(super) fn new(source: Source, field: &Field) -> Option<Self> {
         let DataType::Struct(fields) = field.data_type() else {
             return None;

@@ -1,7 +1,7 @@
-//! Arrays of the C data interface.
+//! Imports arrays of the C data interface.
 //!
-//! Unlike arrow-rs's `from_ffi`, this copies an offsets buffer that is not aligned before it reads the offsets, and refuses
-//! counts that do not match the type.
+//! Unlike arrow-rs's `from_ffi`, this copies an unaligned offsets buffer before reading the offsets, and rejects counts
+//! that do not match the type.
 
 use std::ffi::c_void;
 use std::ptr::NonNull;
@@ -16,10 +16,10 @@ use deltaic_table::write::{Checked, Fault};
 use super::structures::RawArray;
 use super::{MAX_FIELDS, children, violation};
 
-/// The most rows that an array may claim, so that no size of a buffer overflows.
+/// The maximum length of an array, so that no buffer size overflows.
 const MAX_ROWS: usize = 1 << 48;
 
-/// Imports an array whose buffers are as long as its length and offsets claim; their values are unchecked.
+/// Imports an array, assuming that its buffers are as long as its length and offsets claim. Their values are unchecked.
 pub(crate) fn import(array: FFI_ArrowArray, data_type: &DataType) -> Checked<ArrayData> {
     let owner = Arc::new(array);
     // SAFETY: both types are the interface's structure.
@@ -27,7 +27,7 @@ pub(crate) fn import(array: FFI_ArrowArray, data_type: &DataType) -> Checked<Arr
     Part { raw, owner: &owner }.import(data_type)
 }
 
-/// An array or an array below it.
+/// An array or one of its children.
 struct Part<'a> {
     raw: &'a RawArray,
     /// Keeps the memory of all parts alive.
@@ -59,7 +59,7 @@ impl Part<'_> {
             true => self.nulls(pointers, rows, offset)?,
             false => None,
         };
-        // Without rows there may be no offsets, whatever the pointer is.
+        // Without rows the offsets buffer may be missing, whatever the pointer is.
         if rows == 0 && offset == 0 {
             return Ok(ArrayData::new_empty(data_type));
         }
@@ -71,25 +71,25 @@ impl Part<'_> {
             .buffers(buffers)
             .child_data(children)
             .align_buffers(true);
-        // SAFETY: nothing is read from buffers before their values are validated, which knows of every length.
+        // SAFETY: the buffers are not read before validation, which checks every length.
         let data = unsafe { data.skip_validation(true) }.build();
         data.map_err(|error| Fault::new(error.to_string()))
     }
 
-    /// The pointers to the buffers, of which the validity bitmap is the first.
+    /// The pointers to the buffers; the first is the validity bitmap.
     fn pointers(&self) -> Checked<&[*const c_void]> {
         match usize::try_from(self.raw.n_buffers) {
             Ok(0) => Ok(&[]),
             Ok(1..=MAX_FIELDS) if self.raw.buffers.is_null() => {
                 Err(violation("the pointer to its buffers is null"))
             }
-            // SAFETY: the interface guarantees so many pointers.
+            // SAFETY: the interface guarantees this number of pointers.
             Ok(count @ 1..=MAX_FIELDS) => Ok(unsafe { std::slice::from_raw_parts(self.raw.buffers, count) }),
             _ => Err(violation("the number of buffers is out of range")),
         }
     }
 
-    /// A buffer of so many bytes. One without bytes may be anywhere.
+    /// Returns a buffer of the given size in bytes. An empty buffer may have any pointer.
     fn buffer(&self, pointers: &[*const c_void], index: usize, bytes: usize) -> Checked<Buffer> {
         let pointer = pointers
             .get(index)
@@ -104,7 +104,7 @@ impl Part<'_> {
         }
     }
 
-    /// The validity bitmap. The count of NULLs that the producer claims must match it.
+    /// Returns the validity bitmap. The producer's null count must match it.
     fn nulls(&self, pointers: &[*const c_void], rows: usize, offset: usize) -> Checked<Option<NullBuffer>> {
         let mismatch = || {
             Fault::new(format!(
@@ -127,7 +127,7 @@ impl Part<'_> {
         }
     }
 
-    /// The buffers after the bitmap, for so many rows.
+    /// Returns the buffers after the bitmap, for the given number of rows.
     fn buffers(&self, data_type: &DataType, pointers: &[*const c_void], rows: usize) -> Checked<Vec<Buffer>> {
         use DataType as D;
         let too_large = || violation("the length of the array is out of range for its type");
@@ -161,7 +161,7 @@ impl Part<'_> {
         buffers.collect()
     }
 
-    /// The sizes of an offsets buffer, whose offsets have so many bytes, and of the values buffer.
+    /// Returns the sizes of an offsets buffer, with offsets of `width` bytes, and of the values buffer.
     fn offsets_and_values(
         &self,
         pointers: &[*const c_void],
@@ -175,13 +175,13 @@ impl Part<'_> {
             (_, Ok(last)) => i64::from_ne_bytes(last),
             _ => 0,
         };
-        // The validation finds the row of a negative offset.
+        // Validation reports the row of a negative offset.
         Ok(vec![bytes + width, usize::try_from(last).unwrap_or(0)])
     }
 
-    /// The lengths of the variadic buffers of a view array, which are its last buffer.
+    /// The lengths of the variadic buffers of a view array, stored in its last buffer.
     fn view_buffer_lengths(&self, pointers: &[*const c_void]) -> Checked<Vec<usize>> {
-        // The bitmap, the views and the lengths.
+        // The buffers besides the variadic ones are the bitmap, the views and the lengths.
         let count = pointers.len().saturating_sub(3);
         let lengths = self.buffer(
             pointers,
@@ -209,7 +209,7 @@ impl Part<'_> {
             D::RunEndEncoded(ends, values) => vec![ends, values],
             _ => Vec::new(),
         };
-        // SAFETY: the interface guarantees so many pointers to structures.
+        // SAFETY: the interface guarantees this number of pointers to structures.
         let parts = unsafe { children(self.raw.children, self.raw.n_children) }?;
         if parts.len() != fields.len() {
             let what = format!(
@@ -224,7 +224,7 @@ impl Part<'_> {
             let child = self.part(part).import(field.data_type());
             imported.push(child.map_err(|fault| fault.in_child(data_type, index))?);
         }
-        // SAFETY: the interface guarantees a structure, or null.
+        // SAFETY: the interface guarantees a valid structure or null.
         match (data_type, unsafe { self.raw.dictionary.as_ref() }) {
             (D::Dictionary(_, values), Some(dictionary)) => {
                 imported.push(self.part(dictionary).import(values)?)
@@ -246,7 +246,7 @@ impl Part<'_> {
     }
 }
 
-/// The type of the buffers: a dictionary array has those of its keys.
+/// The type that determines the buffers: for a dictionary array, the type of its keys.
 fn key_or_self(data_type: &DataType) -> &DataType {
     match data_type {
         DataType::Dictionary(key, _) => key,
@@ -258,7 +258,7 @@ fn is_view(data_type: &DataType) -> bool {
     matches!(data_type, DataType::Utf8View | DataType::BinaryView)
 }
 
-/// Whether the first buffer is a validity bitmap, and how many buffers there are at least.
+/// Whether the first buffer is a validity bitmap, and the minimum number of buffers.
 fn expected_buffers(data_type: &DataType) -> Checked<(bool, usize)> {
     use DataType as D;
     Ok(match data_type {

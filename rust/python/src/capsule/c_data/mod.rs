@@ -1,7 +1,8 @@
-//! Arrow's C data interface, checked before it is trusted: the counts, lengths, pointers and names that a producer exports.
+//! Arrow's C data interface: validates the counts, lengths, pointers and names that a producer exports.
 //!
-//! arrow-rs's `from_ffi` panics where a count is wrong, and reads out of bounds where a length or an alignment is wrong.
-//! No check can find a buffer that is shorter than its array claims, since the interface has no lengths of buffers.
+//! arrow-rs's `from_ffi` panics on a wrong count, and reads out of bounds if a length or an alignment is wrong. No
+//! check can detect a buffer that is shorter than its array claims, because the interface does not transmit buffer
+//! lengths.
 
 mod array;
 mod schema;
@@ -14,7 +15,7 @@ pub(crate) use array::import;
 pub(crate) use schema::field;
 pub(crate) use stream::Stream;
 
-/// The most columns and fields that a schema may have in all.
+/// The maximum number of columns and fields of a schema, including nested ones.
 const MAX_FIELDS: usize = 1 << 20;
 
 /// A violation of the interface itself, as opposed to an invalid value.
@@ -25,7 +26,7 @@ fn violation(what: impl Into<String>) -> Fault {
     )
 }
 
-/// The pointers to the children of a schema or an array; null pointers are refused.
+/// Returns the children of a schema or an array; rejects null pointers.
 ///
 /// # Safety
 ///

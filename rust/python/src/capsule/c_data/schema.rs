@@ -1,4 +1,4 @@
-//! Schemas of the C data interface.
+//! Imports schemas of the C data interface.
 
 use std::ffi::{CStr, c_char};
 
@@ -10,7 +10,7 @@ use deltaic_table::write::{Checked, Fault, MAX_NESTING};
 use super::structures::RawSchema;
 use super::{MAX_FIELDS, children, violation};
 
-/// The type that a schema describes, with its name.
+/// Returns the field that a schema describes, with its name.
 pub(crate) fn field(schema: &FFI_ArrowSchema) -> Result<Field> {
     // SAFETY: both types are the interface's structure.
     let raw = unsafe { &*(&raw const *schema).cast::<RawSchema>() };
@@ -26,7 +26,8 @@ fn unsupported(what: &str) -> Fault {
     Fault::new(what).hint("nothing was written; convert the column to a type that the table supports")
 }
 
-/// Checks the structures of a schema, and that arrow-rs knows each type, so that the path of one that it does not is known.
+/// Checks the structures of a schema, and that arrow-rs supports each type, so that an error names the path of the
+/// field.
 fn check(schema: &RawSchema, depth: usize, fields: &mut usize) -> Checked {
     *fields += 1;
     if depth > MAX_NESTING {
@@ -46,7 +47,7 @@ fn check(schema: &RawSchema, depth: usize, fields: &mut usize) -> Checked {
         true => return Err(violation("the schema has no format string")),
         false => text(schema.format, "format string")?,
     };
-    // SAFETY: the interface guarantees so many pointers to structures.
+    // SAFETY: the interface guarantees this number of pointers to structures.
     let children = unsafe { children(schema.children, schema.n_children) }?;
     let expected = match format {
         "+l" | "+L" | "+vl" | "+vL" | "+m" => Some(1),
@@ -72,7 +73,7 @@ fn check(schema: &RawSchema, depth: usize, fields: &mut usize) -> Checked {
             _ => fault.below("element"),
         })?;
     }
-    // SAFETY: the interface guarantees a structure, or null.
+    // SAFETY: the interface guarantees a valid structure or null.
     if let Some(dictionary) = unsafe { schema.dictionary.as_ref() } {
         check(dictionary, depth + 1, fields)?;
     }
@@ -90,7 +91,7 @@ fn check(schema: &RawSchema, depth: usize, fields: &mut usize) -> Checked {
 }
 
 fn text<'a>(text: *const c_char, what: &str) -> Checked<&'a str> {
-    // SAFETY: the interface's texts are not null here, and end with a zero byte.
+    // SAFETY: the pointer is not null, and strings of the interface end with a zero byte.
     let text = unsafe { CStr::from_ptr(text) };
     text.to_str().map_err(|_| {
         Fault::new(format!(

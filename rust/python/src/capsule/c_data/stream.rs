@@ -1,4 +1,4 @@
-//! A stream of arrays that a producer exported.
+//! Imports a stream of arrays that a producer exported.
 
 use std::ffi::{CStr, c_int};
 
@@ -11,11 +11,11 @@ use super::schema::field;
 use super::structures::RawStream;
 use super::violation;
 
-/// A stream that is not released.
+/// A stream that has not been released.
 pub(crate) struct Stream(FFI_ArrowArrayStream);
 
 impl Stream {
-    /// Moves a stream out of its structure; none if it was released before.
+    /// Moves a stream out of its structure; `None` if it was already released.
     ///
     /// # Safety
     ///
@@ -31,7 +31,7 @@ impl Stream {
         (&raw mut self.0).cast()
     }
 
-    /// The type of the stream's arrays.
+    /// Returns the type of the stream's arrays.
     pub(crate) fn schema(&mut self) -> Result<Field> {
         let stream = self.raw();
         let mut schema = FFI_ArrowSchema::empty();
@@ -46,7 +46,7 @@ impl Stream {
         }
     }
 
-    /// The next array, unchecked; none at the end.
+    /// Returns the next array, unchecked; `None` at the end.
     pub(crate) fn next(&mut self) -> Result<Option<FFI_ArrowArray>> {
         let stream = self.raw();
         let mut array = FFI_ArrowArray::empty();
@@ -63,7 +63,7 @@ impl Stream {
 
     fn failure(&mut self, code: c_int) -> Error {
         let stream = self.raw();
-        // SAFETY: the stream is not released; the text lives until the next call.
+        // SAFETY: the stream is not released; the text is valid until the next call.
         let text = unsafe {
             let text = (*stream).get_last_error.map(|last_error| last_error(stream));
             text.filter(|text| !text.is_null())
