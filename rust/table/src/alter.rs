@@ -1,4 +1,4 @@
-//! Changing what a table says of itself, where its rows have a word in it.
+//! Alters a table, including changes that its rows must satisfy.
 //!
 //! Protocol: *CHECK Constraints*.
 
@@ -11,14 +11,14 @@ use deltaic_protocol::{Error, ErrorKind, Result};
 use crate::read::count;
 use crate::scan::{Scan, ScanOptions};
 
-/// Changes a table in one commit, as [`deltaic_log::transaction::alter`]. The rows that are there are read where a change
-/// asks something of them: each must satisfy a new constraint.
+/// Alters a table in one commit, as [`deltaic_log::transaction::alter`]. The existing rows are read if a change
+/// requires it: each must satisfy a new constraint.
 ///
-/// Must be called inside a runtime of several threads.
+/// Must be called inside a multi-threaded runtime.
 ///
 /// # Errors
 ///
-/// As that one; `ConstraintViolation` with the `constraint` and the number of `rows` that break it.
+/// Those of that function; `ConstraintViolation` with the `constraint` and the number of `rows` that violate it.
 pub async fn alter(
     snapshot: &Snapshot,
     changes: &[TableChange],
@@ -29,7 +29,7 @@ pub async fn alter(
     deltaic_log::transaction::alter(snapshot, changes, options, Some(&rows)).await
 }
 
-/// The rows of a table, whose files may lie in some folders besides.
+/// The rows of a table whose files may also be in some folders outside the table.
 pub(crate) struct Rows {
     pub(crate) allowed_roots: Vec<String>,
 }
@@ -41,7 +41,7 @@ impl RowProof for Rows {
                 snapshot.clone(),
                 ScanOptions {
                     columns: Some(Vec::new()),
-                    // A constraint that is NULL for a row is not satisfied by it.
+                    // A row for which a constraint is NULL violates it.
                     predicate: Some(format!("({}) IS NOT TRUE", parse_predicate(expression)?)),
                     allowed_roots: self.allowed_roots.clone(),
                     ..ScanOptions::default()

@@ -1,11 +1,11 @@
-//! What a Delta table **holds**: everything beside `_delta_log/`.
+//! The **contents** of a Delta table: everything outside `_delta_log/`.
 //!
-//! Reading: a [`scan::Scan`] plans [`scan::ScanTask`]s from a snapshot, and `read` turns each into record batches.
-//! Writing: a [`write::TableWriter`] turns record batches into data files and the `add` actions that name them.
-//! A change in the making: a [`transaction::TableTransaction`] stages what comes and goes, and commits it once.
-//! Altering: [`alter::alter`] proves by the rows what the log does not tell.
-//! The change feed: [`changes::Changes`] plans tasks from what the versions of a range say.
-//! Checking: [`check::check`] tells what is wrong with a table.
+//! * Reading: a [`scan::Scan`] plans [`scan::ScanTask`]s from a snapshot, and `read` converts each to record batches.
+//! * Writing: a [`write::TableWriter`] writes record batches to data files and creates their `add` actions.
+//! * Transactions: a [`transaction::TableTransaction`] stages added and removed files, and commits them once.
+//! * Altering: [`alter::alter`] verifies changes that depend on the rows.
+//! * Change feed: [`changes::Changes`] plans tasks from the commits of a range.
+//! * Checking: [`check::check`] reports what is wrong with a table.
 
 pub mod alter;
 pub mod changes;

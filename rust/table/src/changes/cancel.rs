@@ -1,4 +1,4 @@
-//! Rows of a version that went from one file and came in another are no change: they are told by neither.
+//! Cancels rows of a version that were removed from one file and added unchanged to another: they are not changes.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -14,10 +14,10 @@ use deltaic_protocol::{Error, ErrorKind, Result};
 use super::CHANGE_TYPE;
 use crate::read::comparable_variants;
 
-/// The rows of a version without those that came and went alike, each as often as it did both.
+/// Returns the rows of a version without pairs of an identical delete and insert.
 ///
-/// Every column but the change's type tells rows apart; all NaN of one bit pattern are alike, and so are maps of the same
-/// entries in the same order.
+/// Rows are compared in every column except the change type; NaNs are equal if their bits are, and maps if they have
+/// the same entries in the same order.
 pub(super) fn without_rewrites(batches: Vec<RecordBatch>) -> Result<Vec<RecordBatch>> {
     let Some(first) = batches.first() else {
         return Ok(batches);
@@ -50,7 +50,7 @@ pub(super) fn without_rewrites(batches: Vec<RecordBatch>) -> Result<Vec<RecordBa
             }
         }
     }
-    // A row that came takes one that went with it; what is left of both is the change.
+    // Each insert cancels one identical delete; the remaining rows are the changes.
     let mut came_too: HashMap<OwnedRow, u64> = HashMap::new();
     let mut left = Vec::with_capacity(batches.len());
     let mut kept_inserts: Vec<Vec<bool>> = Vec::with_capacity(batches.len());
@@ -90,7 +90,7 @@ pub(super) fn without_rewrites(batches: Vec<RecordBatch>) -> Result<Vec<RecordBa
     Ok(left)
 }
 
-/// Which rows came.
+/// For each row, whether it is an insert.
 fn inserts(batch: &RecordBatch) -> Result<Vec<bool>> {
     let kinds = batch
         .column_by_name(CHANGE_TYPE)
@@ -101,7 +101,7 @@ fn inserts(batch: &RecordBatch) -> Result<Vec<bool>> {
     Ok(kinds.iter().map(|kind| kind == Some("insert")).collect())
 }
 
-/// A column as one that rows can be made of: maps as the lists of their entries, variants as texts.
+/// Converts a column to one that the row format supports: maps to lists of their entries, variants to text.
 fn comparable(field: &Field, column: &ArrayRef) -> Result<ArrayRef, ArrowError> {
     if field.extension_type_name() == Some(VARIANT_EXTENSION) {
         return comparable_variants(column);

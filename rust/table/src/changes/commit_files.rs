@@ -1,7 +1,7 @@
-//! What single commits brought, for a reader that follows a table version by version.
+//! The changes of single commits, for a streaming reader that follows a table version by version.
 //!
-//! Rows come in the columns that the table had when the reader began, whatever it has by now: where a later commit changes
-//! the columns the reader must begin anew, and is told so.
+//! Rows have the columns that the table had when the reader started. If a later commit changes the columns, the reader
+//! gets an error and must restart.
 //!
 //! Protocol: *Add File and Remove File*, *Add CDC File*.
 
@@ -20,42 +20,42 @@ use super::version_plan::{base_context, context_of};
 use crate::read::Rows;
 use crate::scan::{ScanTask, Selection, choose};
 
-/// What one commit brought, and whether it took something.
+/// The changes of one commit.
 #[derive(Clone, Debug)]
 pub struct CommitFiles {
-    /// The version that it made.
+    /// The version of the commit.
     pub version: Version,
-    /// The files to read, in the commit's order: those with rows that are new to the table, or of a change feed those that
-    /// tell what changed.
+    /// The files to read, in the commit's order: those with rows that are new to the table, or for a change feed those
+    /// that contain the changes.
     pub tasks: Vec<ScanTask>,
-    /// One of the files that went with their rows.
+    /// One of the files that were removed with their rows.
     pub removed: Option<String>,
-    /// What the table is as of the version.
+    /// Protocol and metadata of the table at this version.
     after: TableForm,
 }
 
-/// What is asked of a range of commits.
+/// The options of a range of commits.
 #[derive(Clone, Debug)]
 pub struct CommitFilesOptions {
     /// The first version.
     pub first: Version,
-    /// The last one, which is among them.
+    /// The last version, inclusive.
     pub last: Version,
-    /// The columns, in the order they are to come; all without.
+    /// The columns, in output order; all if `None`.
     pub columns: Option<Vec<String>>,
-    /// Whether the rows are those of the change feed.
+    /// Whether to read the change feed.
     pub feed: bool,
-    /// Folders outside the table that its files may lie in.
+    /// Folders outside the table in which its files may be.
     pub allowed_roots: Vec<String>,
 }
 
-/// Reads the commits of a range; no data file is touched. Rows come in the columns of `rows_as`, any of which may be NULL.
-/// `before` is the commit before the first, where it was read: what the table was need not be looked up then. Must be
-/// called inside a runtime.
+/// Reads the commits of a range, without touching data files. Rows have the columns of `rows_as`, all of them nullable.
+/// `before` is the commit before the first, if it was read: then the table's earlier state need not be looked up. Must
+/// be called inside a runtime.
 ///
-/// Errors: `VersionNotFound` where a commit is not, or no longer, in the log; `TableNotFound` where the range replaces the
-/// table by another one; `SchemaMismatch` where a commit after `rows_as` changed the columns, or an older one has columns
-/// that do not fit; `UnsupportedFeature` where a feed is asked for and none is kept.
+/// Errors: `VersionNotFound` if a commit is missing from the log; `TableNotFound` if the range replaces the table by
+/// another one; `SchemaMismatch` if a commit after `rows_as` changed the columns, or an older one has incompatible
+/// columns; `UnsupportedFeature` if a change feed is requested but the table has none.
 pub async fn commit_files(
     rows_as: &Snapshot,
     before: Option<&CommitFiles>,
@@ -115,7 +115,7 @@ fn ensure_same_table(form: &TableForm, rows_as: &Snapshot, version: Version) -> 
     .hint("start a new query, with a new checkpoint"))
 }
 
-/// The rows that commits changed.
+/// Returns the rows that commits changed.
 fn feed(
     rows_as: &Snapshot,
     rows: &Last<'_>,
@@ -141,7 +141,7 @@ fn feed(
     Ok(files.collect())
 }
 
-/// The rows of the files that commits brought.
+/// Returns the rows of the files that commits added.
 fn adds(
     rows_as: &Snapshot,
     rows: &Last<'_>,
@@ -159,7 +159,7 @@ fn adds(
     let mut files = Vec::with_capacity(commits.len());
     for commit in commits {
         let mut brought = without_files(&commit);
-        // What is not read need not fit.
+        // Columns of commits without files to read need not match.
         if !commit.adds.is_empty() {
             let now = match era.take() {
                 Some(era) if era.holds(&commit.after) => era,

@@ -1,4 +1,4 @@
-//! The columns of files as they were at a version, seen through the schema of the range's last version.
+//! The columns of files as of a version, read through the schema of the last version of a range.
 
 use deltaic_log::changes::TableForm;
 use deltaic_protocol::column_mapping::{ColumnMappingMode, name_in_log};
@@ -7,27 +7,27 @@ use deltaic_protocol::row_tracking::{MaterializedColumns, RowTracking};
 use deltaic_protocol::schema::{ArrayType, DataType, MapType, StructField, StructType, is_widening};
 use deltaic_protocol::{Error, ErrorKind, Result, Version};
 
-/// What holds from one change of metadata or protocol to the next.
+/// The state that is constant between two changes of metadata or protocol.
 #[derive(Clone, Debug)]
 pub(super) struct Era {
     form: TableForm,
-    /// The columns of the last schema that files of the era are partitioned by.
+    /// The columns of the last schema by which files of the era are partitioned.
     pub(super) partition_columns: Vec<String>,
-    /// How columns are found in files of the era.
+    /// The column mapping mode of files of the era.
     pub(super) column_mapping: ColumnMappingMode,
-    /// The last schema under the names that the era's files have; none where it tells them itself.
+    /// The last schema with the column names of the era's files; `None` if it has these names itself.
     pub(super) schema: Option<StructType>,
-    /// Whether the table keeps a change feed.
+    /// Whether the table records a change feed.
     pub(super) keeps_feed: bool,
-    /// Where its files keep the ids of rows, where these have any.
+    /// The columns in which its files store row ids, if they have any.
     pub(super) row_columns: Option<MaterializedColumns>,
 }
 
 impl Era {
-    /// Proves that files of the era can be read through the last schema.
+    /// Verifies that files of the era can be read through the last schema.
     ///
-    /// Errors: `UnsupportedFeature` where its protocol asks for what is not implemented, `SchemaMismatch` where a column
-    /// had a type that the last one does not hold.
+    /// Errors: `UnsupportedFeature` if its protocol requires an unsupported feature, `SchemaMismatch` if a column had a
+    /// type that does not widen to the last one.
     pub(super) fn try_new(form: &TableForm, last: &Last<'_>, version: Version) -> Result<Self> {
         let (protocol, metadata) = (&form.protocol, &form.metadata);
         let schema = metadata.schema()?;
@@ -82,19 +82,19 @@ impl Era {
         })
     }
 
-    /// Whether it still holds.
+    /// Whether this era still applies.
     pub(super) fn holds(&self, form: &TableForm) -> bool {
         self.form.is(form)
     }
 }
 
-/// The schema that changes are told in.
+/// The last schema of the range, in which changes are returned.
 pub(super) struct Last<'a> {
     pub(super) schema: &'a StructType,
     pub(super) column_mapping: ColumnMappingMode,
 }
 
-/// By which names columns of an era and of the last schema are the same.
+/// Matches columns of an era with those of the last schema.
 #[derive(Clone, Copy)]
 pub(super) struct Names {
     pub(super) era: ColumnMappingMode,
@@ -102,8 +102,9 @@ pub(super) struct Names {
 }
 
 impl Names {
-    /// The column of the last schema that a column of the era is: mapped columns keep their physical names, and those of
-    /// a table that is mapped later have the names that they had; where the mapping was dropped, the logical names stay.
+    /// Returns the column of the last schema that a column of the era corresponds to. Mapped columns keep their
+    /// physical names, and columns of a table that was mapped later have their old names as physical names. If the
+    /// mapping was dropped, logical names are compared.
     pub(super) fn same<'a>(self, last: &'a StructType, field: &StructField) -> Option<&'a StructField> {
         if !self.last.is_mapped() {
             return last.field_ignoring_case(&field.name);
@@ -113,17 +114,17 @@ impl Names {
         last.fields.iter().find(is_same)
     }
 
-    /// How the columns of the last schema are found in files of the era.
+    /// How to find the columns of the last schema in files of the era.
     fn in_files(self) -> ColumnMappingMode {
         match (self.era, self.last.is_mapped()) {
-            // Such files have no ids.
+            // Files written before column mapping have no field ids.
             (ColumnMappingMode::None, true) => ColumnMappingMode::Name,
             (era, _) => era,
         }
     }
 }
 
-/// A schema without a mapping, its columns under the physical names and ids that they had.
+/// Returns an unmapped schema whose columns have the physical names and ids of the era.
 fn under_names_of(last: &StructType, era: &StructType) -> StructType {
     let fields = last.fields.iter().map(|field| {
         let older = era.field_ignoring_case(&field.name);
@@ -164,7 +165,7 @@ fn ensure_fits(era: &StructType, last: &StructType, names: Names, above: &str) -
         } else {
             format!("{above}.{}", field.name)
         };
-        // A column that was dropped is not in the last schema, and so not asked for.
+        // A column that was dropped is not in the last schema, and so is not read.
         if let Some(newer) = names.same(last, field) {
             ensure_type_fits(&field.data_type, &newer.data_type, names, &path)?;
         }

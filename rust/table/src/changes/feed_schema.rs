@@ -1,11 +1,11 @@
-//! The columns of a feed: those of the table, and those that tell the change.
+//! The columns of a change feed: those of the table, and those that describe the change.
 
 use deltaic_protocol::schema::{ArrayType, DataType, MapType, PrimitiveType, StructField, StructType};
 use deltaic_protocol::{Error, ErrorKind, Result};
 
 use super::{CHANGE_TYPE, COMMIT_TIMESTAMP, COMMIT_VERSION};
 
-/// The same columns, any of which may be NULL, at every depth but in a map's keys.
+/// Returns the same columns, all of them nullable at every level except map keys.
 pub(super) fn nullable(schema: &StructType) -> StructType {
     let fields = schema.fields.iter().map(|field| StructField {
         nullable: true,
@@ -33,7 +33,7 @@ fn nullable_type(data_type: &DataType) -> DataType {
     }
 }
 
-/// The table's columns, and those that tell the change.
+/// Returns the table's columns and those that describe the change.
 pub(super) fn with_changes(schema: &StructType) -> Result<StructType> {
     let mut fields = schema.fields.clone();
     for (name, data_type, nullable) in [

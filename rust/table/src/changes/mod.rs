@@ -1,8 +1,9 @@
-//! The change feed: which rows came and went in each version of a range.
+//! The change feed: the rows inserted, updated and deleted in each version of a range.
 //!
-//! A version that recorded its changed rows tells them from those files. One that did not tells them from the files that
-//! it added and removed: all rows of them, or those whose bits differ where only a deletion vector changed. Where no feed
-//! is kept, such rows are inferred: what was rewritten and is the same as before is no change.
+//! A version that recorded its changed rows is read from its change data files. Other versions are derived from the
+//! files that they added and removed: all rows of these, or the rows whose bits differ if only a deletion vector
+//! changed. If the table has no change feed, changes are inferred: rewritten rows that are equal to rows before are not
+//! changes.
 //!
 //! Protocol: *Change Data Files*, *Reader Requirements for AddCDCFile*.
 
@@ -19,9 +20,9 @@ pub use commit_files::{CommitFiles, CommitFilesOptions, commit_files};
 pub use plan::{ChangeOptions, Changes};
 pub use stream::stream_changes;
 
-/// Whether a row came or went: `insert`, `update_preimage`, `update_postimage` or `delete`.
+/// The type of the change: `insert`, `update_preimage`, `update_postimage` or `delete`.
 pub const CHANGE_TYPE: &str = "_change_type";
 /// The version that changed the row.
 pub const COMMIT_VERSION: &str = "_commit_version";
-/// When that was committed.
+/// The time of that commit.
 pub const COMMIT_TIMESTAMP: &str = "_commit_timestamp";

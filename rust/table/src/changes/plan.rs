@@ -1,4 +1,4 @@
-//! A range of versions, and the tasks that tell what they changed.
+//! A range of versions, and the tasks that read its changes.
 
 use std::sync::Arc;
 
@@ -14,23 +14,23 @@ use super::version_plan::{VersionPlan, base_context, plan_version};
 use super::{CHANGE_TYPE, COMMIT_TIMESTAMP, COMMIT_VERSION};
 use crate::scan::{ScanTask, choose};
 
-/// What is asked of a range of versions.
+/// The options of a range of versions.
 #[derive(Clone, Debug)]
 pub struct ChangeOptions {
     /// The first version.
     pub first: Version,
-    /// The last version, which is among them; the newest without.
+    /// The last version, inclusive; the latest if `None`.
     pub last: Option<Version>,
-    /// The columns, in the order they are to come; all without. What tells the change comes behind them, unless it is
+    /// The columns, in output order; all if `None`. The columns that describe the change are appended, unless they are
     /// named.
     pub columns: Option<Vec<String>>,
-    /// Whether changes are told by the files that came and went, whatever was recorded.
+    /// Whether changes are derived from added and removed files, whatever was recorded.
     pub infer: bool,
-    /// Folders outside the table that its files may lie in.
+    /// Folders outside the table in which its files may be.
     pub allowed_roots: Vec<String>,
 }
 
-/// What the versions of a range changed, not yet read.
+/// The planned changes of a range of versions. Reading is lazy.
 #[derive(Clone, Debug)]
 pub struct Changes {
     pub(super) output: StructType,
@@ -38,11 +38,11 @@ pub struct Changes {
 }
 
 impl Changes {
-    /// Reads the log of the range; no data file is touched. Must be called inside a runtime.
+    /// Reads the log of the range, without touching data files. Must be called inside a runtime.
     ///
-    /// Errors: `VersionNotFound` for a range that the log does not hold, `UnsupportedFeature` where the table keeps no
-    /// change feed and none is to be inferred, `SchemaMismatch` where the versions have no schema in common,
-    /// `InvalidArgument` for an unknown column.
+    /// Errors: `VersionNotFound` for a range that is not in the log, `UnsupportedFeature` if the table has no change
+    /// feed and changes are not inferred, `SchemaMismatch` if the versions have incompatible schemas, `InvalidArgument`
+    /// for an unknown column.
     pub async fn plan(
         location: &Arc<TableLocation>,
         options: ChangeOptions,
@@ -54,7 +54,7 @@ impl Changes {
             ToldBy::Commit
         };
         let log = read_changes(location, options.first, options.last, told_by, load).await?;
-        // A column may have become NOT NULL since.
+        // A column that became NOT NULL within the range may contain NULL in older files.
         let is_one = log.commits.iter().all(|commit| commit.before.is(&commit.after));
         let of_table = match is_one {
             true => log.end.schema().as_ref().clone(),
@@ -71,13 +71,13 @@ impl Changes {
         })
     }
 
-    /// The columns that come out.
+    /// The output columns.
     #[must_use]
     pub fn schema(&self) -> &StructType {
         &self.output
     }
 
-    /// What will be read, as text.
+    /// Describes what will be read, as text.
     #[must_use]
     pub fn explain(&self) -> String {
         let files: usize = self.versions.iter().map(|version| version.tasks.len()).sum();
@@ -99,10 +99,9 @@ impl Changes {
         text
     }
 
-    /// The files to read, each a task of its own.
+    /// Returns the files to read, one task each.
     ///
-    /// Errors: `InvalidArgument` where inferred changes are told by files that were rewritten, which can be compared
-    /// together only.
+    /// Errors: `InvalidArgument` if inferred changes come from rewritten files, which can only be compared together.
     pub fn tasks(&self) -> Result<Vec<ScanTask>> {
         if self.versions.iter().any(|version| version.cancels) {
             return Err(Error::new(
@@ -119,7 +118,8 @@ impl Changes {
     }
 }
 
-/// The tasks that tell what commits changed, in the columns of `rows`; which of these come out, and what tells the change.
+/// Plans the tasks that read the changes of commits, with the columns of `rows`. Also returns the output columns,
+/// including those that describe the change.
 pub(super) fn plan_commits(
     location: &Arc<TableLocation>,
     rows: &Last<'_>,
@@ -152,7 +152,7 @@ pub(super) fn plan_commits(
         };
         let before = of(&commit.before, era.as_ref());
         let now = of(&commit.after, era.as_ref())?;
-        // What is not read need not fit.
+        // The previous columns of a commit that removes no file need not match.
         let before = if commit.removes.is_empty() {
             before.unwrap_or_else(|_| now.clone())
         } else {

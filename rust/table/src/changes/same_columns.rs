@@ -1,4 +1,4 @@
-//! Whether a table has the same columns as before, as whoever reads on in the old ones must know.
+//! Checks that a table still has the columns with which a streaming reader started.
 
 use deltaic_log::changes::TableForm;
 use deltaic_protocol::column_mapping::ColumnMappingMode;
@@ -7,10 +7,9 @@ use deltaic_protocol::{Error, ErrorKind, Result, Version};
 
 use super::era::{Last, Names};
 
-/// Proves that a table has as of a version the columns that its rows are read in, in any order. What they say about NULL
-/// and their comments may differ.
+/// Verifies that a table has the expected columns at a version, in any order. Nullability and comments may differ.
 ///
-/// Errors: `SchemaMismatch` that names the column.
+/// Errors: `SchemaMismatch` with the column.
 pub(super) fn ensure_same_columns(form: &TableForm, rows: &Last<'_>, version: Version) -> Result<()> {
     let schema = form.metadata.schema()?;
     let names = Names {
@@ -32,7 +31,7 @@ pub(super) fn ensure_same_columns(form: &TableForm, rows: &Last<'_>, version: Ve
     }
 }
 
-/// The first column that is not the same, and how it differs.
+/// Returns the first column that differs, and how.
 fn difference(now: &StructType, then: &StructType, names: Names, above: &str) -> Option<(String, String)> {
     let path = |field: &StructField| match above {
         "" => field.name.clone(),

@@ -1,4 +1,4 @@
-//! Changes as they come: version by version, the files of each side by side.
+//! Streams changes version by version; the files of a version are read concurrently.
 
 use std::sync::Arc;
 
@@ -12,10 +12,10 @@ use super::plan::Changes;
 use super::version_plan::VersionPlan;
 use crate::read::{BatchStream, stream_tasks};
 
-/// Reads changes. The rows of a version stand together, the oldest version's first. Must be called inside a runtime.
+/// Reads changes. The rows of a version are consecutive, oldest version first. Must be called inside a runtime.
 ///
-/// Where changes are inferred, the rows of the files that one version rewrote are held in memory until the version is
-/// told; what else there is comes as it is read.
+/// If changes are inferred, the rows of the files that a version rewrote are buffered in memory until the version is
+/// complete; all other rows are streamed.
 #[must_use]
 pub fn stream_changes(changes: &Changes) -> BatchStream {
     let versions = Arc::clone(&changes.versions);
@@ -49,7 +49,7 @@ async fn read_version(version: VersionPlan, names: &[String]) -> Result<BatchStr
     Ok(futures::stream::iter(left.into_iter().map(Ok)).boxed())
 }
 
-/// The columns that were asked for, of all that were compared.
+/// Selects the requested columns of those that were compared.
 fn project(batch: &RecordBatch, names: &[String]) -> Result<RecordBatch> {
     let failed = |error: ArrowError| {
         Error::new(

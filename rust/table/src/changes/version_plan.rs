@@ -1,4 +1,4 @@
-//! What one version changed, as the files to read and the rows of each.
+//! The changes of one version: the files to read and the rows of each.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -15,16 +15,16 @@ use super::{CHANGE_TYPE, COMMIT_TIMESTAMP, COMMIT_VERSION};
 use crate::read::Rows;
 use crate::scan::{ScanContext, ScanTask, Selection, VariantAs, row_id_field};
 
-/// What one version changed.
+/// The changes of one version.
 #[derive(Clone, Debug)]
 pub(super) struct VersionPlan {
     /// The files to read.
     pub(super) tasks: Vec<ScanTask>,
-    /// Whether rows that came and went alike are no change.
+    /// Whether an identical delete and insert cancel each other.
     pub(super) cancels: bool,
 }
 
-/// Plans a version: by what it recorded, or by the files that came and went.
+/// Plans a version: from its recorded changes, or from the files that it added and removed.
 pub(super) fn plan_version(
     base: &ScanContext,
     (before, now): (&Era, &Era),
@@ -88,13 +88,13 @@ pub(super) fn plan_version(
         };
     let mut tasks = Vec::with_capacity(commit.adds.len().saturating_add(commit.removes.len()));
     for (file, before_it, after_it) in stood(&commit) {
-        // A file that went was written for the table as it was.
+        // A removed file is read with the columns that the table had before.
         let context = if after_it.is_some() { &now } else { &before };
         match (before_it, after_it) {
             (None, None) => {}
             (None, Some(vector)) => tasks.push(task(context, file, "insert", Selection::of(vector))),
             (Some(vector), None) => tasks.push(task(context, file, "delete", Selection::of(vector))),
-            // The same file with another vector: its rows changed where the two differ.
+            // The same file with another deletion vector: the changed rows are those in which the vectors differ.
             (Some(before_it), Some(after_it)) => {
                 if let Some(deleted) = after_it.clone().filter(|_| before_it != after_it) {
                     let but_not = before_it.clone();
@@ -127,7 +127,7 @@ pub(super) fn plan_version(
     };
     let cancels = infer && has_both;
     if cancels {
-        // Rows are compared in every column, asked for or not, and by their ids where they have any.
+        // Rows are compared in every column, requested or not, and by their row ids if they have any.
         let has_ids = tasks.iter().all(|task| task.base_row_id.is_some());
         let row_columns = row_columns.filter(|_| has_ids);
         let whole = |context: &ScanContext| {
@@ -150,12 +150,12 @@ pub(super) fn plan_version(
     Ok(VersionPlan { tasks, cancels })
 }
 
-/// What all tasks share that read changes, whatever commit these are of. The caller sets each commit's version, and
-/// `context_of` how its files are read.
+/// Returns the context that all tasks that read changes share. The caller sets the version of each commit; `context_of`
+/// sets how its files are read.
 ///
 /// # Arguments
-/// * `schema` - all columns that the rows have, in the form of `rows`; those of a change feed among them.
-/// * `output` - those of them that come out.
+/// * `schema` - all columns of the rows, with the nullability of `rows`; includes those of a change feed.
+/// * `output` - the output columns among them.
 pub(super) fn base_context(
     location: &Arc<TableLocation>,
     rows: &Last<'_>,
@@ -178,8 +178,8 @@ pub(super) fn base_context(
     }
 }
 
-/// What tasks share whose files are of an era. `told` are columns whose values come with the task, as those of
-/// partitions do.
+/// Returns the context of tasks that read files of an era. `told` names columns whose values are in the task, as
+/// partition values are.
 pub(super) fn context_of(base: &ScanContext, era: &Era, told: &[&str]) -> ScanContext {
     let mut context = base.clone();
     context.column_mapping = era.column_mapping;
@@ -206,8 +206,8 @@ pub(super) fn context_of(base: &ScanContext, era: &Era, told: &[&str]) -> ScanCo
     context
 }
 
-/// The files that a commit changed, each once, with what stood at their paths before and after: as they were found, or
-/// as the commit says.
+/// Returns each file that a commit changed once, with its live deletion vectors before and after: as found by replay,
+/// or as the commit specifies.
 fn stood(commit: &CommitChanges) -> Vec<(&ChangedFile, Option<Live>, Option<Live>)> {
     let mut removed: HashMap<LogicalFileKey<'_>, &ChangedFile> = commit
         .removes

@@ -1,4 +1,4 @@
-//! The data files of the newest version beside what the log says of them.
+//! Compares the data files of the latest version with the log.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::panic::AssertUnwindSafe;
@@ -21,36 +21,36 @@ use object_store::path::Path;
 use object_store::{ObjectStore, ObjectStoreExt};
 use parquet::arrow::async_reader::AsyncFileReader;
 
-/// How many files are looked at at once.
+/// The number of files that are checked concurrently.
 const FILES_IN_FLIGHT: usize = 16;
 
-/// A data file to look at.
+/// A data file to check.
 struct Wanted {
-    /// As the log has it.
+    /// As in the log.
     path: String,
     place: Path,
     size: i64,
     num_records: Option<i64>,
 }
 
-/// A deletion vector's file to look at.
+/// A deletion vector file to check.
 struct WantedVector {
-    /// The data file, as the log has it.
+    /// The data file, as in the log.
     of: String,
-    /// The last byte of it that a vector needs.
+    /// The end of the bytes that vectors need.
     end: u64,
 }
 
-/// What the store lists below the root.
+/// The listing of the store below the root.
 #[derive(Default)]
 struct Listed {
-    /// The sizes of the files that are wanted.
+    /// The sizes of the files to check.
     sizes: HashMap<Path, u64>,
     unreferenced: u64,
     unreferenced_bytes: u64,
 }
 
-/// Looks at every live file: whether it is there, how large it is, and how many rows its footer has.
+/// Checks that every live file exists, its size, and the number of rows in its footer.
 pub(super) async fn examine(
     location: &Arc<TableLocation>,
     examination: &mut Examination,
@@ -89,7 +89,7 @@ pub(super) async fn examine(
         found.into_iter().for_each(|finding| findings.add(finding));
         progress.step();
     }
-    // Without a state of the newest version nothing can be told about what it does not name.
+    // Without the latest state it is unknown which files are unreferenced.
     if listed.unreferenced > 0 && examination.examined.live_files.is_some() {
         let (files, bytes) = (listed.unreferenced, listed.unreferenced_bytes);
         let named = if files == 1 { "file is" } else { "files are" };
@@ -100,7 +100,7 @@ pub(super) async fn examine(
     examination.findings = findings;
 }
 
-/// What to look at. Links and other things that are no files are told, and noted in `refused`.
+/// Returns the files to check. Links and other objects that are not files are reported, and added to `refused`.
 fn wanted_of(
     location: &TableLocation,
     examination: &Examination,
@@ -110,7 +110,7 @@ fn wanted_of(
     let mut wanted = Vec::new();
     let mut vectors: BTreeMap<Path, WantedVector> = BTreeMap::new();
     for file in examination.live_files() {
-        // A path that leads out of the table is told by the look at the log.
+        // The check of the log reports paths outside of the table.
         let Ok(place) = location.resolve(&file.path) else {
             continue;
         };
@@ -155,7 +155,7 @@ fn wanted_of(
     (wanted, vectors)
 }
 
-/// Why a scan does not open a file that the log names.
+/// Reports why a scan does not open a file that the log names.
 fn unopened(error: &Error, otherwise: &'static Diagnosis) -> Finding {
     Finding::of(
         if error.kind() == ErrorKind::PathEscape {
@@ -167,11 +167,11 @@ fn unopened(error: &Error, otherwise: &'static Diagnosis) -> Finding {
     )
 }
 
-/// The path of a live file's deletion vector, its place, and how many of the file's bytes are needed; none for a file
-/// without a vector or with one in the log.
+/// Returns the path of a live file's deletion vector, its location, and the number of bytes of the file that are
+/// needed; `None` for a file without a vector or with an inline vector.
 ///
-/// Errors: `CorruptLog` for a vector in the log that cannot be decoded, `PathEscape` for a file outside of the table. A
-/// descriptor that is not valid by itself is reported by the check of the log.
+/// Errors: `CorruptLog` for an inline vector that cannot be decoded, `PathEscape` for a file outside of the table. An
+/// invalid descriptor is reported by the check of the log.
 fn vector_of(location: &TableLocation, file: &FileEntry) -> Result<Option<(String, Path, u64)>> {
     let Some(vector) = file.deletion_vector.as_deref() else {
         return Ok(None);
@@ -199,7 +199,7 @@ async fn list(
         let object = match object {
             Ok(object) => object,
             Err(error) => {
-                // Then each file is asked for by itself.
+                // Without a listing, the size of each file is requested individually.
                 let error = store_error(&error, "");
                 let finding = Finding::new(
                     &UNREADABLE_FILE,
@@ -218,7 +218,7 @@ async fn list(
         };
         let parts: Vec<_> = below.collect();
         let is_of_log = parts.first().is_some_and(|part| part.as_ref() == LOG_FOLDER);
-        // Hidden files are nobody's data, as those of partitions by columns with such names are not hidden.
+        // Hidden files are not data, except in folders of partition columns whose names start with an underscore.
         let is_hidden = parts.iter().any(|part| {
             let part = part.as_ref();
             part.starts_with('.') || part.starts_with('_') && !part.contains('=') && part != "_change_data"
@@ -306,7 +306,7 @@ async fn look_at(location: &TableLocation, file: &Wanted, listed: Option<u64>) -
 
 async fn rows_of(store: &Arc<dyn ObjectStore>, place: &Path, size: u64) -> Result<i64, String> {
     let mut file = ParquetFile::listed(Arc::clone(store), place.clone(), size);
-    // The Parquet reader can panic on bytes that were made for it; here that is damage like any other.
+    // The Parquet reader can panic on malicious bytes; this is reported like other damage.
     let read = AssertUnwindSafe(file.get_metadata(None)).catch_unwind().await;
     match read {
         Ok(Ok(metadata)) => Ok(metadata.file_metadata().num_rows()),

@@ -1,4 +1,4 @@
-//! What is wrong with a table: its log, and where that is asked for its data files too.
+//! Checks a table: its log, and its data files on request.
 
 mod data_files;
 
@@ -9,18 +9,17 @@ use deltaic_log::check::{Examination, OlderNames, Progress, check_log};
 use deltaic_log::snapshot::LoadOptions;
 use deltaic_protocol::Result;
 
-/// How far a check goes.
+/// The depth of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Depth {
-    /// The log alone.
+    /// Only the log.
     Log,
-    /// The log, and of each data file of the newest version that it is there, its size, its footer and its number of
-    /// rows.
+    /// The log, and for each data file of the latest version its existence, size, footer and number of rows.
     Data,
 }
 
-/// Checks a table. What is wrong becomes findings; a place without a table, and a store that cannot be asked at all,
-/// are errors. Nothing is written. Must be called inside a runtime.
+/// Checks a table. Problems of the table are returned as findings; a path without a table and a store that cannot be
+/// reached are errors. Nothing is written. Must be called inside a runtime.
 pub async fn check(
     location: &Arc<TableLocation>,
     options: LoadOptions,

@@ -1,4 +1,4 @@
-//! What the log says of each file that is not in the file: one row a file.
+//! Properties of each file that are in the log but not in the file: one row per file.
 
 use std::sync::Arc;
 

@@ -1,11 +1,11 @@
-//! The URI by which Hadoop finds a data file.
+//! The URI under which Hadoop finds a data file.
 
 use deltaic_log::location::without_secrets;
 use deltaic_protocol::{Error, ErrorKind, Result};
 use object_store::path::Path;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
-/// What `java.net.URI` does not take in a path as it stands.
+/// The characters that `java.net.URI` does not accept unencoded in a path.
 const ENCODED: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'/')
     .remove(b':')
@@ -26,7 +26,7 @@ const ENCODED: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'_')
     .remove(b'~');
 
-/// Stores that Hadoop has no name for, and what to do.
+/// Stores that Hadoop does not know, with a hint.
 const UNKNOWN_TO_HADOOP: [(&str, &str); 2] = [
     ("memory", "write the table to a folder first"),
     ("az", "use the store's abfss:// address"),
@@ -56,14 +56,14 @@ impl FileUris {
         })
     }
 
-    /// A file's, by its place on the store: writers differ in what they encode, so what the log has was decoded once and is
-    /// encoded again.
+    /// Returns the URI of a file by its path in the store: writers percent-encode differently, so the path in the log
+    /// was decoded, and is encoded again here.
     ///
-    /// Errors: `UnsupportedFeature` for one that Spark takes for hidden, since it would leave out its rows without a word,
+    /// Errors: `UnsupportedFeature` for a file that Spark treats as hidden, because it would silently skip its rows,
     /// and for one that it cannot open.
     pub(super) fn of_file(&self, log_path: &str, place: &Path) -> Result<String> {
         let name = place.filename().unwrap_or_default();
-        // Hadoop's local file system looks for a file of checksums beside each, whose name it takes for a URI.
+        // Hadoop's local file system looks for a checksum file next to each file, and parses its name as a URI.
         let is_local = self.store.starts_with("file:");
         let why = match name.starts_with(['_', '.']) {
             true => Some("skips data file"),

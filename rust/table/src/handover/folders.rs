@@ -1,8 +1,8 @@
-//! Whether files lie in folders that spell their partition values, as Hive has it: then Spark can find the values itself,
-//! and leave out what its own filters rule out.
+//! Checks whether files are in Hive-style partition folders: then Spark can derive the values itself, and prune files
+//! by its own filters.
 //!
-//! Spark decodes and casts what folders say, not always as the protocol does. So this holds only for values whose text is
-//! itself whatever is done to it.
+//! Spark decodes and casts folder names, not always as the protocol does. So only values are accepted whose text is not
+//! affected by either.
 
 use std::collections::BTreeMap;
 
@@ -10,9 +10,9 @@ use deltaic_log::Snapshot;
 use deltaic_protocol::column_mapping::name_in_log;
 use deltaic_protocol::schema::{DataType, PrimitiveType};
 
-/// The folders that files of a table lie in, outermost first.
+/// The partition folders of a table's files, outermost first.
 pub(super) struct Folders {
-    /// Names of partition columns in the log, and what their values can be.
+    /// Names of partition columns in the log, and the kind of their values.
     columns: Vec<(String, Spelling)>,
 }
 
@@ -24,7 +24,7 @@ enum Spelling {
 }
 
 impl Folders {
-    /// None where the table has no partitions, or some that Spark could read as another value.
+    /// `None` if the table is not partitioned, or by columns that Spark could read as another value.
     pub(super) fn of(snapshot: &Snapshot) -> Option<Self> {
         if !is_table_without_meaning(snapshot.location().uri()) {
             return None;
@@ -50,7 +50,7 @@ impl Folders {
         (!columns.is_empty()).then_some(Self { columns })
     }
 
-    /// Whether a file's folders, as the log has them, are its values and nothing else.
+    /// Whether the folders of a file, as in the log, spell exactly its partition values.
     pub(super) fn spell(&self, log_path: &str, values: &BTreeMap<String, Option<String>>) -> bool {
         let Some((folders, _)) = log_path.rsplit_once('/') else {
             return false;
@@ -88,14 +88,14 @@ impl Spelling {
     }
 }
 
-/// Whether Spark takes nothing from where the table is: it looks for values in the folders above it as well, and leaves out
-/// what lies in one for files in the making.
+/// Whether the path of the table does not affect Spark: it also looks for partition values in the folders above the
+/// table, and skips files in one named `_temporary`.
 fn is_table_without_meaning(uri: &str) -> bool {
     let mut folders = uri.split('/');
     !uri.contains(['=', '%']) && !folders.any(|folder| folder.eq_ignore_ascii_case("_temporary"))
 }
 
-/// Whether a text has no character that anybody encodes, and is no way to another folder.
+/// Whether a text has no character that any writer encodes, and is not a relative path.
 fn is_plain(text: &str) -> bool {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');
     !text.is_empty() && text.bytes().all(is_plain)

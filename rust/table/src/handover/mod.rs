@@ -1,8 +1,8 @@
-//! A snapshot's files, handed over to a Parquet reader that is not ours: Spark's.
+//! Lists a snapshot's files for an external Parquet reader: Spark's native scan.
 //!
-//! It is told which files there are, and how long each is (`sink_log`), so that it lists nothing. What is not in the files
-//! comes beside them, as columns that are joined by a file's ordinal: partition values, row ids (`file_columns`), and
-//! which rows are deleted (`vector_blocks`).
+//! Spark gets the files and their sizes from a sink log (`sink_log`), so that it lists no folders. Values that are not
+//! in the files are separate columns, joined by the ordinal of the file: partition values and row ids (`file_columns`),
+//! and deleted rows (`vector_blocks`).
 //!
 //! Protocol: *Partition Values*, *Deletion Vectors*, *Row Tracking*.
 
@@ -32,28 +32,27 @@ use sink_log::SinkFile;
 /// Files of a snapshot, and what Spark needs to read them.
 #[derive(Clone, Debug)]
 pub struct HandOver {
-    /// What the predicate ruled out.
+    /// The files that the predicate pruned.
     pub report: PruneReport,
-    /// One row a file, in the order of the ordinals: `ordinal` (int64, from 0), `modification_time` (int64, ms since the
-    /// epoch), `base_row_id`, `default_row_commit_version` (int64, NULL where the log has none), and `partition_values`
-    /// (a struct of typed values by logical name; absent for an unpartitioned table).
+    /// One row per file, ordered by ordinal: `ordinal` (int64, from 0), `modification_time` (int64, ms since the
+    /// epoch), `base_row_id`, `default_row_commit_version` (int64, NULL if the log has none), and `partition_values` (a
+    /// struct of typed values by logical name; absent for an unpartitioned table).
     pub files: (SchemaRef, Vec<RecordBatch>),
-    /// The rows that are deleted: one row for each block of [`ROWS_OF_A_BLOCK`] rows in which there is any: `block`
-    /// (int64, the file's ordinal times [`BLOCKS_OF_A_FILE`], and the block's place in the file) and `words`
-    /// (`list<int64>`, a bit a row). None where there are too many to be sent to every executor.
+    /// The deleted rows, one row for each block of [`ROWS_OF_A_BLOCK`] rows with at least one deleted row: `block`
+    /// (int64, the file's ordinal times [`BLOCKS_OF_A_FILE`], plus the index of the block in the file) and `words`
+    /// (`list<int64>`, one bit per row). `None` if there are too many to broadcast to every executor.
     pub vectors: Option<RecordBatch>,
-    /// Whether every file lies in folders that spell its partition values as Hive does, in values that Spark reads back
-    /// from there unchanged.
+    /// Whether every file is in Hive-style partition folders, with values that Spark reads back unchanged.
     pub is_in_folders: bool,
     entries: Vec<SinkFile>,
 }
 
 impl HandOver {
-    /// Plans to hand over the files that may hold a row that the predicate matches; all of them without one. Local files
-    /// are measured, vectors are read. Must be called inside a runtime.
+    /// Plans a native scan of the files that may contain a row that matches the predicate; of all files without one.
+    /// Looks up the sizes of local files and reads deletion vectors. Must be called inside a runtime.
     ///
     /// Errors: `InvalidPredicate` and `UnsupportedExpression` for the predicate; `CorruptLog`, `CorruptData`,
-    /// `PathEscape` for a file or vector; `UnsupportedFeature` for a file that Spark passes over.
+    /// `PathEscape` for a file or vector; `UnsupportedFeature` for a file that Spark skips.
     pub async fn try_new(snapshot: &Snapshot, predicate: Option<&str>) -> Result<Self> {
         let located = |error: Error| error.with("version", snapshot.version());
         ensure_readable(snapshot.protocol(), snapshot.metadata(), snapshot.schema())
@@ -77,13 +76,13 @@ impl HandOver {
         })
     }
 
-    /// How many files are handed over.
+    /// The number of files.
     #[must_use]
     pub fn num_files(&self) -> usize {
         self.entries.len()
     }
 
-    /// How long the largest of them is; 0 where there is none.
+    /// The size of the largest file; 0 if there are no files.
     #[must_use]
     pub fn largest_file_in_bytes(&self) -> i64 {
         self.entries
@@ -93,14 +92,14 @@ impl HandOver {
             .unwrap_or_default()
     }
 
-    /// The log of a streaming sink that Spark takes the files from.
+    /// Returns the log of a streaming sink from which Spark reads the list of files.
     #[must_use]
     pub fn sink_log(&self, times: Times) -> Vec<u8> {
         sink_log::text(&self.entries, times)
     }
 }
 
-/// Spark reads as many rows of a file without columns as its footer counts, and some writers lose that count.
+/// Spark reads as many rows of a file without columns as its footer claims, and some writers lose that count.
 fn ensure_data_columns(snapshot: &Snapshot) -> Result<()> {
     let partitions = &snapshot.metadata().partition_columns;
     let fields = &snapshot.schema().fields;
@@ -115,7 +114,7 @@ fn ensure_data_columns(snapshot: &Snapshot) -> Result<()> {
     .with("version", snapshot.version()))
 }
 
-/// Where the files are, with their true lengths: Spark reads no row group that lies beyond what it is told.
+/// Returns the URIs of the files with their true sizes: Spark reads no row group beyond the size that it gets.
 async fn entries(snapshot: &Snapshot, files: &Files) -> Result<Vec<SinkFile>> {
     let location = snapshot.location();
     let uris = FileUris::of(location.uri())?;

@@ -1,24 +1,24 @@
-//! The log of a streaming sink, by which Spark takes a list of files as given instead of listing folders.
+//! The log of a streaming sink, which makes Spark use a given list of files instead of listing folders.
 //!
-//! Spark's file sink leaves a log of its files in `_spark_metadata`, and Spark's readers trust that log. A file's
-//! modification time is not looked at there: Spark gives it back as `_metadata.file_modification_time`, so that it can tell
-//! a file's ordinal.
+//! Spark's file sink writes a log of its files to `_spark_metadata`, and Spark's readers trust that log. They do not
+//! verify a file's modification time, but return it as `_metadata.file_modification_time`, so it can carry the file's
+//! ordinal.
 
 use std::io::Write;
 
 const FORMAT: &str = "v1";
 const BLOCK_SIZE: u64 = 128 << 20;
 
-/// What the entries have for modification times.
+/// The modification times in the entries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Times {
-    /// The files' own.
+    /// The true modification times.
     AsInTheLog,
-    /// The files' ordinals, as milliseconds.
+    /// The ordinals of the files, as milliseconds.
     Ordinals,
 }
 
-/// A file, as the log of a sink tells of it.
+/// A file in the log of a sink.
 #[derive(Clone, Debug)]
 pub(super) struct SinkFile {
     /// Absolute and percent-encoded.
@@ -29,7 +29,7 @@ pub(super) struct SinkFile {
     pub(super) modification_time: i64,
 }
 
-/// The text of the log, in ASCII.
+/// Returns the text of the log, in ASCII.
 pub(super) fn text(files: &[SinkFile], times: Times) -> Vec<u8> {
     let mut text = Vec::with_capacity(files.iter().map(|file| file.uri.len() + 160).sum());
     text.extend_from_slice(FORMAT.as_bytes());
@@ -38,7 +38,7 @@ pub(super) fn text(files: &[SinkFile], times: Times) -> Vec<u8> {
             Times::AsInTheLog => file.modification_time,
             Times::Ordinals => i64::try_from(ordinal).unwrap_or(i64::MAX),
         };
-        // A URI that is percent-encoded has no character that JSON escapes.
+        // A percent-encoded URI has no character that JSON escapes.
         let entry = write!(
             text,
             "\n{{\"path\":\"{}\",\"size\":{},\"isDir\":false,\"modificationTime\":{time},\"blockReplication\":1,\"blockSize\":{BLOCK_SIZE},\"action\":\"add\"}}",

@@ -1,5 +1,5 @@
-//! Deletion vectors as blocks of bits that Spark joins its rows with: of a table of billions of rows only the blocks in
-//! which rows are deleted are sent to the executors.
+//! Deletion vectors as blocks of bits that Spark joins with its rows: even for billions of rows, only blocks with
+//! deleted rows are broadcast to the executors.
 //!
 //! Protocol: *Deletion Vectors*.
 
@@ -15,18 +15,18 @@ use deltaic_protocol::{Error, ErrorKind, Result};
 
 use crate::read::{VectorOf, read_vectors};
 
-/// Rows that stand in one block; 64 in a word.
+/// Rows per block; a word has 64.
 pub const ROWS_OF_A_BLOCK: u64 = 4_096;
-/// More blocks than any file has; a file's first block has its ordinal times this number.
+/// More blocks than any file has; the first block of a file is its ordinal times this number.
 pub const BLOCKS_OF_A_FILE: u64 = 1 << 28;
 
 const WORDS: usize = 64;
-/// What is sent to every executor, at most: 128 MiB of words.
+/// The maximum that is broadcast to every executor: 128 MiB of words.
 const MOST_BLOCKS: usize = 1 << 18;
-/// How many vectors are read together.
+/// The number of vectors that are read at once.
 const TOGETHER: usize = 10_000;
 
-/// The blocks of all files, by the files' ordinals; none where they are too many.
+/// Returns the blocks of all files, by ordinal; `None` if there are too many.
 pub(super) async fn of(snapshot: &Snapshot, files: &Files) -> Result<Option<RecordBatch>> {
     let rows = files
         .batches
@@ -40,7 +40,7 @@ pub(super) async fn of(snapshot: &Snapshot, files: &Files) -> Result<Option<Reco
             Some((ordinal, VectorOf { path, descriptor }))
         })
         .collect();
-    // Vectors of one file stand together, so that each file is read once.
+    // Sorted by vector file, so that each is read once.
     wanted.sort_by(|(_, left), (_, right)| left.descriptor.key().cmp(&right.descriptor.key()));
     let mut blocks = Blocks::default();
     while !wanted.is_empty() {
@@ -61,7 +61,7 @@ pub(super) async fn of(snapshot: &Snapshot, files: &Files) -> Result<Option<Reco
 #[derive(Default)]
 struct Blocks {
     keys: Vec<i64>,
-    /// 64 for each key.
+    /// 64 words for each key.
     words: Vec<i64>,
 }
 
@@ -97,7 +97,7 @@ impl Blocks {
         Ok(())
     }
 
-    /// `block` and `words`.
+    /// Returns a batch of `block` and `words`.
     fn finish(self) -> Result<RecordBatch> {
         let element = Arc::new(Field::new("element", DataType::Int64, false));
         let schema = Schema::new(vec![
@@ -128,7 +128,7 @@ mod tests {
 
     use super::*;
 
-    /// The rows that the blocks say are deleted, by file, read as Spark's query does.
+    /// Decodes the deleted rows of each file from the blocks, as Spark's query does.
     fn deleted(batch: &RecordBatch) -> BTreeSet<(u64, u64)> {
         let keys = batch.column(0).as_primitive::<Int64Type>();
         let words = batch.column(1).as_list::<i32>();
