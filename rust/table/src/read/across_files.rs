@@ -1,4 +1,4 @@
-//! What the files of one stream share: plans that are made once, and memory that is used again.
+//! State that the files of one stream share: cached plans and reusable buffers.
 
 use super::known_plans::KnownPlans;
 use super::read_buffers::ReadBuffers;

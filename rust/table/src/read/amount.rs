@@ -1,4 +1,4 @@
-//! How much of files is decoded, told before it is.
+//! Estimates how much of the files is decoded.
 
 use std::collections::BTreeSet;
 
@@ -8,19 +8,19 @@ use parquet::file::metadata::ParquetMetaData;
 use super::open::OpenFile;
 use super::selection::rows_of;
 
-/// How much of a file is decoded, or of many.
+/// The amount of data that is decoded of one or more files.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Amount {
     pub(crate) row_groups: usize,
     /// Pages of the columns that are read.
     pub(crate) pages: usize,
     pub(crate) rows: u64,
-    /// Packed bytes of the columns that are read.
+    /// Compressed bytes of the columns that are read.
     pub(crate) bytes: u64,
 }
 
 impl Amount {
-    /// Both together.
+    /// Adds another amount.
     pub(crate) fn add(&mut self, other: Self) {
         self.row_groups = self.row_groups.saturating_add(other.row_groups);
         self.pages = self.pages.saturating_add(other.pages);
@@ -30,7 +30,7 @@ impl Amount {
 }
 
 impl OpenFile {
-    /// How much there is in all of the columns that are read, and how much of it is decoded before rows are judged.
+    /// Returns the total amount in the columns that are read, and the amount left to decode after pruning.
     pub(super) fn amounts(&self) -> [Amount; 2] {
         let leaves: BTreeSet<usize> = self.plan.leaves.iter().copied().collect();
         let file = self.footer.metadata.as_ref();
@@ -46,7 +46,7 @@ impl OpenFile {
     }
 }
 
-/// What is decoded of a row group. Pages are counted where the file tells of them.
+/// Returns the amount decoded of a row group. Pages are counted only if the file has an offset index.
 fn amount_of(
     file: &ParquetMetaData,
     leaves: &BTreeSet<usize>,
@@ -78,7 +78,7 @@ fn amount_of(
                 let ranges = selection.scan_ranges(pages.page_locations());
                 let first = pages.page_locations().first();
                 let first = first.and_then(|page| u64::try_from(page.offset).ok());
-                // The dictionary stands before the first page.
+                // The dictionary page precedes the first data page.
                 let before = first.map_or(0, |first| first.saturating_sub(start));
                 amount.pages += ranges.len();
                 amount.bytes += before + ranges.iter().map(|range| range.end - range.start).sum::<u64>();

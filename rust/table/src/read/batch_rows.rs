@@ -1,15 +1,15 @@
-//! How many rows a batch has where nobody says.
+//! The default number of rows per batch.
 
 use std::collections::BTreeSet;
 
 use parquet::file::metadata::{ParquetMetaData, RowGroupMetaData};
 
-/// So many that what is done once a batch costs little.
+/// Enough rows to amortize the cost per batch.
 const MOST_ROWS: u64 = 65_536;
-/// About so many bytes, of rows that are large.
+/// The approximate maximum size in bytes, for wide rows.
 const BYTES: u64 = 16 << 20;
 
-/// The rows of a batch of these columns of a file: by the largest row group, as its footer weighs it.
+/// Returns the rows per batch for these columns of a file, by the largest average row size of its row groups.
 pub(super) fn batch_rows(file: &ParquetMetaData, leaves: &[usize]) -> usize {
     let leaves: BTreeSet<usize> = leaves.iter().copied().collect();
     let weight = |group: &RowGroupMetaData| {

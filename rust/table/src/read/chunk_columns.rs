@@ -1,4 +1,4 @@
-//! Where a file has the columns that a predicate asks about, and whether its bounds of them can be gone by.
+//! Finds the columns of a predicate in a file, and checks whether its bounds of them are usable.
 
 use arrow_schema::{DataType as ArrowType, Field, Fields};
 use deltaic_protocol::Result;
@@ -12,11 +12,11 @@ use super::find::find;
 use super::footer::Footer;
 use super::leaves::{in_file, on_paths};
 
-/// What a file has of a column.
+/// A column of the table in a file.
 pub(super) enum InChunks {
-    /// Nothing: it is older than the column, which is NULL in each of its rows.
+    /// Missing: the file is older than the column, so the column is NULL in each row.
     Nothing,
-    /// Something else than the table has: whoever reads it is told.
+    /// The type does not match the table's; reading the column raises an error.
     Misfit,
     Column(Column),
 }
@@ -44,8 +44,8 @@ impl Column {
         Some(converter.with_missing_null_counts_as_zero(false))
     }
 
-    /// Whether the file orders the column's bounds as the table does. INT96 has had several orders, and texts had that
-    /// of signed bytes before files said which.
+    /// Whether the file orders the column's bounds as the table does. The order of INT96 is undefined, and strings were
+    /// ordered by signed bytes before files specified a column order.
     pub(super) fn are_ordered(&self, file: &ParquetMetaData) -> bool {
         let order = file.file_metadata().column_order(self.leaf);
         match self.physical {
@@ -75,7 +75,7 @@ impl Column {
     }
 }
 
-/// What the file has at a path of the table.
+/// Returns the column of the file at a path of the table's schema.
 pub(super) fn column_at(
     table: &StructType,
     path: &[String],
@@ -88,7 +88,7 @@ pub(super) fn column_at(
     };
     let leaves = in_file(footer.schema.fields(), wanted, mode)?.leaves;
     let schema = footer.metadata.file_metadata().schema_descr();
-    // A struct in which nothing is found has a leaf of another column.
+    // A struct without any of the requested fields is read by a leaf of another column.
     Ok(
         match (field_at(footer.schema.fields(), wanted, mode)?, leaves.as_slice()) {
             (FieldAt::Nowhere, _) => InChunks::Nothing,
@@ -102,7 +102,7 @@ pub(super) fn column_at(
     )
 }
 
-/// Where the only leaf of a wanted field is.
+/// The location of the only leaf of a requested field.
 enum FieldAt {
     Nowhere,
     Misfit,

@@ -1,6 +1,6 @@
-//! What a Parquet file tells of its row groups and pages, in the form in which the log tells of files.
+//! Converts the statistics of a Parquet file's row groups and pages to the form of the statistics in the log.
 //!
-//! So one set of rules judges them all: each row group, or each page, stands for a file.
+//! So the same data skipping applies at each level: each row group, or each page, is treated as a file.
 
 use std::sync::Arc;
 
@@ -21,18 +21,18 @@ use super::footer::Footer;
 use super::leaves::on_paths;
 use super::stretches::{Stretch, are_in_order, nulls_of_stretches, stretches};
 
-/// A question to a file's row groups and pages.
+/// A predicate on the row groups and pages of a file.
 pub(super) struct Question<'a> {
     pub(super) predicate: &'a BoundPredicate,
     wanted: StatisticsSchema,
-    /// The columns that are asked about, of structs only what is asked for.
+    /// The columns of the predicate, reduced to the requested fields of structs.
     fields: Vec<StructField>,
-    /// The leaves of these that can be told about, in their order.
+    /// The leaves of these columns that can have statistics, in order.
     columns: Vec<(Vec<String>, InChunks)>,
     mode: ColumnMappingMode,
 }
 
-/// What is told of a column: the bounds in the file's type, and NULLs.
+/// The statistics of a column: bounds in the type of the file, and null counts.
 struct Told {
     min: ArrayRef,
     max: ArrayRef,
@@ -40,7 +40,7 @@ struct Told {
 }
 
 impl<'a> Question<'a> {
-    /// The question that a predicate asks of a file of a table. The file does not tell of partition columns.
+    /// Prepares a predicate for a file of a table. The file has no statistics of partition columns.
     pub(super) fn new(
         predicate: &'a BoundPredicate,
         table: &StructType,
@@ -68,13 +68,13 @@ impl<'a> Question<'a> {
         })
     }
 
-    /// The leaves of the file that are asked about.
+    /// The leaves of the file that the predicate uses.
     pub(super) fn leaves(&self) -> impl Iterator<Item = usize> {
         let columns = self.columns.iter();
         columns.filter_map(|(_, found)| found.column().map(|column| column.leaf))
     }
 
-    /// The column that a part of the predicate looks at, where that is one alone and the file has it.
+    /// Returns the column of a part of the predicate, if it uses exactly one and the file has it.
     pub(super) fn only_column(&self, part: &BoundPredicate) -> Option<&Column> {
         let paths = columns_of(part);
         let [path] = paths.as_slice() else {
@@ -84,7 +84,7 @@ impl<'a> Question<'a> {
         found.and_then(|(_, found)| found.column())
     }
 
-    /// For each row group whether it may hold a row that matches.
+    /// Returns for each row group whether it may contain a matching row.
     pub(super) fn row_groups(&self, file: &ParquetMetaData) -> Result<Vec<bool>> {
         let groups = file.row_groups();
         let rows: Vec<i64> = groups.iter().map(RowGroupMetaData::num_rows).collect();
@@ -103,7 +103,7 @@ impl<'a> Question<'a> {
         self.ask(&rows, &told)
     }
 
-    /// The stretches of a row group that may hold a row that matches; none where its pages are not told about.
+    /// Returns the row ranges of a row group that may contain a matching row; `None` if it has no usable page index.
     pub(super) fn pages(&self, file: &ParquetMetaData, group: usize) -> Result<Option<Vec<Stretch>>> {
         let Some(index) = file.page_index() else {
             return Ok(None);
@@ -197,7 +197,7 @@ impl<'a> Question<'a> {
                 let wanted = DataType::Primitive(primitive);
                 let unknown = || Ok(new_null_array(&wanted.to_arrow()?, count));
                 let Some(told) = of(path) else { return unknown() };
-                // A bound that is no value of the column's type is none.
+                // A bound that is not a valid value of the column's type is ignored.
                 match conform(&pick(told), &wanted, "", self.mode) {
                     Ok(array) => Ok(array),
                     Err(_) => unknown(),
@@ -231,7 +231,7 @@ impl<'a> Question<'a> {
     }
 }
 
-/// Calls `visit` with the path of each leaf below a field that is no list, map or variant.
+/// Calls `visit` with the path of each leaf of a field that is not in a list, map or variant.
 fn leaf_columns(
     field: &StructField,
     above: &mut Vec<String>,
@@ -252,7 +252,7 @@ fn leaf_columns(
     Ok(())
 }
 
-/// A struct of columns, one for each primitive leaf of the fields.
+/// Builds a struct of columns, one for each primitive leaf of the fields.
 fn columns(
     fields: &[StructField],
     rows: usize,

@@ -1,6 +1,6 @@
-//! Row groups that hold none of the values that are sought: by their Bloom filters, and by the dictionaries of texts.
+//! Prunes row groups that contain none of the requested values: by Bloom filters, and by dictionaries of strings.
 //!
-//! Bounds rule out what is below or above all values; these rule out what is between them.
+//! Bounds exclude values outside of the range of a row group; these exclude values within it.
 
 use std::sync::Arc;
 
@@ -24,17 +24,18 @@ use super::chunk_columns::Column;
 use super::chunk_statistics::Question;
 use super::footer::{Footer, damaged, options};
 
-/// A Bloom filter that is larger is not fetched.
+/// Larger Bloom filters are not fetched.
 const MOST_FILTER_BYTES: i32 = 1 << 20;
-/// A dictionary that is larger is not fetched, nor one that is a larger part of what would be decoded.
+/// Larger dictionaries are not fetched, nor those that exceed this share of the bytes to decode.
 const MOST_DICTIONARY_BYTES: i64 = 1 << 20;
 const DICTIONARY_SHARE: i64 = 8;
 
 type Reader = ParquetRecordBatchStreamBuilder<ParquetFile>;
 
-/// Of these row groups those that may hold a row that matches; `read` are the leaves that would be decoded of them.
+/// Returns those of the given row groups that may contain a matching row. `read` are the leaves that would be decoded
+/// of them.
 ///
-/// Errors: those of the store. A filter or a dictionary that makes no sense rules nothing out.
+/// Errors: those of the store. An invalid filter or dictionary prunes nothing.
 pub(super) async fn with_values(
     question: &Question<'_>,
     table: &StructType,
@@ -103,7 +104,7 @@ async fn by_filter(
     }
 }
 
-/// The values one of which a row must have to match; none where others may do.
+/// Returns the values of which a matching row must have one; `None` if other values may match.
 fn sought(part: &BoundPredicate) -> Option<Vec<&Scalar>> {
     match part {
         BoundPredicate::Compare {
@@ -127,7 +128,7 @@ fn sought(part: &BoundPredicate) -> Option<Vec<&Scalar>> {
     }
 }
 
-/// Whether a filter may hold a value; it was fed the bytes that the file has for it.
+/// Whether a Bloom filter may contain a value, which is hashed as the file stores it.
 fn may_hold(filter: &Sbbf, value: &Scalar, column: &Column) -> bool {
     let whole = match value {
         Scalar::Byte(value) => Some(i64::from(*value)),
@@ -155,7 +156,7 @@ fn may_hold(filter: &Sbbf, value: &Scalar, column: &Column) -> bool {
             Some(whole),
         )
         | (ArrowType::Date32, Scalar::Date(_), Some(whole)) => {
-            // What is no 32-bit number is not in the column.
+            // A value that does not fit in 32 bits is not in the column.
             i32::try_from(whole).is_ok_and(|whole| filter.check(&whole))
         }
         _ => true,
@@ -202,7 +203,7 @@ async fn by_dictionary(
     Ok(any_matches(part, name, &values).unwrap_or(true))
 }
 
-/// Whether a text of a dictionary matches, or NULL does; none where that cannot be told.
+/// Whether a string of a dictionary or NULL matches; `None` if that cannot be evaluated.
 fn any_matches(part: &BoundPredicate, name: &str, values: &ArrayRef) -> Option<bool> {
     let values = arrow_cast::cast(values, &ArrowType::Utf8).ok()?;
     values.as_string_opt::<i32>()?;
@@ -217,7 +218,7 @@ fn chunk(file: &ParquetMetaData, group: usize, leaf: usize) -> Option<&ColumnChu
     file.row_groups().get(group)?.columns().get(leaf)
 }
 
-/// Whether all values of a column chunk are in its dictionary.
+/// Whether all values of a column chunk are dictionary-encoded.
 pub(super) fn is_all_dictionary(chunk: &ColumnChunkMetaData) -> bool {
     let only = |encoding| {
         let pages = chunk.page_encoding_stats_mask();

@@ -1,4 +1,4 @@
-//! Columns of the table, made of the batches of a file.
+//! Builds columns of the table from the batches of a file.
 
 use std::sync::Arc;
 
@@ -12,10 +12,10 @@ use deltaic_protocol::{Error, ErrorKind, Result};
 use super::conform::{UNFIT, conform};
 use super::leaves::{InFile, in_file};
 
-/// The values of the partition columns of a file, an array of one row each.
+/// The values of the partition columns of a file, as arrays of one row each.
 pub(super) type Constants = Vec<(String, ArrayRef)>;
 
-/// Columns of the table and where a file has them.
+/// Columns of the table and their locations in a file.
 #[derive(Clone, Debug)]
 pub(super) struct Columns {
     fields: Vec<StructField>,
@@ -25,7 +25,7 @@ pub(super) struct Columns {
 }
 
 impl Columns {
-    /// Finds columns in a file. Those that `is_elsewhere` says are not looked for.
+    /// Finds columns in a file, except those for which `is_elsewhere` returns true.
     pub(super) fn find(
         fields: Vec<StructField>,
         file: &Fields,
@@ -46,23 +46,23 @@ impl Columns {
         })
     }
 
-    /// As the table has them.
+    /// The columns, as in the schema of the table.
     pub(super) fn fields(&self) -> &[StructField] {
         &self.fields
     }
 
-    /// The leaves of the file that hold them.
+    /// The leaves of the file that contain the columns.
     pub(super) fn leaves(&self) -> impl Iterator<Item = usize> {
         self.in_file.iter().flat_map(|found| found.leaves.iter().copied())
     }
 
-    /// The columns of the file that hold them.
+    /// The root columns of the file that contain the columns.
     pub(super) fn roots(&self) -> impl Iterator<Item = usize> {
         self.in_file.iter().filter_map(|found| found.root)
     }
 
-    /// The columns, of a batch that holds these columns of the file. Partition columns are `constants`, and what
-    /// `elsewhere` knows is taken from there.
+    /// Builds the columns from a batch with these root columns of the file. Partition columns come from `constants`,
+    /// and `elsewhere` may provide others.
     pub(super) fn of_batch(
         &self,
         batch: &RecordBatch,
@@ -90,7 +90,7 @@ impl Columns {
     }
 }
 
-/// The columns of a file that its batches hold, in the file's order.
+/// The root columns of a file that its batches contain, in the file's order.
 #[derive(Clone, Debug)]
 pub(super) struct Roots(Vec<usize>);
 
@@ -101,17 +101,17 @@ impl Roots {
         Self(roots)
     }
 
-    /// In their order.
+    /// The root columns, in order.
     pub(super) fn iter(&self) -> impl Iterator<Item = usize> {
         self.0.iter().copied()
     }
 
-    /// Where in a batch one is.
+    /// Returns the position of a root column in a batch.
     pub(super) fn place(&self, root: usize) -> Option<usize> {
         self.0.binary_search(&root).ok()
     }
 
-    /// How many there are; what a batch holds behind them is not of the file.
+    /// The number of root columns; further columns of a batch are not from the file.
     pub(super) fn len(&self) -> usize {
         self.0.len()
     }
@@ -125,7 +125,7 @@ pub(super) fn unfit(error: ArrowError) -> Error {
     .hint(UNFIT)
 }
 
-/// Proves that no column has NULL where the table has none.
+/// Verifies that no NOT NULL column contains a NULL.
 fn ensure_nulls(schema: &SchemaRef, columns: &[ArrayRef]) -> Result<()> {
     let mut both = schema.fields().iter().zip(columns);
     match both.find(|(field, column)| !field.is_nullable() && column.logical_null_count() > 0) {

@@ -1,6 +1,6 @@
-//! A file's columns brought to the types and the order of the table's schema.
+//! Converts a file's columns to the types and the field order of the table's schema.
 //!
-//! Protocol: *Delta Data Type to Parquet Type Mappings*. Only what loses nothing is converted.
+//! Protocol: *Delta Data Type to Parquet Type Mappings*. Only lossless conversions are allowed.
 
 use std::sync::Arc;
 
@@ -24,11 +24,11 @@ fn damaged(error: &ArrowError) -> Error {
     .hint(UNFIT)
 }
 
-/// What helps against a file that does not fit.
+/// The hint for a file that does not match the schema.
 pub(super) const UNFIT: &str =
     "the file was not written for this table's schema: restore it, or remove it from the table";
 
-/// The column as the table's type; `path` names it in an error, and the mode tells how its fields are found.
+/// Converts a column to the table's type. `path` names it in errors; the mode determines how its fields are found.
 pub(super) fn conform(
     array: &ArrayRef,
     wanted: &DataType,
@@ -98,7 +98,7 @@ pub(super) fn conform(
                 rebuilt.map_err(|error| damaged(&error).with("field", path))?,
             ))
         }
-        // The gate lets no table with such a column through to its rows.
+        // The support check rejects tables with such a column before rows are read.
         DataType::Unknown(_) => Err(match wanted.to_arrow() {
             Err(unknown) => unknown.with("field", path),
             Ok(_) => misfit(),
@@ -134,7 +134,7 @@ pub(super) fn conform(
     }
 }
 
-/// A struct's fields in the table's order; a field that the file does not have is NULL.
+/// Converts a struct's fields to the table's order; a field that the file does not have is NULL.
 fn conform_struct(
     rows: &StructArray,
     fields: &StructType,
@@ -169,7 +169,7 @@ fn as_list(array: &ArrayRef) -> Option<ListArray> {
     if let Some(list) = array.as_list_opt::<i32>() {
         return Some(list.clone());
     }
-    // Some legacy layouts come out as a map's or struct's twin; everything list-like else is cast.
+    // Some legacy list layouts have the Arrow type of a map or a struct; other list-like types are cast.
     let element = match array.data_type() {
         ArrowType::LargeList(element) | ArrowType::FixedSizeList(element, _) => Arc::clone(element),
         _ => return None,
@@ -182,7 +182,7 @@ fn as_list(array: &ArrayRef) -> Option<ListArray> {
 fn loses_nothing(from: &ArrowType, to: &ArrowType) -> bool {
     use ArrowType as A;
     match (from, to) {
-        // A checked cast: a number that does not fit is an error, never another number.
+        // The cast is checked: a number out of range is an error, never another number.
         (A::Int8 | A::Int16 | A::Int32 | A::Int64, A::Int8 | A::Int16 | A::Int32 | A::Int64) => true,
         (A::Binary | A::LargeBinary | A::BinaryView | A::FixedSizeBinary(_), A::Binary | A::Utf8) => true,
         (A::Utf8 | A::LargeUtf8 | A::Utf8View, A::Utf8 | A::Binary) => true,

@@ -1,4 +1,4 @@
-//! How many rows a scan has.
+//! Counts the rows of a scan.
 
 use deltaic_protocol::Result;
 use futures::TryStreamExt;
@@ -6,7 +6,7 @@ use futures::TryStreamExt;
 use super::stream::stream_scan;
 use crate::scan::Scan;
 
-/// Counts from the log where that is exact, else by reading the columns that the predicate looks at. Must be called
+/// Counts the rows from the log if that is exact, otherwise by reading the columns of the predicate. Must be called
 /// inside a runtime.
 pub async fn count(scan: &Scan) -> Result<i64> {
     if let Some(rows) = scan.count_from_log().await? {

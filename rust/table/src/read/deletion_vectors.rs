@@ -1,5 +1,4 @@
-//! The deletion vectors of files, fetched together: each file of vectors once, near ranges at once, and decoded on all
-//! cores.
+//! Reads the deletion vectors of many files: each vector file once, nearby ranges in one request, decoded on all cores.
 //!
 //! Protocol: *Deletion Vectors*, *Deletion Vector Format*, *Reader Requirements for Deletion Vectors*.
 
@@ -19,26 +18,26 @@ use futures::{StreamExt, TryStreamExt};
 
 use crate::scan::ScanTask;
 
-/// A data file, as the log spells it, and its deletion vector.
+/// A data file, with its path as in the log, and its deletion vector.
 #[derive(Clone, Debug)]
 pub struct VectorOf {
     /// The data file.
     pub path: String,
-    /// Where the vector is.
+    /// The location of the vector.
     pub descriptor: Descriptor,
 }
 
-/// Ranges with no more between them are fetched at once.
+/// Ranges with at most this many bytes between them are fetched in one request.
 const GAP: u64 = 64 * 1024;
-/// No range that is fetched is larger, unless one vector is.
+/// The maximum size of a request, unless a single vector is larger.
 const MOST_AT_ONCE: u64 = 8 << 20;
-/// Files of vectors that are read side by side.
+/// The number of vector files that are read concurrently.
 const FILES_AT_ONCE: usize = 8;
 
-/// Reads vectors; they come in the order they are asked for. Must be called inside a runtime.
+/// Reads deletion vectors and returns them in the requested order. Must be called inside a runtime.
 ///
-/// Errors: `CorruptLog` for a descriptor that cannot be, `PathEscape` for one that leads out of the table, `CorruptData`
-/// for a file that is missing or damaged; each names the data file.
+/// Errors: `CorruptLog` for an invalid descriptor, `PathEscape` for one that points outside of the table, `CorruptData`
+/// for a file that is missing or damaged; each with the path of the data file.
 pub async fn read_vectors(location: &Arc<TableLocation>, wanted: Vec<VectorOf>) -> Result<Vec<Arc<Bitmap>>> {
     let mut found: Vec<Option<Arc<Bitmap>>> = vec![None; wanted.len()];
     let mut files: BTreeMap<String, Vec<(usize, Frame)>> = BTreeMap::new();
@@ -88,7 +87,7 @@ pub async fn read_vectors(location: &Arc<TableLocation>, wanted: Vec<VectorOf>) 
         .collect()
 }
 
-/// The vectors that tell which rows a task asks for.
+/// Returns the vectors that a task needs to select its rows.
 pub(super) fn vectors_of(task: &ScanTask) -> impl Iterator<Item = VectorOf> {
     task.selection.vectors().map(|descriptor| VectorOf {
         path: task.path.clone(),
@@ -96,7 +95,7 @@ pub(super) fn vectors_of(task: &ScanTask) -> impl Iterator<Item = VectorOf> {
     })
 }
 
-/// A file that is being read. Whoever lets go of it ends it.
+/// A vector file that is being read. Dropping it aborts the read.
 struct Reading(tokio::task::JoinHandle<Result<Vec<(usize, Bitmap)>>>);
 
 impl Reading {
@@ -111,14 +110,14 @@ impl Drop for Reading {
     }
 }
 
-/// A vector in a file.
+/// A vector's range in a file.
 struct Frame {
     vector: VectorOf,
     range: Range<u64>,
 }
 
 impl VectorOf {
-    /// An error with the data file whose rows cannot be told.
+    /// Adds the data file of the vector to an error.
     pub(crate) fn located(&self, error: Error) -> Error {
         error
             .renamed("path", "vector")
@@ -150,7 +149,7 @@ async fn read_file(
     let version = async {
         match begins {
             0 => Ok(None),
-            // Far from the beginning the version is fetched by itself.
+            // The version byte is fetched separately if the first vector is not near the start.
             _ => read_what_is_there(store, &path, 0..1).await,
         }
     };
@@ -180,7 +179,7 @@ async fn read_file(
     Ok(vectors)
 }
 
-/// The vector's bytes in those that were fetched.
+/// Returns the vector's part of the bytes that were fetched.
 fn frame_in<'a>(bytes: &'a Bytes, fetched: &Range<u64>, frame: &Frame) -> Result<&'a [u8]> {
     let from = frame.range.start.saturating_sub(fetched.start);
     let until = frame.range.end.saturating_sub(fetched.start);
@@ -193,7 +192,7 @@ fn frame_in<'a>(bytes: &'a Bytes, fetched: &Range<u64>, frame: &Frame) -> Result
     )
 }
 
-/// Which of the sorted vectors are fetched at once.
+/// Groups the sorted vectors by request.
 fn runs(frames: &[(usize, Frame)]) -> Vec<Range<usize>> {
     let mut runs: Vec<Range<usize>> = Vec::new();
     let mut bytes: Range<u64> = 0..0;
@@ -214,7 +213,8 @@ fn runs(frames: &[(usize, Frame)]) -> Vec<Range<usize>> {
     runs
 }
 
-/// The bytes of vectors that are fetched at once; from the file's beginning where that is near, which holds its version.
+/// Returns the byte range of vectors that are fetched in one request; from the start of the file if that is near, to
+/// include its version byte.
 fn range_of(frames: &[(usize, Frame)]) -> Range<u64> {
     let start = frames
         .iter()

@@ -1,4 +1,5 @@
-//! How a file answers a scan: which of its columns are decoded for what, and how its batches become the scan's.
+//! The read plan of a file: which columns are decoded to filter and for output, and how batches become those of the
+//! scan.
 
 use std::sync::Arc;
 
@@ -24,20 +25,20 @@ use super::row_identity::RowIdentity;
 use super::variant::to_json;
 use crate::scan::{ROW_COMMIT_VERSION, ROW_ID, ScanTask, VariantAs, residual};
 
-/// Runs of rows that are shorter than this on average are decoded with what lies between them, which is quicker.
+/// Runs of rows that are shorter than this on average are decoded together with the gaps between them, which is faster.
 const SHORT_RUN: usize = 32;
-/// The same where deletion vectors alone choose: most rows stay then.
+/// The same threshold if only deletion vectors select rows: then most rows remain.
 const SHORT_RUN_OF_VECTORS: usize = 1024;
 
-/// What of a task can be said before its file is opened.
+/// The parts of a task's plan that are known before its file is opened.
 pub(crate) struct Asked {
     constants: Constants,
-    /// What is left to ask of the rows; none where all match.
+    /// The residual predicate on the rows; `None` if all rows match.
     pub(crate) predicate: Option<BoundPredicate>,
 }
 
 impl Asked {
-    /// All partition values of a file are judged, asked for or not: one that cannot be read makes the file doubtful.
+    /// Parses all partition values of a file, requested or not: an invalid one is an error.
     pub(crate) fn of(task: &ScanTask) -> Result<Self> {
         let context = &task.context;
         let mut constants = Vec::new();
@@ -63,7 +64,7 @@ impl Asked {
         })
     }
 
-    /// Whether no row can match, whatever is in the file.
+    /// Whether no row can match, whatever the file contains.
     pub(super) fn is_hopeless(&self) -> bool {
         let conjuncts = self.predicate.iter().flat_map(BoundPredicate::conjuncts);
         let is_no = |part: &BoundPredicate| {
@@ -76,7 +77,7 @@ impl Asked {
     }
 }
 
-/// One row of partition values.
+/// Returns the partition values as a batch of one row.
 fn row_of(constants: &Constants) -> Result<RecordBatch> {
     let (fields, columns): (Vec<Field>, Vec<ArrayRef>) = constants
         .iter()
@@ -87,29 +88,29 @@ fn row_of(constants: &Constants) -> Result<RecordBatch> {
     RecordBatch::try_new_with_options(schema, columns, &options).map_err(unfit)
 }
 
-/// A condition on rows, and the columns that it looks at.
+/// A filter on rows, and its columns.
 pub(super) struct Stage {
     predicate: BoundPredicate,
     pub(super) columns: Columns,
 }
 
-/// How a file's batches become the scan's.
+/// How batches of a file become batches of the scan.
 pub(super) struct FilePlan {
     pub(super) task: ScanTask,
     constants: Constants,
     output: Arc<OutputPlan>,
-    /// What rows are asked, the cheap questions first.
+    /// The filters on rows, cheap ones first.
     pub(super) stages: Vec<Stage>,
-    /// What gives rows their identity, where that is asked for, and where the file keeps it.
+    /// The row ids and row commit versions, if requested, and the columns in which the file stores them.
     identity: Option<RowIdentity>,
-    /// The leaves of what comes out.
+    /// The leaves of the output columns.
     pub(super) output_leaves: Vec<usize>,
-    /// These, and those that rows are judged by.
+    /// The leaves of the output columns and of the filters.
     pub(super) leaves: Vec<usize>,
-    /// Whether rows are judged before what comes out of them is decoded.
+    /// Whether rows are filtered before the output columns are decoded.
     pub(super) is_late: bool,
-    /// The file's columns in the batches that come out; where rows are not judged before, with those that they are
-    /// judged by.
+    /// The file's root columns in the decoded batches: those of the output, and without late decoding also those of the
+    /// filters.
     pub(super) roots: Roots,
     pub(super) batch_rows: usize,
 }
@@ -170,7 +171,7 @@ impl FilePlan {
         })
     }
 
-    /// How rows are passed over that are not asked for.
+    /// Returns how rows that are not selected are skipped.
     pub(super) fn selection_policy(&self) -> RowSelectionPolicy {
         let threshold = match self.stages.is_empty() {
             true => SHORT_RUN_OF_VECTORS,
@@ -179,12 +180,12 @@ impl FilePlan {
         RowSelectionPolicy::Auto { threshold }
     }
 
-    /// Whether rows must know where they stand in the file.
+    /// Whether the positions of rows in the file are needed.
     pub(super) fn asks_positions(&self) -> bool {
         self.identity.is_some()
     }
 
-    /// Whether each row of a batch matches a stage; NULL is no.
+    /// Returns whether each row of a batch matches a filter stage; NULL counts as false.
     pub(super) fn judge(&self, stage: usize, batch: &RecordBatch, roots: &Roots) -> Result<BooleanArray> {
         let Some(stage) = self.stages.get(stage) else {
             return Ok(BooleanArray::from(vec![true; batch.num_rows()]));
@@ -197,7 +198,8 @@ impl FilePlan {
         })
     }
 
-    /// A batch of the file as the scan's: of its rows those that match, where they were not judged before.
+    /// Converts a batch of the file to a batch of the scan. Filters its rows first, unless they were filtered before
+    /// decoding.
     pub(super) fn batch(&self, batch: &RecordBatch) -> Result<RecordBatch> {
         let roots = &self.roots;
         let judged;
@@ -248,7 +250,7 @@ impl FilePlan {
     }
 }
 
-/// Where the rows of a batch stand in the file: told behind the columns of the file.
+/// Returns the positions in the file of a batch's rows, which are in the column after those of the file.
 fn positions<'a>(batch: &'a RecordBatch, roots: &Roots) -> Result<&'a Int64Array> {
     let column = batch.columns().get(roots.len());
     column
@@ -256,8 +258,8 @@ fn positions<'a>(batch: &'a RecordBatch, roots: &Roots) -> Result<&'a Int64Array
         .ok_or_else(|| Error::new(ErrorKind::CorruptData, "the rows of the file have no positions"))
 }
 
-/// The parts of a predicate that must all be TRUE, in two: those that look at numbers alone, which are decoded quickly,
-/// and the others, of which fewer rows are asked then.
+/// Splits the conjuncts of a predicate into two filters: those on numeric columns alone, which decode fast, and the
+/// others, which are then evaluated for fewer rows.
 fn stages_of(predicate: &BoundPredicate, table: &StructType) -> Vec<BoundPredicate> {
     let (cheap, dear): (Vec<_>, Vec<_>) = predicate
         .conjuncts()

@@ -1,4 +1,4 @@
-//! Where a column of the table stands among the columns of a file: by its name, its physical name or its id.
+//! Finds a column of the table among the columns of a file: by name, physical name or id.
 //!
 //! Protocol: *Reader Requirements for Column Mapping*.
 
@@ -11,11 +11,12 @@ use parquet::schema::types::Type;
 
 use super::conform::UNFIT;
 
-/// The place of a column among those of a file, or of a struct in it; none where the file is older than the column.
+/// Returns the index of a column among those of a file, or of a struct in it; `None` if the file is older than the
+/// column.
 ///
-/// Errors: `CorruptData` where two have its id.
+/// Errors: `CorruptData` if two columns have its id.
 pub(super) fn find(fields: &Fields, wanted: &StructField, mode: ColumnMappingMode) -> Result<Option<usize>> {
-    // Columns that no schema has, those of change data files, have no ids either.
+    // Columns that only change data files have are in no schema, and have no ids.
     let id = field_id(wanted).filter(|_| mode == ColumnMappingMode::Id);
     let Some(id) = id else {
         return find_name(fields, name_in_log(wanted, mode));
@@ -40,9 +41,9 @@ fn id_of(field: &Field) -> Option<i32> {
     field.metadata().get(PARQUET_FIELD_ID_META_KEY)?.parse().ok()
 }
 
-/// By its exact name, else by the only one that differs in case alone.
+/// Finds a column by its exact name, or else by the only name that differs in case alone.
 ///
-/// Errors: `CorruptData` where several would do.
+/// Errors: `CorruptData` if several match.
 pub(super) fn find_name(fields: &Fields, wanted: &str) -> Result<Option<usize>> {
     let only = |found: &mut dyn Iterator<Item = usize>| match (found.next(), found.next()) {
         (Some(_), Some(_)) => Err(Error::new(
@@ -68,7 +69,7 @@ pub(super) fn find_name(fields: &Fields, wanted: &str) -> Result<Option<usize>> 
     only(&mut alike)
 }
 
-/// Proves that a file of a table that is mapped by ids has some: without any, all of its columns would be NULL.
+/// Verifies that a file of a table that is mapped by id has field ids: without any, all of its columns would be NULL.
 ///
 /// Errors: `CorruptData`.
 pub(super) fn ensure_ids(file: &Type, mode: ColumnMappingMode) -> Result<()> {

@@ -1,4 +1,4 @@
-//! A data file's footer: fetched, and proved to make sense before anybody goes by it.
+//! The footer of a data file, fetched and validated before it is used.
 
 use std::sync::Arc;
 
@@ -15,17 +15,17 @@ use parquet::file::metadata::{ColumnChunkMetaData, FileMetaData, ParquetMetaData
 
 use super::int96::int96_as_micros;
 
-/// A file whose footer has been read.
+/// A file whose footer was read.
 #[derive(Clone, Debug)]
 pub(super) struct Footer {
     pub(super) file: ParquetFile,
     pub(super) metadata: Arc<ParquetMetaData>,
-    /// The file's columns as Arrow has them.
+    /// The Arrow schema of the file.
     pub(super) schema: SchemaRef,
 }
 
 impl Footer {
-    /// Fetches the footer of a file that the log says has so many bytes; `shown` names the file in errors.
+    /// Fetches the footer of a file with the size from the log; `shown` names the file in errors.
     pub(super) async fn fetch(
         store: Arc<dyn ObjectStore>,
         path: Path,
@@ -52,7 +52,7 @@ impl Footer {
 }
 
 impl Footer {
-    /// The footer with so many rows, if the file has no columns and counts no rows: some writers lose the row count of
+    /// Sets the row count if the file has no columns and its footer claims no rows: some writers lose the row count of
     /// such a file, and only the statistics in the log have it.
     pub(super) fn with_rows(mut self, rows: Option<u64>) -> Result<Self> {
         let about = self.metadata.file_metadata();
@@ -70,17 +70,17 @@ impl Footer {
     }
 }
 
-/// How columns are made of the file's: by its Parquet schema alone.
+/// The options for deriving Arrow types: from the Parquet schema alone.
 pub(super) fn options() -> ArrowReaderOptions {
     ArrowReaderOptions::new().with_skip_arrow_metadata(true)
 }
 
-/// Proves that a footer counts the same rows wherever it counts them, and that its columns can be where it says.
+/// Verifies that the row counts of a footer agree, and that its columns have valid positions.
 fn ensure_sound(file: &ParquetMetaData) -> Result<()> {
     let mut rows = 0i64;
     for group in file.row_groups() {
         rows = rows.saturating_add(group.num_rows());
-        // The Parquet reader takes it for granted that they are not negative.
+        // The Parquet reader assumes that these are not negative.
         let is_sound = |column: &&ColumnChunkMetaData| {
             let dictionary = column.dictionary_page_offset().unwrap_or(0);
             column.data_page_offset() >= 0 && dictionary >= 0 && column.compressed_size() >= 0
@@ -119,7 +119,7 @@ fn ensure_sound(file: &ParquetMetaData) -> Result<()> {
     .hint("the file is damaged: restore it from a backup"))
 }
 
-/// What a footer counts must be what the pages hold: where they differ, nobody knows which rows are lost.
+/// The footer and the pages disagree on the number of rows, so it is unknown which rows are lost.
 pub(super) fn miscounted(read: u64, claimed: u64) -> Error {
     Error::new(
         ErrorKind::CorruptData,
@@ -153,9 +153,9 @@ pub(super) fn damaged(error: &ParquetError, path: &str) -> Error {
     unreadable(&error.to_string())
 }
 
-/// A file of which the Parquet reader says that it makes no sense.
+/// Maps the Parquet reader's message about an invalid file to an error.
 pub(super) fn unreadable(text: &str) -> Error {
-    // Arrow's texts have 32-bit offsets.
+    // Arrow's strings have 32-bit offsets.
     if text.contains("overflow decoding byte array") {
         return Error::new(
             ErrorKind::InvalidArgument,
@@ -170,7 +170,7 @@ pub(super) fn unreadable(text: &str) -> Error {
     .hint("the file is truncated or damaged: restore it from a backup")
 }
 
-/// The error that judging rows gave, which the Parquet reader handed on.
+/// Returns the error that a filter raised, if the Parquet reader wraps one.
 fn judged<'a>(cause: &'a (dyn std::error::Error + 'static)) -> Option<&'a Error> {
     match cause.downcast_ref::<ArrowError>() {
         Some(ArrowError::ExternalError(inner)) => inner.downcast_ref::<Error>(),

@@ -1,4 +1,4 @@
-//! A file whose bytes make the Parquet reader panic: here that is damage like any other.
+//! Treats bytes that make the Parquet reader panic as a damaged file.
 
 use std::panic::AssertUnwindSafe;
 
@@ -10,7 +10,7 @@ use futures::StreamExt;
 use super::stream::BatchStream;
 use crate::scan::ScanTask;
 
-/// Which file is read.
+/// Names the file that is being read.
 #[derive(Clone)]
 pub(super) struct Guard {
     path: String,

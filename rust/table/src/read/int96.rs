@@ -1,4 +1,4 @@
-//! INT96 timestamps in microseconds: they cover more years than Arrow's default for them does.
+//! Reads INT96 timestamps in microseconds: they cover more years than Arrow's default, nanoseconds.
 
 use std::sync::Arc;
 
@@ -6,13 +6,14 @@ use arrow_schema::{DataType as ArrowType, Field, FieldRef, Fields, Schema, Schem
 use parquet::basic::Type as PhysicalType;
 use parquet::schema::types::{ColumnDescPtr, SchemaDescriptor};
 
-/// A file's Arrow schema with INT96 timestamps in microseconds; none where there are no such columns.
+/// Returns a file's Arrow schema with INT96 timestamps in microseconds; `None` if there are no such columns.
 pub(super) fn int96_as_micros(schema: &SchemaRef, parquet: &SchemaDescriptor) -> Option<SchemaRef> {
     let is_int96 = |leaf: &ColumnDescPtr| leaf.physical_type() == PhysicalType::INT96;
     if !parquet.columns().iter().any(is_int96) {
         return None;
     }
-    // A local INT64 in nanoseconds has the same Arrow type: the leaves of both schemas stand in one order.
+    // A local INT64 in nanoseconds has the same Arrow type, so leaves are matched: both schemas have them in the same
+    // order.
     let mut leaves = parquet.columns().iter().map(is_int96);
     let fields: Fields = schema
         .fields()

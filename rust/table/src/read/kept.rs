@@ -1,4 +1,4 @@
-//! Columns that were decoded to judge rows by, kept for the rows that match: in parts, as they came.
+//! Caches columns that were decoded by filters, for the rows that match.
 
 use std::collections::VecDeque;
 
@@ -11,7 +11,7 @@ use deltaic_protocol::Result;
 use super::columns::unfit;
 use super::footer::miscounted;
 
-/// A column of the rows that match, in their order.
+/// A column of the matching rows, in order.
 pub(super) struct KeptColumn {
     data_type: DataType,
     parts: VecDeque<ArrayRef>,
@@ -26,7 +26,7 @@ impl KeptColumn {
         self.parts.iter().map(|part| part.get_array_memory_size()).sum()
     }
 
-    /// Keeps of its rows those that match.
+    /// Keeps only the matching rows.
     pub(super) fn retain(&mut self, matching: &BooleanArray) -> Result<()> {
         let mut first = 0;
         for part in &mut self.parts {
@@ -37,7 +37,8 @@ impl KeptColumn {
         Ok(())
     }
 
-    /// Takes the next rows. What is left is not held by what was taken, but for a part that both have rows of.
+    /// Removes and returns the next rows. The rest shares no memory with them, except for the part that contains rows
+    /// of both.
     pub(super) fn take(&mut self, rows: usize) -> Result<ArrayRef> {
         let mut taken: Vec<ArrayRef> = Vec::new();
         let mut left = rows;

@@ -1,4 +1,4 @@
-//! What is planned once for all files of one schema: where they have a scan's columns.
+//! Caches the plan of a scan's columns for all files with the same schema.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -8,32 +8,32 @@ use deltaic_protocol::Result;
 use super::columns::Columns;
 use crate::scan::ScanContext;
 
-/// Tables have few schemas at a time; of more the oldest plans are forgotten.
+/// The cache size. Tables have few schemas at a time; the oldest plans are evicted.
 const MOST: usize = 16;
 
-/// The plans that were made so far for the files of one stream.
+/// The cached plans for the files of one stream.
 #[derive(Debug, Default)]
 pub(super) struct KnownPlans(Mutex<Vec<Known>>);
 
 #[derive(Debug)]
 struct Known {
-    /// Held, so that no other scan can stand at its place.
+    /// Keeps the context alive, so that no other scan can get the same address.
     context: Arc<ScanContext>,
     file: SchemaRef,
     plan: Arc<OutputPlan>,
 }
 
-/// How the scan's columns are made of files of one schema.
+/// How the columns of a scan are built from files of one schema.
 #[derive(Debug)]
 pub(super) struct OutputPlan {
-    /// The columns as the table has them.
+    /// The columns, as in the schema of the table.
     pub(super) columns: Columns,
-    /// As they come out.
+    /// The output schema.
     pub(super) schema: SchemaRef,
 }
 
 impl KnownPlans {
-    /// The plan of files of this schema, made by `make` where it is the first of them.
+    /// Returns the plan for files of this schema; calls `make` if it is not cached.
     pub(super) fn of(
         &self,
         context: &Arc<ScanContext>,
@@ -45,7 +45,7 @@ impl KnownPlans {
         if let Some(plan) = found(&self.0.lock().unwrap_or_else(PoisonError::into_inner)) {
             return Ok(plan);
         }
-        // Not under the lock: several may make it, and all make the same.
+        // Not under the lock: several threads may compute it, all with the same result.
         let plan = Arc::new(make()?);
         let mut plans = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if plans.len() >= MOST {

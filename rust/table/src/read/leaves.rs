@@ -1,4 +1,4 @@
-//! Which of a file's Parquet columns hold what is wanted of the table's: of a struct only the fields that are asked for.
+//! Finds the Parquet leaf columns of requested columns: of structs, only the requested fields.
 
 use arrow_schema::{DataType as ArrowType, Fields};
 use deltaic_protocol::Result;
@@ -7,16 +7,16 @@ use deltaic_protocol::schema::{DataType, StructField, StructType};
 
 use super::find::find;
 
-/// A wanted column in a file.
+/// The location of a requested column in a file.
 #[derive(Clone, Debug, Default)]
 pub(super) struct InFile {
-    /// Its place among the file's columns; none where the file is older than the column.
+    /// Its index among the file's root columns; `None` if the file is older than the column.
     pub(super) root: Option<usize>,
-    /// The places of its leaves among all of the file's leaves.
+    /// The indexes of its leaves among all leaves of the file.
     pub(super) leaves: Vec<usize>,
 }
 
-/// Where a column of the table is in a file.
+/// Finds a column of the table in a file.
 pub(super) fn in_file(file: &Fields, wanted: &StructField, mode: ColumnMappingMode) -> Result<InFile> {
     let Some(root) = find(file, wanted, mode)? else {
         return Ok(InFile::default());
@@ -57,14 +57,14 @@ fn collect(
             collect(inner.data_type(), start, &field.data_type, mode, found)?;
         }
     }
-    // Some leaf must tell which of the structs are NULL.
+    // At least one leaf is needed to know which structs are NULL.
     if found.len() == before && leaf_count(file) > 0 {
         found.push(first);
     }
     Ok(())
 }
 
-/// The leaves of a column of a file.
+/// Returns the leaves of a root column.
 pub(super) fn of_root(file: &Fields, root: usize) -> std::ops::Range<usize> {
     let first = leaves_before(file, root);
     let count = file.get(root).map_or(0, |field| leaf_count(field.data_type()));
@@ -76,7 +76,7 @@ fn leaves_before(fields: &Fields, index: usize) -> usize {
     before.map(|field| leaf_count(field.data_type())).sum()
 }
 
-/// How many Parquet columns a type has.
+/// Returns the number of Parquet leaf columns of a type.
 fn leaf_count(data_type: &ArrowType) -> usize {
     match data_type {
         ArrowType::Struct(fields) => fields.iter().map(|field| leaf_count(field.data_type())).sum(),
@@ -88,7 +88,7 @@ fn leaf_count(data_type: &ArrowType) -> usize {
     }
 }
 
-/// The table's columns on these paths, of structs only what the paths lead to.
+/// Returns the table's columns on these paths, with structs reduced to the fields on the paths.
 pub(super) fn on_paths(schema: &StructType, paths: &[Vec<String>]) -> Vec<StructField> {
     let paths: Vec<&[String]> = paths.iter().map(Vec::as_slice).collect();
     below(schema, &paths)

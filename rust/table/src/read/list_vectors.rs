@@ -1,4 +1,4 @@
-//! The deletion vectors of a snapshot, as the positions of the rows that they delete.
+//! Lists the deletion vectors of a snapshot, as the positions of the deleted rows.
 
 use std::sync::Arc;
 
@@ -11,16 +11,16 @@ use deltaic_protocol::{Error, ErrorKind, Result};
 
 use super::deletion_vectors::{VectorOf, read_vectors};
 
-/// How many positions are put into one batch, more or less.
+/// The approximate number of positions per batch.
 const POSITIONS: u64 = 4 << 20;
-/// How many bytes of vectors are read together, and how many vectors.
+/// The maximum bytes of vectors, and the maximum number of vectors, that are read at once.
 const BYTES_TOGETHER: i64 = 64 << 20;
 const VECTORS_TOGETHER: usize = 100_000;
 
-/// One row a live file that has a deletion vector: `path` (as in the log), `cardinality` (how many rows are deleted),
-/// `rows` (their positions in the file, ascending). Must be called inside a runtime.
+/// Returns one row for each live file with a deletion vector: `path` (as in the log), `cardinality` (the number of
+/// deleted rows), `rows` (their positions in the file, ascending). Must be called inside a runtime.
 ///
-/// Errors: as of [`read_vectors`], with the `version`.
+/// Errors: those of [`read_vectors`], with the `version`.
 pub async fn list_vectors(snapshot: &Snapshot) -> Result<(SchemaRef, Vec<RecordBatch>)> {
     let located = |error: Error| error.with("version", snapshot.version());
     let (files, _) = snapshot.files(None).await?;
@@ -33,7 +33,7 @@ pub async fn list_vectors(snapshot: &Snapshot) -> Result<(SchemaRef, Vec<RecordB
             }
         }
     }
-    // Vectors of one file stand together, so that each file is read once.
+    // Sorted by vector file, so that each is read once.
     wanted.sort_by(|left, right| left.descriptor.key().cmp(&right.descriptor.key()));
     let schema = schema();
     let mut batches = Vec::new();

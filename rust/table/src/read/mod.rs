@@ -1,4 +1,4 @@
-//! From scan tasks to record batches.
+//! Reads scan tasks into record batches.
 
 mod across_files;
 mod amount;

@@ -1,4 +1,4 @@
-//! One data file: opened, and cut into pieces that are read side by side, of what may hold a row that matches.
+//! Opens a data file, prunes it, and splits it into read units that are read concurrently.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -26,7 +26,7 @@ use super::selection::{Group, PART_ROWS, cuts, rows_of as rows_of_group};
 use super::weighed::Packing;
 use crate::scan::{ScanTask, Selection};
 
-/// Rows of a piece: row groups of a local file are put together until they have as many.
+/// Row groups of a local file are combined into one read unit up to this number of rows.
 const PIECE_ROWS: u64 = 64 * 1024;
 
 /// A file that is ready to be read.
@@ -38,28 +38,28 @@ pub(super) struct OpenFile {
     pub(super) limit: Option<usize>,
     pub(super) buffers: ReadBuffers,
     pub(super) packing: Packing,
-    /// Where the index that was read says that pages begin.
+    /// The offsets of pages in the page index that was read.
     pub(super) indexed: Arc<BTreeSet<u64>>,
 }
 
-/// How a file is cut up for those who read it.
+/// How a file is split for concurrent reading.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cut {
-    /// No more rows of it will be looked at.
+    /// The maximum number of rows that will be used.
     pub(super) limit: Option<usize>,
-    /// Whether large row groups are cut: there are more readers than files.
+    /// Whether large row groups are split: there are more cores than files.
     pub(super) in_parts: bool,
 }
 
 impl Cut {
-    /// For one who reads it from the first row to the last.
+    /// No split: the file is read sequentially.
     pub(super) const WHOLE: Self = Self {
         limit: None,
         in_parts: false,
     };
 }
 
-/// Opens a task's file; none where the log knows already that no row of it matches.
+/// Opens a task's file; `None` if partition values already rule out all of its rows.
 pub(super) async fn open(task: ScanTask, cut: Cut, shared: &AcrossFiles) -> Result<Option<OpenFile>> {
     let (path, version) = (without_secrets(&task.path), task.context.version);
     let located = |error: Error| error.with("path", path.as_str()).with("version", version);
@@ -153,10 +153,10 @@ async fn try_open(task: ScanTask, cut: Cut, shared: &AcrossFiles, shown: &str) -
     }))
 }
 
-/// The file's schema, with texts as dictionaries where the file has nothing else: they are spread faster than the
-/// Parquet reader does it.
+/// Returns the file's schema, with dictionary types for strings that are dictionary-encoded throughout: expanding these
+/// here is faster than in the Parquet reader.
 fn decoded_as(footer: &Footer, plan: &FilePlan, groups: &[Group]) -> SchemaRef {
-    // What is kept of judged rows is put together from several row groups, which have a dictionary each.
+    // Cached columns are concatenated across row groups, which have different dictionaries.
     if plan.is_late {
         return Arc::clone(&footer.schema);
     }
@@ -177,7 +177,7 @@ fn decoded_as(footer: &Footer, plan: &FilePlan, groups: &[Group]) -> SchemaRef {
     Arc::new(Schema::new(fields))
 }
 
-/// The row groups that may hold a row that matches, and where in the file each begins.
+/// Returns the row groups that may contain a matching row, with the position of each group's first row in the file.
 fn row_groups(question: Option<&Question<'_>>, footer: &Footer) -> Result<Vec<(usize, u64)>> {
     let kept = match question {
         Some(question) => question.row_groups(&footer.metadata)?,
@@ -195,8 +195,8 @@ fn row_groups(question: Option<&Question<'_>>, footer: &Footer) -> Result<Vec<(u
 }
 
 impl OpenFile {
-    /// The pieces in their order. One has all that is left of a file, unless that is much; or, where each row group must
-    /// be waited for, one of them.
+    /// Returns the read units in order. For a local file, a unit has as many row groups as [`PIECE_ROWS`] allows;
+    /// otherwise, when each row group must be fetched, it has one.
     pub(super) fn pieces(self) -> Vec<Piece> {
         let mut pieces: Vec<Vec<Group>> = Vec::new();
         let is_local = self.plan.task.context.location.file_system().is_some();
@@ -226,7 +226,7 @@ impl OpenFile {
     }
 }
 
-/// Which rows of the file are asked for; its deletion vectors are read unless that has been done.
+/// Returns the selected rows of the file. Reads its deletion vectors unless that was done before.
 async fn rows_of(task: &ScanTask) -> Result<Rows> {
     if !matches!(task.rows, Rows::All) || task.selection == Selection::All {
         return Ok(task.rows.clone());
@@ -235,7 +235,7 @@ async fn rows_of(task: &ScanTask) -> Result<Rows> {
     Rows::of(&task.selection, &mut vectors.into_iter())
 }
 
-/// Proves that the file has every row that its deletion vector tells of.
+/// Verifies that the file has every row that its deletion vector refers to.
 fn ensure_rows(task: &ScanTask, rows: &Rows, file: &ParquetMetaData) -> Result<()> {
     match (rows.vector(), task.selection.vectors().next()) {
         (Some(vector), Some(descriptor)) => {

@@ -1,4 +1,4 @@
-//! The index of a file's pages: fetched for the columns and row groups that are asked about, where that is worth it.
+//! Fetches the page index of a file for the needed columns and row groups, if that is worthwhile.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -17,12 +17,12 @@ use parquet::file::metadata::{
 
 use super::footer::damaged;
 
-/// How many bytes of an index are fetched: more than the columns of a row group of millions of rows have.
+/// The maximum bytes of a page index that are fetched: more than the columns of a row group of millions of rows need.
 const MOST_BYTES: i64 = 16 << 20;
 
-/// The footer with the index of pages of these row groups: where pages lie for the leaves that are `read`, and what is
-/// on them for those that are `asked` about. As it was where the file has none, or one that makes no sense: an index is
-/// a help and no truth.
+/// Returns the footer with the page index of these row groups: the offset index for the leaves to `read`, and the
+/// column index for the leaves `asked` by the predicate. The footer is unchanged if the file has no page index or an
+/// invalid one, because the index is only an optimization.
 ///
 /// Errors: those of the store.
 pub(super) async fn with_page_index(
@@ -61,7 +61,8 @@ pub(super) async fn with_page_index(
     }
 }
 
-/// The file, of which no index is handed on that claims to be larger than it is: the reader makes room for it.
+/// A file whose indexes are rejected if they claim more pages than their bytes can hold: the reader allocates by the
+/// claim.
 struct Guarded<'a> {
     file: &'a mut ParquetFile,
     indexes: Vec<Range<u64>>,
@@ -87,7 +88,7 @@ impl MetadataFetch for Guarded<'_> {
     }
 }
 
-/// Where the indexes are that tell where pages lie.
+/// Returns the byte ranges of the offset indexes.
 fn offset_indexes(file: &ParquetMetaData, groups: &[usize], read: &[usize]) -> Vec<Range<u64>> {
     let groups = groups.iter().filter_map(|group| file.row_groups().get(*group));
     let columns = groups.flat_map(|group| read.iter().filter_map(|leaf| group.columns().get(*leaf)));
@@ -100,7 +101,7 @@ fn offset_indexes(file: &ParquetMetaData, groups: &[usize], read: &[usize]) -> V
         .collect()
 }
 
-/// Whether some column that is asked about has an index, and all that is fetched is near together and not too much.
+/// Whether a column of the predicate has an index, and the indexes span no more than [`MOST_BYTES`].
 fn is_worth_it<'a>(
     groups: impl Iterator<Item = &'a RowGroupMetaData>,
     asked: &[usize],
@@ -128,7 +129,7 @@ fn is_worth_it<'a>(
     indexed && start >= 0 && end > start && end - start <= MOST_BYTES
 }
 
-/// Whether the index says of each page that is read that it lies in its column, behind the one before.
+/// Whether each indexed page that is read is within its column chunk, after the page before.
 fn is_sound(file: &ParquetMetaData, groups: &[usize], read: &[usize]) -> bool {
     let Some(index) = file.page_index() else {
         return false;

@@ -1,7 +1,7 @@
-//! Rows of a file that needs no network, decoded page by page.
+//! Decodes rows of a file in memory or on a local file system, page by page.
 //!
-//! Where rows are judged, the columns that they are judged by are decoded first, for all rows of the piece. Of the
-//! other columns only the rows that match are decoded, and what was decoded to judge these is kept for them.
+//! If rows are filtered, the columns of the filters are decoded first, for all rows of the read unit. Other columns are
+//! decoded only for matching rows; the decoded columns of the filters are cached for these.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -36,10 +36,10 @@ pub(super) struct PageWise {
     shown: String,
 }
 
-/// Columns of the file by their place in it, of the rows that match.
+/// Cached columns of the matching rows, by index of the root column.
 type Kept = BTreeMap<usize, KeptColumn>;
 
-/// Rows of the piece that are left, and what of them was decoded to judge them.
+/// The remaining rows of a read unit, and the columns of them that the filters decoded.
 struct Judged {
     selection: RowSelection,
     kept: Kept,
@@ -58,8 +58,8 @@ impl PageWise {
         }
     }
 
-    /// The rows as the file has them: all that are asked for or, where rows are judged before the other columns are
-    /// decoded, those that match.
+    /// Returns the rows of the file: all selected rows or, if rows are filtered before the other columns are decoded,
+    /// the matching ones.
     pub(super) fn batches(self, seen: &Seen) -> Result<Box<dyn Iterator<Item = Result<RecordBatch>> + Send>> {
         let plan = Arc::clone(&self.file.plan);
         let asked = selection_of(&self.groups, &self.file.footer.metadata)?;
@@ -107,7 +107,7 @@ impl PageWise {
         builder.build().map_err(|error| damaged(&error, &self.shown))
     }
 
-    /// Proves that the file has the bytes of columns that its footer names, also of pages that are not read.
+    /// Verifies that the file contains all bytes of its column chunks, including pages that are not read.
     fn ensure_there(&self, leaves: &[usize]) -> Result<()> {
         let groups = self.file.footer.metadata.row_groups();
         let read = self.groups.iter().filter_map(|group| groups.get(group.index));
@@ -122,7 +122,7 @@ impl PageWise {
         }
     }
 
-    /// Judges the rows by one stage after the other; none where no row is left.
+    /// Applies the filters one after another; `None` if no row remains.
     fn judge(&self, asked: Option<RowSelection>, seen: &Seen) -> Result<Option<Judged>> {
         let mut expected: u64 = self.groups.iter().map(|group| group.rows).sum();
         seen.decoded(expected);
@@ -152,7 +152,7 @@ impl PageWise {
         Ok(selection.map(|selection| Judged { selection, kept }))
     }
 
-    /// Which of the selected rows match a stage, and what of them need not be decoded again.
+    /// Returns which of the selected rows match a filter, and the decoded columns of these to cache.
     fn judge_stage(
         &self,
         index: usize,
@@ -201,8 +201,8 @@ impl PageWise {
         Ok((mask.finish(), kept))
     }
 
-    /// Whether these leaves are all that is asked for of a column of the file. A struct that is here in part is decoded
-    /// as a whole later.
+    /// Whether these leaves are all that the output needs of a root column. A struct that was decoded in part is later
+    /// decoded completely.
     fn is_whole(&self, root: usize, leaves: &[usize]) -> bool {
         let plan = &self.file.plan;
         let schema = self.file.arrow.parquet_schema();
@@ -211,8 +211,8 @@ impl PageWise {
             && asked.all(|leaf| schema.get_column_root_idx(*leaf) != root || leaves.contains(leaf))
     }
 
-    /// A batch with the columns that were kept for its rows, all in the file's order; what a batch holds behind its
-    /// columns of the file stays behind them.
+    /// Returns a batch with the cached columns of its rows, all in the file's order; columns of a batch after those of
+    /// the file stay last.
     fn joined(&self, batch: RecordBatch, roots: &Roots, kept: &mut Kept) -> Result<RecordBatch> {
         if kept.is_empty() {
             return Ok(batch);
@@ -250,7 +250,7 @@ impl PageWise {
     }
 }
 
-/// A failure of the file system, as the store tells of one.
+/// Converts a file system error to the form of a store error.
 fn unread(source: std::io::Error) -> ParquetError {
     ParquetError::External(Box::new(object_store::Error::Generic {
         store: "table",

@@ -1,7 +1,6 @@
-//! A data file that needs no network, read page by page as its rows are decoded.
+//! Reads a data file in memory or on a local file system page by page, as its rows are decoded.
 //!
-//! So a page is read into memory that the processor still holds from the page before, and a row group never lies in
-//! memory as a whole.
+//! So a page is read into memory that is still in the CPU cache, and no row group is in memory as a whole.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -19,28 +18,28 @@ use super::open::OpenFile;
 use super::read_buffers::ReadBuffers;
 use super::weighed::Packing;
 
-/// How many bytes are read at first for the header of a page: most have fewer.
+/// The number of bytes that are first read for a page header: most are shorter.
 const HEADER: usize = 256;
-/// No header is longer.
+/// The maximum length of a page header.
 const LONGEST_HEADER: usize = 4 << 20;
 
-/// Where pages come from.
+/// The source of pages.
 pub(super) enum Source {
     /// A file of the file system.
     Opened(File),
-    /// All of a file.
+    /// The bytes of a complete file.
     Held(Bytes),
 }
 
-/// Why a page could not be had.
+/// The reason why a page could not be read.
 pub(super) enum Failure {
-    /// The file could not be read.
+    /// An I/O error.
     Unread(io::Error),
-    /// What it claims cannot be.
+    /// An invalid claim in a page header.
     Refused(String),
 }
 
-/// The pages of one file, for one who reads it.
+/// The pages of one file, for a single reader.
 #[derive(Clone)]
 pub(super) struct FilePages(Arc<Inner>);
 
@@ -49,11 +48,11 @@ struct Inner {
     size: u64,
     packing: Packing,
     buffers: ReadBuffers,
-    /// Where pages are that an index tells of: they are read with their headers.
+    /// The offsets of pages in the page index: these are read together with their headers.
     indexed: Arc<BTreeSet<u64>>,
-    /// Where pages begin behind their headers, which have been weighed.
+    /// The offsets of page bodies whose headers were validated.
     bodies: Mutex<BTreeSet<u64>>,
-    /// Why a page could not be had; the reader carries no more of it than text, and wraps that.
+    /// The reason why a page could not be read; the Parquet reader keeps only its text, and wraps that.
     failure: Mutex<Option<Failure>>,
 }
 
@@ -71,14 +70,14 @@ impl FilePages {
         }))
     }
 
-    /// Why a page could not be had, if that was why rows could not be decoded.
+    /// Returns the failure to read a page, if there was one.
     pub(super) fn failure(&self) -> Option<Failure> {
         let mut failure = self.0.failure.lock().unwrap_or_else(PoisonError::into_inner);
         failure.take()
     }
 }
 
-/// Where an index says that pages begin.
+/// Returns the offsets of pages in the page index.
 pub(super) fn indexed(metadata: &ParquetMetaData) -> BTreeSet<u64> {
     let Some(index) = metadata.page_index() else {
         return BTreeSet::new();
@@ -109,7 +108,7 @@ impl Inner {
         told
     }
 
-    /// Proves that a page claims no more than it can hold.
+    /// Verifies that a page does not claim more than its bytes can hold.
     fn weigh(&self, page: Option<PageClaims>) -> Result<()> {
         let weighed = match page {
             Some(page) => self.packing.weigh(&page),
@@ -157,7 +156,8 @@ impl ChunkReader for FilePages {
             let text = format!("the file ended {} bytes early", length - bytes.len());
             return Err(inner.unread(io::Error::new(ErrorKind::UnexpectedEof, text)));
         }
-        // What does not come behind a header that was weighed has its own. A page of nothing ends where the next begins.
+        // Bytes that do not follow a validated header start with their own. An empty body ends where the next page
+        // begins.
         let is_weighed = length == 0 || inner.bodies().remove(&start) && !inner.indexed.contains(&start);
         if !is_weighed {
             inner.weigh(PageClaims::of_header(&bytes).map(|(page, _)| page))?;
@@ -166,22 +166,22 @@ impl ChunkReader for FilePages {
     }
 }
 
-/// As much of a range as there is.
+/// Returns the part of a range that exists.
 fn part(bytes: &Bytes, range: Range<u64>) -> Bytes {
     let place = |at: u64| usize::try_from(at).unwrap_or(usize::MAX).min(bytes.len());
     bytes.slice(place(range.start)..place(range.end))
 }
 
-/// What is said of a footer that lies about where columns are.
+/// The error for a footer with columns outside of the file.
 pub(super) fn outside() -> ParquetError {
     ParquetError::EOF("the footer names bytes that the file does not have".to_owned())
 }
 
-/// The header of a page, weighed before its last byte is given away. Nothing is read before somebody asks.
+/// Reads a page header and validates it before returning its last byte. Reads are lazy.
 pub(super) struct PageHeader {
     pages: Arc<Inner>,
     start: u64,
-    /// What was read so far, and how much of it was given.
+    /// The bytes that were read, and how many of them were returned.
     bytes: Vec<u8>,
     given: usize,
 }
@@ -197,7 +197,7 @@ impl PageHeader {
         match &self.pages.source {
             Source::Opened(file) => {
                 let mut file = file;
-                // What has no room yet is read in small parts.
+                // Memory that must still be allocated is filled in small reads.
                 self.bytes.reserve(known.max(HEADER));
                 let read = file.seek(SeekFrom::Start(at));
                 let read = read.and_then(|_| file.take(more).read_to_end(&mut self.bytes));

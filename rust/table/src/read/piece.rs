@@ -1,4 +1,5 @@
-//! A piece of a file, decoded: rows judged, and what is left of them made the scan's, none of them lost unseen.
+//! Reads a read unit of a file: filters rows, converts the rest to the scan's batches, and verifies that no row is
+//! lost.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -24,16 +25,16 @@ use super::stop::Stop;
 use super::weighed::Weighed;
 use crate::scan::ScanTask;
 
-/// Decoded values that are kept from judging rows to handing them out, for each row group.
+/// The maximum bytes of decoded values that filters cache for the output, for each row group.
 pub(super) const KEPT_BYTES: usize = 32 << 20;
-/// Row groups of a file, which are read one after the other.
+/// A read unit: row groups of a file that are read sequentially.
 pub(super) struct Piece {
     pub(super) file: Arc<OpenFile>,
     pub(super) groups: Vec<Group>,
 }
 
 impl Piece {
-    /// The task that it is of.
+    /// The task of this read unit.
     pub(super) fn task(&self) -> &ScanTask {
         &self.file.plan.task
     }
@@ -43,7 +44,8 @@ impl Piece {
         self.task().context.location.file_system().is_some()
     }
 
-    /// How many packed bytes are held while it is read: those of its columns. Of a local file it is a few pages.
+    /// Returns the compressed bytes in memory during the read: those of its columns. For a local file these are a few
+    /// pages.
     pub(super) fn bytes(&self) -> u64 {
         let OpenFile { plan, footer, .. } = self.file.as_ref();
         if self.is_local() {
@@ -57,7 +59,7 @@ impl Piece {
                 .map(|group| group.columns());
             let sizes = plan.leaves.iter().filter_map(|leaf| columns?.get(*leaf));
             let all = sizes.map(|column| column.byte_range().1).sum::<u64>();
-            // A part of a row group has about that part of its bytes.
+            // The bytes of a part of a row group are estimated by its share of the rows.
             let rows = rows_of(&footer.metadata, group.index).max(1);
             match group.is_part() {
                 true => all.saturating_mul(group.rows.min(rows)) / rows,
@@ -67,7 +69,7 @@ impl Piece {
         self.groups.iter().map(of_group).max().unwrap_or(0)
     }
 
-    /// The scan's batches: only rows that match, and none without rows.
+    /// Returns the scan's batches: only matching rows, and no empty batches.
     pub(super) fn read(self, stop: Stop) -> impl Stream<Item = Result<RecordBatch>> + Send + use<> {
         let task = &self.file.plan.task;
         let (path, version) = (without_secrets(&task.path), task.context.version);
@@ -111,7 +113,7 @@ impl Piece {
             .chain(end)
     }
 
-    /// The file's batches as they are in it: decoded page by page, or by row groups where a network is between.
+    /// Decodes the file's batches: page by page for a local file or one in memory, otherwise by row groups.
     async fn decode(&self, seen: &Arc<Seen>, stop: Stop) -> Result<BoxStream<'static, Result<RecordBatch>>> {
         let OpenFile { plan, footer, .. } = self.file.as_ref();
         let shown = without_secrets(&plan.task.path);
@@ -185,14 +187,14 @@ impl Piece {
     }
 }
 
-/// How many rows went by, so that none is lost unseen.
+/// Counts rows, to verify that none is lost.
 #[derive(Default)]
 pub(super) struct Seen {
-    /// That were decoded, to be judged or handed out.
+    /// Rows decoded, for filters or output.
     decoded: AtomicU64,
-    /// That matched, and are decoded further.
+    /// Matching rows, which are decoded for output.
     matched: AtomicU64,
-    /// Of these, that came.
+    /// Matching rows that were returned.
     given: AtomicU64,
 }
 

@@ -1,4 +1,4 @@
-//! Batches of a piece, read on a thread of the runtime, and so many of them before they are asked for.
+//! Reads the batches of a read unit on a thread of the runtime, ahead of the consumer up to a limit.
 
 use std::sync::Arc;
 
@@ -14,8 +14,8 @@ use super::piece::Piece;
 use super::stop::Stop;
 use super::stream::BatchStream;
 
-/// Work on another thread. Whoever lets go of it ends it, also where it waits for a store that does not answer; where it
-/// waits for nothing, it is told.
+/// Work on another thread. Dropping it aborts the work at its next await; work that never awaits checks a cancellation
+/// flag.
 pub(super) struct Worker<T> {
     pub(super) handle: JoinHandle<T>,
     stop: Stop,
@@ -35,7 +35,7 @@ impl<T> Drop for Worker<T> {
     }
 }
 
-/// Begins to read a piece, and gives its batches in their order. So many KiB may wait to be asked for.
+/// Starts to read a read unit and returns its batches in order. At most `share` KiB of batches are buffered.
 pub(super) fn spawn(piece: Piece, room: Option<OwnedSemaphorePermit>, share: u32) -> BatchStream {
     let (sender, receiver) = mpsc::unbounded_channel();
     let queue = Arc::new(Semaphore::new(usize::try_from(share).unwrap_or(usize::MAX)));
@@ -45,7 +45,7 @@ pub(super) fn spawn(piece: Piece, room: Option<OwnedSemaphorePermit>, share: u32
     let work = async move {
         let mut batches = guard.batches(piece.read(told).boxed());
         let mut handful = Handful::new(sender, share);
-        // Whoever waits for rows gets those that there are before anything is waited for here.
+        // Buffered batches are sent before this task awaits anything.
         while let Some(batch) = match batches.next().now_or_never() {
             Some(batch) => batch,
             None if handful.send() => batches.next().await,
@@ -78,7 +78,7 @@ pub(super) fn spawn(piece: Piece, room: Option<OwnedSemaphorePermit>, share: u32
             });
             return Some((futures::stream::iter(batches).left_stream(), (receiver, worker)));
         }
-        // The queue closed: a worker that broke must not look like the end of its file.
+        // The queue was closed: a worker that panicked must not look like the end of its file.
         match (&mut worker?.handle).await {
             Ok(()) => None,
             Err(_) => {
@@ -91,15 +91,15 @@ pub(super) fn spawn(piece: Piece, room: Option<OwnedSemaphorePermit>, share: u32
     .boxed()
 }
 
-/// A batch, and the place that it takes in the queue.
+/// A batch, and its permit for the queue.
 type Queued = (Result<RecordBatch>, Option<OwnedSemaphorePermit>);
 
-/// Batches that are sent together: to wake whoever waits for each alone costs as much as to decode a small one.
+/// Batches that are sent together: a wake-up of the consumer costs as much as decoding a small batch.
 struct Handful {
     sender: mpsc::UnboundedSender<Vec<Queued>>,
     batches: Vec<Queued>,
     kib: u32,
-    /// How much is sent at once: the first batch alone, and then more and more.
+    /// The size in KiB at which a group is sent: the first batch alone, then larger groups.
     enough: u32,
     most: u32,
 }
@@ -115,14 +115,14 @@ impl Handful {
         }
     }
 
-    /// Adds a batch, and says whether anybody wants more.
+    /// Adds a batch and returns whether the consumer wants more.
     fn add(&mut self, batch: Result<RecordBatch>, place: Option<OwnedSemaphorePermit>, kib: u32) -> bool {
         self.batches.push((batch, place));
         self.kib = self.kib.saturating_add(kib);
         self.kib < self.enough || self.send()
     }
 
-    /// Sends what there is, and says whether anybody wants more.
+    /// Sends the buffered batches and returns whether the consumer wants more.
     fn send(&mut self) -> bool {
         if self.batches.is_empty() {
             return !self.sender.is_closed();

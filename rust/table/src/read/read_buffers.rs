@@ -1,6 +1,6 @@
-//! Memory that pages of local files were read into, used again for the next ones.
+//! Reuses the memory into which pages of local files were read.
 //!
-//! Pages are megabytes, and new memory for each costs a page fault for every 4 KiB of it.
+//! Pages are megabytes in size, and new memory costs a page fault for every 4 KiB.
 
 use std::fs::File;
 use std::io::{Read, Result, Seek, SeekFrom};
@@ -9,18 +9,18 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
 
-/// Smaller pages have memory of their own: the allocator keeps such pieces anyway, and one that is held for long would
-/// hold a large one.
+/// Smaller pages are allocated separately: the allocator reuses such blocks anyway, and a small page that is held for
+/// long would block a large buffer.
 const SMALLEST: usize = 64 * 1024;
-/// How many bytes may wait to be used again.
+/// The maximum total bytes of unused buffers.
 const MOST_WAITING: usize = 64 << 20;
 
-/// Memory that comes back when the last part of what was read into it is let go.
+/// A pool of buffers. A buffer returns to it when the last slice of its bytes is dropped.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ReadBuffers(Arc<Mutex<Vec<Vec<u8>>>>);
 
 impl ReadBuffers {
-    /// Reads a range of a file, and less where the file ends before it. Blocks.
+    /// Reads a range of a file, or less if the file ends before it. Blocks.
     pub(super) fn read(&self, mut file: &File, range: Range<u64>) -> Result<Bytes> {
         let wanted = usize::try_from(range.end.saturating_sub(range.start)).unwrap_or(usize::MAX);
         let mut filled = Filled {
@@ -44,7 +44,7 @@ impl ReadBuffers {
         Ok(Bytes::from_owner(filled))
     }
 
-    /// The smallest that waits and is large enough, but not far too large; or a new one.
+    /// Returns the smallest unused buffer that is large enough but at most twice the size, or a new one.
     fn take(&self, wanted: usize) -> Vec<u8> {
         if wanted < SMALLEST {
             return vec![0; wanted];
@@ -73,14 +73,14 @@ impl ReadBuffers {
         }
         let mut waiting = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         waiting.push(buffer);
-        // Sizes change from column to column: what has waited longest gives way.
+        // Sizes change from column to column, so the oldest unused buffers are freed.
         while waiting.iter().map(Vec::len).sum::<usize>() > MOST_WAITING {
             waiting.remove(0);
         }
     }
 }
 
-/// A buffer of which so many bytes were read.
+/// A buffer with the number of bytes that were read.
 struct Filled {
     buffer: Vec<u8>,
     length: usize,
@@ -122,7 +122,7 @@ mod tests {
         let place = first.as_ptr();
         let part = first.slice(10..20);
         drop(first);
-        // A part is still looked at: nothing is written over it.
+        // A slice is still in use: its buffer is not overwritten.
         let second = read(100..100_100);
         assert_ne!(second.as_ptr(), place);
         assert_eq!(part, &content[10..20]);

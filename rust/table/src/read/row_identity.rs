@@ -1,4 +1,4 @@
-//! The ids of a file's rows and the versions that brought them: kept in the file, or told by the row's position.
+//! The ids and commit versions of a file's rows: stored in the file, or derived from the log and the row's position.
 //!
 //! Protocol: *Row IDs*, *Row Commit Versions*, *Reader Requirements for Row Tracking*.
 
@@ -12,7 +12,7 @@ use deltaic_protocol::{Error, ErrorKind, Result};
 use super::find::find_name;
 use crate::scan::ScanTask;
 
-/// Where the identity of a file's rows stands.
+/// The sources of row ids and row commit versions of a file.
 #[derive(Clone, Debug)]
 pub(super) struct RowIdentity {
     row_id: String,
@@ -22,7 +22,7 @@ pub(super) struct RowIdentity {
 }
 
 impl RowIdentity {
-    /// The identity of a task's rows; none where it is not asked for.
+    /// Returns the row identity of a task; `None` if it is not requested.
     pub(super) fn of(task: &ScanTask) -> Option<Self> {
         let columns = task.context.row_columns.as_ref()?;
         Some(Self {
@@ -33,12 +33,12 @@ impl RowIdentity {
         })
     }
 
-    /// The columns of the file that hold it, where there are any.
+    /// The columns of a file that store row ids and row commit versions, if it has them.
     pub(super) fn columns(&self) -> [&str; 2] {
         [&self.row_id, &self.row_commit_version]
     }
 
-    /// The ids of a batch whose rows stand at these positions of the file.
+    /// Returns the row ids of a batch, whose rows have these positions in the file.
     pub(super) fn row_ids(&self, batch: &RecordBatch, positions: &[i64]) -> Result<ArrayRef> {
         let kept = kept(batch, &self.row_id)?;
         let base = match self.base_row_id {
@@ -50,7 +50,7 @@ impl RowIdentity {
         numbers(batch.num_rows(), kept.as_ref(), told)
     }
 
-    /// The versions that brought the rows of a batch.
+    /// Returns the row commit versions of a batch.
     pub(super) fn row_commit_versions(&self, batch: &RecordBatch) -> Result<ArrayRef> {
         let kept = kept(batch, &self.row_commit_version)?;
         let version = match self.default_row_commit_version {
@@ -62,7 +62,7 @@ impl RowIdentity {
     }
 }
 
-/// What the file keeps of its rows' identity.
+/// Returns a materialized column of the file, if it exists.
 fn kept(batch: &RecordBatch, name: &str) -> Result<Option<Int64Array>> {
     let Some(index) = find_name(batch.schema_ref().fields(), name)? else {
         return Ok(None);
@@ -85,7 +85,7 @@ fn is_whole(kept: Option<&Int64Array>) -> bool {
     kept.is_some_and(|kept| kept.null_count() == 0)
 }
 
-/// What the file keeps of each row, else what its position tells.
+/// Returns the stored value of each row, or else the derived one.
 fn numbers(rows: usize, kept: Option<&Int64Array>, told: impl Fn(usize) -> Option<i64>) -> Result<ArrayRef> {
     let mut numbers = Vec::with_capacity(rows);
     for row in 0..rows {

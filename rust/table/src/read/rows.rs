@@ -1,4 +1,4 @@
-//! Which rows of a file are in the table, by their positions.
+//! The rows of a file that are in the table, by position.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -9,20 +9,20 @@ use deltaic_protocol::{Error, ErrorKind, Result};
 
 use crate::scan::Selection;
 
-/// Rows of a file.
+/// Selected rows of a file.
 #[derive(Clone, Debug, Default)]
 pub(crate) enum Rows {
-    /// Every one.
+    /// All rows.
     #[default]
     All,
-    /// Those that are not deleted.
+    /// The rows that are not deleted.
     Without(Arc<Bitmap>),
-    /// These alone: what came or went as a deletion vector changed.
+    /// Only these rows: those that a changed deletion vector deleted or restored.
     Only(Arc<Bitmap>),
 }
 
 impl Rows {
-    /// The rows of a selection by its deletion vectors, which are taken from the iterator.
+    /// Returns the rows of a selection. Its deletion vectors are taken from the iterator.
     ///
     /// Errors: `Internal` if one of them was not read.
     pub(super) fn of(selection: &Selection, vectors: &mut impl Iterator<Item = Arc<Bitmap>>) -> Result<Self> {
@@ -41,7 +41,7 @@ impl Rows {
         })
     }
 
-    /// Which of so many rows there are; none where all are.
+    /// Returns which rows of a range are selected; `None` if all are.
     pub(super) fn mask(&self, rows: Range<u64>) -> Result<Option<BooleanBuffer>> {
         match self {
             Self::All => Ok(None),
@@ -53,7 +53,7 @@ impl Rows {
         }
     }
 
-    /// The vector that tells.
+    /// The deletion vector of the selection.
     pub(super) fn vector(&self) -> Option<&Bitmap> {
         match self {
             Self::All => None,
@@ -68,7 +68,7 @@ mod tests {
 
     use super::*;
 
-    /// Deleted rows never come back because their deletion vector is missing.
+    /// Deleted rows never reappear because their deletion vector is missing.
     #[test]
     fn a_vector_that_was_not_read_is_an_error() {
         let vector = json!({"storageType": "i", "pathOrInlineDv": "", "sizeInBytes": 1, "cardinality": 1});

@@ -1,4 +1,4 @@
-//! Which rows of which row groups are decoded: those that deletion vectors leave, on pages that may hold a match.
+//! Selects the rows of row groups to decode: those that deletion vectors keep, on pages that may contain a match.
 
 use arrow_buffer::{BooleanBuffer, BooleanBufferBuilder};
 use deltaic_protocol::{Error, ErrorKind, Result};
@@ -12,17 +12,17 @@ use super::stretches::Stretch;
 #[derive(Clone, Debug)]
 pub(super) struct Group {
     pub(super) index: usize,
-    /// How many rows are decoded.
+    /// The number of rows to decode.
     pub(super) rows: u64,
-    /// Which; none where all are.
+    /// The rows to decode; `None` for all.
     mask: Option<BooleanBuffer>,
-    /// Whether others decode other rows of the file's row group.
+    /// Whether the row group is split, and other groups contain other rows of it.
     is_part: bool,
 }
 
 impl Group {
-    /// The row group in which the reader starts `first` rows behind the file's beginning; none where no row of it is
-    /// asked for. `stretches` are the rows that may match, all where there are none.
+    /// Selects rows of the row group that starts at row `first` of the file; `None` if none of its rows is selected.
+    /// `stretches` are the row ranges that may match, all rows if `None`.
     pub(super) fn select(
         file: &ParquetMetaData,
         index: usize,
@@ -57,8 +57,8 @@ impl Group {
         }))
     }
 
-    /// The same rows in groups that end before these of the row group's `count` rows, and after the last of them. Cuts
-    /// that are not in order or not within the row group split nothing.
+    /// Splits the rows into groups that end before each of `cuts`, and at the end of the row group's `count` rows. Does
+    /// not split if the cuts are not ascending or not within the row group.
     pub(super) fn split(self, count: u64, cuts: &[u64]) -> Result<Vec<Self>> {
         let bounds: Vec<u64> = std::iter::once(0)
             .chain(cuts.iter().copied())
@@ -74,7 +74,7 @@ impl Group {
         Ok(groups)
     }
 
-    /// The same rows from `first` up to `end`; none if there is no such row.
+    /// Returns the selected rows from `first` up to `end`; `None` if there are none.
     fn between(&self, first: u64, end: u64, count: u64) -> Result<Option<Self>> {
         let (first, end, count) = (position(first)?, position(end)?, position(count)?);
         let length = end.checked_sub(first).ok_or_else(impossible)?;
@@ -108,7 +108,7 @@ impl Group {
     }
 }
 
-/// Which rows of these row groups are decoded, one group after the other; none if all are.
+/// Returns the rows to decode of consecutive row groups; `None` if all are.
 pub(super) fn selection_of(groups: &[Group], file: &ParquetMetaData) -> Result<Option<RowSelection>> {
     if groups.iter().all(|group| group.mask.is_none()) {
         return Ok(None);
@@ -123,15 +123,15 @@ pub(super) fn selection_of(groups: &[Group], file: &ParquetMetaData) -> Result<O
     Ok(Some(RowSelection::from_boolean_buffer(bits.finish())))
 }
 
-/// How many rows a row group has.
+/// Returns the number of rows of a row group.
 pub(super) fn rows_of(file: &ParquetMetaData, group: usize) -> u64 {
     let rows = file.row_groups().get(group).map_or(0, |group| group.num_rows());
     u64::try_from(rows).unwrap_or(0)
 }
 
-/// The rows of stretches; none if these are all rows of the row group.
+/// Returns the rows of row ranges as a mask; `None` if these are all rows of the row group.
 ///
-/// Errors: `Internal` if they are not in order, or not rows of the row group.
+/// Errors: `Internal` if the ranges are not ascending, or not within the row group.
 fn mask(stretches: &[Stretch], rows: u64) -> Result<Option<BooleanBuffer>> {
     let (mut end, mut kept) = (0, 0);
     for stretch in stretches {
@@ -160,7 +160,7 @@ fn position(row: u64) -> Result<usize> {
     usize::try_from(row).map_err(|_| impossible())
 }
 
-/// An index of pages is verified before rows are selected by it, so that this is never the file's fault.
+/// The page index is validated before rows are selected by it, so a file cannot cause this error.
 fn impossible() -> Error {
     Error::new(
         ErrorKind::Internal,
@@ -168,11 +168,11 @@ fn impossible() -> Error {
     )
 }
 
-/// Rows of a part of a row group, at least.
+/// The minimum number of rows of a part of a row group.
 pub(super) const PART_ROWS: u64 = 96 * 1024;
 
-/// Rows at which a row group is cut into parts: where pages begin of the column of these that has the most bytes. None
-/// where it is too small, or its pages are not told about.
+/// Returns the rows at which a row group is split: the starts of pages of the largest of these columns. Empty if the
+/// row group is too small or has no usable page index.
 pub(super) fn cuts(file: &ParquetMetaData, group: usize, read: &[usize]) -> Vec<u64> {
     let rows = rows_of(file, group);
     let Some((index, row_group)) = file.page_index().zip(file.row_groups().get(group)) else {
@@ -186,7 +186,7 @@ pub(super) fn cuts(file: &ParquetMetaData, group: usize, read: &[usize]) -> Vec<
         let starts = pages.map(|page| u64::try_from(page.first_row_index).ok());
         starts.collect::<Option<Vec<u64>>>()
     };
-    // A column without an index would be fetched for each part anew.
+    // A column without an offset index would be fetched again for each part.
     let Some(all) = read.iter().map(starts).collect::<Option<Vec<Vec<u64>>>>() else {
         return Vec::new();
     };
@@ -272,7 +272,7 @@ mod tests {
     }
 
     proptest::proptest! {
-        /// Every row is in one part, and parts are in order.
+        /// Every row is in exactly one part, and parts are in order.
         #[test]
         fn parts_have_each_row_once(
             mask in proptest::collection::vec(proptest::bool::ANY, 1..200),

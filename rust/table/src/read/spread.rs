@@ -1,20 +1,20 @@
-//! Texts that a file keeps once each, in a dictionary, laid one behind the other.
+//! Expands dictionary-encoded strings.
 //!
-//! The Parquet reader copies them one by one. Where all of a dictionary are short, each is copied as a whole word of fixed
-//! width, over whose end the next is written: in two thirds of the time.
+//! The Parquet reader copies them one by one. If all strings of a dictionary are short, each is copied here as a word
+//! of fixed width, whose end the next one overwrites: this takes two thirds of the time.
 
 use arrow_array::{Array, DictionaryArray, StringArray, types::Int32Type};
 use arrow_buffer::OffsetBuffer;
 use arrow_schema::ArrowError;
 
-/// The longest texts that are copied as narrow words, and as wide ones.
+/// The maximum lengths of strings that are copied as narrow and as wide words.
 const NARROW: usize = 8;
 const WIDE: usize = 16;
-/// How many are laid at a time.
+/// The number of strings that are copied to the stack buffer at a time.
 const STRETCH: usize = 64;
 
-/// The texts; none where one of them is too long, or NULL, or where they are not far fewer than the rows: they are
-/// looked at for each batch.
+/// Returns the strings; `None` if one of them is too long or NULL, or if they are not far fewer than the rows, because
+/// the dictionary is checked for each batch.
 pub(super) fn spread(array: &DictionaryArray<Int32Type>) -> Option<Result<StringArray, ArrowError>> {
     let texts = array.values().as_any().downcast_ref::<StringArray>()?;
     if texts.len() > array.len() / 4 || texts.null_count() > 0 {
@@ -22,7 +22,7 @@ pub(super) fn spread(array: &DictionaryArray<Int32Type>) -> Option<Result<String
     }
     let longest = texts.iter().flatten().map(str::len).max().unwrap_or(0);
     let most = array.len().checked_mul(longest)?;
-    // The offsets of Arrow's texts have 32 bits.
+    // Arrow's strings have 32-bit offsets.
     i32::try_from(most).ok()?;
     let (offsets, bytes) = match longest {
         0..=NARROW => lay::<NARROW>(array, texts, most),
@@ -36,8 +36,8 @@ pub(super) fn spread(array: &DictionaryArray<Int32Type>) -> Option<Result<String
     ))
 }
 
-/// Offsets and bytes of the texts, of which there are at most so many; none where a text is wider than `WIDTH`, or a key
-/// is of no text.
+/// Returns the offsets and at most `most` bytes of the strings; `None` if a string is wider than `WIDTH`, or a key is
+/// out of range.
 fn lay<const WIDTH: usize>(
     array: &DictionaryArray<Int32Type>,
     texts: &StringArray,
@@ -54,7 +54,7 @@ fn lay<const WIDTH: usize>(
     let mut offsets: Vec<i32> = Vec::with_capacity(array.len() + 1);
     offsets.push(0);
     let mut are_known = true;
-    // Laid where the processor has them at hand; what they become is then written once, as a whole.
+    // Copied to a small buffer in the CPU cache first; its contents are then appended in one copy.
     let mut laid = [[0u8; WIDTH]; STRETCH + 1];
     let laid = laid.as_flattened_mut();
     for (index, keys) in array.keys().values().chunks(STRETCH).enumerate() {

@@ -1,9 +1,9 @@
-//! Whether anybody still wants what a thread is at: one that waits for nothing cannot be ended from outside.
+//! Cancellation flag, for work that never awaits and so cannot be aborted.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Set once, and looked at from time to time by whoever does the work.
+/// Set once; the work checks it periodically.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Stop(Arc<AtomicBool>);
 

@@ -1,4 +1,4 @@
-//! Batches as they come: files read side by side, in order, with a bounded number of batches in flight.
+//! Streams batches: files are read concurrently, in order, with a bounded amount of data in memory.
 
 use std::num::NonZero;
 use std::panic::AssertUnwindSafe;
@@ -22,17 +22,17 @@ use super::queue::{Worker, spawn};
 use super::rows::Rows;
 use crate::scan::{Scan, ScanTask};
 
-/// Record batches as they come.
+/// A stream of record batches.
 pub type BatchStream = BoxStream<'static, Result<RecordBatch>>;
 
-/// How much may wait to be asked for, in KiB, of all pieces together: so much that all cores have work while the rows
-/// come in order. Each piece has its share, which one batch alone may be larger than.
+/// The maximum of decoded batches in all queues, in KiB: enough to keep all cores busy while rows are returned in
+/// order. Each read unit has an equal share, which only a single batch may exceed.
 const QUEUED_KIB: u32 = 64 * 1024;
-/// The same of one task, which is read by itself.
+/// The same for a task that is read alone.
 const QUEUED_OF_A_TASK_KIB: u32 = 8 * 1024;
-/// Pieces of files on a network that are read at once: a core can wait for several.
+/// The number of read units of remote files that are read concurrently: a core can wait for several.
 const REMOTE_PIECES: usize = 16;
-/// Packed bytes that pieces may hold together. One alone may hold more.
+/// The maximum compressed size of concurrent read units, in KiB. Only a single one may exceed it.
 const HELD_KIB: u32 = 128 * 1024;
 
 /// Reads a scan: all of its files, at most `limit` rows. Must be called inside a runtime.
@@ -44,16 +44,16 @@ pub async fn stream_scan(scan: &Scan) -> Result<BatchStream> {
     })
 }
 
-/// Reads tasks side by side; their rows come in the tasks' order. Must be called inside a runtime.
+/// Reads tasks concurrently; rows are returned in the order of the tasks. Must be called inside a runtime.
 pub fn stream_tasks(tasks: Vec<ScanTask>) -> BatchStream {
     stream_some(tasks, None)
 }
 
-/// The same, where at most so many rows of each will be looked at.
+/// Like [`stream_tasks`], but uses at most `limit` rows of each task.
 fn stream_some(tasks: Vec<ScanTask>, limit: Option<usize>) -> BatchStream {
     let cores = std::thread::available_parallelism().map_or(1, NonZero::get);
     let (at_once, is_enough) = match tasks.first() {
-        // The first files are likely to have enough.
+        // Without a predicate the first files probably have enough rows.
         Some(task) if limit.is_some() && task.context.predicate.is_none() => (1, true),
         Some(task) if task.context.location.file_system().is_none() => (REMOTE_PIECES, false),
         _ => (cores, false),
@@ -71,20 +71,20 @@ fn stream_some(tasks: Vec<ScanTask>, limit: Option<usize>) -> BatchStream {
         .map_ok(|pieces| futures::stream::iter(pieces.into_iter().map(Ok)))
         .try_flatten()
         .boxed();
-    // Nothing begins before somebody asks.
+    // Lazy: reading starts with the first poll.
     futures::stream::once(async move { ahead(pieces, at_once, share) })
         .flatten()
         .flatten()
         .boxed()
 }
 
-/// The pieces' batches, each piece's as a stream of its own. So many are begun before they are asked for.
+/// Returns the batches of each read unit as its own stream. Starts up to `at_once` read units ahead of the consumer.
 fn ahead(
     mut pieces: BoxStream<'static, Result<Piece>>,
     at_once: usize,
     share: u32,
 ) -> BoxStream<'static, BatchStream> {
-    // One is asked for while the others wait here.
+    // The consumer reads one while the others wait in the channel.
     let (sender, receiver) = mpsc::channel(at_once.saturating_sub(1).max(1));
     let room = Arc::new(Semaphore::new(usize::try_from(HELD_KIB).unwrap_or(usize::MAX)));
     let driver = Worker::new(tokio::spawn(async move {
@@ -94,7 +94,7 @@ fn ahead(
             };
             match piece {
                 Ok(piece) => {
-                    // In the order of the rows: what is asked for next never waits for what comes later.
+                    // Acquired in row order, so that the next rows never wait for later ones.
                     let wanted = u32::try_from(piece.bytes() >> 10).unwrap_or(u32::MAX);
                     let held = Arc::clone(&room)
                         .acquire_many_owned(wanted.clamp(1, HELD_KIB))
@@ -112,7 +112,7 @@ fn ahead(
         if let Some(batches) = receiver.recv().await {
             return Some((batches, (receiver, driver)));
         }
-        // One that broke must not look like the end of the files.
+        // A driver that panicked must not look like the end of the files.
         match (&mut driver?.handle).await {
             Ok(()) => None,
             Err(_) => {
@@ -124,10 +124,10 @@ fn ahead(
     .boxed()
 }
 
-/// How many files' deletion vectors are read together, and held until the files are read.
+/// The number of files whose deletion vectors are read at once, and held until the files are read.
 const VECTORS_TOGETHER: usize = 1024;
 
-/// The tasks with the rows that are left of their files.
+/// Reads the deletion vectors of tasks.
 fn with_rows(tasks: Vec<ScanTask>) -> impl Stream<Item = Result<ScanTask>> {
     let mut left = tasks.into_iter();
     let chunks = std::iter::from_fn(move || {
@@ -173,7 +173,7 @@ pub fn stream_task(task: ScanTask) -> BatchStream {
     guard.batches(batches.into_stream().try_flatten().boxed())
 }
 
-/// Opens a file on a thread of the runtime: its footer is work.
+/// Opens a file on a thread of the runtime, because decoding the footer takes CPU time.
 async fn spawn_open(task: ScanTask, cut: Cut, shared: Arc<AcrossFiles>) -> Result<Vec<Piece>> {
     let guard = Guard::of(&task);
     let opened = async move {
@@ -185,8 +185,8 @@ async fn spawn_open(task: ScanTask, cut: Cut, shared: Arc<AcrossFiles>) -> Resul
     (&mut worker.handle).await.unwrap_or_else(|_| Err(caught()))
 }
 
-/// Opens files to tell how much there is of the columns that are read, and how much of it is decoded; for those of
-/// which the log knows that no row matches, nothing. Must be called inside a runtime.
+/// Opens files to measure the columns that are read, and how much of them is decoded; skips files that partition values
+/// rule out. Must be called inside a runtime.
 pub(crate) async fn survey(tasks: Vec<ScanTask>) -> Result<[Amount; 2]> {
     let shared = Arc::new(AcrossFiles::default());
     let opened = with_rows(tasks).map(|task| {

@@ -1,23 +1,23 @@
-//! The pages of several columns laid over each other: stretches of rows that lie on one page of each.
+//! Merges the page boundaries of several columns: each resulting row range is on one page of each column.
 
 use arrow_array::{Array, UInt64Array};
 
-/// Rows of a row group that lie on the same page of each column that is asked about.
+/// A range of rows of a row group that are on the same page of each column of the predicate.
 pub(super) struct Stretch {
     pub(super) first: u64,
     pub(super) rows: u64,
-    /// The page, for each column that has an index.
+    /// The number of the page, for each column that has a page index.
     pub(super) pages: Vec<u32>,
 }
 
-/// Whether the first rows of pages are rows of the row group, each behind the one before.
+/// Whether the first rows of pages are within the row group and strictly ascending.
 pub(super) fn are_in_order(first_rows: &[u64], rows: u64) -> bool {
     first_rows.first() == Some(&0)
         && first_rows.windows(2).all(|pair| pair.first() < pair.last())
         && first_rows.last().is_some_and(|last| *last < rows)
 }
 
-/// Cuts a row group wherever a page of one of the columns begins.
+/// Splits a row group at each start of a page of one of the columns.
 pub(super) fn stretches(starts: &[Vec<u64>], rows: u64) -> Vec<Stretch> {
     let mut cuts: Vec<u64> = starts.iter().flatten().copied().collect();
     cuts.sort_unstable();
@@ -39,7 +39,7 @@ pub(super) fn stretches(starts: &[Vec<u64>], rows: u64) -> Vec<Stretch> {
         .collect()
 }
 
-/// How many NULLs there are on stretches: all, none, or nobody knows.
+/// Returns the null count of each row range: all rows, none, or NULL for unknown.
 pub(super) fn nulls_of_stretches(
     nulls: &UInt64Array,
     starts: &[u64],

@@ -1,4 +1,4 @@
-//! Pages that are weighed before the reader makes room for what they claim to unpack to.
+//! Validates page headers before the reader allocates memory for the uncompressed size that they claim.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -14,14 +14,14 @@ use parquet::basic::Compression;
 use parquet::errors::{ParquetError, Result};
 use parquet::file::metadata::ParquetMetaData;
 
-/// What any page may unpack to: more than writers put into one.
+/// An uncompressed size that any page may have: more than writers put into one.
 const ANY_PAGE: u64 = 16 << 20;
-/// How many bytes a packed one may stand for, by the codecs that repeat what they know without end, and by the others.
+/// The maximum compression ratios: of codecs with unlimited repetition, and of the others.
 const MOST_BY_REPEATING: u64 = 65_536;
 const MOST: u64 = 1_100;
 
-/// How many bytes a packed one of a file may stand for, wherever it is; none where nothing is packed: then a page is as
-/// large as its bytes, which the reader compares.
+/// The maximum compression ratio of any page of a file; `None` if nothing is compressed: then the reader verifies that
+/// the uncompressed size is that of the bytes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Packing(Option<u64>);
 
@@ -40,7 +40,7 @@ impl Packing {
         self.0.is_some()
     }
 
-    /// Proves that a page claims no more than its bytes can hold.
+    /// Verifies that a page does not claim more than its bytes can hold.
     pub(super) fn weigh(self, page: &PageClaims) -> Result<()> {
         let most = self
             .0
@@ -54,15 +54,15 @@ impl Packing {
         }
     }
 
-    /// Proves it of the pages that bytes are.
+    /// Verifies all pages in the given bytes.
     fn weigh_all(self, bytes: &Bytes) -> Result<()> {
-        // What is no page is for the reader to tell.
+        // The reader reports bytes that are not a page.
         let mut pages = Pages::of(bytes).map_while(|page| page);
         pages.try_for_each(|page| self.weigh(&page))
     }
 }
 
-/// A file on a network, its footer read.
+/// A remote file whose footer was read.
 #[derive(Clone)]
 pub(super) struct Weighed {
     file: ParquetFile,

@@ -1,4 +1,4 @@
-//! Values of a narrower type as the type that the column has by now, and never another value.
+//! Converts values of a narrower type to the current type of the column, without changing any value.
 //!
 //! Protocol: *Type Widening*.
 
@@ -11,7 +11,7 @@ use arrow_schema::{ArrowError, DataType as ArrowType, TimeUnit};
 
 const MICROS_A_DAY: i64 = 86_400_000_000;
 
-/// The values as a wider type; none where the two types are no pair of the protocol.
+/// Returns the values in the wider type; `None` if the protocol does not allow this widening.
 pub(super) fn widen(array: &ArrayRef, wider: &ArrowType) -> Option<Result<ArrayRef, ArrowError>> {
     if let (ArrowType::Date32, ArrowType::Timestamp(TimeUnit::Microsecond, None)) = (array.data_type(), wider)
     {
@@ -22,7 +22,7 @@ pub(super) fn widen(array: &ArrayRef, wider: &ArrowType) -> Option<Result<ArrayR
         ArrowType::Timestamp(TimeUnit::Microsecond, zone),
     ) = (array.data_type(), wider)
     {
-        // Cut downwards on both sides of 1970.
+        // Rounded down both before and after 1970.
         let nanos = array.as_primitive::<TimestampNanosecondType>();
         let micros: PrimitiveArray<TimestampMicrosecondType> = nanos.unary(|nanos| nanos.div_euclid(1000));
         return Some(Ok(Arc::new(micros.with_timezone_opt(zone.clone()))));
@@ -37,7 +37,7 @@ pub(super) fn widen(array: &ArrayRef, wider: &ArrowType) -> Option<Result<ArrayR
     Some(arrow_cast::cast_with_options(array, wider, &options))
 }
 
-/// The beginning of each day.
+/// Converts dates to midnight timestamps.
 fn midnights(days: &PrimitiveArray<Date32Type>) -> Result<ArrayRef, ArrowError> {
     let micros: PrimitiveArray<TimestampMicrosecondType> = days.try_unary(|day| {
         i64::from(day).checked_mul(MICROS_A_DAY).ok_or_else(|| {
@@ -51,14 +51,14 @@ fn is_wider(from: &ArrowType, to: &ArrowType) -> bool {
     use ArrowType as A;
     match (from, to) {
         (A::Float32 | A::Int8 | A::Int16 | A::Int32, A::Float64) => true,
-        // Files hold them all as 32 bits, and a byte is read as one.
+        // Files store all of these in 32 bits, and a byte column is read as such.
         (A::Int8 | A::Int16 | A::Int32, A::Decimal128(precision, scale)) => holds(10, 0, *precision, *scale),
         (A::Int64, A::Decimal128(precision, scale)) => holds(19, 0, *precision, *scale),
         (
             A::Decimal32(before, places)
             | A::Decimal64(before, places)
             | A::Decimal128(before, places)
-            // Few digits in many bytes.
+            // Few digits may be stored in many bytes.
             | A::Decimal256(before, places),
             A::Decimal128(precision, scale),
         ) => holds(*before, *places, *precision, *scale),
@@ -66,7 +66,7 @@ fn is_wider(from: &ArrowType, to: &ArrowType) -> bool {
     }
 }
 
-/// Whether a decimal has room for so many digits, of them so many behind the point.
+/// Whether a decimal type can hold this many digits, of which `places` are after the decimal point.
 fn holds(digits: u8, places: i8, precision: u8, scale: i8) -> bool {
     scale >= places && i16::from(precision) - i16::from(scale) >= i16::from(digits) - i16::from(places)
 }

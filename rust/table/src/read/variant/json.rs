@@ -1,4 +1,4 @@
-//! Variants as text: JSON, spelled as Spark's `to_json` does, and a form in which they can be compared.
+//! Converts variants to text: JSON as Spark's `to_json` writes it, and a comparable form.
 
 use std::fmt::{self, Write};
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use parquet_variant::Variant;
 use super::{damaged, told};
 use crate::scan::VariantAs;
 
-/// A column with every variant in it as text; one without variants as it is.
+/// Converts every variant in a column to text; a column without variants is unchanged.
 pub(in crate::read) fn to_json(array: &ArrayRef, data_type: &DataType, path: &str) -> Result<ArrayRef> {
     let target = VariantAs::Json.of_type(data_type);
     if target == *data_type {
@@ -58,8 +58,8 @@ pub(in crate::read) fn to_json(array: &ArrayRef, data_type: &DataType, path: &st
     })
 }
 
-/// Variants as texts that are equal exactly where the variants are, in whatever bytes: whole numbers and decimals are one
-/// kind of number of any width, and a date is no text.
+/// Converts variants to texts that are equal exactly if the variants are, however encoded: integers and decimals of any
+/// width are the same kind of number, and a date differs from a string.
 pub(crate) fn comparable_variants(array: &ArrayRef) -> Result<ArrayRef, ArrowError> {
     match array.as_struct_opt() {
         Some(rows) => texts(rows, write_comparable),
@@ -102,7 +102,7 @@ fn write_comparable(out: &mut String, variant: &Variant<'_, '_>) -> fmt::Result 
     write_value(out, variant, true)
 }
 
-/// What JSON has no type for, by a letter.
+/// Returns a letter for each type that JSON does not have.
 fn type_of(variant: &Variant<'_, '_>) -> Option<char> {
     Some(match variant {
         Variant::Float(_) => 'f',
@@ -117,7 +117,7 @@ fn type_of(variant: &Variant<'_, '_>) -> Option<char> {
     })
 }
 
-/// The variant has been proved, and so is not too deep.
+/// Variants were validated, so the nesting depth is limited.
 fn write_value(out: &mut String, variant: &Variant<'_, '_>, tells_types: bool) -> fmt::Result {
     if tells_types && let Some(letter) = type_of(variant) {
         out.write_char(letter)?;
@@ -142,7 +142,7 @@ fn write_value(out: &mut String, variant: &Variant<'_, '_>, tells_types: bool) -
             let is_it = two.parse() == Ok(*number);
             write_float(out, &if is_it { two } else { format!("{number:e}") })
         }
-        // These leave out zeros at the end.
+        // These omit trailing zeros.
         Variant::Decimal4(number) => write!(out, "{number}"),
         Variant::Decimal8(number) => write!(out, "{number}"),
         Variant::Decimal16(number) => write!(out, "{number}"),
@@ -187,7 +187,7 @@ fn write_value(out: &mut String, variant: &Variant<'_, '_>, tells_types: bool) -
     }
 }
 
-/// JSON has no such number: it is text, as it is for Spark's `to_json` of a double.
+/// JSON has no such number, so it is a string, as in Spark's `to_json` of a double.
 fn write_odd(out: &mut String, number: f64) -> fmt::Result {
     out.write_str(if number.is_nan() {
         "\"NaN\""
@@ -198,8 +198,9 @@ fn write_odd(out: &mut String, number: f64) -> fmt::Result {
     })
 }
 
-/// Java's spelling of a number whose digits and exponent are given: a point always, an exponent below 10⁻³ and from 10⁷.
-/// The digits are the fewest that name the number, but two at the least, which tells with the smallest numbers of all.
+/// Writes a number as Java does, from its digits and exponent: always with a decimal point, with an exponent below 10⁻³
+/// and from 10⁷. The digits are the fewest that identify the number, but at least two, which matters only for the
+/// smallest numbers.
 fn write_float(out: &mut String, scientific: &str) -> fmt::Result {
     let (mantissa, exponent) = scientific.split_once('e').unwrap_or((scientific, "0"));
     let exponent: i32 = exponent.parse().unwrap_or(0);
@@ -237,7 +238,7 @@ fn write_moment(out: &mut String, moment: NaiveDateTime) -> fmt::Result {
     write_time(out, moment.time())
 }
 
-/// As many places as there are digits, and no zeros at the end.
+/// Writes fractional seconds without trailing zeros.
 fn write_time(out: &mut String, time: NaiveTime) -> fmt::Result {
     write!(
         out,

@@ -1,4 +1,4 @@
-//! A value of a typed column of a shredded variant, as the variant that it was.
+//! Converts a value of a typed column of a shredded variant back to a variant.
 //!
 //! Parquet: *Variant Shredding*, the table of shredded value types.
 
@@ -17,7 +17,7 @@ use parquet_variant::{Uuid, Variant, VariantDecimal4, VariantDecimal8, VariantDe
 
 use super::told;
 
-/// Whether a variant's values may be shredded into such a column.
+/// Whether values of a variant may be shredded into a column of this type.
 pub(super) fn is_leaf(arrow: &ArrowType) -> bool {
     use ArrowType as A;
     match arrow {
@@ -30,7 +30,7 @@ pub(super) fn is_leaf(arrow: &ArrowType) -> bool {
     }
 }
 
-/// The value of a row that is there.
+/// Returns the value of a row that is not NULL.
 pub(super) fn leaf(array: &ArrayRef, row: usize) -> Result<Variant<'static, '_>, String> {
     use ArrowType as A;
     let far = || {
@@ -96,7 +96,7 @@ pub(super) fn leaf(array: &ArrayRef, row: usize) -> Result<Variant<'static, '_>,
     })
 }
 
-/// A decimal as wide as its column says, whatever Arrow holds it in.
+/// Returns a decimal of the width of its column, whatever the Arrow type is.
 fn decimal(unscaled: impl Into<i128>, precision: u8, scale: i8) -> Result<Variant<'static, 'static>, String> {
     let unscaled = unscaled.into();
     let too_many = || format!("a decimal has more than the {precision} digits of its column");

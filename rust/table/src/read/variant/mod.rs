@@ -1,4 +1,4 @@
-//! Columns of type variant as a file holds them: proved to be variants, and put together again where they are shredded.
+//! Reads columns of type variant: validates them, and reconstructs shredded ones.
 //!
 //! The types are those of the protocol's accepted sections on variants; the bytes are Parquet's *Variant Binary Encoding*
 //! and *Variant Shredding*.
@@ -21,10 +21,10 @@ pub(crate) use json::comparable_variants;
 pub(super) use json::to_json;
 use shredded::Shredded;
 
-/// The column as Arrow stores variants: the bytes of `metadata` and of `value`. Where a row is NULL, so is the variant;
-/// where it is a variant's own null, it is a value.
+/// Converts the column to Arrow's storage of variants: `metadata` and `value` bytes. A NULL row is a NULL variant; a
+/// variant null is a value.
 ///
-/// Errors: `CorruptData` that names the column, for what is no variant.
+/// Errors: `CorruptData` with the column, for an invalid variant.
 pub(super) fn conform_variant(array: &ArrayRef, path: &str) -> Result<ArrayRef> {
     let group = array.as_struct_opt().ok_or_else(|| {
         damaged(
@@ -51,7 +51,7 @@ pub(super) fn conform_variant(array: &ArrayRef, path: &str) -> Result<ArrayRef> 
     Ok(Arc::new(joined.map_err(|error| damaged(path, told(&error)))?))
 }
 
-/// Proves that each row that is there is a variant all through.
+/// Verifies that each row that is not NULL is a valid variant at every level.
 fn prove(group: &StructArray, metadata: &BinaryArray, value: &BinaryArray) -> Result<(), String> {
     for row in (0..group.len()).filter(|row| group.is_valid(*row)) {
         if metadata.is_null(row) {
@@ -64,7 +64,7 @@ fn prove(group: &StructArray, metadata: &BinaryArray, value: &BinaryArray) -> Re
 
 const NO_METADATA: &str = "a row has no metadata";
 
-/// A column of bytes in a group; none where the group does not have it.
+/// Returns a binary column of a group; `None` if the group does not have it.
 fn binary(group: &StructArray, name: &str) -> Result<Option<BinaryArray>, String> {
     let Some(column) = group.column_by_name(name) else {
         return Ok(None);
@@ -78,7 +78,7 @@ fn binary(group: &StructArray, name: &str) -> Result<Option<BinaryArray>, String
     }
 }
 
-/// What an error of the variant crate says, without the name of its class.
+/// Returns the message of an error of the variant crate, without the name of its class.
 fn told(error: &ArrowError) -> String {
     let text = error.to_string();
     text.split_once("error: ")

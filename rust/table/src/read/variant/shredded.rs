@@ -1,4 +1,4 @@
-//! A variant whose values lie in typed columns, put together again.
+//! Reconstructs variants whose values are in typed columns.
 //!
 //! Parquet: *Variant Shredding*.
 
@@ -16,10 +16,10 @@ use parquet_variant::{
 use super::leaf::{is_leaf, leaf};
 use super::{NO_METADATA, binary, told};
 
-/// A variant, or a part of one, as a file holds it.
+/// A variant, or a part of one, as stored in a file.
 pub(super) struct Shredded<'a> {
     group: &'a StructArray,
-    /// What no typed column holds.
+    /// The values that are not in a typed column.
     value: Option<BinaryArray>,
     typed: Option<Typed<'a>>,
 }
@@ -30,7 +30,7 @@ enum Typed<'a> {
     Object(&'a StructArray, Vec<(&'a str, Shredded<'a>)>),
 }
 
-/// What a row of a part is.
+/// The value of a part in a row.
 enum Piece<'p, 'm> {
     Missing,
     Whole(Variant<'m, 'p>),
@@ -39,7 +39,7 @@ enum Piece<'p, 'm> {
 }
 
 impl<'a> Shredded<'a> {
-    /// Proves that a group is one of those that variants are shredded into.
+    /// Verifies that a group has the structure of a shredded variant.
     pub(super) fn of(group: &'a StructArray) -> Result<Self, String> {
         let typed = match group.column_by_name("typed_value") {
             None => None,
@@ -66,14 +66,14 @@ impl<'a> Shredded<'a> {
         Ok(Self { group, value, typed })
     }
 
-    /// The bytes as they are, where the whole variant is in them.
+    /// Returns the bytes unchanged, if they contain the complete variants.
     pub(super) fn unshredded(&self) -> Option<&BinaryArray> {
         let value = self.value.as_ref().filter(|_| self.typed.is_none())?;
         let is_there = |row: usize| value.is_valid(row) || self.group.is_null(row);
         (value.null_count() == 0 || (0..value.len()).all(is_there)).then_some(value)
     }
 
-    /// The variants' values, whole; NULL where the group is.
+    /// Returns the reconstructed values; NULL where the group is NULL.
     pub(super) fn join(&self, metadata: &BinaryArray) -> Result<BinaryArray, String> {
         let mut values = ValueBuilder::new();
         let mut offsets = Vec::with_capacity(self.group.len().saturating_add(1));
@@ -103,7 +103,7 @@ impl<'a> Shredded<'a> {
         let mut dictionary = ReadOnlyMetadataBuilder::new(names);
         let place = ParentState::variant(values, &mut dictionary);
         match self.piece(row, names)? {
-            // Nothing where a value has to be is a variant's null.
+            // A missing required value is a variant null.
             Piece::Missing => ValueBuilder::append_variant_bytes(place, Variant::Null),
             Piece::Whole(variant) => ValueBuilder::append_variant_bytes(place, variant),
             Piece::List(rows, element) => fill_list(ListBuilder::new(place, true), rows, element, names)?,
@@ -183,7 +183,7 @@ fn fill_list<S: BuilderSpecificState>(
     Ok(())
 }
 
-/// The typed fields that are there, and the rest. A name that is not among the variant's, or comes twice, is an error.
+/// Adds the typed fields and the rest to an object. A name that is not in the metadata, or is duplicated, is an error.
 fn fill_object<S: BuilderSpecificState>(
     mut object: ObjectBuilder<'_, S>,
     row: usize,
@@ -209,7 +209,7 @@ fn fill_object<S: BuilderSpecificState>(
     }
     for field in rest.iter().flat_map(VariantObject::iter_try) {
         let (name, value) = field.map_err(|error| told(&error))?;
-        // Also where the row leaves the typed column empty: which of them to believe, nothing says.
+        // Also if the typed column is empty in this row: the specification does not define which one is valid.
         if parts.iter().any(|(typed, _)| *typed == name) {
             return Err(format!(
                 "the field {name:?} has a typed column, and lies beside it"

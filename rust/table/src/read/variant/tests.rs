@@ -1,4 +1,4 @@
-//! What Arrow's own crate shreds is put together to what it was.
+//! Variants that Arrow's own crate shreds are reconstructed unchanged.
 
 use arrow_array::{Int64Array, StringArray};
 use arrow_schema::{DataType as ArrowType, Field, Fields, TimeUnit};
@@ -30,7 +30,7 @@ fn object_of(fields: Vec<(&str, ArrowType)>) -> ArrowType {
     ArrowType::Struct(fields.collect::<Fields>())
 }
 
-/// Arrow's crate holds bytes as views; a file of the table gives them as they are here.
+/// Arrow's crate uses view types for bytes; a file of the table is read with the types here.
 fn as_in_a_file(array: &ArrayRef) -> ArrayRef {
     fn kind(arrow: &ArrowType) -> ArrowType {
         let below =
@@ -93,7 +93,7 @@ fn shredded_variants_are_what_they_were() -> Result<()> {
         object_of(vec![("c", object_of(vec![("d", list_of(inner))]))]),
     ] {
         let shredded = shred_variant(&made(), &kind).expect("it can be shredded so");
-        // As their reader takes it, decimals as wide as they say.
+        // Their reader returns decimals in the width of their column.
         let theirs = VariantArray::try_new(shredded.inner()).expect("it is shredded");
         let theirs: ArrayRef = unshred_variant(&theirs).expect("it is sound").into();
         let found = conform_variant(&as_in_a_file(&shredded.clone().into()), "v")?;
@@ -104,7 +104,7 @@ fn shredded_variants_are_what_they_were() -> Result<()> {
             let bytes = |array: &ArrayRef| array.as_struct().column(1).as_binary::<i32>().value(row).to_vec();
             assert_eq!(bytes(&found), bytes(&theirs), "{kind}, row {row}");
         }
-        // A piece of a batch is no other than the whole.
+        // A slice of a batch is read like the complete batch.
         let sliced = as_in_a_file(&shredded.into()).slice(2, 5);
         assert_eq!(
             texts(&conform_variant(&sliced, "v")?),
