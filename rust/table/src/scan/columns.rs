@@ -1,18 +1,18 @@
-//! The columns that are asked for by name, and fields in them.
+//! Selects columns, and fields in them, by name.
 
 use deltaic_protocol::error::nearest;
 use deltaic_protocol::schema::{ColumnName, DataType, StructField, StructType};
 use deltaic_protocol::{Error, ErrorKind, Result};
 
-/// Columns in the order in which they are asked for. `a.b` is the struct `a` with its field `b` alone; several fields of
-/// one struct come in one column, where the first is asked for.
+/// Selects columns in the requested order. `a.b` is the struct `a` with only its field `b`; several fields of one
+/// struct become one column, at the position of the first.
 ///
-/// Errors: `InvalidArgument` for an unknown name, with the nearest, and for what is asked for twice.
+/// Errors: `InvalidArgument` for an unknown name, with the closest match, and for a duplicate.
 pub(crate) fn choose(schema: &StructType, names: &[String]) -> Result<StructType> {
     let mut chosen = StructType::default();
     for name in names {
         let path = match schema.field_ignoring_case(name) {
-            // A name may have a dot of its own.
+            // The name of a column may contain a dot.
             Some(_) => vec![name.clone()],
             None => match ColumnName::parse(name) {
                 Ok(path) => path.parts().to_vec(),
@@ -50,7 +50,7 @@ fn add(chosen: &mut StructType, schema: &StructType, path: &[String], name: &str
                 let DataType::Struct(part) = &mut before.data_type else {
                     return Err(twice());
                 };
-                // The whole struct is asked for already, or a part of it.
+                // The complete struct, or a part of it, is already selected.
                 if part == below {
                     return Err(twice());
                 }
@@ -130,7 +130,7 @@ mod tests {
             chosen(&["s.deep.y", "id", "s.b", "s.deep.x"])?,
             "s(deep(y x) b) id"
         );
-        // A column of that very name comes first.
+        // A column with exactly this name takes precedence.
         assert_eq!(chosen(&["s.a"])?, "s.a");
         assert_eq!(chosen(&["s.`a`", "s"]).ok(), None);
         assert_eq!(chosen(&[])?, "");

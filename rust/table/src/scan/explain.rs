@@ -1,4 +1,4 @@
-//! What a scan will do, in words.
+//! Describes what a scan will do, as text.
 
 use std::fmt::Write;
 
@@ -8,12 +8,12 @@ use deltaic_protocol::Result;
 use super::Scan;
 use crate::read::survey;
 
-/// How many files are opened to tell what is in them.
+/// The maximum number of files that are opened for the description.
 const LOOKED_INTO: usize = 256;
 
 impl Scan {
-    /// A few lines of text: which files are read, and what ruled the others out; of the first of those that are left,
-    /// which row groups and pages are decoded. Must be called inside a runtime.
+    /// Returns a few lines of text: which files are read and what pruned the others and, for the first of the remaining
+    /// files, which row groups and pages are decoded. Must be called inside a runtime.
     pub async fn explain(&self) -> Result<String> {
         let (files, report) = self.pruned().await?;
         let mut lines = Lines(String::new());
@@ -59,7 +59,7 @@ impl Scan {
         Ok(lines.0)
     }
 
-    /// What is decoded of the files that are left.
+    /// Describes what is decoded of the remaining files.
     async fn explain_files(&self, files: &Files, lines: &mut Lines) -> Result<()> {
         let mut tasks = self.tasks_of(files)?;
         let count = tasks.len();
@@ -69,7 +69,7 @@ impl Scan {
         }
         let [all, kept] = match survey(tasks).await {
             Ok(amounts) => amounts,
-            // What is wrong with a file is for those to hear who read it.
+            // A damaged file is not an error here; reading it will raise one.
             Err(error) => {
                 lines.line("but", &error.to_string());
                 return Ok(());
@@ -106,7 +106,7 @@ impl Scan {
         Ok(())
     }
 
-    /// What each part of the predicate does by itself.
+    /// Describes the effect of each conjunct of the predicate on its own.
     async fn explain_conjuncts(&self, lines: &mut Lines) -> Result<()> {
         for conjunct in self.bound().map(|bound| bound.conjuncts()).unwrap_or_default() {
             let columns = conjunct.columns();
@@ -131,7 +131,7 @@ impl Scan {
     }
 }
 
-/// The text as it grows. Writing to a String cannot fail.
+/// The text under construction. Writing to a String cannot fail.
 struct Lines(String);
 
 impl Lines {

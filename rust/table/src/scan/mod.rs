@@ -1,4 +1,4 @@
-//! From a snapshot and a question to tasks that can be read one by one.
+//! Plans a scan of a snapshot as independent tasks.
 
 mod columns;
 mod explain;

@@ -1,4 +1,4 @@
-//! A question to a snapshot, and the tasks that answer it.
+//! A scan of a snapshot, and its tasks.
 
 use std::sync::Arc;
 
@@ -17,26 +17,26 @@ use super::row_ids;
 use super::{ScanContext, ScanTask, Selection, VariantAs};
 use crate::read::Rows;
 
-/// What a scan is asked.
+/// The options of a scan.
 #[derive(Clone, Debug, Default)]
 pub struct ScanOptions {
-    /// The columns, in the order they are to come; all without.
+    /// The columns, in output order; all if `None`.
     pub columns: Option<Vec<String>>,
-    /// The rows, as SQL text; all without.
+    /// The predicate, as SQL text; all rows if `None`.
     pub predicate: Option<String>,
-    /// At most so many rows.
+    /// The maximum number of rows.
     pub limit: Option<usize>,
-    /// Rows a batch, at most.
+    /// The maximum number of rows per batch.
     pub batch_size: Option<usize>,
-    /// Whether each row's id and the version that brought it come behind the columns.
+    /// Whether to append the columns with each row's id and row commit version.
     pub row_ids: bool,
-    /// The form of variants.
+    /// The output form of variants.
     pub variant: VariantAs,
-    /// Folders outside the table that its files may lie in.
+    /// Folders outside the table in which its files may be.
     pub allowed_roots: Vec<String>,
 }
 
-/// A question to a snapshot.
+/// A scan of a snapshot.
 #[derive(Clone, Debug)]
 pub struct Scan {
     pub(super) snapshot: Snapshot,
@@ -45,10 +45,10 @@ pub struct Scan {
 }
 
 impl Scan {
-    /// Proves that the columns and the predicate fit the snapshot's schema. Nothing is read.
+    /// Verifies that the columns and the predicate match the snapshot's schema. Does no I/O.
     ///
-    /// An unknown column is an `InvalidArgument` with the nearest name, a predicate that does not fit an
-    /// `InvalidPredicate`.
+    /// Errors: `InvalidArgument` for an unknown column, with the closest match; `InvalidPredicate` for a predicate that
+    /// does not match the schema.
     pub fn try_new(snapshot: Snapshot, options: ScanOptions) -> Result<Self> {
         ensure_readable(snapshot.protocol(), snapshot.metadata(), snapshot.schema()).map_err(|error| {
             error
@@ -79,7 +79,7 @@ impl Scan {
             }
             None => None,
         };
-        // An Arrow type that cannot be had is an error now and not in the middle of the data.
+        // An unsupported Arrow type is an error now, not in the middle of the data.
         output.to_arrow()?;
         if options.batch_size == Some(0) {
             return Err(Error::new(
@@ -107,13 +107,13 @@ impl Scan {
         })
     }
 
-    /// The columns that come out.
+    /// The output columns.
     #[must_use]
     pub fn schema(&self) -> &StructType {
         &self.context.output
     }
 
-    /// At most so many rows come out.
+    /// The maximum number of rows.
     #[must_use]
     pub fn limit(&self) -> Option<usize> {
         self.limit
@@ -124,7 +124,7 @@ impl Scan {
     }
 
     pub(super) async fn pruned(&self) -> Result<(Files, PruneReport)> {
-        // The rows of files without columns may be counted in the statistics alone.
+        // The row count of files without columns may only be in the statistics.
         let statistics = match self.context.has_data_columns() {
             true => WithStatistics::None,
             false => WithStatistics::NumRecords,
@@ -138,13 +138,13 @@ impl Scan {
             .await
     }
 
-    /// The files to read, each a task of its own. Must be called inside a runtime.
+    /// Returns the files to read, one task each. Must be called inside a runtime.
     pub async fn tasks(&self) -> Result<Vec<ScanTask>> {
         let (files, _) = self.pruned().await?;
         self.tasks_of(&files)
     }
 
-    /// The tasks that read these files.
+    /// Returns the tasks that read these files.
     pub(super) fn tasks_of(&self, files: &Files) -> Result<Vec<ScanTask>> {
         self.snapshot.ensure_partition_values(files)?;
         self.snapshot.ensure_places_once(files)?;
@@ -168,11 +168,11 @@ impl Scan {
             .collect()
     }
 
-    /// Whether the predicate, if any, looks at partition columns alone, so that the log answers it.
+    /// Whether the predicate, if any, uses only partition columns, so that the log can evaluate it.
     fn is_answered_by_the_log(&self) -> bool {
         self.bound().is_none_or(|predicate| {
             let columns = predicate.columns();
-            // A predicate without columns is judged row by row like any other.
+            // A predicate without columns is evaluated for each row like any other.
             !columns.is_empty()
                 && columns
                     .iter()
@@ -180,7 +180,7 @@ impl Scan {
         })
     }
 
-    /// The same question with no columns, for those who want to know how many rows there are.
+    /// The same scan without columns, for counting rows.
     #[must_use]
     pub fn without_columns(&self) -> Self {
         let context = ScanContext {
@@ -196,7 +196,7 @@ impl Scan {
         }
     }
 
-    /// How many rows the scan has, from the log where that is exact; none where the files must be read.
+    /// Returns the number of rows if the log has it exactly; `None` if the files must be read.
     pub async fn count_from_log(&self) -> Result<Option<i64>> {
         if !self.is_answered_by_the_log() {
             return Ok(None);
@@ -208,7 +208,7 @@ impl Scan {
                 statistics: WithStatistics::NumRecords,
             })
             .await?;
-        // Pruning keeps a file whose partition value cannot be read; a scan would refuse it.
+        // Pruning keeps a file with an invalid partition value; a scan would reject it.
         self.snapshot.ensure_partition_values(&files)?;
         self.snapshot.ensure_places_once(&files)?;
         self.snapshot.ensure_vectors(&files)?;
@@ -219,9 +219,9 @@ impl Scan {
     }
 }
 
-/// The files that may hold a matching row, one a row: `path`, `size`, `modification_time`, `partition_values`,
-/// `deletion_vector`, and with statistics `num_records`, `tight_bounds`, `min`, `max`, `null_count`; the schema, which
-/// says so even where there are no files. Must be called inside a runtime.
+/// Returns the files that may contain a matching row, one per row: `path`, `size`, `modification_time`,
+/// `partition_values`, `deletion_vector`, and with statistics `num_records`, `tight_bounds`, `min`, `max`,
+/// `null_count`. Also returns the schema, for a result without files. Must be called inside a runtime.
 pub async fn list_files(
     snapshot: &Snapshot,
     predicate: Option<&str>,

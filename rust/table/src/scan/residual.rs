@@ -1,12 +1,12 @@
-//! What is left to ask of the rows of a file, once its partition values are known.
+//! The residual predicate on the rows of a file, given its partition values.
 
 use arrow_array::{Array, RecordBatch};
 use deltaic_protocol::Result;
 use deltaic_protocol::expr::{BoundPredicate, evaluate};
 
-/// The predicate with every part answered that looks at these columns alone; `values` has one row.
+/// Replaces every part of the predicate that uses only these columns by its result; `values` has one row.
 ///
-/// Whatever the file's other columns hold, the rows for which the rest is TRUE are those for which the predicate is.
+/// For any values of the file's other columns, the result is TRUE for the same rows as the predicate.
 pub(crate) fn residual(predicate: &BoundPredicate, values: &RecordBatch) -> Result<BoundPredicate> {
     Ok(match predicate {
         BoundPredicate::And(parts) => joined(parts, values, true)?,
@@ -29,7 +29,7 @@ pub(crate) fn residual(predicate: &BoundPredicate, values: &RecordBatch) -> Resu
     })
 }
 
-/// Parts of an AND, whose answer is TRUE unless a part says otherwise, or of an OR.
+/// Simplifies the parts of an AND, for which `neutral` is true, or of an OR.
 fn joined(parts: &[BoundPredicate], values: &RecordBatch, neutral: bool) -> Result<BoundPredicate> {
     let mut left = Vec::with_capacity(parts.len());
     for part in parts {

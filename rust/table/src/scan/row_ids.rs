@@ -1,4 +1,4 @@
-//! The columns that give each row of a scan its identity.
+//! The columns with the row id and row commit version of each row.
 //!
 //! Protocol: *Row Tracking*, *Reader Requirements for Row Tracking*.
 
@@ -7,27 +7,27 @@ use deltaic_protocol::row_tracking::{MaterializedColumns, RowTracking};
 use deltaic_protocol::schema::{DataType, PrimitiveType, StructField};
 use deltaic_protocol::{Error, ErrorKind, Result};
 
-/// The id of a row, which it keeps for as long as it lives.
+/// The id of a row, which is stable while the row exists.
 pub const ROW_ID: &str = "_row_id";
-/// The version that brought the row, or changed it last.
+/// The version that inserted the row, or last updated it.
 pub const ROW_COMMIT_VERSION: &str = "_row_commit_version";
 
-/// The fields that come behind a scan's columns.
+/// The fields that are appended to the columns of a scan.
 pub(super) fn fields() -> [StructField; 2] {
     [ROW_ID, ROW_COMMIT_VERSION]
         .map(|name| StructField::new(name, DataType::Primitive(PrimitiveType::Long), false))
 }
 
-/// The field of a row's id alone.
+/// The field of the row id.
 pub(crate) fn row_id_field() -> Option<StructField> {
     let [id, _] = fields();
     Some(id)
 }
 
-/// Where the table's files keep what was told of rows that were copied.
+/// Returns the columns in which data files store the row ids and row commit versions of copied rows.
 ///
-/// Errors: `UnsupportedFeature` where row tracking is not enabled, `SchemaMismatch` where the table has a column of such
-/// a name itself.
+/// Errors: `UnsupportedFeature` if row tracking is not enabled, `SchemaMismatch` if the table has a column of the same
+/// name.
 pub(super) fn materialized_columns(snapshot: &Snapshot) -> Result<MaterializedColumns> {
     let RowTracking::Enabled(columns) = RowTracking::of(snapshot.protocol(), snapshot.metadata())? else {
         return Err(Error::new(
@@ -51,9 +51,9 @@ pub(super) fn materialized_columns(snapshot: &Snapshot) -> Result<MaterializedCo
     Ok(columns)
 }
 
-/// The names of the files' columns that hold the ids and the commit versions of rows that were copied.
+/// Returns the names of the columns in which data files store the row ids and row commit versions of copied rows.
 ///
-/// Errors: as of a scan with row ids.
+/// Errors: those of a scan with row ids.
 pub fn row_columns(snapshot: &Snapshot) -> Result<(String, String)> {
     let columns = materialized_columns(snapshot).map_err(|error| {
         error

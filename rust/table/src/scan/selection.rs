@@ -1,33 +1,33 @@
-//! Which rows of a file are asked for, told by deletion vectors.
+//! Selects rows of a file by deletion vectors.
 
 use deltaic_protocol::deletion_vector::Descriptor;
 use serde::{Deserialize, Serialize};
 
-/// Rows of a file.
+/// Selected rows of a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Selection {
-    /// Every one.
+    /// All rows.
     #[default]
     All,
-    /// Those that a vector does not delete.
+    /// The rows that a vector does not delete.
     Without(Descriptor),
-    /// Those alone that one vector deletes and another, where there is one, does not.
+    /// Only the rows that one vector deletes and another, if there is one, does not.
     Difference {
-        /// The rows.
+        /// The vector with the rows.
         deleted: Descriptor,
-        /// Rows that are not among them.
+        /// The vector whose rows are excluded.
         but_not: Option<Descriptor>,
     },
 }
 
 impl Selection {
-    /// The rows that are left of a file.
+    /// Selects the rows that are not deleted.
     #[must_use]
     pub fn of(deletion_vector: Option<Descriptor>) -> Self {
         deletion_vector.map_or(Self::All, Self::Without)
     }
 
-    /// The vectors that tell, in the order in which [`Selection::rows`] wants them.
+    /// The deletion vectors of the selection, in the order in which they must be read.
     pub(crate) fn vectors(&self) -> impl Iterator<Item = &Descriptor> {
         let (one, other) = match self {
             Self::All => (None, None),

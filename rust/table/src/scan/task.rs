@@ -1,4 +1,4 @@
-//! One file to read, with all that reading it needs.
+//! A task: one file to read, with everything needed to read it.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -15,19 +15,20 @@ use serde::{Deserialize, Serialize};
 use super::{Selection, VariantAs};
 use crate::read::{Asked, Rows};
 
-/// What all tasks of a scan share.
+/// The state that all tasks of a scan share.
 #[derive(Clone, Debug)]
 pub struct ScanContext {
     pub(crate) location: Arc<TableLocation>,
     pub(crate) version: Version,
-    /// The table's whole schema: a predicate may look at columns that are not asked for.
+    /// The complete schema of the table: a predicate may use columns that are not in the output.
     pub(crate) table_schema: Arc<StructType>,
     pub(crate) partition_columns: Vec<String>,
-    /// How the columns are found in files.
+    /// How columns are found in files.
     pub(crate) column_mapping: ColumnMappingMode,
-    /// The columns that come out, in order.
+    /// The output columns, in order.
     pub(crate) output: StructType,
-    /// Where files keep the identity of rows that were copied; none where it is not asked for.
+    /// The columns in which files store row ids and row commit versions of copied rows; `None` if they are not
+    /// requested.
     pub(crate) row_columns: Option<MaterializedColumns>,
     pub(crate) predicate: Option<(String, BoundPredicate)>,
     pub(crate) batch_size: Option<usize>,
@@ -36,20 +37,20 @@ pub struct ScanContext {
 }
 
 impl ScanContext {
-    /// Whether data files hold columns: not every column of the table is a partition column.
+    /// Whether data files contain columns: not every column of the table is a partition column.
     pub(crate) fn has_data_columns(&self) -> bool {
         let mut fields = self.table_schema.fields.iter();
         self.table_schema.fields.is_empty()
             || fields.any(|field| !self.partition_columns.contains(&field.name))
     }
 
-    /// `numRecords` of a file, if the row count of its data file may be lost: it holds no columns.
+    /// Returns `numRecords` of a file if its data file has no columns, so that its row count may be lost.
     pub(crate) fn without_data_columns(&self, num_records: Option<i64>) -> Option<u64> {
         let lost = num_records.filter(|_| !self.has_data_columns());
         lost.and_then(|rows| u64::try_from(rows).ok())
     }
 
-    /// The columns that come out, as the table has them: whatever they are to come out as.
+    /// Returns the output columns with their types in the table, before any conversion for output.
     pub(crate) fn in_table(&self) -> Vec<StructField> {
         let in_table = |field: &StructField| match self.table_schema.field(&field.name) {
             Some(found) => StructField {
@@ -62,7 +63,7 @@ impl ScanContext {
     }
 }
 
-/// A type of the table with those fields of its structs alone that come out.
+/// Returns a type of the table, with structs reduced to the fields in the output.
 fn of_shape(table: &DataType, output: &DataType) -> DataType {
     let (DataType::Struct(all), DataType::Struct(chosen)) = (table, output) else {
         return table.clone();
@@ -80,7 +81,7 @@ fn of_shape(table: &DataType, output: &DataType) -> DataType {
     }
 }
 
-/// One file to read. It knows nothing of the log and can be sent to another process.
+/// One file to read. It is independent of the log and can be sent to another process.
 #[derive(Clone, Debug)]
 pub struct ScanTask {
     pub(crate) context: Arc<ScanContext>,
@@ -90,20 +91,20 @@ pub struct ScanTask {
     pub(crate) selection: Selection,
     /// The row id of the file's first row.
     pub(crate) base_row_id: Option<i64>,
-    /// The version that brought the file.
+    /// The version that added the file.
     pub(crate) default_row_commit_version: Option<i64>,
     /// `numRecords` of the file, set only if every column of the table is a partition column.
     pub(crate) num_records: Option<u64>,
-    /// Which rows are read; all of them until the selection's deletion vectors have been.
+    /// The rows to read; `Rows::All` until the selection's deletion vectors have been read.
     pub(crate) rows: Rows,
 }
 
-/// The wire shape of a task.
+/// The serialized form of a task.
 #[derive(Serialize, Deserialize)]
 struct Wire {
     format: u32,
     uri: String,
-    /// What the store was opened with; secrets are among them.
+    /// The options of the store, including secrets.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     storage_options: BTreeMap<String, String>,
     allowed_roots: Vec<String>,
@@ -111,9 +112,9 @@ struct Wire {
     schema: String,
     partition_columns: Vec<String>,
     column_mapping: ColumnMappingMode,
-    /// The columns that come out, as a schema.
+    /// The output columns, as a schema.
     output: String,
-    /// The columns of a file that tell a row's id and commit version.
+    /// The columns of a file that store row ids and row commit versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     row_columns: Option<(String, String)>,
     predicate: Option<String>,
@@ -135,32 +136,32 @@ struct Wire {
 const FORMAT: u32 = 3;
 
 impl ScanTask {
-    /// The file, as the log spells it.
+    /// The path of the file, as in the log.
     #[must_use]
     pub fn path(&self) -> &str {
         &self.path
     }
 
-    /// The file's bytes, as the log says.
+    /// The size of the file in bytes, as in the log.
     #[must_use]
     pub fn size_in_bytes(&self) -> i64 {
         self.size
     }
 
-    /// What is asked of the file's rows, as SQL text: what the file's partition values leave of the scan's predicate.
-    /// None where every row matches.
+    /// The residual predicate on the file's rows, as SQL text: the part of the scan's predicate that partition values
+    /// do not decide. `None` if every row matches.
     pub fn predicate(&self) -> Result<Option<String>> {
         Ok(Asked::of(self)?.predicate.map(|predicate| predicate.to_string()))
     }
 
-    /// The columns that come out.
+    /// The output columns.
     #[must_use]
     pub fn schema(&self) -> &StructType {
         &self.context.output
     }
 
-    /// The task as bytes, for another process that reaches the same store. They hold the storage options, and so the
-    /// secrets among them.
+    /// Serializes the task, for another process that can reach the same store. The bytes contain the storage options,
+    /// including secrets.
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
         let context = &self.context;
         let wire = Wire {
@@ -196,7 +197,7 @@ impl ScanTask {
         })
     }
 
-    /// A task out of its bytes.
+    /// Deserializes a task.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
         let wrong = |why: String| {
             Error::new(

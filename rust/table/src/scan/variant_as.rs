@@ -1,11 +1,11 @@
-//! In which form variants come out of a scan.
+//! The output form of variants in a scan.
 
 use deltaic_protocol::error::nearest;
 use deltaic_protocol::schema::{ArrayType, DataType, MapType, PrimitiveType, StructField, StructType};
 use deltaic_protocol::{Error, ErrorKind, Result};
 use serde::{Deserialize, Serialize};
 
-/// In which form variants come out of a scan, at the top level and nested.
+/// The output form of variants in a scan, at the top level and nested.
 ///
 /// ```
 /// use deltaic_table::scan::VariantAs;
@@ -27,7 +27,7 @@ pub enum VariantAs {
 const NAMES: [(&str, VariantAs); 2] = [("arrow", VariantAs::Arrow), ("json", VariantAs::Json)];
 
 impl VariantAs {
-    /// The form of a name, `arrow` or `json`. Another one is an `InvalidArgument` with the nearest.
+    /// Parses the name of a form, `arrow` or `json`. An unknown name is an `InvalidArgument` with the closest match.
     pub fn parse(name: &str) -> Result<Self> {
         let names = NAMES.iter().map(|(name, _)| *name);
         match NAMES.iter().find(|(known, _)| *known == name) {
@@ -47,7 +47,7 @@ impl VariantAs {
         *self == Self::default()
     }
 
-    /// The columns as they come out.
+    /// Returns the schema of the output.
     pub(crate) fn of_schema(self, schema: &StructType) -> StructType {
         let fields = schema.fields.iter().map(|field| StructField {
             data_type: self.of_type(&field.data_type),
@@ -58,7 +58,7 @@ impl VariantAs {
         }
     }
 
-    /// A type as it comes out.
+    /// Returns the type of the output.
     pub(crate) fn of_type(self, data_type: &DataType) -> DataType {
         match (self, data_type) {
             (Self::Arrow, other) => other.clone(),

@@ -1,4 +1,4 @@
-//! Changes of what the table says of itself, together with others or alone.
+//! Stages changes of the table's protocol, metadata and domains, with or without files.
 //!
 //! Protocol: *Change Metadata*, *Protocol Evolution*, *Domain Metadata*.
 
@@ -9,7 +9,7 @@ use deltaic_protocol::{Error, ErrorKind, Result};
 use super::TableTransaction;
 use crate::alter::Rows;
 
-/// Properties of the protocol's own that say nothing of how files are written or read.
+/// Properties defined by the protocol that do not affect how data files are written or read.
 const OF_THE_LOG: &[&str] = &[
     "delta.checkpoint.writeStatsAsJson",
     "delta.checkpoint.writeStatsAsStruct",
@@ -21,13 +21,13 @@ const OF_THE_LOG: &[&str] = &[
 ];
 
 impl TableTransaction {
-    /// Stages changes, one after the other, on top of those that are staged; all of them or none.
+    /// Stages changes one after another, in addition to those already staged; all of them or none.
     ///
-    /// Files go into one commit only with changes that leave as it is how files are written: the table's name and
-    /// description, properties and domains of the user's own, and what the log is kept by.
+    /// Files and changes can share a commit only if the changes do not affect how files are written: the table's name
+    /// and description, the user's own properties and domains, and properties of log maintenance.
     ///
-    /// Errors: those of [`deltaic_log::transaction::alter`] but for the commit's; `ValueError` for a change that does not
-    /// go with files.
+    /// Errors: those of [`deltaic_log::transaction::alter`], except those of the commit; `ValueError` for a change that
+    /// cannot share a commit with files.
     pub async fn alter(&mut self, changes: &[TableChange], allowed_roots: Vec<String>) -> Result<()> {
         if self.is_done() {
             return Ok(());

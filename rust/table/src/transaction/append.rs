@@ -1,4 +1,4 @@
-//! Rows that come: they are written into data files at once, and staged as adds.
+//! Stages appended rows, which are written to data files at once.
 
 use arrow_array::RecordBatchReader;
 use deltaic_log::TableLocation;
@@ -7,22 +7,22 @@ use deltaic_protocol::Result;
 use super::TableTransaction;
 use crate::write::{OwnerProcess, TableWriter, Written, give_up, write_stream};
 
-/// What was written for a transaction.
+/// The data files that a transaction has written.
 #[derive(Default)]
 pub(super) struct Appended {
     owner: OwnerProcess,
-    /// The files below the table's root.
+    /// The files, by path relative to the table's root.
     written: Vec<String>,
-    /// How many files there are.
+    /// The number of files.
     pub(super) files: usize,
-    /// How many rows there are.
+    /// The number of rows.
     pub(super) rows: u64,
-    /// How many bytes the files have.
+    /// The size of the files in bytes.
     pub(super) bytes: i64,
 }
 
 impl Appended {
-    /// Removes what was written, once it is proved that no commit names it.
+    /// Deletes the written files, after it is certain that no commit names them.
     pub(super) async fn abort(&mut self, location: &TableLocation) {
         give_up(location, self.owner, std::mem::take(&mut self.written)).await;
     }
@@ -34,20 +34,20 @@ impl Appended {
         self.bytes = sizes.fold(self.bytes, i64::saturating_add);
     }
 
-    /// Leaves what was written where it is.
+    /// Keeps the written files.
     pub(super) fn keep(&mut self) {
         self.written.clear();
     }
 }
 
 impl TableTransaction {
-    /// Writes the rows of a stream into data files, and stages them; how many rows they are. Where that fails the files
-    /// are removed again, and the transaction is as it was.
+    /// Writes the rows of a stream to data files and stages them. Returns the number of rows. After a failure the files
+    /// are deleted and the transaction is unchanged.
     ///
     /// Errors: `SchemaMismatch`, `ConstraintViolation`, `UnsupportedFeature`, `StorageError`.
     pub async fn append(&mut self, batches: Box<dyn RecordBatchReader + Send>) -> Result<u64> {
         if self.is_done() {
-            return Ok(0); // and the stream is not read
+            return Ok(0); // without reading the stream
         }
         self.ensure_takes_files()?;
         let mut writer = TableWriter::try_new(&self.snapshot, &batches.schema())?;

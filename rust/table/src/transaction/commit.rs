@@ -1,4 +1,4 @@
-//! The end of a transaction: one commit of all that is staged, or nothing.
+//! Commits everything that is staged, or nothing.
 
 use deltaic_log::transaction::{
     Committed, DecidedBy, Gate, Operation, OperationDetails, Transaction, describe,
@@ -12,11 +12,12 @@ use super::TableTransaction;
 use crate::write::names_no_file;
 
 impl TableTransaction {
-    /// Commits what is staged, once; none where nothing is. If it fails the table is as it was, and what was written is
-    /// deleted, except if the outcome is unknown or another commit added a file of this one: then it may be live.
+    /// Commits the staged changes, once; returns `None` if there are none. After a failure the table is unchanged and
+    /// the written files are deleted, unless the outcome is unknown or another commit added a file of this one: then
+    /// they may be live.
     ///
-    /// Errors: those of [`Transaction::commit`]; `ConstraintViolation` where files come and go without a change of data and
-    /// do not have the same number of rows; `ValueError` in a child of `fork`.
+    /// Errors: those of [`Transaction::commit`]; `ConstraintViolation` if added and removed files with
+    /// `dataChange=false` have different numbers of rows; `ValueError` in a child of `fork`.
     pub async fn commit(&mut self) -> Result<Option<Committed>> {
         self.owner.ensure_current()?;
         if let Some(done) = self.done.take() {
@@ -45,8 +46,8 @@ impl TableTransaction {
         committed.map(Some)
     }
 
-    /// Gives the transaction up: nothing was committed, and what was written is deleted. In a child of `fork` nothing is:
-    /// the files are its parent's.
+    /// Abandons the transaction: nothing was committed, and the written files are deleted. In a child of `fork` nothing
+    /// is deleted: the files belong to its parent.
     pub async fn abandon(&mut self) {
         self.appended.abort(self.snapshot.location()).await;
         self.vectors.abort().await;
@@ -66,7 +67,7 @@ impl TableTransaction {
         transaction.commit().await
     }
 
-    /// What must hold of the table for what is staged.
+    /// Returns the support check for the staged changes.
     fn gate(&self) -> Gate {
         let mut removes = self.proposal.removes.iter();
         if !self.altered.is_empty() && !self.has_files() {
@@ -89,7 +90,8 @@ impl TableTransaction {
         }
     }
 
-    /// Whether a row that goes was judged by itself: who has read others may have judged by them.
+    /// Returns by what the removed rows were selected: if rows of the table were read, other rows may have been
+    /// decisive.
     fn decided_by(&self) -> DecidedBy {
         if self.has_read_rows {
             DecidedBy::Table
@@ -98,7 +100,8 @@ impl TableTransaction {
         }
     }
 
-    /// What the commit records of itself. A transaction that only changes the table records these changes.
+    /// Returns the operation, its parameters and its metrics for `commitInfo`. A transaction that only alters the table
+    /// records these changes.
     fn describe(&self) -> (Operation, OperationDetails) {
         if !self.altered.is_empty() && !self.has_files() {
             return describe(&self.altered);

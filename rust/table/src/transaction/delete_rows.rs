@@ -1,4 +1,4 @@
-//! Single rows that go: their file stays and gets a deletion vector.
+//! Deletes single rows: their file is kept and gets a deletion vector.
 //!
 //! Protocol: *Deletion Vectors*, *Writer Requirement for Deletion Vectors*, *Per-file Statistics*.
 
@@ -19,12 +19,12 @@ use super::live_files::unknown;
 use crate::read::{VectorOf, read_vectors};
 
 impl TableTransaction {
-    /// Stages that rows of live files go, by their positions in the file, counted from 0; how many of them are still
-    /// there. A file of which every row goes, goes itself. Where one cannot be changed, none is.
+    /// Stages the deletion of rows of live files, by position in the file, counted from 0. Returns how many of them
+    /// were not yet deleted. A file without remaining rows is removed. All files are changed or none.
     ///
-    /// Errors: `UnsupportedFeature` where the table's files get no deletion vectors; `ConstraintViolation` where it is
-    /// append-only; `ValueError` with the `path` that no live file has, that is staged already, that has no such row, or
-    /// of which the log does not say how many rows it has; `CorruptData` for a damaged vector.
+    /// Errors: `UnsupportedFeature` if the table does not allow deletion vectors; `ConstraintViolation` if it is
+    /// append-only; `ValueError` with the `path` if it is not a live file, is already staged, has no such row, or has
+    /// no `numRecords` in the log; `CorruptData` for a damaged vector.
     pub async fn delete_rows(&mut self, rows: BTreeMap<String, Vec<u64>>) -> Result<u64> {
         let snapshot = self.snapshot.clone();
         ensure_vectors_writable(snapshot.protocol(), snapshot.metadata(), snapshot.schema())
@@ -52,7 +52,7 @@ impl TableTransaction {
         self.stage(changed).await
     }
 
-    /// The vectors that files have so far.
+    /// Returns the current deletion vectors of files.
     async fn vectors_of(&self, files: &[(Add, Bitmap)]) -> Result<Vec<Arc<Bitmap>>> {
         let of = |add: &Add| {
             add.deletion_vector.clone().map(|descriptor| VectorOf {
@@ -98,17 +98,17 @@ impl TableTransaction {
     }
 }
 
-/// A file that loses rows.
+/// A file from which rows are deleted.
 struct Changed {
-    /// As it is.
+    /// The current file.
     add: Add,
-    /// Its vector with the rows that go.
+    /// Its deletion vector, including the deleted rows.
     vector: Bitmap,
-    /// Its statistics beside the vector.
+    /// Its statistics next to the deletion vector.
     stats: String,
-    /// How many rows go that were still there.
+    /// The number of rows that were not yet deleted.
     deleted: u64,
-    /// Whether none is left.
+    /// Whether all rows are deleted.
     is_empty: bool,
 }
 
@@ -142,8 +142,8 @@ impl Changed {
     }
 }
 
-/// The statistics of a file that gets a vector, and how many rows it has: its bounds may be those of rows that went.
-/// Every value keeps its spelling, since a number that is read and written again may be another one.
+/// Returns the statistics for a file with a deletion vector, and its number of rows. The bounds are no longer tight, as
+/// they may come from deleted rows. Values are not parsed, because a number could change when it is written again.
 fn loose_stats(stats: Option<&str>) -> Option<(String, u64)> {
     let mut parts: BTreeMap<String, Box<RawValue>> = serde_json::from_str(stats?).ok()?;
     let records = serde_json::from_str(parts.get("numRecords")?.get()).ok()?;

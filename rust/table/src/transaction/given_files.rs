@@ -1,4 +1,4 @@
-//! Data files that another engine wrote: proved to fit the table, and staged as adds.
+//! Stages data files that another engine wrote, after verifying that they match the table.
 //!
 //! Protocol: *Add File and Remove File*, *Partition Value Serialization*, *Per-file Statistics*.
 
@@ -21,26 +21,26 @@ use serde_json::Value;
 use super::TableTransaction;
 use crate::write::ensure_storable;
 
-/// How many files are looked at side by side.
+/// The number of files that are checked concurrently.
 const LOOKED_AT_ONCE: usize = 32;
 
-/// A data file that lies in the table's place, and that no version names yet.
+/// A data file in the table's folder that no version names yet.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GivenFile {
-    /// Where it is, as the log is to have it: relative to the table's root, percent-encoded.
+    /// The path as it will be in the log: relative to the table's root, percent-encoded.
     pub path: String,
-    /// Bytes.
+    /// The size in bytes.
     pub size: i64,
-    /// The text of each partition column's value; none for NULL.
+    /// The text of each partition column's value; `None` for NULL.
     #[serde(default)]
     pub partition_values: BTreeMap<String, Option<String>>,
-    /// When it was written, in milliseconds since the epoch.
+    /// The modification time, in milliseconds since the epoch.
     pub modification_time: i64,
-    /// Its statistics, the text of a JSON object.
+    /// The statistics, as the text of a JSON object.
     #[serde(default)]
     pub stats: Option<String>,
-    /// Whether the table's rows change by it.
+    /// Whether the file changes the table's rows.
     #[serde(default = "yes")]
     pub data_change: bool,
 }
@@ -50,11 +50,11 @@ fn yes() -> bool {
 }
 
 impl TableTransaction {
-    /// Stages files that are given as the text of a JSON array of [`GivenFile`]s. Where one does not fit none is staged.
-    /// They are not this transaction's to remove, whatever becomes of it.
+    /// Stages files given as the text of a JSON array of [`GivenFile`]s; all of them or none. The transaction never
+    /// deletes them, whatever its outcome.
     ///
-    /// Errors: `ValueError` with the `path` of a file that is live or staged already, is not there, has another size, or
-    /// whose partition values or statistics cannot be; `PathEscape`; `UnsupportedFeature`; `StorageError`.
+    /// Errors: `ValueError` with the `path` of a file that is already live or staged, does not exist, has another size,
+    /// or has invalid partition values or statistics; `PathEscape`; `UnsupportedFeature`; `StorageError`.
     pub async fn add(&mut self, files: &str) -> Result<()> {
         let snapshot = self.snapshot.clone();
         ensure_appendable(snapshot.protocol(), snapshot.metadata(), snapshot.schema())
@@ -105,7 +105,7 @@ impl TableTransaction {
         Ok(())
     }
 
-    /// No file is live, and none is staged twice: whatever its path is spelled like, it counts by where it leads.
+    /// Verifies that no file is live or staged twice. Files are compared by resolved path, not by spelling.
     async fn ensure_new(&self, files: &[GivenFile]) -> Result<()> {
         let location = self.snapshot.location();
         let log = location.below(LOG_FOLDER)?;
@@ -131,7 +131,7 @@ impl TableTransaction {
             .batches
             .iter()
             .flat_map(|batch| batch.adds.path.iter().flatten());
-        // A live path that leads nowhere is no file that was given.
+        // A live path that cannot be resolved is not one of the given files.
         let mut found = paths.filter_map(|path| Some((path, *given.get(&location.resolve(path).ok()?)?)));
         match found.next() {
             Some((_, file)) => Err(file.wrong("it is a live file of the table already")),
@@ -139,7 +139,7 @@ impl TableTransaction {
         }
     }
 
-    /// Every partition column has a value that can be read, and there is no other.
+    /// Verifies that a file has a valid value for each partition column, and no other values.
     fn ensure_values(&self, file: &GivenFile) -> Result<()> {
         let columns = self.snapshot.partition_fields();
         let is_column = |name: &&String| columns.iter().any(|column| column.name == **name);
@@ -158,7 +158,7 @@ impl TableTransaction {
     }
 }
 
-/// The file is there, with the size that was told.
+/// Verifies that the file exists and has the given size.
 async fn look(location: Arc<TableLocation>, file: GivenFile) -> Result<()> {
     let path = location
         .resolve(&file.path)
@@ -172,7 +172,7 @@ async fn look(location: Arc<TableLocation>, file: GivenFile) -> Result<()> {
 }
 
 impl GivenFile {
-    /// What the log's reader says of a path of the log, said of one that was given.
+    /// Rewords an error about a path in the log for a given path.
     fn outside(&self, error: &Error) -> Error {
         let why = error.what().rsplit(": ").next().unwrap_or_default();
         let said = self.wrong(&format!("its path leads out of the table's folder, {why}"));
@@ -194,7 +194,7 @@ impl GivenFile {
     }
 }
 
-/// How many rows a file says that it has; none said is none counted.
+/// Returns the `numRecords` of a file; 0 if it has none.
 fn records_of(file: &GivenFile) -> Result<u64> {
     let Some(text) = &file.stats else {
         return Ok(0);

@@ -1,4 +1,4 @@
-//! The live files that paths name.
+//! Finds live files by path.
 
 use std::collections::HashMap;
 
@@ -7,9 +7,9 @@ use deltaic_protocol::actions::{Add, LogicalFileKey};
 use deltaic_protocol::partition::values_of_row;
 use deltaic_protocol::{Error, ErrorKind, Result};
 
-/// The live files of paths, in their order, with what replay knows of them: no statistics and no tags.
+/// Returns the live files at the given paths, in order, as replay provides them: without statistics and tags.
 ///
-/// Errors: `ValueError` with the first `path` that no live file has.
+/// Errors: `ValueError` with the first `path` that is not a live file.
 pub(super) async fn live_files(snapshot: &Snapshot, paths: &[String]) -> Result<Vec<Add>> {
     let key = |path: &str| LogicalFileKey::new(path, None).path().to_owned();
     let mut wanted: HashMap<String, Option<Add>> = paths.iter().map(|path| (key(path), None)).collect();
@@ -39,7 +39,7 @@ pub(super) async fn live_files(snapshot: &Snapshot, paths: &[String]) -> Result<
     taken.collect()
 }
 
-/// There is no such file.
+/// The error for a path that is not a live file.
 pub(super) fn unknown(snapshot: &Snapshot, path: &str) -> Error {
     Error::new(
         ErrorKind::InvalidArgument,

@@ -1,4 +1,4 @@
-//! A transaction as its user holds it: verbs stage what is to become of the table, and one commit does all of it.
+//! The public transaction: operations stage changes, and one commit applies all of them.
 //!
 //! Protocol: *Requirements for Writers*, *Add File and Remove File*, *Transaction Identifiers*.
 
@@ -25,37 +25,37 @@ use self::append::Appended;
 use self::same_rows::SameRows;
 use crate::write::{OwnerProcess, UnitedVectors};
 
-/// A transaction in the making: it owns what was read and what is staged. Nothing of it is in the table before
+/// A transaction in progress: it records what was read and what is staged. The table is unchanged before
 /// [`TableTransaction::commit`].
 ///
-/// Its methods must be called inside a runtime of several threads.
+/// Its methods must be called inside a multi-threaded runtime.
 pub struct TableTransaction {
     owner: OwnerProcess,
     snapshot: Snapshot,
     options: CommitOptions,
     read: ReadSet,
-    /// Whether rows of the table were looked at, so that other rows may have decided over those that go.
+    /// Whether rows of the table were read, so that other rows may have determined which rows are removed.
     has_read_rows: bool,
     proposal: Proposal,
     appended: Appended,
-    /// What comes and goes without a change of data.
+    /// The files added and removed with `dataChange=false`.
     same_rows: SameRows,
-    /// What changes of the table itself.
+    /// The staged changes of protocol, metadata and domains.
     altered: Vec<TableChange>,
     vectors: UnitedVectors,
-    /// How many files got a vector, and how many rows went by these.
+    /// The number of files that got a deletion vector, and the number of rows deleted by these.
     vectors_added: u64,
     deleted_rows: u64,
-    /// Set where there is nothing to do, because the application is as far already.
+    /// Set if the `app_transaction` was already committed, so that there is nothing to do.
     done: Option<Committed>,
-    /// Whether a version may name the files of a commit that was tried.
+    /// Whether a version may name the files of an attempted commit.
     keeps_files: bool,
 }
 
 impl TableTransaction {
-    /// One against a snapshot that has read nothing yet and does nothing.
+    /// Starts a transaction on a snapshot, without reads or staged changes.
     ///
-    /// Errors: `CorruptLog` where the table's metadata contradict themselves.
+    /// Errors: `CorruptLog` if the table's metadata is inconsistent.
     pub fn try_new(snapshot: Snapshot, operation: Operation, options: CommitOptions) -> Result<Self> {
         let read = ReadSet::try_new(snapshot.protocol(), snapshot.metadata())
             .map_err(|error| located(&snapshot, error))?;
@@ -82,26 +82,26 @@ impl TableTransaction {
         })
     }
 
-    /// The version that is read.
+    /// The version that the transaction reads.
     #[must_use]
     pub fn snapshot(&self) -> &Snapshot {
         &self.snapshot
     }
 
-    /// Whether the application is as far already: then nothing is staged, and nothing will be committed.
+    /// Whether the `app_transaction` was already committed: then nothing is staged, and nothing will be committed.
     #[must_use]
     pub fn is_done(&self) -> bool {
         self.done.is_some()
     }
 
-    /// Whether a version may name the files that were written for a commit, also if the commit failed: it may have been
-    /// made all the same.
+    /// Whether a version may name the files that were written. This is possible even after a failed commit, because it
+    /// may have reached the log.
     #[must_use]
     pub fn keeps_files(&self) -> bool {
         self.keeps_files
     }
 
-    /// How many files are staged to come, and to go.
+    /// The number of files staged to be added, and to be removed.
     #[must_use]
     pub fn staged(&self) -> (usize, usize) {
         (self.proposal.adds.len(), self.proposal.removes.len())

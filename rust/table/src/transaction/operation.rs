@@ -3,11 +3,11 @@
 use deltaic_log::transaction::Operation;
 use deltaic_protocol::{Error, ErrorKind, Result};
 
-/// The operation of a name.
+/// Parses the name of an operation.
 ///
 /// # Errors
 ///
-/// `ValueError` for an operation that stages no files of its caller's choice: conflict detection depends on it.
+/// `ValueError` for an operation whose files the caller cannot choose: conflict detection depends on the operation.
 pub fn operation(name: &str) -> Result<Operation> {
     let known = Operation::parse(name).filter(|operation| operation.stages_files());
     known.ok_or_else(|| {

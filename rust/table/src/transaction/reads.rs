@@ -1,4 +1,4 @@
-//! What a transaction reads of the table: it is noted, so that a winner's commit can be judged by it.
+//! Records what a transaction reads of the table, for the conflict check against winning commits.
 
 use std::collections::BTreeSet;
 
@@ -12,8 +12,8 @@ use super::TableTransaction;
 use crate::scan::list_files;
 
 impl TableTransaction {
-    /// Notes that rows are read: those of a predicate, all without one. What the predicate says of partition columns
-    /// alone, and the files that may hold a matching row, narrow what a winner may not touch.
+    /// Records that the rows of a predicate were read, or all rows if `None`. The predicate's conditions on partition
+    /// columns, and the files that may contain a matching row, narrow down what conflicts with a winning commit.
     ///
     /// Errors: `InvalidPredicate`.
     pub async fn read(&mut self, predicate: Option<&str>) -> Result<()> {
@@ -32,7 +32,7 @@ impl TableTransaction {
         Ok(())
     }
 
-    /// The files that may hold a row of the predicate, as [`list_files`] has them; noted as read.
+    /// Returns the files that may contain a row of the predicate, as [`list_files`]; records them as read.
     ///
     /// Errors: `InvalidPredicate`.
     pub async fn files(
@@ -44,7 +44,8 @@ impl TableTransaction {
         list_files(&self.snapshot, predicate, statistics).await
     }
 
-    /// How far an application has come, noted as read: another run of it that comes further meanwhile is a conflict.
+    /// Returns the last version of an application and records it as read: a concurrent commit that advances it
+    /// conflicts.
     ///
     /// Protocol: *Transaction Identifiers*.
     pub fn read_app(&mut self, app_id: &str) -> Option<i64> {
@@ -56,7 +57,7 @@ impl TableTransaction {
             .map(|txn| txn.version)
     }
 
-    /// The paths that are staged to go.
+    /// The paths that are staged to be removed.
     pub(super) fn removed(&self) -> BTreeSet<&str> {
         self.proposal
             .removes

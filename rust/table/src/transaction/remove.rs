@@ -1,4 +1,4 @@
-//! Files that go.
+//! Stages the removal of files.
 
 use std::collections::BTreeSet;
 
@@ -12,11 +12,11 @@ use super::TableTransaction;
 use super::live_files::live_files;
 
 impl TableTransaction {
-    /// Stages that live files go, with all of their rows. Where one cannot go, none is staged. Without a change of data their
-    /// rows are the caller's to keep, in files that are added.
+    /// Stages the removal of live files with all of their rows; all of the files or none. With `dataChange=false` the
+    /// caller must keep the rows, in files that are added.
     ///
-    /// Errors: `ConstraintViolation` where the table is append-only; `ValueError` with the `path` that no live file has
-    /// or that is staged already; `UnsupportedFeature`.
+    /// Errors: `ConstraintViolation` if the table is append-only; `ValueError` with the `path` that is not a live file
+    /// or is already staged; `UnsupportedFeature`.
     pub async fn remove(&mut self, paths: &[String], data_change: bool) -> Result<()> {
         let snapshot = self.snapshot.clone();
         let gate = if data_change {
@@ -33,7 +33,7 @@ impl TableTransaction {
         let adds = live_files(&snapshot, paths).await?;
         self.ensure_staged_once(adds.iter().map(|add| add.path.as_str()))?;
         if !data_change {
-            // How many rows go is told by the statistics, which replay does not keep.
+            // The number of removed rows is in the statistics, which replay does not keep.
             for add in whole_adds(&snapshot, Some(paths)).await? {
                 self.same_rows.goes(&add);
             }
@@ -46,7 +46,7 @@ impl TableTransaction {
         Ok(())
     }
 
-    /// No file is staged to go twice.
+    /// Verifies that no file is staged to be removed twice.
     pub(super) fn ensure_staged_once<'a>(&self, paths: impl IntoIterator<Item = &'a str>) -> Result<()> {
         let mut staged: BTreeSet<&str> = self.removed();
         let mut paths = paths.into_iter();

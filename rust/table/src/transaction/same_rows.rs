@@ -1,4 +1,4 @@
-//! Files that come and go without a change of data: the same rows stand in both.
+//! Checks files added and removed with `dataChange=false`: both must contain the same rows.
 //!
 //! Protocol: *Add File and Remove File* (`dataChange`).
 
@@ -6,14 +6,14 @@ use deltaic_protocol::actions::Add;
 use deltaic_protocol::statistics::num_records;
 use deltaic_protocol::{Error, ErrorKind, Result};
 
-/// What a transaction stages without a change of data.
+/// The files that a transaction stages with `dataChange=false`.
 #[derive(Default)]
 pub(super) struct SameRows {
     coming: Counted,
     going: Counted,
 }
 
-/// Files, and their rows where each of them says how many it has.
+/// A number of files, and of their rows if all of them have statistics.
 struct Counted {
     files: usize,
     rows: Option<i64>,
@@ -50,13 +50,13 @@ impl SameRows {
         self.going.count(add);
     }
 
-    /// As many rows come as go, so far as the files say.
+    /// Verifies that as many rows are added as are removed, as far as the statistics contain it.
     ///
     /// Errors: `ConstraintViolation` with both numbers.
     pub(super) fn ensure(&self) -> Result<()> {
         let as_many = match (self.coming.rows, self.going.rows) {
             (Some(coming), Some(going)) => coming == going,
-            // Who does not count is believed, unless there is nothing on the other side.
+            // Files without row counts are accepted, unless the other side has no files.
             _ => self.coming.files > 0 && self.going.files > 0,
         };
         if as_many {

@@ -1,4 +1,4 @@
-//! Appending a stream of record batches, from the first batch to the commit.
+//! Appends a stream of record batches, including the commit.
 
 use arrow_array::{RecordBatch, RecordBatchReader};
 use arrow_schema::ArrowError;
@@ -12,10 +12,10 @@ use deltaic_protocol::{Error, ErrorKind, Result};
 use super::give_up::names_no_file;
 use super::table_writer::{TableWriter, Written};
 
-/// Appends all batches of a stream in one commit. Where it fails, the table is as it was, and the data files that
-/// were written are removed again; only where the outcome is unknown they stay, since they may be in the table.
+/// Appends all batches of a stream in one commit. After a failure the table is unchanged and the written data files are
+/// deleted, unless the outcome is unknown: then they are kept, because they may be in the table.
 ///
-/// Must be called inside a runtime of several threads.
+/// Must be called inside a multi-threaded runtime.
 pub async fn append_stream(
     snapshot: &Snapshot,
     batches: Box<dyn RecordBatchReader + Send>,
@@ -24,7 +24,7 @@ pub async fn append_stream(
     if let Some(app) = &options.app_transaction
         && let Some(done) = already_done(snapshot, app)
     {
-        return Ok(done); // and the stream is not read
+        return Ok(done); // without reading the stream
     }
     let mut writer = TableWriter::try_new(snapshot, &batches.schema())?;
     let committed = write_and_commit(snapshot, &mut writer, batches, options).await;
@@ -49,12 +49,12 @@ async fn write_and_commit(
     transaction.commit().await
 }
 
-/// Writes the rows of a stream; the files wait to be committed.
+/// Writes the rows of a stream; the files are not yet committed.
 pub(crate) async fn write_stream(
     writer: &mut TableWriter,
     mut batches: Box<dyn RecordBatchReader + Send>,
 ) -> Result<Written> {
-    // The source may block, and may itself wait for this runtime: another table's scan does.
+    // The source may block, and may itself wait for this runtime, as a scan of another table does.
     while let Some(batch) = tokio::task::block_in_place(|| batches.next()) {
         let batch: RecordBatch = batch.map_err(broken_off)?;
         writer.write(&batch).await?;
@@ -62,7 +62,7 @@ pub(crate) async fn write_stream(
     writer.finish().await
 }
 
-/// The source's own error where it is one of ours.
+/// Returns the source's error unchanged if it is one of deltaic's.
 fn broken_off(error: ArrowError) -> Error {
     if let ArrowError::ExternalError(cause) = &error
         && let Some(cause) = cause.downcast_ref::<Error>()

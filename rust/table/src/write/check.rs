@@ -1,4 +1,5 @@
-//! Incoming data against the table's schema: data that fit are converted without loss, everything else is refused.
+//! Checks incoming data against the table's schema: compatible data are converted without loss, everything else is
+//! rejected.
 
 mod convert;
 mod fits;
@@ -17,20 +18,19 @@ use super::storable::without_void;
 use convert::convert_field;
 use fits::fits;
 
-/// The schema of a stream, checked against a table's.
+/// The schema of a stream, checked against the schema of a table.
 #[derive(Debug)]
 pub struct Incoming {
-    /// The columns that data files hold.
+    /// The columns of data files.
     table: StructType,
     arrow: SchemaRef,
-    /// For each of these columns, its position in the incoming data.
+    /// For each of these columns, its index in the incoming data.
     sources: Vec<Option<usize>>,
 }
 
 impl Incoming {
-    /// Proves that data of a schema can be appended: every column is one of the table's and has a type that
-    /// converts without loss, and no column that must have values is missing. Else a `SchemaMismatch` that names
-    /// the column.
+    /// Verifies that data of a schema can be appended: every column is one of the table's and has a type that converts
+    /// without loss, and no NOT NULL column is missing. Otherwise a `SchemaMismatch` with the column.
     pub fn try_new(incoming: &Schema, table: &Arc<StructType>, partition_columns: &[String]) -> Result<Self> {
         ensure_no_index_lost(incoming, table)?;
         let mut sources = vec![None; table.fields.len()];
@@ -103,15 +103,15 @@ impl Incoming {
         })
     }
 
-    /// The fewest bytes that a row takes in these columns.
+    /// The minimum size in bytes of a row of these columns.
     pub(super) fn row_bytes(&self) -> usize {
         let columns = self.arrow.fields().iter();
         columns.fold(1, |sum, field| sum.saturating_add(least_bytes(field.data_type())))
     }
 
-    /// A batch as the columns that data files hold, in the table's types; a column that the data do not have is NULL.
+    /// Converts a batch to the columns of data files, in the table's types; a column that the data do not have is NULL.
     ///
-    /// A NULL where the table allows none is a `ConstraintViolation`.
+    /// A NULL in a NOT NULL column is a `ConstraintViolation`.
     pub fn conform(&self, batch: &RecordBatch) -> Result<RecordBatch> {
         let columns = self
             .table

@@ -1,4 +1,4 @@
-//! One Parquet file in the making.
+//! Writes one Parquet file.
 
 use std::sync::Arc;
 
@@ -30,7 +30,8 @@ pub(super) struct DataFile {
 }
 
 impl DataFile {
-    /// Begins a file in its partition's folder, or in one by chance where the table asks for that; its name is unique, so no writer meets another's.
+    /// Starts a file in its partition's folder, or under a random prefix if the table requests that. Its name is
+    /// unique, so writers never collide.
     pub(super) fn begin(
         location: &TableLocation,
         schema: &SchemaRef,
@@ -63,7 +64,7 @@ impl DataFile {
             })
             .set_created_by(concat!("deltaic ", env!("CARGO_PKG_VERSION")).to_owned())
             .build();
-        // Other readers are to take the types from Parquet, not from Arrow's own schema beside it.
+        // Other readers must derive the types from Parquet, not from an embedded Arrow schema.
         let options = ArrowWriterOptions::new()
             .with_properties(properties)
             .with_skip_arrow_metadata(true);
@@ -86,7 +87,7 @@ impl DataFile {
             .map_err(|error| failed(&error, &self.relative))
     }
 
-    /// Bytes so far, roughly.
+    /// The approximate number of bytes so far.
     pub(super) fn bytes(&self) -> usize {
         self.writer.bytes_written() + self.writer.in_progress_size()
     }
@@ -95,7 +96,7 @@ impl DataFile {
         &self.relative
     }
 
-    /// Gives the file up: what the store holds of it so far goes.
+    /// Abandons the file and its uploaded parts.
     pub(super) async fn abort(self) {
         let _ = self.writer.into_inner().abort().await;
     }
@@ -122,7 +123,7 @@ impl DataFile {
     }
 }
 
-/// A codec as the writer has it, and what a file's name says of it.
+/// Returns a codec for the writer, and its suffix for file names.
 fn packed(codec: Codec) -> (Compression, &'static str) {
     match codec {
         Codec::Uncompressed => (Compression::UNCOMPRESSED, ""),
@@ -135,13 +136,13 @@ fn packed(codec: Codec) -> (Compression, &'static str) {
     }
 }
 
-/// The name of a folder by chance, of so many letters and digits: requests for files are spread by it.
+/// Returns a random folder name of this length, which distributes requests over the store.
 fn by_chance(length: usize) -> String {
-    // Small letters alone: on some disks large ones are the same.
+    // Lowercase only: some file systems ignore case.
     const SIGNS: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";
     let mut name = String::new();
     while name.len() < length {
-        // Of a random id the last 15 digits are chance and nothing else.
+        // The last 15 hex digits of a random id are all random.
         let id = new_id().replace('-', "");
         let digits = id.get(17..).unwrap_or_default();
         let mut chance = u64::from_str_radix(digits, 16).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Deletes files that were written and that no commit names.
+//! Deletes uncommitted files.
 
 use deltaic_log::TableLocation;
 use deltaic_log::transaction::Committed;
@@ -8,8 +8,8 @@ use object_store::ObjectStoreExt;
 
 use super::OwnerProcess;
 
-/// Deletes files below the table's root that no commit names. A file that cannot be deleted is not part of the table
-/// and does no harm. In a child of `fork` nothing is deleted: its parent may still commit the files.
+/// Deletes files below the table's root that no commit names. A file that cannot be deleted remains as an unreferenced
+/// file. In a child of `fork` nothing is deleted: its parent may still commit the files.
 pub(crate) async fn give_up(
     location: &TableLocation,
     owner: OwnerProcess,
@@ -25,7 +25,7 @@ pub(crate) async fn give_up(
     }
 }
 
-/// Whether the outcome of a commit proves that no version names the files written for it.
+/// Whether the outcome of a commit guarantees that no version names the files written for it.
 pub(crate) fn names_no_file(committed: &Result<Committed>) -> bool {
     match committed {
         Ok(committed) => !committed.keeps_files,

@@ -1,4 +1,4 @@
-//! From record batches to data files and the `add` actions that name them.
+//! Writes record batches to data files and creates their `add` actions.
 
 mod append;
 mod check;

@@ -1,6 +1,6 @@
-//! NOT NULL within a column: a NULL that counts is refused, one that nobody sees is none.
+//! Checks NOT NULL within a column: a NULL that is visible is rejected, others are ignored.
 //!
-//! Behind a row that is NULL itself, and outside of the part of an array that is handed over, values mean nothing.
+//! Values inside a NULL row, and values outside of the slice of an array, are not visible.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use arrow_array::{Array, ArrayRef, StringArray};
 use arrow_buffer::{BooleanBufferBuilder, NullBuffer, OffsetBuffer};
 use deltaic_protocol::{Error, ErrorKind, Result};
 
-/// Which values of lists count: those within a row that counts. None where all do.
+/// Returns which values of lists are visible: those in a visible row. `None` if all are.
 pub(super) fn counting_within(
     offsets: &OffsetBuffer<i32>,
     rows: Option<&NullBuffer>,
@@ -33,7 +33,7 @@ pub(super) fn counting_within(
     Some(NullBuffer::new(counting.finish()))
 }
 
-/// The values of a part of a column that may not be NULL; a `ConstraintViolation` where one that counts is.
+/// Returns the values of a NOT NULL part of a column; `ConstraintViolation` if a visible value is NULL.
 pub(super) fn ensure_present(part: ArrayRef, counting: Option<&NullBuffer>, path: &str) -> Result<ArrayRef> {
     let Some(nulls) = part.nulls().filter(|nulls| nulls.null_count() > 0) else {
         return Ok(part);
@@ -42,7 +42,7 @@ pub(super) fn ensure_present(part: ArrayRef, counting: Option<&NullBuffer>, path
     if (0..part.len()).any(|row| nulls.is_null(row) && counts(row)) {
         return Err(is_null(format!("{path} may not be NULL, and a row is"), path));
     }
-    // A NULL slot may hold bytes that are not UTF-8: it becomes empty text.
+    // A NULL slot may contain invalid UTF-8, so it becomes an empty string.
     if let Some(text) = part.as_string_opt::<i32>() {
         let present = text.iter().map(Option::unwrap_or_default);
         return Ok(Arc::new(StringArray::from_iter_values(present)));
@@ -53,7 +53,7 @@ pub(super) fn ensure_present(part: ArrayRef, counting: Option<&NullBuffer>, path
         .map_err(|error| Error::new(ErrorKind::Internal, error.to_string()).with("field", path))
 }
 
-/// The refusal of a NULL.
+/// The error for a NULL.
 pub(super) fn is_null(message: String, path: &str) -> Error {
     Error::new(ErrorKind::ConstraintViolation, message)
         .with("field", path)

@@ -2,7 +2,7 @@
 
 use deltaic_protocol::{Error, ErrorKind, Result};
 
-/// A process, remembered by what belongs to it alone.
+/// The id of the process that owns a transaction and its files.
 #[derive(Clone, Copy, Debug)]
 pub struct OwnerProcess(u32);
 

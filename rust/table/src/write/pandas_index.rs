@@ -1,11 +1,12 @@
-//! The index of a pandas frame in Arrow data: a column of its own, or a range that only the schema's metadata describes.
+//! Handles the index of a pandas DataFrame in Arrow data: a separate column, or a range only described by schema
+//! metadata.
 
 use arrow_schema::Schema;
 use deltaic_protocol::schema::StructType;
 use deltaic_protocol::{Error, ErrorKind, Result};
 use serde_json::Value;
 
-/// Whether a column of the data is the index of a pandas frame without a name, which pyarrow names so.
+/// Whether a column contains the unnamed index of a pandas DataFrame, by pyarrow's naming.
 pub(super) fn is_index_without_name(column: &str) -> bool {
     column
         .strip_prefix("__index_level_")
@@ -21,7 +22,7 @@ pub(super) fn ensure_no_index_lost(incoming: &Schema, table: &StructType) -> Res
     let Some(pandas) = incoming.metadata().get("pandas") else {
         return Ok(());
     };
-    // What cannot be parsed was not written by pyarrow.
+    // Metadata that cannot be parsed was not written by pyarrow.
     let pandas: Value = serde_json::from_str(pandas).unwrap_or_default();
     let levels = pandas.get("index_columns").and_then(Value::as_array);
     let ranges = levels

@@ -1,4 +1,4 @@
-//! Splitting batches by their partition values.
+//! Splits batches by partition values.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -17,10 +17,10 @@ use deltaic_protocol::partition::HIVE_NULL;
 use deltaic_protocol::schema::{PrimitiveType, StructField, StructType};
 use deltaic_protocol::{Error, ErrorKind, Result};
 
-/// The values of a partition, as the log spells them; an absent text is NULL.
+/// The values of a partition, as text for the log; `None` is NULL.
 pub(super) type PartitionValues = Vec<(String, Option<String>)>;
 
-/// Splits batches of a table's rows.
+/// Splits batches of a table's rows by partition.
 pub(super) struct Splitter {
     partitions: Vec<(usize, StructField)>,
     data: Vec<usize>,
@@ -66,12 +66,12 @@ impl Splitter {
         })
     }
 
-    /// The columns that a data file holds.
+    /// The columns of data files.
     pub(super) fn data_schema(&self) -> &SchemaRef {
         &self.data_schema
     }
 
-    /// The batch's rows by partition, without the partition columns; partitions in order of appearance.
+    /// Returns the batch's rows by partition, without the partition columns; partitions in order of first appearance.
     pub(super) fn split(&mut self, batch: &RecordBatch) -> Result<Vec<(PartitionValues, RecordBatch)>> {
         let data: Vec<ArrayRef> = self
             .data
@@ -95,7 +95,7 @@ impl Splitter {
         let mut last: Option<(usize, usize)> = None;
         for (row, key) in rows.iter().enumerate() {
             let at = match last {
-                // Data often come sorted: the partition of the row before is the first guess.
+                // Data are often sorted, so the partition of the previous row is tried first.
                 Some((before, at)) if rows.row(before) == key => at,
                 _ => *found.entry(key.owned()).or_insert_with(|| {
                     order.push(Vec::new());
@@ -135,7 +135,7 @@ impl Splitter {
     }
 }
 
-/// The value's text, which must read back as the same value.
+/// Returns a value as text, after verifying that it parses to the same value.
 fn text_of(field: &StructField, scalar: Option<Scalar>) -> Result<Option<String>> {
     let Some(scalar) = scalar else {
         return Ok(None);

@@ -1,6 +1,6 @@
-//! Batches cut into pieces, so that converting and encoding them takes bounded memory whatever their producer made.
+//! Splits batches, so that converting and encoding them takes bounded memory whatever their size.
 //!
-//! Text and lists are addressed with 32 bits in the arrays that are written, and with 64 bits in some that come in.
+//! Strings and lists have 32-bit offsets in the arrays that are written, and 64-bit offsets in some incoming arrays.
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{ByteViewType, Int16Type, Int32Type, Int64Type, RunEndIndexType};
@@ -9,11 +9,11 @@ use arrow_buffer::{ArrowNativeType, OffsetBuffer};
 use arrow_data::ByteView;
 use arrow_schema::DataType;
 
-/// How many bytes a piece may have, unless it is a single row.
+/// The maximum size of a split batch in bytes, unless it is a single row.
 pub(super) const PIECE_BYTES: usize = 64 << 20;
 
-/// The rows of a batch in pieces of at most so many bytes or one row each, in order. A row has at least `row_bytes`,
-/// which it takes in the table's columns: rows of NULLs, runs or no columns may take none in the batch.
+/// Splits a batch into slices of at most `most_bytes` or one row, in order. A row counts as at least `row_bytes`, its
+/// minimum size in the table's columns: NULLs, runs or rows without columns may take no space in the batch.
 pub(super) fn pieces(
     batch: &RecordBatch,
     most_bytes: usize,
@@ -34,7 +34,7 @@ pub(super) fn pieces(
     })
 }
 
-/// The fewest bytes that a row of a type takes.
+/// Returns the minimum size in bytes of a row of a type.
 pub(super) fn least_bytes(data_type: &DataType) -> usize {
     match data_type {
         DataType::Struct(fields) => {
@@ -49,7 +49,7 @@ fn sum(columns: &[ArrayRef]) -> usize {
     columns.iter().map(weight).fold(0, usize::saturating_add)
 }
 
-/// About how many bytes the values of an array are once each is written out.
+/// Returns the approximate size in bytes of an array's values once they are expanded.
 fn weight(array: &ArrayRef) -> usize {
     let rows = array.len();
     let own = match array.data_type() {
@@ -75,7 +75,7 @@ fn weight(array: &ArrayRef) -> usize {
                     .fold(rows.saturating_mul(size_of::<i32>()), usize::saturating_add);
             }
             let least = rows.saturating_mul(longest(values));
-            // Which values the rows have matters where one of them is long.
+            // Which values the rows use matters only if one of them is long.
             if values.is_empty() || least <= PIECE_BYTES / 16 {
                 least
             } else {
@@ -132,7 +132,7 @@ fn of_runs<R: RunEndIndexType>(array: &RunArray<R>) -> usize {
     sum
 }
 
-/// What the longest value of an array weighs.
+/// Returns the size of the longest value of an array.
 fn longest(values: &ArrayRef) -> usize {
     match values.data_type().primitive_width() {
         Some(width) => width,
@@ -153,13 +153,13 @@ fn within<O: OffsetSizeTrait>(offsets: &OffsetBuffer<O>, values: &ArrayRef) -> u
     weight(&values.slice(span.start, span.len()))
 }
 
-/// Which values the rows of an array have: those behind and before belong to rows that it was sliced from.
+/// Returns the range of values that the rows of an array use; others belong to the array that it is a slice of.
 pub(super) fn span<O: OffsetSizeTrait>(offsets: &OffsetBuffer<O>) -> std::ops::Range<usize> {
     let first = offsets.first().as_usize();
     first..offsets.last().as_usize().max(first)
 }
 
-/// The same lengths from 0 on, in 32 bits; none where they are too many.
+/// Returns the same lengths as 32-bit offsets from 0; `None` if they exceed 32 bits.
 pub(super) fn rebased<O: OffsetSizeTrait>(offsets: &OffsetBuffer<O>) -> Option<OffsetBuffer<i32>> {
     let span = span(offsets);
     i32::try_from(span.len()).ok()?;
@@ -240,7 +240,7 @@ mod tests {
         assert!(rows.len() >= 3, "{rows:?}");
     }
 
-    /// A claim of so many rows costs nothing, and must not be one allocation.
+    /// An array that claims this many rows costs its producer nothing, so it must not cause one huge allocation.
     #[test]
     fn rows_that_take_no_bytes_are_cut_by_what_the_table_stores() {
         let nulls: ArrayRef = Arc::new(NullArray::new(1 << 40));

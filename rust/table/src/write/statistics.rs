@@ -1,7 +1,7 @@
-//! A data file's statistics, gathered while its rows pass by.
+//! Collects a data file's statistics while its rows are written.
 //!
-//! Protocol: *Per-file Statistics*. Text is cut to a prefix, times to milliseconds (a maximum upwards, so that it
-//! stays a bound for every reader), and a bound that JSON or a reader cannot take exactly is left out.
+//! Protocol: *Per-file Statistics*. Strings are truncated to a prefix, timestamps to milliseconds (a maximum is rounded
+//! up, so that it is a bound for every reader). A bound that JSON or a reader cannot represent exactly is omitted.
 
 use std::fmt::Write;
 use std::iter::Peekable;
@@ -24,7 +24,7 @@ use deltaic_protocol::statistics::{Cut, day_text, lower_bound, time_text, upper_
 pub(super) struct FileStatistics {
     num_records: u64,
     columns: Vec<Node>,
-    /// How many characters of a text are kept.
+    /// The number of characters of a string that are kept.
     prefix: usize,
 }
 
@@ -47,12 +47,12 @@ struct Leaf {
     data_type: Option<PrimitiveType>,
     null_count: u64,
     bounds: Option<(Scalar, Scalar)>,
-    /// A value came that has no place among the bounds: NaN above the maximum.
+    /// A value above every bound occurred: NaN.
     above_all: bool,
 }
 
 impl FileStatistics {
-    /// Statistics of the columns that a data file holds, of those that are indexed; of a text, its first characters.
+    /// Starts statistics of the indexed columns of a data file; strings are truncated to `prefix` characters.
     pub(super) fn new(data_schema: &StructType, indexed: &IndexedColumns, prefix: usize) -> Self {
         let mut indexed = indexed.leaves(data_schema).into_iter().peekable();
         Self {
@@ -62,7 +62,7 @@ impl FileStatistics {
         }
     }
 
-    /// Takes the rows of a batch into account.
+    /// Adds the rows of a batch.
     pub(super) fn update(&mut self, batch: &RecordBatch) {
         self.num_records += batch.num_rows() as u64;
         for node in &mut self.columns {
@@ -74,7 +74,7 @@ impl FileStatistics {
         self.num_records
     }
 
-    /// The statistics as the log spells them.
+    /// Returns the statistics as JSON for the log.
     pub(super) fn to_json(&self) -> String {
         let mut text = format!("{{\"numRecords\":{}", self.num_records);
         for (key, value) in [
@@ -91,7 +91,7 @@ impl FileStatistics {
     }
 }
 
-/// The nodes of the leaves that come next, which are in the schema's order.
+/// Returns the nodes of the next leaves, which are in schema order.
 fn nodes<'a>(
     schema: &'a StructType,
     indexed: &mut Peekable<impl Iterator<Item = Vec<&'a StructField>>>,
@@ -126,7 +126,7 @@ fn nodes<'a>(
     found
 }
 
-/// What statistics say of a leaf, where texts are cut to so many characters.
+/// Returns a statistic of a leaf as JSON; strings are truncated to this many characters.
 type ToJson = fn(&Leaf, usize) -> Option<String>;
 
 fn fields_json(nodes: &[Node], value: ToJson, prefix: usize) -> Option<String> {
@@ -172,7 +172,7 @@ impl Node {
     }
 }
 
-/// The smallest and the largest of the values that are there.
+/// Returns the minimum and maximum of the values that are not NULL.
 fn range_of<T: ArrowPrimitiveType>(
     array: &ArrayRef,
     nulls: Option<&NullBuffer>,
@@ -244,7 +244,7 @@ impl Leaf {
                         Some(range.map_or((text, text), |(low, high)| (low.min(text), high.max(text))))
                     })
                     .map(|(low, high)| {
-                        // Both bounds depend on no more than one character behind the prefix.
+                        // Both bounds depend on at most one character after the prefix.
                         let kept = |text| lower_bound(text, prefix.saturating_add(1)).to_owned();
                         (Scalar::String(kept(low)), Scalar::String(kept(high)))
                     })
@@ -261,7 +261,7 @@ impl Leaf {
         };
     }
 
-    /// NaN is above every number: it leaves the minimum as it is and takes the maximum away.
+    /// NaN is greater than every number: it does not change the minimum, and removes the maximum.
     fn float_range(&mut self, values: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
         let mut range: Option<(f64, f64)> = None;
         for value in values {
@@ -280,7 +280,7 @@ impl Leaf {
             Scalar::String(text) => Some(quoted(lower_bound(text, prefix))),
             Scalar::Timestamp(micros) => time_with_zone(*micros, Cut::Down),
             Scalar::TimestampNtz(micros) => time(*micros, Cut::Down),
-            // Both zeros are one value, and readers that order them want the lower one here.
+            // Both zeros are equal, and readers that order them expect the lower one here.
             Scalar::Float(value) if *value == 0.0 => Some("-0.0".to_owned()),
             Scalar::Double(value) if *value == 0.0 => Some("-0.0".to_owned()),
             other => plain_json(other),

@@ -1,4 +1,4 @@
-//! What data files hold of a table's schema: every column but those of type `void`.
+//! The columns of a table's schema that data files store: all except those of type `void`.
 //!
 //! Protocol: *Void Type*, *Variant Data Type*.
 

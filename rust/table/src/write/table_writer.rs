@@ -1,4 +1,4 @@
-//! Rows into data files, one or more a partition.
+//! Writes rows to data files, one or more per partition.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -23,22 +23,22 @@ use super::pieces::{PIECE_BYTES, pieces};
 use super::statistics::FileStatistics;
 use super::storable::{ensure_storable, without_void};
 
-/// How many files are finished at once.
+/// The number of files that are finished concurrently.
 const FILES_IN_FLIGHT: usize = 16;
 
-/// How large a data file grows before the next is begun, where the table does not say.
+/// The default target size of data files, if the table has no property for it.
 const TARGET_BYTES: u64 = 128 << 20;
 
-/// What was written.
+/// The result of a write.
 #[derive(Clone, Debug, Default)]
 pub struct Written {
-    /// The files, to be committed.
+    /// The `add` actions of the files, to be committed.
     pub adds: Vec<Add>,
-    /// Rows in all files.
+    /// The number of rows in all files.
     pub rows: u64,
 }
 
-/// Writes rows of a table into data files. Nothing of it is in the table before it is committed.
+/// Writes rows of a table to data files. The table is unchanged until these are committed.
 pub struct TableWriter {
     location: Arc<TableLocation>,
     owner: OwnerProcess,
@@ -53,7 +53,7 @@ pub struct TableWriter {
 }
 
 impl TableWriter {
-    /// Proves that the table may be written and that data of the schema fit it, before a byte is written.
+    /// Verifies that the table can be written and that data of the schema match it, before anything is written.
     pub fn try_new(snapshot: &Snapshot, incoming: &Schema) -> Result<Self> {
         let located = |error: deltaic_protocol::Error| {
             error
@@ -86,7 +86,7 @@ impl TableWriter {
         })
     }
 
-    /// Writes the rows of a batch into the files of their partitions.
+    /// Writes the rows of a batch to the files of their partitions.
     pub async fn write(&mut self, batch: &RecordBatch) -> Result<()> {
         if batch.num_rows() == 0 {
             return Ok(());
@@ -148,7 +148,7 @@ impl TableWriter {
         Ok(())
     }
 
-    /// Finishes all files; they are durable when this returns, and wait to be committed.
+    /// Finishes all files; they are durable when this returns, and not yet committed.
     pub async fn finish(&mut self) -> Result<Written> {
         let has_failed = &AtomicBool::new(false);
         let finish = |file: DataFile| async move {
@@ -160,11 +160,11 @@ impl TableWriter {
             has_failed.fetch_or(finished.is_err(), Ordering::Relaxed);
             Some(finished)
         };
-        // Most of a file's finishing is waiting for the store to have it safe.
+        // Finishing a file is mostly waiting for the store.
         let files = std::mem::take(&mut self.open).into_values().map(finish);
         let mut finished = futures::stream::iter(files).buffered(FILES_IN_FLIGHT);
         let mut failure = None;
-        // After a failure the others are awaited too: an upload that is dropped may still create its file.
+        // After a failure the others are awaited too: a dropped upload may still create its file.
         while let Some(file) = finished.next().await {
             match file {
                 Some(Ok((add, rows))) => {
@@ -181,8 +181,8 @@ impl TableWriter {
         Ok(std::mem::take(&mut self.written))
     }
 
-    /// Removes what was written, after a failure that proves that nothing was committed. What cannot be removed
-    /// is no part of the table and harms nothing.
+    /// Deletes the written files, after a failure that guarantees that nothing was committed. A file that cannot be
+    /// deleted remains as an unreferenced file.
     pub async fn abort(&mut self) {
         if !self.owner.is_current() {
             return;
@@ -193,7 +193,7 @@ impl TableWriter {
         give_up(&self.location, self.owner, std::mem::take(&mut self.begun)).await;
     }
 
-    /// The files that were begun, below the table's root, for who lets go of the writer and may have to remove them.
+    /// Returns the files that were started, relative to the table's root, for a caller that may have to delete them.
     pub(crate) fn into_begun(self) -> Vec<String> {
         self.begun
     }

@@ -1,4 +1,4 @@
-//! The deletion vectors of files of which two commits deleted different rows: one vector with the rows of both.
+//! Merges the deletion vectors of files from which two commits deleted different rows.
 //!
 //! Protocol: *Deletion Vectors*.
 
@@ -16,7 +16,7 @@ use super::give_up::give_up;
 use super::vector_file::{VectorsWritten, write_vectors};
 use crate::read::{VectorOf, read_vectors};
 
-/// The vectors of one transaction: those that it wrote for its own rows, and those that it writes behind winners.
+/// The deletion vectors of one transaction: those for its own deletions, and those merged with winning commits.
 #[derive(Debug)]
 pub(crate) struct UnitedVectors {
     location: Arc<TableLocation>,
@@ -24,7 +24,7 @@ pub(crate) struct UnitedVectors {
     written: Mutex<Written>,
 }
 
-/// The vector files of the transaction, and the data files whose newest vector lies in each.
+/// The vector files of the transaction, and the data files whose current vector is in each.
 #[derive(Debug, Default)]
 struct Written(BTreeMap<String, BTreeSet<String>>);
 
@@ -35,7 +35,7 @@ impl Written {
         self.0.insert(relative, paths);
     }
 
-    /// The data files no longer have a vector in any file that was written so far.
+    /// Marks earlier vectors of the data files as superseded.
     fn supersede(&mut self, paths: &BTreeSet<String>) {
         for older in self.0.values_mut() {
             older.retain(|path| !paths.contains(path));
@@ -52,7 +52,7 @@ impl UnitedVectors {
         }
     }
 
-    /// Writes the vectors of data files into one new file; their descriptors, in their order.
+    /// Writes the vectors of data files to one new file; returns their descriptors in order.
     pub(crate) async fn write(&self, vectors: &[(String, Bitmap)]) -> Result<Vec<Descriptor>> {
         let bitmaps: Vec<&Bitmap> = vectors.iter().map(|(_, bitmap)| bitmap).collect();
         let VectorsWritten {
@@ -64,7 +64,7 @@ impl UnitedVectors {
         Ok(descriptors)
     }
 
-    /// After the commit: files whose vectors were all superseded before it are named by nothing, and are removed.
+    /// After the commit, deletes vector files whose vectors were all superseded before it: no action names them.
     pub(crate) async fn settle(&self) {
         let all = self.with(std::mem::take);
         let superseded = all.0.into_iter().filter(|(_, paths)| paths.is_empty());
@@ -72,19 +72,19 @@ impl UnitedVectors {
         give_up(&self.location, self.owner, superseded).await;
     }
 
-    /// Removes every file, once it is proved that no commit names one.
+    /// Deletes all vector files, after it is certain that no commit names one.
     pub(crate) async fn abort(&self) {
         let all = self.with(std::mem::take);
         give_up(&self.location, self.owner, all.0.into_keys()).await;
     }
 
-    /// Leaves the files where they are, since a commit may name them.
+    /// Keeps the vector files, because a commit may name them.
     pub(crate) fn keep(&self) {
         drop(self.with(std::mem::take));
     }
 
     fn with<T>(&self, change: impl FnOnce(&mut Written) -> T) -> T {
-        // Every change leaves a whole map, so one that was cut off is no harm.
+        // Each change leaves a consistent map, so a poisoned lock is harmless.
         change(&mut self.written.lock().unwrap_or_else(PoisonError::into_inner))
     }
 

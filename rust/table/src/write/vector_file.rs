@@ -1,4 +1,4 @@
-//! Deletion vectors into a new file of the table.
+//! Writes deletion vectors to a new file of the table.
 //!
 //! Protocol: *Deletion Vector File Storage Format*, *Deletion Vector Descriptor Schema*.
 
@@ -9,16 +9,16 @@ use deltaic_protocol::deletion_vector::{Bitmap, Descriptor, VectorFile, name_of_
 use deltaic_protocol::{Error, ErrorKind, Result};
 use object_store::{ObjectStoreExt, PutPayload};
 
-/// A file of vectors that was written.
+/// A vector file that was written.
 #[derive(Clone, Debug)]
 pub(crate) struct VectorsWritten {
-    /// The file, below the table's root.
+    /// The path, relative to the table's root.
     pub(crate) relative: String,
-    /// The descriptors of the vectors, in their order.
+    /// The descriptors of the vectors, in order.
     pub(crate) descriptors: Vec<Descriptor>,
 }
 
-/// Writes vectors into one file, which is durable when this returns. Its name is unique, so no writer meets another's.
+/// Writes vectors to one file, which is durable when this returns. Its name is unique, so writers never collide.
 pub(crate) async fn write_vectors(location: &TableLocation, vectors: &[&Bitmap]) -> Result<VectorsWritten> {
     let (relative, name) = name_of_file(&new_id())?;
     let mut file = VectorFile::new();

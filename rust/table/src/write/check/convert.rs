@@ -1,4 +1,4 @@
-//! Arrays in the table's types.
+//! Converts arrays to the table's types.
 
 use std::sync::Arc;
 
@@ -28,7 +28,7 @@ pub(super) fn convert_field(array: &ArrayRef, column: &StructField, path: &str) 
     Ok(converted)
 }
 
-/// An array as a table's type has it. Where `counting` says no, a value means nothing.
+/// Converts an array to the type of the table. Values that `counting` masks out are ignored.
 fn convert(array: &ArrayRef, to: &DataType, path: &str, counting: Option<&NullBuffer>) -> Result<ArrayRef> {
     let failed = |error: ArrowError| failed(&error, path);
     let target = to.to_arrow()?;
@@ -133,7 +133,7 @@ fn convert(array: &ArrayRef, to: &DataType, path: &str, counting: Option<&NullBu
             let offsets = rebased(large.offsets()).ok_or_else(|| too_long(path))?;
             let span = span(large.offsets());
             let values = large.values().slice_with_length(span.start, span.len());
-            // What a NULL hides need not be UTF-8, and is left out.
+            // The bytes of a NULL may be invalid UTF-8, and are then dropped.
             let strings = StringArray::try_new(offsets, values, large.nulls().cloned());
             Ok(Arc::new(strings.unwrap_or_else(|_| large.iter().collect())))
         }
@@ -182,7 +182,7 @@ fn convert_list<O: OffsetSizeTrait>(
     Ok(Arc::new(rebuilt.map_err(|error| failed(&error, path))?))
 }
 
-/// A batch is cut into rows before it is converted, so this is about one value.
+/// Batches are split into rows before they are converted, so this concerns a single value.
 fn too_long(path: &str) -> Error {
     mismatch(
         path,

@@ -1,4 +1,4 @@
-//! Types of incoming data that convert to a table's types without loss.
+//! Determines which types of incoming data convert to the table's types without loss.
 
 use arrow_schema::DataType as ArrowType;
 use deltaic_protocol::Result;
@@ -6,7 +6,7 @@ use deltaic_protocol::schema::{DataType, PrimitiveType, arrow_type_name};
 
 use super::mismatch;
 
-/// Refuses a type that does not convert without loss, by column.
+/// Verifies that a type converts without loss; the error names the column.
 pub(super) fn fits(from: &ArrowType, to: &DataType, path: &str) -> Result<()> {
     let misfit = |hint: &str| {
         Err(mismatch(

@@ -1,4 +1,4 @@
-//! Slices of arrays that are addressed with 64 bits.
+//! Slices of arrays with 64-bit offsets.
 
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, LargeBinaryArray, LargeListArray, NullArray};
@@ -8,7 +8,7 @@ use deltaic_protocol::schema::{ArrayType, DataType, PrimitiveType};
 
 use super::*;
 
-/// A column's first row behind 2 GiB of others, as the table has it.
+/// Converts the first row of a column that follows 2 GiB of other rows.
 fn conformed(column: ArrayRef, to: DataType) -> Result<ArrayRef> {
     let field = StructField::new("c", to, true);
     let table = Arc::new(StructType { fields: vec![field] });
@@ -22,7 +22,7 @@ const BEHIND: usize = 1 << 31;
 
 #[test]
 fn bytes_behind_2_gib_are_converted() -> Result<()> {
-    // The pages are never touched, so they take no memory.
+    // The memory is never touched, so it is not allocated.
     let values = Buffer::from(vec![0; BEHIND + 3]);
     let offsets = OffsetBuffer::from_lengths([BEHIND, 3]);
     let column = Arc::new(LargeBinaryArray::new(offsets, values, None));

@@ -1,4 +1,4 @@
-//! Typed views of an array's buffers, of which length and alignment are checked.
+//! Typed views of an array's buffers, with checked length and alignment.
 
 use arrow_array::OffsetSizeTrait;
 use arrow_buffer::{ArrowNativeType, ScalarBuffer};
@@ -6,12 +6,12 @@ use arrow_data::ArrayData;
 
 use super::fault::{Checked, Fault, fault};
 
-/// A width or a list size, which Arrow counts in signed numbers.
+/// Returns a width or a list size, which Arrow declares as a signed number.
 pub(super) fn fixed_size(size: i32) -> Checked<usize> {
     usize::try_from(size).or_else(|_| fault("the size of its type is negative"))
 }
 
-/// Checks that a buffer has so many bytes for each row.
+/// Checks that a buffer has `width` bytes for each row.
 pub(super) fn ensure_holds(data: &ArrayData, index: usize, width: usize) -> Checked {
     let rows = data.offset().checked_add(data.len());
     let bytes = rows.and_then(|rows| rows.checked_mul(width));
@@ -30,7 +30,7 @@ pub(super) fn bits(data: &ArrayData) -> Checked {
     }
 }
 
-/// So many values of a buffer, from the array's offset on.
+/// Returns `count` values of a buffer, starting at the array's offset.
 pub(super) fn typed<T: ArrowNativeType>(
     data: &ArrayData,
     index: usize,
@@ -49,7 +49,7 @@ pub(super) fn typed<T: ArrowNativeType>(
     }
 }
 
-/// The offsets of an array, which rise from 0 or more to at most `limit`. An empty array may have none.
+/// Returns the offsets of an array: ascending, from 0 or more to at most `limit`. An empty array may have none.
 pub(super) fn offsets<O: OffsetSizeTrait>(data: &ArrayData, limit: usize) -> Checked<ScalarBuffer<O>> {
     if data.is_empty() && data.buffers().first().is_some_and(|buffer| buffer.is_empty()) {
         return Ok(ScalarBuffer::from(vec![O::default()]));
@@ -59,7 +59,7 @@ pub(super) fn offsets<O: OffsetSizeTrait>(data: &ArrayData, limit: usize) -> Che
     if offsets.first().is_some_and(|first| *first < O::default()) {
         return in_row(0, "an offset is negative");
     }
-    // Without a branch for each row, this takes a fraction of the time.
+    // Without a branch per row, this is much faster.
     let rises = |pair: &[O]| matches!(pair, [start, end] if start <= end);
     if !offsets.windows(2).fold(true, |all, pair| all & rises(pair)) {
         let row = offsets.windows(2).position(|pair| !rises(pair));

@@ -1,4 +1,4 @@
-//! What is wrong with Arrow data, and where, found from the inside outwards.
+//! An error in Arrow data and its location, which is built from the inside outwards.
 
 use arrow_schema::DataType;
 use deltaic_protocol::{Error, ErrorKind};
@@ -34,7 +34,7 @@ impl Fault {
         }
     }
 
-    /// Replaces what the user is told to do.
+    /// Replaces the hint.
     #[must_use]
     pub fn hint(mut self, hint: &'static str) -> Self {
         self.hint = hint;
@@ -48,7 +48,7 @@ impl Fault {
         self
     }
 
-    /// Maps the row of a child to a row of its parent; none if no row of the parent has it.
+    /// Maps the row of a child to a row of its parent; `None` if no row of the parent contains it.
     pub(super) fn at(mut self, row_of: impl FnOnce(usize) -> Option<usize>) -> Self {
         self.row = self.row.and_then(row_of);
         self
@@ -62,7 +62,7 @@ impl Fault {
     }
 
     /// Prepends the name of a child of an array: the field of a struct, `element`, or `key` or `value` of a map,
-    /// whatever the producer calls these.
+    /// whatever the producer names these.
     #[must_use]
     pub fn in_child(mut self, parent: &DataType, index: usize) -> Self {
         match parent {

@@ -1,10 +1,10 @@
 //! Validates Arrow data from outside before its buffers are trusted.
 //!
-//! Producers may hand over arrays that break Arrow's own rules: text that is not UTF-8, dictionary keys without a value,
-//! decimals with too many digits. Such an array is refused as a whole. A slot that is NULL may hold anything.
+//! Producers may pass arrays that violate Arrow's own rules: text that is not UTF-8, dictionary keys without a value,
+//! decimals with too many digits. Such an array is rejected completely. A NULL slot may contain anything.
 //!
-//! Arrow's `ArrayData::validate_full` does not name the row, skips decimals and rejects maps with nullable entries, which
-//! DuckDB exports.
+//! Arrow's `ArrayData::validate_full` does not report the row, skips decimals and rejects maps with nullable entries,
+//! which DuckDB exports.
 
 mod buffers;
 mod fault;
@@ -24,11 +24,11 @@ use values::{decimals, keys, run_ends, text, used_keys, views};
 /// How many levels Arrow data may nest, as in Arrow's C++ library.
 pub const MAX_NESTING: usize = 64;
 
-/// Checks the rows of a batch, a struct array, and everything below them: buffer lengths, offsets, dictionary keys, run
-/// ends, UTF-8, decimal precision, and NULLs where a field is declared to have none.
+/// Checks the rows of a batch, which is a struct array, at every level: buffer lengths, offsets, dictionary keys, run
+/// ends, UTF-8, decimal precision, and NULLs in fields that are declared without them.
 ///
-/// Bad data is a `SchemaMismatch` that names the column and the row, counted from `first_row`. How long a buffer really
-/// is cannot be known of data that came through the C data interface: there a buffer is as long as its offsets claim.
+/// Invalid data are a `SchemaMismatch` with the column and the row, counted from `first_row`. The true length of a
+/// buffer is unknown for data from the C data interface: there a buffer is as long as its offsets claim.
 pub fn validate_batch(data: &ArrayData, first_row: u64) -> Result<()> {
     ensure_long_enough(data)
         .and_then(|()| check(data, 0))
@@ -74,7 +74,7 @@ fn check(data: &ArrayData, depth: usize) -> Checked {
         D::Dictionary(key, _) => {
             let values = child(data, 0)?;
             let rows = keys(data, key, values.len())?;
-            // A slice of a batch has the dictionary of the whole batch: only values that its rows have count.
+            // A slice of a batch has the dictionary of the whole batch: only values that its rows use are checked.
             if values.len() <= data.len() {
                 return check(values, depth + 1).map_err(|fault| fault.at(rows));
             }

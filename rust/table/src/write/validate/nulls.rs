@@ -1,6 +1,7 @@
 //! Checks that a field that is declared without NULLs has none.
 //!
-//! A NULL counts only where every level above it is present: a struct that is NULL has NULL fields, whatever they declare.
+//! A NULL matters only if every level above it is present: a struct that is NULL has NULL fields, whatever they
+//! declare.
 
 use std::ops::Range;
 
@@ -12,7 +13,7 @@ use arrow_schema::{DataType, Field};
 use super::buffers::{offsets, typed};
 use super::fault::{Checked, Fault};
 
-/// Takes data of which everything else was checked.
+/// Checks data that passed all other checks.
 pub(super) fn check(data: &ArrayData) -> Checked {
     match is_suspect(data) {
         true => within(data, None),
@@ -20,7 +21,7 @@ pub(super) fn check(data: &ArrayData) -> Checked {
     }
 }
 
-/// Whether a field below that is declared without NULLs has any, seen or not.
+/// Whether a nested field that is declared without NULLs contains any, visible or not.
 fn is_suspect(data: &ArrayData) -> bool {
     let declared = |field: &Field, part: &ArrayData| !field.is_nullable() && part.null_count() > 0;
     let parts = data.child_data();
@@ -43,7 +44,7 @@ fn is_suspect(data: &ArrayData) -> bool {
     is_broken || parts.iter().any(is_suspect)
 }
 
-/// Checks the fields below `data`; where `shown` says no, a level above is NULL.
+/// Checks the fields of `data`; rows that `shown` masks out are NULL at a higher level.
 fn within(data: &ArrayData, shown: Option<&NullBuffer>) -> Checked {
     let shown = NullBuffer::union(shown, data.nulls());
     let is_shown = |row: usize| shown.as_ref().is_none_or(|shown| shown.is_valid(row));

@@ -1,4 +1,4 @@
-//! Arrays that break Arrow's rules, built without Arrow's checks. The law of `arrow_input` tries many more.
+//! Arrays that violate Arrow's rules, built without Arrow's checks. The property test `arrow_input` covers many more.
 #![expect(
     unsafe_code,
     reason = "arrays that break Arrow's rules cannot be built otherwise"
@@ -17,7 +17,7 @@ use deltaic_protocol::error::ContextValue;
 use super::*;
 
 fn unchecked(builder: ArrayDataBuilder) -> ArrayData {
-    // SAFETY: the arrays are looked at by the code under test alone, which trusts nothing.
+    // SAFETY: the arrays are only read by the code under test, which trusts nothing.
     unsafe { builder.build_unchecked() }
 }
 
@@ -28,7 +28,7 @@ fn batch(column: ArrayData, nullable: bool) -> ArrayData {
     unchecked(batch.child_data(vec![column]))
 }
 
-/// What is wrong with a column: the field and the row that are named.
+/// Returns the field and the row of the error in a column.
 fn wrong(column: ArrayData) -> Option<(String, Option<i64>)> {
     let error = validate_batch(&batch(column, true), 100).err()?;
     let context = |key: &str| {
@@ -64,7 +64,7 @@ fn text_that_is_not_utf8_is_found_in_its_row() {
     assert_eq!(wrong(latin(texts).slice(1, 2)), Some(("c".to_owned(), Some(101))));
     assert_eq!(wrong(latin(texts).slice(0, 2)), None);
     assert_eq!(wrong(latin(texts).slice(3, 1)), None);
-    // Together the two are one character, and each alone is none.
+    // Together the two bytes are one character; each alone is invalid.
     assert_eq!(
         wrong(latin(&[Some(b"\xc3"), Some(b"\xa9")])),
         Some(("c".to_owned(), Some(100)))

@@ -1,4 +1,4 @@
-//! Checks of single values: text, decimals, dictionary keys and run ends.
+//! Checks single values: text, decimals, dictionary keys and run ends.
 
 use arrow_array::OffsetSizeTrait;
 use arrow_array::types::DecimalType;
@@ -11,7 +11,7 @@ use super::fault::{Checked, Fault, fault};
 
 const NOT_UTF8: &str = "a string is not valid UTF-8";
 
-/// How many bytes a view holds itself.
+/// The number of bytes that a view stores inline.
 const INLINE: usize = 12;
 
 fn first_row(data: &ArrayData, what: &str, is_good: impl Fn(usize) -> bool) -> Checked {
@@ -21,7 +21,7 @@ fn first_row(data: &ArrayData, what: &str, is_good: impl Fn(usize) -> bool) -> C
     }
 }
 
-/// Strings or, where `is_text` is false, bytes.
+/// Checks strings or, if `is_text` is false, bytes.
 pub(super) fn text<O: OffsetSizeTrait>(data: &ArrayData, is_text: bool) -> Checked {
     let Some(values) = data.buffers().get(1) else {
         return fault("the array has fewer buffers than its type");
@@ -47,7 +47,7 @@ pub(super) fn text<O: OffsetSizeTrait>(data: &ArrayData, is_text: bool) -> Check
     })
 }
 
-/// String views or byte views.
+/// Checks string views or byte views.
 pub(super) fn views(data: &ArrayData, is_text: bool) -> Checked {
     let views = typed::<u128>(data, 0, data.len())?;
     let buffers = data.buffers().get(1..).unwrap_or_default();
@@ -69,7 +69,7 @@ pub(super) fn views(data: &ArrayData, is_text: bool) -> Checked {
             0..=INLINE => inline(&raw, length).and_then(|()| raw.get(4..4 + length)),
             _ => long(*view),
         };
-        // Views of NULLs too: Arrow's conversions add up their lengths.
+        // Views of NULLs are checked too, because Arrow's conversions sum up their lengths.
         let Some(bytes) = bytes else {
             return Err(Fault::new("a view does not match its buffers").in_row(row));
         };
@@ -80,7 +80,7 @@ pub(super) fn views(data: &ArrayData, is_text: bool) -> Checked {
     Ok(())
 }
 
-/// Decimals of at most so many digits.
+/// Checks that decimals have at most `precision` digits.
 pub(super) fn decimals<T: DecimalType>(data: &ArrayData, precision: u8) -> Checked {
     if precision == 0 || precision > T::MAX_PRECISION {
         return fault(format!(
@@ -90,7 +90,7 @@ pub(super) fn decimals<T: DecimalType>(data: &ArrayData, precision: u8) -> Check
     }
     let values = typed::<T::Native>(data, 0, data.len())?;
     let fits = |value: &T::Native| T::is_valid_decimal_precision(*value, precision);
-    // Mostly all fit, and without a look at the validity bitmap the check is fast.
+    // Usually all values fit, and without reading the validity bitmap the check is fast.
     if values.iter().fold(true, |all, value| all & fits(value)) {
         return Ok(());
     }
@@ -98,7 +98,8 @@ pub(super) fn decimals<T: DecimalType>(data: &ArrayData, precision: u8) -> Check
     first_row(data, &what, |row| values.get(row).is_some_and(fits))
 }
 
-/// Dictionary keys below the number of values. Returns the first row that has a key.
+/// Checks that dictionary keys are less than the number of values. Returns a function that finds the first row with a
+/// key.
 pub(super) fn keys(
     data: &ArrayData,
     key: &DataType,
@@ -130,7 +131,7 @@ pub(super) fn keys(
     }
 }
 
-/// The key of each row of a dictionary array; none for NULL. Takes keys that were checked.
+/// Returns the key of each row of a dictionary array; `None` for NULL. The keys must have been checked.
 pub(super) fn used_keys(data: &ArrayData, key: &DataType) -> Checked<Vec<Option<usize>>> {
     fn of<K: ArrowNativeType>(data: &ArrayData) -> Checked<Vec<Option<usize>>> {
         let keys = typed::<K>(data, 0, data.len())?;
@@ -155,7 +156,7 @@ fn place<T: ArrowNativeType>(values: &ScalarBuffer<T>, row: usize) -> Option<usi
     values.get(row)?.to_usize()
 }
 
-/// Ends of runs, which rise and reach the last row. Returns the first row of a run.
+/// Checks that run ends are ascending and reach the last row. Returns a function that finds the first row of a run.
 pub(super) fn run_ends(
     data: &ArrayData,
     ends_type: &DataType,
