@@ -26,7 +26,7 @@ const ENCODED: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'_')
     .remove(b'~');
 
-/// Stores that Hadoop does not know, with a hint.
+/// Stores that Hadoop does not support, each with a hint.
 const UNKNOWN_TO_HADOOP: [(&str, &str); 2] = [
     ("memory", "write the table to a folder first"),
     ("az", "use the store's abfss:// address"),
@@ -39,7 +39,7 @@ pub(super) struct FileUris {
 }
 
 impl FileUris {
-    /// Errors: `UnsupportedFeature` for a store that Hadoop has no name for.
+    /// Errors: `UnsupportedFeature` for a store that Hadoop does not support.
     pub(super) fn of(table: &str) -> Result<Self> {
         let (scheme, rest) = table.split_once("://").unwrap_or(("file", ""));
         if let Some((_, hint)) = UNKNOWN_TO_HADOOP.iter().find(|(name, _)| *name == scheme) {

@@ -48,7 +48,7 @@ impl TableTransaction {
         Ok(())
     }
 
-    /// Proves that what is staged lets files be written as the version that was read has them.
+    /// Verifies that the staged changes do not affect how files are written.
     pub(super) fn ensure_takes_files(&self) -> Result<()> {
         self.ensure_goes_with_files(&self.proposal)
     }
@@ -75,7 +75,7 @@ impl TableTransaction {
     }
 }
 
-/// What two forms differ in that files are written by; none where they do not.
+/// Returns the first difference between two configurations that affects how files are written; `None` if there is none.
 fn what_files_hang_on(before: &Form, after: &Form) -> Option<String> {
     if before.protocol != after.protocol {
         return Some("protocol".to_owned());
