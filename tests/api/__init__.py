@@ -1,1 +1,1 @@
-"""The Python surface, a module for each verb or property."""
+"""Tests of the Python API, one module for each method or property."""

@@ -12,7 +12,7 @@ import deltaic
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    """Where a test's table lies: a folder that does not exist yet."""
+    """Path of the test's table; the folder does not exist yet."""
     return tmp_path / "table"
 
 
@@ -28,7 +28,7 @@ def numbers(root: Path) -> deltaic.Table:
 
 @pytest.fixture
 def regions(root: Path) -> deltaic.Table:
-    """Partitioned by region (EU, US and NULL): one file for each, ids 1 to 6."""
+    """Partitioned by region (EU, US and NULL): one file each, ids 1 to 6."""
     schema = pa.schema([("region", pa.string()), ("id", pa.int64())])
     table = deltaic.Table.create(root, schema, partition_by=["region"])
     table.append(

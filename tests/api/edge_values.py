@@ -1,4 +1,4 @@
-"""A table of the values that engines disagree about: NaN, the zeros, NULL, times, decimals, text."""
+"""A table of values that engines treat differently: NaN, signed zeros, NULL, times, decimals, strings."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ SCHEMA = pa.schema(
         ("l", pa.list_(pa.field("element", pa.int32()))),
     ]
 )
-# 0.1 as a single has it, which as a double is another number.
+# 0.1 rounded to a float, which is a different number as a double.
 NEAR_A_TENTH: float = pa.scalar(0.1, pa.float32()).as_py()
 VALUES: dict[str, list[Any]] = {
     "p": [None, 1, 2, 3],
@@ -59,7 +59,7 @@ VALUES: dict[str, list[Any]] = {
 
 
 def edge_rows() -> pa.Table:
-    """Rows in which the values of each column fall together in changing ways; some structs are NULL."""
+    """Rows that combine the values of the columns in varying ways; some structs are NULL."""
     rows: list[dict[str, Any]] = []
     for number in range(144):
         row: dict[str, Any] = {
@@ -72,7 +72,7 @@ def edge_rows() -> pa.Table:
 
 
 def edge_table(root: Path) -> deltaic.Table:
-    """The rows in a few commits, partitioned by p: files with narrow and with wide statistics."""
+    """Writes the rows in a few commits, partitioned by p: files with narrow and with wide statistics."""
     table = deltaic.Table.create(root, SCHEMA, partition_by=["p"])
     rows = edge_rows().sort_by("i")
     for start in range(0, rows.num_rows, 48):

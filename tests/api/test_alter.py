@@ -1,4 +1,4 @@
-"""`Table.alter`: every change by its class, what the table is afterwards, and what is refused."""
+"""`Table.alter`: every change, by class; the resulting table, and which changes are refused."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ def test_nulls_and_defaults(root: Path) -> None:
 
 
 def test_constraints_are_proved_by_the_rows(root: Path) -> None:
-    """The rows that are there are checked before the commit.
+    """Existing rows are checked before the commit.
 
     protocol: check-constraints.1, check-constraints.3, check-constraints.5, check-constraints.9,
     protocol: check-constraints.10

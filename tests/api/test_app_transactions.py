@@ -1,4 +1,4 @@
-"""`append(…, app_transaction=…)`: rows of a batch are there once, however often it is run."""
+"""`append(…, app_transaction=…)`: a batch is committed once, however often it is retried."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_a_batch_that_another_run_brought_meanwhile(root: Path) -> None:
     rows = ROWS.to_reader()
 
     def late() -> Any:
-        # The stream is read when the version to append to is known already.
+        # The source is read after the version to append to is known.
         yield from rows
         ours.append(ROWS, app_transaction=("nightly", 7))
 

@@ -1,4 +1,4 @@
-"""`Table.append`: what goes in, and what the commit says."""
+"""`Table.append`: accepted inputs, and the contents of the commit."""
 
 from __future__ import annotations
 
@@ -271,7 +271,7 @@ def test_an_error_of_the_source_comes_out_and_leaves_no_file(root: Path) -> None
 
 
 def interrupted(meanwhile: Callable[[], object]) -> pa.RecordBatchReader:
-    """Data during whose reading something else happens to the table."""
+    """Data that, while being read, calls a function that changes the table."""
 
     def batches() -> Iterator[pa.RecordBatch]:
         meanwhile()
@@ -352,11 +352,11 @@ NESTED: dict[str, tuple[pa.DataType, list[Any], str, list[Any]]] = {
         [[{"x": 1}, None]],
     ),
 }
-"""A column's type, rows of which a part may not be NULL and is, the part, and rows that are right."""
+"""Per case: a column type, rows with NULL in a non-nullable field, the field, and valid rows."""
 
 
 def loose(type_: pa.DataType) -> pa.DataType:
-    """The same type where everything may be NULL."""
+    """Returns the same type with all nested fields nullable."""
     if pa.types.is_map(type_):
         return pa.map_(type_.key_type, loose(type_.item_type))
     if pa.types.is_list(type_):
@@ -372,7 +372,7 @@ def test_null_within_a_column_that_forbids_it_is_refused(root: Path, case: str, 
     type_, wrong, field, right = NESTED[case]
     table = deltaic.Table.create(root, pa.schema([("c", type_)]))
     free = loose(type_)
-    before = wrong[-1:] * rest  # what a slice leaves out does not count
+    before = wrong[-1:] * rest  # rows outside of the slice are not checked
     with pytest.raises(deltaic.ConstraintViolation, match="may not be NULL") as caught:
         table.append(pa.table({"c": pa.array(before + wrong, free)}).slice(rest))
     assert caught.value.context["field"] == field
@@ -458,7 +458,7 @@ def test_a_time_that_is_too_far_away_does_not_fit(
     "value", ["x" * 254, "ü" * 200, "/" * 100, "%" * 5_000], ids=["ascii", "two bytes", "escaped", "long"]
 )
 def test_a_partition_value_too_long_for_a_folders_name(root: Path, value: str) -> None:
-    """The log holds the value; the folder is named after a hash.
+    """The log contains the value; the folder name is a hash.
 
     protocol: partition-value-serialization.1
     """

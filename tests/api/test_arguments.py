@@ -1,4 +1,4 @@
-"""Arguments that make no sense, and bounds too large for the machine: each is said by name, or works."""
+"""Invalid arguments, and bounds too large for the machine: each is named in the error, or accepted."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ BOUNDS: dict[str, tuple[int, Callable[[deltaic.Table, Any], object]]] = {
         lambda table, value: deltaic.Table(table.uri, max_line_bytes=value).snapshot(),
     ),
 }
-"""The least of each bound, and a call that uses it."""
+"""The minimum of each bound, and a call that uses it."""
 
 
 @pytest.mark.parametrize("value", TOO_LARGE)
@@ -70,7 +70,7 @@ def test_a_version_may_be_a_number_of_another_library(numbers: deltaic.Table) ->
 
 
 def test_progress_is_a_function(numbers: deltaic.Table, root: Path) -> None:
-    """Told before anything is read: the log is damaged, and the argument is what is wrong."""
+    """Raised before any I/O: the log is damaged, yet the error is about the argument."""
     commit_file(root, 0).unlink()
     with pytest.raises(TypeError, match="progress is a function of three arguments, not int"):
         numbers.check(progress=5)  # type: ignore[arg-type]
@@ -283,7 +283,7 @@ WRONG: dict[str, tuple[Callable[[deltaic.Table], object], type[Exception], str]]
         "hint: snapshot.domain_metadata tells which there are",
     ),
 }
-"""Calls with an argument that is wrong: what they raise, and what it says."""
+"""Calls with an invalid argument, the exception that they raise, and its message."""
 
 
 @pytest.mark.parametrize("case", WRONG)

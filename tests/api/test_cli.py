@@ -288,7 +288,7 @@ def test_an_unsupported_table_is_named(root: Path) -> None:
 
 @pytest.mark.usefixtures("numbers")
 def test_a_reader_that_leaves_early_is_no_failure(root: Path) -> None:
-    """`deltaic history … | head -n 1` on a history that is longer than a pipe holds."""
+    """`deltaic history … | head -n 1` on a history that is larger than a pipe buffer."""
     long = {"commitInfo": {"operation": "x" * 200_000}}
     write_commit(root, 3, long)
     command = [sys.executable, "-m", "deltaic", "history", str(root)]
@@ -352,7 +352,7 @@ def test_a_terminal_gets_a_drawn_table(
 def test_a_long_table_on_a_terminal_is_plain_lines(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Tables are drawn up to 1,000 rows: rich would take more than a minute for 100,000."""
+    """Up to 1,000 rows are formatted as a table: rich would need more than a minute for 100,000."""
     hostile = ["\x1b[31mred", "two\nlines", "東京\t🚋", "[bold]x[/]", "e\u0301", "\u202eleft", "x" * 300, ""]
     rows = [[f"{number:,}", hostile[number % len(hostile)]] for number in range(1001)]
 

@@ -1,4 +1,4 @@
-"""The command ``deltaic`` on stores: options, other roots, and whether a place is safe to commit to."""
+"""The command ``deltaic`` on object stores: options, other roots, and `probe`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ COMMANDS = [*TABLE_COMMANDS, "probe"]
 
 
 def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    """Runs a command without what the environment says of stores, and sees that it tells no secret."""
+    """Runs a command without the AWS environment variables; asserts that it prints no secret."""
     command = [sys.executable, "-m", "deltaic", *map(str, arguments)]
     env = {name: value for name, value in os.environ.items() if not name.startswith("AWS_")}
     done = subprocess.run(command, check=False, capture_output=True, text=True, env=env)
@@ -37,7 +37,7 @@ UNREACHABLE = {
     "aws_access_key_id": f"{PLANTED}=with=signs",
     "aws_secret_access_key": PLANTED,
 }
-"""A store that is not there: that nobody answers shows that the options have arrived."""
+"""An unreachable store: the connection error shows that the options were passed."""
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -88,7 +88,7 @@ def test_a_wrong_form_is_2_and_tells_no_value(command: str, arguments: list[str]
 
 
 def test_another_root_must_be_allowed(tmp_path: Path) -> None:
-    """A shallow clone names files of another table."""
+    """A shallow clone references files of another table."""
     data = pa.table({"id": [1, 2, 3]})
     deltaic.Table.create(tmp_path / "source", data.schema).append(data)
     clone = tmp_path / "clone"

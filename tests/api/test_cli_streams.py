@@ -1,4 +1,4 @@
-"""The command ``deltaic`` where its output is closed or left early, and where a number is huge."""
+"""The command ``deltaic`` with closed output, with a reader that exits early, and with huge numbers."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def in_shell(redirection: str, *arguments: str | Path) -> subprocess.CompletedPr
 
 
 def code_when_nobody_reads(*arguments: str | Path) -> tuple[int, str]:
-    """The exit code and stderr of a command whose reader has left before it writes."""
+    """Returns exit code and stderr of a command whose reader has exited before it writes."""
     reader, writer = os.pipe()
     os.close(reader)
     command = [sys.executable, "-m", "deltaic", *map(str, arguments)]

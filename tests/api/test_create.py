@@ -112,7 +112,7 @@ def test_an_existing_table_is_an_error_or_left_alone(root: Path) -> None:
 
 @pytest.mark.parametrize("left", [b"", b'{"commitInfo":{"operation":"CREATE TABLE"}}\n{"protocol":{"minRea'])
 def test_a_damaged_first_version_is_named(root: Path, left: bytes) -> None:
-    """What a create that was cut off may leave is no table, and no place for one."""
+    """The incomplete first commit of an interrupted create is corrupt; a table cannot be created over it."""
     deltaic.Table.create(root, SCHEMA)
     commit_file(root, 0).write_bytes(left)
     with pytest.raises(deltaic.CorruptLog) as caught:
@@ -240,7 +240,7 @@ def test_a_table_with_features_is_appended_to(
 
 
 def test_a_property_that_asks_for_a_feature_is_not_kept(root: Path) -> None:
-    """What it asks for stands in the protocol.
+    """The feature is listed in the protocol instead.
 
     protocol: table-features-for-new-and-existing-tables.2, table-features-for-new-and-existing-tables.3
     """
@@ -342,7 +342,7 @@ def nested(levels: int) -> pa.DataType:
 
 
 def test_a_schema_is_nested_as_deep_as_it_can_be_read(root: Path) -> None:
-    """The log's JSON is read up to 127 levels deep, of which each struct takes three."""
+    """The log's JSON is parsed up to 127 levels deep; each struct takes three levels."""
     deepest = pa.schema([("id", pa.int64()), ("deep", nested(41))])
     value: Any = 7
     for _ in range(41):

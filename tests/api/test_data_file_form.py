@@ -1,4 +1,4 @@
-"""What a table's properties ask of its data files: an append obeys, and says so where it does not."""
+"""Table properties that configure data files: append follows them, or warns if it does not."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ ROWS = pa.table({"id": list(range(1000)), "name": [f"name of {number}" for numbe
 
 
 def made(root: Path, rows: pa.Table = ROWS, **properties: str) -> list[Path]:
-    """The data files of a table with these properties and rows, which reads back as it was written."""
+    """Returns the data files of a table with these properties; asserts that the rows round-trip."""
     named = {f"delta.{key.replace('__', '.')}": value for key, value in properties.items()}
     table = deltaic.Table.create(root, rows.schema, properties=named)
     table.append(rows)
@@ -39,7 +39,7 @@ def made(root: Path, rows: pa.Table = ROWS, **properties: str) -> list[Path]:
         ("Snappy", "SNAPPY", ".snappy"),
         ("gzip", "GZIP", ".gz"),
         ("brotli", "BROTLI", ".br"),
-        ("lz4", "UNKNOWN", ".lz4hadoop"),  # so pyarrow calls Hadoop's frames, which it reads
+        ("lz4", "UNKNOWN", ".lz4hadoop"),  # pyarrow reads Hadoop's LZ4 framing under this name
         ("lz4_raw", "LZ4", ".lz4raw"),
         ("uncompressed", "UNCOMPRESSED", ""),
         ("none", "UNCOMPRESSED", ""),
@@ -60,7 +60,7 @@ def test_files_are_packed_as_the_table_asks(root: Path, codec: str | None, packe
 def test_pages_have_the_version_that_the_table_asks_for(
     root: Path, version: str | None, second: bool
 ) -> None:
-    """protocol: beyond:parquet.1: the second version packs whole numbers by their differences."""
+    """protocol: beyond:parquet.1: data page version 2 delta-encodes integers."""
     rows = pa.table({"id": pa.array(range(200_000), pa.int64())})
     [file] = made(root, rows, **({} if version is None else {"parquet__format__version": version}))
     assert pq.read_metadata(file).format_version == ("2.6" if second else "1.0")
@@ -78,7 +78,7 @@ def test_texts_are_cut_where_the_table_says(root: Path, length: int | None) -> N
     [add] = of_kind(root, 1, "add")
     stats = json.loads(add["stats"])
     assert stats["minValues"]["name"] == texts[0][:prefix] <= texts[0]
-    if prefix in (1, 5):  # what is cut off begins with the largest character that there is: nothing bounds it
+    if prefix in (1, 5):  # the truncated part begins with the largest code point, so no upper bound exists
         assert "name" not in stats["maxValues"]
     else:
         most = stats["maxValues"]["name"]
@@ -145,7 +145,7 @@ def test_a_value_that_cannot_be_obeyed_is_refused(root: Path, name: str, value: 
         table.alter(SetProperties({name: value}))
 
 
-# A value of each property that asks for what deltaic does not do.
+# For each property that deltaic ignores, a value that requests the unsupported behaviour.
 ASKING = {name: "hudi" if name.endswith("enabledFormats") else "true" for name in UNHEEDED}
 
 
@@ -202,7 +202,7 @@ def test_a_codec_that_all_can_read_is_not_spoken_of(root: Path, codec: str) -> N
 
 
 def test_a_codec_without_a_writer_is_refused(root: Path) -> None:
-    """Nothing that reads Parquet comes with LZO."""
+    """No Parquet reader includes LZO."""
     with pytest.raises(ValueError, match="lzo"):
         deltaic.Table.create(root, ROWS.schema, properties={"delta.parquet.compression.codec": "lzo"})
     assert not root.exists()

@@ -1,4 +1,4 @@
-"""A snapshot as a dataset of pyarrow: what DuckDB and pyarrow ask of it, and which files they do not open."""
+"""A snapshot as a pyarrow dataset: what DuckDB and pyarrow push down, and which files are not opened."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ NAMES = ["zero", "öne", None]
 
 @pytest.fixture
 def days(root: Path) -> deltaic.Table:
-    """Four days in a file each, ids 10 to 12 on the first, 20 to 22 on the second and so on."""
+    """Four days, one file each: ids 10 to 12 on the first, 20 to 22 on the second and so on."""
     table = deltaic.Table.create(root, SCHEMA, partition_by=["day"])
     for day in (1, 2, 3, 4):
         rows = [
@@ -44,7 +44,7 @@ def days(root: Path) -> deltaic.Table:
 
 
 def keep_only(snapshot: deltaic.Snapshot, root: Path, day: int) -> None:
-    """Remove the files of all other days: who opens one of them fails."""
+    """Deletes the files of all other days, so that opening one of them fails."""
     for path in snapshot.files(f"day <> DATE '2026-11-0{day}'").to_arrow()["path"].to_pylist():
         (root / path).unlink()
 
@@ -209,7 +209,7 @@ def test_joins_and_orders_are_pyarrows(days: deltaic.Table) -> None:
 
 
 def deltaic_ids(table: deltaic.Table) -> Any:
-    """A table of ids alone, because Arrow joins no structs."""
+    """A table with ids only, because Arrow cannot join structs."""
     ids = deltaic.Table.create(table.uri + "../ids", pa.schema([("id", pa.int64())]))
     ids.append(pa.table({"id": pa.array(range(30), pa.int64())}))
     return ids.snapshot().to_pyarrow_dataset()
@@ -232,7 +232,7 @@ def test_arrow_writes_what_it_reads_here(days: deltaic.Table, tmp_path: Path) ->
         (lambda dataset: ds.dataset([dataset, dataset]), NotImplementedError),
         (lambda dataset: dataset.children, AttributeError),
         (pickle.dumps, TypeError),
-        # Arrow's own code asks no method of ours: no rows would be a lie, so that it must fail.
+        # Arrow's C++ code calls none of our methods; it must fail instead of returning no rows.
         (lambda dataset: acero.Declaration("scan", acero.ScanNodeOptions(dataset)).to_table(), OSError),
     ],
 )

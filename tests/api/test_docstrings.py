@@ -1,4 +1,4 @@
-"""The examples in the docstrings run, and every public name has a docstring."""
+"""The examples in docstrings run, and every public name has a docstring."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 
 import deltaic
 
-# Those of `deltaic.spark` need a Spark session; its own tests have them.
+# `deltaic.spark` needs a Spark session; its own tests run its examples.
 MODULES = sorted(
     module.name
     for module in pkgutil.iter_modules(deltaic.__path__, "deltaic.")
@@ -24,7 +24,7 @@ WITH_EXAMPLES = {"deltaic.table", "deltaic.snapshot", "deltaic.scan", "deltaic.s
 @pytest.mark.parametrize("name", ["deltaic", *MODULES])
 def test_examples_run(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    # DONT_ACCEPT_TRUE_FOR_1: an example shows what is really printed.
+    # DONT_ACCEPT_TRUE_FOR_1: an example must show exactly what is printed.
     results = doctest.testmod(importlib.import_module(name), optionflags=doctest.DONT_ACCEPT_TRUE_FOR_1)
     assert results.failed == 0
     if name in WITH_EXAMPLES:

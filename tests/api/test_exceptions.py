@@ -1,4 +1,4 @@
-"""Every exception: an example of how it comes about, its code, and its way through pickle and copy."""
+"""Every exception: an example that raises it, its code, and round trips through pickle and copy."""
 
 from __future__ import annotations
 
@@ -152,8 +152,8 @@ EXAMPLES: dict[str, Callable[[Path], None]] = {
     "InternalError": internal_error,
 }
 BASES = {"DeltaicError", "CommitConflict"}
-# An append reads nothing and removes nothing, and a local store always says what became of a commit: these
-# wait for the verbs and stores that can raise them.
+# An append has no read set and removes nothing, and a local store always reports the commit's outcome,
+# so that these have no example here.
 NO_WAY_YET = {
     "ConcurrentAppend",
     "ConcurrentDeleteRead",
@@ -182,7 +182,7 @@ def test_an_example_says_what_where_and_what_to_do(root: Path, name: str) -> Non
     assert error.message
     assert error.hint, "an error tells what to do"
     assert str(error) == f"{error.message}\nhint: {error.hint}"
-    # The place of a syntax error is in the predicate's own text.
+    # The position of a syntax error is shown within the predicate text.
     assert error.context or "id >" in error.message, "an error tells where"
     assert all(isinstance(value, (str, int)) for value in error.context.values())
     json.dumps(error.context)

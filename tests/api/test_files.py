@@ -1,4 +1,4 @@
-"""`Snapshot.files`, `Snapshot.tombstones` and the ArrowTable that they give."""
+"""`Snapshot.files`, `Snapshot.tombstones` and the ArrowTable that they return."""
 
 from __future__ import annotations
 

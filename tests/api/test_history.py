@@ -40,7 +40,7 @@ def test_the_commit_of_a_verb_is_the_one_in_the_history(numbers: deltaic.Table) 
     commit = numbers.append(pa.table({"id": [6], "name": ["six"]}))
     recorded = numbers.history(limit=1)[0]
     assert dataclasses.replace(recorded, timestamp=commit.timestamp) == commit
-    # Commits within one tick of the file system's clock are told apart in the history, a millisecond each.
+    # Commits within one tick of the file system clock get times one millisecond apart in the history.
     assert recorded.timestamp >= commit.timestamp
     assert numbers.snapshot(timestamp=recorded.timestamp).version == commit.version
     assert pickle.loads(pickle.dumps(commit)) == commit

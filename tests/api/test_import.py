@@ -1,4 +1,4 @@
-"""What `import deltaic` loads, and what it does without the packages that are optional."""
+"""Which modules `import deltaic` loads, and how it behaves without the optional packages."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def test_importing_loads_no_data_library(module: str, tmp_path: Path) -> None:
     assert not loaded & HEAVY
 
 
-# None in sys.modules makes an import fail as if the package were not there.
+# None in sys.modules makes an import fail as if the package were not installed.
 WITHOUT = """
 import sys
 sys.modules[{package!r}] = None

@@ -1,4 +1,4 @@
-"""A snapshot as a lazy frame of polars: its queries open only what can matter."""
+"""A snapshot as a polars lazy frame: queries open only the files that can match."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SECOND = pl.col("day") == date(2026, 11, 2)
 
 @pytest.fixture
 def days(root: Path) -> deltaic.Table:
-    """Four days in a file each, ids 10 to 12 on the first, 20 to 22 on the second and so on."""
+    """Four days, one file each: ids 10 to 12 on the first, 20 to 22 on the second and so on."""
     table = deltaic.Table.create(root, SCHEMA, partition_by=["day"])
     for day in (1, 2, 3, 4):
         ids = [10 * day, 10 * day + 1, 10 * day + 2]
@@ -30,7 +30,7 @@ def days(root: Path) -> deltaic.Table:
 
 
 def keep_only(snapshot: deltaic.Snapshot, root: Path, day: int) -> None:
-    """Remove the files of all other days: who opens one of them fails."""
+    """Deletes the files of all other days, so that opening one of them fails."""
     for path in snapshot.files(f"day <> DATE '2026-11-0{day}'").to_arrow()["path"].to_pylist():
         (root / path).unlink()
 
@@ -47,7 +47,7 @@ def test_a_query_opens_only_what_can_matter(days: deltaic.Table, root: Path, eng
     assert ids(frame.filter(SECOND)) == [20, 21, 22]
     assert ids(frame.filter(pl.col("id").is_between(20, 29), pl.col("name").is_not_null())) == [20, 21]
     assert ids(frame.filter(pl.col("id").is_in([20, 22, 25]))) == [20, 22]
-    # What polars alone understands stands beside what prunes.
+    # A condition that only polars can evaluate is combined with one that prunes files.
     assert ids(frame.filter(SECOND & (pl.col("name").str.to_uppercase() == "ÖNE"))) == [21]
     assert len(ids(frame.filter(SECOND).head(2))) == 2
     assert frame.filter(SECOND).select(pl.len()).collect(engine=engine).item() == 3
@@ -73,12 +73,12 @@ def test_only_the_columns_that_matter_are_read(days: deltaic.Table, monkeypatch:
         (["id", "name"], "`id` > 12"),
         (["id", "name"], None),
     ]
-    # A limit is handed on where nothing is filtered afterwards, as far as polars tells it.
+    # A limit is pushed down if no filter follows, as far as polars passes it.
     assert [limit for *_, limit in seen] == [None, None, 5]
 
 
 def test_a_limit_counts_the_rows_that_are_left(days: deltaic.Table, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Also where polars hands on a limit and a filter that is not translated, which it does not do today."""
+    """Also if polars passes a limit and an untranslated filter, which it does not do today."""
     sources: list[Any] = []
     monkeypatch.setattr("polars.io.plugins.register_io_source", lambda source, **_: sources.append(source))
     days.snapshot().to_polars_lazy()
@@ -124,7 +124,7 @@ def test_an_empty_table_is_an_empty_frame(root: Path) -> None:
 
 
 def test_an_older_polars_is_refused(days: deltaic.Table, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It loses filters that it cannot hand on."""
+    """Older versions lose filters that they cannot push down."""
     for version in ("1.30.0", "0.20.31"):
         monkeypatch.setattr(pl, "__version__", version)
         with pytest.raises(ImportError, match=r"polars 1\.31 or newer, and this is"):
@@ -134,7 +134,7 @@ def test_an_older_polars_is_refused(days: deltaic.Table, monkeypatch: pytest.Mon
 def test_a_form_that_is_not_known_is_filtered_by_polars(
     days: deltaic.Table, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As with a later polars, whose JSON is another one."""
+    """Simulates a later polars with a different JSON format."""
     monkeypatch.setattr(lazy, "translate_polars", lambda *_: Translation(rest=["a form of tomorrow"]))
     frame = days.snapshot().to_polars_lazy()
     assert frame.filter(pl.col("id") > 40).select("id").head(1).collect()["id"].to_list() == [41]

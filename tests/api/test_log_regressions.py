@@ -1,4 +1,4 @@
-"""Faults of reading a log that a review found: checkpoints, hints and lines that say too much or oddly."""
+"""Regressions in log replay: malformed or inconsistent checkpoints, hints and lines."""
 
 from __future__ import annotations
 
@@ -39,20 +39,20 @@ def opened(table: HandmadeTable) -> deltaic.Snapshot:
 
 
 def assert_read_from_commits(table: HandmadeTable, expected: Sequence[str]) -> None:
-    """The checkpoint of the table is passed over with a warning, and its files are those of the commits."""
+    """Asserts that the checkpoint is skipped with a warning and that the files are those of the commits."""
     snapshot = opened(table)
     assert paths(snapshot) == sorted(expected)
     assert any("a checkpoint was passed over" in warning for warning in snapshot.warnings)
 
 
 def kind_of(column: str, **fields: pa.DataType) -> dict[str, pa.DataType]:
-    """The columns of a checkpoint, with other types for some fields of one."""
+    """The columns of a checkpoint, with other types for some fields of one column."""
     kinds = [(field.name, fields.get(field.name, field.type)) for field in CHECKPOINT_COLUMNS[column]]
     return {**CHECKPOINT_COLUMNS, column: pa.struct(kinds)}
 
 
 def test_parts_of_two_writers_are_no_checkpoint(root: Path) -> None:
-    """The parts were read as one checkpoint: one file stood twice in the table and another was lost."""
+    """Regression: the parts were read as one checkpoint, with one file twice and another missing."""
     table = HandmadeTable(root)
     table.create(*(add(name) for name in "abcd"))
     for part, actions in enumerate(
@@ -65,7 +65,7 @@ def test_parts_of_two_writers_are_no_checkpoint(root: Path) -> None:
 
 @pytest.mark.parametrize("form", ["json", "parquet"])
 def test_a_sidecar_that_is_named_twice_is_not_read_twice(root: Path, form: str) -> None:
-    """Each file of the sidecar stood twice in the table."""
+    """Regression: each file of the sidecar appeared twice in the table."""
     table = HandmadeTable(root)
     table.commit(V2, metadata(), add("a"), add("b"))
     sidecar = table.sidecar("s.parquet", [add("a"), add("b")])
@@ -75,7 +75,7 @@ def test_a_sidecar_that_is_named_twice_is_not_read_twice(root: Path, form: str) 
 
 
 def test_a_checkpoint_holds_a_file_once(root: Path) -> None:
-    """The file stood twice in the table, and its rows were counted twice."""
+    """Regression: the file appeared twice in the table, and its rows were counted twice."""
     table = HandmadeTable(root)
     table.create(add("a"), add("b"))
     table.checkpoint(0, [protocol(), metadata(), add("a"), add("b"), add("a")])
@@ -92,7 +92,7 @@ def test_a_checkpoint_holds_a_file_once(root: Path) -> None:
     ids=["text", "number", "list"],
 )
 def test_adds_of_another_shape_are_not_no_adds(root: Path, kind: pa.DataType, value: Any) -> None:
-    """A column `add` that is no struct was read as none: the table was empty, without a word."""
+    """Regression: an `add` column that is not a struct was read as no files, without a warning."""
     table = HandmadeTable(root)
     table.create(add("a"))
     rows = [protocol(), metadata(), {"add": value}]
@@ -101,7 +101,7 @@ def test_adds_of_another_shape_are_not_no_adds(root: Path, kind: pa.DataType, va
 
 
 def test_a_size_below_zero_passes_a_checkpoint_over(root: Path) -> None:
-    """A commit with such a size is corrupt, but from a checkpoint it came into the table."""
+    """Regression: such a size is corrupt in a commit, but was accepted from a checkpoint."""
     table = HandmadeTable(root)
     table.create(add("a"))
     table.checkpoint(0, [protocol(), metadata(), add("a", size=-5)])
@@ -118,7 +118,7 @@ def test_a_size_below_zero_passes_a_checkpoint_over(root: Path) -> None:
     ],
 )
 def test_text_without_its_mark_is_text(root: Path, column: str, fields: list[str]) -> None:
-    """Bytes not marked as UTF-8 were told in hexadecimal digits; as statistics they were refused."""
+    """Regression: bytes without the UTF-8 annotation were shown in hex; as statistics they were refused."""
     table = HandmadeTable(root)
     table.create()
     of_file = add("a", stats='{"numRecords":5}')
@@ -141,7 +141,7 @@ def test_text_without_its_mark_is_text(root: Path, column: str, fields: list[str
     ids=["least", "greatest"],
 )
 def test_bounds_that_stand_twice_are_no_bounds(root: Path, bounds: str) -> None:
-    """The last of the two was believed, so that a file was left out which may hold the row."""
+    """Regression: the last of two bounds was used, so that a file that may contain the row was pruned."""
     table = HandmadeTable(root)
     table.create(add("twice", stats=f'{{"numRecords":1,{bounds}}}'))
     assert paths(opened(table), "id = 4") == ["twice"]
@@ -150,7 +150,7 @@ def test_bounds_that_stand_twice_are_no_bounds(root: Path, bounds: str) -> None:
 @pytest.mark.parametrize("separators", [(",", ":"), (", ", ": ")], ids=["tight", "spaced"])
 @pytest.mark.parametrize("second", ["null", '{"a":"2"}'])
 def test_tags_that_stand_twice_are_corrupt(root: Path, separators: tuple[str, str], second: str) -> None:
-    """Whether the line was refused hung on its spaces, for two ways of reading lines judged it."""
+    """Regression: two parsers disagreed on duplicate tags, depending on the whitespace of the line."""
     table = HandmadeTable(root)
     table.create()
     once = json.dumps(add("a", tags={"a": "1"}), separators=separators)
@@ -162,7 +162,7 @@ def test_tags_that_stand_twice_are_corrupt(root: Path, separators: tuple[str, st
 
 
 def test_a_hint_without_end_is_not_read(root: Path) -> None:
-    """A `_last_checkpoint` of any size was read and parsed whole."""
+    """Regression: a `_last_checkpoint` of any size was read and parsed completely."""
     table = HandmadeTable(root)
     actions: list[Action] = [add("a"), remove("b")]
     table.create(*actions)

@@ -1,4 +1,4 @@
-"""Faults of a held snapshot and of statistics that a review found: files replaced, refreshes and pruning."""
+"""Regressions in held snapshots and statistics: replaced files, refreshes and pruning."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ from tests.protocol.handmade_log import (
 
 from .test_log_regressions import FIRST_CHECKPOINT, opened, paths
 
-TOMBSTONES = 20_000  # many more bytes than are read with the footer
+TOMBSTONES = 20_000  # far more bytes than are fetched with the footer
 
-# So many that a checkpoint does not fit the end of it that is fetched with its footer.
+# So many that the checkpoint is larger than the tail that is fetched with its footer.
 FILES = 4000
 
 
 def exactly(number: int) -> str:
-    """The statistics of a file with one row, always of one length."""
+    """Returns the statistics of a file with one row, always of the same length."""
     bound = {"id": 10_000_000 + number}
     return json.dumps({"numRecords": 1, "minValues": bound, "maxValues": bound, "nullCount": {"id": 0}})
 
@@ -46,7 +46,7 @@ def adds(numbers: Iterable[int]) -> list[Action]:
 
 
 def write_plain(path: Path, actions: list[Action]) -> None:
-    """Writes a checkpoint whose size hangs on the lengths of its texts alone."""
+    """Writes a checkpoint whose size depends only on the lengths of its strings."""
     rows = [protocol(), metadata(), *actions]
     columns = {
         name: pa.array([row.get(name) for row in rows], kind) for name, kind in CHECKPOINT_COLUMNS.items()
@@ -56,7 +56,7 @@ def write_plain(path: Path, actions: list[Action]) -> None:
 
 
 def put_in_place(path: Path, new: Path) -> None:
-    """Puts another file of the same size in a file's place."""
+    """Replaces a file by one of the same size."""
     assert new.stat().st_size == path.stat().st_size
     new.replace(path)
 
@@ -67,13 +67,13 @@ def assert_tells_of_no_other_file(snapshot: deltaic.Snapshot) -> None:
     for row in told:
         assert row["num_records"] in (None, 1)
         assert row["min"] is None or row["min"]["id"] in (None, int(row["path"]))
-    # One file at the start and one at the end, which the new writing holds in the opposite order.
+    # One file near the start and one near the end; the new checkpoint lists them in reverse order.
     for row in (told[5], told[-5]):
         assert row["path"] in paths(snapshot, f"id = {row['path']}")
 
 
 def test_a_checkpoint_that_was_replaced_lends_nobody_its_statistics(root: Path) -> None:
-    """The new writing's statistics were told of the old one's files, and live files were pruned."""
+    """Regression: statistics of the new checkpoint were applied to the old files and pruned live files."""
     table = HandmadeTable(root)
     table.create()
     checkpoint, new = table.log / FIRST_CHECKPOINT, root / "new"
@@ -86,7 +86,7 @@ def test_a_checkpoint_that_was_replaced_lends_nobody_its_statistics(root: Path) 
 
 
 def test_a_commit_that_was_replaced_lends_nobody_its_statistics(root: Path) -> None:
-    """The places of the old commit's statistics were read out of the new one."""
+    """Regression: offsets of the old commit's statistics were read from the new commit."""
     table = HandmadeTable(root)
     table.create(*adds(range(20)))
     snapshot = opened(table)
@@ -97,7 +97,7 @@ def test_a_commit_that_was_replaced_lends_nobody_its_statistics(root: Path) -> N
 
 
 def test_a_checkpoint_that_was_replaced_lends_nobody_its_tombstones(root: Path) -> None:
-    """Tombstones are read when they are asked for: those of the new writing came out of the old snapshot."""
+    """Regression: tombstones are read lazily; the old snapshot returned those of the new checkpoint."""
     table = HandmadeTable(root)
     table.create()
     checkpoint, new = table.log / FIRST_CHECKPOINT, root / "new"
@@ -113,7 +113,7 @@ def test_a_checkpoint_that_was_replaced_lends_nobody_its_tombstones(root: Path) 
 
 
 def test_a_table_made_anew_with_a_commit_of_the_same_size_and_time(root: Path) -> None:
-    """A refresh compared size and time of the newest commit alone, and kept files of the dropped table."""
+    """Regression: a refresh compared only size and time of the newest commit and kept the dropped files."""
     table = HandmadeTable(root)
     table.create(add("a"))
     table.commit(add("b"))
@@ -130,7 +130,7 @@ def test_a_table_made_anew_with_a_commit_of_the_same_size_and_time(root: Path) -
 
 
 def test_a_refresh_over_a_damaged_commit_takes_the_checkpoint_behind_it(root: Path) -> None:
-    """An opening starts at the checkpoint and never reads the commit; the refresh read it and failed."""
+    """Regression: opening starts at the checkpoint and skips the commit; the refresh read it and failed."""
     table = HandmadeTable(root)
     table.create(add("a"))
     snapshot = opened(table)
@@ -143,7 +143,7 @@ def test_a_refresh_over_a_damaged_commit_takes_the_checkpoint_behind_it(root: Pa
 
 
 def test_what_was_said_of_an_older_checksum_is_not_said_again(root: Path) -> None:
-    """The refresh carried all warnings on, so that they seemed to be of the new version."""
+    """Regression: the refresh kept all warnings, as if they were about the new version."""
     table = HandmadeTable(root)
     table.create(add("a"))
     wrong = {"tableSizeBytes": 5, "numFiles": 9, "numMetadata": 1, "numProtocol": 1}
@@ -155,7 +155,7 @@ def test_what_was_said_of_an_older_checksum_is_not_said_again(root: Path) -> Non
 
 
 def test_a_hint_that_was_mended_is_not_warned_of_again(root: Path) -> None:
-    """The refresh carried on what was wrong with a hint that nobody finds any more."""
+    """Regression: the refresh kept the warning about a hint that no longer exists."""
     table = HandmadeTable(root)
     table.create(add("a"))
     hint = table.log / "_last_checkpoint"
@@ -177,7 +177,7 @@ def test_a_hint_that_was_mended_is_not_warned_of_again(root: Path) -> None:
     ],
 )
 def test_a_value_that_cannot_be_read_is_not_null(root: Path, predicate: str, expected: list[str]) -> None:
-    """Each NULL was looked up by itself, which was right and slow; the quick way answers the same."""
+    """The fast path for NULL partition values returns the same as the check of each single value."""
     table = HandmadeTable(root)
     values = {"one": "1", "null": None, "empty": "", "unreadable": "x"}
     table.create(
@@ -195,7 +195,7 @@ PARSED = pa.struct(
 
 
 def with_structs(root: Path, kind: pa.DataType, rows: list[Action]) -> deltaic.Snapshot:
-    """A table whose checkpoint has statistics as structs of a kind beside the texts."""
+    """A table whose checkpoint has `stats_parsed` of the given type in addition to `stats`."""
     table = HandmadeTable(root)
     table.create()
     kinds = dict(CHECKPOINT_COLUMNS)
@@ -217,7 +217,7 @@ def least(snapshot: deltaic.Snapshot) -> dict[str, int | None]:
 
 
 def test_each_file_has_the_statistics_that_it_has(root: Path) -> None:
-    """One file without a struct sent all to their texts, and those without a text lost what they had."""
+    """Regression: one file without `stats_parsed` disabled it for all; files without `stats` lost theirs."""
     snapshot = with_structs(
         root,
         PARSED,
@@ -235,7 +235,7 @@ def test_each_file_has_the_statistics_that_it_has(root: Path) -> None:
 
 
 def test_structs_that_say_less_than_the_text_do_not_hide_it(root: Path) -> None:
-    """A struct with the number of rows alone was taken, and the bounds of the text were not."""
+    """Regression: a struct with only `numRecords` was used, and the bounds in `stats` were not."""
     rows = [
         add(str(number), stats=json.dumps(parsed(number)), stats_parsed={"numRecords": number})
         for number in range(1, 4)

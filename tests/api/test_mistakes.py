@@ -1,4 +1,4 @@
-"""Typical mistakes: the first words of an error are the fact, and its hint is what helps."""
+"""Typical mistakes: the error message starts with the fact, and its hint contains the solution."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def table(root: Path) -> deltaic.Table:
 
 
 def told(mistake: Callable[[], object]) -> tuple[str, str]:
-    """The message of an error, and its hint."""
+    """Returns message and hint of an error."""
     with pytest.raises((deltaic.DeltaicError, ValueError, TypeError)) as caught:
         mistake()
     message, _, hint = str(caught.value).partition("\nhint: ")

@@ -1,4 +1,4 @@
-"""The index of a pandas frame: a column if the table has one of its name, and never lost without a word."""
+"""The index of a pandas frame: written if the table has a column of its name, never lost silently."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ def test_an_index_that_would_be_lost_is_refused(root: Path, write: Write, index:
     assert raised.value.hint.startswith("call df.reset_index(drop=True)")
     assert table.snapshot().version == 0
     assert list(root.rglob("*.parquet")) == []
-    # The hint mends it.
+    # Following the hint fixes the call.
     write(table, frame.reset_index(drop=True))
     assert table.snapshot().num_rows == 2
 
@@ -170,7 +170,7 @@ def test_a_subclass_and_polars_are_no_exception(root: Path) -> None:
 
 
 def test_a_range_does_not_stand_in_for_a_column_of_its_name(root: Path) -> None:
-    """`rename_axis` gives the range of the rows a name; the column has the values."""
+    """`rename_axis` names the default range index; the values are in the column."""
     frame = pd.DataFrame({"event_id": [10, 11], "x": [1, 2]}).rename_axis("event_id")
     table = deltaic.Table.create(root, SCHEMA)
     table.append(frame)
@@ -185,7 +185,7 @@ def test_two_levels_of_one_name_are_refused(root: Path) -> None:
 
 
 class Exporting(pd.DataFrame):
-    """A frame with an export of its own."""
+    """A frame with its own Arrow export."""
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         return pa.table({"event_id": [42], "x": [7]}).__arrow_c_stream__(requested_schema)

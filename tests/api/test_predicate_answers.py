@@ -1,7 +1,7 @@
-"""Predicates on rows: the answers of a scan beside those of a plain evaluation in Python.
+"""Predicates on rows: the results of a scan compared with a plain evaluation in Python.
 
-The plain evaluation has SQL's three values (None for NULL) and Spark's order of floating-point numbers: NaN
-equals itself and is above everything, the zeros are one.
+The plain evaluation has SQL's three-valued logic (None for NULL) and Spark's order of floating-point numbers:
+NaN equals itself and is greater than all other values, and -0.0 equals 0.0.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ SCHEMA = pa.schema(
     ]
 )
 UTC = timezone.utc
-# 0.1 as a single has, as a double, another value: a trap for whoever compares in the wrong precision.
+# 0.1 as a float differs from 0.1 as a double: detects comparisons in the wrong precision.
 NEAR_A_TENTH: float = pa.scalar(0.1, pa.float32()).as_py()
 VALUES: dict[str, list[Any]] = {
     "p": [None, 1, 2, 3],
@@ -79,7 +79,7 @@ VALUES: dict[str, list[Any]] = {
 
 
 def made_rows() -> list[dict[str, Any]]:
-    """Rows in which the values of each column fall together in changing ways; some structs are NULL."""
+    """Rows that combine the values of the columns in varying ways; some structs are NULL."""
     rows: list[dict[str, Any]] = []
     for number in range(120):
         row: dict[str, Any] = {
@@ -125,7 +125,7 @@ def value_of(row: dict[str, Any], name: str) -> Any:
 
 
 def order(value: Any) -> Any:
-    """A key that orders like Spark."""
+    """Returns a sort key in Spark's order."""
     if isinstance(value, float):
         return (1, 0.0) if math.isnan(value) else (0, value + 0.0)
     return value.encode() if isinstance(value, str) else value
@@ -343,7 +343,7 @@ def test_two_columns_can_be_compared(tmp_path: Path) -> None:
 
 def test_names_with_dots_and_blanks_are_quoted(tmp_path: Path) -> None:
     data = pa.table({"id": [1, 2], "a.b": [1, 2], "two words": ["x", "y"], "tick`": [3, 4]})
-    # Such names are not given to new tables, and others have given them.
+    # New tables cannot use such names, but tables of other writers may.
     columns = [field(name, "string" if name == "two words" else "long") for name in data.column_names]
     HandmadeTable(tmp_path / "table").commit(protocol(), metadata(schema(*columns)))
     table = deltaic.Table(tmp_path / "table")

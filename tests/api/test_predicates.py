@@ -1,4 +1,4 @@
-"""`deltaic.col`: how an expression writes itself down as SQL."""
+"""`deltaic.col`: the SQL text of an expression."""
 
 from __future__ import annotations
 

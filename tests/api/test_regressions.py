@@ -1,4 +1,4 @@
-"""Faults that were found by trying to break the package; each test is the shortest way to one of them."""
+"""Regressions found by trying to break the package, each with a minimal reproduction."""
 
 from __future__ import annotations
 
@@ -109,14 +109,14 @@ def test_a_failed_append_leaves_no_folder(root: Path) -> None:
     table = deltaic.Table.create(
         root, pa.schema([("id", pa.int64()), ("p", pa.string())]), partition_by=["p"]
     )
-    (root / "p=no").touch()  # a file where the second partition's folder would be
+    (root / "p=no").touch()  # a file with the name of the second partition's folder
     with pytest.raises(deltaic.StorageError):
         table.append(pa.table({"id": [1, 2], "p": ["ok", "no"]}))
     assert sorted(path.name for path in root.iterdir()) == ["_delta_log", "p=no"]
 
 
 def test_an_iterator_has_one_reader(three: deltaic.Table) -> None:
-    """A second thread gets an error or a batch, and never an end that is none."""
+    """A second thread gets an error or a batch, never a premature end."""
     for _ in range(20):
         three.append(pa.table({"id": [0]}))
     batches = three.snapshot().scan()._rust.batches()

@@ -178,7 +178,7 @@ def test_tasks_are_read_in_other_processes(regions: deltaic.Table) -> None:
 
 
 def test_tasks_are_read_after_a_fork(regions: deltaic.Table) -> None:
-    """The runtime of the parent, warm by now, must not be used by the child."""
+    """The child must not use the runtime that the parent has already started."""
     assert regions.snapshot().scan().count() == 6
     tasks = regions.snapshot().scan().tasks()
     read_ids(tasks[0])
@@ -232,7 +232,7 @@ def test_behind_an_arrow_stream_the_error_keeps_its_text(numbers: deltaic.Table,
 
 
 def test_old_files_lack_new_columns(numbers: deltaic.Table, root: Path) -> None:
-    """A column added to the schema later reads as NULL from the files before it."""
+    """A column added to the schema later reads as NULL from older files."""
     [metadata] = of_kind(root, 0, "metaData")
     schema = json.loads(metadata["schemaString"])
     schema["fields"].append({"name": "new", "type": "double", "nullable": True, "metadata": {}})

@@ -1,4 +1,4 @@
-"""What a scan leaves alone: row groups, pages and columns; and what a task still asks of its rows."""
+"""What a scan skips: row groups, pages and columns; and which predicate a task still evaluates."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ROWS = 10_000
 
 
 def of_parquet(folder: Path, data: pa.Table, **how: object) -> deltaic.Table:
-    """A table of one file that pyarrow wrote, of which the log tells no statistics."""
+    """A table with one file written by pyarrow, without statistics in the log."""
     table = deltaic.Table.create(folder, data.schema)
     pq.write_table(data, folder / "part.parquet", store_schema=False, **how)
     size = (folder / "part.parquet").stat().st_size
@@ -35,7 +35,7 @@ def of_parquet(folder: Path, data: pa.Table, **how: object) -> deltaic.Table:
 
 @pytest.fixture
 def numbers(tmp_path: Path) -> deltaic.Table:
-    """Ten row groups of ten pages, sorted by `id`; `word` has a value in every second row group alone."""
+    """Ten row groups of ten pages, sorted by `id`; each `word` occurs in every second row group only."""
     ids = range(ROWS)
     data = pa.table(
         {
@@ -57,7 +57,7 @@ def numbers(tmp_path: Path) -> deltaic.Table:
 
 
 def said(scan: deltaic.Scan, name: str) -> list[int]:
-    """The whole numbers of a line of `explain()`."""
+    """Returns the integers in one line of `explain()`."""
     [line] = [line for line in scan.explain().splitlines() if line.strip().startswith(name)]
     return [int(number) for number in re.findall(r"\d+", line)]
 
@@ -80,7 +80,7 @@ def test_a_whole_scan_leaves_nothing_alone(numbers: deltaic.Table) -> None:
 
 def test_texts_between_the_bounds_are_looked_for_in_the_dictionary(numbers: deltaic.Table) -> None:
     snapshot = numbers.snapshot()
-    # `ew` lies between the smallest and the largest of no row group; `even9` between those of five.
+    # `ew` is outside of the bounds of all row groups; `even9` is within those of five.
     for word, groups in [("even9", 0), ("even3", 5), ("odd2", 5), ("f", 0)]:
         scan = snapshot.scan(predicate=f"word = '{word}'")
         expected = [row for row in snapshot.scan().to_arrow()["word"].to_pylist() if row == word]
@@ -113,7 +113,7 @@ def test_fields_of_structs_come_alone(numbers: deltaic.Table) -> None:
     )
     rows = scan.to_arrow().slice(0, 2).to_pylist()
     assert rows == [{"place": {"city": "c0"}, "id": 0}, {"place": {"city": "c1"}, "id": 1}]
-    # The streets are not even fetched.
+    # The street column is not fetched.
     assert said(numbers.snapshot().scan(["place.city"]), "packed") < said(
         numbers.snapshot().scan(["place"]), "packed"
     )

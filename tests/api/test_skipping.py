@@ -1,4 +1,4 @@
-"""Which files of a log a predicate keeps: by partition values and statistics, apart and at once."""
+"""Which files a predicate keeps: by partition values and by statistics, separately and combined."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.protocol.handmade_log import Action, HandmadeTable, add, field, metad
 def file_of(
     table: HandmadeTable, name: str, region: str | None, day: str, bounds: tuple[float, float] | None
 ) -> Action:
-    """A file with two amounts, of which the log tells or does not."""
+    """Adds a file with two amounts, with or without statistics in the log."""
     amounts = pa.table({"amount": bounds or (None, 3.5)})
     others: dict[str, Any] = {}
     if bounds is not None:
@@ -28,7 +28,7 @@ def file_of(
 
 @pytest.fixture
 def sales(tmp_path: Path) -> deltaic.Snapshot:
-    """Sales by region, of each region those of a low and of a high amount."""
+    """Sales by region, with a file of low and a file of high amounts in each."""
     table = HandmadeTable(tmp_path / "sales")
     columns = schema(field("region", "string"), field("amount", "double"), field("day", "integer"))
     table.commit(
@@ -75,7 +75,7 @@ def sales(tmp_path: Path) -> deltaic.Snapshot:
 def test_partitions_and_statistics_rule_out_together(
     sales: deltaic.Snapshot, predicate: str, after_partitions: int, kept: set[str]
 ) -> None:
-    """protocol: partition-value-serialization.1. A value that cannot be read stands in nobody's way."""
+    """protocol: partition-value-serialization.1. An unreadable value does not exclude its file."""
     found = sales.files(predicate).to_arrow()["path"].to_pylist()
     assert set(found) == kept
     assert len(found) == len(kept)

@@ -1,4 +1,4 @@
-"""`Table.snapshot` by version and by time, `Snapshot.refresh`, and what a snapshot tells."""
+"""`Table.snapshot` by version and by time, `Snapshot.refresh`, and the properties of a snapshot."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def at(hours: float) -> datetime:
 
 @pytest.fixture
 def hourly(numbers: deltaic.Table, root: Path) -> deltaic.Table:
-    """The three versions of `numbers`, committed at 0, 1 and 2 o'clock UTC."""
+    """The three versions of `numbers`, committed at 0:00, 1:00 and 2:00 UTC."""
     for version in range(3):
         set_commit_time(root, version, T0 + version * HOUR)
     return numbers
@@ -119,7 +119,7 @@ def test_refresh_gives_the_newest_and_leaves_the_old(numbers: deltaic.Table, roo
 
 
 def test_refresh_reads_only_what_is_new(numbers: deltaic.Table, root: Path) -> None:
-    """A commit that the snapshot already holds may be damaged afterwards: its files are known."""
+    """Damage to a commit that the snapshot has already read has no effect on it."""
     snapshot = numbers.snapshot()
     numbers.append(pa.table({"id": [6], "name": ["six"]}))
     commit_file(root, 1).write_text("damaged\n")
@@ -195,7 +195,7 @@ def test_rows_are_unknown_when_one_file_does_not_say(root: Path) -> None:
 
 @pytest.mark.usefixtures("numbers")
 def test_a_held_snapshot_does_not_look_for_rows_that_no_file_says(root: Path) -> None:
-    """Its log files were cleaned up meanwhile, which changes nothing: `numRecords` was not in them."""
+    """Its log files have been cleaned up since, without effect: they did not contain `numRecords`."""
     for version in (1, 2):
         lines = actions(root, version)
         for line in lines:

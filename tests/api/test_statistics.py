@@ -1,4 +1,4 @@
-"""The statistics that `Table.append` writes into the log, by the rules of the protocol."""
+"""The statistics that `Table.append` writes to the log, as the protocol defines them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ UTC = timezone.utc
 
 
 def written(root: Path, data: pa.Table, **options: Any) -> dict[str, Any]:
-    """The statistics of the one file that the data becomes."""
+    """Appends the data and returns the statistics of its one file."""
     deltaic.Table.create(root, data.schema, **options).append(data)
     return statistics(root, 1)
 
@@ -76,7 +76,7 @@ def test_long_text_is_cut_to_bounds_that_hold(
     ],
 )
 def test_timestamps_are_cut_to_milliseconds(root: Path, last: datetime, shown: str) -> None:
-    """The smallest downwards and the largest upwards, so that both stay bounds for every reader."""
+    """The minimum is rounded down and the maximum up, so that both are valid bounds for every reader."""
     first = datetime(1950, 1, 2, 3, 4, 5, 678_901, tzinfo=UTC)
     stats = written(root, pa.table({"t": pa.array([last, first], pa.timestamp("us", "UTC"))}))
     assert stats["minValues"] == {"t": "1950-01-02T03:04:05.678Z"}
@@ -106,7 +106,7 @@ def test_decimals_are_exact(root: Path) -> None:
 
 
 def test_nan_and_infinities_never_hide_a_row(root: Path) -> None:
-    """NaN is above everything: a bound without it would be wrong, so it is the bound, or there is none."""
+    """NaN is the greatest value: it must be the upper bound, or there must be no bound."""
     stats = written(root, pa.table({"x": [1.0, math.nan, -math.inf, None]}))
     assert stats["nullCount"] == {"x": 1}
     assert stats["minValues"].get("x") in ("-Infinity", None)

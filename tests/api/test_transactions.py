@@ -1,4 +1,4 @@
-"""`table.transaction()`: several changes in one commit, all of them or none, judged by what was read."""
+"""`table.transaction()`: several changes in one atomic commit, checked against its read set."""
 
 # A transaction raises at the end of its block.
 # ruff: noqa: PT012
@@ -107,7 +107,7 @@ def test_what_was_read_decides(root: Path) -> None:
         other.append(late)
     assert raised.value.context["version"] == 2
     assert len(data_files(root)) == 3, "what the loser wrote is gone"
-    # Another day does not matter, and to a blind append nothing does.
+    # A commit to another day does not conflict, and a blind append never conflicts.
     for read in ("day = 2", None):
         with table.transaction() as tx:
             if read:
@@ -321,7 +321,7 @@ def test_a_function_is_run_again_behind_a_conflict(root: Path) -> None:
 
 
 def test_a_function_is_not_run_again_if_its_file_was_added(root: Path) -> None:
-    """The commit that added the file may be the function's own: a further run could add its rows twice."""
+    """The commit that added the file may be our own: another run could add its rows twice."""
     table = deltaic.Table.create(root, ROWS.schema)
     shared = root / "shared.parquet"
     pq.write_table(ROWS, shared)
@@ -387,7 +387,7 @@ def test_what_a_function_raises_ends_all(root: Path) -> None:
 
 
 def given(root: Path, path: str, **more: Any) -> dict[str, Any]:
-    """A data file as another engine writes it."""
+    """Writes a data file as another engine would."""
     file = root / path
     file.parent.mkdir(parents=True, exist_ok=True)
     pq.write_table(pa.table({"id": [7, 8]}), file)
@@ -467,7 +467,7 @@ def test_a_file_counts_by_where_its_path_leads(root: Path, spelling: str) -> Non
     with table.transaction() as tx:
         with pytest.raises(ValueError, match="live file"):
             tx.add([{**file, "path": again}])
-        # It would go and stay at once.
+        # It would be removed and added in one commit.
         tx.remove(["a%20b.parquet"])
         with pytest.raises(ValueError, match="live file"):
             tx.add([{**file, "path": again}])
@@ -512,7 +512,7 @@ def test_rows_in_other_files_are_no_change_of_data(root: Path) -> None:
     assert ids(root) == [7, 8]
     assert table.changes(3, infer=True).to_arrow().num_rows == 0
     assert not any(action["dataChange"] for kind in ("add", "remove") for action in of_kind(root, 3, kind))
-    # The rows are there again, and not under the ids that they had.
+    # The rows are added again, with different row ids.
     assert of_kind(root, 3, "commitInfo")[0]["tags"] == {"delta.rowTracking.preserved": "false"}
 
 
@@ -568,7 +568,7 @@ def test_rows_neither_come_nor_go_without_a_change_of_data(
 
 
 def test_a_change_feed_tells_what_came_and_went(root: Path) -> None:
-    """Nothing is updated in place, so that no change data need be written.
+    """Rows are not updated in place, so that no change data files are required.
 
     protocol: writer-requirements-for-addcdcfile.2
     """
@@ -612,7 +612,7 @@ def clean_up(root: Path, before: int) -> None:
 
 
 def test_a_version_whose_commits_were_cleaned_up(root: Path) -> None:
-    """What deleted commits said of the version's files stands in its checkpoint.
+    """File statistics from deleted commits are in the checkpoint of the version.
 
     protocol: metadata-cleanup.1
     """
@@ -634,7 +634,7 @@ def test_a_version_whose_commits_were_cleaned_up(root: Path) -> None:
 
 
 def test_a_version_that_was_cleaned_up(root: Path) -> None:
-    """The error says that the version is gone, and what to do: nothing is damaged."""
+    """The error reports the version as cleaned up, with a hint, and not as damage."""
     table = deltaic.Table.create(root, ROWS.schema, properties={"delta.enableDeletionVectors": "true"})
     table.append(ROWS)
     other = deltaic.Table(root)

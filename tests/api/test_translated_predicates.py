@@ -1,4 +1,4 @@
-"""Expressions of pyarrow and polars as predicates: for every row they mean what their own library means."""
+"""Translated pyarrow and polars expressions give the same result for every row as in their own library."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ ROWS = edge_rows()
 FRAME = pl.from_arrow(ROWS)
 NAN = math.nan
 COLUMNS = [name for name in VALUES if name not in ("a", "b.c", "l")]
-# Literals besides the column's own values: of other types, other widths, and between the values.
+# Further literals: other types, other widths, and values between those of the column.
 OTHERS: dict[str, list[Any]] = {
     "tiny": [1000, 1.5],
     "i": [1.5, 2**53 - 1],
@@ -73,7 +73,7 @@ COMPARE: list[Callable[[Any, Any], Any]] = [
 
 @st.composite
 def of_pyarrow(draw: st.DrawFn) -> Any:
-    """A condition that compares, looks up or asks for NULL."""
+    """A comparison, membership test or NULL test."""
     kind = draw(st.sampled_from(["compare", "compare", "compare", "list", "null", "text", "nested", "other"]))
     name, value = draw(columns_and_literals())
     field = ds.field(name)
@@ -165,7 +165,7 @@ def of_polars(draw: st.DrawFn) -> pl.Expr:
 
 
 def combined(conditions: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
-    """Conditions under AND, OR and NOT."""
+    """Conditions combined with AND, OR and NOT."""
     return st.recursive(
         conditions,
         lambda inner: st.one_of(
@@ -182,7 +182,7 @@ def ids(rows: Any) -> list[int]:
 
 
 def as_argument(snapshot: deltaic.Snapshot, expression: Any) -> list[int] | None:
-    """The ids that a scan with the expression gives; None where it is refused."""
+    """Returns the ids that a scan with the expression returns, None if it is refused."""
     try:
         return ids(snapshot.scan(["id"], expression).to_arrow())
     except (deltaic.UnsupportedExpression, deltaic.InvalidPredicate):
@@ -214,7 +214,7 @@ def test_a_filter_of_polars_gives_what_polars_gives(snapshot: deltaic.Snapshot, 
 
 
 def of_which_none_is_null(name: str, values: list[Any]) -> Any:
-    """What DuckDB makes of IN."""
+    """Returns the expression that DuckDB generates for IN."""
     field, null = ds.field(name), pc.scalar(pa.scalar(None, pa.bool_()))
     return pc.if_else(field.is_valid(), field.isin(pa.array(values, ROWS.schema.field(name).type)), null)
 
@@ -237,7 +237,7 @@ def of_which_none_is_null(name: str, values: list[Any]) -> Any:
         ds.field("x").isin([-0.0, NAN]),
         ds.field("x").isin([1.5]),
         ds.field("f").isin(pa.array([1.5], pa.float32())),
-        # Not SQL's: NULL where either is, whatever the other one says.
+        # Unlike SQL, NULL if either operand is NULL.
         pc.Expression._call("and", [ds.field("flag"), ds.field("id") < 0]),
         pc.Expression._call("or", [ds.field("flag"), ds.field("id") >= 0]),
         pc.and_not(ds.field("id") >= 0, ds.field("flag")),
@@ -284,7 +284,7 @@ def test_where_polars_has_rules_of_its_own(snapshot: deltaic.Snapshot, expressio
 def test_most_conditions_are_translated(
     snapshot: deltaic.Snapshot, conditions: st.SearchStrategy[Any], translate: Callable[..., Any]
 ) -> None:
-    """Otherwise the properties would hold of a translation that refuses everything."""
+    """Otherwise the property tests would pass with a translation that refuses everything."""
     seen: Counter[bool] = Counter()
 
     @PROPERTY
@@ -323,7 +323,7 @@ def test_most_conditions_are_translated(
     ],
 )
 def test_the_sql_of_a_translation(snapshot: deltaic.Snapshot, expression: Any, sql: str) -> None:
-    """NaN is where the libraries part: to pyarrow it is above nothing, to polars above everything."""
+    """The libraries differ on NaN: pyarrow compares it as unordered, polars as the greatest value."""
     translate: Callable[..., Any] = translate_polars if isinstance(expression, pl.Expr) else translate_pyarrow
     translation = translate(expression, snapshot.schema)
     assert (translation.sql, translation.rest) == (sql, [])
@@ -369,7 +369,7 @@ def test_another_object_is_no_predicate(snapshot: deltaic.Snapshot) -> None:
 
 
 def test_long_chains_and_deep_ones(snapshot: deltaic.Snapshot) -> None:
-    """Long ones are pushed down or not, deep ones too: the rows are the same, and nothing crashes."""
+    """Long and deep expressions may be pushed down or not: the rows are the same, and nothing crashes."""
     for library, count in ((ds.field, 300), (pl.col, 300)):
         chain: Any = library("id") >= 0
         either: Any = library("id") == 0

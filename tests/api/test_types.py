@@ -1,4 +1,4 @@
-"""Every type: its way into a table and out again, and the Arrow type that comes out."""
+"""Every type: written to a table and read back with the expected Arrow type."""
 
 from __future__ import annotations
 
@@ -119,10 +119,10 @@ PARTITION_TYPES = [name for name, (arrow, _) in TYPES.items() if not pa.types.is
 @pytest.mark.parametrize("name", PARTITION_TYPES)
 def test_a_partition_value_comes_back_as_it_went_in(root: Path, name: str) -> None:
     arrow, values = TYPES[name]
-    # The empty text and bytes read as NULL by the protocol, and a folder's name has a limit.
+    # Empty strings and binaries read as NULL by the protocol, and folder names have a length limit.
     values = [value for value in values if value not in ("", b"") and len(str(value)) < 100]
     if name == "binary":
-        values = [b"abc"]  # the text form of a partition value holds what is UTF-8
+        values = [b"abc"]  # partition values are serialized as UTF-8
     schema = pa.schema([pa.field("id", pa.int64()), pa.field("value", arrow)])
     values = [*values, None]
     data = pa.table({"id": range(len(values)), "value": pa.array(values, arrow)}, schema=schema)

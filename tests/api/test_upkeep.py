@@ -1,4 +1,4 @@
-"""`checkpoint`, `compact_log` and `clean_up`: what they write and delete; the table stays what it is."""
+"""`checkpoint`, `compact_log` and `clean_up`: files written and deleted; the table is unchanged."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def test_no_table(tmp_path: Path) -> None:
 @pytest.mark.parametrize("then", ["nothing", "an append"])
 @pytest.mark.parametrize("checkpoints", [0, 1])
 def test_who_holds_a_table_sees_it_whole_behind_a_cleanup(root: Path, checkpoints: int, then: str) -> None:
-    """What an open table left in the log to be read later is gone: it is read anew."""
+    """If log files that a handle would read lazily were deleted, it reads the log again."""
     properties = {"delta.logRetentionDuration": "interval 1 days", "delta.enableDeletionVectors": "true"}
     deltaic.Table.create(root, pa.schema([("id", pa.int64())]), properties=properties)
     for number in range(4):

@@ -1,4 +1,4 @@
-"""What `create` and `append` do for the log behind their commits, and what becomes of it where that fails."""
+"""Post-commit maintenance of the log by `create` and `append`, and how its failures are reported."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SCHEMA = pa.schema([("id", pa.int64())])
 
 
 def log_of(root: Path, ending: str) -> list[int]:
-    """The versions of the log's files with this ending."""
+    """Returns the versions of the log files with this suffix."""
     return sorted(int(file.name[:20]) for file in (root / "_delta_log").glob(f"*{ending}"))
 
 
@@ -50,7 +50,7 @@ def test_none_of_it(root: Path) -> None:
     for number in range(3):
         assert table.append(pa.table({"id": [number]}), upkeep=False).warnings == ()
     assert log_of(root, "") == [0, 1, 2, 3]
-    # A single append with it makes a checkpoint of all that was there before.
+    # A single append with it writes a checkpoint of all earlier commits.
     table.append(pa.table({"id": [3]}))
     assert log_of(root, ".crc") == log_of(root, ".checkpoint.parquet") == [4]
     with pytest.raises(TypeError, match="upkeep"):
@@ -83,12 +83,12 @@ def test_nothing_is_built_on_a_checkpoint_that_its_checksum_speaks_against(root:
             table.append(pa.table({"id": [number]}))
         if by == "whoever opens it anew":
             table = deltaic.Table(root)
-    # Nothing new agrees with the damage, and what is true is not deleted, however old it is.
+    # Nothing new is based on the damage, and valid files are not deleted, however old they are.
     assert (log_of(root, ".crc"), log_of(root, ".checkpoint.parquet")) == ([0, 1, 2, 3, 4], [4])
     for file in (root / "_delta_log").iterdir():
         os.utime(file, (0, 0))
     assert deltaic.Table(root).clean_up().files == []
-    # The commits still tell the whole of it.
+    # The commits still contain the whole table.
     checkpoint.unlink()
     assert sorted(deltaic.Table(root).snapshot().scan().to_arrow()["id"].to_pylist()) == [
         0,
@@ -107,7 +107,7 @@ def test_a_skipped_append_does_nothing(root: Path) -> None:
 
 
 def spoiled(root: Path) -> deltaic.Table:
-    """A table whose next upkeep fails in part: a folder stands where the hint goes."""
+    """A table whose next maintenance partly fails: a folder has the path of `_last_checkpoint`."""
     table = deltaic.Table.create(root, SCHEMA, properties={"delta.checkpointInterval": "1"})
     (root / "_delta_log" / "_last_checkpoint" / "in the way").mkdir(parents=True)
     return table
