@@ -1,1 +1,1 @@
-"""The border: faults, signals, threads and forks, secrets, and what lies outside of a table."""
+"""Boundaries: internal errors, signals, threads and forks, secrets, and paths outside of the table."""

@@ -1,7 +1,7 @@
-"""Where a careless reader would look for a path of the log.
+"""Files that a careless reader would open for a path in the log.
 
-A test that says that nothing was opened proves something only if there is something to open: each spelling
-that it tries must lead such a reader to a watched file.
+A test that no file was opened is meaningful only if there is one to open: each spelling that it tries must
+lead such a reader to a watched file.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import unquote
 
-# What a reader may do to a path beyond the one decoding that the protocol demands.
+# What a reader may do to a path beyond the single decoding that the protocol requires.
 MISREADINGS: list[Callable[[str], str]] = [
     unquote,
     lambda path: path.replace("\\", "/"),
@@ -27,10 +27,10 @@ MISREADINGS: list[Callable[[str], str]] = [
 
 
 def places(root: Path, path: str) -> set[Path]:
-    """The files that it could come to, from a table's root."""
+    """Returns the files that the path may resolve to, from a table's root."""
     readings = {path}
     for _ in range(2):
         readings |= {misread(reading) for misread in MISREADINGS for reading in readings}
     named = {root / reading for reading in readings if "\0" not in reading}
-    # POSIX leaves open what two slashes at the front mean; Linux takes them for one.
+    # POSIX does not specify the meaning of two leading slashes; Linux treats them as one.
     return {Path("/" + os.path.normpath(name).lstrip("/")) for name in named}

@@ -1,4 +1,4 @@
-"""Tables that the scripts work on."""
+"""Tables that the scripts use."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def root(tmp_path: Path) -> Path:
 
 @pytest.fixture(scope="session")
 def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A table with a log that takes seconds to read, and rows that take as long."""
+    """A table whose log takes seconds to read, and so do its rows."""
     root = tmp_path_factory.mktemp("large") / "table"
     table = deltaic.Table.create(root, SCHEMA)
     table.append(pa.table({"id": range(50_000)}))
@@ -62,14 +62,14 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def strict() -> Iterator[StrictStore]:
-    """A store that can be told to say nothing."""
+    """A store that can be made to never respond."""
     with strict_store() as made:
         yield made
 
 
 @pytest.fixture
 def place(tmp_path: Path) -> Iterator[Place]:
-    """A table of one row, and a folder outside of it that is watched with all that is in it."""
+    """A table of one row, and a watched folder outside of it with its files."""
     root, outside = tmp_path / "table", tmp_path / "outside"
     deltaic.Table.create(root, SCHEMA).append(pa.table({"id": [1]}))
     outside.mkdir()

@@ -1,4 +1,4 @@
-"""A server that refuses every request and counts who connected."""
+"""A server that refuses every request and counts connections."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-# The stores' clients send their requests here, unless an option says otherwise.
+# Store clients send their requests to this server, unless an option overrides it.
 ENVIRONMENT = {
     "AWS_ALLOW_HTTP": "true",
     "AWS_ENDPOINT_URL": "{}",
@@ -30,25 +30,25 @@ class _Refusing(BaseHTTPRequestHandler):
 
 
 class Listener(ThreadingHTTPServer):
-    """The server; a connection counts whatever is sent over it."""
+    """The server; every connection counts, whatever it sends."""
 
     connections = 0
 
     @property
     def environment(self) -> dict[str, str]:
-        """Variables that lead the stores' clients here."""
+        """Environment variables that direct the store clients to this server."""
         address = f"http://127.0.0.1:{self.server_port}"
         return {name: value.replace("{}", address) for name, value in ENVIRONMENT.items()}
 
     def get_request(self) -> tuple[socket.socket, Any]:
-        """Accept a connection."""
+        """Accepts a connection."""
         self.connections += 1
         return super().get_request()
 
 
 @contextmanager
 def listener() -> Iterator[Listener]:
-    """A listener on a free port of this machine."""
+    """Runs a listener on a free local port."""
     with Listener(("127.0.0.1", 0), _Refusing) as server:
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
         thread.start()

@@ -1,4 +1,4 @@
-"""Which files and folders anybody opened: reported by the kernel, so that no reader can be overlooked."""
+"""Reports which files and folders any reader opened; the kernel reports it, so that none is missed."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import struct
 from collections.abc import Iterator
 from pathlib import Path
 
-# Of <sys/inotify.h>; a look at a file's name, size or times is none of them.
+# From <sys/inotify.h>; reading name, size or times of a file causes none of these events.
 IN_ACCESS, IN_MODIFY, IN_OPEN = 0x1, 0x2, 0x20
 IN_MOVED_FROM, IN_MOVED_TO, IN_CREATE, IN_DELETE = 0x40, 0x80, 0x100, 0x200
 IN_Q_OVERFLOW, IN_ISDIR = 0x4000, 0x40000000
@@ -17,7 +17,7 @@ CHANGED = IN_MODIFY | IN_MOVED_FROM | IN_MOVED_TO | IN_CREATE | IN_DELETE
 
 
 class Watch:
-    """Watches files and folders, not what is in these; Linux alone has this."""
+    """Watches files and folders, not recursively; Linux only."""
 
     def __init__(self, *paths: Path) -> None:
         libc = ctypes.CDLL(None, use_errno=True)
@@ -29,15 +29,15 @@ class Watch:
             self.names[watched] = path
 
     def touched(self) -> set[Path]:
-        """What was opened or changed since the last call; in a watched folder, whatever was made there.
+        """Returns what was opened or changed since the last call, including new files in watched folders.
 
-        A folder counts when its names are read: to notice links that go round in circles, a listing opens the
-        folder that a link leads to, and compares which one it is.
+        A folder counts if its names are read: to detect cycles of links, a listing opens the folder that a link
+        refers to and compares its identity.
         """
         return {path for path, mask in self._events() if mask & ~(IN_ISDIR | IN_OPEN) or not mask & IN_ISDIR}
 
     def read(self) -> set[Path]:
-        """What was read, and not just opened, since the last call."""
+        """Returns what was read, not only opened, since the last call."""
         return {path for path, mask in self._events() if mask & IN_ACCESS}
 
     def _events(self) -> Iterator[tuple[Path, int]]:
@@ -56,5 +56,5 @@ class Watch:
                 at += 16 + length
 
     def close(self) -> None:
-        """Watch no longer."""
+        """Stops watching."""
         os.close(self.handle)

@@ -1,7 +1,7 @@
-"""Fails every test in which deltaic broke off, wherever that was and whatever became of it.
+"""A pytest plugin that fails every test in which deltaic panicked, on any thread and however it was handled.
 
-A pytest plugin. A panic on a thread that nobody waits for, or one that was taken for a damaged file, is
-told to nobody else. Needs the development build; with another one it watches nothing.
+Otherwise a panic on a detached thread, or one mistaken for a damaged file, goes unnoticed. Needs the
+development build; with another build it does nothing.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _seen = 0
 
 
 def fresh() -> list[str]:
-    """Where deltaic broke off since this was last asked."""
+    """Returns the locations of panics since the last call."""
     global _seen  # noqa: PLW0603 (one list for the whole process, as the extension has it)
     panics = getattr(_rust, "panics", list)()
     found = panics[_seen:]
@@ -26,13 +26,13 @@ def fresh() -> list[str]:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Make the marker known."""
+    """Registers the marker."""
     config.addinivalue_line("markers", MARKER)
 
 
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_makereport(item: pytest.Item) -> Iterator[None]:
-    """Judge a test when it is over, and its fixtures too."""
+    """Checks a test after it has finished, including its fixtures."""
     outcome = yield
     report: pytest.TestReport = outcome.get_result()  # type: ignore[attr-defined]
     found = fresh()

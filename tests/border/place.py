@@ -1,7 +1,7 @@
-"""A table, and beside it a folder that a reader of the table must not open.
+"""A table, and next to it a folder that a reader of the table must not open.
 
-The files outside are valid and hold rows of their own, so a reader that follows a path there returns them;
-and the kernel reports whether a file or folder outside was opened at all.
+The files outside are valid and contain other rows, so a reader that follows a path there returns them; and
+the kernel reports whether a file or folder outside was opened at all.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ OUTSIDE = 666
 
 @dataclass
 class Place:
-    """A table of one row, and beside it a folder that is none of its business."""
+    """A table of one row, and a folder outside of it."""
 
     root: Path
     outside: Path
@@ -35,15 +35,15 @@ class Place:
         return self.outside / "rows.parquet"
 
     def commit(self, version: int) -> Path:
-        """A commit's file."""
+        """Returns the path of a commit."""
         return self.root / "_delta_log" / f"{version:020}.json"
 
     def write(self, version: int, *actions: object) -> None:
-        """Write a commit."""
+        """Writes a commit."""
         self.commit(version).write_text("\n".join(map(json.dumps, actions)))
 
     def move_out(self, file: Path) -> Path:
-        """Move a file or folder of the table out, and leave a link behind."""
+        """Moves a file or folder out of the table and replaces it with a link."""
         there = self.outside / file.name
         shutil.move(file, there)
         file.symlink_to(there)
@@ -51,17 +51,17 @@ class Place:
         return there
 
     def watch_all(self, *more: Path) -> None:
-        """Watch all files and folders that are outside now, and more of them."""
+        """Watches all files and folders that are outside now, and the given ones."""
         watched = [self.outside, *self.outside.rglob("*"), *more]
         self.watch.close()
         self.watch = Watch(*watched)
 
     def watched(self) -> set[Path]:
-        """What is watched."""
+        """Returns the watched paths."""
         return set(self.watch.names.values())
 
     def read(self, **options: object) -> list[int]:
-        """The rows."""
+        """Reads the rows."""
         scan = deltaic.Table(self.root, **options).snapshot().scan()
         return sorted(scan.to_arrow()["id"].to_pylist())
 

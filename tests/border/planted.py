@@ -1,6 +1,6 @@
-"""What is planted wherever the tests have a secret, and how it is known again: for Python and for Rust.
+"""The planted secrets of the tests and how they are detected, in Python and in Rust.
 
-It needs nothing but Python, since `tests/run.py` looks with it into what the Rust tests print.
+It needs only the standard library, since `tests/run.py` uses it to check the output of the Rust tests.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ ENVIRONMENT = {
     "AZURE_STORAGE_SAS_KEY": "sv=1&sig=PlAnTeDenvsas",
     "GOOGLE_SERVICE_ACCOUNT_KEY": '{"private_key": "PlAnTeDenvkey"}',
 }
-"""Variables of the environment that a store looks at, unless they are set."""
+"""Environment variables that stores read, unless they are already set."""
 
 MARKS = {
     "PlAnTeD": "a planted secret",
@@ -24,9 +24,9 @@ MARKS = {
     "lmEtlCDXJ1OUzFT50uSRZ6IFsuF": "the key of Azurite",
     "Zv9D28xP1HaI4j2HHbA0rnmLJLO": "a signature with the key of Azurite",
 }
-"""What a secret is known by, in the environment and in the options and URIs that the tests use."""
+"""Marks of the secrets in the environment and in the options and URIs that the tests use."""
 
 
 def found_in(text: str) -> list[str]:
-    """What of it stands in a text."""
+    """Returns the secrets that a text contains."""
     return [what for mark, what in MARKS.items() if mark in text]

@@ -1,7 +1,7 @@
-"""Scripts that run in a process of their own, since they are killed, forked or interrupted.
+"""Scripts that run in their own process, since they are killed, forked or interrupted.
 
-Each starts with the same lines, ends with ``sound()``, and is over in `SECONDS` whatever happens: that is a
-guard against a hang and nothing else.
+Each starts with the same lines, ends with ``sound()``, and is killed after `SECONDS`: only a guard against
+hangs.
 """
 
 from __future__ import annotations
@@ -74,12 +74,12 @@ def sound():
 
 
 def run(script: str, *arguments: str, code: int = 0) -> list[str]:
-    """Run a script; the lines that it said."""
+    """Runs a script; returns the lines that it printed."""
     return finish(start(script, *arguments), code)
 
 
 def start(script: str, *arguments: str) -> subprocess.Popen[str]:
-    """Start a script, with pipes to talk to it."""
+    """Starts a script, with pipes to its stdin and stdout."""
     return subprocess.Popen(
         [sys.executable, "-c", PRELUDE + textwrap.dedent(script), *arguments],
         stdin=subprocess.PIPE,
@@ -90,7 +90,7 @@ def start(script: str, *arguments: str) -> subprocess.Popen[str]:
 
 
 def finish(process: subprocess.Popen[str], code: int = 0) -> list[str]:
-    """Wait for a script's end; the lines that it said."""
+    """Waits until a script ends; returns the lines that it printed."""
     try:
         said, complained = process.communicate(timeout=SECONDS)
     finally:
@@ -101,7 +101,7 @@ def finish(process: subprocess.Popen[str], code: int = 0) -> list[str]:
 
 
 def until(ready: Callable[[], bool], process: subprocess.Popen[str]) -> None:
-    """Wait for something that a script brings about."""
+    """Waits for a condition that a script makes true."""
     while not ready():
         assert process.poll() is None, process.communicate()[1]
         time.sleep(0.001)

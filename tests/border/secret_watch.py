@@ -1,9 +1,9 @@
-"""Plants secrets for the whole session and fails every test in which one of them is told.
+"""Plants secrets for the whole session and fails every test that leaks one.
 
-A pytest plugin, of every part of the Python tests. It looks into every error and warning of deltaic when it
-is made, every exception that a test expects, every record that is logged, every repr of a table and what
-comes of it, what subprocesses print, and each report: what was captured, and the traceback. What is found is
-reported without the secret. A credential that it would not know again is a failure too.
+A pytest plugin for all parts of the Python tests. It checks every error and warning of deltaic on creation,
+every exception that a test expects, every log record, every repr of a table and its objects, the output of
+subprocesses, and each report with captured output and traceback. Findings are reported without the secret.
+A credential that it cannot recognize is a failure too.
 """
 
 from __future__ import annotations
@@ -24,23 +24,23 @@ from deltaic import exceptions
 
 from .planted import ENVIRONMENT, found_in
 
-# Options whose values are credentials, and among their names those that only tell where one is.
+# Option names with a credential as their value, and names that only refer to its location.
 CREDENTIAL = re.compile(r"secret|(access|account|customer|encryption)_key|key_id|token|sas\b|_sas_|password")
 PLACE = re.compile(r"_(file|endpoint|provider|uri|type|host)\b")
-# A shorter one would be found in any text.
+# A shorter value would be found in any text.
 SHORTEST = 6
 
 _found: list[str] = []
 
 
 def look_into(text: object, where: str) -> None:
-    """Note each secret in a text."""
+    """Records each secret in a text."""
     text = text.decode(errors="replace") if isinstance(text, bytes) else str(text)
     _found.extend(f"{what} stands in {where}" for what in found_in(text))
 
 
 def look_into_error(error: BaseException, where: str) -> None:
-    """Look into all that an error says: its text, repr, hint, context, notes and causes."""
+    """Checks all texts of an error: message, repr, hint, context, notes and causes."""
     told = [str(error), repr(error), *(getattr(error, "__notes__", []))]
     told += [repr(getattr(error, name, "")) for name in ("hint", "context")]
     told += traceback.TracebackException.from_exception(error).format_exception_only()
@@ -51,7 +51,7 @@ def look_into_error(error: BaseException, where: str) -> None:
 
 
 def look_into_options(options: object) -> None:
-    """Note each credential that would not be known if it were told: no test may use one."""
+    """Records each credential that the watch could not detect: no test may use one."""
     if not isinstance(options, Mapping):
         return
     for name, value in options.items():
@@ -88,7 +88,7 @@ def _before(opening: Callable[..., object], look: Callable[[object], None]) -> C
 
 
 def pytest_configure() -> None:
-    """Plant, and listen wherever something can be told."""
+    """Plants the secrets and hooks all outputs."""
     for name, value in ENVIRONMENT.items():
         os.environ.setdefault(name, value)
     logging.getLogger().addHandler(_Records())
@@ -105,7 +105,7 @@ def pytest_configure() -> None:
     ]
     for owner, name, look in patches:
         setattr(owner, name, _after(getattr(owner, name), look))
-    # The one way to a place, of tables and of what is asked without one.
+    # The only function that opens a store, for tables and for calls without a table.
     deltaic.table._open = _before(deltaic.table._open, look_into_options)  # type: ignore[assignment]
 
 
@@ -115,13 +115,13 @@ def _look_into_process(self: subprocess.CompletedProcess[object], _: object) -> 
 
 
 def pytest_warning_recorded(warning_message: warnings.WarningMessage) -> None:
-    """Look into a warning of anybody's."""
+    """Checks a warning from any source."""
     look_into(warning_message.message, "a warning")
 
 
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_makereport() -> Iterator[None]:
-    """Judge what a test and its fixtures have told so far."""
+    """Checks the texts of a test and its fixtures so far."""
     outcome = yield
     report: pytest.TestReport = outcome.get_result()  # type: ignore[attr-defined]
     for name, text in report.sections:
@@ -136,7 +136,7 @@ def pytest_runtest_makereport() -> Iterator[None]:
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """What comes after the last test counts too."""
+    """Findings after the last test count too."""
     if _found:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
         _found.clear()

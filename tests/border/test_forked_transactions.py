@@ -1,6 +1,6 @@
-"""Forks inside a transaction block: the child can neither commit the transaction nor delete what it staged.
+"""Forks inside a transaction block: the child can neither commit the transaction nor delete staged files.
 
-Each script forks between staging and commit, lets the child end in some way, and ends the parent's block.
+Each script forks between staging and commit, ends the child in some way, and ends the parent's block.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def error_of(work):
     return "no error"
 """
 
-# How a child that was forked inside of the block ends; its exit code is 7 where it got that far.
+# How a child that was forked inside of the block ends; its exit code is 7 if it got that far.
 CHILDREN = {
     "leaves the block by sys.exit": "sys.exit(7)",
     "leaves the block by an exception": "raise KeyboardInterrupt",
@@ -56,7 +56,7 @@ CHILDREN = {
 
 
 def read(root: Path) -> list[int]:
-    """The rows, read from the files: a name in the log without a file would fail here."""
+    """Reads the rows from the files: a missing file fails here."""
     return sorted(deltaic.Table(root).snapshot().scan().to_arrow()["id"].to_pylist())
 
 
@@ -69,7 +69,7 @@ def live_files(root: Path) -> set[str]:
 
 
 def block(body: str) -> str:
-    """A script: a transaction that stages rows, the lines of the body in its block, and a commit."""
+    """Returns a script: a transaction that stages rows, the lines of the body in its block, and a commit."""
     indented = body.replace("\n", "\n    ")
     return f"{BEFORE}\nwith table.transaction() as tx:\n    tx.append(rows)\n    {indented}\nsound()\n"
 
@@ -121,7 +121,7 @@ def test_a_child_is_told_that_the_transaction_is_its_parents(root: Path, what: s
 
 
 def test_a_child_that_comes_to_the_end_of_the_block_commits_nothing(root: Path) -> None:
-    """The child runs on behind the block, as a daemon does, and may write by a transaction of its own."""
+    """The child continues after the block, as a daemon does, and may write in its own transaction."""
     said = run(
         f"""{BEFORE}
 parent = os.getpid()
@@ -156,7 +156,7 @@ else:
 
 
 def test_a_parent_that_ends_before_its_child_commits_nothing(root: Path) -> None:
-    """The other direction, as a daemon forks: what was staged is lost, and its child is told so."""
+    """The reverse, as a daemon forks: staged rows are lost, and the child gets an error."""
     said = run(
         f"""{BEFORE}
 reading, writing = os.pipe()
@@ -211,7 +211,7 @@ say(queue.get().splitlines()[0])"""
 )
 @pytest.mark.parametrize("verb", ["table.append(source)", "transact()"])
 def test_a_fork_while_rows_are_asked_for(root: Path, verb: str, end: str) -> None:
-    """What gives the rows forks: the child has no thread that writes, so it must end, and delete nothing."""
+    """The input forks: the child has no writer thread, so it must end, and delete nothing."""
     said = run(
         f"""{BEFORE}
 parent = os.getpid()

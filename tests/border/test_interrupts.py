@@ -1,7 +1,7 @@
-"""Ctrl-C ends whatever deltaic is at, at once, as a `KeyboardInterrupt`; then the table still works.
+"""Ctrl-C interrupts any operation at once with a `KeyboardInterrupt`; then the table still works.
 
-The order is made by events: Ctrl-C is pressed when the work is seen to be under way, on a store that says
-nothing or inside of the call.
+Events determine the order: Ctrl-C is sent when the operation is known to be running, on a store that never
+responds or inside of the call.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ SILENT = {
 
 @pytest.mark.parametrize("verb", SILENT)
 def test_a_store_that_never_answers(verb: str) -> None:
-    """What waits for it is let go of: its connection is closed while the process lives on."""
+    """A pending request is cancelled: its connection is closed while the process continues."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         store = strict_s3(server.getsockname()[1])
         script = OPTIONS + f"attempt(lambda: {SILENT[verb]})\nsys.stdin.readline()\nsound()"
@@ -136,7 +136,7 @@ LONG = {
 
 @pytest.mark.parametrize("verb", LONG)
 def test_long_work_on_the_processor(large: Path, verb: str) -> None:
-    """What went on behind it stops: the process comes to rest."""
+    """Its background work stops: the process becomes idle."""
     work = LONG[verb]
     opens = "snapshot = table.snapshot()" if "snapshot." in work else ""
     said = run(
@@ -160,7 +160,7 @@ def test_long_work_on_the_processor(large: Path, verb: str) -> None:
 
 
 def small(large: Path) -> Path:
-    """A table beside the large one."""
+    """A small table next to the large one."""
     root = large.parent / "small"
     if not root.exists():
         deltaic.Table.create(root, SCHEMA).append(pa.table({"id": [1]}))
@@ -177,7 +177,7 @@ SOURCES = {
 
 @pytest.mark.parametrize("source", SOURCES)
 def test_an_append_from_a_slow_source(root: Path, strict: StrictStore, source: str) -> None:
-    """The files that were begun are put away, and the table is as it was."""
+    """Unfinished files are deleted, and the table is unchanged."""
     store = strict_s3(strict.port)
     deltaic.Table.create("s3://tables/t", SCHEMA, storage_options=store.options)
     before = sorted(root.rglob("*"))
@@ -221,7 +221,7 @@ def test_an_append_from_a_slow_source(root: Path, strict: StrictStore, source: s
     assert process.stdout.readline() == "interrupted\n"
     print(file=process.stdin, flush=True)
     assert finish(process) == ["3", "sound"]
-    # The rows, the commit and its checksum.
+    # Data file, commit and checksum.
     assert len(sorted(root.rglob("*"))) == len(before) + 3
 
 

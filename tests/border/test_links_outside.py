@@ -1,4 +1,4 @@
-"""Nothing outside of a table's folder is opened without the user's leave, wherever its links lead."""
+"""No link to a place outside of a table's folder is followed without the user's permission."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_a_link_that_leads_out(place: Place, what: str) -> None:
 
 @pytest.mark.parametrize("what", ["_last_checkpoint", "checkpoint", "checksum", "sidecar", "sidecars"])
 def test_a_help_that_is_a_link_that_leads_out_is_passed_over(place: Place, what: str) -> None:
-    """What the commits say stands."""
+    """The commits determine the state."""
     log = place.root / "_delta_log"
     first = [json.loads(line) for line in place.commit(0).read_text().splitlines()]
     [protocol] = [action for action in first if "protocol" in action]
@@ -107,7 +107,7 @@ def test_a_help_that_is_a_link_that_leads_out_is_passed_over(place: Place, what:
     with pytest.warns(deltaic.DeltaicWarning, match="passed over"):
         assert place.read() == [1]
     assert place.watch.touched() == set()
-    # With leave it is opened: the link stands where a reader comes by.
+    # With permission it is opened: readers do use this file.
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", deltaic.DeltaicWarning)
         with contextlib.suppress(deltaic.DeltaicError):
@@ -141,7 +141,7 @@ def test_the_root_may_be_a_link_and_may_be_led_elsewhere(place: Place, tmp_path:
 @pytest.mark.parametrize("at", ["_delta_log/loop", "_delta_log/_sidecars/loop", "loop", "x=1"])
 @pytest.mark.parametrize("leads_to", [".", "..", "{root}", "{outside}", "itself", "/", "nowhere"])
 def test_other_links_are_nobody_s_business(place: Place, at: str, leads_to: str) -> None:
-    """A walk goes neither round in circles nor out of the table."""
+    """Listing the folder neither loops nor leaves the table."""
     link = place.root / at
     link.parent.mkdir(exist_ok=True)
     places = {"itself": link.name, "{root}": str(place.root), "{outside}": str(place.outside)}
@@ -201,13 +201,13 @@ def test_nothing_is_written_through_a_folder_that_leads_out(place: Place, tmp_pa
     with pytest.raises(deltaic.PathEscape):
         deltaic.Table.create(empty, schema)
     assert place.watch.touched() == set()
-    # With leave both are written, and seen.
+    # With permission both are written, and the watch reports it.
     deltaic.Table(tmp_path / "parts", allowed_roots=[place.outside]).append(pa.table({"id": [1], "p": ["x"]}))
     assert place.watch.touched()
 
 
 def test_a_link_that_changes_all_the_time_gives_nothing_away(place: Place) -> None:
-    """Each opened file is judged by where it is, and not by what its name led to a moment before."""
+    """Each opened file is checked by its actual path, not by the earlier target of its name."""
     file = data_file(place)
     inside = place.root / "inside.parquet"
     shutil.move(file, inside)
@@ -235,7 +235,7 @@ def test_a_link_that_changes_all_the_time_gives_nothing_away(place: Place) -> No
         thread.join()
     assert outcomes <= {"[1]", "PathEscape", "CorruptData"}
     assert {"[1]", "PathEscape"} <= outcomes
-    # One that was opened is known by then for what it is.
+    # An outside file may be opened, but is recognized before it is read.
     assert place.watch.read() == set()
 
 

@@ -1,4 +1,4 @@
-"""A fault of deltaic is an `InternalError` that says where, never an end of the process or the data."""
+"""An internal fault is an `InternalError` with its location, never the end of the process or of the data."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PLACE = "rust/python/src/provoke.rs:"
 
 
 class Stream:
-    """What hands out an Arrow stream, as pyarrow wants it."""
+    """An object that exports an Arrow stream, as pyarrow expects it."""
 
     def __init__(self, capsule: object) -> None:
         self.capsule = capsule
@@ -38,7 +38,7 @@ def test_a_call_that_breaks_off_says_where(at: str, capfd: pytest.CaptureFixture
     error = caught.value
     assert str(error.context["place"]).startswith(PLACE)
     assert "report" in (error.hint or "")
-    # What the panic said may be anything; and nothing is printed past Python.
+    # The panic message is not shown, since it may contain anything; and nothing is printed outside of Python.
     assert "provoked" not in str(error)
     assert capfd.readouterr() == ("", "")
     assert panic_watch.fresh()[0].startswith(PLACE)
@@ -145,7 +145,7 @@ def test_the_watch_fails_a_test_in_which_deltaic_breaks_off(tmp_path: Path) -> N
 
 
 def pytest_in(folder: Path, plugin: str, *arguments: str) -> str:
-    """What pytest says about the tests in a folder, with one of the watches."""
+    """Returns pytest's output for the tests in a folder, with one of the watches."""
     command = [sys.executable, "-m", "pytest", "-p", plugin, "--rootdir", ".", "-c", os.devnull, "-q"]
     top = Path(__file__).resolve().parents[2]
     path = os.pathsep.join([str(Path(deltaic.__file__).parents[1]), str(top)])

@@ -1,4 +1,4 @@
-"""Nothing outside of a table's folder is opened without the user's leave, whatever path a log names."""
+"""No path in the log opens a file outside of a table's folder without the user's permission."""
 
 from __future__ import annotations
 
@@ -61,14 +61,14 @@ LEADING_OUT = {
     "a file URI with encoded dots": "file://{root}/%2e%2e/outside/rows.parquet",
     "a file URI of a host": "file://host{}",
 }
-# Stores whose requests come to the test's server, by the variables below.
+# Stores whose requests reach the test's server, by the variables below.
 STORES = {
     "S3": "s3://bucket/rows.parquet",
     "S3 of Hadoop": "s3a://bucket/rows.parquet",
     "Azure": "abfss://c@account.dfs.core.windows.net/rows.parquet",
     "Google": "gs://bucket/rows.parquet",
 }
-# Of these there is no client in deltaic, or no place outside.
+# deltaic has no client for these, or they have no file outside.
 ELSEWHERE = {
     **STORES,
     "HDFS": "hdfs://host/rows.parquet",
@@ -95,7 +95,7 @@ OF_NO_FILE = {
     "a tilde": "~/rows.parquet",
     "a variable": "$HOME/rows.parquet",
 }
-# Names that mean something on other systems.
+# Names with a special meaning on other systems.
 OF_NO_FILE_HERE = {
     "a drive with backslashes": "C:\\outside\\rows.parquet",
     "a share": "\\\\host\\share\\rows.parquet",
@@ -106,7 +106,7 @@ OF_NO_FILE_HERE = {
 
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Listener]:
-    """A server that requests to the stores come to as well."""
+    """A server that also receives requests to the stores."""
     with listener() as server:
         monkeypatch.delenv("GOOGLE_SERVICE_ACCOUNT_KEY", raising=False)
         for name, value in server.environment.items():
@@ -128,7 +128,7 @@ def path_of(form: str, place: Place, server: Listener | None = None) -> str:
 
 @pytest.fixture
 def bait(place: Place) -> Place:
-    """The place, with all that a careless reader needs to come to a file outside."""
+    """The place, with everything that a careless reader needs to reach a file outside."""
     neighbour = place.root.with_name(f"{place.root.name}-not")
     shutil.copytree(place.outside, neighbour)
     (place.root / "x").mkdir()
@@ -152,10 +152,10 @@ def test_a_path_that_leads_elsewhere(bait: Place, server: Listener, form: str) -
 
 
 def escapes(place: Place, path: str) -> None:
-    """No way to read the table opens the file."""
+    """Asserts that no way to read the table opens the file."""
     place.write(2, add(path, place.rows.stat().st_size))
     snapshot = deltaic.Table(place.root).snapshot()
-    # The log is open to everybody; the file is not.
+    # The path may be listed; the file may not be opened.
     assert path in snapshot.files().to_arrow()["path"].to_pylist()
     for read in [snapshot.scan().to_arrow, lambda: list(snapshot.scan()), lambda: [*tasks_of(snapshot)]]:
         with pytest.raises(deltaic.PathEscape):
@@ -174,7 +174,7 @@ def tasks_of(snapshot: deltaic.Snapshot) -> Iterator[int]:
 def test_a_path_that_only_looks_as_if_it_led_out(
     bait: Place, monkeypatch: pytest.MonkeyPatch, form: str
 ) -> None:
-    """It names a file below the root, which is not there."""
+    """It refers to a file below the root, which does not exist."""
     monkeypatch.setenv("HOME", str(bait.outside))
     path = {**OF_NO_FILE, **OF_NO_FILE_HERE}[form]
     assert form in OF_NO_FILE_HERE or places(bait.root, path) & bait.watched()

@@ -1,4 +1,4 @@
-"""The watch over secrets bites wherever something can be told."""
+"""The watch detects secrets in every output."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def test_the_watch_fails_a_test_that_tells(tmp_path: Path, processes: str) -> No
     assert "a planted secret stands in an error (StorageError)" in said
     assert "the option aws_secret_access_key of a test has a value that this watch does not know" in said
     assert "the option fs.azure.sas.c.acc.dfs.core.windows.net of a test" in said
-    # The watch itself tells none.
+    # The watch itself prints none.
     assert "TeD-here" not in said
 
 

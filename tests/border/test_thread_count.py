@@ -1,4 +1,4 @@
-"""How many threads a process has that opens, scans and appends to local tables."""
+"""Number of threads in a process that opens, scans and appends to local tables."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.protocol.handmade_log import HandmadeTable, ids, metadata, protocol
 
 SIDECARS = 100
 
-# Each request to a disk takes a thread: 16 for a checkpoint's files, 12 for commits, some for single files.
+# Each local request uses a thread: 16 for a checkpoint's files, 12 for commits, some for single files.
 ON_DISK = 32
 
 PROGRAM = """
@@ -53,7 +53,7 @@ print(json.dumps(counts))
 """
 
 
-# A disk that takes its time shows how many requests are made at once.
+# A slow disk shows how many requests are made concurrently.
 SLOW = [
     "strace",
     "--follow-forks",

@@ -1,4 +1,4 @@
-"""Many threads at one table, snapshot or scan; forks in the middle of work; ends of the interpreter."""
+"""Many threads with one table, snapshot or scan; forks during operations; interpreter shutdown."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .scripts import run
 
 
 def test_every_method_at_once(root: Path) -> None:
-    """What a table, a snapshot and a scan say of one version is the same on every thread."""
+    """Table, snapshot and scan of one version return the same results on every thread."""
     table = deltaic.Table(root)
     snapshot = table.snapshot()
     scan = snapshot.scan(predicate="id >= 1")
@@ -128,7 +128,7 @@ def test_what_a_child_inherits_works_or_says_why_not(root: Path, what: str) -> N
     )
     assert expected in said[0]
     assert said[1] == "6"
-    # The parent's own goes on where it was.
+    # The parent's reader continues.
     if "half-read" in what:
         assert said[2] == "6"
     assert said[-1] == "sound"
@@ -182,8 +182,8 @@ def test_tasks_are_read_by_a_pool_of_processes(root: Path, method: str) -> None:
         assert sum(pool.map(rows_of, tasks)) == 6
 
 
-# A daemon that is inside of pyarrow then can bring the process down without any help of deltaic, so the
-# daemons here use none of it.
+# A daemon thread inside of pyarrow at shutdown can crash the process without deltaic, so the daemons here
+# do not use it.
 ENDS = {
     "a reader is open": "reader = iter(scan); next(reader)",
     "a stream is open": "reader = pa.RecordBatchReader.from_stream(scan); reader.read_next_batch()",

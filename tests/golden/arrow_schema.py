@@ -1,8 +1,8 @@
-"""The Arrow schema that a Delta schema must be read as, made from the schema's JSON alone.
+"""The Arrow schema that a Delta schema must be read as, derived from the schema's JSON alone.
 
-It is the one of PySpark's ``to_arrow_schema(schema, timezone="UTC")``: no large or view forms, microseconds,
-list children called ``element``, map children ``key`` and ``value``, Delta's nullability, no field metadata
-but a variant's, which name its extension type.
+It is that of PySpark's ``to_arrow_schema(schema, timezone="UTC")``: no large or view types, microseconds,
+list children named ``element``, map children ``key`` and ``value``, Delta's nullability, and no field
+metadata except a variant's extension type name.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ _EXTENSION = {"ARROW:extension:name": "arrow.parquet.variant", "ARROW:extension:
 
 
 def arrow_schema(schema: dict[str, Any]) -> pa.Schema:
-    """The Arrow schema of a table with this schema (the parsed ``schemaString``)."""
+    """Returns the Arrow schema of a table with this schema (the parsed ``schemaString``)."""
     return pa.schema(_fields(schema))
 
 
 def describe(schema: pa.Schema) -> list[str]:
-    """Every field of a schema in words, nested ones too; two schemas are alike when these are equal."""
+    """Describes every field of a schema, including nested ones; equal descriptions mean equal schemas."""
     return [_describe(field) for field in schema]
 
 

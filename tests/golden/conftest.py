@@ -1,4 +1,4 @@
-"""The option that rewrites the expectations, and the counts that the session prints."""
+"""The option that rewrites the expectations, and the counts printed at the end of the session."""
 
 from __future__ import annotations
 

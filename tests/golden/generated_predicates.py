@@ -1,4 +1,4 @@
-"""Predicates about a table that is at hand, made of its own values and of what lies next to them."""
+"""Generates predicates for a given table from its own values and their neighbours."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ PLAIN = {
 
 
 class Generator:
-    """Makes predicates about the rows whose columns are given; the same for the same label and seed."""
+    """Generates predicates over the given columns; deterministic for a label and seed."""
 
     def __init__(self, columns: list[Column], label: str) -> None:
         self.columns = columns
@@ -34,12 +34,12 @@ class Generator:
         self.random = generator("predicates", label)
 
     def predicates(self, count: int) -> Iterator[Predicate]:
-        """So many predicates, simple ones first."""
+        """Yields the given number of predicates, simple ones first."""
         for index in range(count):
             yield self.leaf() if index < count // 2 else self.tree(2)
 
     def tree(self, depth: int) -> Predicate:
-        """Predicates joined and turned around."""
+        """Returns a tree of AND, OR and NOT."""
         if depth == 0:
             return self.leaf()
         word = self.random.choice(["and", "or", "or", "not", "leaf"])
@@ -51,7 +51,7 @@ class Generator:
         return left & right if word == "and" else left | right
 
     def leaf(self) -> Predicate:
-        """A question about one column or two."""
+        """Returns a condition on one column or two."""
         kind = self.random.choices(
             ["compare", "null", "in", "between", "text", "columns", "flag"], [10, 3, 3, 3, 3, 2, 2]
         )[0]
@@ -139,7 +139,7 @@ class Generator:
         return Predicate(negated, (~made).answers)
 
     def _value(self, column: Column) -> tuple[Any, str] | None:
-        """A value of a column, or one next to it: its key and its literal; None where no literal is exact."""
+        """Returns key and literal of a column value or a neighbour; None if no literal is exact."""
         near = self.random.choice([0, 0, 0, 1, -1])
         return _literal(self.random.choice(column.order), column.kind, near)
 
@@ -189,5 +189,5 @@ def _floating(key: tuple[bool, float], kind: pa.DataType, near: int) -> tuple[An
 
 
 def _quoted(text: str) -> str | None:
-    # What is escaped differs between dialects; such texts have tests of their own.
+    # Escape sequences differ between dialects; separate tests cover such strings.
     return None if any(one in "'\\" or ord(one) < 32 for one in text) else f"'{text}'"

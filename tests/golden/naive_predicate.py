@@ -1,7 +1,8 @@
-"""Predicates as SQL text with their answers, by Spark's rules and apart from the core's evaluator.
+"""Predicates as SQL text with their results, by Spark's rules and independent of the core's evaluator.
 
-The values of a column become ranks: numbers in the order that Spark compares by. NaN is above every number,
-``-0.0`` is ``0.0``, text is its bytes. An answer is an array of 1 for TRUE, 0 for FALSE and -1 for NULL.
+The values of a column become ranks: integers in Spark's order. NaN is greater than every number, ``-0.0``
+equals ``0.0``, strings are ordered by their bytes. A result is an array of 1 for TRUE, 0 for FALSE and -1 for
+NULL.
 """
 
 from __future__ import annotations
@@ -30,14 +31,14 @@ COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
 
 
 class Column:
-    """A column or a field in one: where it is NULL, and its values as something that Python orders."""
+    """A column or a nested field: its NULLs, and its values as keys that Python can order."""
 
     def __init__(self, path: tuple[str, ...], kind: pa.DataType, is_null: Answers, keys: list[Any]) -> None:
         self.path = path
         self.kind = kind
         self.is_null = is_null
         self.order = sorted({key for key in keys if key is not None})
-        """The values that the column has; none where values of this type are not compared."""
+        """The values of the column; empty if its type cannot be compared."""
         self.ranks = _ranks(self.order, keys)
 
     @property
@@ -46,14 +47,14 @@ class Column:
         return ".".join("`" + name.replace("`", "``") + "`" for name in self.path)
 
     def compared(self, op: str, key: Any) -> Answers:
-        """What comes out of a comparison with a value that is not NULL."""
+        """Returns the result of a comparison with a value that is not NULL."""
         place = bisect_left(self.order, key)
         is_present = place < len(self.order) and self.order[place] == key
-        # What is between two values has an odd rank.
+        # A key between two values has an odd rank.
         return self._answers(op, 2 * self.ranks, np.int64(2 * place if is_present else 2 * place - 1), False)
 
     def compared_with(self, op: str, other: Column) -> Answers:
-        """What comes out of a comparison with another column, row by row."""
+        """Returns the result of a comparison with another column, row by row."""
         order = sorted({*self.order, *other.order})
         left, right = (np.append(_ranks(order, column.order), -1)[column.ranks] for column in (self, other))
         return self._answers(op, left, right, other.is_null)
@@ -68,7 +69,7 @@ class Column:
 
 @dataclass
 class Predicate:
-    """SQL text and the answer for each row."""
+    """SQL text and the result for each row."""
 
     sql: str
     answers: Answers
@@ -90,7 +91,7 @@ class Predicate:
 
 
 def columns_of(table: pa.Table, schema: dict[str, Any]) -> list[Column]:
-    """All columns, and the fields of structs as columns of their own; ``schema`` is the table's."""
+    """Returns all columns, and the fields of structs as separate columns; ``schema`` is the table's."""
     found: list[Column] = []
     kinds = {field["name"]: field["type"] for field in schema["fields"]}
     for name in table.column_names:
@@ -102,7 +103,7 @@ def columns_of(table: pa.Table, schema: dict[str, Any]) -> list[Column]:
 
 
 def key_of(value: Any, kind: pa.DataType) -> Any:
-    """A value as something that Python orders as Spark does."""
+    """Returns a key that Python orders as Spark orders the value."""
     if value is None:
         return None
     if pa.types.is_floating(kind):
@@ -121,7 +122,7 @@ def _collect(path: tuple[str, ...], array: Any, of_log: Any, above: Answers, fou
     kind = array.type
     is_null = above | np.array(array.is_null().to_pylist(), dtype=bool)
     found.append(Column(path, kind, is_null, _keys(array, kind, is_null)))
-    # A variant is a struct for Arrow alone.
+    # A variant is a struct in Arrow only.
     if isinstance(of_log, dict) and of_log["type"] == "struct":
         for index, field_of_log in enumerate(of_log["fields"]):
             name = field_of_log["name"]

@@ -1,4 +1,4 @@
-"""Which reference tables open, what of a table's log is copied, and all that a snapshot says of the log."""
+"""Which reference tables open, copies of their logs, and the complete state of a snapshot."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ NOT_OPENED: dict[str, type[deltaic.DeltaicError]] = {
     "kernel-rs-golden/deltalog-state-reconstruction-without-protocol": deltaic.CorruptLog,
     "kernel-rs-golden/no-delta-log-folder": deltaic.TableNotFound,
 }
-"""What cannot be opened, by delta-spark neither, and the error that says so."""
+"""Tables that neither deltaic nor delta-spark can open, and the error they raise."""
 
 WITHOUT_PROTOCOL = "kernel-rs-golden/deltalog-state-reconstruction-from-checkpoint-missing-protocol"
 OPENED_ALL_THE_SAME: dict[str, str] = {
@@ -36,10 +36,10 @@ OPENED_ALL_THE_SAME: dict[str, str] = {
         "a path whose first segment has a colon; Java's URI class takes what stands before it for a scheme"
     ),
 }
-"""What delta-spark does not open and deltaic does, and why that is right."""
+"""Tables that deltaic opens and delta-spark does not, and the reason."""
 
 OF_TWO_TABLES = "kernel-rs-data/parquet_row_group_skipping"
-"""Made by hand: its checkpoint has another table's metadata than its commits, so the way there matters."""
+"""Made by hand: its checkpoint has the metadata of another table than its commits, so results differ."""
 
 NAMES = manifest() if GOLDEN.is_dir() else []
 OPENED = [name for name in NAMES if name not in NOT_OPENED]
@@ -48,9 +48,9 @@ needs_golden = pytest.mark.skipif(not GOLDEN.is_dir(), reason="missing: ../share
 
 
 def copy_of_the_log(name: str, place: Path) -> Path:
-    """A table's folder with its log alone, its file times kept; data files are not needed to open it."""
+    """Copies the log of a table with its file times; opening needs no data files."""
     source = reference(name).folder / "_delta_log"
-    # What is hidden (`.<name>.crc`) is of Hadoop's local file system, and not of the table.
+    # Hidden files (`.<name>.crc`) belong to Hadoop's local file system, not to the table.
     shutil.copytree(source, place / "_delta_log", copy_function=_copy, ignore=shutil.ignore_patterns(".*"))
     for path in place.rglob("*"):
         if path.is_dir():
@@ -59,32 +59,32 @@ def copy_of_the_log(name: str, place: Path) -> Path:
 
 
 def opened(root: Path, version: int | None = None) -> deltaic.Snapshot:
-    """A fresh look at a table; what is warned of is in the snapshot, too."""
+    """Opens a table with a new handle; warnings are also in the snapshot."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", deltaic.DeltaicWarning)
         return deltaic.Table(root).snapshot(version=version)
 
 
 def state(snapshot: deltaic.Snapshot) -> dict[str, Any]:
-    """All that the log says, but for statistics: a checkpoint may leave them out."""
+    """Returns the complete state except for statistics: a checkpoint may leave them out."""
     files = snapshot.files().to_arrow().to_pylist()
     values = [(row["path"], repr(row.get("partition_values"))) for row in files]
     return {"version": snapshot.version, "partition_values": sorted(values), **shown(snapshot)}
 
 
 def dated(snapshot: deltaic.Snapshot) -> dict[str, Any]:
-    """The state and its time. The time goes by the commits that are there, so cleaning up may change it."""
+    """Returns state and timestamp. The timestamp depends on existing commits, so cleanup may change it."""
     return {"timestamp": snapshot.timestamp, **state(snapshot)}
 
 
 def assert_says(said: dict[str, Any], naive: State) -> None:
-    """That a state is what the naive replay makes of the log."""
+    """Asserts that a state equals the naive replay of the log."""
     expected = wanted(naive)
     assert {key: said[key] for key in expected} == expected
 
 
 def without_tombstones(said: dict[str, Any]) -> dict[str, Any]:
-    """A state without what a checkpoint may leave out: tombstones that had expired when it was written."""
+    """Returns a state without the tombstones: a checkpoint may leave out expired ones."""
     return {key: value for key, value in said.items() if key != "tombstones"}
 
 

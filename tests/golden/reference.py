@@ -1,7 +1,7 @@
-"""What the reference tables beside the project hold: where each lies, and what delta-spark reads from it.
+"""The reference tables outside of the repository: the path of each, and what delta-spark reads from it.
 
-The tables are in ``../shared/golden``, what delta-spark reads is in ``../shared/golden_oracle``, or beside
-the table (``expected/``) for those of ``delta-spark-fresh``.
+The tables are in ``../shared/golden``; what delta-spark reads is in ``../shared/golden_oracle``, or in
+``expected/`` in the table's folder for those of ``delta-spark-fresh``.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ _NOT_OF_THE_TABLE = "schema_of_"
 
 @dataclass(frozen=True)
 class Content:
-    """What one version holds; None for what the reference does not say."""
+    """Contents of one version; None if the reference does not specify them."""
 
     num_files: int | None
     rows: Path | None
     num_rows: int | None = None
 
     def read(self) -> pa.Table:
-        """The rows. Columns that the reference gives as text are text here, too."""
+        """Reads the rows. Columns that the reference stores as strings are strings here, too."""
         assert self.rows is not None
         parts = sorted(self.rows.glob("*.parquet")) if self.rows.is_dir() else [self.rows]
         table = pa.concat_tables([pq.ParquetFile(part).read() for part in parts])
@@ -42,7 +42,7 @@ class Content:
 
 @dataclass(frozen=True)
 class Reference:
-    """A table and what is known of it."""
+    """A table and its expected contents."""
 
     name: str
     folder: Path
@@ -59,13 +59,13 @@ class Reference:
 
 @cache
 def reference(name: str) -> Reference:
-    """The reference for a table, named as in the manifest."""
+    """Returns the reference for a table, named as in the manifest."""
     folder = GOLDEN / name
     return _fresh(name, folder) if name.startswith(FRESH) else _from_oracle(name, folder)
 
 
 def manifest() -> list[str]:
-    """The names of all reference tables."""
+    """Returns the names of all reference tables."""
     return sorted(json.loads((GOLDEN / "manifest.json").read_text()))
 
 

@@ -1,10 +1,9 @@
 """Compares two Arrow tables as multisets of rows, exactly.
 
 Columns are matched by name, rows in any order. Decimals and binary values are compared byte for byte, floats
-bit by bit (except that every NaN equals every NaN), maps without regard to the order of their entries. A
-timestamp is its number of microseconds; one with a zone never equals one without. How Arrow holds a value
-(large or view forms, dictionaries, names of list children, nullability) makes no difference, which type it
-has does.
+bit by bit (except that every NaN equals every NaN), maps regardless of the order of their entries. A
+timestamp is its number of microseconds; one with a zone never equals one without. Types must match, but not
+their Arrow representation (large or view types, dictionaries, names of list children, nullability).
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ _SHOWN = 3
 
 
 def difference(actual: pa.Table, expected: pa.Table) -> str | None:
-    """What differs between two tables, in words; None when they hold the same rows."""
+    """Describes the difference between two tables; None if they contain the same rows."""
     if found := _names_differ(actual.column_names, expected.column_names):
         return found
     for name in expected.column_names:
@@ -45,7 +44,7 @@ def difference(actual: pa.Table, expected: pa.Table) -> str | None:
 
 
 def spell(kind: pa.DataType) -> str:
-    """A type in words that are equal exactly where two types mean the same values."""
+    """Names a type; two names are equal if and only if the types represent the same values."""
     if pa.types.is_dictionary(kind):
         return spell(kind.value_type)
     if pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
@@ -72,7 +71,7 @@ def spell(kind: pa.DataType) -> str:
 
 
 def column_keys(column: pa.ChunkedArray | pa.Array) -> list[Hashable]:
-    """One hashable value a row, equal exactly where the rows hold the same value; None for null."""
+    """Returns one hashable key per row, equal if and only if the values are equal; None for null."""
     if isinstance(column, pa.ChunkedArray):
         return [key for chunk in column.chunks for key in column_keys(chunk)]
     kind = column.type
@@ -117,7 +116,7 @@ def _list_keys(column: pa.Array) -> list[Hashable]:
 
 
 def _map_keys(column: pa.MapArray) -> list[Hashable]:
-    # The children are not cut to a slice, and a null row may still own entries: only the offsets tell.
+    # A slice does not cut the children, and a null row may have entries, so only the offsets are reliable.
     names, values = column_keys(column.keys), column_keys(column.items)
     offsets = column.offsets.to_pylist()
     keys: list[Hashable] = []

@@ -1,7 +1,7 @@
 """The change feed of every reference table: recorded or inferred, it is what delta-spark reads.
 
-A feed is compared after each update is taken as a delete and an insert, and after rows that one version both
-deleted and inserted alike are left out of both: an inferred feed knows no more than what came and went.
+Before comparing, each update counts as a delete and an insert, and rows that one version both deleted and
+inserted cancel out: an inferred feed only knows the difference between versions.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from .reference import GOLDEN, ORACLE, manifest, reference
 from .rows import column_keys, difference
 
 TELLING = ["_change_type", "_commit_version", "_commit_timestamp"]
-# Its newest version has a vector whose Z85 text is not legal; the reference leaves it and its feed out.
+# Its newest version has a deletion vector with invalid Z85 text; the reference omits it and its feed.
 ILLEGAL = "kernel-rs-data/cdf-table-with-dv"
-# Its change data files were made by hand: no file came or went with them.
+# Its change data files were made by hand: no data file was added or removed with them.
 MADE_UP = "kernel-rs-data/cdf-table-update-ops"
-# Commits are read one by one, so that a table of hundreds adds nothing but time.
+# Commits are read one by one, so more versions would only add time.
 MOST_VERSIONS = 40
 
 
@@ -99,7 +99,7 @@ def test_an_inferred_feed_is_the_recorded_one(feed: Feed) -> None:
 
 
 def net(feed: pa.Table) -> Counter[tuple[Hashable, ...]]:
-    """How often each row came, less how often it went, in each version."""
+    """Returns, per version, how often each row was inserted minus how often it was deleted."""
     names = sorted(name for name in feed.column_names if name not in ("_change_type", "_commit_timestamp"))
     columns = [column_keys(feed.column(name)) for name in names]
     found: Counter[tuple[Hashable, ...]] = Counter()
@@ -110,7 +110,7 @@ def net(feed: pa.Table) -> Counter[tuple[Hashable, ...]]:
 
 @cache
 def steps() -> list[tuple[str, int]]:
-    """Every two versions that follow each other, of tables of which both can be read."""
+    """Returns all pairs of adjacent versions that can both be read, by the later version."""
     found: list[tuple[str, int]] = []
     for name in manifest():
         folder = reference(name).folder
@@ -127,7 +127,7 @@ def steps() -> list[tuple[str, int]]:
 
 @needs_golden
 def test_an_inferred_step_is_the_difference_of_two_reads() -> None:
-    """Of every two versions that follow each other: what was inserted, less what was deleted."""
+    """For adjacent versions: inserted minus deleted rows equals the difference of the two reads."""
     compared = 0
     for name, version in steps():
         table = deltaic.Table(reference(name).folder)
@@ -151,7 +151,7 @@ def test_an_inferred_step_is_the_difference_of_two_reads() -> None:
             actual[tuple(row)] += 1 if change == "insert" else -1
         wanted = {row: count for row, count in expected.items() if count}
         assert {row: count for row, count in actual.items() if count} == wanted, (name, version)
-        # Nothing is told that came and went alike.
+        # Rows that are both deleted and inserted are not in the feed.
         assert feed.num_rows == sum(abs(count) for count in wanted.values()), (name, version)
         compared += 1
     assert compared > 200

@@ -1,4 +1,4 @@
-"""A reference table is the same by its checkpoints, by any of them, and by its commits alone."""
+"""A reference table has the same state from its checkpoints, from any one of them, and from its commits."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def has_all_commits(name: str) -> bool:
 
 
 def without_checkpoints(log: Path, keep: int | None = None) -> None:
-    """Takes away the hint and every checkpoint but one, sidecars only with the last."""
+    """Deletes the hint and all checkpoints, except the one to keep; sidecars if none is kept."""
     (log / "_last_checkpoint").unlink(missing_ok=True)
     for path in log.glob("*.checkpoint*"):
         if keep is None or int(path.name[:20]) != keep:
@@ -64,7 +64,7 @@ def test_by_checkpoints_or_by_commits(name: str, tmp_path: Path) -> None:
 @needs_golden
 @pytest.mark.parametrize("name", [name for name in OPENED if bases(name)])
 def test_by_each_checkpoint_alone(name: str, tmp_path: Path) -> None:
-    """The commits up to it are gone, as cleanup leaves a log.
+    """The commits up to the checkpoint are deleted, as by metadata cleanup.
 
     protocol: checkpoints.3, checkpoints.10
     """

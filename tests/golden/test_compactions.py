@@ -1,4 +1,4 @@
-"""Log compaction files beside the commits of a reference table change nothing, and faulty ones neither."""
+"""Log compaction files do not change the state of a reference table, and faulty ones are skipped."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ COMMITS_AT_LEAST = 3
 
 
 def whole_logs() -> list[str]:
-    """The tables that have some commits, all of them from the first on."""
+    """Returns the tables with at least `COMMITS_AT_LEAST` commits, all versions from 0 on."""
     logs = {name: reference(name).folder / "_delta_log" for name in OPENED}
     versions = {name: naive_log.commit_versions(log) for name, log in logs.items()}
     enough = [name for name in OPENED if len(versions[name]) >= COMMITS_AT_LEAST]
@@ -36,7 +36,7 @@ def lines(actions: Iterable[Action]) -> str:
 def compact(log: Path, first: int, last: int) -> None:
     """Writes the compaction of these commits, both included, as the protocol describes it.
 
-    Commits that change nothing have nothing to be compacted: a file without a line is taken for a torn one.
+    No file is written if there are no actions: a file without a line is considered incomplete.
     """
     actions = naive_log.reconciled(naive_log.commit(log, version) for version in range(first, last + 1))
     if actions:
@@ -49,7 +49,7 @@ def take_away(log: Path) -> None:
 
 
 def ranges(last: int) -> list[list[tuple[int, int]]]:
-    """Sets of ranges: the whole log, its middle, neighbours, and such as overlap or lie in each other."""
+    """Returns sets of ranges: the whole log, its middle, adjacent, overlapping and nested ones."""
     middle = last // 2
     return [
         [(0, last)],
@@ -86,7 +86,7 @@ def test_with_and_without(name: str, tmp_path: Path) -> None:
 @needs_golden
 @pytest.mark.parametrize("name", whole_logs())
 def test_by_compactions_alone(name: str, tmp_path: Path) -> None:
-    """No checkpoint is there, so that all that is known of the commits may come from compactions."""
+    """There is no checkpoint, so that the state may come from compactions only."""
     root = copy_of_the_log(name, tmp_path / "t")
     log = root / "_delta_log"
     for path in (*log.glob("*.checkpoint*"), *log.glob("_last_checkpoint"), *log.glob("*.crc")):
@@ -104,7 +104,7 @@ def test_by_compactions_alone(name: str, tmp_path: Path) -> None:
 
 
 def faults(log: Path, last: int) -> dict[str, str | bytes]:
-    """What may stand in the compaction of the commits between the first and the last instead of it."""
+    """Returns faulty contents for the compaction of the commits between the first and the last."""
     commits = [naive_log.commit(log, version) for version in range(1, last)]
     right = lines(naive_log.reconciled(commits))
     files = [action for commit in commits for action in commit if "add" in action]

@@ -1,4 +1,4 @@
-"""A log compaction file that says it is of another table is passed over."""
+"""A log compaction file of another table is skipped."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .test_compactions import compaction, lines, take_away, whole_logs
 @needs_golden
 @pytest.mark.parametrize("name", whole_logs())
 def test_one_of_another_table_is_passed_over(name: str, tmp_path: Path) -> None:
-    """It says by its metadata that it is of another table."""
+    """Its metadata has the id of another table."""
     root = copy_of_the_log(name, tmp_path / "t")
     log = root / "_delta_log"
     take_away(log)

@@ -1,10 +1,9 @@
-"""The rows of every reference table are read as delta-spark reads them, or refused by what the table needs.
+"""The rows of every reference table are read as delta-spark reads them, or refused with the reason.
 
-``expectations.json`` says which of the two it is, a line a table: ``read``, ``refused:<feature>`` or
-``error:<CODE>``; a line ``<table>@<version>`` stands for an older version that fares otherwise than the
-latest. A table that gets better or worse fails its test until ``pytest tests/golden --update-golden`` has
-rewritten the file. A wrong answer fails whatever the file says. Which tables open at all, and what they say
-without their rows, is in `test_open.py`.
+``expectations.json`` has one entry per table: ``read``, ``refused:<feature>`` or ``error:<CODE>``; an entry
+``<table>@<version>`` is an older version with another result than the latest. If the result of a table
+changes, its test fails until ``pytest tests/golden --update-golden`` has rewritten the file. Wrong rows fail
+in any case. Which tables open at all, and their state without rows, is tested in `test_open.py`.
 """
 
 from __future__ import annotations
@@ -29,8 +28,8 @@ from .variants import as_text, holds_variants, rendered
 
 EXPECTATIONS = Path(__file__).with_name("expectations.json")
 READ_AT_LEAST = 150
-# The newest version has a vector whose Z85 text is not legal; readers take it differently, so the reference
-# leaves it out.
+# The newest version has a deletion vector with invalid Z85 text; readers treat it differently, so the
+# reference omits it.
 ILLEGAL_TEXT = ("kernel-rs-data/cdf-table-with-dv", 5)
 
 
@@ -63,7 +62,7 @@ def test_enough_tables_are_read() -> None:
 
 
 def judge(known: Reference) -> dict[str, str]:
-    """What becomes of a table and of those older versions that fare otherwise; fails on a wrong answer."""
+    """Returns the result of a table and of older versions with another result; fails on wrong rows."""
     table = deltaic.Table(known.folder)
     try:
         latest = read(table.snapshot(), known, known.latest)
@@ -107,14 +106,14 @@ def refused(error: deltaic.UnsupportedFeature, protocol: dict[str, Any] | None =
 
 
 def demanded(protocol: dict[str, Any]) -> set[str]:
-    """What a table's protocol asks of its readers, by name."""
+    """Returns the names of the features that a table's protocol requires of readers."""
     version = protocol["minReaderVersion"]
     legacy = {"columnMapping"} if version == 2 else set[str]()
     return legacy | set(protocol.get("readerFeatures") or ()) | {f"reader version {version}"}
 
 
 def read(snapshot: deltaic.Snapshot, known: Reference, content: Content) -> str:
-    """Reads a version and compares it; a scan may fail only where delta-spark's does."""
+    """Reads a version and compares it; a scan may fail only if delta-spark's does."""
     if content.num_files is not None:
         assert snapshot.num_files == content.num_files
     scan = snapshot.scan()
@@ -144,7 +143,7 @@ def read(snapshot: deltaic.Snapshot, known: Reference, content: Content) -> str:
 
 
 def as_read(content: Content, actual: pa.Table) -> pa.Table:
-    """The expected rows; a void column, which the reference gives as text, as the nulls that it holds."""
+    """Returns the expected rows; void columns, which the reference stores as strings, become nulls."""
     expected = content.read()
     for name in actual.column_names:
         if pa.types.is_null(actual.schema.field(name).type):
@@ -159,7 +158,7 @@ def as_read(content: Content, actual: pa.Table) -> pa.Table:
 
 
 def padded(actual: pa.Table, schema: dict[str, Any]) -> pa.Table:
-    """The rows with CHAR columns padded: Spark does so when it reads, the protocol knows no such type."""
+    """Pads CHAR columns: Spark does so when it reads, but the protocol has no such type."""
     for index, name in enumerate(actual.column_names):
         notes = next((field["metadata"] for field in schema["fields"] if field["name"] == name), {})
         if char := re.fullmatch(r"char\((\d+)\)", notes.get("__CHAR_VARCHAR_TYPE_STRING", "")):

@@ -1,4 +1,4 @@
-"""Commit times, history and time travel of the tables that have their times, on copies of their logs."""
+"""Commit times, history and time travel of the tables whose file times are known, on copies of their logs."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def moment(milliseconds: int) -> datetime:
 
 
 def timed_copy(name: str, place: Path) -> dict[int, dict[str, Any]]:
-    """Copies the table's log, gives its commits the times that they had; the history that it must show."""
+    """Copies the table's log and restores the times of its commits; returns the expected history."""
     meta = reference(name).meta
     assert meta is not None
     root = copy_of_the_log(name, place)
@@ -54,7 +54,7 @@ def test_history(name: str, tmp_path: Path) -> None:
 @needs_golden
 @pytest.mark.parametrize("name", TIMED)
 def test_time_travel_by_every_time(name: str, tmp_path: Path) -> None:
-    """Each commit's own time is its version; a millisecond earlier is the version before.
+    """The time of a commit resolves to its version, a millisecond earlier to the version before.
 
     protocol: recommendations-for-readers-of-tables-with-in-commit-timestamps.1,
     recommendations-for-readers-of-tables-with-in-commit-timestamps.2
@@ -91,7 +91,7 @@ def test_no_time_outside_of_the_history(name: str, tmp_path: Path) -> None:
 
 @needs_golden
 def test_the_version_that_brought_in_commit_timestamps_is_a_boundary(tmp_path: Path) -> None:
-    """Before it file times hold, made to rise; from it on only what the commits say.
+    """Before it, adjusted file times apply; from it on, only the in-commit timestamps.
 
     protocol: recommendations-for-readers-of-tables-with-in-commit-timestamps.3,
     recommendations-for-readers-of-tables-with-in-commit-timestamps.5,

@@ -1,4 +1,4 @@
-"""Whatever `_last_checkpoint` says of a reference table, the table is the same."""
+"""No content of `_last_checkpoint` changes the state of a reference table."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ FAR = 10**6
 
 
 def hints(log: Path, own: bytes | None) -> Iterator[tuple[str, bytes]]:
-    """Contents of the hint by name: right, stale, ahead, corrupt."""
+    """Returns contents of the hint by name: valid, outdated, too new, corrupt."""
     bases = sorted(naive_log.checkpoints(log))
     last = naive_log.newest(log)
     for version in bases:

@@ -1,7 +1,7 @@
 """Every reference table opens as delta-spark opens it: metadata, files, tombstones, at every version.
 
-What is refused here is refused by delta-spark, too; what deltaic opens besides stands in
-`opening.OPENED_ALL_THE_SAME` with its reason. Rows are another matter: see `test_golden.py`.
+Tables that deltaic refuses are refused by delta-spark, too; tables that only deltaic opens are listed in
+`opening.OPENED_ALL_THE_SAME` with the reason. Rows are tested in `test_golden.py`.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ WARNED = {
     "kernel-rs-golden/corrupted-last-checkpoint-kernel": "_last_checkpoint",
     "kernel-rs-data/crc-full": "version checksum",
 }
-"""What is wrong with them on purpose, by the word that tells of it."""
+"""Tables with intentional faults, and a word of the warning."""
 MAY_WARN = {
-    # Neither metadata nor protocol were required of a checksum when these were written.
+    # When these were written, a checksum required neither metadata nor protocol.
     "delta-rs/table_with_edge_timestamps": "version checksum",
     "delta-spark/dbr_8_1_generated_columns": "version checksum",
-    # Its compactions are no reconciliation; whether that is met depends on what is read.
+    # Its compactions are not reconciled; whether they are read depends on the version.
     "kernel-rs-data/compacted-log-files-table": "compact",
 }
-"""What is not as it should be with no harm done."""
+"""Tables with harmless faults that may cause a warning."""
 
 
 @needs_golden
@@ -55,7 +55,7 @@ def test_what_opens_here_is_what_delta_spark_opens() -> None:
 @needs_golden
 @pytest.mark.parametrize("name", OPENED)
 def test_what_a_table_says(name: str) -> None:
-    """What the oracle wrote down: version, protocol, schema, partition columns, number of files."""
+    """Checks the oracle's version, protocol, schema, partition columns and number of files."""
     known = reference(name)
     snapshot = opened(known.folder)
     if known.failed_at == "snapshot":
@@ -75,7 +75,7 @@ def test_what_a_table_says(name: str) -> None:
 @needs_golden
 @pytest.mark.parametrize("name", [name for name in OPENED if name.startswith(FRESH)])
 def test_what_a_table_says_besides(name: str) -> None:
-    """What only the tables written for this purpose tell: properties, domains, transactions, paths."""
+    """Checks what is known of the generated tables only: properties, domains, transactions, paths."""
     known = reference(name)
     assert known.meta is not None
     meta: dict[str, Any] = known.meta
@@ -93,7 +93,7 @@ def test_what_a_table_says_besides(name: str) -> None:
 @needs_golden
 @pytest.mark.parametrize("name", OPENED)
 def test_every_version_is_the_naive_replay(name: str) -> None:
-    """Files and tombstones with their deletion vectors, transactions, domains, at every version or many.
+    """Files and tombstones with their deletion vectors, transactions, domains, at all or many versions.
 
     protocol: action-reconciliation.1, checkpoints.2, delta-log-entries.1
     """

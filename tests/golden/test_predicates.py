@@ -1,4 +1,4 @@
-"""Generated predicates on every reference table: no file with a matching row is left out, no row is wrong."""
+"""Generated predicates on every reference table: no file with a matching row is skipped, no row is wrong."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from .test_golden import expectations
 
 PREDICATES = 40
 READ = sorted(name for name, verdict in expectations().items() if verdict == "read" and "@" not in name)
-# Columns with minima above some of their rows: whoever uses statistics, delta-spark too, skips these rows.
+# Columns with minima greater than some of their rows: readers that use them, delta-spark too, skip rows.
 WRONG_STATISTICS = {"delta-rs/issue_1374": "timestamp"}
-# So many rows are read in vain for a table, after a few predicates.
+# Bound on rows evaluated per table; large tables get fewer predicates.
 ROWS_OF_ALL = 1_000_000
-# Rows that are compared with each other; larger answers are counted.
+# Up to this number of rows, results are compared by row; larger ones are counted.
 ROWS = 2_000
 
 
@@ -58,7 +58,7 @@ def test_no_row_is_lost_and_none_is_added(name: str) -> None:
 
 @needs_golden
 def test_the_wrong_statistics_are_wrong() -> None:
-    """Otherwise the column has to be tested like all others."""
+    """Otherwise the column must be tested like all others."""
     for name, column in WRONG_STATISTICS.items():
         folder = reference(name).folder
         logs = "\n".join(log.read_text() for log in (folder / "_delta_log").glob("*.json"))
@@ -76,7 +76,7 @@ def test_the_wrong_statistics_are_wrong() -> None:
 
 @needs_golden
 def test_files_are_left_out() -> None:
-    """That nothing is lost is no achievement where nothing is left out."""
+    """The other tests are meaningful only if files are skipped."""
     left_out = matching = 0
     for name in ("delta-spark-fresh/zorder", "delta-spark-fresh/partition_types_struct_stats"):
         snapshot = opened(reference(name).folder)
@@ -89,5 +89,5 @@ def test_files_are_left_out() -> None:
 
 
 def keys(table: pa.Table) -> list[Any]:
-    """Something for each row that is equal where the rows are."""
+    """Returns a key for each row; equal keys mean equal rows."""
     return list(zip(*(column_keys(table[name]) for name in table.column_names), strict=True))

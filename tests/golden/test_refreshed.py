@@ -1,4 +1,4 @@
-"""A snapshot that is refreshed version by version is what opening at once gives, whatever arrives or goes."""
+"""A refreshed snapshot equals a newly opened one, whatever files are added to or deleted from the log."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Arriving:
             shutil.copytree(self.source / "_sidecars", self.log / "_sidecars")
 
     def go_to(self, version: int) -> None:
-        """Everything up to a version appears, and the hint to the newest checkpoint with it."""
+        """Adds all files up to a version, and a hint to the newest checkpoint."""
         for path in self.source.iterdir():
             if path.name[:1].isdigit() and self.version < written_with(path) <= version:
                 shutil.copy2(path, self.log / path.name)
@@ -47,7 +47,7 @@ class Arriving:
         self.version = version
 
     def clean_up(self) -> None:
-        """Takes away all that the newest checkpoint makes needless, as metadata cleanup does."""
+        """Deletes everything before the newest checkpoint, as metadata cleanup does."""
         newest = max((base for base in self.bases if base <= self.version), default=0)
         for path in self.log.iterdir():
             if path.name[:1].isdigit() and int(path.name[:20]) < newest:
@@ -59,7 +59,7 @@ class Arriving:
 
 
 def written_with(path: Path) -> int:
-    """The version with which a file of the log appears: a compaction with its last."""
+    """Returns the version with which a log file is added: for a compaction, its last."""
     return int(path.name[21:41] if path.name.endswith(".compacted.json") else path.name[:20])
 
 
@@ -70,7 +70,7 @@ def refreshed(snapshot: deltaic.Snapshot) -> deltaic.Snapshot:
 
 
 def assert_is(snapshot: deltaic.Snapshot, arriving: Arriving) -> None:
-    """The naive answer. A snapshot that has seen the removes may know more tombstones than a checkpoint."""
+    """Compares with the naive replay. A snapshot that has read removes may have more tombstones."""
     said, expected = state(snapshot), arriving.naive()
     assert said["version"] == arriving.version
     assert {key: said[key] for key in without_tombstones(expected)} == without_tombstones(expected)
@@ -78,13 +78,13 @@ def assert_is(snapshot: deltaic.Snapshot, arriving: Arriving) -> None:
 
 
 def growing() -> list[str]:
-    """The tables that have more than one version."""
+    """Returns the tables that have more than one version."""
     reachable = {name: naive_log.reachable(reference(name).folder / "_delta_log") for name in OPENED}
     return [name for name in OPENED if len(reachable[name]) > 1 and name != OF_TWO_TABLES]
 
 
 def late() -> list[str]:
-    """Those of them that have a checkpoint beside all of their commits."""
+    """Returns those that have a checkpoint and all of their commits."""
     logs = {name: reference(name).folder / "_delta_log" for name in growing()}
     whole = [
         name
@@ -118,7 +118,7 @@ def test_version_by_version(name: str, tmp_path: Path, *, clean: bool) -> None:
 @pytest.mark.parametrize("clean", [False, True], ids=["kept", "cleaned up"])
 @pytest.mark.parametrize("name", growing())
 def test_from_the_oldest_to_the_newest_in_one_step(name: str, tmp_path: Path, *, clean: bool) -> None:
-    """Also when the commits in between have gone and only a checkpoint leads on."""
+    """Also if the commits in between are deleted and only a checkpoint is left."""
     arriving = Arriving(name, tmp_path)
     arriving.go_to(arriving.oldest)
     snapshot = opened(tmp_path)
@@ -131,7 +131,7 @@ def test_from_the_oldest_to_the_newest_in_one_step(name: str, tmp_path: Path, *,
 @needs_golden
 @pytest.mark.parametrize("name", growing())
 def test_a_handle_that_is_kept(name: str, tmp_path: Path) -> None:
-    """`Table.snapshot` goes on from what the handle knows."""
+    """`Table.snapshot` reuses the state of the handle."""
     arriving = Arriving(name, tmp_path)
     arriving.go_to(arriving.steps[0])
     table = deltaic.Table(tmp_path)
@@ -145,7 +145,7 @@ def test_a_handle_that_is_kept(name: str, tmp_path: Path) -> None:
 @needs_golden
 @pytest.mark.parametrize("name", late())
 def test_a_checkpoint_that_arrives_late(name: str, tmp_path: Path) -> None:
-    """The commits are known already when their checkpoint appears: nothing changes."""
+    """The commits are already known when their checkpoint is written: nothing changes."""
     source = reference(name).folder / "_delta_log"
     versions = naive_log.commit_versions(source)
     log = tmp_path / "_delta_log"

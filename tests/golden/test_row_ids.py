@@ -1,4 +1,4 @@
-"""Row ids and row commit versions of every table that tracks its rows, as delta-spark reads them."""
+"""Row ids and row commit versions of every table with row tracking, as delta-spark reads them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def test_there_are_such_tables() -> None:
 @needs_golden
 @pytest.mark.parametrize("rows", EXPECTED, ids=lambda rows: f"{rows.parts[-3]}:{rows.name}")
 def test_row_ids(rows: Path) -> None:
-    """Kept ones where the file keeps them, else told by the position.
+    """Materialized ids if the file contains them, default ids otherwise.
 
     protocol: reader-requirements-for-row-tracking.2, reader-requirements-for-row-tracking.3,
     protocol: reader-requirements-for-row-tracking.4, reader-requirements-for-row-tracking.6,
@@ -42,7 +42,7 @@ def test_row_ids(rows: Path) -> None:
     assert difference(actual.select(expected.column_names), expected) is None
     ids = actual["_row_id"].to_pylist()
     assert len(set(ids)) == len(ids)
-    # Read one by one, also elsewhere.
+    # Each task is read separately, which also works in another process.
     tasks = snapshot.scan(expected.column_names[:1], row_ids=True).tasks()
     apart = [number for task in tasks for number in task.read().read_all()["_row_id"].to_pylist()]
     assert sorted(apart) == sorted(ids)

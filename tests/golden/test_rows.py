@@ -1,4 +1,4 @@
-"""The comparer itself: it must see every difference that matters, and none that does not."""
+"""The comparison itself: it must report every relevant difference, and no other."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Statistics of reference tables: how many rows they count, and bounds that no checkpoint changes."""
+"""Statistics of reference tables: row counts, and bounds that are the same from a checkpoint."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ COUNTED = [name for name in OPENED if reference(name).latest.num_rows is not Non
 @needs_golden
 @pytest.mark.parametrize("name", COUNTED)
 def test_the_number_of_rows_is_right_or_not_known(name: str) -> None:
-    """Rows that a deletion vector hides are not counted."""
+    """Rows that a deletion vector deletes are not counted."""
     known = reference(name)
     assert opened(known.folder).num_rows in (known.latest.num_rows, None)
 
@@ -29,7 +29,7 @@ def test_the_number_of_rows_is_right_or_not_known(name: str) -> None:
 @needs_golden
 @pytest.mark.parametrize("name", [name for name in OPENED if bases(name) and has_all_commits(name)])
 def test_statistics_are_the_same_from_a_checkpoint(name: str, tmp_path: Path) -> None:
-    """As structs or as text; a checkpoint may leave them out, but says nothing else than the commits."""
+    """As structs or as JSON; a checkpoint may leave them out, but must not differ from the commits."""
     by_checkpoint = copy_of_the_log(name, tmp_path / "a")
     by_commits = copy_of_the_log(name, tmp_path / "b")
     without_checkpoints(by_commits / "_delta_log")
@@ -42,7 +42,7 @@ def test_statistics_are_the_same_from_a_checkpoint(name: str, tmp_path: Path) ->
 
 
 def statistics(snapshot: deltaic.Snapshot) -> dict[tuple[str, str], dict[str, Any]]:
-    """The statistics of each file, a value for each leaf; the file by its path and deletion vector."""
+    """Returns the statistics per file (path and deletion vector), one value per leaf column."""
     kinds = ("num_records", "tight_bounds", "min", "max", "null_count")
     return {
         (row["path"], vector_of(row)): dict(

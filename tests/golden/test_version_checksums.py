@@ -1,4 +1,4 @@
-"""Version checksums of reference tables agree with the log; what does not is told, and changes nothing."""
+"""Version checksums of reference tables agree with the log; a mismatch is a warning without effect."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .reference import FRESH, reference
 Checksum = dict[str, Any]
 
 OF_ITS_OWN = "kernel-rs-data/crc-full"
-"""Made by hand: its checksum tells of another state than its log."""
+"""Made by hand: its checksum describes another state than its log."""
 BEFORE_THEY_WERE_REQUIRED = ("delta-rs/table_with_edge_timestamps", "delta-spark/dbr_8_1_generated_columns")
 """Their checksums have neither metadata nor protocol."""
 
@@ -41,7 +41,7 @@ def with_checksum() -> list[str]:
 
 
 def of_state(naive: State, txn_id: str | None) -> Checksum:
-    """The checksum of a state, with what is required and little more."""
+    """Returns the checksum of a state, with the required fields and few others."""
     found: Checksum = {
         "tableSizeBytes": sum(add["size"] for add in naive.files.values()),
         "numFiles": len(naive.files),
@@ -56,7 +56,7 @@ def of_state(naive: State, txn_id: str | None) -> Checksum:
 
 
 def changed(right: Checksum) -> Iterator[tuple[str, Checksum]]:
-    """The checksum with each of its fields wrong, one at a time."""
+    """Yields the checksum with one field wrong at a time."""
     for key, value in right.items():
         wrong = copy.deepcopy(right)
         if isinstance(value, int):
@@ -68,7 +68,7 @@ def changed(right: Checksum) -> Iterator[tuple[str, Checksum]]:
         elif key == "protocol":
             wrong[key]["minWriterVersion"] += 1
         elif key == "setTransactions":
-            # An application more may be one that has expired in the log.
+            # An additional application id may be one that has expired in the log.
             others = [{**txn, "version": txn["version"] + 1} for txn in value]
             wrong[key] = others or [{"appId": "nobody", "version": 1}]
         elif key == "domainMetadata":
@@ -112,7 +112,7 @@ def test_a_wrong_one_is_told_and_not_believed(name: str, tmp_path: Path) -> None
     root = copy_of_the_log(name, tmp_path / "t")
     log = root / "_delta_log"
     path = path_of(log)
-    # A checkpoint of the newest version makes its commit needless, and with it the id to compare.
+    # A checkpoint of the newest version makes reading its commit unnecessary, so txnId is not compared.
     commit_is_read = naive_log.newest(log) not in naive_log.checkpoints(log)
     right = json.loads(path.read_bytes())
     said = dated(opened(root))
@@ -126,7 +126,7 @@ def test_a_wrong_one_is_told_and_not_believed(name: str, tmp_path: Path) -> None
 @needs_golden
 @pytest.mark.parametrize("name", OPENED)
 def test_one_made_from_the_log_agrees_with_it(name: str, tmp_path: Path) -> None:
-    """And one field of it that is wrong, or is missing and required, is told.
+    """A field that is wrong, or required and missing, is reported.
 
     protocol: version-checksum-file-schema.3, version-checksum-file-schema.4, version-checksum-file-schema.5,
     version-checksum-file-schema.6
@@ -148,7 +148,7 @@ def test_one_made_from_the_log_agrees_with_it(name: str, tmp_path: Path) -> None
     for key, body in changed(right):
         path.write_text(json.dumps(body))
         snapshot = opened(root)
-        # Without an id in the commit there is nothing that another id could disagree with.
+        # Without a txnId in the commit there is nothing to compare.
         assert told(snapshot) or key == "txnId", f"{key} is wrong"
         assert dated(snapshot) == said
     for key in ("tableSizeBytes", "numFiles", "metadata", "protocol"):
@@ -190,7 +190,7 @@ def test_one_of_another_version_is_not_the_version_s(tmp_path: Path) -> None:
 
 @needs_golden
 def test_a_commit_that_was_changed_afterwards_is_noticed(tmp_path: Path) -> None:
-    """The log must be append-only: the checksum is what finds out.
+    """Commits must not be modified; the checksum detects it.
 
     protocol: version-checksum-file.1, state-validation.1
     """

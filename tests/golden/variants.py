@@ -1,6 +1,6 @@
-"""Columns that hold variants, compared as JSON text: the reference gives them so.
+"""Compares variant columns as JSON text, as the reference stores them.
 
-The reference spells either each variant as text, inside of its structs and lists, or a column as a whole.
+The reference stores either each variant as text within its structs and lists, or a whole column as text.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from .arrow_schema import arrow_schema
 
 
 def holds_variants(kind: Any) -> bool:
-    """Whether a type of a schema is a variant or has one in it."""
+    """Whether a type is or contains a variant."""
     return '"variant"' in json.dumps(kind)
 
 
 def as_text(rows: pa.Table, schema: dict[str, Any]) -> pa.Table:
-    """Rows with the bytes of their variants decoded to JSON, by a decoder of the tests' own."""
+    """Decodes the variants of the rows to JSON text, with a decoder written for the tests."""
     kinds = {field["name"]: field["type"] for field in schema["fields"]}
     columns = [_decoded(rows[name].to_pylist(), kinds[name]) for name in rows.column_names]
     wanted = arrow_schema(_without_variants(schema))
@@ -35,7 +35,7 @@ def as_text(rows: pa.Table, schema: dict[str, Any]) -> pa.Table:
 
 
 def rendered(rows: pa.Table, schema: dict[str, Any], like: pa.Schema) -> pa.Table:
-    """Rows whose variants are text, with those columns as text altogether that the reference has so."""
+    """Converts columns of rows with variants as text to text where the reference stores whole columns so."""
     for field in schema["fields"]:
         name, kind = field["name"], field["type"]
         if name in like.names and holds_variants(kind) and pa.types.is_string(like.field(name).type):
@@ -66,7 +66,7 @@ def _without_variants(schema: Any) -> Any:
 
 
 def _rendered(value: Any, kind: Any) -> str:
-    """As Spark's `to_json`: what is NULL is left out of a struct, and is null elsewhere."""
+    """As Spark's `to_json`: NULL fields are omitted from structs, and are null elsewhere."""
     if value is None:
         return "null"
     if kind == "variant":
