@@ -31,8 +31,8 @@ class Watch:
     def touched(self) -> set[Path]:
         """Returns what was opened or changed since the last call, including new files in watched folders.
 
-        A folder counts if its names are read: to detect cycles of links, a listing opens the folder that a link
-        refers to and compares its identity.
+        A folder counts if its names are read: to detect cycles of links, a listing opens the folder that a
+        link refers to and compares its identity.
         """
         return {path for path, mask in self._events() if mask & ~(IN_ISDIR | IN_OPEN) or not mask & IN_ISDIR}
 

@@ -1,7 +1,7 @@
-"""Ways to damage a table, and ways to meet it. Each takes the table's folder.
+"""Ways to damage a table, and operations on it. Each function takes the table's folder.
 
-The table that is damaged: two commits, each with one file of two rows, columns `id` (long) and `name`
-(string, never null), partitioned by `day` (date).
+The table: two commits, each with one file of two rows, columns `id` (long) and `name` (string, not null),
+partitioned by `day` (date).
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ FIRST_FILE = "day=2026-11-01/a.parquet"
 
 
 def healthy(root: Path) -> HandmadeTable:
-    """The table before anything happens to it."""
+    """Writes the undamaged table."""
     table = HandmadeTable(root)
     for number, actions in enumerate(([protocol(), metadata(SCHEMA_STRING, ["day"])], [])):
         day = f"2026-11-0{number + 1}"
@@ -51,11 +51,11 @@ def healthy(root: Path) -> HandmadeTable:
 
 
 def good_rows() -> pa.Table:
-    """Rows that fit the table."""
+    """Returns rows that match the schema."""
     return pa.table({"id": [7], "name": ["z"], "day": [date(2026, 11, 3)]}, ARROW)
 
 
-# Ways to meet a table.
+# Operations on a table.
 
 
 def opened(root: Path) -> object:
@@ -94,7 +94,7 @@ def appended_rows(**columns: pa.Array | list[Any]) -> Meeting:
     return lambda root: deltaic.Table(root).append(pa.table(columns))
 
 
-# Ways to damage it.
+# Kinds of damage.
 
 
 def nothing(_: Path) -> None:
@@ -102,7 +102,7 @@ def nothing(_: Path) -> None:
 
 
 def body(content: bytes, *, version: int = 1) -> Damage:
-    """A commit's whole content."""
+    """Replaces the whole content of a commit."""
     return lambda root: commit_path(root, version).write_bytes(content)
 
 
@@ -122,7 +122,7 @@ def not_utf8(root: Path) -> None:
 
 
 def more(*actions: Action, version: int = 1) -> Damage:
-    """More actions in a commit."""
+    """Appends actions to a commit."""
 
     def apply(root: Path) -> None:
         with commit_path(root, version).open("a") as file:
@@ -132,7 +132,7 @@ def more(*actions: Action, version: int = 1) -> Damage:
 
 
 def instead(*actions: Action, version: int = 0) -> Damage:
-    """Other actions in a commit."""
+    """Replaces the actions of a commit."""
 
     def apply(root: Path) -> None:
         commit_path(root, version).write_text("".join(json.dumps(action) + "\n" for action in actions))
@@ -141,7 +141,7 @@ def instead(*actions: Action, version: int = 0) -> Damage:
 
 
 def line(text: str, *, version: int = 1) -> Damage:
-    """One more line in a commit, as it is."""
+    """Appends a line to a commit, verbatim."""
 
     def apply(root: Path) -> None:
         with commit_path(root, version).open("a") as file:
@@ -181,7 +181,7 @@ def data_of_nonsense(root: Path) -> None:
 
 
 def data_spoilt_in_the_middle(root: Path) -> None:
-    """The footer is whole, a page is not."""
+    """The footer is valid, a data page is not."""
     path = root / FIRST_FILE
     body = bytearray(path.read_bytes())
     body[4:40] = b"\xee" * 36
@@ -199,7 +199,7 @@ def data_of_another_type(root: Path) -> None:
 
 
 def path_in_log(path: str, **fields: Any) -> Damage:
-    """One more file, with this path."""
+    """Adds a file with this path."""
     return more(add(path, values={"day": "2026-11-05"}, **fields), version=1)
 
 

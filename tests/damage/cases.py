@@ -1,4 +1,4 @@
-"""The table of what can be wrong: a row for each kind of damage, its cases, and what each comes to."""
+"""All cases of damage, by kind."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ DATA = [
     data_case("a data file of another type", broken.data_of_another_type, "id", field="id"),
 ]
 
-# Of the log, its paths, and what else it leads to that is no data.
+# Cases of the log, its paths and other non-data files.
 LOG_ROWS: dict[str, list[Case | Survivor]] = {
     "The bytes of a commit": [*COMMIT_BODY],
     "Actions": [*ACTIONS],

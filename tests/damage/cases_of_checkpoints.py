@@ -1,4 +1,4 @@
-"""Checkpoints that are damaged or lie: with the commits still there, and without them."""
+"""Damaged or wrong checkpoints, with and without the commits they replace."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ V2 = log.protocol(3, 7, ["v2Checkpoint"], ["v2Checkpoint"])
 
 
 def without_commits(root: Path) -> None:
-    """The JSON that a checkpoint stands for is gone, as after a cleanup."""
+    """Deletes the commits that a checkpoint includes, as cleanup does."""
     for version in range(2):
         log.commit_path(root, version).unlink()
 
 
 def v2(*top: log.Action, change: Any = None, keep_sidecar: bool = True) -> broken.Damage:
-    """A checkpoint of the V2 spec with a sidecar, its top level with other marks, its sidecar changed."""
+    """A V2 checkpoint with a sidecar, with the given top-level marks and a changed sidecar."""
 
     def apply(root: Path) -> None:
         actions = [V2 if "protocol" in action else action for action in log.read_commit(root, 0)]
@@ -66,7 +66,7 @@ TWICE = [("day", "2026-11-01"), ("day", "2026-11-02")]
 
 
 def many_broken(root: Path) -> None:
-    """Fifty more commits, each with a checkpoint of nonsense."""
+    """Adds fifty commits, each with an unreadable checkpoint."""
     for version in range(2, 52):
         log.commit_path(root, version).write_text('{"commitInfo":{}}\n')
         log_file(f"{version:020}.checkpoint.parquet", b"PAR1 and no more")(root)
@@ -81,7 +81,7 @@ def two_of(kind: str) -> broken.Damage:
 
 
 def parts(*held: int, overlap: bool = False) -> broken.Damage:
-    """Parts of a multi-part checkpoint; of two writers, the parts overlap."""
+    """Parts of a multi-part checkpoint; with `overlap`, as two writers would write them."""
 
     def apply(root: Path) -> None:
         actions = state(root)
@@ -94,7 +94,7 @@ def parts(*held: int, overlap: bool = False) -> broken.Damage:
 
 
 def retyped(column: str, field: str, kind: pa.DataType, value: object) -> broken.Damage:
-    """A checkpoint one of whose fields has another type."""
+    """A checkpoint with another type for one field."""
 
     def apply(root: Path) -> None:
         kinds = dict(log.CHECKPOINT_COLUMNS)
@@ -171,7 +171,7 @@ BROKEN: dict[str, broken.Damage] = {
 }
 
 SIDECAR = {"path": "_delta_log/_sidecars/a.parquet"}
-# Where an error says that a checkpoint is broken, if that is not the checkpoint's own file.
+# Location that the error names if it is not the checkpoint file itself.
 PLACES: dict[str, dict[str, object]] = {
     "a checkpoint with a schema that is no JSON": {"field": "schemaString", "table": TABLE},
     "parts of two writers": {"path": f"_delta_log/{PARTS[0]}"},

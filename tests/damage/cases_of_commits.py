@@ -1,4 +1,4 @@
-"""Commits that are damaged: their bytes, their JSON, their numbers."""
+"""Damaged commits: bytes, JSON and numbers."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ DEEP = '{"add":' + '{"a":' * 200 + "1" + "}" * 201
 
 
 def line_of(action: log.Action, **changed: Any) -> str:
-    """The text of an action; a field that is given as bytes stands there as it is."""
+    """Returns the JSON of an action; a field given as bytes is inserted verbatim."""
     [(kind, body)] = action.items()
     fields = (
         f'"{name}":{value.decode() if isinstance(value, bytes) else json.dumps(value)}'
@@ -218,11 +218,11 @@ INTEGERS = {
 
 NUMBERS = [
     *(
-        # A zero that letters follow was read as a number already.
+        # A hexadecimal number fails after its zero was read as a number, so that no field is named.
         line_case(f"{field}: {name}", line(text), **({} if name == "hexadecimal" else {"field": field}))
         for field, line in INTEGERS.items()
         for name, text in NOT_WHOLE.items()
-        # When a file was removed may be unknown.
+        # The deletion timestamp is optional.
         if (field, name) != ("remove.deletionTimestamp", "null")
     ),
     line_case(

@@ -1,4 +1,4 @@
-"""Data files that are no files, or whose footers and pages claim what is not so."""
+"""Data files that are not regular files, or whose footers and pages are wrong."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .case import Case
 WHERE: dict[str, object] = {"path": broken.FIRST_FILE, "version": 1}
 ID = Node("id", parquet.OPTIONAL, parquet.INT64)
 NAME = Node("name", parquet.OPTIONAL, parquet.BYTE_ARRAY, converted=parquet.UTF8)
-# Of bytes that are packed: a million of them in a few.
+# Uncompressed size of values that compress to a few bytes.
 BOMB = 1 << 20
 
 
@@ -37,7 +37,7 @@ def of(rows: pa.Table) -> broken.Damage:
 def by_hand(
     nodes: list[Node] | None = None, columns: dict[str, Any] | None = None, **how: Any
 ) -> broken.Damage:
-    """A file of two rows that is right but for what is told."""
+    """A valid file of two rows except for the given changes."""
     right: dict[str, list[Triple]] = {"id": [(0, 1, 1), (0, 1, 2)], "name": [(0, 1, b"x"), (0, 1, b"y")]}
 
     def apply(root: Path) -> None:

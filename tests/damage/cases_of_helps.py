@@ -1,4 +1,4 @@
-"""What derives from the log and may lie: the checkpoint hint, checksums, compactions, statistics."""
+"""Redundant information in the log that may be wrong: hint, checksums, compactions, statistics."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ CHECKSUM = "the version checksum was passed over"
 
 
 def of_our_commit(**fields: Any) -> broken.Damage:
-    """A version checksum that has the commit's own id, and says this."""
+    """A version checksum with the txnId of the commit and the given fields."""
     return both(broken.more({"commitInfo": {"txnId": "t"}}), checksum(**fields))
 
 
@@ -151,7 +151,7 @@ COMPACTIONS = [
 
 
 def found(predicate: str, path: str = "c.parquet") -> Any:
-    """The file is not skipped."""
+    """Expects that the file is not skipped."""
 
     def holds(snapshot: deltaic.Snapshot) -> bool:
         return path in snapshot.files(predicate=predicate).to_arrow()["path"].to_pylist()

@@ -1,4 +1,4 @@
-"""A log whose files are wrong, and what it says about the table: protocol, metadata, schema, properties."""
+"""Logs with wrong files, and wrong protocol, metadata, schema or properties."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def only_a_far_checkpoint(root: broken.Path) -> None:
 
 
 def deep_schema(levels: int) -> str:
-    """A schema of lists of lists; too deep for Python to write."""
+    """Returns a schema of nested lists that is too deep for Python's JSON encoder."""
     kind = '{"type":"array","containsNull":true,"elementType":' * levels + '"long"' + "}" * levels
     return log.schema(log.field("x", "?")).replace('"?"', kind)
 
@@ -166,7 +166,7 @@ PROTOCOL = [
         "deletionVectors ",
     ),
     refusal("a feature without a name", broken.more(log.protocol(3, 7, [""], [""])), ""),
-    # The message has only its beginning.
+    # The message contains only the beginning.
     Case(
         "a feature of many letters",
         broken.more(log.protocol(3, 7, ["x" * 100_000], ["x" * 100_000])),
@@ -180,7 +180,7 @@ PROTOCOL = [
     refusal("the next reader version", broken.more(log.protocol(4, 7, [], [])), "reader version 4"),
     writer_refusal("an unknown writer feature", broken.more(log.protocol(1, 7, None, ["new"])), "new"),
     writer_refusal("an unknown writer version", broken.more(log.protocol(1, 8)), "writer version 8"),
-    # Nobody needs the time to read the rows.
+    # Reading rows does not need the timestamp.
     Case(
         "an in-commit timestamp that is a string",
         timed([{"commitInfo": {"inCommitTimestamp": "x"}}]),

@@ -1,4 +1,4 @@
-"""Paths of the log that lead out of the table, or nowhere."""
+"""Paths in the log that lead out of the table or to missing files."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ ESCAPES = [
     ".",
     "",
 ]
-# They stay in the table, where nothing stands at them.
+# Paths within the table, to files that do not exist.
 DANGLING = [
     "gone.parquet",
     "%252e%252e/outside.parquet",
@@ -60,7 +60,7 @@ DANGLING = [
 IMPOSSIBLE = ["a%00b.parquet", "a\0b.parquet", "a%0Ab.parquet", "a\nb.parquet", "%C3%28.parquet"]
 
 
-# Other names of the first file, which is in the table already.
+# Other spellings of the first file, which is already in the table.
 OTHER_NAMES = [
     f"./{broken.FIRST_FILE}",
     broken.FIRST_FILE.replace("/", "//"),
@@ -75,8 +75,8 @@ def shown(path: str) -> str:
     return ascii(path) if len(path) < 60 else f"{path[:20]!a} and so on, {len(path)} characters"
 
 
-# What an error says of a path that it does not say as the log has it: without what may be a secret, and
-# decoded where that shows what is wrong.
+# Paths that differ in the error from those in the log: without a possible secret, or decoded where that
+# shows the fault.
 TOLD = {
     "abfss://container@account.dfs.core.windows.net/a.parquet": "abfss://account.dfs.core.windows.net/a.parquet",
     "a?query": "a",
@@ -114,7 +114,7 @@ PATHS = [
         deltaic.PathEscape,
         context={"path": broken.FIRST_FILE, "version": 1},
     ),
-    # Nobody is asked to follow them.
+    # Opening does not follow these paths.
     *(
         Survivor(f"a path {shown(path)}, unread", broken.path_in_log(path), files=3, rows=None)
         for path in [*ESCAPES, *IMPOSSIBLE]

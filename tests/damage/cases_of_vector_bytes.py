@@ -1,4 +1,4 @@
-"""The files and bytes of deletion vectors: damaged in every way that the format can be."""
+"""Damaged files and bytes of deletion vectors, in all parts of the format."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from .vector_damage import (
 
 
 def bytes_case(name: str, body: bytes, *says: str, cardinality: int = 1) -> Case:
-    """The bytes of a vector are wrong, in a file that is right about them."""
+    """Damaged bytes of a deletion vector, in a file with matching size and checksum."""
 
     def damage(root: Path) -> None:
         file = VectorFile(root)
@@ -46,7 +46,7 @@ def bytes_case(name: str, body: bytes, *says: str, cardinality: int = 1) -> Case
 
 
 def roaring_case(name: str, body: bytes, *says: str, cardinality: int = 1) -> Case:
-    """The bytes of its first bitmap are wrong."""
+    """Damaged bytes of the first bitmap."""
     return bytes_case(name, portable([(0, body)]), *says, cardinality=cardinality)
 
 

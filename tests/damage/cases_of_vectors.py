@@ -1,4 +1,4 @@
-"""What the log says of deletion vectors and cannot be, and odd ones that are right all the same."""
+"""Invalid descriptors of deletion vectors, and unusual but valid ones."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from .vector_damage import RIGHT, VECTOR_FILE, WHERE, ZERO, case, file_of, in_it
 
 
 def words(cardinality: int = 1, **others: Any) -> dict[str, Any]:
-    """A vector in the log that is right but for these words of its descriptor."""
+    """A valid deletion vector except for these fields of its descriptor."""
     told = inline(RIGHT, cardinality)["deletionVector"]
     return {"deletionVector": {**told, **others}}
 
 
 def leading_out(storage_type: str, text: str) -> broken.Damage:
-    """The file is outside of the table, and would do; the log leads there."""
+    """The descriptor refers to a valid file outside of the table."""
 
     def apply(root: Path) -> None:
         file = VectorFile(root.parent)
@@ -44,12 +44,12 @@ def leading_out(storage_type: str, text: str) -> broken.Damage:
 
 
 def descriptor_case(name: str, damage: broken.Damage, *says: str, field: str) -> Case:
-    """What the log says of a vector cannot be."""
+    """An invalid deletion vector descriptor."""
     return case(name, damage, deltaic.CorruptLog, *says, field=f"deletionVector.{field}")
 
 
 def line_case(name: str, damage: broken.Damage, field: str) -> Case:
-    """The log cannot even hold what it says: the table does not open."""
+    """The descriptor cannot be parsed: the table does not open."""
     context = {"path": f"_delta_log/{0:020}.json", "version": 0, "line": 3}
     return case(name, damage, deltaic.CorruptLog, field=f"add.deletionVector.{field}", **context)
 
@@ -164,7 +164,7 @@ ESCAPES = [
 
 
 def odd(name: str, damage: broken.Damage, rows: int = 3) -> Survivor:
-    """Deletion vectors that are right, however odd."""
+    """Unusual but valid deletion vectors."""
     return Survivor(f"a deletion vector {name}", damage, rows=rows)
 
 
@@ -178,7 +178,7 @@ def in_a_file(body: bytes, cardinality: int, *, prefix: str = "") -> broken.Dama
 
 
 def two_in_a_file(root: Path) -> None:
-    """The second file's vector stands first."""
+    """The deletion vector of the second data file is the first in its file."""
     file = VectorFile(root, "ab")
     with_vector(file.delete(0, 1), 1)(root)
     with_vector(file.delete(1))(root)
@@ -186,7 +186,7 @@ def two_in_a_file(root: Path) -> None:
 
 
 def shared(root: Path) -> None:
-    """Both files have the same vector."""
+    """Both data files have the same deletion vector."""
     file = VectorFile(root)
     told = file.delete(1)
     with_vector(told, 1)(root)

@@ -1,4 +1,4 @@
-"""Every kind of finding, and how a table comes to have it: the table of `test_check.py`."""
+"""Every kind of finding and the damage that causes it; `test_check.py` runs the cases."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ from .check_damage import (
 
 @dataclass(frozen=True)
 class Case:
-    """How a healthy table is damaged, and what a check then finds: the first code is what it is about."""
+    """Damage of a healthy table and the codes that a check reports; the first code is the main one."""
 
     name: str
     damage: broken.Damage

@@ -1,4 +1,4 @@
-"""Ways to damage what stands beside the commits, and the commits so finely that a reader may not mind."""
+"""Ways to damage files that supplement the commits, and subtle damage of commits that readers may ignore."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def lines(*actions: log.Action) -> str:
 
 
 def state(root: Path) -> list[log.Action]:
-    """What the healthy table's checkpoint of version 1 holds."""
+    """Returns the contents of a checkpoint of version 1 of the healthy table."""
     actions = [*log.read_commit(root, 0), *log.read_commit(root, 1)]
     return [action for action in actions if "commitInfo" not in action]
 
@@ -48,7 +48,7 @@ def handmade(root: Path) -> log.HandmadeTable:
 
 
 def checkpoint(change: Any = None) -> broken.Damage:
-    """A checkpoint of version 1, its actions changed."""
+    """A checkpoint of version 1 with changed actions."""
 
     def apply(root: Path) -> None:
         actions = state(root)
@@ -60,7 +60,7 @@ def checkpoint(change: Any = None) -> broken.Damage:
 
 
 def with_statistics(stats: Any) -> Callable[[list[log.Action]], list[log.Action]]:
-    """Of each file these statistics; none where they are none."""
+    """Replaces the statistics of each file; None removes them."""
     text = {} if stats is None else {"stats": stats if isinstance(stats, str) else json.dumps(stats)}
 
     def changed(action: log.Action) -> log.Action:
@@ -77,7 +77,7 @@ def without_statistics_in_commits(root: Path) -> None:
 
 
 def json_checkpoint(change: Any) -> broken.Damage:
-    """A checkpoint of version 1 whose top level in JSON holds everything, its actions changed."""
+    """A V2 checkpoint of version 1 with all actions in its top-level JSON, changed."""
 
     def apply(root: Path) -> None:
         v2_checkpoint(root)
@@ -89,7 +89,7 @@ def json_checkpoint(change: Any) -> broken.Damage:
 
 
 def v2_checkpoint(root: Path) -> None:
-    """A checkpoint of version 1 with a sidecar, and the feature for it in a commit of version 0."""
+    """A checkpoint of version 1 with a sidecar, and its table feature in version 0."""
     features = ["v2Checkpoint"]
     actions = [
         log.protocol(3, 7, features, features) if "protocol" in action else action
@@ -105,7 +105,7 @@ def v2_checkpoint(root: Path) -> None:
 
 
 def checksum(**fields: Any) -> broken.Damage:
-    """A version checksum of version 1, right but for some fields."""
+    """A version checksum of version 1, valid except for the given fields."""
 
     def apply(root: Path) -> None:
         held = state(root)
@@ -135,19 +135,19 @@ def compaction(*more: log.Action, leave_out: str = "", change: Any = None) -> br
 
 
 def added(stats: Any = None, **others: Any) -> broken.Damage:
-    """One more file, with these statistics."""
+    """Adds a file with these statistics."""
     if stats is not None:
         others["stats"] = stats if isinstance(stats, str) else json.dumps(stats)
     return broken.more(log.add("c.parquet", **{"values": VALUES, **others}))
 
 
 def added_as(spelling: str) -> broken.Damage:
-    """One more file, whose path is that of the first in another spelling; `{root}` is the table's folder."""
+    """Adds the first file again in another spelling of its path; `{root}` is the table's folder."""
     return lambda root: broken.path_in_log(spelling.format(root=root))(root)
 
 
 def configured(protocol: log.Action | None = None, **properties: str) -> broken.Damage:
-    """A third commit that sets properties, and a protocol where one is given."""
+    """A third commit that sets properties and optionally a protocol."""
     keys = {f"delta.{name.replace('__', '.')}": value for name, value in properties.items()}
     actions = [log.metadata(broken.SCHEMA_STRING, ["day"], keys)]
     return both(broken.body(b"", version=2), broken.instead(*filter(None, [protocol]), *actions, version=2))
@@ -156,7 +156,7 @@ def configured(protocol: log.Action | None = None, **properties: str) -> broken.
 def schema_of(
     *fields: dict[str, Any], protocol: log.Action | None = None, **properties: str
 ) -> broken.Damage:
-    """A third commit with another schema, partitioned as before."""
+    """A third commit with another schema and the same partitioning."""
     text = log.schema(*fields, log.field("day", "date"))
     keys = {f"delta.{name.replace('__', '.')}": value for name, value in properties.items()}
     actions = [*filter(None, [protocol]), log.metadata(text, ["day"], keys)]
@@ -174,7 +174,7 @@ COMMIT_1 = f"_delta_log/{1:020}.json"
 
 
 def timed(*commits: list[log.Action]) -> broken.Damage:
-    """In-commit timestamps from version 2 on, and commits after it."""
+    """In-commit timestamps from version 2 on, with further commits."""
     since = {"enableInCommitTimestamps": "true", "inCommitTimestampEnablementVersion": "2"}
     properties = {f"delta.{name}": value for name, value in since.items()}
     properties["delta.inCommitTimestampEnablementTimestamp"] = "1000"
@@ -211,7 +211,7 @@ def without_file(name: str) -> broken.Damage:
 
 
 def with_vector(**others: Any) -> broken.Damage:
-    """The file of version 1 has a deletion vector whose file is not there, or another one."""
+    """The data file of version 1 gets a deletion vector whose file is missing, or the given one."""
 
     def apply(root: Path) -> None:
         adds = [action for action in log.read_commit(root, 1) if "add" in action]
@@ -228,7 +228,7 @@ def with_vector(**others: Any) -> broken.Damage:
 
 
 def vector_behind_a_link(root: Path) -> None:
-    """A deletion vector's file that is a symbolic link out of the table."""
+    """The deletion vector file is a symbolic link out of the table."""
     outside = root.parent / "outside.bin"
     outside.write_bytes(b"\1" * 64)
     file = root / "ab" / "deletion_vector_d2c639aa-8816-431a-aaf6-d3fe2512ff61.bin"
@@ -248,14 +248,14 @@ def hinted(**counts: int) -> broken.Damage:
 
 
 def cut_off(root: Path) -> None:
-    """A checkpoint of version 1 without a column of files, and no commits that could say more."""
+    """A checkpoint of version 1 without an `add` column, and without the commits."""
     handmade(root).checkpoint(1, [action for action in state(root) if "add" not in action], leave_out=["add"])
     for version in range(2):
         log.commit_path(root, version).unlink()
 
 
 def two_in_a_row(other: str, *, statistics: bool = True) -> broken.Damage:
-    """A checkpoint of version 1 whose last row holds a file and another action, and the commits of these."""
+    """A checkpoint of version 1 with two actions in its last row, and commits with both of them."""
     more = {"remove": log.remove("gone"), "txn": log.txn("a", 1), "domainMetadata": log.domain("d")}[other]
 
     def apply(root: Path) -> None:

@@ -1,6 +1,6 @@
-"""What a call costs, counted and never timed: memory at its peak, requests to the store, bytes read.
+"""Cost of a call, counted instead of timed: peak memory, requests to the store, bytes read.
 
-A development build counts what is allocated and what stores are asked (the feature `witness`).
+A development build counts allocations and store requests (the feature `witness`).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from tests.required import skip_without_development_build
 
 
 class Cost(NamedTuple):
-    """The most bytes allocated at a time, how often stores were asked, and the bytes read of them."""
+    """Peak of allocated bytes, number of store requests, and bytes read."""
 
     peak: int
     requests: int
@@ -24,7 +24,7 @@ class Cost(NamedTuple):
 
 @dataclass(frozen=True)
 class Bound:
-    """What a call may cost, for each byte and each file below the table's root, and besides."""
+    """Bounds per byte and per file below the table's root, plus fixed amounts."""
 
     peak_per_byte: float
     requests_per_file: float
@@ -33,7 +33,7 @@ class Bound:
     requests: int = 8
 
     def keeps(self, cost: Cost, root: Path, *, peak_besides: int = 0) -> None:
-        """Fails where the cost is out of proportion to the table as it is now."""
+        """Fails if the cost is not proportional to the current size of the table."""
         files = files_of(root)
         size = sum(path.stat().st_size for path in files)
         assert cost.peak <= self.peak_per_byte * size + self.peak + peak_besides, (cost, size)
@@ -42,7 +42,7 @@ class Bound:
 
 
 def cost_of(call: Callable[[], object]) -> Cost:
-    """Calls, and counts what it costs."""
+    """Returns the cost of a call."""
     reset = getattr(_rust, "witness_reset", None)
     if reset is None:
         skip_without_development_build("witness")

@@ -1,4 +1,4 @@
-"""What no message of an error may hold, whatever went wrong."""
+"""What an error message must not contain."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ LONGEST = 2000
 
 
 def judge_text(text: str) -> None:
-    """No noise of the implementation, no page-long message, no empty one."""
+    """Asserts that a text has no implementation details, is not too long and not empty."""
     assert not IMPLEMENTATION.search(text), text
     assert 0 < len(text) < LONGEST, text
     assert "\n\n" not in text

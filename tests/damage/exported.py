@@ -78,7 +78,7 @@ def release_schema(schema: Any) -> None:
 
 
 def copied(structure: Any, release: Any) -> Any:
-    """The same structures in memory of their own, all the way down."""
+    """Deep-copies the structures into separate memory."""
     type_ = type(structure)
     copy = type_.from_buffer_copy(structure)
     copy.release = ctypes.cast(release, ctypes.c_void_p)
@@ -125,7 +125,7 @@ class ChangedStream:
 
 
 def below(structure: Any, *indexes: int) -> Any:
-    """The child that so many steps lead to."""
+    """Returns the descendant at the given child indices."""
     for index in indexes:
         structure = structure.children[index].contents
     return structure

@@ -1,4 +1,4 @@
-"""Tables of some megabytes, healthy and damaged, made in a moment: each of a size that is asked for."""
+"""Generates tables of some megabytes quickly, healthy and damaged, in any size."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from tests.protocol import handmade_log as log
 from . import broken
 
 Maker = Callable[[Path, int], None]
-"""Writes a table of so many files, commits or lines into a folder."""
+"""Writes a table with the given number of files, commits or lines into a folder."""
 
 STATS = json.dumps({"numRecords": 10, "minValues": {"id": 1}, "maxValues": {"id": 9}, "nullCount": {"id": 0}})
 START = [log.protocol(), log.metadata(broken.SCHEMA_STRING, ["day"])]
 
 
 def added(number: int, day: str = "2026-11-05") -> log.Action:
-    """A file that nothing else of the table resembles, so that no compression hides it."""
+    """Returns an add with a unique path, so that it does not compress."""
     name = hashlib.sha256(str(number).encode()).hexdigest()
     return log.add(f"day={day}/part-{name}.parquet", values={"day": day}, stats=STATS)
 
@@ -41,7 +41,7 @@ def many_commits(root: Path, number: int) -> None:
 
 
 def checkpoint(root: Path, number: int) -> None:
-    """A checkpoint that stands for all commits, and one more commit."""
+    """A checkpoint that replaces all commits, and one more commit."""
     table = started(root)
     table.checkpoint(0, [*START, *map(added, range(number))])
     table.commit({"commitInfo": {}})
@@ -49,7 +49,7 @@ def checkpoint(root: Path, number: int) -> None:
 
 
 def long_partition_values(root: Path, number: int) -> None:
-    """A value of two kilobytes for each file."""
+    """Each file has a partition value of two kilobytes."""
     table = log.HandmadeTable(root)
     text = log.schema(
         log.field("id"), log.field("name", "string", nullable=False), log.field("day", "string")
@@ -66,7 +66,7 @@ def tombstones(root: Path, number: int) -> None:
 
 
 def broken_lines(root: Path, number: int) -> None:
-    """Every second line is damaged in the same way."""
+    """Every second line has the same damage."""
     lines = (
         json.dumps(added(line)) + "\n" + '{"add":{"path":"' + "x" * 100 + '"}}\n' for line in range(number)
     )
@@ -78,7 +78,7 @@ def file_twice_at_the_end(root: Path, number: int) -> None:
 
 
 def nearly_named(root: Path, number: int) -> None:
-    """Files in the log whose names are nearly those of commits."""
+    """Log files with names similar to those of commits."""
     table = started(root)
     table.commit(*map(added, range(number)))
     for file in range(number):
@@ -86,7 +86,7 @@ def nearly_named(root: Path, number: int) -> None:
 
 
 def broken_checkpoints(root: Path, number: int) -> None:
-    """A checkpoint of nonsense behind each commit."""
+    """An unreadable checkpoint for each commit."""
     many_commits(root, number)
     for version in range(1, number):
         (root / "_delta_log" / f"{version:020}.checkpoint.parquet").write_bytes(

@@ -1,4 +1,4 @@
-"""Ways to put into `_delta_log` what is no file, or a file under an odd name."""
+"""Ways to put files with odd names, and objects that are not regular files, into `_delta_log`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from . import broken
 
 TWO = f"{2:020}"
 
-# Names that are nearly those of commit 2, and mean nothing.
+# Names similar to those of commit 2, to be ignored.
 NEARLY = [
     "2.json",
     f"{2:019}.json",
@@ -52,14 +52,14 @@ NEARLY = [
 
 
 def place(root: Path, name: str) -> Path:
-    """A place in the log where nothing stands any more."""
+    """Returns a path in the log after deleting the file there."""
     path = root / "_delta_log" / name
     path.unlink(missing_ok=True)
     return path
 
 
 def named_in_bytes(name: bytes) -> broken.Damage:
-    """A file whose name need not be text."""
+    """A file whose name may be invalid UTF-8."""
 
     def apply(root: Path) -> None:
         with open(os.path.join(os.fsencode(root / "_delta_log"), name), "wb") as file:  # noqa: PTH118, PTH123
@@ -78,14 +78,14 @@ def named(name: str) -> broken.Damage:
 
 
 def pipe(name: str) -> broken.Damage:
-    """A pipe: who opens it waits for ever."""
+    """A named pipe: opening it blocks forever."""
     return lambda root: os.mkfifo(place(root, name))
 
 
 def end_of_a_socket(name: str) -> broken.Damage:
     def apply(root: Path) -> None:
         here = Path.cwd()
-        os.chdir(root / "_delta_log")  # the path of a socket has a hundred characters at most
+        os.chdir(root / "_delta_log")  # a socket path is limited to about 100 characters
         try:
             Path(name).unlink(missing_ok=True)
             with socket.socket(socket.AF_UNIX) as end:
@@ -97,7 +97,7 @@ def end_of_a_socket(name: str) -> broken.Damage:
 
 
 def device(name: str) -> broken.Damage:
-    """A device without end."""
+    """An endless device."""
     return lambda root: place(root, name).symlink_to("/dev/zero")
 
 
@@ -115,7 +115,7 @@ def far_commit(version: int) -> broken.Damage:
 
 
 def log_is(what: str) -> broken.Damage:
-    """The log itself is something else."""
+    """Replaces the log itself."""
 
     def apply(root: Path) -> None:
         log = root / "_delta_log"

@@ -1,4 +1,4 @@
-"""The page `docs/reference/damage.md`, written from the cases: `python -m tests.damage.page`."""
+"""Generates the page `docs/reference/damage.md` from the cases: `python -m tests.damage.page`."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ proportional to the size of the table.
 [Errors](errors.md) describes the errors; [Check a table](../guides/check.md) finds the damage in a table.
 The tests generate this page from their cases.
 """
-# Where an error stands is left out here, and so is what differs from writer to writer.
+# Locations are omitted, and so is what differs between writers.
 PLACE = re.compile(
     r" \((?:path|vector|field|line|version|table|feature|byte \d+)\b.*$| ?\(byte \d+\)|(?<=: )/\S+", re.DOTALL
 )
@@ -39,7 +39,7 @@ OTHER_INTEGERS = ("add.modificationTime: ", "txn.version: ", "protocol.", "remov
 
 
 def outcome(root: Path, case: Case | Survivor) -> str:
-    """What a case comes to, in a few words."""
+    """Returns the result of a case in a few words."""
     broken.healthy(root)
     case.damage(root)
     with warnings.catch_warnings():
@@ -55,17 +55,17 @@ def outcome(root: Path, case: Case | Survivor) -> str:
 
 
 def told(message: str) -> str:
-    """What is wrong, without where it stands and without a library's own words."""
+    """Returns the message without its location and without a library's own text."""
     text = PLACE.sub("", LIBRARY.sub(lambda found: next(filter(None, found.groups())), message)).strip()
     return text.replace("|", "\\|").replace("\n", " ")
 
 
 def rows(folder: Path, cases: list[Case | Survivor]) -> dict[str, list[str]]:
-    """The outcomes, and what leads to each."""
+    """Returns each result and the cases that lead to it."""
     found: dict[str, list[str]] = {}
     for number, case in enumerate(cases):
         if not case.name.startswith(OTHER_INTEGERS):
-            # Names that are nearly right are told of once.
+            # Similar file names are listed once.
             name = re.sub(r"^a file named .*", "a file with a name that is nearly right", case.name)
             names = found.setdefault(outcome(folder / str(number), case), [])
             names.extend({name.replace("|", "\\|")}.difference(names))
@@ -73,7 +73,7 @@ def rows(folder: Path, cases: list[Case | Survivor]) -> dict[str, list[str]]:
 
 
 def page() -> str:
-    """The whole page."""
+    """Returns the whole page."""
     parts = [HEAD]
     for title, cases in LOG_ROWS.items():
         parts.append(f"\n## {title}\n\n| what is wrong | what you get |\n|---|---|\n")

@@ -1,4 +1,4 @@
-"""Questions and demands that a healthy table cannot answer."""
+"""Invalid requests to a healthy table."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ QUESTIONS = [
 
 
 def rows_case(name: str, meet: broken.Meeting, field: str) -> Case:
-    """Rows that do not fit the table: the column is named."""
+    """Rows that do not match the schema; the error names the column."""
     return question(name, meet, deltaic.SchemaMismatch, field=field, table=TABLE, version=1)
 
 

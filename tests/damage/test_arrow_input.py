@@ -1,4 +1,4 @@
-"""Arrow data that break Arrow's rules are refused by column and row, and the table is unchanged."""
+"""Arrow data that violate Arrow's rules are refused by column and row, and the table is unchanged."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.damage.tree import tree
 
 CAFE = b"caf\xe9"  # Latin-1
 STRING = pa.string()
-LONG = CAFE * 9  # too long to be held in a string view itself
+LONG = CAFE * 9  # too long to be inlined in a string view
 
 
 @pytest.fixture
@@ -27,7 +27,7 @@ def root(tmp_path: Path) -> Path:
 
 
 def latin(type_: pa.DataType = STRING, values: tuple[bytes | None, ...] = (b"tea", None, CAFE)) -> pa.Array:
-    """Strings of which the last is not UTF-8."""
+    """Returns strings of which the last is invalid UTF-8."""
     binary = {
         pa.string(): pa.binary(),
         pa.large_string(): pa.large_binary(),
@@ -56,7 +56,7 @@ def entries(keys: pa.Array, items: pa.Array) -> pa.Array:
 
 TEXTS = pa.array(["a", "b", "c"])
 
-# The data, the column that is named, and the row.
+# The data, and column and row that the error names.
 BAD: dict[str, tuple[Callable[[], pa.Array], str, int | None]] = {
     "string": (latin, "c", 2),
     "large string": (lambda: latin(pa.large_string()), "c", 2),
@@ -129,7 +129,7 @@ BAD: dict[str, tuple[Callable[[], pa.Array], str, int | None]] = {
 
 
 def table_type(type_: pa.DataType) -> pa.DataType:
-    """The type that a table holds such data in."""
+    """Returns the table type for such data."""
     plain = {pa.large_string(): pa.string(), pa.string_view(): pa.string()}
     if pa.types.is_dictionary(type_):
         return table_type(type_.value_type)
@@ -143,7 +143,7 @@ def table_type(type_: pa.DataType) -> pa.DataType:
 
 
 def refused(table: deltaic.Table, root: Path, data: Any, error: type[Exception] = SchemaMismatch) -> Any:
-    """The refusal, the same by every way in, after which the table is as it was and still takes rows."""
+    """Asserts that all kinds of input are refused alike, and that the table is unchanged and still writable."""
     before = tree(root)
     with pytest.raises(error) as by_append:
         table.append(data)
@@ -213,7 +213,7 @@ def test_text_that_is_cut_between_characters_is_taken(root: Path) -> None:
 
 
 class Lying:
-    """An array of one type under the schema of another."""
+    """An array of one type with the schema of another."""
 
     def __init__(self, schema: pa.Schema, data: pa.RecordBatch) -> None:
         self.schema, self.data = schema, data
@@ -281,7 +281,7 @@ def test_a_data_file_with_text_that_is_not_utf8_is_corrupt(root: Path, dictionar
 
 
 def test_statistics_of_appended_text_are_json(root: Path) -> None:
-    """The commit of an append holds what the data hold, each line JSON of its own."""
+    """The commit of an append contains the same text, and each of its lines is valid JSON."""
     table = deltaic.Table.create(root, pa.schema([("c", pa.string())]))
     table.append(pa.table({"c": ['"\\\n\0', "\u2028é🚋"]}))
     lines = (root / "_delta_log/00000000000000000001.json").read_bytes().decode().split("\n")
@@ -290,7 +290,7 @@ def test_statistics_of_appended_text_are_json(root: Path) -> None:
 
 
 def unaddressable(type_: pa.DataType, parts: list[pa.Array] | None = None) -> pa.Array:
-    """An array without rows whose buffers are at an address that nobody may read."""
+    """Returns an array without rows whose buffers have an inaccessible address."""
     nowhere = pa.foreign_buffer(0x40, 0)
     buffers = [None, nowhere] if parts else [None, nowhere, nowhere]
     return pa.Array.from_buffers(type_, 0, buffers, children=parts)
@@ -308,7 +308,7 @@ EMPTY = [
 
 @pytest.mark.parametrize("array", EMPTY, ids=lambda array: f"{array.type}, {len(array)} rows")
 def test_the_offsets_of_an_empty_array_are_not_read(root: Path, array: pa.Array) -> None:
-    """Producers may leave them out: an array without rows needs none."""
+    """Producers may omit them: an array without rows needs no offsets."""
     batch = pa.RecordBatch.from_arrays([array], names=["a"])
     table = deltaic.Table.create(root, batch.schema)
     table.append(pa.RecordBatchReader.from_batches(batch.schema, [batch]))
@@ -320,7 +320,7 @@ def in_slices(table: pa.Table, rows: int) -> pa.RecordBatchReader:
 
 
 def test_of_a_slice_only_its_own_values_are_looked_at(root: Path) -> None:
-    """Values that no row has are not written, so they are not checked: each slice of a batch has them all."""
+    """Unused values are neither written nor checked, although each slice of a batch contains all of them."""
     shared = latin(values=(b"tea", b"milk", CAFE))
     lists = pa.ListArray.from_arrays(pa.array([0, 1, 2], pa.int32()), shared)
     keys = pa.DictionaryArray.from_arrays(pa.array([0, 1], pa.int32()), shared)
@@ -342,7 +342,7 @@ def test_of_a_slice_only_its_own_values_are_looked_at(root: Path) -> None:
 
 
 def test_bytes_of_a_null_are_not_text(root: Path) -> None:
-    """A required field is NULL in a row that is NULL itself: the bytes of such a slot mean nothing."""
+    """A required field is NULL if its parent is NULL: the bytes of such a slot are undefined."""
     buffers = [pa.py_buffer(b"\x01"), pa.array([0, 1, 2], pa.int32()).buffers()[1], pa.py_buffer(b"a\xed")]
     names = pa.Array.from_buffers(pa.string(), 2, buffers)
     rows = pa.StructArray.from_arrays([names], names=["name"], mask=pa.array([False, True]))

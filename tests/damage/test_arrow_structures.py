@@ -1,4 +1,4 @@
-"""Faults of the Arrow C data interface are refused by column and row; unusual but sound data are accepted."""
+"""Faults in Arrow C data structures are refused by column and row; unusual but valid data are accepted."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ STRUCTS = pa.StructArray.from_arrays([TEXTS], ["f"])
 LISTS = pa.ListArray.from_arrays([0, 1, 1, 3], TEXTS)
 MAPS = pa.MapArray.from_arrays([0, 1, 1, 3], TEXTS, TEXTS)
 
-# The column, the steps from it to the part that is changed, and the path that the error names.
+# The column, the child indices of the changed part, and the path that the error names.
 PARTS: dict[str, tuple[pa.Array, tuple[int, ...], str]] = {
     "column": (TEXTS, (), "c"),
     "struct field": (STRUCTS, (0,), "c.f"),
@@ -164,7 +164,7 @@ def offsets(*values: int) -> pa.Buffer:
 
 
 def within(type_: pa.DataType, *parts: pa.Array) -> pa.Array:
-    """Three rows around a part that pyarrow itself would refuse."""
+    """Returns three rows around a part that pyarrow itself would refuse."""
     buffers = [None] if pa.types.is_struct(type_) else [None, offsets(0, 1, 1, 3)]
     return pa.Array.from_buffers(type_, 3, buffers, children=list(parts))
 
@@ -240,7 +240,7 @@ def test_a_length_that_overflows_its_type_is_refused(root: Path) -> None:
 
 
 def unaligned(width: int, *values: int, by: int = 1) -> pa.Buffer:
-    """Numbers in a buffer that starts so many bytes after an aligned address."""
+    """Returns numbers in a buffer at the given distance from an aligned address."""
     numbers = b"".join(value.to_bytes(width, "little") for value in values)
     return pa.py_buffer(bytes(by) + numbers).slice(by)
 

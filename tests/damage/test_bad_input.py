@@ -1,7 +1,7 @@
-"""Everything that can be wrong with a table or a question, and what it gets.
+"""Every invalid table or request, and its expected error.
 
-Each case: an exception of the right class that says where (file, version, column) and what to do, and a table
-whose bytes are as they were. Damage of the log is met by an append as well.
+Each case: the right exception class with the location (file, version, column) and a hint, and a table whose
+files are unchanged. Damage of the log is also tested with an append.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from .cases import CASES, LOG_ROWS
 from .error_text import judge_text
 from .tree import tree
 
-# What these errors say is of no file, and they do not name the table either.
+# These errors are not about a file and do not name the table.
 WITHOUT_A_TABLE = {"a table at the largest possible version"}
 
 
@@ -51,12 +51,12 @@ def meet_and_judge(root: Path, case: Case, meet: broken.Meeting) -> None:
         judge_text(error.hint)
         for key, value in case.context.items():
             assert error.context[key] == (f"file://{root}/" if value is TABLE else value), key
-            # What is told as data is told in words too.
+            # The message contains the context, too.
             assert f"{key}: {value if isinstance(value, int) else ''}" in str(error)
 
 
 def test_every_case_says_where() -> None:
-    """An error of ours is a place; one of a wrong argument is the argument itself."""
+    """Errors of deltaic have a context; those about an argument contain the argument."""
     nowhere = {
         case.name for case in CASES if issubclass(case.error, deltaic.DeltaicError) and not case.context
     }

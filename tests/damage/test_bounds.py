@@ -1,4 +1,4 @@
-"""No damage costs memory or requests out of proportion to the table, in an open, an append or a check."""
+"""Memory and requests remain proportional to the table for any damage when opening, appending or checking."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from .case import Case, Survivor
 from .cases import EVERY
 from .counting import Bound, cost_of, files_of
 
-# A line costs some four times its length, one of small values more.
+# A line costs about four times its length, one with small values more.
 MEETING = Bound(peak_per_byte=8, requests_per_file=3, read_per_byte=3)
 APPENDING = Bound(peak_per_byte=8, requests_per_file=3, read_per_byte=3)
-# A check looks at each value by itself, and reads a file once more for each thing that it compares it with.
+# A check inspects each value separately, and rereads a file for each comparison.
 CHECKING = Bound(peak_per_byte=20, requests_per_file=4, read_per_byte=4)
-# A bracket of a predicate becomes a token.
+# Each bracket of a predicate becomes a token.
 BYTES_PER_CHARACTER = 300
-# Questions that are long themselves, in characters.
+# Length of predicates that are long themselves, in characters.
 LONG_QUESTIONS = {"a deep predicate": 100_006}
 
-# The same damage under several questions costs the same.
+# The damage determines the cost, so that cases without damage are left out.
 DAMAGED = [case for case in EVERY if case.damage is not broken.nothing]
 NAMES = [case.name[:60] for case in DAMAGED]
 
@@ -66,7 +66,7 @@ def append(root: Path, case: Case | Survivor) -> None:
         if isinstance(case, Survivor):
             broken.appended(root)
             return
-        # An append need not meet damaged data files, and meets a feature before what is wrong with its use.
+        # An append may not read damaged data files, and checks features before their use.
         with suppress(case.error, deltaic.UnsupportedFeature):
             broken.appended(root)
 
@@ -92,7 +92,7 @@ def test_what_a_check_finds_is_found_in_bounds(root: Path, case: check_cases.Cas
 
 
 def test_what_is_counted_is_there(root: Path) -> None:
-    """An open costs a listing, a look for the hint and a read of each commit, and some memory for it."""
+    """Opening costs a listing, a request for the hint, a read of each commit, and memory for them."""
     commits = sum(path.stat().st_size for path in files_of(root / "_delta_log"))
     cost = cost_of(lambda: broken.opened(root))
     assert cost.peak > commits
@@ -101,9 +101,9 @@ def test_what_is_counted_is_there(root: Path) -> None:
 
 
 def test_an_append_costs_an_open_a_look_and_three_files(root: Path) -> None:
-    """Its rows, the commit and the checksum of the version; nothing is read once more.
+    """The data file, the commit and the checksum of the version; nothing is read again.
 
-    The look, on a disk alone where it costs nothing, is whether the table is still the one that was read.
+    One more request, on local disk only, where it is cheap, checks that the table was not replaced.
     """
     opening = cost_of(lambda: broken.opened(root))
     appending = cost_of(lambda: broken.appended(root))
@@ -112,6 +112,6 @@ def test_an_append_costs_an_open_a_look_and_three_files(root: Path) -> None:
 
 
 def test_a_check_reads_each_commit_twice(root: Path) -> None:
-    """Once to look at each line, once to open the table as a reader does."""
+    """First to check each line, then to open the table as a reader does."""
     commits = sum(path.stat().st_size for path in files_of(root / "_delta_log"))
     assert cost_of(lambda: deltaic.Table(root).check()).read == 2 * commits

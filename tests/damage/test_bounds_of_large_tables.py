@@ -1,6 +1,6 @@
-"""A table of megabytes costs memory, requests and bytes in proportion to its size.
+"""Memory, requests and bytes read for a large table are proportional to its size.
 
-Every table is met at its full size and at a tenth of it, by all that reads a whole log.
+All operations that read a whole log run on every table at full size and at a tenth of it.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ import deltaic
 from . import large_tables as large
 from .counting import Bound, Cost, cost_of, files_of
 
-# What ten times a table may cost more: buffers double, and what is kept in pieces is put together once more.
+# Growth of the cost for ten times the size: buffers double, and parts are concatenated once.
 GROWTH = 16
-# What is not in proportion, in bytes, requests and bytes read: of a small file the first look holds all,
-# which is not asked for again, however often it is gone through.
+# Fixed allowance in bytes, requests and bytes read: the first read of a small file returns all of it, and
+# further passes need no request.
 SPARE = Cost(1 << 20, 8, 1 << 20)
-# Text is kept about as it stands; rows of Parquet, which is compressed, take a multiple.
+# JSON is kept almost as it is; rows of compressed Parquet need a multiple of their size.
 TEXT = Bound(peak_per_byte=3, requests_per_file=2.5, read_per_byte=2.5)
 PARQUET = Bound(peak_per_byte=12, requests_per_file=2.5, read_per_byte=2.5)
-# The checkpoint that may be due reads once more what stands, and writes it a row group at a time.
+# A checkpoint may be due: it reads the live files again and writes them one row group at a time.
 KEPT_UP_TEXT = Bound(peak_per_byte=6, requests_per_file=5, read_per_byte=4, peak=6 << 20, requests=16)
 KEPT_UP_PARQUET = Bound(peak_per_byte=20, requests_per_file=5, read_per_byte=5, peak=6 << 20, requests=16)
-# A check keeps what each file and each path was, and reads twice what it compares.
+# A check remembers each file and each path, and reads twice what it compares.
 CHECKED_TEXT = Bound(peak_per_byte=5, requests_per_file=2.5, read_per_byte=3.5)
 # A checkpoint's statistics are read once more, to be compared with those of the commits.
 CHECKED_PARQUET = Bound(peak_per_byte=20, requests_per_file=2.5, read_per_byte=4.5)
@@ -38,7 +38,7 @@ CHECKED_PARQUET = Bound(peak_per_byte=20, requests_per_file=2.5, read_per_byte=4
 
 @dataclass(frozen=True)
 class Large:
-    """How a table is made, of how many things, and what comes of opening and of checking it."""
+    """How a table is made and its size, and the expected results of opening and checking it."""
 
     make: large.Maker
     number: int
@@ -62,13 +62,13 @@ TABLES = [
 
 @pytest.fixture(params=TABLES, ids=lambda table: table.make.__name__)
 def table(request: pytest.FixtureRequest) -> Large:
-    """Each of them."""
+    """Returns each table."""
     found: Large = request.param
     return found
 
 
 def keeps(table: Large, folder: Path, verb: Callable[[Path], object], text: Bound, parquet: Bound) -> None:
-    """What a verb costs is in proportion to the table, and grows with it."""
+    """Asserts that the cost of an operation is proportional to the table, and grows accordingly."""
     bound = parquet if table.is_parquet else text
     costs: list[Cost] = []
     for number in (table.number // 10, table.number):
@@ -82,7 +82,7 @@ def keeps(table: Large, folder: Path, verb: Callable[[Path], object], text: Boun
 
 
 def opens(table: Large, verb: Callable[[deltaic.Table], object]) -> Callable[[Path], None]:
-    """The verb, which meets the error that the table has."""
+    """Returns the operation, which must raise the table's error if it has one."""
 
     def meet(root: Path) -> None:
         with warnings.catch_warnings():
@@ -123,7 +123,7 @@ def test_the_upkeep_of_a_large_table_keeps_its_bounds(tmp_path: Path, table: Lar
 
 def test_a_history_of_a_large_table_is_read_in_bounds(tmp_path: Path, table: Large) -> None:
     def history(root: Path) -> None:
-        # It looks at fewer of the actions, and may not meet what is wrong with them.
+        # It reads fewer kinds of actions, and may not find the damage.
         with suppress(table.error or ()):
             deltaic.Table(root).history()
 

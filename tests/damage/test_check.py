@@ -1,4 +1,4 @@
-"""`Table.check` finds each kind of damage, names it, and changes nothing."""
+"""`Table.check` finds and names each kind of damage, and changes nothing."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ from .tree import tree
 
 PAGE = (TOP / "docs/reference/check.md").read_text()
 CODES = dict(re.findall(r"^\| `([A-Z_]+)` \| (\w+) \|", PAGE, re.MULTILINE))
-# A store that keeps a file to itself is played in Rust; the others are met below and
-# beside their cause.
+# A store that denies access to one file is simulated in Rust; the others are tested below and with their
+# cause.
 ELSEWHERE = {"UNREADABLE_FILE", "CANNOT_BE_OPENED", "NOT_ALL_COMPARED"}
 
 
@@ -72,7 +72,7 @@ def test_a_healthy_table_has_no_findings(tmp_path: Path, more: broken.Damage | N
 @pytest.mark.parametrize("written", [checkpoint, json_checkpoint, lambda change: compaction(change=change)])
 @pytest.mark.parametrize("stats", [None, "{}", '{"tightBounds": false, "minValues": {}, "numRecords": 2e0}'])
 def test_statistics_are_compared_by_what_they_say(tmp_path: Path, written: Any, stats: str | None) -> None:
-    """A copy may leave statistics out, and may write them in another form."""
+    """A copy may omit statistics or write them in another form."""
     root = tmp_path / "t"
     broken.healthy(root)
     written(with_statistics(stats))(root)
@@ -80,7 +80,7 @@ def test_statistics_are_compared_by_what_they_say(tmp_path: Path, written: Any, 
 
 
 def test_statistics_that_only_a_struct_has_contradict_nothing(tmp_path: Path) -> None:
-    """Where the first checkpoint has no text, a later one that has may be right."""
+    """If the first checkpoint has no `stats`, a later one that has may be correct."""
     root = tmp_path / "t"
     broken.healthy(root)
     checkpoint(with_statistics(None))(root)
@@ -95,7 +95,7 @@ def test_statistics_that_only_a_struct_has_contradict_nothing(tmp_path: Path) ->
 
 @pytest.mark.parametrize("field", ["tableSizeBytes", "numFiles", "metadata", "protocol"])
 def test_a_checksum_is_compared_in_every_field_it_must_have(tmp_path: Path, field: str) -> None:
-    """The table is told to be in doubt, with the field.
+    """The finding marks the state as doubtful and names the field.
 
     protocol: state-validation.1, state-validation-reader-requirements.2,
     state-validation-reader-requirements.3
@@ -148,7 +148,7 @@ def test_all_that_is_wrong_is_found_at_once(tmp_path: Path) -> None:
 
 
 def test_what_follows_damage_is_not_blamed_for_it(tmp_path: Path) -> None:
-    """A checkpoint behind a damaged commit is the start of what is known again."""
+    """After a damaged commit, a checkpoint restores a known state."""
     root = tmp_path / "t"
     broken.healthy(root)
     checkpoint()(root)

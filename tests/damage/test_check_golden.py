@@ -1,4 +1,4 @@
-"""Every golden table is checked, also those that were made to be damaged: what is found there is known."""
+"""Checks every golden table, including those with intentional damage: all findings are known."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 
 import deltaic
 
-# Tables that are not sound, by the name of the folder, and what they have. Each was looked at by hand.
+# Tables with findings, by folder name. Each was verified by hand.
 UNSOUND = {
     "catalog-owned-preview": {"PROTOCOL_CONTRADICTION"},
     "cdf-table-with-dv": {"BAD_DELETION_VECTOR"},
@@ -20,9 +20,9 @@ UNSOUND = {
     "deltalog-state-reconstruction-from-checkpoint-missing-protocol": {"BROKEN_CHECKPOINT", "DANGLING_HINT"},
     "deltalog-state-reconstruction-without-protocol": {"CANNOT_BE_OPENED", "NO_PROTOCOL_OR_METADATA"},
 }
-# It holds a version checksum and nothing else.
+# It contains only a version checksum.
 NO_TABLE = "crc-malformed"
-# What only a look at the data finds: many of these tables were kept without their data files.
+# Findings about data files: many of these tables were stored without theirs.
 OF_THE_DATA = {"MISSING_DATA_FILE", "UNREFERENCED_FILES"}
 
 

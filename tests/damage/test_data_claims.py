@@ -1,4 +1,4 @@
-"""What a data file claims of itself is not believed: how many rows, where they are, what they unpack to."""
+"""Wrong claims of a data file about itself: number of rows, their position and uncompressed size."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from .test_bounds import MEETING
 
 @pytest.mark.parametrize("rows", [0, 1, 3, 2**40, 2**63 - 1])
 def test_a_file_whose_footer_counts_other_rows_than_its_pages(tmp_path: Path, rows: int) -> None:
-    """It has lost rows, or found some: it is damaged, and is not read as if it were not."""
+    """Rows are missing or added: the file is damaged and must not be read."""
     root = tmp_path / "t"
     broken.healthy(root)
     by_hand(claims={"rows": rows})(root)
@@ -34,7 +34,7 @@ def test_a_file_whose_footer_counts_other_rows_than_its_pages(tmp_path: Path, ro
 
 @pytest.mark.parametrize("codec", ["snappy", "gzip", "zstd", "lz4_raw"])
 def test_a_page_gets_room_for_what_is_in_it(tmp_path: Path, codec: str) -> None:
-    """It may be read or refused, in proportion to its bytes."""
+    """It may be read or refused, with memory in proportion to its bytes."""
     root = tmp_path / "t"
     broken.healthy(root)
     number = {"snappy": 1, "gzip": 2, "zstd": 6, "lz4_raw": 7}[codec]
@@ -52,7 +52,7 @@ def test_a_page_gets_room_for_what_is_in_it(tmp_path: Path, codec: str) -> None:
 @pytest.mark.breaks_off
 @pytest.mark.parametrize("claim", [{"at": -1}, {"packed": -(2**30)}])
 def test_columns_that_start_before_their_file(tmp_path: Path, claim: dict[str, int]) -> None:
-    """They are damage like any other, and nothing breaks off."""
+    """An ordinary error, without a panic."""
     root = tmp_path / "t"
     broken.healthy(root)
     by_hand(claims=claim)(root)
@@ -64,7 +64,7 @@ def test_columns_that_start_before_their_file(tmp_path: Path, claim: dict[str, i
 
 
 def deep_file(levels: int) -> bytes:
-    """A file of one row, whose only value is in so many structs."""
+    """Returns a file of one row whose only value is within the given number of structs."""
     names = ["a", *["g"] * (levels - 1), "x"]
     elements: list[dict[int, object]] = [{4: "schema", 5: 1}]
     elements += [{3: 0, 4: name, 5: 1} for name in names[:-1]]
@@ -79,7 +79,7 @@ def deep_file(levels: int) -> bytes:
 
 @pytest.mark.parametrize("levels", [600, 5_000, 100_000])
 def test_a_schema_that_nests_without_end(tmp_path: Path, levels: int) -> None:
-    """Readers go down into it, and a stack ends; it does not matter whether its column is asked for."""
+    """Readers recurse into the schema and the stack is limited, even if the column is not selected."""
     root = tmp_path / "t"
     broken.healthy(root)
     (root / broken.FIRST_FILE).write_bytes(deep_file(levels))
@@ -100,7 +100,7 @@ def test_a_checkpoint_that_nests_without_end(tmp_path: Path, levels: int) -> Non
 
 @pytest.mark.parametrize("codec", ["snappy", "gzip", "zstd", "lz4", "brotli"])
 def test_a_page_may_unpack_to_very_much(tmp_path: Path, codec: str) -> None:
-    """Four million zeros in one page are few bytes, and no damage."""
+    """Four million zeros compress to a few bytes, which is valid."""
     root = tmp_path / "t"
     broken.healthy(root)
     zeros = pa.table({"id": pa.array([0], pa.int64()).take(pa.array([0] * (1 << 22), pa.int32()))})

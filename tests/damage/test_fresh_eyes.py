@@ -1,4 +1,4 @@
-"""What reviews of the log under fire found: each is a table that was read, judged or told wrongly."""
+"""Regressions found by reviews: damaged tables that were read, checked or reported wrongly."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ LYING = {
 
 @pytest.mark.parametrize("what", LYING)
 def test_a_compaction_that_loses_rows_or_brings_them_back_is_told(tmp_path: Path, what: str) -> None:
-    """delta#4894 and its kin."""
+    """delta#4894 and similar bugs."""
     commits, compaction = LYING[what]
     table = with_compaction(tmp_path / "t", commits, *compaction)
     assert codes(table) == {"COMPACTION_DISAGREES"}
@@ -115,7 +115,7 @@ def test_json_goes_through_a_pipe_that_takes_no_other_letters(tmp_path: Path) ->
 
 
 def test_a_sidecar_is_named_once(tmp_path: Path) -> None:
-    """A few bytes of JSON would have one file read any number of times."""
+    """A few bytes of JSON could cause a file to be read any number of times."""
     root = tmp_path / "t"
     broken.healthy(root)
     again: Action = {"sidecar": {"path": "a.parquet", "sizeInBytes": 1, "modificationTime": 0}}

@@ -1,6 +1,6 @@
-"""A page whose header claims gigabytes is refused before room is made for it, however the footer hides it.
+"""A page header that claims gigabytes is refused before memory is allocated, wherever the footer hides it.
 
-The files here are written by hand: each has one column of two packed pages, of which the second lies.
+The files here are written by hand: each has one column of two compressed pages, of which the second is wrong.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def varint(number: int) -> bytes:
 
 
 def encoded(kind: int, value: object) -> bytes:
-    """A value of Thrift's compact protocol."""
+    """Encodes a value in Thrift's compact protocol."""
     if isinstance(value, int):
         return varint(value << 1)
     if isinstance(value, bytes):
@@ -62,7 +62,7 @@ def column(name: bytes, start: int, length: int) -> Fields:
 
 
 def file_of(first: bytes, second: bytes, decoy: bool) -> bytes:
-    """The pages, and a footer. A decoy is a column that the footer puts right before the second page."""
+    """Returns pages and a footer. A decoy is a column that starts right before the second page."""
     size = len(first) + len(second)
     other = column(b"b", 3 + len(first), 1) if decoy else column(b"b", 4, size)
     leaves: list[Fields] = [[(1, I32, 2), (3, I32, 0), (4, BINARY, name)] for name in (b"a", b"b")]

@@ -1,4 +1,4 @@
-"""Damage that a table survives: what derives from the log may lie, foreign paths stop who follows them."""
+"""Damage that leaves a table readable: wrong redundant files, and invalid paths that are not followed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files of a log that the user may not read: they are named, or read around where they only help."""
+"""Log files without read permission: they are named in the error, or skipped if they are optional."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from . import broken
 from .check_damage import checkpoint, checksum, compaction, log_file
 from .error_text import judge_text
 
-# Root may read everything, so where the tests are root they give that right away.
+# Root may read every file, so tests that run as root drop that capability.
 WITHOUT_RIGHTS = [
     "setpriv",
     "--bounding-set=-dac_override,-dac_read_search",

@@ -1,4 +1,4 @@
-"""Places that are no table, and stores that cannot be written."""
+"""Paths without a table, and stores that cannot be written."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def test_names_that_are_nearly_commits_are_ignored(tmp_path: Path, name: str) ->
 
 @pytest.fixture
 def read_only(tmp_path: Path) -> Iterator[Path]:
-    """A table that nobody can write, not even root: its folder is made immutable, or mounted read-only."""
+    """A table that even root cannot write: its folder is immutable or mounted read-only."""
     root = tmp_path / "t"
     broken.healthy(root)
     if os.geteuid() != 0:
@@ -152,7 +152,7 @@ def test_a_place_below_a_file_cannot_be_written(tmp_path: Path) -> None:
 
 
 def test_data_folder_that_is_a_file(tmp_path: Path) -> None:
-    """The partition's folder cannot be made: nothing is committed."""
+    """The partition's folder cannot be created: nothing is committed."""
     broken.healthy(tmp_path / "t")
     (tmp_path / "t" / "day=2026-11-03").write_text("in the way")
     before = tree(tmp_path / "t")

@@ -1,4 +1,4 @@
-"""Times that no datetime holds: what shows them shows the number, what must give a datetime raises."""
+"""Timestamps outside of datetime's range: shown as numbers, and an error where a datetime is required."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page of damage says what the cases say."""
+"""The page on damage matches the cases."""
 
 from __future__ import annotations
 

@@ -72,7 +72,7 @@ def test_it_can_be_corrected(tmp_path: Path, name: str, how: str) -> None:
 
 @pytest.mark.parametrize("value", ["true", "false"])
 def test_in_commit_timestamps_can_be_corrected(tmp_path: Path, value: str) -> None:
-    """They begin with the commit that corrects the property: earlier commits need not have any."""
+    """They start with the commit that corrects the property: earlier commits need not have any."""
     table = table_with(tmp_path / "t", {"delta.enableInCommitTimestamps": "nonsense"})
     with pytest.raises(deltaic.CorruptLog) as caught:
         table.append(pa.table({"id": pa.array([1], pa.int64())}))

@@ -1,10 +1,9 @@
-"""Bugs that other implementations had in public, each a test here that is named after its issue.
+"""Public bugs of other implementations, each with a test that is named after its issue.
 
-Those that need a store between the writer and its commits are played in the tests of that store, see
-`ELSEWHERE`. Those of parts that do not exist yet wait for them: cleanup of the log (delta-rs#2016,
-delta-rs#2174, delta-rs#3692, delta-rs#3057), a vacuum that deletes what others commit meanwhile, MERGE
-(delta-rs#4475), and what is written into a checkpoint (delta-kernel-rs#1716, delta-rs#3360: the reading of it
-is here).
+Those that need a simulated store are in that store's tests, see `ELSEWHERE`. Not covered here: cleanup of the
+log (delta-rs#2016, delta-rs#2174, delta-rs#3692, delta-rs#3057), a vacuum that deletes concurrently committed
+files, MERGE (delta-rs#4475), and the contents of written checkpoints (delta-kernel-rs#1716, delta-rs#3360:
+reading them is tested here).
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ from . import broken
 from .check_damage import checkpoint, log_file
 from .tree import tree
 
-# Where a bug of commits on a store is played: the file names it.
+# Where a bug of commits on a store is tested; that file names it.
 ELSEWHERE = {
     "delta#1830": "tests/stores/test_commits.py",
     "delta#1410": "tests/stores/test_commits.py",
@@ -55,7 +54,7 @@ def test_a_bug_of_commits_on_a_store_is_played_beside_it(bug: str) -> None:
 
 
 def test_delta_1830_and_1410_a_commit_is_never_overwritten(root: Path) -> None:
-    """Two writers that read one version: the second goes behind the first, whose commit stays as it was."""
+    """Two writers read the same version: the second commits the next version, the first one is unchanged."""
     first, second = deltaic.Table(root), deltaic.Table(root)
     held = second.snapshot()
     assert first.append(broken.good_rows()).version == 2
@@ -92,7 +91,7 @@ def test_delta_rs_2258_an_interrupted_checkpoint_does_not_close_the_table(root: 
 def test_delta_kernel_rs_2579_and_delta_5458_a_bad_checkpoint_does_not_block_a_healthy_table(
     root: Path, content: bytes | None
 ) -> None:
-    """The hint leads to a checkpoint that is not there, or that is damaged; the commits are all there."""
+    """The hint refers to a missing or damaged checkpoint; all commits exist."""
     log_file("_last_checkpoint", json.dumps({"version": 1, "size": 4}))(root)
     if content is not None:
         log_file(f"{1:020}.checkpoint.parquet", content)(root)
@@ -119,7 +118,7 @@ def test_delta_kernel_rs_1716_and_delta_rs_3360_domains_outlive_a_checkpoint_and
 
 @pytest.mark.parametrize("in_between", [False, True])
 def test_delta_4894_a_compaction_brings_no_removed_file_back(tmp_path: Path, in_between: bool) -> None:
-    """A file of the checkpoint is removed by a commit that a compaction stands for."""
+    """A file of the checkpoint is removed by a commit within a compaction."""
     table = log.HandmadeTable(tmp_path / "t")
     table.create(log.add("a"), log.add("b"))
     table.checkpoint(0, log.read_commit(table.root, 0))
@@ -141,7 +140,7 @@ STATS = json.dumps({"numRecords": 10})
 
 
 def with_vectors(root: Path, *vectors: dict[str, Any]) -> deltaic.Snapshot:
-    """A file of ten rows whose vector is set, and then replaced, a commit at a time."""
+    """Returns a file of ten rows whose deletion vector is set and then replaced, one commit each."""
     table = log.HandmadeTable(root)
     file = table.data("a.parquet", TEN, stats=STATS)["add"]
     table.commit(FEATURE, log.metadata(), {"add": file})
@@ -151,7 +150,7 @@ def with_vectors(root: Path, *vectors: dict[str, Any]) -> deltaic.Snapshot:
 
 
 def test_trino_24648_a_second_deletion_vector_on_a_file_doubles_no_rows(tmp_path: Path) -> None:
-    """Each change of the vector is a remove and an add of the path: one logical file is left."""
+    """Each change of the deletion vector is a remove and an add of the path: one logical file is left."""
     snapshot = with_vectors(tmp_path / "t", without(3), without(3, 4))
     assert snapshot.num_files == 1
     [file] = snapshot.files().to_arrow().to_pylist()
@@ -161,7 +160,7 @@ def test_trino_24648_a_second_deletion_vector_on_a_file_doubles_no_rows(tmp_path
 
 
 def test_clickhouse_114933_a_count_knows_of_deletion_vectors(tmp_path: Path) -> None:
-    """Ten rows of which three are deleted are never told as ten."""
+    """Ten rows of which three are deleted are never counted as ten."""
     snapshot = with_vectors(tmp_path / "t", without(0, 5, 9))
     assert snapshot.num_rows in (7, None)
     assert snapshot.scan().count() == 7
@@ -170,7 +169,7 @@ def test_clickhouse_114933_a_count_knows_of_deletion_vectors(tmp_path: Path) -> 
 
 
 def test_delta_rs_4235_a_mask_shorter_than_the_file_loses_no_row(tmp_path: Path) -> None:
-    """Rows behind the last position that the vector names are there, in every batch."""
+    """Rows after the last deleted position are returned, in every batch."""
     snapshot = with_vectors(tmp_path / "t", without(0, 2))
     assert snapshot.scan().to_arrow()["id"].to_pylist() == [1, 3, 4, 5, 6, 7, 8, 9]
     assert snapshot.scan(batch_size=3).to_arrow().num_rows == 8
@@ -224,7 +223,7 @@ def test_delta_rs_4637_a_path_does_not_climb_out_of_the_table(root: Path, path: 
 def test_delta_kernel_rs_1002_and_delta_5249_truncated_timestamps_prune_no_live_row(
     tmp_path: Path, micros: int
 ) -> None:
-    """Statistics hold milliseconds: a maximum stands for all that begins as it does."""
+    """Statistics have milliseconds: a maximum also includes later microseconds of its millisecond."""
     table = log.HandmadeTable(tmp_path / "t")
     table.create(schema_string=log.schema(log.field("at", "timestamp")))
     at = datetime(2026, 1, 1, tzinfo=timezone.utc) + timedelta(microseconds=micros)

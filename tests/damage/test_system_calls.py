@@ -1,4 +1,4 @@
-"""How often a local log asks the file system, counted by ``strace``."""
+"""Number of file system calls on a local log, counted by ``strace``."""
 
 from __future__ import annotations
 
@@ -40,6 +40,6 @@ def test_a_refresh_looks_once_at_each_file_of_the_log(tmp_path: Path) -> None:
     refresh = traced[traced.index('"/begin"') : traced.index('"/end"')]
     looks = Counter(re.findall(r"_delta_log/(\d{20}\.json)\"", refresh))
     assert len(looks) == COMMITS
-    # Of the version at hand it is asked besides whether it is the same file.
+    # The current version is additionally checked to be the same file.
     often = {name: count for name, count in looks.items() if count > 1}
     assert sum(looks.values()) <= COMMITS + 2, often

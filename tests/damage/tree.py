@@ -1,4 +1,4 @@
-"""The bytes of a folder, so that a test can say that nothing changed."""
+"""Contents of a folder, to assert that nothing changed."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 def tree(root: Path) -> dict[str, str]:
-    """Every file and folder below `root`, with the hash of its content."""
+    """Returns every file and folder below `root`, with the hash of its content."""
     return {
         path.relative_to(root).as_posix(): "folder"
         if path.is_dir()

@@ -1,4 +1,4 @@
-"""Ways to give the first file of a table a deletion vector that is wrong, and what is said of it."""
+"""Ways to give the first data file an invalid deletion vector, and the expected errors."""
 
 from __future__ import annotations
 
@@ -19,16 +19,15 @@ from tests.protocol.handmade_vectors import (
 from . import broken
 from .case import Case
 
-# The vector is the first file's, which has the rows 0 and 1. An error names that file, and the version read.
+# The deletion vector is that of the first file, with rows 0 and 1. Errors name this file and the version.
 WHERE: dict[str, object] = {"path": broken.FIRST_FILE, "version": 1}
 RIGHT = vector(0)
 ZERO = bitmap({0: array([0])})
 VECTOR_FILE = VectorFile(Path()).name
-# Told as any damage of a vector is: by the data file whose rows cannot be told.
 
 
 def with_vector(descriptor: dict[str, Any], file: int = 0) -> broken.Damage:
-    """The first file has this deletion vector, or the second."""
+    """Sets this deletion vector on the first data file, or on the second."""
 
     def apply(root: Path) -> None:
         first = log.read_commit(root, 0)
@@ -45,7 +44,7 @@ def with_vector(descriptor: dict[str, Any], file: int = 0) -> broken.Damage:
 def file_of(
     change: Callable[[bytes], bytes | None] = bytes, cardinality: int = 1, **others: Any
 ) -> broken.Damage:
-    """A file with the vector, its bytes changed or not there; and other words about it in the log."""
+    """A deletion vector file, changed or missing; and other descriptor fields in the log."""
 
     def apply(root: Path) -> None:
         file = VectorFile(root)
@@ -58,7 +57,7 @@ def file_of(
 
 
 def in_its_place(put: Callable[[str], broken.Damage]) -> broken.Damage:
-    """What is no file, where the vector's file should be."""
+    """Something other than a regular file at the path of the deletion vector file."""
 
     def apply(root: Path) -> None:
         with_vector(VectorFile(root).push(RIGHT, 1))(root)
@@ -72,5 +71,5 @@ def case(name: str, damage: broken.Damage, error: type[Exception], *says: str, *
 
 
 def file_case(name: str, damage: broken.Damage, *says: str, **context: object) -> Case:
-    """The file of a vector is damaged, and is named too."""
+    """The deletion vector file is damaged; the error names it, too."""
     return case(name, damage, deltaic.CorruptData, *says, vector=VECTOR_FILE, **context)
