@@ -143,7 +143,7 @@ def table_type(type_: pa.DataType) -> pa.DataType:
 
 
 def refused(table: deltaic.Table, root: Path, data: Any, error: type[Exception] = SchemaMismatch) -> Any:
-    """Asserts that all kinds of input are refused alike, and that the table is unchanged and still writable."""
+    """Asserts that every kind of input is refused alike, and that the table is unchanged and writable."""
     before = tree(root)
     with pytest.raises(error) as by_append:
         table.append(data)

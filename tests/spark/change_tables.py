@@ -14,7 +14,7 @@ HOUR = 3_600_000
 
 
 def make_stock(root: Path) -> None:
-    """Write a table with a change data feed: three rows, an update with change data, a delete without."""
+    """Writes a table with a change data feed: three rows, an update with change data, a delete without."""
     stock = HandmadeTable(root / "stock")
     columns = pa.schema([("item", pa.string()), ("pieces", pa.int64())])
     changed = columns.append(pa.field("_change_type", pa.string()))
@@ -39,7 +39,7 @@ def make_stock(root: Path) -> None:
 
 
 def make_prices(root: Path) -> None:
-    """Write a table without a feed: three rows, then an update of one that rewrites their file."""
+    """Writes a table without a feed: three rows, then an update of one row that rewrites the file."""
     prices = HandmadeTable(root / "prices")
     columns = pa.schema([("item", pa.string()), ("price", pa.float64())])
     items = ["figs", "pears", "plums"]
@@ -52,6 +52,6 @@ def make_prices(root: Path) -> None:
 
 
 def set_times(table: HandmadeTable) -> None:
-    """Set the time of each commit to one hour after the previous one, starting at eight o'clock."""
+    """Sets the time of each commit to one hour after the previous one, starting at eight o'clock."""
     for version in range(table.next_version):
         table.set_time(version, EIGHT_O_CLOCK + version * HOUR)

@@ -19,13 +19,13 @@ Settings = Callable[[Mapping[str, str]], AbstractContextManager[None]]
 
 
 def has_java() -> bool:
-    """Is there a Java that PySpark would start?"""
+    """Whether Java is installed where PySpark looks for it."""
     home = os.environ.get("JAVA_HOME")
     return bool(shutil.which("java") or (home and (Path(home) / "bin" / "java").exists()))
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    # Spark 4.0 leaves its sockets to the garbage collector; Spark 4.3 warns of the pandas beside it.
+    # Spark 4.0 does not close its sockets explicitly; Spark 4.3 warns about the installed pandas.
     config.addinivalue_line("filterwarnings", "ignore:unclosed:ResourceWarning")
     config.addinivalue_line("filterwarnings", "ignore:PySpark does not yet fully support pandas")
 
@@ -37,9 +37,9 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
         pytest.skip("missing: Java, for Spark")
     from pyspark.sql import SparkSession
 
-    # A JVM opens files by names outside of ASCII only under a locale that has them.
+    # A JVM can open files with non-ASCII names only in a UTF-8 locale.
     os.environ["LC_ALL"] = "C.UTF-8"
-    # Spark's own Python processes would else be whatever python3 is on the path.
+    # Otherwise Spark's Python workers would use the first python3 on the path.
     os.environ["PYSPARK_PYTHON"] = sys.executable
     settings = {
         "spark.driver.bindAddress": "127.0.0.1",
@@ -59,7 +59,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
 
 @pytest.fixture
 def settings(spark: SparkSession) -> Settings:
-    """Sets the session's settings for the time of a `with`."""
+    """Changes session settings within a `with` block."""
 
     @contextmanager
     def changed(by_name: Mapping[str, str]) -> Iterator[None]:

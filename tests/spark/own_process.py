@@ -1,4 +1,4 @@
-"""Runs a program of `programs` by itself: one process has one Spark, and here that is the tests'."""
+"""Runs a program of `programs` in a separate process: each process has one Spark, here that of the tests."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ LONGEST = 300
 
 
 def run(program: str, *arguments: str, environment: Mapping[str, str] | None = None) -> Any:
-    """What the program prints as its last line, as JSON. Whatever it started ends with it."""
+    """Returns the program's last line of output, parsed as JSON. Kills all of its child processes."""
     process = subprocess.Popen(
         [sys.executable, "-W", "ignore", "-m", f"tests.spark.programs.{program}", *arguments],
         cwd=TOP,
         env={
             **os.environ,
-            # Python's workers, on executors too, must find the package that is under test.
+            # Python workers, also on executors, must import the package under test.
             "PYTHONPATH": os.pathsep.join([str(PACKAGE), str(TOP)]),
             "PYSPARK_PYTHON": sys.executable,
             "LC_ALL": "C.UTF-8",
@@ -46,7 +46,7 @@ def run(program: str, *arguments: str, environment: Mapping[str, str] | None = N
 
 
 def end(process: subprocess.Popen[str]) -> None:
-    """End the process and all that it started."""
+    """Kills the process and its process group."""
     try:
         os.killpg(process.pid, signal.SIGKILL)
     except ProcessLookupError:

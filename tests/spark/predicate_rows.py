@@ -1,4 +1,4 @@
-"""One row for each edge of every primitive type, the same for deltaic and for Spark."""
+"""Rows with the edge values of every primitive type, the same for deltaic and for Spark."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pyarrow as pa
 _SECOND = 1_000_000
 _DAY = 86_400 * _SECOND
 
-# Dates are days since the epoch, times are microseconds: Python's own end with the year 9999.
+# Dates are days since the epoch, times are microseconds: Python's own types end with the year 9999.
 VALUES: dict[str, tuple[str, pa.DataType, list[Any]]] = {
     "t8": ("TINYINT", pa.int8(), [-128, -1, 0, 1, 5, 127]),
     "i16": ("SMALLINT", pa.int16(), [-32768, -1, 0, 1, 5, 32767]),
@@ -106,7 +106,7 @@ NEST = pa.struct([("n", pa.int32()), ("s", pa.string())])
 
 
 def _rows() -> list[dict[str, Any]]:
-    """Each value at least once, NULLs among them, in changing company."""
+    """Each value at least once, including NULL, in varying combinations."""
     rows: list[dict[str, Any]] = []
     for number in range(24):
         row: dict[str, Any] = {"id": number}
@@ -127,7 +127,7 @@ ROWS = _rows()
 
 
 def as_arrow() -> pa.Table:
-    """The rows for deltaic."""
+    """Returns the rows for deltaic."""
     columns: dict[str, pa.Array] = {"id": pa.array([row["id"] for row in ROWS], pa.int64())}
     for name, (_, kind, _) in VALUES.items():
         values = [row[name] for row in ROWS]
@@ -142,7 +142,7 @@ def as_arrow() -> pa.Table:
 
 
 def _sql(kind: str, value: Any) -> str:
-    """A value as Spark computes it from whole numbers, bytes and plain text."""
+    """Returns an SQL expression for a value, from integers, bytes and plain text."""
     if value is None:
         return f"CAST(NULL AS {kind})"
     match kind:
@@ -161,7 +161,7 @@ def _sql(kind: str, value: Any) -> str:
 
 
 def as_sql() -> str:
-    """The rows for Spark: an inline table, which it evaluates without a job."""
+    """Returns the rows for Spark: an inline table, which it evaluates without a job."""
     lines: list[str] = []
     for row in ROWS:
         cells = [f"{row['id']}L", *(_sql(kind, row[name]) for name, (kind, _, _) in VALUES.items())]

@@ -1,4 +1,4 @@
-"""Predicates by the thousand: texts made from a seed, most of them well typed and some of them not."""
+"""Generates thousands of predicates from a seed, most of them well typed."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ _NUMBERS_COLUMNS = ["t8", "i16", "i32", "i64", "f32", "f64", "dec", "big", "nest
 
 
 class Maker:
-    """Makes predicates; the same for the same label and seed."""
+    """Generates predicates; deterministic for a label and seed."""
 
     def __init__(self, label: str) -> None:
         self._random = generator("predicate texts", label)
@@ -113,11 +113,11 @@ class Maker:
         return self._random.random() < share
 
     def column(self) -> str:
-        """A column that can be compared."""
+        """Returns a column that can be compared."""
         return self._one(*self._pools)
 
     def arithmetic(self) -> str:
-        """A number from numbers."""
+        """Returns an arithmetic expression."""
         left, right = (self._one(*_NUMBERS[:36]) for _ in range(2))
         operator = self._one("+", "-", "*", "/", "%", "DIV")
         shape = self._one(
@@ -126,7 +126,7 @@ class Maker:
         return shape.format(left, right, operator)
 
     def cast(self) -> str:
-        """A literal of one type as one of another."""
+        """Returns a literal cast to another type."""
         literal = self._one(
             *_NUMBERS, *_TEXTS, *_DATES, *_TIMES, *_TIME_TEXTS, *_NUMBER_TEXTS, *_BYTES, *_TRUTHS
         )
@@ -136,7 +136,7 @@ class Maker:
         return f"{self._one('CAST', 'CAST', 'TRY_CAST')}({literal} AS {kind})"
 
     def constant(self) -> str:
-        """A value of literals alone."""
+        """Returns an expression of literals only."""
         dice = self._random.random()
         if dice < 0.35:
             return self.cast()
@@ -149,7 +149,7 @@ class Maker:
         return self._one(*_NUMBERS, *_TEXTS, *_DATES, *_TIMES, *_BYTES, *_NULLS)
 
     def literal(self, column: str) -> str:
-        """A literal that mostly may stand beside a column."""
+        """Returns a literal, mostly of a type that can be compared with the column."""
         dice = self._random.random()
         if dice < 0.75:
             return self._one(*self._pools[column])
@@ -164,14 +164,14 @@ class Maker:
         return self._one(*_NUMBERS, *_TEXTS, *_DATES, *_TIMES, *_BYTES, *_TRUTHS)
 
     def _fellow(self, column: str) -> str:
-        """Another column, mostly of a type that can be compared."""
+        """Returns another column, mostly of a comparable type."""
         if self._chance(0.1):
             return self.column()
         groups = [_NUMBERS_COLUMNS, ["txt", "nest.s"], ["day", "ts", "ntz"], ["bin"], ["flag"]]
         return self._one(*next(group for group in groups if column in group))
 
     def leaf(self) -> str:
-        """One question."""
+        """Returns a single condition."""
         column = self.column()
         shapes = [*_SHAPES]
         if column in {"txt", "nest.s"}:
@@ -193,7 +193,7 @@ class Maker:
         )
 
     def predicate(self, depth: int = 0) -> str:
-        """A question, or several joined."""
+        """Returns one condition, or several combined."""
         if depth > 2 or self._chance(0.62):
             return self.leaf()
         left, right = self.predicate(depth + 1), self.predicate(depth + 1)

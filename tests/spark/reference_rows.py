@@ -1,4 +1,4 @@
-"""The reference tables that deltaic reads, and whether what Spark reads of them is right."""
+"""The reference tables that deltaic reads, and the comparison of Spark's rows with the reference."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 EXPECTATIONS = Path(__file__).parents[1] / "golden" / "expectations.json"
 VERDICTS: dict[str, str] = json.loads(EXPECTATIONS.read_text()) if EXPECTATIONS.exists() else {}
-# A table that the reference has no rows of says nothing here.
+# Tables without reference rows are left out.
 READ = [
     name
     for name, verdict in VERDICTS.items()
@@ -27,8 +27,8 @@ READ = [
 
 
 def older_versions() -> list[tuple[str, int]]:
-    """Versions of the tables that deltaic reads and that the reference has rows of."""
-    # A version that fares otherwise than its table has a line of its own there.
+    """Returns the older versions that deltaic reads and that have reference rows."""
+    # A version with another result than its table has a separate entry.
     not_read = {name for name, verdict in VERDICTS.items() if verdict != "read"}
     return [
         (name, version)
@@ -40,16 +40,16 @@ def older_versions() -> list[tuple[str, int]]:
 
 
 def arrow_of(frame: DataFrame) -> pa.Table:
-    """The rows, as Spark hands them to Arrow."""
+    """Returns the rows as Arrow data."""
     if "variant" not in frame.schema.json():
         return frame.toArrow()
-    # As toArrow, which fails for a list of variants with a NULL in it.
+    # Like toArrow, which fails for a list of variants that contains NULL.
     batches = frame._collect_as_arrow()
     return pa.Table.from_batches(batches) if batches else frame.toArrow()
 
 
 def prove(known: Reference, content: Content, actual: pa.Table, schema: str) -> None:
-    """These are the rows that the reference has."""
+    """Asserts that these are the rows of the reference."""
     kinds = json.loads(schema)
     if holds_variants(kinds):
         actual = rendered(as_text(actual, kinds), kinds, content.read().schema)

@@ -1,4 +1,4 @@
-"""Streams over tables: queries that are run to their end, and their batches without Spark."""
+"""Helpers for streams: run queries to their end, and read batches without Spark."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def stream_of(spark: SparkSession, root: Path, options: Mapping[str, str] | None = None) -> DataFrame:
-    """A stream of the table."""
+    """Returns a stream of the table."""
     ds.register(spark)
     return spark.readStream.format("deltaic").options(**(options or {})).load(str(root))
 
@@ -28,7 +28,7 @@ def run(
     out: Path,
     options: Mapping[str, str] | None = None,
 ) -> int:
-    """Runs a stream into a folder of Parquet files until all that is there was read. Returns its batches."""
+    """Runs a stream into a folder of Parquet files until all rows are read. Returns the number of batches."""
     stream = stream_of(spark, root, options)
     query = (
         stream.writeStream.format("parquet")
@@ -44,12 +44,12 @@ def run(
 
 
 def opened(root: Path, **options: str) -> StreamFiles:
-    """The files of a stream, without Spark."""
+    """Returns the files of a stream, without Spark."""
     return StreamFiles(StreamOptions.parse({"path": str(root), **options}))
 
 
 def rows_between(files: StreamFiles, start: StreamOffset, end: StreamOffset) -> list[dict[str, Any]]:
-    """The rows between two places, without Spark."""
+    """Returns the rows between two offsets, without Spark."""
     found: list[dict[str, Any]] = []
     for file in files.between(start, end):
         found.extend(file.task.read().read_all().to_pylist())
@@ -57,7 +57,7 @@ def rows_between(files: StreamFiles, start: StreamOffset, end: StreamOffset) -> 
 
 
 def batches(files: StreamFiles, start: StreamOffset, limits: Limits) -> list[tuple[StreamOffset, list[str]]]:
-    """The ends of all batches from a place on, and the files of each."""
+    """Returns the ends of all batches after an offset, and the files of each batch."""
     found: list[tuple[StreamOffset, list[str]]] = []
     while (end := files.end_of_batch(start, limits)) != start:
         found.append((end, [file.task.path for file in files.between(start, end)]))

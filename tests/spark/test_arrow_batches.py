@@ -1,4 +1,4 @@
-"""Batches in the schema that Spark expects hold the values that they held."""
+"""Converting batches to the schema that Spark expects does not change their values."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from deltaic.spark.partitions import balanced, partition_count
 
 
 def strict(kind: pa.DataType) -> pa.DataType:
-    """The type with nothing that may be null inside, and metadata on each field."""
+    """Returns the type with nothing nullable inside, and with metadata on each field."""
     if pa.types.is_struct(kind):
         return pa.struct([strict_field(field) for field in kind])
     if pa.types.is_list(kind):
@@ -61,7 +61,7 @@ def test_values_stay(name: str, cut: slice) -> None:
     wants = pa.schema([pa.field("c", kind)])
     has = pa.schema([pa.field("c", strict(kind), metadata={"x": "y"})])
     whole = pa.array(values, kind)
-    # What is strict only says so: the values are the same.
+    # Only the nullability is declared: the values are the same.
     as_strict = next(fitted([pa.record_batch([whole], schema=wants)], wants, has))
     assert as_strict.schema.equals(has)
     some = as_strict.slice(cut.start, len(values[cut]))
@@ -122,7 +122,7 @@ def test_how_many_partitions() -> None:
     assert partition_count([], 8) == 1
     assert partition_count([100] * 3, 8) == 1
     assert partition_count([giga] * 4, 2) == 4
-    # No partition has more than 128 MiB, if its files are not larger each.
+    # No partition has more than 128 MiB, unless a single file is larger.
     assert partition_count([giga // 64] * 640, 1) >= 10 * giga // (128 << 20)
-    # Few bytes are spread over what can work at once.
+    # A small amount of data is distributed over all available cores.
     assert partition_count([giga // 64] * 8, 8) == 8

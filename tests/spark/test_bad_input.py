@@ -1,4 +1,4 @@
-"""What cannot be read is told in deltaic's own words, whichever way Spark reads."""
+"""Errors have deltaic's own message, both with the native scan and with the data source."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ def table(tmp_path: Path) -> Path:
 
 
 def told(load: Load, path: Path | str, **options: object) -> str:
-    """The text of the error that a user sees who loads a table and asks for its rows."""
+    """Returns the error message that a user gets when loading a table and collecting its rows."""
     with pytest.raises(Exception) as raised:  # noqa: PT011 - its type depends on the way
         load(path, **options).collect()
     return str(raised.value)
 
 
 def without_spark(path: Path, **pinned: Any) -> deltaic.DeltaicError:
-    """What deltaic itself says of the same."""
+    """Returns the error of deltaic without Spark."""
     with pytest.raises(deltaic.DeltaicError) as raised:
         deltaic.Table(path).snapshot(**pinned)
     return raised.value
@@ -124,7 +124,7 @@ def test_a_file_that_was_never_there(load: Load, tmp_path: Path) -> None:
 
 
 def test_a_file_deleted_between_load_and_query(load: Load, table: Path) -> None:
-    """The query fails and names the file: it never answers without its rows, the second time neither."""
+    """The query fails and names the file: it never returns fewer rows, and neither does a second query."""
     frame = load(table)
     assert frame.count() == 2
     (table / "2.parquet").unlink()
@@ -192,14 +192,14 @@ def by_interrupting_all(spark: SparkSession, run: Callable[[], Any]) -> Any:
 
 
 def cancelled(spark: SparkSession, run: Callable[[], Any], cancel: Callable[[], object]) -> Any:
-    """Run a query, and cancel it as soon as one of its stages is at work."""
+    """Runs a query, and cancels it as soon as one of its stages is active."""
     tracker = spark.sparkContext.statusTracker()
-    # Tasks of an earlier query, cancelled too, may still be at work.
+    # Tasks of an earlier cancelled query may still be running.
     earlier = set(tracker.getActiveStageIds())
     ended = threading.Event()
 
     def cancel_when_it_runs() -> None:
-        # Spark counts a stage's running tasks late, so the stage itself is looked for.
+        # Spark updates the number of running tasks late, so check for the stage itself.
         while not ended.wait(0.05):
             if set(tracker.getActiveStageIds()) - earlier:
                 cancel()
@@ -214,7 +214,7 @@ def cancelled(spark: SparkSession, run: Callable[[], Any], cancel: Callable[[], 
 
 
 def slow(frame: DataFrame) -> DataFrame:
-    """A query that each row takes a while, and that looks only between files whether it was cancelled."""
+    """Returns a query that is slow for each row, and that checks for cancellation only between files."""
     numbers = "explode(sequence(1, 5000))"
     twice = frame.selectExpr("id", f"{numbers} AS a").selectExpr("id", "a", f"{numbers} AS b")
     return twice.selectExpr("max(hash(id, a, b))")
@@ -224,7 +224,7 @@ def slow(frame: DataFrame) -> DataFrame:
 def test_a_cancelled_query(
     spark: SparkSession, load: Load, tmp_path: Path, how: Callable[[SparkSession, Callable[[], Any]], Any]
 ) -> None:
-    """Spark says that it was cancelled, and the same frame answers the next question in full."""
+    """Spark reports the cancellation, and the next query on the same frame returns all rows."""
     made = HandmadeTable(tmp_path / "t")
     made.create(*(made.data(f"{number}.parquet", ids(number)) for number in range(FILES)))
     frame = load(made.root)

@@ -1,4 +1,4 @@
-"""A cluster whose executors are processes of their own: what the driver knows must reach them."""
+"""A cluster with separate executor processes: the driver's information must reach them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import deltaic
 
 from . import own_process
 
-# Where a session cannot be made, a cluster cannot.
+# Without a session, a cluster cannot be started either.
 pytestmark = pytest.mark.usefixtures("spark")
 
 EXPECTED = {
@@ -26,7 +26,7 @@ EXPECTED = {
 
 @pytest.fixture(scope="module")
 def told(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """What the program on the cluster printed."""
+    """Returns the output of the program on the cluster."""
     folder = tmp_path_factory.mktemp("cluster")
     rows = pa.table({"id": pa.array(range(400), pa.int64()), "region": ["EU", "US"] * 200})
     table = deltaic.Table.create(folder / "sales ü", rows.schema, partition_by=["region"])
@@ -37,7 +37,7 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     try:
         return own_process.run("cluster", str(folder / "sales ü"), str(scratch))
     finally:
-        shutil.rmtree(scratch)  # the package, in an archive and unpacked for each executor
+        shutil.rmtree(scratch)  # contains the packed package and a copy for each executor
 
 
 def test_the_native_scan_needs_no_python_on_the_executors(told: dict[str, Any]) -> None:
@@ -51,7 +51,7 @@ def test_both_executors_read(told: dict[str, Any]) -> None:
 
 
 def test_the_package_travels_in_an_archive(told: dict[str, Any]) -> None:
-    """Each executor imports the package that was unpacked for it, native extension and all."""
+    """Each executor imports its unpacked copy of the package, including the native extension."""
     assert len(told["places"]) == 2, "two processes, each with a folder of its own"
     for folder, package, count in told["places"]:
         assert Path(package).is_relative_to(Path(folder) / "libraries")

@@ -18,7 +18,7 @@ ROWS = pa.table({"id": range(1000)})
 
 
 def written(root: Path, codec: str) -> str:
-    """The data file of a table with this codec."""
+    """Returns the data file of a table with this codec."""
     properties = {"delta.parquet.compression.codec": codec}
     table = deltaic.Table.create(root, ROWS.schema, properties=properties)
     table.append(ROWS)

@@ -1,4 +1,4 @@
-"""Many queries at once while a writer appends: each sees exactly one version of its table."""
+"""Many concurrent queries while a writer appends: each reads exactly one version of its table."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ ROWS = 3
 
 
 def rows_of(version: int) -> pa.Table:
-    """What the version adds: `ROWS` times its own number in each partition."""
+    """Returns the rows that the version adds: `ROWS` times its own number in each partition."""
     ids = pa.array([version] * 2 * ROWS, pa.int64())
     return pa.table({"id": ids, "p": ["a", "b"] * ROWS})
 
@@ -57,10 +57,10 @@ def a_writer(tables: list[deltaic.Table]) -> Iterator[None]:
                 for table in tables:
                     assert table.append(rows_of(version)).version == version
                 version += 1
-                # A pause, so that a slow machine's tables do not grow without bound.
+                # Limits the size of the tables on slow machines.
                 if done.wait(0.05):
                     return
-        except BaseException as error:  # noqa: BLE001 - told to the test's own thread
+        except BaseException as error:  # noqa: BLE001 - reported to the test's own thread
             trouble.append(error)
 
     writer = threading.Thread(target=write)
@@ -74,7 +74,7 @@ def a_writer(tables: list[deltaic.Table]) -> Iterator[None]:
 
 
 def version_seen(frame: DataFrame) -> int:
-    """The one version whose rows these are: count and sum must agree on it, in each partition."""
+    """Returns the version of the rows: count and sum must be those of one version, in each partition."""
     seen = frame.groupBy("p").agg({"*": "count", "id": "sum"}).toDF("p", "n", "s")
     by_partition = {row.p: (row.n, row.s) for row in seen.collect()}
     assert by_partition.keys() == {"a", "b"}
@@ -124,7 +124,7 @@ def test_a_version_asked_for_is_the_version_seen(
 def test_one_frame_is_one_version_in_all_its_queries(
     spark: SparkSession, tables: list[deltaic.Table], way: str
 ) -> None:
-    """Also where the frame is in one query twice, and where eight threads ask it at once."""
+    """Also if a query uses the frame twice, and if eight threads query it concurrently."""
     load: Load = loader(spark, way)
     frames = [load(table.uri) for table in tables]
     first = [version_seen(frame) for frame in frames]

@@ -1,6 +1,6 @@
-"""The data source through Spark Connect: a server of its own, and a client that has no JVM.
+"""The data source through Spark Connect: a server, and a client without a JVM.
 
-The client is a process of its own too, because a process has either classic sessions or remote ones.
+The client runs in its own process, because a process can have either classic or remote sessions.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from .test_native_vectors import with_vector
 NEEDED = ("grpc", "grpc_status", "google.rpc", "pandas")
 ROWS = pa.table({"id": [1, 2, 3], "city": ["Oslo", None, "Rome"]})
 ROWS_WITH_VECTOR, DELETED = 9_000, range(0, 9_000, 3)
-PATIENCE = 120  # seconds for a server to answer: a bound for what hangs, no measure
+PATIENCE = 120  # seconds to wait for a server: a guard against hangs, not a measurement
 
 CLIENT = """
 import json, sys
@@ -120,7 +120,7 @@ print(json.dumps(found))
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The address of a Spark Connect server on this machine."""
+    """The address of a local Spark Connect server."""
     pyspark = pytest.importorskip("pyspark", reason="missing: PySpark")
     needed = NEEDED if pyspark.__version__.startswith("4.0.") else (*NEEDED, "zstandard")
     missing = [name for name in needed if not there(name)]
@@ -186,7 +186,7 @@ def wait_for(port: int, started: subprocess.Popen[bytes], log: Path) -> None:
 
 @pytest.fixture(scope="module")
 def found(server: str, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """What a client sees of a table with `ROWS` in version 1."""
+    """Returns what a client reads from a table with `ROWS` in version 1."""
     table = tmp_path_factory.mktemp("tables") / "t"
     feed = {"delta.enableChangeDataFeed": "true"}
     deltaic.Table.create(table, ROWS.schema, partition_by=["city"], properties=feed).append(ROWS)

@@ -1,4 +1,4 @@
-"""The examples of the pages on Spark run in an empty folder, in the order of their page."""
+"""The examples of the Spark documentation run in an empty folder, in the order of their page."""
 
 from __future__ import annotations
 

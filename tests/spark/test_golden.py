@@ -26,14 +26,14 @@ ROW_IDS = [name for name in READ if (GOLDEN / name / "expected" / "row_ids").is_
 
 
 def beyond_spark(snapshot: deltaic.Snapshot) -> str | None:
-    """What no native scan expresses."""
+    """Returns why a native scan cannot read the table, if it cannot."""
     if snapshot.properties.get("delta.columnMapping.mode") == "id":
         return "found by ids"
     return "type variant" if holds_variants(json.loads(snapshot.schema.to_json())) else None
 
 
 def without_stale_checksums(table: Path, to: Path) -> Path:
-    """Hadoop checks its hidden checksums (.<name>.crc), of which a few are stale."""
+    """Copies a table without Hadoop's checksums (.<name>.crc), some of which are outdated."""
     return shutil.copytree(table, to / "t", ignore=shutil.ignore_patterns(".*.crc"))
 
 
@@ -68,7 +68,7 @@ def test_older_version(spark: SparkSession, tmp_path: Path, name: str, version: 
 @needs_golden
 @pytest.mark.parametrize("name", ROW_IDS)
 def test_row_ids(spark: SparkSession, name: str) -> None:
-    """What the core tells, which the golden tests compare with delta-spark.
+    """The same as the core returns, which the golden tests compare with delta-spark.
 
     protocol: reader-requirements-for-row-tracking.1
     """

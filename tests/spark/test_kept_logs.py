@@ -1,4 +1,4 @@
-"""Sink logs for Spark Connect: named by their content, kept while they are asked for, then removed."""
+"""Sink logs for Spark Connect: named by their content, kept while they are used, then deleted."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_one_content_has_one_place(scratch: Path) -> None:
     [home] = scratch.iterdir()
     assert home.stat().st_mode & 0o777 == 0o700
     assert len(list(home.iterdir())) == 2
-    # Whoever lists the folder and does not read the log finds no Parquet file, and fails.
+    # A reader that lists the folder instead of reading the log finds an invalid Parquet file, and fails.
     assert (folder_of(first) / "not-listed.parquet").read_bytes()[:4] != b"PAR1"
 
 

@@ -1,4 +1,4 @@
-"""The native scan of mapped and widened columns: names and types of the table, Spark's own pruning."""
+"""The native scan of mapped and widened columns: the table's names and types, with Spark's own pruning."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 def nested(root: Path) -> HandmadeTable:
-    """Structs in structs, in arrays and in maps, all under physical names."""
+    """Nested structs, in arrays and in maps, all with physical names."""
     made = HandmadeTable(root)
     columns = [
         mapped("a b", 1),
@@ -71,7 +71,7 @@ def test_spark_reads_single_fields_of_mapped_structs(spark: SparkSession, tmp_pa
     assert [row.y for row in frame.select("s.t.y").collect()] == ["x", None, None]
     assert frame.where("s is null").count() == 1
     assert frame.where("`a b` = 3").select("s.x").first() == (None,)
-    if spark.version >= "4.1":  # Spark 4.0 would take structs for NULL whose fields a file lacks
+    if spark.version >= "4.1":  # Spark 4.0 would return NULL for structs if a file lacks their fields
         assert "ReadSchema: struct<col-2:struct<col-4:struct<col-5:string>>>" in plan_of(
             frame.select("s.t.y")
         )
@@ -81,7 +81,7 @@ def test_spark_reads_single_fields_of_mapped_structs(spark: SparkSession, tmp_pa
 
 
 def test_names_that_were_swapped(spark: SparkSession, tmp_path: Path) -> None:
-    """By physical names, a filter is never asked of the other column."""
+    """Filters use physical names, so they never apply to the other column."""
     made = HandmadeTable(tmp_path / "t")
     swapped = [
         field("a", **{"delta.columnMapping.id": 1, "delta.columnMapping.physicalName": "b"}),

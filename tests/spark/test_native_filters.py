@@ -27,7 +27,7 @@ FEATURES = {"typeWidening", "typeWidening-preview", "deletionVectors", "columnMa
 
 
 def is_special(name: str) -> bool:
-    """Whether files may differ from the table: in their rows, their columns' names or types."""
+    """Whether rows, column names or column types of the files may differ from the table."""
     snapshot = deltaic.Table(reference(name).folder).snapshot()
     features = set(snapshot.protocol.reader_features)
     mapped = snapshot.properties.get("delta.columnMapping.mode", "none") != "none"

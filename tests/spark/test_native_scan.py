@@ -1,4 +1,4 @@
-"""The native scan: what Spark does with a snapshot's files, and that it is Spark alone who does it."""
+"""The native scan: Spark's plan for a snapshot's files, and that only Spark reads them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The native scan of tables with deletion vectors: which rows are left out, whatever Spark is asked."""
+"""The native scan of tables with deletion vectors: deleted rows are never returned."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 ROWS = 20_000
-# A block has 4096 rows, a word of it 64.
+# A block has 4096 rows, a word in it 64.
 DELETED: dict[str, Iterable[int]] = {
     "the first row": [0],
     "the last row": [ROWS - 1],
@@ -35,7 +35,7 @@ DELETED: dict[str, Iterable[int]] = {
 
 
 def with_vector(root: Path, rows: int, deleted: Iterable[int]) -> HandmadeTable:
-    """A table of one file of several row groups, of which a vector deletes rows."""
+    """Returns a table of one file with several row groups and a deletion vector."""
     made = HandmadeTable(root)
     made.commit(FEATURE, metadata(ONE_LONG))
     pq.write_table(ids(*range(rows)), made.root / "a.parquet", row_group_size=3_000)
@@ -54,7 +54,7 @@ def test_deleted_rows_are_left_out(
     frame = ds.read(spark).load(made.root)
     assert "native" in ds.explain(frame)
     expected = [row for row in range(ROWS) if row not in deleted]
-    # One task reads the file from its beginning, several read from places within it.
+    # One task reads the whole file, or several tasks read parts of it.
     for bytes_of_a_task in ("128m", "4k"):
         with settings({"spark.sql.files.maxPartitionBytes": bytes_of_a_task}):
             assert sorted(row.id for row in frame.collect()) == expected
@@ -71,7 +71,7 @@ def test_each_file_has_its_own_vector(spark: SparkSession, tmp_path: Path, setti
     for number in range(30):
         rows = ids(*range(number * 100, number * 100 + 100))
         deleted = vectors.delete(*range(number % 10, 100, 10)) if number % 3 else {}
-        # A value that no folder spells, so that two joins go by the file's ordinal.
+        # No folder name contains the value, so that two joins use the file's ordinal.
         actions.append(made.data(f"{number}.parquet", rows, values={"p": f"ü {number % 4}"}, **deleted))
     vectors.write()
     made.commit(*actions)

@@ -1,4 +1,4 @@
-"""Paths of data files and of tables, however spelled: the rows are read, and the log's values rule."""
+"""Odd paths of data files and of tables: rows are read, and partition values come from the log."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .ways import WAYS, Load, loader
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-# A file's name, or folder and name, beneath the table.
+# File names, or folder and file name, relative to the table.
 FILES = [
     "with blank.parquet",
     "100%.parquet",
@@ -34,12 +34,12 @@ FILES = [
     "back\\slash^`|.parquet",
     "deep er/p=x%3Ay/day=2026-11-01 12%3A00/ü.parquet",
 ]
-# As the protocol has it, everything but the slash encoded, and what writers leave as it is.
+# Encoded completely except for the slash, as the protocol says, and partly, as some writers do.
 SPELLINGS: dict[str, Callable[[str], str]] = {
     "all encoded": quote,
     "little encoded": lambda name: quote(name, safe="/:@!$&'()*+,;=-._~[]{}ü-é日本"),
 }
-# A table's own folder, beneath one that others made.
+# The table's own folder, in a parent folder with an odd name.
 FOLDERS = [
     "with blank",
     "ü-é-日本",
@@ -64,7 +64,7 @@ def load(request: pytest.FixtureRequest, spark: SparkSession) -> Load:
 def test_a_data_files_path_is_decoded_once(load: Load, tmp_path: Path, name: str, spelling: str) -> None:
     """protocol:add-file-and-remove-file.6 - the path is a URI, to be decoded to a file's path."""
     made = HandmadeTable(tmp_path / "t")
-    # Beside it lies what would be read if the path were decoded never, or twice.
+    # Files that would be read if the path were not decoded, or decoded twice.
     for trap in (quote(name), name.replace("%20", " ").replace("%3A", ":")):
         if trap != name:
             made.data(trap, ids(-1))
@@ -97,7 +97,7 @@ def test_a_path_that_leaves_the_table_is_refused(load: Load, tmp_path: Path, rel
     action["add"]["path"] = "../else%20where/f.parquet" if relative else outside.as_uri()
     made = HandmadeTable(tmp_path / "t")
     made.create(action)
-    # From a data source the error comes in Spark's.
+    # A data source raises Spark's exception with this text.
     with pytest.raises(Exception, match=r"else%20where/f\.parquet") as raised:
         load(made.root).collect()
     assert isinstance(raised.value, deltaic.PathEscape) or "PathEscape" in str(raised.value)
@@ -105,7 +105,7 @@ def test_a_path_that_leaves_the_table_is_refused(load: Load, tmp_path: Path, rel
 
 @pytest.mark.parametrize("place", FOLDERS)
 def test_what_stands_above_a_table_says_nothing(load: Load, tmp_path: Path, place: str) -> None:
-    """Names like `p=other` in the path above or below the table's folder are no partition values."""
+    """Names such as `p=other` in the path above or below the table's folder are not partition values."""
     declared = schema(field("id"), field("p", "string"), field("year", "integer"))
     made = HandmadeTable(tmp_path / place)
     made.commit(protocol(), metadata(declared, ["p"]))
@@ -132,7 +132,7 @@ def test_a_table_by_its_uri(load: Load, tmp_path: Path, place: str) -> None:
 
 
 def test_a_folder_named_after_a_hash(load: Load, tmp_path: Path) -> None:
-    """A partition whose value is too long for a folder's name lies in such a folder.
+    """A partition whose value is too long for a folder name has a folder named after a hash.
 
     protocol: partition-value-serialization.1
     """

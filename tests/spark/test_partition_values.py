@@ -1,4 +1,4 @@
-"""Partition values of every type reach Spark exactly, whatever the session's time zone."""
+"""Partition values of every type reach Spark exactly, in any session time zone."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ def test_several_partition_columns_between_the_others(spark: SparkSession, tmp_p
 def test_tables_whose_columns_are_all_partition_columns(
     spark: SparkSession, tmp_path: Path, way: str, write: Write
 ) -> None:
-    """Data files need not hold columns, and then need not count their rows."""
+    """Their data files may have no columns, and then may have no row counts."""
     made = HandmadeTable(tmp_path / "t")
     files = [file_of(made, write, rows) for rows in (3, 5)]
     made.create(*files, schema_string=ALL, partition_by=["p", "q"])

@@ -1,6 +1,6 @@
-"""What a predicate means is what Spark says it means: the same answer for every row, or a refusal here.
+"""A predicate has the same result as in Spark for every row, or is refused.
 
-The session is in UTC, as a literal without a zone is here, and in ANSI mode, as Spark is from version 4 on.
+The session is in UTC, deltaic's zone for literals without one, and in ANSI mode, the default since Spark 4.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ def snapshot(tmp_path_factory: pytest.TempPathFactory) -> deltaic.Snapshot:
 
 @pytest.fixture(scope="module")
 def frame(spark: SparkSession) -> DataFrame:
-    """The rows in Spark, which answers them on its driver."""
+    """The rows in Spark, which evaluates them on its driver."""
     if tuple(int(part) for part in spark.version.split(".")[:2]) < (4, 3):
         pytest.skip("predicates mean what they mean in Spark 4.3")
     return spark.sql(as_sql())
 
 
 def here(snapshot: deltaic.Snapshot, predicate: str) -> Answers | deltaic.DeltaicError:
-    """Our answers, by the rows of the predicate and those of its opposite."""
+    """Returns deltaic's results, from the rows that match the predicate and those that match its negation."""
     try:
         true, false = (
             set(snapshot.scan(["id"], text).to_arrow()["id"].to_pylist())
@@ -53,7 +53,7 @@ def here(snapshot: deltaic.Snapshot, predicate: str) -> Answers | deltaic.Deltai
 
 
 def there(frame: DataFrame, predicates: Sequence[str]) -> list[Answers | Exception]:
-    """Spark's answers to many predicates at once; where one of them fails, to each half by itself."""
+    """Returns Spark's results for many predicates at once; if one of them fails, bisects them."""
     columns = [f"(({text}) AND TRUE) AS p{number}" for number, text in enumerate(predicates)]
     try:
         rows = frame.selectExpr("id", *columns).collect()
@@ -69,7 +69,7 @@ def there(frame: DataFrame, predicates: Sequence[str]) -> list[Answers | Excepti
 def pairs(
     snapshot: deltaic.Snapshot, frame: DataFrame, predicates: Sequence[str]
 ) -> Iterator[tuple[str, Answers | Exception, Answers | Exception]]:
-    """Each predicate with our answers and Spark's. Of what is refused here a third is asked there."""
+    """Yields each predicate with both results. Spark evaluates a third of those that deltaic refuses."""
     found = {text: here(snapshot, text) for text in predicates}
     answered = [text for text in found if not isinstance(found[text], Exception)]
     parts = [answered[start : start + 100] for start in range(0, len(answered), 100)]
@@ -80,7 +80,7 @@ def pairs(
 
 
 def compare(snapshot: deltaic.Snapshot, frame: DataFrame, predicates: Sequence[str]) -> tuple[int, int]:
-    """Compare the answers; how many predicates are answered, and how many are refused here alone."""
+    """Compares the results; returns the number of common results, and of those that only deltaic refuses."""
     answered = refused = 0
     wrong: list[str] = []
     for text, found, expected in pairs(snapshot, frame, predicates):
@@ -104,23 +104,23 @@ def test_predicates_answer_like_spark_or_not_at_all(snapshot: deltaic.Snapshot, 
     maker = Maker("answers")
     answered, refused = compare(snapshot, frame, [maker.predicate() for _ in range(3_000)])
     assert answered > 2_000
-    # What is left to refuse: casts of columns, texts beside numbers, numbers with too many digits.
+    # The remaining refusals: casts of columns, strings compared with numbers, numbers with too many digits.
     assert refused / answered < 0.05, f"{refused} beside {answered} are refused"
 
 
-# Each was wrong once, or is a place where Spark is not what one would think.
+# Former bugs, and cases where Spark's result is unexpected.
 KEPT = [
-    # Beyond all of 64 bits one answer for all rows, also for NULL; not where equality is asked.
+    # Beyond 64 bits a comparison has one result for all rows, also for NULL; but not an equality.
     "i16 >= 9223372036854775808",
     "9223372036854775808 > i64",
     "i64 = 9223372036854775808",
     "i64 < -(9223372036854775809)",
     "CAST(NULL AS INT) <= 99999999999999999999",
-    # Clocks with a zone and without one, beyond what a calendar library holds.
+    # Timestamps with and without a zone, outside of a calendar library's range.
     "ntz <= ts",
     "day <=> ntz",
     "ts > TIMESTAMP '+294247-01-10 04:00:54.775807'",
-    # In the wrong precision these have other answers.
+    # In the wrong precision these have other results.
     "f32 = 0.1",
     "f32 = 0.1F",
     "f32 > CAST(0.1F AS DECIMAL(38,30))",
@@ -132,18 +132,18 @@ KEPT = [
     "dec BETWEEN 1.495 AND 1.505",
     "i64 IN (9007199254740993, 0.5D)",
     "t8 IN (1000, -1.0, 5L)",
-    # NaN is equal to itself and above infinity; there is one zero.
+    # NaN is equal to itself and greater than infinity; -0.0 equals 0.0.
     "f64 > CAST('inf' AS DOUBLE)",
     "f64 NOT IN (0, CAST('NaN' AS DOUBLE))",
     "f64 = -0.0D",
-    # Operators bind as in Spark, and a minus before a number is the number's own.
+    # Operator precedence as in Spark; a minus before a number is part of the literal.
     "NOT flag = TRUE AND i32 > 0",
     "i32 > 0 IS NOT NULL",
     "t8 = -128Y",
     "i32 = - 2147483648",
     "1 = 1 = flag",
     "i32 > 7 -2 /* two */ - -2",
-    # Texts: escapes, characters beyond the first plane, patterns.
+    # Strings: escapes, characters outside of the Basic Multilingual Plane, patterns.
     r"txt = 'a\\b'",
     r"txt LIKE 'a\%%'",
     r"txt LIKE 'a\%%'".replace("\\", "\\\\"),
@@ -186,12 +186,12 @@ def test_literals_are_folded_to_sparks_values(snapshot: deltaic.Snapshot, frame:
 
 
 def values(frame: DataFrame, texts: Sequence[str]) -> list[tuple[str, str | None] | Exception]:
-    """The type of each value in Spark and the bytes of its text, in hexadecimal digits."""
+    """Returns each value's type in Spark and the bytes of its text, in hexadecimal."""
     columns = [
         f"struct(typeof({text}), hex(CAST(CAST(({text}) AS STRING) AS BINARY))) AS v{number}"
         for number, text in enumerate(texts)
     ]
-    # Bytes are no text.
+    # Binary values are not converted to text.
     columns += [
         f"hex({text}) AS b{number}"
         for number, text in enumerate(texts)

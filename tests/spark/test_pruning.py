@@ -1,4 +1,4 @@
-"""Conditions that are given before `load`: what they rule out, and that the rows are Spark's own answer."""
+"""Filters that are passed before `load`: which files they prune, and that the rows equal Spark's."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ HOUR = 3_600_000_000
 
 @pytest.fixture
 def hours(tmp_path: Path) -> Path:
-    """Ten files of ten rows: `id` from 0 to 99, `at` an hour apart, `day` a partition of its own."""
+    """Ten files of ten rows: `id` from 0 to 99, `at` an hour apart, each `day` a separate partition."""
     rows = pa.table(
         {
             "id": pa.array(range(100), pa.int64()),

@@ -1,4 +1,4 @@
-"""The options of a read: what they mean, which contradict each other, which are not known. No Spark here."""
+"""The options of a read: their meaning, conflicting and unknown options. Without Spark."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_a_day_begins_at_its_midnight() -> None:
 
 
 def test_times_that_are_twice_or_never_are_javas() -> None:
-    """Of two the earlier; one that was left out is counted on from before."""
+    """In an overlap the earlier time; in a gap the offset before it applies."""
     twice = parse({"timestampAsOf": "2026-11-01 01:30:00"}, zone="America/New_York").timestamp
     assert twice == datetime(2026, 11, 1, 5, 30, tzinfo=timezone.utc)
     never = parse({"timestampAsOf": "2026-03-08 02:30:00"}, zone="America/New_York").timestamp

@@ -1,4 +1,4 @@
-"""`deltaic.spark.read`: its options, and its errors."""
+"""`deltaic.spark.read`: its options and errors."""
 
 from __future__ import annotations
 
@@ -81,7 +81,8 @@ def test_timestamp_as_of_in_the_sessions_time_zone(
 def test_a_day_begins_at_midnight_of_the_session(
     spark: SparkSession, table: Path, settings: Settings, day: object
 ) -> None:
-    # In Apia (UTC+13) with version 0, at 11:00 UTC of the day before; in Kiritimati (UTC+14) an hour earlier.
+    # In Apia (UTC+13) when version 0 is current, at 11:00 UTC of the day before; in Kiritimati (UTC+14) an
+    # hour earlier.
     zone = "spark.sql.session.timeZone"
     with settings({zone: "Pacific/Kiritimati"}), pytest.raises(deltaic.VersionNotFound):
         rows(spark, table, timestampAsOf=day)

@@ -1,4 +1,4 @@
-"""No setting of the session changes what is read."""
+"""No session setting changes the rows that are read."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ SETTINGS: list[Mapping[str, str]] = [
 
 @pytest.fixture(scope="module")
 def everything(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A table of columns that some setting of Spark reads otherwise, in a partition of a time."""
+    """A table with columns that some Spark setting affects, in a timestamp partition."""
     made = HandmadeTable(tmp_path_factory.mktemp("settings") / "t")
     fields = [
         field("id"),
@@ -78,7 +78,7 @@ def everything(tmp_path_factory: pytest.TempPathFactory) -> Path:
     )
     action = made.data("1.parquet", rows, values={"p": "1500-01-01T12:00:00.000000Z"})
     made.commit(action)
-    # The timestamp of old: 96 bits. One file cannot hold both kinds when pyarrow writes it.
+    # The deprecated INT96 timestamp. pyarrow cannot write both kinds to one file.
     old = pa.table({"id": pa.array([3], pa.int64()), "old": pa.array(ancient[:1], pa.timestamp("us", "UTC"))})
     pq.write_table(old, made.root / "2.parquet", use_deprecated_int96_timestamps=True)
     made.commit(
@@ -127,7 +127,7 @@ def test_a_bad_file_is_never_ignored(
 
     made = HandmadeTable(tmp_path / "t")
     made.create(made.data("1.parquet", ids(1)), made.data("2.parquet", ids(2)))
-    # A file that is missing is told in deltaic's words, one that cannot be read in those of Spark's reader.
+    # A missing file raises deltaic's error, an unreadable one that of Spark's reader.
     told = deltaic.CorruptData if setting == "ignoreMissingFiles" else Py4JError
     with settings({f"spark.sql.files.{setting}": "true"}):
         frame = ds.read(spark).load(made.root)

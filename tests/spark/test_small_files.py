@@ -32,7 +32,7 @@ FILES, CORES, MIB = 1_200, 2, 1 << 20
 
 @pytest.fixture(scope="module")
 def many(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A table of as many files as names, of three rows each, in two partitions."""
+    """A table of `FILES` files with three rows each, in two partitions."""
     made = HandmadeTable(tmp_path_factory.mktemp("many") / "t")
     inside = {"type": "struct", "fields": [field("a"), field("b", "string")]}
     made.commit(protocol(), metadata(schema(field("id"), field("s", inside), field("p", "string")), ["p"]))
@@ -108,7 +108,7 @@ def handed_of(table: Path) -> Handed:
 
 @pytest.mark.parametrize("times", [False, True])
 def test_deleted_rows_joined_values_and_metadata(spark: SparkSession, tmp_path: Path, times: bool) -> None:
-    """What is attached to each file stays with it where many are read by one task."""
+    """Each file's deletion vector and constants apply to that file only if one task reads many files."""
     made = with_vector(tmp_path / "t", 3, [1])
     first = made.root / "a.parquet"
     adds: list[Action] = []
@@ -131,7 +131,7 @@ def test_deleted_rows_joined_values_and_metadata(spark: SparkSession, tmp_path: 
         (100_000, 10_000 * MIB, 2, True, 625),
         (100_000, 1_000 * MIB, 2, True, 98),
         (100_000, 1_000 * MIB, 2, False, 782),
-        (100_000, 1_000 * MIB, 400, False, None),  # cores enough for Spark's own tasks
+        (100_000, 1_000 * MIB, 400, False, None),  # enough cores for Spark's own tasks
         (1_024, 10 * MIB, 2, True, None),
         (1_025, 10 * MIB, 2, True, 32),
         (0, 0, 2, True, None),

@@ -1,4 +1,4 @@
-"""The data source "deltaic": what it reads, and that all queries on a DataFrame see one version."""
+"""The data source "deltaic": what it reads, and that all queries on a DataFrame read one version."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def _registered(spark: SparkSession) -> None:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """Version 1 holds `ROWS`."""
+    """Version 1 contains `ROWS`."""
     deltaic.Table.create(tmp_path / "t", ROWS.schema, partition_by=["city"]).append(ROWS)
     return tmp_path / "t"
 
@@ -72,7 +72,7 @@ KINDS = {"x": "bigint", "y": "string", "in": "struct<u:bigint,v:bigint>"}
 
 def test_rows_and_schema(spark: SparkSession, folder: Path) -> None:
     frame = load(spark, folder)
-    # What Arrow infers of a dict has its fields in an order of Arrow's.
+    # Arrow chooses the order of the fields that it infers from a dict.
     fields = ",".join(f"{name}:{KINDS[name]}" for name in ROWS.schema.field("at").type.names)
     assert frame.schema.simpleString() == f"struct<id:bigint,city:string,at:struct<{fields}>,a.b:double>"
     assert difference(frame.toArrow(), ROWS) is None
@@ -124,7 +124,7 @@ def test_sql(spark: SparkSession, versions: Path) -> None:
 
 
 def test_the_name_of_the_jar(spark: SparkSession, versions: Path) -> None:
-    ds.register(spark)  # a second time makes no difference
+    ds.register(spark)  # registering twice has no effect
     assert numbers(spark.read.format("delta").load(str(versions))) == [1, 2]
 
 
@@ -146,7 +146,7 @@ def test_a_schema_chooses_fields_of_structs(spark: SparkSession, folder: Path) -
 
 
 def test_only_what_is_chosen_is_read(spark: SparkSession, tmp_path: Path) -> None:
-    """Of damage nothing is noticed where its column, or its field of a struct, is not asked for."""
+    """Damage in a column, or a struct field, has no effect unless it is selected."""
     made = HandmadeTable(tmp_path / "t")
     struct = {"type": "struct", "fields": [field("keep"), field("lose", "string")]}
     rows = pa.table({"s": [{"keep": 7, "lose": "x" * 300}], "other": ["y" * 300]})
@@ -295,7 +295,7 @@ def test_row_ids_of_a_table_that_keeps_none(spark: SparkSession, versions: Path)
 
 
 def first_lines(action: Callable[[], object]) -> str:
-    """The first lines of what Spark raises: of a traceback they would hold no word of the error."""
+    """Returns the first lines of Spark's error: those of a traceback would not contain the message."""
     from pyspark.errors import PySparkException
 
     with pytest.raises(PySparkException) as caught:
@@ -336,7 +336,7 @@ def test_filters(spark: SparkSession, settings: Settings, folder: Path, allowed:
 
 
 def test_pushed_filters_open_no_other_files(spark: SparkSession, settings: Settings, folder: Path) -> None:
-    """What was deleted underneath is not missed where the filter leaves it out."""
+    """Deleted files have no effect if the filter excludes them."""
     if not can_push(spark):
         pytest.skip("Spark 4.0 pushes no filters into Python data sources")
     [gone] = folder.glob("city=Rome/*.parquet")

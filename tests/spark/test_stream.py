@@ -1,4 +1,4 @@
-"""Streaming queries over a table: every row once, whatever stops and starts in between."""
+"""Streaming queries over a table: every row exactly once, however they are stopped and restarted."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_a_limit_bounds_each_batch(spark: SparkSession, events: HandmadeTable, t
     options = {"maxFilesPerTrigger": "1"}
     batches = run(spark, events.root, checkpoint, out, options)
     if is_older_than_4_2(spark):
-        # Such a Spark asks once a trigger, so there is a batch for each start.
+        # These Spark versions ask once per trigger, so there is one batch per start.
         assert batches == 1
         for _ in range(2):
             assert run(spark, events.root, checkpoint, out, options) == 1
@@ -72,7 +72,7 @@ def test_a_limit_bounds_each_batch(spark: SparkSession, events: HandmadeTable, t
 def test_a_query_that_runs_on_reads_what_comes_in_bounded_batches(
     spark: SparkSession, events: HandmadeTable, tmp_path: Path
 ) -> None:
-    """Without an end, as most streams run; on every Spark a batch has no more than the limit."""
+    """A continuous query, as most streams are; in every Spark version a batch respects the limit."""
     stream = stream_of(spark, events.root, {"maxFilesPerTrigger": "1"})
     rows: dict[int, list[int]] = {}
 
@@ -93,7 +93,7 @@ def test_a_query_that_runs_on_reads_what_comes_in_bounded_batches(
 def test_a_batch_that_failed_is_read_again(
     spark: SparkSession, events: HandmadeTable, tmp_path: Path
 ) -> None:
-    """A query that stopped within its first batch reads the same rows, whatever is newest by then."""
+    """A query that failed in its first batch reads the same rows again, even if there is a newer version."""
     checkpoint, taken = str(tmp_path / "checkpoint"), list[list[int]]()
 
     def fail(_frame: object, batch: int) -> None:

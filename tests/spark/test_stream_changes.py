@@ -1,4 +1,4 @@
-"""Streams of a change feed: every change once, and the rows of a version together."""
+"""Streams of a change feed: every change exactly once, and all changes of a version in one batch."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ CHANGES = [
 
 @pytest.fixture
 def stock(tmp_path: Path) -> Path:
-    """Three rows, an update that recorded its changes, and a delete that did not."""
+    """Three rows, an update with recorded changes, and a delete without."""
     make_stock(tmp_path)
     return tmp_path / "stock"
 

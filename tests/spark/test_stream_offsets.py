@@ -1,4 +1,4 @@
-"""Offsets and batches of a stream, without Spark: whatever the limits, every file is read exactly once."""
+"""Offsets and batches of a stream, without Spark: with any limits, every file is read exactly once."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ EIGHT_O_CLOCK = 1_793_520_000_000  # 2026-11-01T08:00:00Z
 
 
 def generated(root: Path, number: int) -> HandmadeTable:
-    """A table of random commits with no file, with one and with many."""
+    """Returns a table of random commits with no file, with one and with many."""
     chance = generator("commits", number)
     table = HandmadeTable(root)
     table.create()
@@ -66,7 +66,7 @@ def test_a_stream_that_is_opened_anew_goes_on_where_it_was(tmp_path: Path, numbe
     limits = Limits(max_files=2)
     place, found = opened(table.root).beginning(), list[str]()
     for _ in range(1000):
-        # The snapshot stays the one that the stream began with, whatever comes.
+        # The initial snapshot of the stream does not change with new commits.
         if place.version < 15:
             table.commit(add(f"later-{table.next_version}.parquet", modificationTime=0))
         again = StreamOffset.from_json(place.to_json())
@@ -99,7 +99,7 @@ def test_the_snapshot_comes_by_time_and_then_by_path(tmp_path: Path) -> None:
 
 
 def test_a_first_batch_that_was_planned_is_read_as_planned(tmp_path: Path) -> None:
-    """A query that stops in its first batch asks again where it begins: that is the place of the plan."""
+    """A query that stopped in its first batch restarts from the beginning: the planned batch is the same."""
     table = HandmadeTable(tmp_path / "t")
     table.create(add("a.parquet"), add("b.parquet"))
     files = opened(table.root)
@@ -123,7 +123,7 @@ def test_a_stream_stops_at_what_was_newest(tmp_path: Path, options: dict[str, st
 
 
 def test_only_what_changes_data_is_new(tmp_path: Path) -> None:
-    """A commit that puts files together brings no row (protocol: *Add File and Remove File*, dataChange)."""
+    """A commit with `dataChange=false` adds no rows (protocol: *Add File and Remove File*, dataChange)."""
     table = HandmadeTable(tmp_path / "t")
     table.create(add("a.parquet"), add("b.parquet"))
     table.commit(
@@ -172,7 +172,7 @@ def test_commits_that_remove_rows(
     if refused_at is None:
         assert end.version == table.next_version
         return
-    # What came before was given; now nothing goes on.
+    # Earlier rows were returned; the stream stops here.
     assert end.version == refused_at
     with pytest.raises(deltaic.UnsupportedFeature, match=f"version {refused_at} ") as caught:
         files.end_of_batch(end, Limits())

@@ -1,4 +1,4 @@
-"""What a stream may be asked, and what its limits admit."""
+"""The options of a stream, and the limits of its batches."""
 
 from __future__ import annotations
 

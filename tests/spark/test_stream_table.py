@@ -1,4 +1,4 @@
-"""A table that changes under a stream: its columns, its log, and another table in its place."""
+"""A table that changes during a stream: its columns, its log, and its replacement by another table."""
 
 from __future__ import annotations
 
@@ -168,7 +168,7 @@ MAPPED = protocol(2, 5)
 
 
 def mapped(*fields: tuple[str, str, int], mode: str = "name") -> dict[str, object]:
-    """Metadata of columns by their names, physical names and ids."""
+    """Returns metadata with columns by name, physical name and id."""
     columns = [
         field(
             name,
@@ -188,7 +188,7 @@ def test_a_renamed_column_keeps_its_values(tmp_path: Path) -> None:
     after = pa.table({"c1": pa.array([2], pa.int64()), "c3": pa.array([30], pa.int64())})
     table.commit(MAPPED, mapped(("id", "c1", 1), ("a", "c2", 2)), table.data("a.parquet", before))
     files = opened(table.root, startingVersion="0")
-    # The column a went, another one took its name, and id is called key.
+    # Column a was dropped, another column has its name, and id was renamed to key.
     table.commit(mapped(("key", "c1", 1), ("a", "c3", 3)), table.data("b.parquet", after))
 
     end = files.end_of_batch(files.beginning(), Limits())
@@ -201,7 +201,7 @@ def test_a_renamed_column_keeps_its_values(tmp_path: Path) -> None:
 
 
 def test_a_mapping_that_comes_while_the_stream_runs(tmp_path: Path) -> None:
-    """Columns keep their names then, so the stream goes on, and finds what is written by other names."""
+    """Enabling column mapping keeps the names, so the stream continues and reads physical names."""
     table = HandmadeTable(tmp_path / "t")
     table.create(table.data("a.parquet", ids(1)))
     files = opened(table.root, startingVersion="0")
@@ -266,7 +266,7 @@ def test_a_file_whose_rows_were_marked_deleted_comes_again_without_them(tmp_path
 
 @pytest.mark.parametrize("commits", [5, 200])
 def test_a_trigger_costs_what_is_new(tmp_path: Path, commits: int) -> None:
-    """However long the log is, a commit is read once to see it and once to read it."""
+    """Independent of the log's length, each commit is read once to detect it and once to read its files."""
     table = HandmadeTable(tmp_path / "t")
     table.create()
     for number in range(commits):

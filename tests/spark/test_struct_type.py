@@ -1,4 +1,4 @@
-"""The table's schema as Spark's reader sees it: every type, and nothing that changes what is read."""
+"""The table's schema as Spark's reader gets it: every type, without changes to the values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How long a DataFrame, a view and a cache of a table live, and that no load leaves a file behind."""
+"""Lifetimes of DataFrames, views and caches of a table; no load leaves a temporary file."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def load(request: pytest.FixtureRequest, spark: SparkSession) -> Load:
 
 @pytest.fixture
 def scratch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Where temporary folders are made."""
+    """The folder for temporary files."""
     folder = tmp_path / "scratch"
     folder.mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(folder))
@@ -108,7 +108,7 @@ def test_a_global_view_is_seen_from_another_session(
 def test_two_sessions_on_one_table_at_once(
     spark: SparkSession, table: deltaic.Table, scratch: Path, way: str
 ) -> None:
-    """Each session reads the version and with the settings that are its own, while the other reads too."""
+    """Concurrent sessions each read their own version with their own settings."""
     one_more(table)
     sessions = [spark.newSession(), spark.newSession()]
     loads = [loader(session, way) for session in sessions]
@@ -123,7 +123,7 @@ def test_two_sessions_on_one_table_at_once(
 
     with ThreadPoolExecutor(4) as pool:
         assert list(pool.map(rows, range(12))) == [10, 11] * 6
-    # A view of one name in each session: never the other session's rows.
+    # Each session has a view of the same name: never the other session's rows.
     assert [session.table("mine").count() for session in sessions] == [10, 11]
     assert list(scratch.iterdir()) == []
 
@@ -146,7 +146,7 @@ def test_loads_of_many_threads_leave_no_file(
 
 @pytest.mark.usefixtures("spark")
 def test_a_driver_whose_own_file_system_is_remote(table: deltaic.Table, tmp_path: Path) -> None:
-    """A path without a scheme is local for deltaic, and Spark is told so: no NameNode is ever asked."""
+    """A path without a scheme is local for deltaic, and so it is for Spark: no request to a NameNode."""
     nobody = "hdfs://127.0.0.1:9"
     folder = tmp_path / "temporary"
     folder.mkdir()

@@ -13,7 +13,7 @@ NOON = datetime(2026, 11, 1, 12, tzinfo=timezone.utc)
 
 
 def timed_versions(root: Path) -> Path:
-    """Version 1 of noon UTC holds one row, version 2 of an hour later two."""
+    """Version 1 at noon UTC contains one row, version 2 an hour later two."""
     made = HandmadeTable(root)
     made.create()
     for version in (1, 2):

@@ -1,4 +1,4 @@
-"""The two ways to read a table through Spark, for tests that must hold on both."""
+"""The two ways to read a table through Spark, for tests that apply to both."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 Load = Callable[..., "DataFrame"]
-"""A path and options, to a DataFrame."""
+"""From a path and options to a DataFrame."""
 
 WAYS = ("native", "source")
 
 
 def loader(spark: SparkSession, way: str) -> Load:
-    """How this way loads a table: with Spark's own reader, or as the data source "deltaic"."""
+    """Returns a function that loads a table with Spark's native reader, or as the data source "deltaic"."""
 
     def native(path: str | os.PathLike[str], **options: Any) -> DataFrame:
         return ds.read(spark).options(**options).load(path)

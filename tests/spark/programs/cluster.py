@@ -1,4 +1,4 @@
-"""Reads tables on a cluster of two executors, each a process of its own, with and without Python on them."""
+"""Reads tables on a cluster of two executor processes, with and without Python on them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def own_home(folder: Path) -> None:
-    """A Spark home that is the installed one but for `work`, where executors write."""
+    """Creates a Spark home that links to the installed one, except for `work`, where executors write."""
     folder.mkdir()
     installed = Path(os.environ.get("SPARK_HOME") or Path(pyspark.__file__).parent)
     for each in installed.iterdir():
@@ -32,7 +32,7 @@ def own_home(folder: Path) -> None:
 
 
 def packed(archive: Path) -> str:
-    """Pack the package as `docs/guides/spark-cluster.md` describes, and return the name to unpack it as."""
+    """Packs the package as `docs/guides/spark-cluster.md` describes, and returns the name to unpack it as."""
     with tarfile.open(archive, "w") as out:
         out.add(
             Path(deltaic.__file__).parent,
@@ -43,7 +43,7 @@ def packed(archive: Path) -> str:
 
 
 def answers(frame: DataFrame) -> dict[str, Any]:
-    """What the tests compare: the rows in sum, one partition, and a join of the table with itself."""
+    """Returns what the tests compare: sums, the rows of one partition, and a self-join."""
     by_region = frame.groupBy("region").agg({"id": "sum"}).toDF("region", "s").collect()
     return {
         "sums": {row.region: row.s for row in by_region},
@@ -54,14 +54,14 @@ def answers(frame: DataFrame) -> dict[str, Any]:
 
 
 def tasks_by_executor(spark: SparkSession) -> dict[str, int]:
-    """How many tasks each executor has finished."""
+    """Returns the number of finished tasks per executor."""
     told = cast("Any", spark.sparkContext)._jsc.sc().statusStore().executorList(True)
     executors = [told.apply(i) for i in range(told.size())]
     return {each.id(): each.totalTasks() for each in executors if each.id() != "driver"}
 
 
 def where_python_runs(_: Iterable[Any]) -> Iterator[tuple[str, str, int]]:
-    """The executor's own folder, the place of the package there, and what its Rust core counts."""
+    """Yields the executor's working directory, the package's path there, and a count from its Rust core."""
     import time
 
     import pyarrow as pa
@@ -70,21 +70,21 @@ def where_python_runs(_: Iterable[Any]) -> Iterator[tuple[str, str, int]]:
 
     table = deltaic.Table.create("memory://there/", pa.schema([("id", pa.int64())]))
     table.append(pa.table({"id": pa.array([1, 2], pa.int64())}))
-    time.sleep(1)  # so that one executor does not take all tasks
+    time.sleep(1)  # so that one executor does not run all tasks
     yield str(Path.cwd()), str(Path(deltaic.__file__).resolve()), table.snapshot().scan().count()
 
 
 def main(path: str, scratch: str) -> None:
-    """Print the answers of both ways, and who worked for them."""
+    """Prints the results of both ways, and the tasks of each executor."""
     own_home(Path(scratch) / "home")
-    # The executors' Python is not there before the native scan has answered.
+    # The executors have no Python until the native scan has finished.
     python = Path(scratch) / "python"
     os.environ["PYSPARK_PYTHON"] = str(python)
     os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
     spark = session(
         "local-cluster[2,1,1024]",
         spark__executor__memory="512m",
-        # Both executors must be there before the first task is given to one.
+        # Both executors must be registered before the first task is scheduled.
         spark__scheduler__minRegisteredResourcesRatio="1.0",
         spark__scheduler__maxRegisteredResourcesWaitingTime="240s",
         spark__archives=packed(Path(scratch) / "libraries.tar"),

@@ -1,4 +1,4 @@
-"""Reads a table by its plain path, both ways, while Hadoop's default file system does not answer."""
+"""Reads a table by its plain path, both ways, while Hadoop's default file system does not respond."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 
 def sums(frame: DataFrame) -> dict[str, int]:
-    """The sum of the ids of each partition."""
+    """Returns the sum of the ids of each partition."""
     return {row.p: row.s for row in frame.groupBy("p").agg({"id": "sum"}).toDF("p", "s").collect()}
 
 
 def main(default: str, path: str) -> None:
-    """Print what either way reads, and what a load leaves among the temporary files."""
+    """Prints what each way reads, and which temporary files a load leaves."""
     spark = session("local[2]", spark__hadoop__fs__defaultFS=default)
     before = set(Path(tempfile.gettempdir()).iterdir())
     answers: dict[str, object] = {"native": sums(ds.read(spark).load(path))}

@@ -1,4 +1,4 @@
-"""A Spark session for a program, on this machine alone."""
+"""A local Spark session for a program."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def session(master: str, **settings: str) -> SparkSession:
-    """A session with these settings, whose dots are written as two underscores."""
+    """Returns a session with these settings; two underscores in a name mean a dot."""
     from pyspark.sql import SparkSession
 
     builder = SparkSession.builder.master(master).appName("a test's program")
