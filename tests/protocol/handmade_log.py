@@ -1,4 +1,4 @@
-"""Tables made by hand: JSON commits, checkpoints and data files, none of them by the writer under test."""
+"""Handmade tables: JSON commits, checkpoints and data files, not written by the writer under test."""
 
 from __future__ import annotations
 
@@ -86,12 +86,12 @@ V2_COLUMNS: dict[str, pa.DataType] = {
 
 
 def field(name: str, kind: Any = "long", *, nullable: bool = True, **metadata: Any) -> dict[str, Any]:
-    """A field of a schema."""
+    """Returns a field of a schema."""
     return {"name": name, "type": kind, "nullable": nullable, "metadata": metadata}
 
 
 def schema(*fields: dict[str, Any]) -> str:
-    """A schema as the log's ``schemaString``."""
+    """Returns a schema as the log's ``schemaString``."""
     return json.dumps({"type": "struct", "fields": list(fields)})
 
 
@@ -155,7 +155,7 @@ def domain(name: str, configuration: str = "{}", *, removed: bool = False) -> Ac
 
 
 class HandmadeTable:
-    """A table's folder, written one file at a time."""
+    """A table whose files are written one at a time."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
@@ -164,12 +164,12 @@ class HandmadeTable:
         self.next_version = 0
 
     def commit(self, *actions: Action, version: int | None = None) -> int:
-        """Writes the next commit, or the one of a version."""
+        """Writes the next commit, or the commit of a version."""
         lines = "".join(json.dumps(action, separators=(",", ":")) + "\n" for action in actions)
         return self.commit_bytes(lines.encode(), version=version)
 
     def commit_bytes(self, body: bytes, *, version: int | None = None) -> int:
-        """Writes the bytes of a commit as they are."""
+        """Writes the bytes of a commit verbatim."""
         at = self.next_version if version is None else version
         commit_path(self.root, at).write_bytes(body)
         self.next_version = at + 1
@@ -178,11 +178,11 @@ class HandmadeTable:
     def create(
         self, *actions: Action, schema_string: str = ONE_LONG, partition_by: Sequence[str] = ()
     ) -> int:
-        """Writes a first commit with protocol (1, 2) and metadata, and more actions behind them."""
+        """Writes a first commit with protocol (1, 2) and metadata, followed by more actions."""
         return self.commit(protocol(), metadata(schema_string, partition_by), *actions)
 
     def checkpoint(self, version: int, actions: Iterable[Action], *, leave_out: Sequence[str] = ()) -> Path:
-        """Writes a classic checkpoint, one action a row; columns in `leave_out` are not in the file."""
+        """Writes a classic checkpoint, one action per row, without the columns in `leave_out`."""
         path = self.log / f"{version:020}.checkpoint.parquet"
         write_actions(
             path, actions, {n: kind for n, kind in CHECKPOINT_COLUMNS.items() if n not in leave_out}
@@ -199,7 +199,7 @@ class HandmadeTable:
         return path
 
     def sidecar(self, name: str, actions: Iterable[Action]) -> Action:
-        """Writes a sidecar of file actions and returns the action that names it."""
+        """Writes a sidecar of file actions and returns the action that refers to it."""
         path = self.log / "_sidecars" / name
         path.parent.mkdir(exist_ok=True)
         write_actions(path, actions, {name: CHECKPOINT_COLUMNS[name] for name in ("add", "remove")})
@@ -218,19 +218,19 @@ class HandmadeTable:
         uri: str | None = None,
         **others: Any,
     ) -> Action:
-        """Writes a data file and returns the add for it; `uri` where the log spells the path otherwise."""
+        """Writes a data file and returns its add; `uri` is its path in the log if encoded differently."""
         file = self.root / path
         file.parent.mkdir(parents=True, exist_ok=True)
         pq.write_table(rows, file)
         return add(uri or path, size=file.stat().st_size, values=values, **others)
 
     def set_time(self, version: int, milliseconds: int) -> None:
-        """Sets the modification time of a commit's file."""
+        """Sets the modification time of a commit file."""
         os.utime(commit_path(self.root, version), ns=(milliseconds * 10**6, milliseconds * 10**6))
 
 
 def write_actions(path: Path, actions: Iterable[Action], kinds: Mapping[str, pa.DataType]) -> None:
-    """Writes actions as Parquet, one a row, a column for each kind."""
+    """Writes actions as Parquet, one per row, with a column for each kind."""
     rows = list(actions)
     columns = {name: pa.array([row.get(name) for row in rows], kind) for name, kind in kinds.items()}
     pq.write_table(pa.table(columns), path)
@@ -241,10 +241,10 @@ def commit_path(root: Path, version: int) -> Path:
 
 
 def read_commit(root: Path, version: int) -> list[Action]:
-    """The actions of a commit, read back without the reader under test."""
+    """Returns the actions of a commit, without using the reader under test."""
     return [json.loads(line) for line in commit_path(root, version).read_bytes().splitlines()]
 
 
 def ids(*values: int | None) -> pa.Table:
-    """Rows for the schema `ONE_LONG`."""
+    """Returns rows for the schema `ONE_LONG`."""
     return pa.table({"id": pa.array(values, pa.int64())})

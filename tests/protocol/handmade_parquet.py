@@ -1,4 +1,4 @@
-"""Parquet files made by hand, for what writers no longer write: old layouts, encodings and annotations.
+"""Handmade Parquet files with old layouts, encodings and annotations that writers no longer produce.
 
 A file has one row group, and each column one page of plain values.
 """
@@ -13,7 +13,7 @@ from typing import Any
 
 BOOLEAN, INT32, INT64, INT96, FLOAT, DOUBLE, BYTE_ARRAY, FIXED = range(8)
 REQUIRED, OPTIONAL, REPEATED = range(3)
-# Converted types, which came before logical ones.
+# Converted types, the predecessors of logical types.
 UTF8, MAP, MAP_KEY_VALUE, LIST, ENUM, DECIMAL, DATE = range(7)
 TIMESTAMP_MILLIS, TIMESTAMP_MICROS = 9, 10
 INT_8, INT_16 = 15, 16
@@ -39,7 +39,7 @@ def _zigzag(number: int) -> bytes:
 
 @dataclass(frozen=True)
 class Long:
-    """A number that Thrift has as 64 bits."""
+    """A 64-bit integer in Thrift."""
 
     value: int
 
@@ -67,7 +67,7 @@ def _of(value: Any) -> tuple[int, bytes]:
 
 
 def thrift(fields: dict[int, Any]) -> bytes:
-    """A struct in Thrift's compact protocol; fields that are None are left out."""
+    """Encodes a struct in Thrift's compact protocol, without fields that are None."""
     out, last = b"", 0
     for number, value in sorted(fields.items()):
         if value is not None:
@@ -116,7 +116,7 @@ def group(name: str, repetition: int, *children: Node, **about: Any) -> Node:
     return Node(name, repetition, None, children, **about)
 
 
-# Of a value: how deep it repeats, how deep it is there, and itself.
+# Repetition level, definition level and value.
 Triple = tuple[int, int, Any]
 
 
@@ -149,10 +149,10 @@ def write_parquet(
     compress: Callable[[bytes], bytes] = bytes,
     claims: dict[str, int] | None = None,
 ) -> None:
-    """Writes a file; the columns go by their dotted paths, each row starting at repetition 0.
+    """Writes a file from columns by dotted path; each row starts at repetition level 0.
 
-    What it claims and is not so is told in `claims`: of the file its `rows`, of each page its `values`, its
-    `size` and its `packed` size, of each column where it starts, `at`.
+    `claims` overrides metadata with wrong values: `rows` of the file, `values`, `size` and `packed` size of
+    each page, and the start `at` of each column.
     """
     false = claims or {}
     root = group("schema", REQUIRED, *schema)
@@ -192,7 +192,7 @@ def write_parquet(
 
 
 def write_without_columns(path: Path, *rows: int) -> None:
-    """Writes a file of no columns, with a row group for each count of rows."""
+    """Writes a file without columns, with a row group for each row count."""
     groups: list[Any] = [{1: [], 2: Long(0), 3: Long(count)} for count in rows]
     footer = thrift({1: 1, 2: [{4: "schema", 5: 0}], 3: Long(sum(rows)), 4: groups, 6: "by hand"})
     path.write_bytes(b"PAR1" + footer + struct.pack("<I", len(footer)) + b"PAR1")

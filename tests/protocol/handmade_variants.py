@@ -1,4 +1,4 @@
-"""Tables with variants, written by hand: plain ones and shredded ones."""
+"""Handmade tables with variants, shredded or not."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ V = schema(field("v", "variant"))
 
 
 def texts(table: deltaic.Table) -> list[str | None]:
-    """The variants as JSON, once the bytes of the other form have been proved to say the same."""
+    """Returns the variants as JSON, after checking that their bytes have the same value."""
     snapshot = table.snapshot()
     found: list[str | None] = snapshot.scan(["v"], variant="json").to_arrow()["v"].to_pylist()
     rows = snapshot.scan(["v"]).to_arrow()["v"].to_pylist()
@@ -99,7 +99,7 @@ def shredded(*parts: pa.Field, null_value: bool = True) -> pa.DataType:
 
 
 def part(kind: pa.DataType) -> pa.DataType:
-    """A field of an object, or an element: bytes, or a value of a type."""
+    """Returns a field of an object, or an element: bytes, or a value of a type."""
     return pa.struct([("value", pa.binary()), ("typed_value", kind)])
 
 

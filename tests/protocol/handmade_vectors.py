@@ -1,4 +1,4 @@
-"""Deletion vectors made by hand, by the text of the protocol: bitmaps, both forms, frames, descriptors."""
+"""Handmade deletion vectors, by the text of the protocol: bitmaps, both formats, frames, descriptors."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ FEATURE = log.protocol(3, 7, ["deletionVectors"], ["deletionVectors"])
 
 @dataclass(frozen=True)
 class Container:
-    """The values of a bitmap that share their upper half."""
+    """The values of a bitmap with the same upper 16 bits."""
 
     body: bytes
     cardinality: int
@@ -43,14 +43,14 @@ def bitset(values: Iterable[int]) -> Container:
 
 
 def runs(*pairs: tuple[int, int], cardinality: int | None = None) -> Container:
-    """Runs, each its first and its last value."""
+    """Returns a run container from the first and last value of each run."""
     flat = [number for first, last in pairs for number in (first, last - first)]
     held = sum(last - first + 1 for first, last in pairs) if cardinality is None else cardinality
     return Container(struct.pack(f"<H{len(flat)}H", len(pairs), *flat), held, is_run=True)
 
 
 def bitmap(containers: Mapping[int, Container], *, count: int | None = None) -> bytes:
-    """A Roaring bitmap of 32 bits; `count` where it says another number of containers."""
+    """Returns a 32-bit Roaring bitmap; `count` overrides its number of containers."""
     said = len(containers) if count is None else count
     has_runs = any(container.is_run for container in containers.values())
     if has_runs:
@@ -70,7 +70,7 @@ def bitmap(containers: Mapping[int, Container], *, count: int | None = None) -> 
 
 
 def buckets_of(positions: Iterable[int]) -> dict[int, bytes]:
-    """The bitmap of each 2^32 positions, by its key; as arrays and bitsets."""
+    """Returns a bitmap for each range of 2^32 positions, by key, with array and bitset containers."""
     found: dict[int, dict[int, list[int]]] = {}
     for position in sorted(set(positions)):
         found.setdefault(position >> 32, {}).setdefault(position >> 16 & 0xFFFF, []).append(position & 0xFFFF)
@@ -85,25 +85,25 @@ def buckets_of(positions: Iterable[int]) -> dict[int, bytes]:
 def portable(
     buckets: Iterable[tuple[int, bytes]], *, count: int | None = None, magic: int = PORTABLE
 ) -> bytes:
-    """The form that is written today: each bucket behind its key."""
+    """The current format: each bitmap is preceded by its key."""
     held = list(buckets)
     body = b"".join(struct.pack("<I", key) + bits for key, bits in held)
     return struct.pack("<IQ", magic, len(held) if count is None else count) + body
 
 
 def native(buckets: Iterable[bytes]) -> bytes:
-    """The form that came before: each bucket behind its size, and its place is its key."""
+    """The old format: each bitmap is preceded by its size, and its index is its key."""
     held = list(buckets)
     return struct.pack("<II", NATIVE, len(held)) + b"".join(struct.pack("<I", len(b)) + b for b in held)
 
 
 def vector(*positions: int) -> bytes:
-    """The vector that deletes these rows."""
+    """Returns the deletion vector of these rows."""
     return portable(buckets_of(positions).items())
 
 
 def frame(body: bytes, *, size: int | None = None, checksum: int | None = None) -> bytes:
-    """A vector in its file: size, bytes and checksum."""
+    """Returns the frame of a deletion vector in a file: size, bytes and checksum."""
     return (
         struct.pack(">I", len(body) if size is None else size)
         + body
@@ -120,7 +120,7 @@ def z85(body: bytes) -> str:
 
 
 def inline(body: bytes, cardinality: int, **others: Any) -> dict[str, Any]:
-    """The descriptor of a vector that stands in the log, as a field of a file action."""
+    """Returns the descriptor of an inline deletion vector, as a field of a file action."""
     descriptor = {
         "storageType": "i",
         "pathOrInlineDv": z85(body),
@@ -131,12 +131,12 @@ def inline(body: bytes, cardinality: int, **others: Any) -> dict[str, Any]:
 
 
 def without(*positions: int) -> dict[str, Any]:
-    """The rows at these positions are deleted, and the log itself says so."""
+    """Deletes the rows at these positions with an inline deletion vector."""
     return inline(vector(*positions), len(positions))
 
 
 class VectorFile:
-    """A file of vectors below a table; its name goes by an id, and a prefix is the name of its folder."""
+    """A deletion vector file in a table, named by an id, in a folder named by the prefix."""
 
     def __init__(self, root: Path, prefix: str = "", number: int = 1) -> None:
         self.id = uuid.UUID(int=number << 96 | 0xD2C6_39AA)
@@ -145,13 +145,13 @@ class VectorFile:
 
     @property
     def name(self) -> str:
-        """Its path below the table."""
+        """Its path relative to the table."""
         folder = f"{self.prefix}/" if self.prefix else ""
         return f"{folder}deletion_vector_{self.id}.bin"
 
     @property
     def text(self) -> str:
-        """What a descriptor calls it."""
+        """Its encoded name in a descriptor."""
         return self.prefix + z85(self.id.bytes)
 
     @property
@@ -159,7 +159,7 @@ class VectorFile:
         return self.root / self.name
 
     def push(self, body: bytes, cardinality: int, **others: Any) -> dict[str, Any]:
-        """Adds a vector; gives its descriptor."""
+        """Adds a deletion vector; returns its descriptor."""
         offset = len(self.body)
         self.body += frame(body)
         descriptor = {

@@ -1,7 +1,7 @@
-"""A log on disk replayed as plainly as can be: every form of checkpoint with pyarrow, commits line by line.
+"""A naive replay of a log on disk: any form of checkpoint with pyarrow, commits line by line.
 
-It is the twin that the reader under test is compared with, so it believes no hint, no checksum and no
-compaction, and it knows no speed.
+It is the reference implementation for the reader under test, so it uses no hint, no checksum and no
+compaction, and it is not optimized.
 """
 
 from __future__ import annotations
@@ -32,20 +32,20 @@ _LEAVES = (
 
 
 def commit_versions(log: Path) -> list[int]:
-    """The versions whose commits are there, oldest first."""
+    """Returns the versions of all commits, oldest first."""
     return sorted(int(match[1]) for path in log.iterdir() if (match := _COMMIT.fullmatch(path.name)))
 
 
 def commit(log: Path, version: int) -> list[Action]:
-    """The actions of a commit."""
+    """Returns the actions of a commit."""
     lines = (log / f"{version:020}.json").read_bytes().splitlines()
     return [json.loads(line) for line in lines if line.strip()]
 
 
 def checkpoints(log: Path) -> dict[int, list[Path]]:
-    """The complete checkpoints by version, one of each version: its file or its parts.
+    """Returns the complete checkpoints by version, one per version: its file or its parts.
 
-    One that holds no protocol or no metadata is as little a checkpoint as one without a part.
+    A checkpoint without protocol or metadata is as invalid as one with a missing part.
     """
     found: dict[int, list[Path]] = {}
     for path in sorted(log.iterdir()):
@@ -68,13 +68,13 @@ def checkpoints(log: Path) -> dict[int, list[Path]]:
 
 @cache
 def _holds_both(files: tuple[tuple[Path, int], ...]) -> bool:
-    """Whether protocol and metadata are in these files; their times are for the cache alone."""
+    """Whether these files contain protocol and metadata; the file times only serve as cache keys."""
     kinds = {kind for path, _ in files for action in _actions(path) for kind in action}
     return {"protocol", "metaData"} <= kinds
 
 
 def checkpoint(log: Path, version: int) -> list[Action]:
-    """The actions of a checkpoint, those of its sidecars among them."""
+    """Returns the actions of a checkpoint, including those of its sidecars."""
     actions = [action for path in checkpoints(log)[version] for action in _actions(path)]
     sidecars = [action["sidecar"]["path"] for action in actions if "sidecar" in action]
     for name in sidecars:
@@ -83,12 +83,12 @@ def checkpoint(log: Path, version: int) -> list[Action]:
 
 
 def newest(log: Path) -> int:
-    """The version that the log ends at."""
+    """Returns the newest version of the log."""
     return max([*commit_versions(log), *checkpoints(log)])
 
 
 def reachable(log: Path) -> list[int]:
-    """The versions that can still be made: from the first commit on, or from a complete checkpoint on."""
+    """Returns the versions that can be replayed: from the first commit, or from a complete checkpoint."""
     commits, bases = set(commit_versions(log)), checkpoints(log)
     found: list[int] = []
     for version in range(newest(log) + 1):
@@ -99,9 +99,9 @@ def reachable(log: Path) -> list[int]:
 
 
 def replay_log(log: Path, version: int | None = None, *, by_commits: bool = False) -> State:
-    """The state at a version: from the newest complete checkpoint, or by all commits from the first.
+    """Returns the state at a version: from the newest complete checkpoint, or from all commits.
 
-    The two differ in the tombstones alone: a checkpoint may leave out those that had expired.
+    The two differ only in tombstones: a checkpoint may omit expired ones.
     """
     at = newest(log) if version is None else version
     bases = [] if by_commits else [number for number in checkpoints(log) if number <= at]
@@ -112,7 +112,7 @@ def replay_log(log: Path, version: int | None = None, *, by_commits: bool = Fals
 
 
 def reconciled(commits: Iterable[Iterable[Action]]) -> list[Action]:
-    """The last action for each thing that these commits speak of: what a compaction of them holds."""
+    """Returns the last action for each key in these commits, the contents of their compaction."""
     last: dict[tuple[str, ...], Action] = {}
     for actions in commits:
         for action in actions:
@@ -146,5 +146,5 @@ def _json_rows(path: Path) -> list[dict[str, Any]]:
 
 
 def _parquet_rows(path: Path) -> list[dict[str, Any]]:
-    # Statistics and the like are left alone: some of their values have no Python counterpart.
+    # Statistics and similar columns are not read: some of their values have no Python counterpart.
     return pq.ParquetFile(path).read(columns=list(_LEAVES)).to_pylist(maps_as_pydicts="strict")

@@ -1,7 +1,7 @@
-"""Action reconciliation as plain as the protocol says it: commit by commit, into dictionaries.
+"""Naive action reconciliation as the protocol defines it: commit by commit, into dictionaries.
 
-What it returns is what a snapshot must show. It knows nothing of checkpoints (`naive_log` reads them): they
-change no answer.
+Its result is the expected state of a snapshot. It ignores checkpoints (`naive_log` reads them), since they
+do not change the state.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _MILLISECONDS = {"hour": 3_600_000, "day": 86_400_000, "week": 7 * 86_400_000}
 
 @dataclass
 class State:
-    """What a table holds at a version."""
+    """The state of a table at a version."""
 
     protocol: dict[str, Any] = field(default_factory=dict[str, Any])
     metadata: dict[str, Any] = field(default_factory=dict[str, Any])
@@ -29,7 +29,7 @@ class State:
     domains: dict[str, dict[str, Any]] = field(default_factory=dict[str, dict[str, Any]])
 
     def actions(self) -> list[Action]:
-        """The actions that a checkpoint of this state holds."""
+        """Returns the actions of a checkpoint of this state."""
         singles: list[Action] = [{"protocol": self.protocol}, {"metaData": self.metadata}]
         many = {
             "add": self.files,
@@ -40,7 +40,7 @@ class State:
         return singles + [{kind: body} for kind, bodies in many.items() for body in bodies.values()]
 
     def live_transactions(self) -> dict[str, int]:
-        """The version of each application, but for those that have expired, as far as a time is known."""
+        """Returns the version of each application, without those whose known time has expired."""
         told = (self.metadata.get("configuration") or {}).get("delta.setTransactionRetentionDuration")
         if told is None:
             return {name: body["version"] for name, body in self.transactions.items()}
@@ -51,7 +51,7 @@ class State:
 
 
 def replay(commits: Iterable[Iterable[Action]]) -> State:
-    """The state after these commits, oldest first."""
+    """Returns the state after these commits, oldest first."""
     state = State()
     for commit in commits:
         for action in commit:
@@ -68,7 +68,7 @@ def unique_id(vector: dict[str, Any] | None) -> str | None:
 
 
 def canonical_path(path: str) -> str:
-    """One spelling for the paths of one file: ``/p``, ``file:/p`` and ``file:///p`` are the same."""
+    """Returns one spelling for the paths of one file: ``/p``, ``file:/p`` and ``file:///p`` are the same."""
     if path.startswith("file:"):
         return "/" + path.removeprefix("file:").lstrip("/")
     return path

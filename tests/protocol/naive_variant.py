@@ -1,6 +1,6 @@
-"""Parquet's variant bytes, made and read in the simplest way: an oracle that shares no code with the reader.
+"""Naive encoder and decoder for Parquet's variants: an oracle that shares no code with the reader.
 
-`Written` says which of the encodings a value takes; plain Python values take the one that holds them all.
+`Written` selects the encoding of a value; plain Python values get the default encoding.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ OFFSET_BYTES = 4
 
 @dataclass(frozen=True)
 class Written:
-    """A primitive by its number in the format, and the bytes behind its header."""
+    """A primitive: its type id in the format, and the bytes after its header."""
 
     kind: int
     body: bytes
@@ -61,7 +61,7 @@ def nanos(value: int, *, zone: bool) -> Written:
 
 
 def metadata(names: Sequence[str] = ()) -> bytes:
-    """A dictionary of names, in this order and not said to be sorted."""
+    """Returns a dictionary of names, in this order and not marked as sorted."""
     parts = [name.encode() for name in names]
     ends = [sum(map(len, parts[:index])) for index in range(len(parts) + 1)]
     numbers = [len(parts), *ends]
@@ -70,7 +70,7 @@ def metadata(names: Sequence[str] = ()) -> bytes:
 
 
 def encode(value: Any, names: Sequence[str] = ()) -> bytes:  # noqa: C901, PLR0912 - a case for each type
-    """A value, whose fields' names are all in the dictionary."""
+    """Encodes a value whose field names are all in the dictionary."""
     match value:
         case None:
             return b"\x00"
@@ -113,7 +113,7 @@ def encode(value: Any, names: Sequence[str] = ()) -> bytes:  # noqa: C901, PLR09
 
 
 def names_of(value: Any) -> list[str]:
-    """The names of all fields, in the order of their first use."""
+    """Returns the names of all fields, in the order of their first use."""
     found: dict[str, None] = {}
     if isinstance(value, dict):
         for name, item in value.items():
@@ -126,7 +126,7 @@ def names_of(value: Any) -> list[str]:
 
 
 def variant(value: Any) -> dict[str, bytes]:
-    """A value as a row of a struct of `metadata` and `value`."""
+    """Returns a value as a row of a struct of `metadata` and `value`."""
     names = names_of(value)
     return {"metadata": metadata(names), "value": encode(value, names)}
 
@@ -150,11 +150,11 @@ def _object(ids: list[int], items: list[bytes]) -> bytes:
     return bytes([header]) + numbers + _ends(items) + b"".join(items)
 
 
-# From here on the way back, in JSON as Spark spells it.
+# Decoder, to JSON in Spark's format.
 
 
 def to_json(metadata: bytes, value: bytes) -> str:
-    """A variant as JSON text."""
+    """Returns a variant as JSON text."""
     size = (metadata[0] >> 6) + 1
     count = _number(metadata, 1, size)
     first = 1 + size * (count + 2)
@@ -237,20 +237,20 @@ def _moment(since_epoch: int, zone: str) -> str:
 
 
 def _shortest(body: bytes) -> str:
-    """The fewest digits that name a single."""
+    """Returns the shortest digits that identify a float."""
     (wanted,) = struct.unpack("<f", body)
     texts = (f"{wanted:.{digits}e}" for digits in range(1, 9))
     return next((text for text in texts if ctypes.c_float(float(text)).value == wanted), repr(wanted))
 
 
 def _digits(value: float) -> str:
-    """The fewest digits that name a double, but two at the least, as Java has them."""
+    """Returns the shortest digits that identify a double, at least two, as Java formats it."""
     two = f"{value:.1e}"
     return two if float(two) == value else repr(value)
 
 
 def java_float(text: str) -> str:
-    """Python's digits of a float, in Java's spelling."""
+    """Converts Python's digits of a float to Java's format."""
     number = Decimal(text)
     if not number.is_finite():
         name = "NaN" if number.is_nan() else "Infinity"

@@ -1,4 +1,4 @@
-"""What a snapshot shows, in the shape of the naive replay's answer, so that the two can be compared."""
+"""The state of a snapshot, in the shape of the naive replay's result for comparison."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ NO_COLUMNS = '{"type":"struct","fields":[]}'
 
 
 def shown(snapshot: deltaic.Snapshot) -> dict[str, Any]:
-    """A snapshot's answer."""
+    """Returns the state of a snapshot."""
     files = snapshot.files().to_arrow().to_pylist()
     tombstones = snapshot.tombstones().to_arrow().to_pylist()
     return {
@@ -40,7 +40,7 @@ def shown(snapshot: deltaic.Snapshot) -> dict[str, Any]:
 
 
 def wanted(state: State) -> dict[str, Any]:
-    """The naive replay's answer."""
+    """Returns the state of the naive replay."""
     metadata = state.metadata
     return {
         "protocol": _protocol(state.protocol),
@@ -72,7 +72,7 @@ def wanted(state: State) -> dict[str, Any]:
 
 
 def vector_of(row: dict[str, Any]) -> str:
-    """The id of a row's deletion vector as `naive_replay.unique_id` has it, empty where there is none."""
+    """Returns the id of a row's deletion vector as `naive_replay.unique_id` does, empty without one."""
     vector = row["deletion_vector"]
     if vector is None:
         return ""

@@ -1,4 +1,4 @@
-"""Generated histories, checkpoints and hints: what a snapshot shows is what the naive replay computes."""
+"""Generated histories, checkpoints and hints: a snapshot equals the naive replay."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ PROTOCOLS = [
 
 @dataclass(frozen=True)
 class History:
-    """Commits, oldest first, and what else lies in the log."""
+    """Commits, oldest first, and other files of the log."""
 
     commits: list[list[Action]]
     checkpoints: list[int]
@@ -37,7 +37,7 @@ class History:
 
 @st.composite
 def file_actions(draw: st.DrawFn) -> list[Action]:
-    """At most one file action a path, as a valid commit has."""
+    """At most one file action per path, as in a valid commit."""
     paths = draw(st.lists(st.sampled_from(PATHS), unique=True, max_size=4))
     return [draw(file_action(path)) for path in paths]
 
@@ -101,7 +101,7 @@ def build(root: Path, history: History) -> HandmadeTable:
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(histories())
 def test_a_snapshot_is_the_naive_replay(history: History) -> None:
-    """The newest snapshot, an older one and a refreshed one, whatever checkpoints and hints there are.
+    """The newest snapshot, an older one and a refreshed one, with any checkpoints and hints.
 
     protocol: action-reconciliation.1, checkpoints.2, delta-log-entries.1,
     reader-requirements-for-domain-metadata.3
@@ -130,7 +130,7 @@ def test_a_snapshot_is_the_naive_replay(history: History) -> None:
 @settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(histories(), st.integers(0, 7))
 def test_a_refreshed_snapshot_is_the_naive_replay(history: History, cut: int) -> None:
-    """Commits and checkpoints that appear after a snapshot was taken change nothing but the version."""
+    """Commits and checkpoints written after a snapshot was opened only change the version."""
     first = min(cut, len(history.commits) - 1)
     with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
         warnings.simplefilter("ignore", deltaic.DeltaicWarning)

@@ -1,4 +1,4 @@
-"""Heading *Actions*: what each action means to a reader, and which of its fields it cannot do without."""
+"""Heading *Actions*: the meaning of each action for a reader, and its required fields."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ REQUIRED = {
 
 
 HOW = ["absent", "null", "of another type"]
-# Metadata without a schema are met (`test_tables_without_columns.py`); one that is no text is damage.
+# Metadata without a schema occur (`test_tables_without_columns.py`); a schema of another type is damage.
 BROKEN = [
     (kind, name, how)
     for kind, (_, names) in REQUIRED.items()
@@ -151,7 +151,7 @@ def test_a_path_is_a_uri_decoded_once(tmp_path: Path, uri: str, file: str) -> No
 
 
 def test_a_removed_path_is_a_uri_as_well(tmp_path: Path) -> None:
-    """What a remove names is the file that its URI decodes to; the tombstone keeps the URI.
+    """The URI of a remove is decoded to find the file; the tombstone keeps the URI.
 
     protocol: add-file-and-remove-file.13
     """

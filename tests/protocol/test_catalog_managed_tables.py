@@ -1,4 +1,4 @@
-"""Catalog-managed tables by their path: only their catalog knows the newest commits, so they are refused."""
+"""Catalog-managed tables by path: only the catalog knows the newest commits, so they are refused."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ ASKS: dict[str, Callable[[deltaic.Table], object]] = {
 @pytest.mark.parametrize("feature", ["catalogManaged", "catalogOwned-preview"])
 @pytest.mark.parametrize("ask", ASKS)
 def test_refused_by_its_path(tmp_path: Path, feature: str, ask: str) -> None:
-    """Neither read nor written, and the error says whom to ask.
+    """Neither read nor written, and the hint refers to the catalog.
 
     protocol: catalog:reading-catalog-managed-tables.1,
     catalog:reader-requirements-for-catalog-managed-tables.2
@@ -72,7 +72,7 @@ def test_a_table_that_becomes_one(tmp_path: Path) -> None:
 
 
 def test_what_is_staged_is_nobodys_business_but_the_catalogs(tmp_path: Path) -> None:
-    """A staged commit that lies in an ordinary table's log is no commit, whatever its version.
+    """A staged commit in the log of an ordinary table is ignored, whatever its version.
 
     protocol: catalog:change-to-existing-section.6
     """

@@ -1,4 +1,4 @@
-"""Heading *Change Data Files*: which rows came and went, in logs written by hand."""
+"""Heading *Change Data Files*: inserted and deleted rows, in handmade logs."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Row = tuple[Any, ...]
 def cdc(
     table: HandmadeTable, path: str, rows: pa.Table, uri: str | None = None, **values: str
 ) -> dict[str, Any]:
-    """A change data file, and the action that names it."""
+    """Writes a change data file; returns its action."""
     place = table.root / path
     place.parent.mkdir(parents=True, exist_ok=True)
     pq.write_table(rows, place)
@@ -61,7 +61,7 @@ def feed(table: HandmadeTable, start: int, end: int | None = None, **options: An
 def test_the_property_counts_where_the_protocol_has_the_feature(
     tmp_path: Path, needs: Action, value: str, *, recorded: bool
 ) -> None:
-    """Elsewhere writers ignore the property and record nothing.
+    """Otherwise writers ignore the property and record no changes.
 
     protocol: writer-requirements-for-addcdcfile.1, writer-requirements-for-addcdcfile.2
     """
@@ -79,7 +79,7 @@ def test_the_property_counts_where_the_protocol_has_the_feature(
 
 @pytest.fixture
 def table(tmp_path: Path) -> HandmadeTable:
-    """Three versions: two rows, an update of one that was recorded, a file that goes."""
+    """Three versions: two rows, a recorded update of one, a removed file."""
     table = HandmadeTable(tmp_path / "t")
     first = table.data("a.parquet", ids(1, 2))
     table.commit(protocol(1, 4), metadata(configuration=FEED), first)
@@ -124,7 +124,7 @@ def test_the_columns_that_tell(table: HandmadeTable) -> None:
 
 
 def test_columns_that_the_schema_lacks_are_passed_over(tmp_path: Path) -> None:
-    """Some writers mark their change data files with a column.
+    """Some writers add a marker column to their change data files.
 
     protocol: reader-requirements-for-addcdcfile.4
     """
@@ -156,7 +156,7 @@ def test_the_values_of_partitions_are_those_of_the_action(tmp_path: Path) -> Non
     gone = remove("old.parquet")
     table.data("old.parquet", ids(7), values={"p": None})
     table.commit(add("old.parquet", values={"p": None}))
-    # A value that is NULL may be left out of a remove.
+    # A remove may omit a partition value of NULL.
     gone["remove"] |= {"extendedFileMetadata": True, "partitionValues": {}, "size": 1}
     table.commit(gone)
     assert feed(table, 1) == [
@@ -231,7 +231,7 @@ def test_rows_are_compared_in_columns_that_are_not_asked_for(tmp_path: Path) -> 
 
 @pytest.mark.parametrize("tracked", [False, True])
 def test_rows_with_ids_are_compared_by_them(tmp_path: Path, tracked: bool) -> None:
-    """A row that went and another that came, alike but for the id, are a change."""
+    """A deleted and an inserted row that differ only in the row id are a change."""
     table = HandmadeTable(tmp_path / "t")
     names = {
         "delta.enableRowTracking": str(tracked).lower(),
@@ -248,7 +248,7 @@ def test_rows_with_ids_are_compared_by_them(tmp_path: Path, tracked: bool) -> No
     table.commit(features, metadata(configuration=names), data("a.parquet", ids(7, 8), 0))
     gone = remove("a.parquet")
     gone["remove"] |= {"baseRowId": 0, "defaultRowCommitVersion": 0}
-    # The first row is kept with its id, the second is a new one that says the same.
+    # The first row keeps its id, the second is a new row with the same values.
     kept = ids(7, 8).append_column("_ids", pa.array([0, None], pa.int64()))
     table.commit(gone, data("b.parquet", kept, 10))
     expected = [(8, "delete", 1), (8, "insert", 1)] if tracked else []
@@ -421,20 +421,20 @@ def test_what_went_is_not_guessed_at_where_the_log_before_is_gone(tmp_path: Path
 
 
 def test_what_is_inferred_are_the_rows_that_the_table_gained_and_lost(tmp_path: Path) -> None:
-    """Actions that change nothing are no change, whatever they say."""
+    """Actions that do not change the state are not changes, regardless of `dataChange`."""
     table = HandmadeTable(tmp_path / "t")
     vectors = VectorFile(table.root)
     one, more = vectors.delete(1), vectors.delete(1, 2)
     vectors.write()
     file = table.data("a.parquet", ids(0, 1, 2, 3))
     table.commit(VECTORS, metadata(), file)
-    # Again a file that is there; one that was never there; a file without the vector that it has.
+    # A live file added again; an unknown file removed; a remove without the file's deletion vector.
     table.commit(file)
     table.commit(remove("none.parquet"))
     came = {"add": {**file["add"], **one}}
     table.commit(remove("a.parquet"), came)
     table.commit(remove("a.parquet"))
-    # The same path with another vector, of which the one half is said to change no data.
+    # The same path with another deletion vector; only the remove has dataChange=false.
     gone = remove("a.parquet")
     gone["remove"] |= {**one, "dataChange": False}
     table.commit(gone, {"add": {**file["add"], **more}})

@@ -1,4 +1,4 @@
-"""Histories made at random: a feed is the difference of the versions, and tells each row once."""
+"""Random histories: a feed is the difference of the versions, and returns each change once."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Row = tuple[int | None, str | None]
 ROWS = st.lists(
     st.tuples(st.sampled_from([None, 1, 2, 3]), st.sampled_from([None, "x"])), min_size=1, max_size=5
 )
-# What a commit does: a file comes, goes, is written anew with other rows or the same, or loses some.
+# Operations in a commit: add, remove or delete rows of a file, or rewrite it with other or the same rows.
 STEPS = st.one_of(
     st.tuples(st.just("add"), ROWS),
     st.tuples(st.just("remove"), st.integers(0, 9)),
@@ -39,7 +39,7 @@ STEPS = st.one_of(
 
 @dataclass
 class File:
-    """A live file, its rows and those of them that are deleted."""
+    """A live file, its rows and the deleted ones among them."""
 
     path: str
     rows: list[Row]
@@ -51,7 +51,7 @@ class File:
 
 
 class Writer:
-    """A table that is written by steps, and what its versions hold."""
+    """Writes a table step by step, and records the rows of each version."""
 
     def __init__(self, root: Path) -> None:
         self.table = HandmadeTable(root)
@@ -70,7 +70,7 @@ class Writer:
             if kind == "add":
                 actions.append(self._add(step[1], data_change=True))
                 continue
-            # A commit says one thing of a file.
+            # A commit has at most one change per file.
             there = [file for file in self.files if file.path not in touched and file.path in before]
             if not there:
                 continue

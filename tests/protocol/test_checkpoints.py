@@ -1,6 +1,6 @@
-"""Heading *Checkpoints*, for classic ones: which is used, and what a row may leave out.
+"""Heading *Checkpoints*, for classic ones: which is used, and which columns may be missing.
 
-A checkpoint that says something the commits do not (`MARK`) shows whether it was read.
+A checkpoint with an additional action (`MARK`) shows whether it was read.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ MARK = "read from a checkpoint"
 
 
 def history(root: Path, commits: int = 5) -> tuple[HandmadeTable, list[list[dict]]]:
-    """A table that adds a file a commit and removes the one before the last."""
+    """A table that adds a file in each commit and removes the one before the last."""
     table = HandmadeTable(root)
     actions: list[list[dict]] = [[protocol(), metadata(), add("0.parquet")]]
     for number in range(1, commits):

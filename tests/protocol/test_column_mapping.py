@@ -1,4 +1,4 @@
-"""Heading *Column Mapping*, as data files have it: columns are found by physical names, or by ids."""
+"""Heading *Column Mapping*, for data files: columns are found by physical names or by ids."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MODES = ["name", "id"]
 
 
 def mapped(name: str, number: int, kind: Any = "long", **others: Any) -> dict[str, Any]:
-    """A column of the table's schema."""
+    """Returns a column of the table's schema."""
     mapping = {"delta.columnMapping.id": number, "delta.columnMapping.physicalName": f"col-{number}"}
     return field(name, kind, **{**mapping, **others})
 
@@ -41,7 +41,7 @@ def map_of(key: Any, value: Any) -> dict[str, Any]:
 def held(
     number: int, kind: pa.DataType | None = None, *, name: str = "", id_is: int | None = None
 ) -> pa.Field:
-    """A column of a file: with its physical name and id, or with others; with none where it is 0."""
+    """Returns a column of a file: by default with its physical name and id; without an id if it is 0."""
     told = number if id_is is None else id_is
     ids = {"PARQUET:field_id": str(told)} if told else None
     return pa.field(name or f"col-{number}", kind or pa.int64(), metadata=ids)
@@ -73,7 +73,7 @@ NESTED = [
 
 
 def nested_columns(*, name: str = "", ids: bool = True) -> list[pa.Field]:
-    """The columns of a file for `NESTED`; `name` stands before each physical name."""
+    """Returns the columns of a file for `NESTED`; `name` is a prefix of each physical name."""
 
     def one(number: int, kind: pa.DataType | None = None) -> pa.Field:
         return held(number, kind, name=f"{name}col-{number}", id_is=None if ids else 0)
@@ -81,7 +81,7 @@ def nested_columns(*, name: str = "", ids: bool = True) -> list[pa.Field]:
     deep = pa.list_(pa.struct([one(8)]))
     return [
         one(1),
-        # In another order than the table's.
+        # In another order than in the table.
         one(2, pa.struct([one(4, pa.string()), one(3)])),
         one(5, pa.list_(pa.struct([one(7, deep), one(6)]))),
         one(9, pa.map_(pa.struct([one(10)]), pa.struct([one(11)]))),
@@ -127,7 +127,7 @@ def test_columns_are_found_at_every_depth(tmp_path: Path, mode: str, needs: str)
 
 
 def test_ids_rule_over_names_in_id_mode(tmp_path: Path) -> None:
-    """Every name in the file is another's or nobody's.
+    """Every name in the file is that of another column, or unknown.
 
     protocol: reader-requirements-for-column-mapping.3
     """
@@ -142,7 +142,7 @@ def test_ids_rule_over_names_in_id_mode(tmp_path: Path) -> None:
 
 
 def test_names_rule_over_ids_in_name_mode(tmp_path: Path) -> None:
-    """The ids of a file are those of other columns, or it has none.
+    """The ids of a file are those of other columns, or missing.
 
     protocol: reader-requirements-for-column-mapping.7
     """
@@ -155,7 +155,7 @@ def test_names_rule_over_ids_in_name_mode(tmp_path: Path) -> None:
         for number, rows in enumerate((swapped, without_ids, logical))
     ]
     table.commit(LISTED, change("name", mapped("a", 1), mapped("b", 2)), *files)
-    # A column that has the logical name alone is another one.
+    # A column that only matches the logical name is another column.
     assert sorted(read(table), key=str) == [
         {"a": 1, "b": 2},
         {"a": 3, "b": 4},
@@ -185,7 +185,7 @@ def test_files_without_ids_are_refused_in_id_mode(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("mode", MODES)
 def test_columns_that_a_file_lacks_are_null(tmp_path: Path, mode: str) -> None:
-    """Never another column that happens to have the name.
+    """Never the values of another column with that name.
 
     protocol: reader-requirements-for-column-mapping.6
     """
@@ -219,7 +219,7 @@ def test_columns_that_a_file_lacks_are_null(tmp_path: Path, mode: str) -> None:
 
 @pytest.mark.parametrize("mode", MODES)
 def test_columns_are_renamed_dropped_and_added_again(tmp_path: Path, mode: str) -> None:
-    """Each version has the names of its time; a column that is added again starts without values."""
+    """Each version has its own names; a column that is added again starts without values."""
     table = HandmadeTable(tmp_path / "t")
     inner = pa.struct([held(3)])
     first = {held(1): [1], held(2, inner): [{"col-3": 1}]}
@@ -228,11 +228,11 @@ def test_columns_are_renamed_dropped_and_added_again(tmp_path: Path, mode: str) 
         change(mode, mapped("a", 1), mapped("s", 2, struct(mapped("x", 3)))),
         file_of(table, "0.parquet", first),
     )
-    # Renamed, the two names swapped at once.
+    # Renamed, with both names swapped at once.
     table.commit(change(mode, mapped("s", 1), mapped("a", 2, struct(mapped("y", 3)))))
-    # Dropped; files that are written now lack it.
+    # Dropped; new files do not contain it.
     table.commit(change(mode, mapped("s", 1)), file_of(table, "2.parquet", {held(1): [2]}))
-    # Added again under the name that it once had, of another type.
+    # Added again under its former name, with another type.
     table.commit(
         change(mode, mapped("s", 1), mapped("a", 4, "string")),
         file_of(table, "3.parquet", {held(1): [3], held(4, pa.string()): ["new"]}),
@@ -253,7 +253,7 @@ def test_columns_are_renamed_dropped_and_added_again(tmp_path: Path, mode: str) 
 
 @pytest.mark.parametrize("mode", MODES)
 def test_partition_values_go_by_physical_names(tmp_path: Path, mode: str) -> None:
-    """Also where the files hold the column too, and where it was renamed.
+    """Also if the files contain the column too, and if it was renamed.
 
     protocol: reader-requirements-for-column-mapping.4
     """
@@ -273,7 +273,7 @@ def test_partition_values_go_by_physical_names(tmp_path: Path, mode: str) -> Non
     assert read(table, predicate="p = -1") == []
     table.commit(change(mode, mapped("a", 1), mapped("q", 2, "integer"), partition_by=["q"]))
     assert read(table, predicate="q > 7 AND a = 3") == [{"a": 3, "q": 8}]
-    # By the logical name there is no value.
+    # There is no value under the logical name.
     table.commit(file_of(table, "d.parquet", {held(1): [4]}, values={"q": "9"}))
     with pytest.raises(deltaic.CorruptLog):
         read(table)
@@ -302,7 +302,7 @@ def test_statistics_go_by_physical_names(tmp_path: Path, mode: str) -> None:
 
 
 def test_a_table_that_is_mapped_later_keeps_its_files(tmp_path: Path) -> None:
-    """The physical names of its first columns are their names of that time, and its files have no ids."""
+    """The physical names of existing columns are their names before the mapping; their files have no ids."""
     table = HandmadeTable(tmp_path / "t")
     named = {"delta.columnMapping.id": 1, "delta.columnMapping.physicalName": "old name"}
     rows = pa.table({"old name": [1]})
@@ -316,7 +316,7 @@ def test_a_table_that_is_mapped_later_keeps_its_files(tmp_path: Path) -> None:
 
 
 def test_the_mode_none_goes_by_names(tmp_path: Path) -> None:
-    """Whatever the schema says of physical names and ids.
+    """Physical names and ids in the schema have no effect.
 
     protocol: reader-requirements-for-column-mapping.2
     """
@@ -329,7 +329,7 @@ def test_the_mode_none_goes_by_names(tmp_path: Path) -> None:
 
 
 def test_case_tells_names_apart_only_where_it_must(tmp_path: Path) -> None:
-    """The exact name comes first; a question may be put in any case."""
+    """An exact match has priority; predicates may use any case."""
     table = HandmadeTable(tmp_path / "t")
     column = mapped("Name", 1, **{"delta.columnMapping.physicalName": "Col-A"})
     exact = {held(1, name="COL-A"): [1], held(2, name="Col-A"): [2], held(3, name="col-a"): [3]}
@@ -377,7 +377,7 @@ BROKEN = {
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("what", BROKEN)
 def test_a_mapping_that_is_no_mapping_is_damage(tmp_path: Path, what: str, mode: str) -> None:
-    """No row is read by a guess."""
+    """The reader never guesses a column."""
     table = HandmadeTable(tmp_path / "t")
     table.commit(LISTED, change(mode, *BROKEN[what]), file_of(table, "a.parquet", {held(1): [1]}))
     with pytest.raises(deltaic.CorruptLog) as caught:

@@ -1,4 +1,4 @@
-"""Heading *Column Mapping*, as the log has it: partition values and statistics go by physical names."""
+"""Heading *Column Mapping*, for the log: partition values and statistics use physical names."""
 
 from __future__ import annotations
 

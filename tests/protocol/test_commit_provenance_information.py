@@ -1,4 +1,4 @@
-"""Heading *Commit Provenance Information*: what `history` shows of it, and the times of commits."""
+"""Heading *Commit Provenance Information*: how `history` returns it, and the times of commits."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def test_in_commit_timestamps_enabled_later(tmp_path: Path) -> None:
     )
     table.commit(info(inCommitTimestamp=START + 1000, operation="X"), protocol(1, 7, None, ICT), on)
     table.commit(info(inCommitTimestamp=START + 2000, operation="X"), add("b.parquet"))
-    # File times of the later two that would lead astray: one far before, one far behind.
+    # Misleading file times for the last two: one far in the past, one far in the future.
     for version, time in enumerate((START, START + 500, START - 10**9, START + 10**9)):
         table.set_time(version, time)
     handle = deltaic.Table(table.root)

@@ -1,4 +1,4 @@
-"""Data files whose paths are encoded once, twice or not at all, or are absolute: each is decoded once."""
+"""Paths of data files that are encoded once, twice or not, or are absolute: each is decoded once."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import deltaic
 from .handmade_log import Action, HandmadeTable, field, ids, metadata, protocol, read_commit, remove, schema
 from .handmade_vectors import FEATURE, without
 
-# Names of files and folders as they are on disk.
+# Names of files and folders on disk.
 NAMES = [
     "a b",
     "a%20b",
@@ -47,7 +47,7 @@ def read(table: HandmadeTable) -> list[int]:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_name_that_is_encoded_is_decoded_once(tmp_path: Path, name: str) -> None:
-    """As a file, and as a folder that was encoded for the file system before it was for the log.
+    """As a file name, and as a folder name that was encoded for the file system before it was for the log.
 
     protocol: add-file-and-remove-file.6
     """
@@ -60,7 +60,7 @@ def test_a_name_that_is_encoded_is_decoded_once(tmp_path: Path, name: str) -> No
     assert read(table) == [1, 2, 3]
     rows = deltaic.Table(table.root).snapshot().scan(columns=["p"]).to_arrow()["p"].to_pylist()
     assert rows == [name] * 3
-    # Removed by the same URI, it is gone, and added again it is there once.
+    # Removed by the same URI, it is deleted; added again, it exists once.
     table.commit(remove(quote(f"{name}.parquet")))
     assert read(table) == [2, 3]
     table.commit(file)
@@ -93,7 +93,7 @@ ROOTS = ["a b", "100%", "a%20b", "é", "a#b", "a?b", "a+b", "[x]", "s=1"]
 
 @pytest.mark.parametrize("root", ROOTS)
 def test_a_table_may_lie_in_a_folder_of_any_name(tmp_path: Path, root: str) -> None:
-    """And its files be named from the root of all, as a path or as a URI."""
+    """Its files may also have absolute paths, as a path or as a URI."""
     table = HandmadeTable(tmp_path / root)
     relative = table.data("x y.parquet", ids(1), uri="x%20y.parquet")
     absolute = table.data("b.parquet", ids(2))
@@ -108,7 +108,7 @@ def test_a_table_may_lie_in_a_folder_of_any_name(tmp_path: Path, root: str) -> N
 
 @pytest.mark.parametrize("form", ["{}", "file:{}", "file://{}", "FILE://{}"])
 def test_files_of_a_shallow_clone_are_read_with_leave(tmp_path: Path, form: str) -> None:
-    """Their paths are absolute, and encoded as any other."""
+    """Their paths are absolute, and encoded like any other."""
     source = HandmadeTable(tmp_path / "the source")
     source.create(source.data("x y%.parquet", ids(1, 2, 3), uri="x%20y%25.parquet"))
     [action] = [action for action in read_commit(source.root, 0) if "add" in action]
@@ -123,7 +123,7 @@ def test_files_of_a_shallow_clone_are_read_with_leave(tmp_path: Path, form: str)
 
 
 def test_a_table_that_was_moved_is_read_where_it_is(tmp_path: Path) -> None:
-    """Relative paths go with it; absolute ones stay where they were, and are told of."""
+    """Relative paths move with it; absolute ones still refer to the old location and raise an error."""
     table = HandmadeTable(tmp_path / "before")
     file = table.data("a.parquet", ids(1))
     table.create(file)
@@ -138,7 +138,7 @@ def test_a_table_that_was_moved_is_read_where_it_is(tmp_path: Path) -> None:
 
 
 def test_a_mapped_table_has_files_below_any_prefix(tmp_path: Path) -> None:
-    """Writers spread them over folders of random names, which say nothing."""
+    """Writers distribute them over folders with random names, which have no meaning."""
     table = HandmadeTable(tmp_path / "t")
     needs = protocol(3, 7, ["columnMapping"], ["columnMapping"])
     mapped = field("id", **{"delta.columnMapping.id": 1, "delta.columnMapping.physicalName": "id"})

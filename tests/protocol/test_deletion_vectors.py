@@ -1,4 +1,4 @@
-"""Headings *Deletion Vectors* and *Reader Requirements for Deletion Vectors*: deleted rows are left out."""
+"""Headings *Deletion Vectors* and *Reader Requirements for Deletion Vectors*: deleted rows are skipped."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ STATS = json.dumps({"numRecords": 10, "tightBounds": False})
 def table_of(
     root: Path, *vectors: dict[str, Any], stats: str | None = STATS, **properties: str
 ) -> deltaic.Snapshot:
-    """A table of files of ten rows, numbered through, each with a vector or none."""
+    """A table of files with ten consecutive numbers each, with or without a deletion vector."""
     table = HandmadeTable(root)
     others = {"stats": stats} if stats else {}
     files = [
@@ -103,7 +103,7 @@ def test_every_form_of_a_vector_says_the_same(tmp_path: Path, form: str) -> None
     root = tmp_path / "t"
     snapshot = table_of(root, FORMS[form](root))
     assert rows_of(snapshot) == [0, 1, 2, 4, 5, 6, 8, 9]
-    # Opened anew, from a checkpoint.
+    # Opened again, from a checkpoint.
     table = HandmadeTable.__new__(HandmadeTable)
     table.root, table.log = root, root / "_delta_log"
     table.checkpoint(0, read_commit(root, 0))
@@ -122,7 +122,7 @@ def test_a_vector_outside_of_the_table_needs_leave(tmp_path: Path, form: str) ->
 
 
 def test_many_vectors_share_a_file(tmp_path: Path) -> None:
-    """Each is found by its offset, whatever the order in which the log tells them."""
+    """Each is found by its offset, in any order of the actions."""
     root = tmp_path / "t"
     first, second = VectorFile(root), VectorFile(root, "ab", 2)
     vectors = [(second if number % 3 else first).delete(*range(number % 11)) for number in range(40)]
@@ -139,19 +139,19 @@ def test_many_vectors_share_a_file(tmp_path: Path) -> None:
 
 
 def test_a_vector_takes_the_place_of_a_smaller_one(tmp_path: Path) -> None:
-    """Each version of the table has the rows that were deleted until then."""
+    """Each version of the table has the rows that were not deleted until then."""
     table = HandmadeTable(tmp_path / "t")
     plain = table.data("a.parquet", ids(*TEN), stats=STATS)["add"]
     steps = [{}, without(1), without(1, 2), without(*TEN)]
     table.commit(FEATURE, metadata(), {"add": plain})
     for before, after in pairwise(steps):
-        # The order within a commit says nothing.
+        # The order within a commit has no meaning.
         table.commit({"add": {**plain, **after}}, remove("a.parquet", **before))
     handle = deltaic.Table(table.root)
     found = [rows_of(handle.snapshot(version=version)) for version in range(4)]
     assert found == [TEN, [0, *TEN[2:]], [0, *TEN[3:]], []]
     assert [handle.snapshot(version=version).scan().count() for version in range(4)] == [10, 9, 8, 0]
-    # A row that comes back is a vector that is gone.
+    # Deleted rows are restored without the deletion vector.
     table.commit(remove("a.parquet", **steps[-1]), {"add": plain})
     assert rows_of(handle.snapshot()) == TEN
 
@@ -159,7 +159,7 @@ def test_a_vector_takes_the_place_of_a_smaller_one(tmp_path: Path) -> None:
 @pytest.mark.parametrize("batch_size", [1, 3, 4, 7, 1000])
 @pytest.mark.parametrize("group", [1, 4, 1000])
 def test_positions_are_those_of_the_file(tmp_path: Path, batch_size: int, group: int) -> None:
-    """Whatever its row groups are, and the batches in which it is read."""
+    """With any row groups and any batch size."""
     table = HandmadeTable(tmp_path / "t")
     file = table.data("a.parquet", ids(*range(20)), **without(0, 3, 4, 5, 6, 7, 11, 19))
     pq.write_table(ids(*range(20)), table.root / "a.parquet", row_group_size=group)
@@ -188,7 +188,7 @@ def test_predicates_projections_and_limits_see_no_deleted_row(tmp_path: Path) ->
 
 
 def test_counts_come_from_the_log_where_it_is_exact(tmp_path: Path) -> None:
-    """The files are gone, and so are the vectors: only the log can tell.
+    """Data files and deletion vectors are deleted: only the log contains the counts.
 
     protocol: per-file-statistics.1, per-file-statistics.2
     """
@@ -207,7 +207,7 @@ def test_counts_come_from_the_log_where_it_is_exact(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("wrong", [{"cardinality": -3}, {"storageType": "x"}, {"sizeInBytes": -1}])
 def test_what_cannot_be_is_not_counted_with(tmp_path: Path, wrong: dict[str, Any]) -> None:
-    """Ten rows without minus three are not thirteen: a scan refuses the descriptor, and so does a count."""
+    """A cardinality of -3 must not lead to thirteen rows: scan and count both refuse the descriptor."""
     told = {"deletionVector": {**without(1)["deletionVector"], **wrong}}
     snapshot = table_of(tmp_path / "t", told)
     for count in (lambda: snapshot.num_rows, snapshot.scan().count):
@@ -216,7 +216,7 @@ def test_what_cannot_be_is_not_counted_with(tmp_path: Path, wrong: dict[str, Any
 
 
 def test_more_rows_deleted_than_there_are_is_no_number_of_rows(tmp_path: Path) -> None:
-    """Statistics may lie: then the files are asked."""
+    """Statistics may be wrong: then rows are counted in the files."""
     snapshot = table_of(tmp_path / "t", without(1, 2, 3), stats='{"numRecords":2}')
     assert snapshot.num_rows is None
     assert snapshot.scan().count() == 7
@@ -230,7 +230,7 @@ def test_rows_are_counted_in_the_files_where_the_log_is_silent(tmp_path: Path) -
 
 
 def test_bounds_of_a_file_with_a_vector_may_be_of_deleted_rows(tmp_path: Path) -> None:
-    """They are wide: they rule files out, and never in."""
+    """Bounds are wide: they can exclude a file, but prove no match."""
     stats = {
         "numRecords": 10,
         "minValues": {"id": 0},
@@ -250,7 +250,7 @@ PARTITIONED = schema(field("id"), field("p", "integer"))
 
 
 def test_vectors_of_pruned_files_are_not_looked_at(tmp_path: Path) -> None:
-    """The vector of the other partition is not there, and the one after it is damaged."""
+    """The deletion vector of another partition is missing, and a third one is damaged."""
     root = tmp_path / "t"
     good, gone, bad = (VectorFile(root, number=number) for number in range(3))
     table = HandmadeTable(root)
@@ -333,7 +333,7 @@ def test_whatever_is_deleted_is_gone_and_nothing_else(
 
 @pytest.mark.parametrize("row", [10, 2**16, 2**32, 2**32 + 3, 2**63 - 1])
 def test_a_row_that_the_file_does_not_have_cannot_be_deleted(tmp_path: Path, row: int) -> None:
-    """Its positions have 64 bits: 2^32 + 3 is not taken for 3."""
+    """Positions have 64 bits: 2^32 + 3 is not truncated to 3."""
     snapshot = table_of(tmp_path / "t", without(3, row), stats=None)
     with pytest.raises(deltaic.CorruptData) as caught:
         snapshot.scan().to_arrow()
@@ -358,7 +358,7 @@ def read_task(pickled: bytes) -> list[int]:
 
 
 def test_a_task_takes_its_vector_to_another_process(tmp_path: Path) -> None:
-    """The log is not needed any more."""
+    """The task does not need the log."""
     root = tmp_path / "t"
     file = VectorFile(root)
     snapshot = table_of(root, file.delete(0, 1), without(5), {})

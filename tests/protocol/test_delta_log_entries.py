@@ -1,4 +1,4 @@
-"""Heading *Delta Log Entries*: what is a commit, and what its lines may look like."""
+"""Heading *Delta Log Entries*: which files are commits, and the format of their lines."""
 
 from __future__ import annotations
 

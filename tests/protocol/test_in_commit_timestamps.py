@@ -31,7 +31,7 @@ def info(time: int | None) -> Action:
 
 
 def table_of(root: Path, needs: Action, properties: dict[str, str]) -> deltaic.Table:
-    """A table whose two commits say one time and whose files have another."""
+    """A table of two commits whose in-commit timestamps differ from their file times."""
     table = HandmadeTable(root)
     table.commit(info(IN_COMMIT), needs, metadata(configuration=properties))
     table.commit(info(IN_COMMIT + 1000), add("a.parquet"))
@@ -79,7 +79,7 @@ def test_a_commit_without_its_time_is_damage_where_it_is_needed(tmp_path: Path) 
 
 
 def test_switched_off_again(tmp_path: Path) -> None:
-    """What counts is whether the version that is asked about has them enabled."""
+    """The version that is read determines whether they are enabled."""
     table = HandmadeTable(tmp_path / "t")
     needs = protocol(1, 7, None, ["inCommitTimestamp"])
     table.commit(info(IN_COMMIT), needs, metadata(configuration=ENABLED))
@@ -92,7 +92,7 @@ def test_switched_off_again(tmp_path: Path) -> None:
 
 @dataclass(frozen=True)
 class Commits:
-    """Each commit's file time and in-commit timestamp, and the version that enables these."""
+    """Each commit's file time and in-commit timestamp, and the version that enables the latter."""
 
     files: list[int]
     stamps: list[int | None]
@@ -140,7 +140,7 @@ def commits(draw: st.DrawFn, *, one_lacks: bool = False) -> Commits:
 @settings(max_examples=100, deadline=None)
 @given(commits())
 def test_history_rises_and_agrees_with_time_travel(of: Commits) -> None:
-    """Whatever a copy did to the files' times.
+    """With any file times, as after a copy.
 
     protocol: recommendations-for-readers-of-tables-with-in-commit-timestamps.5,
     recommendations-for-readers-of-tables-with-in-commit-timestamps.6.

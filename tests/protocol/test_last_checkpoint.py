@@ -1,4 +1,4 @@
-"""Heading *Last Checkpoint File*: a hint that may help and can never mislead."""
+"""Heading *Last Checkpoint File*: a hint that saves requests and never leads to a wrong state."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def _quoted(text: str) -> str:
 
 
 def test_the_sample_of_the_appendix_has_its_checksum() -> None:
-    # Not a claim about deltaic: it keeps `checksum` above honest.
+    # Tests the `checksum` above, not deltaic.
     sample = {
         "k0": "'v 0'",
         "checksum": "adsaskfljadfkjadfkj",
@@ -146,7 +146,7 @@ def test_a_right_checksum_is_no_reason_to_warn(tmp_path: Path, recwarn: pytest.W
 def test_a_list_of_more_than_ten_values_is_no_reason_to_warn(
     tmp_path: Path, recwarn: pytest.WarningsRecorder, by_path: bool
 ) -> None:
-    """delta-spark's order puts item 10 before item 1, the text's puts it after."""
+    """delta-spark's order puts item 10 before item 1, the text's order puts it after."""
     table, commits = table_of(tmp_path / "t")
     features = {"protocol": {"minReaderVersion": 1, "writerFeatures": [f"f{n}" for n in range(12)]}}
     body: dict[str, Any] = {"version": 4, "size": 7, "v2Checkpoint": {"nonFileActions": [features]}}

@@ -1,4 +1,4 @@
-"""Heading *Multi-part checkpoint*: all of its parts or none of it."""
+"""Heading *Multi-part checkpoint*: all of its parts are required."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def table_of(root: Path) -> HandmadeTable:
 
 
 def parts_of(version: int, parts: int) -> list[list[Action]]:
-    """The actions of a checkpoint dealt out to its parts, so that each has some of each kind."""
+    """Distributes the actions of a checkpoint over its parts, so that each has some of each kind."""
     actions = [*replay(COMMITS[: version + 1]).actions(), txn(MARK, version * 10 + parts)]
     return [actions[part::parts] for part in range(parts)]
 
@@ -39,14 +39,14 @@ def name(version: int, part: int, parts: int) -> str:
 
 
 def write(table: HandmadeTable, version: int, parts: int, *, but: int | None = None) -> None:
-    """Writes the parts of a checkpoint, but one of them."""
+    """Writes the parts of a checkpoint, except one."""
     for part, actions in enumerate(parts_of(version, parts), start=1):
         if part != but:
             table.checkpoint(version, actions).rename(table.log / name(version, part, parts))
 
 
 def marked(table: HandmadeTable) -> int | None:
-    """Which checkpoint was read: its version times ten and the number of its parts."""
+    """Returns which checkpoint was read: its version times ten plus the number of its parts."""
     return deltaic.Table(table.root).snapshot().app_transactions.get(MARK)
 
 
@@ -59,7 +59,7 @@ def assert_right(table: HandmadeTable) -> None:
 @pytest.mark.parametrize("parts", [1, 2, 3, 11])
 @pytest.mark.parametrize("hint", [True, False])
 def test_all_parts_are_read(tmp_path: Path, parts: int, *, hint: bool) -> None:
-    """Neither the order of the parts nor what is in which of them matters; the commits may be gone.
+    """In any order and distribution of the parts; also without the commits.
 
     protocol: checkpoints.6
     """
@@ -86,7 +86,7 @@ def test_a_missing_part_makes_it_none(tmp_path: Path, missing: int) -> None:
 
 
 def test_parts_of_two_writers_do_not_mix(tmp_path: Path) -> None:
-    """One writer made two parts and stopped, another made three: only the whole one counts."""
+    """One writer stopped within two parts, another wrote three: only the complete checkpoint is used."""
     table = table_of(tmp_path / "t")
     write(table, 2, 2, but=2)
     write(table, 2, 3)

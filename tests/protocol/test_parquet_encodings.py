@@ -19,7 +19,7 @@ from .handmade_log import HandmadeTable, field, ids, metadata, protocol, schema
 from .handmade_parquet import Node
 from .test_parquet_types import read, written
 
-# Every codec that has a writer here.
+# Every codec that pyarrow can write.
 CODECS = ["none", "snappy", "gzip", "brotli", "lz4", "zstd"]
 ROWS = 3_000
 START = datetime(1969, 12, 31)  # noqa: DTZ001
@@ -59,7 +59,7 @@ COLUMNS = [field(name, kind) for name, kind in KINDS.items()]
 
 
 def round_trip(root: Path, **how: Any) -> None:
-    """The file's rows are those that were written, all of them and some of them."""
+    """Asserts that the rows of the file are those written, in a full and in a partial scan."""
     table = HandmadeTable(root)
     file = table.data("a.parquet", DATA)
     pq.write_table(DATA, root / "a.parquet", **how)
@@ -124,7 +124,7 @@ def test_what_stands_beside_the_values(tmp_path: Path, how: dict[str, bool]) -> 
 
 
 def in_frames(body: bytes, size: int) -> bytes:
-    """As Hadoop packs LZ4: the two lengths before each block."""
+    """Compresses LZ4 as Hadoop does: each block is preceded by its two lengths."""
     out = b""
     for start in range(0, len(body), size):
         part = body[start : start + size]
@@ -142,7 +142,7 @@ SHORT_LAST = pytest.mark.xfail(
 
 @pytest.mark.parametrize("size", [100_000, pytest.param(100, marks=SHORT_LAST)])
 def test_the_lz4_of_hadoop(tmp_path: Path, size: int) -> None:
-    """Its name in the format is deprecated, and its files are there."""
+    """The codec is deprecated in the format, but such files exist."""
     node = Node("id", parquet.OPTIONAL, parquet.INT64)
     root = written(
         tmp_path / "t",
@@ -157,7 +157,7 @@ def test_the_lz4_of_hadoop(tmp_path: Path, size: int) -> None:
 
 @pytest.mark.parametrize("codec", [3, 99])
 def test_a_codec_that_is_not_known_is_an_error(tmp_path: Path, codec: int) -> None:
-    """LZO has no reader anywhere any more, and 99 is none."""
+    """No reader supports LZO any more, and 99 does not exist."""
     node = Node("id", parquet.OPTIONAL, parquet.INT64)
     root = written(tmp_path / "t", [node], {"id": [(0, 1, 1)]}, codec=codec)
     with pytest.raises((deltaic.CorruptData, deltaic.UnsupportedFeature)) as caught:
@@ -167,7 +167,7 @@ def test_a_codec_that_is_not_known_is_an_error(tmp_path: Path, codec: int) -> No
 
 @pytest.mark.parametrize("codec", ["zstd", "snappy", "uncompressed", "nonsense"])
 def test_the_property_for_codecs_is_for_writers(tmp_path: Path, codec: str) -> None:
-    """What a file is packed with stands in the file."""
+    """The file itself specifies its compression."""
     table = HandmadeTable(tmp_path / "t")
     properties = {"delta.parquet.compression.codec": codec, "delta.parquet.format.version": "2.12.0"}
     file = table.data("a.parquet", ids(1))

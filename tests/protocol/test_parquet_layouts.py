@@ -1,4 +1,4 @@
-"""Lists and maps of files in the layouts of today's writers and of those before them."""
+"""Lists and maps in the layouts of current and older writers."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def text(name: str, repetition: int = OPTIONAL) -> Node:
 
 
 def annotated(repeated: Node) -> Node:
-    """The column `c` as a list of what repeats in it."""
+    """Returns the column `c` as a list with this repeated node."""
     return group("c", OPTIONAL, repeated, converted=LIST)
 
 
@@ -38,7 +38,7 @@ PAIR = {"type": "struct", "fields": [field("s", "string"), field("n", "integer")
 SINGLE = {"type": "struct", "fields": [field("s", "string")]}
 
 Layout = tuple[list[Node], dict[str, list[Triple]], Any, list[Any]]
-# The file's columns, their values, the table's type of the column `c`, and its rows.
+# The file's columns and their values, the table's type of the column `c`, and its rows.
 LISTS: dict[str, Layout] = {
     "today's": (
         [group("c", OPTIONAL, group("list", REPEATED, number("element")), converted=LIST)],
@@ -190,7 +190,7 @@ def test_maps(tmp_path: Path, layout: str) -> None:
 
 @pytest.mark.parametrize("layout", LISTS)
 def test_lists_beside_others_and_below_a_predicate(tmp_path: Path, layout: str) -> None:
-    """Which column of the file is read is told by its first level, whatever is below it."""
+    """A column of the file is identified by its first level, whatever is below it."""
     nodes, columns, kind, rows = LISTS[layout]
     both = [number("a", REQUIRED), *nodes, number("z", REQUIRED)]
     values = {"a": [(0, 0, at) for at in range(len(rows))], "z": [(0, 0, -at) for at in range(len(rows))]}

@@ -1,4 +1,4 @@
-"""Heading *Delta Data Type to Parquet Type Mappings*: every way in which a file may hold values."""
+"""Heading *Delta Data Type to Parquet Type Mappings*: every representation of values in a file."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ NTZ = protocol(3, 7, ["timestampNtz"], ["timestampNtz"])
 
 
 def read(root: Path, *columns: dict[str, Any], file: str = "a.parquet", **how: Any) -> list[dict[str, Any]]:
-    """The rows of a file that lies in a folder, as those of a table with these columns."""
+    """Returns the rows of an existing file in a folder, read as a table with these columns."""
     table = HandmadeTable(root)
     table.commit(NTZ, metadata(schema(*columns)), add(file, size=(root / file).stat().st_size))
     return deltaic.Table(root).snapshot().scan(**how).to_arrow().to_pylist()
@@ -36,7 +36,7 @@ def written(root: Path, nodes: list[Node], columns: dict[str, list[Triple]], **h
 
 
 def one(root: Path, node: Node, values: list[Any], kind: str) -> list[Any]:
-    """What is read of a column that is held so."""
+    """Returns the values read from a column in this representation."""
     triples = [(0, int(value is not None), value) for value in values]
     written(root, [node], {node.name: triples})
     return [row[node.name] for row in read(root, field(node.name, kind))]
@@ -77,7 +77,7 @@ PHYSICAL = {
 }
 
 
-# Whatever number of bytes a writer takes, the digits are seven.
+# The precision is seven digits for any number of bytes.
 
 
 @pytest.mark.parametrize("annotation", ["converted", "logical"])
@@ -126,7 +126,7 @@ def micros(time: datetime) -> int:
 
 
 def int96(time: datetime | None, nanos: int = 0) -> bytes | None:
-    """A day, and the nanoseconds of it."""
+    """Returns an INT96 of a day and the nanoseconds in it."""
     if time is None:
         return None
     day, rest = divmod(micros(time), DAY)
@@ -139,7 +139,7 @@ def in_zone(times: list[datetime | None]) -> list[datetime | None]:
 
 @pytest.mark.parametrize("nanos", [0, 1, 999])
 def test_int96_from_the_year_1_to_9999(tmp_path: Path, nanos: int) -> None:
-    """What is finer than a microsecond is cut off, before 1970 as after.
+    """Timestamps are rounded down to microseconds, before 1970 as well.
 
     protocol: primitive-types.1, delta-data-type-to-parquet-type-mappings.2
     """
@@ -184,7 +184,7 @@ def test_int96_below_other_columns(tmp_path: Path) -> None:
 
 
 def test_int96_beside_local_nanoseconds(tmp_path: Path) -> None:
-    """A file may have both, and each is read by itself; or it is an error, and never another time."""
+    """A file may contain both, and each is read correctly; an error is allowed, another time is not."""
     local = Node("n", parquet.OPTIONAL, parquet.INT64, logical={8: {1: False, 2: {3: {}}}})
     root = written(
         tmp_path / "t",
@@ -203,7 +203,7 @@ UNITS = {"MILLIS": (1, 1000), "MICROS": (2, 1)}
 @pytest.mark.parametrize("unit", UNITS)
 @pytest.mark.parametrize("kind", ["timestamp", "timestamp_ntz"])
 def test_timestamps_of_every_unit(tmp_path: Path, kind: str, unit: str, *, zone: bool) -> None:
-    """From the year 1 to 9999, whether or not the file says that it goes by UTC: the table says what it is.
+    """From the year 1 to 9999, adjusted to UTC in the file or not: the table's type determines the meaning.
 
     protocol: primitive-types.1, primitive-types.3, delta-data-type-to-parquet-type-mappings.2
     """
@@ -220,7 +220,7 @@ def test_timestamps_of_every_unit(tmp_path: Path, kind: str, unit: str, *, zone:
 @pytest.mark.parametrize("zone", [True, False])
 @pytest.mark.parametrize("kind", ["timestamp", "timestamp_ntz"])
 def test_nanoseconds_are_cut_to_microseconds_downwards(tmp_path: Path, kind: str, *, zone: bool) -> None:
-    """As INT96 is: the microsecond that a time lies in, before 1970 too."""
+    """Rounded down like INT96, before 1970 too."""
     node = Node("t", parquet.OPTIONAL, parquet.INT64, logical={8: {1: zone, 2: {3: {}}}})
     held = [0, 1, 999, 1_000, 1_999, -1, -999, -1_000, -1_001, 2**63 - 1, -(2**63)]
     found = one(tmp_path / "t", node, held, kind)

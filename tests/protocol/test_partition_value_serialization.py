@@ -1,4 +1,4 @@
-"""Heading *Partition Value Serialization*: the texts of the log, read and written."""
+"""Heading *Partition Value Serialization*: the strings in the log, read and written."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ UTC = timezone.utc
 
 
 def table_with(root: Path, kind: str, files: dict[str, str | None], *, spelled: str = "p") -> HandmadeTable:
-    """A table partitioned by `p` with a file a value; the file's row holds the file's name."""
+    """A table partitioned by `p` with one file per value; the row of a file contains its name."""
     table = HandmadeTable(root)
     names = ["timestampNtz"]
     needs: Action = protocol(3, 7, names, names) if kind == "timestamp_ntz" else protocol()
@@ -206,7 +206,7 @@ print(*sorted(scan.to_arrow()["p"].cast("int64").to_pylist()))
 def test_a_time_without_a_zone_has_that_of_its_writer_and_not_of_its_reader(
     tmp_path: Path, zone: str
 ) -> None:
-    """The log does not record the writer's zone: UTC, which is deltaic's own, is assumed.
+    """The log does not record the writer's zone: UTC, which deltaic uses, is assumed.
 
     protocol: partition-value-serialization.3
     """

@@ -1,4 +1,4 @@
-"""Heading *Partition Value Serialization*: the spellings that writers have used beside the protocol's own."""
+"""Heading *Partition Value Serialization*: representations of writers that differ from the protocol's."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ def test_spellings_of_a_value_are_one_value(
 
 @pytest.fixture(params=["America/St_Johns", "Pacific/Kiritimati"])
 def elsewhere(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """This machine is far from UTC."""
+    """Sets a local time zone far from UTC."""
     monkeypatch.setenv("TZ", request.param)
     time.tzset()
     yield
@@ -129,7 +129,7 @@ def elsewhere(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -
 
 @pytest.mark.usefixtures("elsewhere")
 def test_no_time_depends_on_where_it_is_read(tmp_path: Path) -> None:
-    """Where the log does not say a zone, it is UTC, which does not hang on who reads.
+    """Without a zone in the log it is UTC, independent of the reader.
 
     protocol: primitive-types.2
     """

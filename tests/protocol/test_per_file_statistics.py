@@ -1,4 +1,4 @@
-"""Heading *Per-file Statistics*: what they let a reader leave out, and what they never let it lose."""
+"""Heading *Per-file Statistics*: which files they can exclude, and that no row is lost."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def stats(**others: Any) -> str:
 
 
 def one_file(root: Path, statistics: str | None, kind: str = "long") -> deltaic.Snapshot:
-    """A table of a column `x` with one add, which carries these statistics."""
+    """A table of a column `x` with one add that has these statistics."""
     table = HandmadeTable(root)
     more = {} if statistics is None else {"stats": statistics}
     table.commit(protocol(), metadata(schema(field("x", kind))), add("a.parquet", **more))
@@ -74,7 +74,7 @@ def test_bounds_leave_out_what_cannot_match(tmp_path: Path, predicate: str, expe
 def test_a_null_count_tells_only_all_or_nothing(
     tmp_path: Path, tight: bool | None, nulls: int | None, is_null: bool, is_not_null: bool
 ) -> None:
-    """Will prove per-file-statistics.3, .4 and .5 once statistics leave files out."""
+    """Tests per-file-statistics.3, .4 and .5 as far as NULL counts exclude files."""
     more: dict[str, Any] = {} if tight is None else {"tightBounds": tight}
     if nulls is not None:
         more["nullCount"] = {"x": nulls}
@@ -121,7 +121,7 @@ def test_an_unusable_number_of_rows_is_no_number(tmp_path: Path, rows: Any) -> N
 
 
 BOUNDS: list[tuple[str, Any, Any, str, bool]] = [
-    # A maximum cut to milliseconds stands for every microsecond of them.
+    # A maximum truncated to milliseconds includes every microsecond of them.
     (
         "timestamp",
         "2024-01-01T00:00:00.000Z",
@@ -147,10 +147,10 @@ BOUNDS: list[tuple[str, Any, Any, str, bool]] = [
     ("date", "2024-01-01", "2024-01-31", "x = DATE '2024-01-31'", True),
     ("string", "apple", "banana", "x = 'cherry'", False),
     ("string", "apple", "banana", "x LIKE 'av%'", True),
-    # Cut strings: the minimum is a prefix, the maximum ends in a tie breaker.
+    # Truncated strings: the minimum is a prefix, the maximum ends in a tie breaker.
     ("string", "a" * 32, "b" * 32 + "\u007f", f"x = '{'b' * 40}'", True),
     ("string", "a" * 32, "é" * 32 + "\U0010ffff", f"x = '{'é' * 40}'", True),
-    ("double", -1.5, 2.5, "x > 2.5", True),  # NaN is greater than every number and is in no bound
+    ("double", -1.5, 2.5, "x > 2.5", True),  # NaN is greater than every number and is not part of a bound
     ("double", -1.5, 2.5, "x < -1.5", False),
     ("double", "NaN", "NaN", "x < 0.0", True),
     ("double", "-Infinity", "Infinity", "x = 7.0", True),

@@ -1,4 +1,4 @@
-"""Headings *Protocol Evolution* and *Table Features*: the gate fails closed, the unknown is ignored."""
+"""Headings *Protocol Evolution* and *Table Features*: unknown features are refused, fields ignored."""
 
 from __future__ import annotations
 

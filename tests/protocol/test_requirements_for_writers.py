@@ -1,4 +1,4 @@
-"""Headings under *Requirements for Writers*: append-only tables, constraints, entries that stay."""
+"""Headings under *Requirements for Writers*: append-only tables, constraints, immutable log entries."""
 
 # A transaction raises at the end of its block.
 # ruff: noqa: PT012
@@ -102,7 +102,7 @@ MAPPED = pytest.param(
 def test_a_rule_that_is_not_evaluated_yet_lets_no_row_in(
     tmp_path: Path, needs: Action, meta: Action, feature: str
 ) -> None:
-    # Refused as a whole: so no row that breaks the rule gets in, and the table stays as it was.
+    # The whole append is refused: no row that violates the rule is written, and the table is unchanged.
     # protocol: column-invariants.1, check-constraints.1, generated-columns.1, struct-field.1
     # protocol (refused): column-invariants.4, column-invariants.6, check-constraints.4, check-constraints.11,
     # check-constraints.12, default-columns.5, generated-columns.4
@@ -136,7 +136,7 @@ AT_THE_END = {**IDENTITY, "delta.identity.step": 2, "delta.identity.highWaterMar
 def test_no_row_enters_an_identity_column(
     tmp_path: Path, needs: Action, about: dict[str, Any], with_values: bool
 ) -> None:
-    """Neither a value of the user's nor one that would overflow, by rows or by files.
+    """Neither values of the user nor generated ones that would overflow, as rows or as files.
 
     protocol (refused): identity-columns.12, identity-columns.17
     """
@@ -189,7 +189,7 @@ def test_column_metadata_survives_every_change_of_other_columns(tmp_path: Path) 
 
 
 def test_a_written_schema_is_one_line_of_json(tmp_path: Path) -> None:
-    """Whatever its names and comments hold.
+    """With any characters in names and comments.
 
     protocol: column-invariants.5
     """
@@ -269,7 +269,7 @@ def test_whatever_is_written_leaves_an_exact_change_feed(
 def test_the_flag_of_the_change_feed_counts_with_its_feature_alone(
     tmp_path: Path, needs: Action, is_in_force: bool
 ) -> None:
-    """Where it counts, no column may have the name of one of the feed's.
+    """If it is in force, no column may have a name of the feed's columns.
 
     protocol: writer-requirements-for-addcdcfile.3
     """
@@ -283,7 +283,7 @@ def test_the_flag_of_the_change_feed_counts_with_its_feature_alone(
 
 
 def test_row_ids_are_not_preserved_before_they_are_enabled(tmp_path: Path) -> None:
-    """Rows that are copied get fresh ids and versions, and the commit does not claim otherwise.
+    """Copied rows get new row ids and commit versions, and the commit does not claim that they are preserved.
 
     protocol: row-tracking.2
     """
@@ -310,7 +310,7 @@ def test_row_ids_are_not_preserved_before_they_are_enabled(tmp_path: Path) -> No
 
 @pytest.mark.parametrize(("needs", "meta", "feature"), RULES)
 def test_removing_rows_evaluates_no_rule(tmp_path: Path, needs: Action, meta: Action, feature: str) -> None:
-    """A rule restricts the rows that are written: a file is removed without it, and no row is added beside.
+    """Rules apply to written rows: removing a file does not need them, adding rows in the same commit does.
 
     protocol: check-constraints.4, column-invariants.4, supported-features.5
     """

@@ -1,4 +1,4 @@
-"""Files that are older or other than the table's schema: what they lack is NULL, their order is put right."""
+"""Files with an older or different schema: missing columns are NULL, fields are reordered."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_a_column_of_any_type_that_a_file_lacks_is_null(tmp_path: Path, kind: An
 
 
 def test_what_nested_values_lack_is_null(tmp_path: Path) -> None:
-    """In structs in structs, in elements, in keys and in values; a struct that is NULL stays NULL.
+    """In nested structs, elements, keys and values; a struct that is NULL stays NULL.
 
     protocol: consistency-between-table-metadata-and-data-files.4
     """
@@ -108,14 +108,14 @@ def test_what_nested_values_lack_is_null(tmp_path: Path) -> None:
 
 
 def test_a_struct_of_which_a_file_has_nothing_is_there_all_the_same(tmp_path: Path) -> None:
-    """Its fields are NULL, and it is not: the file has others of its fields, which were dropped."""
+    """Its fields are NULL, but not the struct itself: the file has other, dropped fields of it."""
     rows = pa.table({"s": pa.array([{"gone": 1}, None], pa.struct([("gone", pa.int64())]))})
     table = table_of(tmp_path / "t", [field("s", struct(field("x")))], rows)
     assert read(table) == [{"s": {"x": None}}, {"s": None}]
 
 
 def test_fields_in_another_order(tmp_path: Path) -> None:
-    """At every depth, with fields of one type that would else be mistaken for each other."""
+    """At every depth, with fields of the same type, which could be confused."""
     held = pa.struct([("c", pa.int64()), ("a", pa.int64()), ("b", pa.int64())])
     value = {"c": 3, "a": 1, "b": 2}
     rows = pa.table(
@@ -144,7 +144,7 @@ def test_fields_in_another_order(tmp_path: Path) -> None:
 
 
 def test_names_in_another_case(tmp_path: Path) -> None:
-    """Names are told apart without regard to case, and the table's spelling is the one that is shown."""
+    """Names are case-insensitive, and the result uses the table's spelling."""
     inner = pa.struct([("FIELD", pa.int64())])
     rows = pa.table({"ID": [1], "NESTED": pa.array([{"FIELD": 2}], inner)})
     table = table_of(tmp_path / "t", [field("id"), field("Nested", struct(field("Field")))], rows)
@@ -153,7 +153,7 @@ def test_names_in_another_case(tmp_path: Path) -> None:
 
 
 def test_void_is_null_in_every_row(tmp_path: Path) -> None:
-    """Files do not hold it, or hold it as nothing; it becomes a column of any type without more ado.
+    """Files omit the column or contain only nulls; it can become a column of any type.
 
     protocol: beyond:void.1, beyond:void.3
     """
@@ -230,7 +230,7 @@ def test_void_that_data_files_cannot_hold_refuses_every_write(
 
 
 def test_written_files_omit_void(tmp_path: Path) -> None:
-    """Whether or not the appended rows have the columns, also within structs.
+    """With or without these columns in the appended rows, also within structs.
 
     protocol: beyond:void.1
     """
@@ -268,7 +268,7 @@ def test_a_void_partition_column_is_null_in_the_log(tmp_path: Path) -> None:
 
 
 def test_a_default_is_for_new_rows_and_not_for_old_files(tmp_path: Path) -> None:
-    """What a file lacks is NULL, whatever a row that is written now would be given.
+    """Missing values are NULL, whatever default new rows would get.
 
     protocol: consistency-between-table-metadata-and-data-files.4
     """
@@ -300,7 +300,7 @@ LENGTHS = {
 @pytest.mark.parametrize("kind", ["char(5)", "varchar(5)"])
 @pytest.mark.parametrize("told", LENGTHS)
 def test_char_and_varchar_are_read_as_they_are_held(tmp_path: Path, told: str, kind: str) -> None:
-    """Padded and longer ones too: only writers mind the length."""
+    """Also padded and longer ones: only writers check the length."""
     texts = ["a", "a    ", "longer than five", "", None]
     table = table_of(tmp_path / "t", [LENGTHS[told](kind)], pa.table({"c": texts}))
     found = deltaic.Table(table.root).snapshot().scan().to_arrow()
@@ -312,7 +312,7 @@ def test_char_and_varchar_are_read_as_they_are_held(tmp_path: Path, told: str, k
 @pytest.mark.parametrize("in_file", [True, False])
 @pytest.mark.parametrize("in_table", [True, False])
 def test_what_is_never_null_may_be_held_either_way(tmp_path: Path, *, in_table: bool, in_file: bool) -> None:
-    """A column that the file could hold NULLs in and does not is as good as one that it could not."""
+    """A nullable column of the file without NULLs is as good as one that is not nullable."""
     inner = pa.struct([pa.field("x", pa.int64(), nullable=in_file)])
     held = pa.schema(
         [
@@ -334,7 +334,7 @@ def test_what_is_never_null_may_be_held_either_way(tmp_path: Path, *, in_table: 
 
 
 def test_null_where_the_table_forbids_it_is_an_error_that_says_where(tmp_path: Path) -> None:
-    """To hand it out under a schema that denies it would mislead whoever is handed it."""
+    """Returning it with a non-nullable schema would violate that schema."""
     rows = pa.table({"id": pa.array([1, None], pa.int64())})
     table = table_of(tmp_path / "t", [field("id", nullable=False)], pa.table({"id": [0]}), rows)
     with pytest.raises(deltaic.CorruptData) as caught:
@@ -343,7 +343,7 @@ def test_null_where_the_table_forbids_it_is_an_error_that_says_where(tmp_path: P
 
 
 def test_a_column_that_the_table_has_no_more_is_not_read(tmp_path: Path) -> None:
-    """Even if its pages are damaged, or are of a kind that nobody knows."""
+    """Even if its pages are damaged or of an unknown kind."""
     rows = pa.table({"gone": ["x" * 100] * 100, "id": list(range(100))})
     table = HandmadeTable(tmp_path / "t")
     file = table.data("a.parquet", rows)

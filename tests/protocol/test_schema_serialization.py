@@ -1,4 +1,4 @@
-"""Heading *Schema Serialization Format*: the schema of the log, as Arrow and back, and in files."""
+"""Heading *Schema Serialization Format*: the schema of the log, to Arrow and back, and in files."""
 
 from __future__ import annotations
 

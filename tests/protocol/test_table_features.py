@@ -1,6 +1,6 @@
-"""Headings *Table Features* and *Supported Features*: the log opens more tables than rows are read from.
+"""Headings *Table Features* and *Supported Features*: more tables can be opened than read.
 
-What is open to whom stands in ``docs/reference/features.md``; here every row of that page is put to the test.
+``docs/reference/features.md`` lists what is supported; every row of that page is tested here.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ FEATURES = _page()
 
 
 def with_needs(row: Row) -> list[Row]:
-    """A feature and all that it cannot be without."""
+    """Returns a feature and all features that it requires."""
     found, waiting = [row], list(row.needs)
     while waiting:
         needed = FEATURES[waiting.pop()]
@@ -63,7 +63,7 @@ def with_needs(row: Row) -> list[Row]:
 
 
 def asking_for(root: Path, name: str, row: Row) -> HandmadeTable:
-    """A table with a data file that lists a feature, by its name or an alias, and all that this one needs."""
+    """A table with a data file that lists a feature, by its name or an alias, and all that it requires."""
     needed = with_needs(row)[1:]
     writers = sorted({name, *(one.name for one in needed)})
     readers = sorted(
@@ -85,7 +85,7 @@ SPELLINGS = [(name, row) for row in FEATURES.values() for name in (row.name, *ro
 
 @pytest.mark.parametrize(("name", "row"), SPELLINGS, ids=[name for name, _ in SPELLINGS])
 def test_a_table_that_lists_a_feature(tmp_path: Path, name: str, row: Row) -> None:
-    """Opened, read and refused as the page says; what is refused is refused by the name that the table has.
+    """Opened, read or refused as the page says; an error uses the feature name of the table.
 
     protocol: table-features.3, table-features.4, supported-features.1, beyond:aliases.1
     """

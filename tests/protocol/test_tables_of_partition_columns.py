@@ -1,4 +1,4 @@
-"""Tables whose columns are all partition columns, as other writers make them: files may hold no columns."""
+"""Tables with only partition columns, as other writers create them: files may have no columns."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def counted(path: Path, rows: int) -> None:
 
 
 def uncounted(path: Path, rows: int) -> None:
-    """No columns, as pyarrow writes it: the footer counts no rows, and `numRecords` alone has them."""
+    """No columns, as pyarrow writes it: the footer counts no rows, and only `numRecords` does."""
     pq.write_table(pa.table({"x": range(rows)}).select([]), path)
     assert pq.read_metadata(path).num_rows == 0
 
@@ -46,7 +46,7 @@ def with_values(path: Path, rows: int) -> None:
 
 
 def with_others(path: Path, rows: int) -> None:
-    """A column that the table does not have."""
+    """A column that is not in the table."""
     pq.write_table(pa.table({"other": range(rows)}), path)
 
 
@@ -54,7 +54,7 @@ EVERY = pytest.mark.parametrize("write", [counted, uncounted, with_values, with_
 
 
 def file_of(table: HandmadeTable, write: Write, rows: int, *, stats: bool = True, **others: object) -> Action:
-    """A data file of so many rows, in a partition of its own."""
+    """Writes a data file with a number of rows, in its own partition."""
     name = f"{rows}.parquet"
     write(table.root / name, rows)
     told = {"stats": json.dumps({"numRecords": rows})} if stats else {}
@@ -69,7 +69,7 @@ def table(tmp_path: Path) -> HandmadeTable:
 
 
 def expected(*counts: int) -> pa.Table:
-    """Rows of files of so many rows each."""
+    """Returns the rows of files with these row counts."""
     q = [count for count in counts for _ in range(count)]
     return pa.table(
         {"p": pa.array([f"of {count}" for count in q], pa.string()), "q": pa.array(q, pa.int32())}
@@ -129,7 +129,7 @@ def test_statistics_need_not_count_the_rows(table: HandmadeTable, write: Write) 
 
 
 def test_a_file_that_counts_its_rows_is_believed(table: HandmadeTable) -> None:
-    """Statistics stand in for a row count that was lost, and never for one that is there."""
+    """Statistics replace a missing row count, never an existing one."""
     lies = {"stats": json.dumps({"numRecords": 9})}
     one = file_of(table, counted, 3)
     table.create({"add": {**one["add"], **lies}}, schema_string=ALL, partition_by=["p", "q"])

@@ -1,4 +1,4 @@
-"""Tables that have no columns yet: they were made before anybody knew what would be in them."""
+"""Tables that have no columns yet, created before their schema was known."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .handmade_log import HandmadeTable, add, field, ids, metadata, protocol, sc
 
 @pytest.mark.parametrize("how", ["absent", "null"])
 def test_metadata_without_a_schema_have_no_columns(tmp_path: Path, how: str) -> None:
-    """The text requires one; a table that was made before its columns were known has none, and opens."""
+    """The protocol requires a schema; a table created before its columns were known has none, and opens."""
     body = {key: value for key, value in metadata()["metaData"].items() if key != "schemaString"}
     table = HandmadeTable(tmp_path / "t")
     table.commit(protocol(), {"metaData": {**body, **({"schemaString": None} if how == "null" else {})}})

@@ -1,4 +1,4 @@
-"""Transaction identifiers that have outlived ``delta.setTransactionRetentionDuration`` are no more."""
+"""Transaction identifiers older than ``delta.setTransactionRetentionDuration`` have expired."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The feature *Type Widening*: files of every type that a column once had are read as its type of now."""
+"""The feature *Type Widening*: files of every former type of a column are read as its current type."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ FEATURES = protocol(3, 7, NAMES, NAMES)
 
 @dataclass(frozen=True)
 class Era:
-    """A type that a column had once: its name, how files hold it, and values of it."""
+    """A former type of a column: its name, its Arrow type in files, and values of it."""
 
     name: str
     kind: pa.DataType
@@ -42,7 +42,7 @@ BYTE = integers("byte", pa.int8(), 8)
 SHORT = integers("short", pa.int16(), 16)
 INTEGER = integers("integer", pa.int32(), 32)
 LONG = integers("long", pa.int64(), 64)
-# 0.1 and 6.1 are no floats: what was written is read, and not what was meant.
+# 0.1 and 6.1 cannot be represented as float: the stored value is returned, not the intended one.
 FLOAT = Era("float", pa.float32(), (0.10000000149011612, 6.099999904632568, -3.4028234663852886e38))
 DOUBLE = Era("double", pa.float64(), (0.1, 6.1, 1e308))
 DATE = Era("date", pa.date32(), (date(1, 1, 1), date(1960, 1, 31), date(9999, 12, 31)))
@@ -79,7 +79,7 @@ def changed(*changes: dict[str, Any]) -> dict[str, Any]:
 
 
 def widened(value: Any, era: Era) -> Any:
-    """A value of an older type as one of this."""
+    """Converts a value of an older type to this one."""
     if value is None:
         return None
     if pa.types.is_floating(era.kind):
@@ -92,7 +92,7 @@ def widened(value: Any, era: Era) -> Any:
 
 
 def table_of(root: Path, *eras: Era, name: str = "c") -> HandmadeTable:
-    """A table with a column that had all these types, one after the other, and a file of each time."""
+    """A table with a column that had these types in order, and a file of each type."""
     table = HandmadeTable(root)
     steps: list[dict[str, Any]] = []
     for number, era in enumerate(eras):
@@ -123,7 +123,7 @@ def test_files_of_both_types_are_read_as_the_newer(tmp_path: Path, before: Era, 
     assert found.schema.field("c").type == after.kind
     by_name = lambda values: sorted(values, key=str)  # noqa: E731
     assert by_name(found["c"].to_pylist()) == by_name([*old, *after.values, None, None])
-    # The version before has the type of then.
+    # The version before the change has the former type.
     then = deltaic.Table(table.root).snapshot(version=0).scan().to_arrow()
     assert then.schema.field("c").type == before.kind
     assert then["c"].to_pylist() == [*before.values, None]
@@ -131,7 +131,7 @@ def test_files_of_both_types_are_read_as_the_newer(tmp_path: Path, before: Era, 
 
 @pytest.mark.parametrize(("before", "after"), PAIRS, ids=[f"{a.name} to {b.name}" for a, b in PAIRS])
 def test_the_parts_of_a_column_widen_too(tmp_path: Path, before: Era, after: Era) -> None:
-    """In structs, arrays, and maps: keys, values, and both below one another.
+    """In structs, arrays, and maps: keys, values, and both in nested types.
 
     protocol: beyond:type-widening.1, beyond:type-widening.3
     """
@@ -213,7 +213,7 @@ def test_a_scan_goes_over_the_files_of_all_eras(tmp_path: Path, eras: tuple[Era,
 
 @dataclass(frozen=True)
 class Told:
-    """Statistics as the older type wrote them, the value, and questions that find it and that rule it out."""
+    """Statistics in the older type's format, the value, and predicates that match and that do not."""
 
     before: Era
     after: Era
@@ -282,7 +282,7 @@ PARTITIONS = [
     ("before", "after", "text", "value"), PARTITIONS, ids=[f"{a.name} to {b.name}" for a, b, *_ in PARTITIONS]
 )
 def test_partition_values_widen(tmp_path: Path, before: Era, after: Era, text: str, value: Any) -> None:
-    """The text of the older type is a text of the newer."""
+    """The partition value of the older type is parsed as the newer type."""
     table = HandmadeTable(tmp_path / "t")
     rows = table.data("0.parquet", pa.table({"id": [1]}), values={"c": text})
     table.commit(FEATURES, metadata(schema(field("id"), field("c", before.name)), ["c"]), rows)
@@ -321,7 +321,7 @@ UNKNOWN = [
 def test_a_change_that_is_not_known_is_refused_before_any_row(
     tmp_path: Path, before: str, after: str, place: str
 ) -> None:
-    """Also where no file is older than it, and where the column is not asked for.
+    """Also if no file is older than the change, and if the column is not selected.
 
     protocol: beyond:type-widening.2
     """
@@ -408,7 +408,7 @@ def test_an_entry_that_is_none_is_damage(tmp_path: Path, entry: Any) -> None:
     ids=lambda part: part if isinstance(part, str) else str(part.type),
 )
 def test_nothing_is_narrowed(tmp_path: Path, held: pa.Array, wanted: str) -> None:
-    """A value that the column's type does not hold is an error, never another value."""
+    """A value that the column's type cannot represent is an error, never another value."""
     table = HandmadeTable(tmp_path / "t")
     table.commit(
         FEATURES, metadata(schema(field("c", wanted))), table.data("0.parquet", pa.table({"c": held}))

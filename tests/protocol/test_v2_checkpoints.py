@@ -43,7 +43,7 @@ def table_of(root: Path) -> HandmadeTable:
 
 
 def in_sidecars(table: HandmadeTable) -> list[Action]:
-    """The top level of a checkpoint whose file actions stand in two sidecars."""
+    """Returns the top level of a checkpoint whose file actions are in two sidecars."""
     half = len(FILES) // 2
     sidecars = [table.sidecar("a b.parquet", FILES[:half]), table.sidecar("c.parquet", FILES[half:])]
     sidecars[0]["sidecar"]["path"] = "a%20b.parquet"

@@ -1,4 +1,4 @@
-"""The accepted sections on variants, `variantType` and `variantShredding`, as a reader must keep them."""
+"""The accepted sections on variants, `variantType` and `variantShredding`, as far as they bind readers."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def test_the_parts_are_found_by_name(tmp_path: Path, kind: pa.DataType, features
 
 
 def test_variants_lie_in_structs_arrays_and_maps_and_a_missing_column_is_null(tmp_path: Path) -> None:
-    """NULL and a variant's own null stay two things.
+    """NULL and a variant's own null are different values.
 
     protocol: beyond:variant.1
     """

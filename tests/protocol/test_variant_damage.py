@@ -1,4 +1,4 @@
-"""Variants whose bytes, or whose typed columns, make no sense."""
+"""Variants with invalid bytes or invalid typed columns."""
 
 from __future__ import annotations
 

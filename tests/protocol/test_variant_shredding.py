@@ -1,4 +1,4 @@
-"""Variants whose files keep parts of them as typed columns, `variantShredding`."""
+"""Variants whose files contain parts of them as typed columns, `variantShredding`."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ LEAVES: dict[str, tuple[pa.DataType, Any, str, int]] = {
 
 @pytest.mark.parametrize("name", LEAVES)
 def test_each_type_that_variants_are_shredded_into(tmp_path: Path, name: str) -> None:
-    """The value keeps its type: it is written back with the number that the type has.
+    """The value keeps its type: it is encoded again with the type id of the column.
 
     protocol: beyond:variant-shredding.1
     """

@@ -1,4 +1,4 @@
-"""What is done with variants besides reading them: predicates, changes, tasks, other libraries, writing."""
+"""Uses of variants besides reading: predicates, changes, tasks, other libraries, writing."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_any_other_predicate_on_a_variant_is_refused(tmp_path: Path, predicate: 
 
 
 def test_rows_that_were_rewritten_in_other_bytes_are_no_change(tmp_path: Path) -> None:
-    """Shredded or not, with names in another order or numbers of another width, a variant is what it was."""
+    """A variant has the same value shredded or not, with other order of names or other number widths."""
     names = ["z", "a", "b"]
     words = dictionary(names)
     before = [{"a": 1, "b": "x"}, [int8(1), Decimal("1.50")], "2020-02-02", 0.1, None]
@@ -88,7 +88,7 @@ def test_rows_that_were_rewritten_in_other_bytes_are_no_change(tmp_path: Path) -
     )
     table.commit(remove("a.parquet"), table.data("b.parquet", second))
     found = deltaic.Table(table.root).changes(1, infer=True).to_arrow().to_pylist()
-    # A text is no date, and a float no double.
+    # A string is not a date, and a float is not a double.
     assert sorted((row["id"], row["_change_type"]) for row in found) == [
         (2, "delete"),
         (2, "insert"),
@@ -133,7 +133,7 @@ def test_the_command_line_shows_variants_as_text(tmp_path: Path, capsys: pytest.
 
 
 def test_statistics_give_no_bounds_for_a_variant(tmp_path: Path) -> None:
-    """What they hold is not interpreted, and so it is left alone.
+    """Their bounds are not interpreted and therefore ignored.
 
     protocol: beyond:variant-shredding.3
     """
@@ -159,7 +159,7 @@ def test_statistics_give_no_bounds_for_a_variant(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("features", [PLAIN, SHREDDED, []], ids=str)
 def test_variants_are_not_written(tmp_path: Path, features: list[str]) -> None:
-    """So none is written shredded without leave, or as a partition's value.
+    """So none is written shredded, or as a partition value.
 
     protocol: beyond:variant.3
     protocol (refused): beyond:variant.4, beyond:variant-shredding.2

@@ -1,4 +1,4 @@
-"""What `create` and `append` write passes an independent judge, and the judge can say no."""
+"""The output of `create` and `append` passes an independent check, and the check can fail."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def test_whatever_is_written_is_valid_and_reads_back(rows: pa.Table, data: st.Da
 
 
 def reads_back_as_null(rows: pa.Table, partition_by: list[str]) -> bool:
-    """Whether a partition value has no spelling but that of NULL, which makes it no value for this table."""
+    """Whether a partition value can only be serialized as NULL, which makes it unusable for this table."""
     texts = [name for name in partition_by if pa.types.is_string(rows.schema.field(name).type)]
     null_texts = ("", "__HIVE_DEFAULT_PARTITION__")
     return any(value in null_texts for name in texts for value in rows[name].to_pylist())

@@ -1,6 +1,6 @@
-"""Judges what a writer wrote, commit by commit, by the protocol's text and the data files alone.
+"""Checks written tables, commit by commit, by the protocol's text and the data files alone.
 
-It knows the actions that `create` and `append` write, and reads the files with pyarrow.
+It supports the actions that `create` and `append` write, and reads the files with pyarrow.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ _REQUIRED: dict[str, dict[str, type]] = {
 
 
 def faults(root: Path) -> list[str]:
-    """Everything that is wrong with a table of appends: its commits, their checksums, its data files."""
+    """Returns all faults of a table of appends: its commits, their checksums, its data files."""
     found: list[str] = []
     schema: dict[str, Any] = {}
     partition_columns: list[str] = []

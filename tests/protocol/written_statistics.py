@@ -1,4 +1,4 @@
-"""Judges the statistics of an add by the rows of its file."""
+"""Checks the statistics of an add against the rows of its file."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ LAST_MILLISECOND = 253_402_300_799_999_000
 def statistics_faults(
     stats: dict[str, Any], rows: pa.Table, kinds: dict[str, Any], partition_columns: list[str]
 ) -> Faults:
-    """What is wrong with the statistics of a file with these rows; `kinds` are the types of its columns."""
+    """Yields the faults in the statistics of a file with these rows; `kinds` are the types of its columns."""
     if stats.get("numRecords") != rows.num_rows:
         yield f"numRecords {stats.get('numRecords')}, and the file has {rows.num_rows} rows"
     if stats.get("tightBounds", True) is not True:
@@ -92,7 +92,7 @@ def _check_column(path: tuple[str, ...], kind: Any, stats: dict[str, Any], colum
     if high is not None and not _is_upper_bound(_bound(high, kind), largest, kind):
         yield f"max of {name} is {high!r}, and the largest value is {largest!r}"
     finite = [value for value in values if not (isinstance(value, float) and math.isinf(value))]
-    # Above the last millisecond of the year 9999 there is no time that every reader can spell.
+    # Not every reader can represent timestamps after the last millisecond of the year 9999.
     if kind.startswith("timestamp") and largest > LAST_MILLISECOND:
         return
     if kind != "string" and None in (low, high) and len(finite) == len(column) - column.null_count:
@@ -116,7 +116,7 @@ def _values(column: pa.Array, kind: str) -> list[Any]:
 
 
 def _bound(value: Any, kind: str) -> Any:
-    """A bound of the statistics as a value that compares with the column's."""
+    """Converts a bound of the statistics to a value that compares with the column's."""
     if kind.startswith("timestamp"):
         moment = datetime.datetime.fromisoformat(value.replace("Z", "+00:00"))
         if moment.tzinfo is None:
@@ -147,10 +147,10 @@ def _is_lower_bound(bound: Any, smallest: Any, kind: str) -> bool:
 
 def _is_upper_bound(bound: Any, largest: Any, kind: str) -> bool:
     if kind == "string":
-        # By code points, as the values are ordered: UTF-8 and UTF-32 agree on that.
+        # By code points, as the values are ordered: UTF-8 and UTF-32 have the same order.
         return largest == bound if len(largest) <= LONGEST_BOUND else bound >= largest
     if kind.startswith("timestamp"):
-        # In milliseconds: cut, it stands for all microseconds of its own; rounded up, it is above them.
+        # In milliseconds: truncated, it includes all microseconds of its own; rounded up, it is greater.
         return bound - 1000 < largest < bound + 1000
     if kind in ("float", "double"):
         return _as_float(bound, kind) == largest
@@ -158,5 +158,5 @@ def _is_upper_bound(bound: Any, largest: Any, kind: str) -> bool:
 
 
 def _as_float(number: float, kind: str) -> float:
-    """The value that a number of the statistics stands for: a float is written as its shortest text."""
+    """Returns the float of a number in the statistics, which is written as its shortest text."""
     return struct.unpack("f", struct.pack("f", number))[0] if kind == "float" else number
