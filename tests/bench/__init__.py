@@ -1,1 +1,1 @@
-"""The benchmark harness, for its answers."""
+"""The results of the benchmark harness."""

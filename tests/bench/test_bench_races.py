@@ -1,4 +1,4 @@
-"""The race beside a peer at a small scale: what landed is counted, and no time is looked at."""
+"""The race with a peer at a small scale: commits are counted, and no time is checked."""
 
 from __future__ import annotations
 

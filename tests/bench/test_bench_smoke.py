@@ -1,4 +1,4 @@
-"""The benchmark's frame at a small scale: answers are checked, times never."""
+"""The benchmark harness at a small scale: answers are checked, times never."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def need_peers() -> None:
 
 @pytest.fixture(scope="module")
 def checked(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
-    """What a check of everything said, by lines."""
+    """Returns the output of a check of everything, as lines."""
     need_peers()
     tables = tmp_path_factory.mktemp("tables")
     done = harness("--check", "--scale", "0.01", "--tables", str(tables))
@@ -53,7 +53,7 @@ def test_the_peer_answers_right(checked: list[str], workload: str, operation: st
         pytest.skip("daft, a peer, is not installed")
     (declared,) = (one for one in WORKLOADS[workload]["operations"] if one["name"] == operation)
     able = peer not in declared.get("unable", [])
-    assert ("answers right" in line) == able, line  # who has learned it is no longer unable
+    assert ("answers right" in line) == able, line  # update `unable` if the peer now supports it
     if peer == "deltaic":
         assert "keeps" not in line
 
@@ -100,7 +100,7 @@ def test_the_page_has_every_figure_and_keeps_the_requests(tmp_path: Path) -> Non
 
 
 def test_rows_that_are_not_right_are_a_wrong_answer(tmp_path: Path) -> None:
-    """The number of rows, a value, and which values stand in one row: each is seen by itself."""
+    """The number of rows, a value, and the combination of values in a row are each checked."""
     need_peers()
     options = ["--check", "--only", "data_mapped", "--scale", "0.001", "--tables", str(tmp_path)]
     assert harness(*options).returncode == 0
@@ -122,7 +122,7 @@ def test_rows_that_are_not_right_are_a_wrong_answer(tmp_path: Path) -> None:
         assert done.returncode == 1
         assert f"wrong answer: data_mapped scan_filter: deltaic: {said}" in done.stderr
         assert f"wrong answer: data_mapped scan_filter: deltalake: {said}" in done.stderr
-        assert "polars" not in done.stderr  # it is known to be unable
+        assert "polars" not in done.stderr  # it is listed as unable
 
 
 @pytest.mark.parametrize("shift", [0, 1])
@@ -147,7 +147,7 @@ def test_a_digest_knows_rows_in_any_order_and_no_others(shift: int) -> None:
 
 
 def test_tables_of_one_seed_hold_the_same_rows() -> None:
-    """Else what partitions or mapping cost is measured on other rows."""
+    """Otherwise the cost of partitions or mapping would be measured on other rows."""
     program = (
         "import numpy as np; from rows import REGIONS, numbers_in, region_in, rows_of\n"
         "from workload import RowsSpec\n"
@@ -206,7 +206,7 @@ def test_a_budget_is_judged_only_at_full_scale() -> None:
 
 
 def reported(*programs: str) -> list[str]:
-    """What a program about `many_commits` prints; `line(peer, *walls)` has a run for each wall time."""
+    """Returns the output of a program about `many_commits`; `line(peer, *walls)` has a run per wall time."""
     begin = (
         "from figures import Peer, line_of; from report import page; from budgets import missed\n"
         "from dataclasses import replace; from workload import read_all\n"
@@ -280,7 +280,7 @@ def test_the_benchmark_fails_if_a_budget_is_missed(tmp_path: Path, budget: float
 
 @pytest.mark.parametrize("name", WORKLOADS)
 def test_a_table_is_the_same_bytes_every_time(name: str, tmp_path: Path) -> None:
-    """Else two runs of the benchmark measure two tables."""
+    """Otherwise two runs of the benchmark would measure different tables."""
     program = (
         "import sys; from pathlib import Path; from generate import generate; from workload import read_all\n"
         "workload = next(one for one in read_all() if one.name == sys.argv[1])\n"

@@ -1,4 +1,4 @@
-"""The benchmark of Spark at a small scale: answers, tables and the section of the page; times never."""
+"""The Spark benchmark at a small scale: answers, tables and the section of the page; times never."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def program(text: str, *arguments: str) -> str:
 
 
 def test_both_ways_to_the_smallest_tables_agree_and_stand_in_the_page(tmp_path: Path) -> None:
-    """In a JVM of its own each; a wrong answer would end it with 1 and leave the page as it was."""
+    """Each in a separate JVM; a wrong answer would exit with 1 and leave the page unchanged."""
     pytest.importorskip("pyspark", reason="missing: PySpark")
     if not shutil.which("java") and "JAVA_HOME" not in os.environ:
         pytest.skip("missing: Java, for Spark")
@@ -97,7 +97,7 @@ def test_the_other_benchmarks_keep_the_section_of_spark() -> None:
 
 
 def test_a_goal_is_judged_beside_delta_spark_alone() -> None:
-    """The share compares with delta-spark; a filter before the load with the query that it repeats."""
+    """The ratio is to delta-spark; a filter before the load is compared with the query that it repeats."""
     text = (
         "from dataclasses import replace; from spark_report import Conditions, Line, section\n"
         "from spark_tables import many_files\n"

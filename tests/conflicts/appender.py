@@ -1,10 +1,10 @@
-"""A writer of its own process: appends one row a commit and says so after each.
+"""A writer in a separate process: appends one row per commit and reports each.
 
 `python appender.py TABLE WRITER COMMITS [OPTIONS] [goes_on]` prints ``ready``, waits for a line, then prints
-``<version> <number> <winners> <seconds>`` after each append has returned: how many versions others won
-meanwhile, and how long it took. With -1 commits it goes on until it is killed. The options are those of the
-table's store, as JSON. With `goes_on` it prints ``raised <class>`` after a conflict or a `CommitUnknown`,
-and goes on.
+``<version> <number> <winners> <seconds>`` after each append: the number of versions that other writers
+committed during it, and its duration. With -1 commits it continues until it is killed. The options are those
+of the table's store, as JSON. With `goes_on` it prints ``raised <class>`` after a conflict or a
+`CommitUnknown`, and continues.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""A cleaner of its own process: checkpoints a table and cleans up its log until its standard input ends.
+"""A cleaner in a separate process: checkpoints a table and cleans up its log until its standard input closes.
 
-`python cleaner.py TABLE` prints in the end how many files it has deleted.
+`python cleaner.py TABLE` finally prints the number of deleted files.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Compiles a library to preload before the C library: it sees and changes what a process does to the disk."""
+"""Compiles a library to preload before the C library, which intercepts file system calls of a process."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 
 
 def compiled(source: Path, folder: Path) -> Path:
-    """The library of a C source, in a folder; skips where there is no compiler or no such preloading."""
+    """Compiles a C source into a folder; skips without a compiler or without `LD_PRELOAD`."""
     compiler = shutil.which("cc")
     if compiler is None or not sys.platform.startswith("linux"):
         pytest.skip("a C compiler (cc) on Linux is needed to put something before the file system")

@@ -1,7 +1,7 @@
-"""A blind append loses the race: what the winner did decides whether it is made again.
+"""A blind append loses the race: the winning commit determines whether it is retried.
 
-The winner commits while the append reads its data: a stream whose first batch writes the winner's commit.
-That the append had opened the table by then is asserted, by the requests that it had made.
+The winning commit is written while the append reads its data, by a stream before its first batch. The tests
+assert by the number of requests that the append had opened the table by then.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def made(root: Path, *, domains: bool = False) -> HandmadeTable:
 
 
 def while_reading(during: Callable[[], object]) -> pa.RecordBatchReader:
-    """One row, 100; before it is handed out, something happens, and the table was opened before that."""
+    """Yields one row, 100; first calls a function, and asserts that the table was opened before."""
     counts = vars(_rust)
     if "witness" not in counts:
         skip_without_development_build("witness")

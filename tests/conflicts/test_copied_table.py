@@ -1,4 +1,4 @@
-"""Somebody copies the table by hard links while writers race: what is acknowledged is there all the same."""
+"""A process copies the table by hard links while writers race: acknowledged commits are not lost."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ WRITERS, COMMITS = 6, 25
 
 
 class Copier:
-    """Gives each file that is being written a second name elsewhere, as `cp -al` does."""
+    """Creates a hard link of each staged file in another folder, as `cp -al` does."""
 
     def __init__(self, log: Path, copies: Path) -> None:
         self._log, self._copies = log, copies
@@ -40,7 +40,7 @@ class Copier:
             with os.scandir(self._log) as found:
                 staged = [file.path for file in found if file.name.endswith(".tmp")]
             for path in staged:
-                # It may be gone by now.
+                # The file may have been deleted.
                 with contextlib.suppress(FileNotFoundError):
                     os.link(path, self._copies / str(self.copied))
                     self.copied += 1

@@ -1,4 +1,4 @@
-"""A writer is killed at each step of an append, and at random moments: what was acknowledged is there."""
+"""A writer is killed at each step of an append, and at random times: acknowledged commits are not lost."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ KILLS = asked_for("RACE_KILLS", 50)
 WARM_UP = 5
 SOURCE = Path(__file__).with_name("killed_at_step.c")
 
-# After each step of an append: what there is of the staged commit, and whether the commit has landed.
+# After each step of an append: the contents of the staged commit, and whether the version is committed.
 STEPS: dict[str, tuple[str, bool]] = {
     "data file created": ("nothing", False),
     "data file half written": ("nothing", False),
@@ -47,12 +47,12 @@ STEPS: dict[str, tuple[str, bool]] = {
 
 @pytest.fixture(scope="module")
 def preloaded(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The library that records each step, and kills at one of them."""
+    """The library that records each step, and kills the process at one of them."""
     return compiled(SOURCE, tmp_path_factory.mktemp("steps"))
 
 
 def staged(root: Path) -> str:
-    """What there is of a staged commit."""
+    """Returns which part of the staged commit exists."""
     files = list((root / "_delta_log").glob(".*.tmp"))
     if not files:
         return "nothing"
@@ -91,7 +91,7 @@ def test_a_writer_that_is_killed_after_a_step(tmp_path: Path, preloaded: Path, s
     table = deltaic.Table(root)
     assert table.check(deep=True).is_healthy
     assert numbers(table) == ([0, 1] if landed else [0])
-    # What was left behind is in nobody's way.
+    # The remaining files do not affect later appends.
     commit = table.append(pa.table({"writer": [0], "number": [9]}, SCHEMA))
     assert commit.version == (3 if landed else 2)
     assert not commit.warnings
@@ -124,7 +124,7 @@ def test_a_killed_writer_loses_nothing_that_it_acknowledged(tmp_path: Path, prel
         writer = Writer(root, number, -1, environment=environment)
         writer.wait_until_ready()
         writer.go()
-        # Every second writer is killed around its first append, which is slower, and begins later.
+        # Every second writer is killed around its first append, which is slower; the others later.
         behind = 0 if number % 2 else moments.randrange(1, 4)
         while not last.exists():
             time.sleep(0.001)
@@ -145,7 +145,7 @@ def test_a_killed_writer_loses_nothing_that_it_acknowledged(tmp_path: Path, prel
         )
         assert set(rows.values()) <= {1}
         assert set(acknowledged.values()) <= set(rows)
-        # A commit may have landed before its writer could say so: at most one a killed writer.
+        # Unacknowledged commits may exist: at most one per killed writer.
         extra = set(rows) - set(acknowledged.values())
         assert len(extra) <= number + 1
         assert len({one for one, _ in extra}) == len(extra)

@@ -1,4 +1,4 @@
-"""A file system that links each commit and says that it failed: every commit lands once, and nobody fails."""
+"""A file system that links each commit but reports an error: every commit lands once, and no writer fails."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ WRITERS, COMMITS = 8, 8
 
 @pytest.fixture(scope="module")
 def preloaded(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The library that stands before the C library's own link."""
+    """The library that replaces the C library's link."""
     return compiled(SOURCE, tmp_path_factory.mktemp("unheard"))
 
 
@@ -28,7 +28,7 @@ def test_a_link_that_is_made_unheard_is_one_commit(tmp_path: Path, preloaded: Pa
     environment = {"LD_PRELOAD": str(preloaded), "UNHEARD_LINKS": str(record)}
     told = race(root, WRITERS, COMMITS, environment=environment)
     landed_once(told, COMMITS, on_disk(root))
-    # Every commit that landed did so unheard.
+    # Every commit landed with an error report.
     assert record.stat().st_size == WRITERS * COMMITS
     left = [path.name for path in (root / "_delta_log").iterdir() if path.name.endswith(".tmp")]
     assert left == []

@@ -1,4 +1,4 @@
-"""Eight processes append to one table at once: every commit lands, each once."""
+"""Eight processes append to one table concurrently: every commit lands exactly once."""
 
 from __future__ import annotations
 

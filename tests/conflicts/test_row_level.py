@@ -1,4 +1,4 @@
-"""Two writers delete different rows of one file: both win, unless they are asked not to share files."""
+"""Two writers delete different rows of one file: both commit, unless `row_level=False`."""
 
 # A transaction raises at the end of its block.
 # ruff: noqa: PT012
@@ -22,7 +22,7 @@ ROWS = 8
 
 
 def made(root: Path, *more: str, **properties: str) -> deltaic.Table:
-    """A table of one file whose row at each position has the position as its id."""
+    """Returns a table of one file in which the id of each row is its position."""
     table = HandmadeTable(root)
     asked = {"delta.enableDeletionVectors": "true", **properties}
     first = [protocol(3, 7, VECTORS, [*VECTORS, *more]), metadata(configuration=asked)]
@@ -58,7 +58,7 @@ def test_rows_go_by_a_vector(tmp_path: Path) -> None:
     assert "deletionVector" not in remove
     stats = json.loads(add["stats"])
     assert (stats["numRecords"], stats["tightBounds"]) == (8, False)
-    # Rows that have gone are no news, and a file of which all go goes itself.
+    # Deleting deleted rows is no change, and a file without remaining rows is removed.
     with table.transaction() as tx:
         assert tx.delete_rows({path: [1]}) == 0
     assert tx.committed is None
@@ -88,7 +88,7 @@ def test_both_win_on_different_rows(tmp_path: Path) -> None:
     assert add["deletionVector"]["cardinality"] == 4
     [before] = of_kind(root, 3, "add")
     assert remove["deletionVector"] == before["deletionVector"]
-    # What no commit names is gone: one vector for each of the three versions.
+    # Uncommitted files are deleted: one deletion vector remains for each of the three versions.
     assert len(vector_files(root)) == 3
     assert table.check(deep=True).is_healthy
 
@@ -110,7 +110,7 @@ def test_files_alone_may_be_asked_for(tmp_path: Path) -> None:
     root = tmp_path / "t"
     table = made(root)
     path = path_of(table)
-    # As with delta-spark: a file that came again would have been read, since no partition tells it apart.
+    # As with delta-spark: without partitions, the file that was added again is in the read set.
     with pytest.raises(deltaic.ConcurrentAppend), table.transaction(row_level=False) as tx:
         tx.delete_rows({path: [2]})
         with deltaic.Table(root).transaction() as winner:
@@ -123,7 +123,7 @@ def test_who_has_read_rows_is_judged_by_files(tmp_path: Path) -> None:
     table = made(root)
     path = path_of(table)
     with pytest.raises(deltaic.CommitConflict), table.transaction() as tx:
-        # Which row is the largest hangs on the others.
+        # The largest row depends on the others.
         [largest] = tx.read("id = 7").to_arrow()["id"].to_pylist()
         tx.delete_rows({path: [largest]})
         with deltaic.Table(root).transaction() as winner:
@@ -197,7 +197,7 @@ for row in rows:
 
 
 def go(processes: list[subprocess.Popen[str]]) -> None:
-    """Let each go on to where it waits next."""
+    """Lets each process continue to its next wait."""
     for process in processes:
         assert process.stdin is not None
         process.stdin.write("go\n")
@@ -228,7 +228,7 @@ def test_processes_delete_rows_of_one_file(tmp_path: Path) -> None:
         go(processes)
         told = [list(map(int, process.stdout.readline().split())) for process in processes if process.stdout]
         assert [row for row, *_ in told] == list(rows)
-        # One met the other's commit, and only that one.
+        # The later writer resolved exactly one conflict, with the other's commit.
         assert sorted(numbers for _, *numbers in told) == [[version + 1, 0, 0], [version + 2, 1, 1]]
         version += 2
     for process in processes:

@@ -1,6 +1,6 @@
 """Writers stall at each step of an append while a cleaner with another clock cuts the log: no row is lost.
 
-`make races` makes 2,000 appends with stalls of ten seconds; `make test` makes a share.
+`make races` runs 2,000 appends with stalls of ten seconds; `make test` runs a part of them.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ STEPS = (
     "log folder synced",
     "checksum created",
 )
-"""Before each of them one writer stalls, and as many writers do not."""
+"""One writer stalls before each of these steps; as many writers do not stall."""
 
 EVERY = 3
-"""Which appends of a writer stall."""
+"""Every how many appends a writer stalls."""
 
 MANY = "commit read"
-"""A step that an append does many times. Its stalls are rarer if they are long, so that the writer ends."""
+"""A step that an append repeats often. Long stalls there are rarer, so that the writer finishes."""
 
 
 @pytest.fixture(scope="module")
@@ -62,7 +62,7 @@ def counted(root: Path) -> Counter[tuple[int, int]]:
 def test_what_a_stalled_writer_was_told_is_there(
     tmp_path: Path, preloaded: Path, retention: str, store_ahead: int, ahead: int
 ) -> None:
-    """The cleaner goes by the store's clock: if that is two days ahead it deletes all before it.
+    """The cleaner uses the store's clock: if it is two days ahead, it deletes all earlier log files.
 
     protocol: creation-of-new-log-entries.1
     """
@@ -113,7 +113,7 @@ def test_what_a_stalled_writer_was_told_is_there(
     assert set(rows.values()) == {1}
     assert [row for row in told if row not in rows] == []
     assert len(told) + len(raised) == writers * appends
-    # A commit that raised CommitUnknown may be there.
+    # A commit that raised CommitUnknown may exist.
     assert len(rows) - len(told) <= raised.count("CommitUnknown")
     assert stalls.stat().st_size >= len(STEPS) - 1
     assert (int(deleted) > 0) == (store_ahead > 0)

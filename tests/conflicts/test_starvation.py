@@ -1,6 +1,6 @@
-"""Many processes append to one busy table: no append fails, and none is outrun for long.
+"""Many processes append to one busy table: no append fails, and no writer is starved.
 
-`make races` runs long races on a busy machine and prints what it measured; `make test` runs a short one.
+`make races` runs long races on a busy machine and prints its measurements; `make test` runs a short one.
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ from .appender import SCHEMA
 from .writers import asked_for, landed_once, on_disk, start_race
 
 HOGS = asked_for("RACE_HOGS", 0)
-"""How many processes keep the processors busy meanwhile."""
+"""Number of processes that keep the processors busy during the race."""
 
 RACES = [(8, 200), (16, 80), (32, 30)] if HOGS else [(8, 25)]
-"""The writers, and the appends of each."""
+"""Number of writers, and appends of each."""
 
 LONGEST = 8
-"""How many versions others may win during one append, for each writer. Measured are up to 4, 5 and 6 with 8,
-16 and 32 writers, and 9 or more with 8 writers that pause between their look at the log and their proposal.
+"""Number of versions that others may commit during one append, per writer. Measured: up to 4, 5 and 6 with 8,
+16 and 32 writers, and 9 or more with 8 writers that pause between reading the log and writing the commit.
 """
 
 
 @pytest.mark.parametrize(("writers", "commits"), RACES)
 def test_no_writer_starves(tmp_path: Path, writers: int, commits: int) -> None:
-    """With the usual `max_attempts` and deadline."""
+    """With the default `max_attempts` and deadline."""
     root = tmp_path / "t"
     deltaic.Table.create(root, SCHEMA)
     hogs = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(HOGS)]

@@ -18,35 +18,35 @@ import pyarrow.parquet as pq
 APPENDER = Path(__file__).with_name("appender.py")
 
 Told = dict[int, tuple[int, int]]
-"""What a writer was told: the version of each of its commits, and the row in it."""
+"""The acknowledged commits of a writer: version and row of each."""
 
 Reader = Callable[[str], "bytes | None"]
-"""The bytes of a table's file by its path below the root; None where there is no such file."""
+"""Returns the bytes of a table's file by relative path; None if it does not exist."""
 
 
 def asked_for(name: str, usual: int) -> int:
-    """How much of something: `make races` asks for more than `make test`, by the environment."""
+    """Returns a test size: `make races` sets a larger one than `make test`, by the environment."""
     return int(os.environ.get(name) or usual)
 
 
 class Append(NamedTuple):
-    """One append that was acknowledged."""
+    """An acknowledged append."""
 
     version: int
     number: int
     winners: int
-    """How many versions others won meanwhile."""
+    """Number of versions that other writers committed during the append."""
     seconds: float
 
 
 class Writer:
-    """A child process that appends; `go` lets it begin."""
+    """A child process that appends; `go` starts it."""
 
     appends: Sequence[Append] = ()
-    """What it was told, in order; known when it has ended."""
+    """Its acknowledged appends, in order; set after it has ended."""
 
     raised: Sequence[str] = ()
-    """The classes of what its appends raised; known when it has ended."""
+    """The exception classes of its appends; set after it has ended."""
 
     def __init__(
         self,
@@ -78,12 +78,12 @@ class Writer:
         self.process.stdin.flush()
 
     def acknowledged(self) -> Told:
-        """Waits for the end; what was printed: version -> (writer, number)."""
+        """Waits for the end; returns the output: version -> (writer, number)."""
         text, _ = self.process.communicate(timeout=3600)
         return self._told(text)
 
     def killed_behind(self, commits: int, seconds: float) -> Told:
-        """Kills it so long after it has told of so many commits; all that it has told."""
+        """Kills it the given time after a number of acknowledged commits; returns all of them."""
         assert self.process.stdout is not None
         heard = "".join(self.process.stdout.readline() for _ in range(commits))
         time.sleep(seconds)
@@ -93,7 +93,7 @@ class Writer:
         return self._told(heard)
 
     def _told(self, text: str) -> Told:
-        # Who is killed may have begun a line.
+        # A killed process may have printed an incomplete line.
         lines = [line.split() for line in text.splitlines(keepends=True) if line.endswith("\n")]
         self.raised = [line[1] for line in lines if line[0] == "raised"]
         lines = [line for line in lines if line[0] != "raised"]
@@ -111,7 +111,7 @@ def race(
     options: dict[str, str] | None = None,
     environment: dict[str, str] | None = None,
 ) -> list[Told]:
-    """Lets writers append at once, each so often; what each was told. None of them may fail."""
+    """Runs writers concurrently, each with a number of appends; returns their commits. None may fail."""
     racing = start_race(root, writers, commits, options, environment)
     told = [writer.acknowledged() for writer in racing]
     assert [writer.process.returncode for writer in racing] == [0] * writers
@@ -125,7 +125,7 @@ def start_race(
     options: dict[str, str] | None = None,
     environment: dict[str, str] | None = None,
 ) -> list[Writer]:
-    """Lets writers begin to append at once, each so often."""
+    """Starts writers concurrently, each with a number of appends."""
     racing = [Writer(root, number, commits, options, environment) for number in range(writers)]
     for writer in racing:
         writer.wait_until_ready()
@@ -135,7 +135,7 @@ def start_race(
 
 
 def landed_once(told: list[Told], commits: int, read: Reader) -> None:
-    """Each commit of a race is a version, and the only one with its row: none is lost, none doubled."""
+    """Asserts that each commit of a race is a version, and the only one with its row."""
     total = len(told) * commits
     versions = Counter(version for answers in told for version in answers)
     assert versions == Counter(range(1, total + 1))
@@ -148,17 +148,17 @@ def landed_once(told: list[Told], commits: int, read: Reader) -> None:
 
 
 def commit_path(version: int) -> str:
-    """Where a version's commit lies below the table's root."""
+    """Returns the path of a version's commit, relative to the table's root."""
     return f"_delta_log/{version:020}.json"
 
 
 def on_disk(root: Path) -> Reader:
-    """Reads a table in a folder."""
+    """Returns a reader for a table in a folder."""
     return lambda path: (root / path).read_bytes() if (root / path).exists() else None
 
 
 def commits_on_disk(root: Path) -> list[int]:
-    """The versions whose commits lie in the log, in order."""
+    """Returns the versions of the commits in the log, in order."""
     names = [path.name for path in (root / "_delta_log").glob("*.json")]
     return sorted(
         int(name.removesuffix(".json")) for name in names if len(name) == 25 and name[:20].isdigit()
@@ -166,7 +166,7 @@ def commits_on_disk(root: Path) -> list[int]:
 
 
 def rows_of_commit(read: Reader, version: int) -> list[tuple[int, int]]:
-    """The rows of the files that a commit added."""
+    """Returns the rows of the files that a commit added."""
     commit = read(commit_path(version))
     assert commit is not None, version
     actions: list[dict[str, Any]] = [json.loads(line) for line in commit.splitlines()]

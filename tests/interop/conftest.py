@@ -1,7 +1,7 @@
 """Tables that deltaic writes, for another implementation to read.
 
-deltalake lies beside deltaic in the default environment, delta-spark in an environment of its own: each
-environment collects the tests of the implementation that it has.
+deltalake is installed in the default environment, delta-spark in a separate one: each environment collects
+the tests of the implementation that it has.
 """
 
 from __future__ import annotations
@@ -44,6 +44,6 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """How many of the conflict pairs were tried; the seed is printed with the summary."""
+    """Prints how many of the conflict pairs were run; the seed is printed with the summary."""
     if BESIDE_DELTA_SPARK:
         terminalreporter.line(f"conflict pairs: {len(pairs.chosen())} of {len(pairs.every_pair())}")

@@ -1,4 +1,4 @@
-"""Transactions of delta-spark by its own classes: begun, held open while another commits, and committed."""
+"""delta-spark transactions through its own classes: begun, kept open during another commit, and committed."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class DeltaSpark:
         self._operation = self._object(f"{_DELTA}.DeltaOperations$ManualUpdate")
 
     def begin(self, root: Path, operation: Operation, setting: Setting) -> Open:
-        """A transaction that has read what the operation reads, and committed nothing."""
+        """Begins a transaction and performs the operation's reads, without a commit."""
         log = self._jvm.org.apache.spark.sql.delta.DeltaLog.forTable(self._session, str(root))
         transaction = log.startTransaction()
         for predicate in operation.reads:
@@ -43,11 +43,11 @@ class DeltaSpark:
         return Open(self, transaction, operation, setting)
 
     def forget(self) -> None:
-        """Drop what delta-spark keeps of tables."""
+        """Clears delta-spark's cache of tables."""
         self._jvm.org.apache.spark.sql.delta.DeltaLog.clearCache()
 
     def commit(self, open_: Open) -> int:
-        """Commit, at whatever version it comes to."""
+        """Commits; returns the version."""
         transaction, operation = open_.transaction, open_.operation
         actions: list[dict[str, object]] = []
         if operation.properties or operation.column:
@@ -85,13 +85,13 @@ class DeltaSpark:
         return self._jvm.PythonUtils.toSeq(held)
 
     def _object(self, name: str) -> Any:
-        # The jars came with the session, so only the thread's loader knows them.
+        # The jars were added with the session, so only the thread's class loader knows them.
         loader = self._jvm.java.lang.Thread.currentThread().getContextClassLoader()
         return loader.loadClass(f"{name}$").getField("MODULE$").get(None)
 
 
 class Open:
-    """A transaction that is under way."""
+    """An open transaction."""
 
     def __init__(self, delta: DeltaSpark, transaction: Any, operation: Operation, setting: Setting) -> None:
         self._delta = delta
@@ -100,7 +100,7 @@ class Open:
         self.setting = setting
 
     def commit(self) -> str:
-        """What came of it: `committed`, or the name of the conflict."""
+        """Returns the result: `committed`, or the name of the conflict."""
         try:
             self._delta.commit(self)
         except Py4JJavaError as error:

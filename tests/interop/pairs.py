@@ -1,4 +1,4 @@
-"""Operations that meet: what each reads, removes and adds of one small table, for two implementations."""
+"""Pairs of operations on one small table, with their reads, removes and adds, for two implementations."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from typing import Any
 from tests.protocol import handmade_vectors
 from tests.seed import generator
 
-# Partition `a` and `b` of column p, two files each; and a domain, so that domains can be changed.
+# Partitions `a` and `b` of column p, two files each; and a domain for changes of domain metadata.
 FILES = {"a0.parquet": "a", "a1.parquet": "a", "b0.parquet": "b", "b1.parquet": "b"}
 IN_A = "p = 'a'"
 IN_B = "p = 'b'"
-# A predicate that says nothing of partitions.
+# A predicate without partition columns.
 BY_ID = "id > 0"
 ALL = ""
 DOMAIN = "app.limits"
@@ -25,7 +25,7 @@ ROWS = 2
 
 @dataclass(frozen=True)
 class Setting:
-    """What the table is like."""
+    """The configuration of the table."""
 
     isolation: str = "Serializable"
     vectors: bool = False
@@ -46,18 +46,18 @@ SETTINGS = [
 
 @dataclass(frozen=True)
 class Operation:
-    """What one transaction does: it reads where each predicate says, and stages the rest."""
+    """The operations of one transaction: it reads the files of each predicate, and stages the rest."""
 
     name: str
     reads: tuple[str, ...] = ()
     removes: tuple[str, ...] = ()
-    # The partitions that files are added to.
+    # The partitions of added files.
     adds: tuple[str, ...] = ()
-    # Rows that get a deletion vector, by their file.
+    # Rows that get a deletion vector, by file.
     deletes: dict[str, int] = field(default_factory=dict[str, int])
     data_change: bool = True
     app_read: str | None = None
-    # An application that is read, and how far this brings it.
+    # An application id that is read, and its new version.
     app: tuple[str, int] | None = None
     domain: str | None = None
     properties: dict[str, str] = field(default_factory=dict[str, str])
@@ -104,29 +104,29 @@ OPERATIONS = [
 
 @dataclass(frozen=True)
 class Pair:
-    """A transaction that meets the commit of another, and the table of both."""
+    """A transaction, the concurrent commit of another, and the table of both."""
 
     loser: Operation
     winner: Operation
     setting: Setting
 
 
-# How many operations are winners for each kind of table, unless all pairs are asked for.
+# Number of winning operations per table configuration, unless all pairs are requested.
 WINNERS = 8
 
 
 def every_pair() -> list[Pair]:
-    """All of them. Rows are deleted only where the table has deletion vectors."""
+    """Returns all pairs. Rows are deleted only if the table has deletion vectors."""
     every = itertools.starmap(Pair, itertools.product(OPERATIONS, OPERATIONS, SETTINGS))
     return [pair for pair in every if pair.setting.vectors or not (pair.loser.deletes or pair.winner.deletes)]
 
 
 def chosen(label: str = "conflict pairs") -> list[Pair]:
-    """For each loser and each kind of table a random winner; all pairs with `PAIRS=all`."""
+    """Returns a random winner for each loser and each table configuration; all pairs with `PAIRS=all`."""
     every = every_pair()
     if os.environ.get("PAIRS") == "all":
         return every
-    # Winners are committed by delta-spark, which takes as long as a pair: few of them for each kind of table.
+    # delta-spark commits the winners, which takes as long as a pair: use only a few per configuration.
     chance = generator(label)
     winners = {setting: chance.sample(OPERATIONS, WINNERS) for setting in SETTINGS}
     alike: dict[tuple[str, Setting], list[Pair]] = {}
@@ -137,7 +137,7 @@ def chosen(label: str = "conflict pairs") -> list[Pair]:
 
 
 def make_table(root: Path, setting: Setting) -> Path:
-    """The table that both start from: version 0, without any data file behind it."""
+    """Writes the initial table: version 0, without data files."""
     columns = [("id", "long"), ("p", "string")]
     fields = [{"name": name, "type": kind, "nullable": True, "metadata": {}} for name, kind in columns]
     protocol: dict[str, Any] = {"minReaderVersion": 1, "minWriterVersion": 7}
@@ -179,13 +179,13 @@ def make_table(root: Path, setting: Setting) -> Path:
 
 
 def first_add(path: str, setting: Setting) -> dict[str, Any]:
-    """The add of one of the first files."""
+    """Returns the add of one of the first files."""
     ids = {"baseRowId": ROWS * list(FILES).index(path), "defaultRowCommitVersion": 0}
     return add(path, FILES[path]) | (ids if setting.row_tracking else {})
 
 
 def add(path: str, partition: str, *, data_change: bool = True, rows: int = ROWS) -> dict[str, Any]:
-    """An add of rows with the id 7."""
+    """Returns an add of rows with the id 7."""
     stats = {"numRecords": rows, "minValues": {"id": 7}, "maxValues": {"id": 7}, "nullCount": {"id": 0}}
     return {
         "path": path,
@@ -198,7 +198,7 @@ def add(path: str, partition: str, *, data_change: bool = True, rows: int = ROWS
 
 
 def delete_by_vector(path: str, row: int, setting: Setting) -> list[dict[str, dict[str, Any]]]:
-    """One of the first files goes and comes again without a row."""
+    """Returns the remove and the add that delete a row of one of the first files."""
     came = first_add(path, setting) | handmade_vectors.without(row)
     came["stats"] = json.dumps({**json.loads(came["stats"]), "tightBounds": False})
     ids = {name: came[name] for name in ("baseRowId", "defaultRowCommitVersion") if name in came}

@@ -1,6 +1,6 @@
-"""Two transactions of one version, the second of which meets the first: delta-spark and deltaic agree.
+"""Two concurrent transactions, the second of which conflicts or not: delta-spark and deltaic agree.
 
-Each commit tries other pairs (`tests/seed.py`); `make interop PAIRS=all` tries all of them.
+Each commit of the project runs other pairs (`tests/seed.py`); `make interop PAIRS=all` runs all of them.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from .pairs import (
 )
 from .test_delta_spark import spark  # noqa: F401 - a fixture
 
-# delta-spark's names for what deltaic names.
+# delta-spark's names of deltaic's exceptions.
 NAMES = {
     "ConcurrentAppendException": "ConcurrentAppend",
     "ConcurrentDeleteReadException": "ConcurrentDeleteRead",
@@ -44,9 +44,9 @@ NAMES = {
     "ProtocolChangedException": "ProtocolChanged",
 }
 
-# Where deltaic says something else on purpose: the loser, the winner, and what it says.
+# Intended differences: the loser, the winner, and deltaic's result.
 INTENDED = {
-    # The winner has brought the application as far as the loser would, so its work is done
+    # The winner has committed the same version of the application, so the loser's work is done
     # (docs/decisions/0027).
     ("an application", "an application"): "skipped",
     ("another application", "another application"): "skipped",
@@ -61,14 +61,14 @@ def delta(spark: SparkSession) -> DeltaSpark:  # noqa: F811 - the fixture
 
 
 class Winners:
-    """The commit of each operation at version 1 of each kind of table, by delta-spark."""
+    """delta-spark's commit of each operation at version 1 of each table configuration."""
 
     def __init__(self, delta: DeltaSpark, folder: Path) -> None:
         self._delta, self._folder = delta, folder
         self._commits: dict[tuple[str, Setting], bytes] = {}
 
     def commit(self, pair: Pair) -> bytes:
-        """The bytes of a winner's commit."""
+        """Returns the bytes of a winner's commit."""
         key = (pair.winner.name, pair.setting)
         if key not in self._commits:
             root = make_table(self._folder / str(len(self._commits)), pair.setting)
@@ -123,7 +123,7 @@ def outcome_of_delta_spark(delta: DeltaSpark, root: Path, pair: Pair, winner: by
 
 def outcome_of_deltaic(root: Path, pair: Pair, winner: bytes) -> str:
     table = deltaic.Table(root)
-    # By its name, delta-spark's transaction is none that changes data.
+    # The operation name determines that delta-spark's transaction does not change data.
     operation = "WRITE" if pair.loser.data_change else "OPTIMIZE"
     transaction = table.transaction(operation=operation, app_transaction=pair.loser.app, row_level=False)
     try:
@@ -158,7 +158,7 @@ def stage(tx: Transaction, operation: Operation, root: Path) -> None:
 
 
 def given(root: Path, number: int, operation: Operation) -> dict[str, object]:
-    # Without a change of data all rows that go come again.
+    # Without a data change, all removed rows must be added again.
     rows = ROWS if operation.data_change else ROWS * len(operation.removes) // len(operation.adds)
     told = add(f"n{number}.parquet", operation.adds[number], rows=rows)
     (root / f"n{number}.parquet").write_bytes(b"-")

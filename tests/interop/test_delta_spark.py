@@ -1,4 +1,4 @@
-"""delta-spark, the reference implementation, reads what deltaic writes, and goes on writing it."""
+"""delta-spark, the reference implementation, reads tables of deltaic and continues to write them."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ PUSHDOWN = "spark.sql.parquet.filterPushdown"
 
 @pytest.fixture(scope="module")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
-    """A session with delta-spark in it."""
+    """A session with delta-spark."""
     jars = sorted(map(str, JARS.glob("*.jar")))
     if not jars:
         pytest.skip("missing: delta-spark's jars, which Maven (mvn) fetches")
@@ -79,10 +79,10 @@ def test_what_the_upkeep_wrote(spark: SparkSession, tmp_path: Path, name: str, f
 
 @pytest.fixture
 def validating(spark: SparkSession) -> Iterator[SparkSession]:
-    """The session, proving the version checksum before every transaction and after its commit."""
+    """The session, which verifies the version checksum before every transaction and after its commit."""
     settings = {
         "spark.databricks.delta.checksum.mismatch.fatal": "true",
-        # A transaction begins by reconstructing the version whole and comparing its checksum.
+        # A transaction first reconstructs the complete version and compares its checksum.
         "spark.databricks.delta.incremental.commit.verify": "true",
         "spark.databricks.delta.stateReconstructionValidation.enabled": "true",
     }
@@ -98,13 +98,13 @@ def test_what_the_upkeep_behind_appends_wrote(validating: SparkSession, tmp_path
     root, rows = appended(tmp_path, policy)
     for version in (0, 9, 10, 11, APPENDS):
         assert difference(theirs(validating, root, version).toArrow(), rows.slice(0, version)) is None
-    # Its own commit goes on from our checksum, and proves it before and itself after.
+    # Its own commit is based on our checksum, and verifies it before and its own after the commit.
     validating.createDataFrame(rows.slice(0, 1)).write.format("delta").mode("append").save(str(root))
     ours = deltaic.Table(root).snapshot()
     assert ours.version == APPENDS + 1
     assert not ours.warnings
     assert difference(theirs(validating, root).toArrow(), pa.concat_tables([rows, rows.slice(0, 1)])) is None
-    # And ours from its.
+    # And our commit is based on its checksum.
     commit = deltaic.Table(root).append(rows.slice(1, 1))
     assert not commit.warnings
     validating.sql(f"DELETE FROM delta.`{root}` WHERE id = 1").collect()  # noqa: S608 - our own folder
@@ -198,9 +198,9 @@ def test_the_detail_of_a_table(spark: SparkSession, demo: Path) -> None:
 
 
 INSTANT = datetime(2026, 1, 1, 23, 59, 59, 999_999, tzinfo=timezone.utc)
-# Where Spark's pushdown of = and <= loses rows, in files of its own too: see below. 0.0 equals -0.0.
+# Values for which Spark's pushdown of = and <= loses rows, also in its own files: see below. 0.0 equals -0.0.
 LOST = {"double": 0.0, "float": 0.0, "date": date(1582, 10, 14)}
-# Each value lies in a file of its own, so that a bound that is off by anything loses it.
+# Each value is in a separate file, so that any wrong bound loses it.
 SKIPPED_BY: dict[str, pa.Array] = {
     "string": pa.array(["a" * 32, "a" * 33, "a" * 40, "ü" * 33, "\U0001f6eb" * 33, "\uffff" * 40, "", "b"]),
     "timestamp": pa.array([INSTANT, INSTANT + timedelta(microseconds=1)], pa.timestamp("us", "UTC")),
@@ -226,7 +226,7 @@ SKIPPED_BY: dict[str, pa.Array] = {
 
 
 def test_spark_skips_by_the_footers_of_our_files(spark: SparkSession, tmp_path: Path) -> None:
-    """Pushdown is on in this session, and without statistics in the log it is the footer that tells."""
+    """Pushdown is enabled in this session; without statistics in the log, the footer is used."""
     properties = {"delta.dataSkippingNumIndexedCols": "0"}
     table = deltaic.Table.create(tmp_path / "t", pa.schema([("id", pa.int64())]), properties=properties)
     table.append(pa.table({"id": pa.array(range(1000), pa.int64())}))
@@ -235,7 +235,7 @@ def test_spark_skips_by_the_footers_of_our_files(spark: SparkSession, tmp_path: 
 
 
 def rows_read(frame: DataFrame) -> int:
-    """How many rows come out of the scan, before any is compared."""
+    """Returns the number of rows that the scan returns, before any is filtered."""
     plan = frame._jdf.queryExecution().executedPlan()
     plan.executeCollectPublic()
     return plan.collectLeaves().head().metrics().apply("numOutputRows").value()
@@ -261,9 +261,9 @@ def test_skipping_by_our_statistics_loses_nothing(spark: SparkSession, tmp_path:
 
 
 def conditions(frame: DataFrame, kind: str) -> Iterator[tuple[Column, bool]]:
-    """Comparisons with each value, and whether Spark's pushdown loses rows by it in any file.
+    """Yields comparisons with each value, and whether Spark's pushdown loses rows with it in any file.
 
-    None of them passes through Python's idea of a time.
+    None of them converts a timestamp to a Python type.
     """
     from pyspark.sql import functions as F  # noqa: N812 - Spark's own idiom
 
@@ -298,7 +298,7 @@ LOST_BY_SPARK = [
 def test_rows_that_spark_loses_in_its_own_files(
     spark: SparkSession, tmp_path: Path, value: str, condition: str
 ) -> None:
-    """It tells the zeros apart in a dictionary, and takes a day that only one calendar has for another."""
+    """Spark distinguishes the zeros in a dictionary, and confuses a day that exists in one calendar only."""
     spark.sql(f"SELECT {value} AS v FROM range(0, 100, 1, 1)").write.parquet(str(tmp_path / "t"))  # noqa: S608
     found = {}
     for pushdown in ("true", "false"):
@@ -369,7 +369,7 @@ FAR = [range(3, 9), range(2**32 - 2, 2**32 + 70_000), range(5 * 2**32, 5 * 2**32
 
 
 def test_our_deletion_vectors_of_files_with_very_many_rows(spark: SparkSession, tmp_path: Path) -> None:
-    """No file is so large, and so the class that decodes vectors for delta-spark is asked itself."""
+    """No file is that large, so the test calls delta-spark's decoder of deletion vectors directly."""
     file = tmp_path / "vectors.bin"
     (encoded,) = vectors.encode(file, FAR)
     package = spark._jvm.org.apache.spark.sql.delta.deletionvectors
@@ -378,7 +378,7 @@ def test_our_deletion_vectors_of_files_with_very_many_rows(spark: SparkSession, 
 
 
 def test_the_jar_keeps_its_name(spark: SparkSession, ours: Path) -> None:
-    """Beside the jar, `register` adds "deltaic" and leaves "delta" as it is."""
+    """With the jar, `register` adds "deltaic" and leaves "delta" as it is."""
     ds.register(spark)
     name = next(iter(contents()))
     mine, jars = spark.read.format("deltaic").load(str(ours / name)), theirs(spark, ours / name)

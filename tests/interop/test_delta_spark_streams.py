@@ -1,4 +1,4 @@
-"""A stream of deltaic's gives the rows that delta-spark's stream gives, of a table that delta-spark wrote."""
+"""A stream of deltaic returns the same rows as delta-spark's, for a table that delta-spark wrote."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ FEED = {"readChangeFeed": "true"}
 
 @pytest.fixture(scope="module")
 def table(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Path:  # noqa: F811
-    """Inserts, deletes of rows and of a partition, an update, a merge, an optimize, and rows once more."""
+    """Inserts, deletes of rows and of a partition, an update, a merge, an optimize, and another insert."""
     folder = tmp_path_factory.mktemp("streams") / "t"
     name = f"delta.`{folder}`"
     for statement in (

@@ -20,7 +20,7 @@ deltalake = pytest.importorskip("deltalake", reason="missing: deltalake")
 
 
 def theirs(folder: Path, version: int | None = None) -> pa.Table:
-    # Not by to_pyarrow_table, which spells the partition value -0.01 as 0.-1.
+    # Not with to_pyarrow_table, which converts the partition value -0.01 to 0.-1.
     table = deltalake.DeltaTable(str(folder), version=version)
     return pa.table(deltalake.QueryBuilder().register("t", table).execute("SELECT * FROM t").read_all())
 
@@ -88,7 +88,7 @@ def test_what_the_upkeep_wrote(tmp_path: Path, name: str, form: str) -> None:
     assert difference(deltaic.Table(root).snapshot().scan().to_arrow(), contents()[name].rows) is None
 
 
-# What deltalake does not read at all is no matter of the upkeep.
+# Tables that deltalake cannot read at all are left out.
 @pytest.mark.parametrize("policy", [name for name in POLICIES if name != "with vectors"])
 def test_what_the_upkeep_behind_appends_wrote(tmp_path: Path, policy: str) -> None:
     root, rows = appended(tmp_path, policy)
@@ -105,7 +105,7 @@ def test_what_the_upkeep_behind_appends_wrote(tmp_path: Path, policy: str) -> No
 
 @pytest.mark.parametrize("text", ["-0.01", "-.01", "-00.01", "-1E-2"])
 def test_no_spelling_of_a_negative_fraction_helps_to_pyarrow_table(tmp_path: Path, text: str) -> None:
-    """Whatever the log says, pyarrow is handed `0.-1`; the queries of deltalake read each."""
+    """For every spelling in the log, pyarrow gets `0.-1`; deltalake's queries read each of them."""
     kind = field("p", "decimal(10,2)")
     made = HandmadeTable(tmp_path / "t")
     made.commit(protocol(), metadata(schema(field("id"), kind), ["p"]))

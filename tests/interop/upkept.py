@@ -1,4 +1,4 @@
-"""Tables whose log is what deltaic's upkeep left of it: behind each commit, or asked for by a verb."""
+"""Tables after log maintenance by deltaic: after each commit, or by an explicit call."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["APPENDS", "FORMS", "POLICIES", "appended", "upkept"]
 FORMS = ("checkpoint", "checkpoint with sidecars", "compaction file")
 
 APPENDS = 25
-# What the tables of `appended` say of their upkeep, and where their checkpoints are by it.
+# The properties of the tables of `appended`, and the resulting versions with checkpoints.
 POLICIES: dict[str, tuple[dict[str, str], list[int]]] = {
     "usual": ({}, [10, 20]),
     "often": ({"delta.checkpointInterval": "4"}, [4, 8, 12, 16, 20, 24]),
@@ -29,7 +29,7 @@ POLICIES: dict[str, tuple[dict[str, str], list[int]]] = {
 
 
 def appended(folder: Path, policy: str) -> tuple[Path, pa.Table]:
-    """A table of plain appends, with what each left beside itself in the log; and its rows."""
+    """Writes a table of plain appends with post-commit maintenance; returns it and its rows."""
     properties, checkpoints = POLICIES[policy]
     root = folder / policy
     rows = pa.table(
@@ -50,7 +50,7 @@ def appended(folder: Path, policy: str) -> tuple[Path, pa.Table]:
 
 
 def upkept(folder: Path, name: str, form: str) -> Path:
-    """One of `contents`, of which a reader has to take what the upkeep wrote."""
+    """Writes one of `contents` so that readers must use the checkpoint or compaction file."""
     content = contents()[name]
     properties = {"delta.checkpointPolicy": "v2"} if "sidecars" in form else {}
     root = folder / form / name
@@ -65,7 +65,7 @@ def upkept(folder: Path, name: str, form: str) -> Path:
         table.compact_log(1)
         return root
     table.checkpoint()
-    # delta-spark wants the commit of a checkpoint's own version.
+    # delta-spark requires the commit of a checkpoint's own version.
     for version in range(2):
         (root / "_delta_log" / f"{version:020}.json").unlink()
     return root

@@ -1,4 +1,4 @@
-"""Values that writers and readers of tables easily get wrong: of every type, at its ends, and odd in text."""
+"""Values that writers and readers often get wrong: extremes of every type, and unusual strings."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def _struct_of(values: list[dict[str, object] | None]) -> pa.Array:
 
 
 def every_type() -> pa.Table:
-    """A column of each type that data files hold, six rows, each column with a null."""
+    """Returns a column of each type in data files, six rows, each column with a null."""
     texts = ["a", "", "b" * 40, "ü" * 40, "\U0001f6eb" * 40, None]
     columns = {
         "id": pa.array(range(6), pa.int64()),

@@ -1,6 +1,6 @@
-"""Deletion vectors that deltaic encodes, and tables by hand whose files have them.
+"""Deletion vectors that deltaic encodes, and handmade tables whose files have them.
 
-deltaic deletes no rows yet: what it would write is asked of an example of its crate for the protocol.
+An example of the protocol crate encodes them, without a transaction.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from tests.protocol import handmade_log as log
 from tests.protocol.handmade_vectors import FEATURE, VectorFile
 
 TOP = Path(__file__).resolve().parents[2]
-# As the Rust tests build it, so that nothing is built twice.
+# Built with the options of the Rust tests, so that nothing is built twice.
 BUILD = ["cargo", "build", "--quiet", "--locked", "--workspace", "--exclude", "deltaic-python"]
 BUILD += ["--example", "vector_file", "--message-format", "json"]
 ROWS = 200_000
 CONTAINER = 65_536
-# The rows that are deleted, as every kind of container and at the ends of containers.
+# The deleted rows, in every kind of container and at the ends of containers.
 VECTORS: dict[str, list[range]] = {
     "one row": [range(1)],
     "a few rows": [range(3, 5), range(7, 8), range(ROWS - 1, ROWS)],
@@ -44,20 +44,20 @@ VECTORS: dict[str, list[range]] = {
 
 
 class Encoded(NamedTuple):
-    """A vector, as deltaic wrote it."""
+    """A deletion vector encoded by deltaic."""
 
     numbers: dict[str, int]
     inline: str
 
     def bytes_in(self, file: bytes) -> bytes:
-        """The vector's bytes, without what is around them in the file."""
+        """Returns the bytes of the deletion vector, without its frame in the file."""
         start = self.numbers["offset"] + 4
         return file[start : start + self.numbers["sizeInBytes"]]
 
 
 @cache
 def example() -> Path:
-    """The example that encodes vectors."""
+    """Builds the example that encodes deletion vectors."""
     if not shutil.which("cargo"):
         pytest.skip("missing: cargo, which builds the example that encodes deletion vectors")
     built = subprocess.run(BUILD, cwd=TOP, capture_output=True, text=True, check=False)
@@ -68,7 +68,7 @@ def example() -> Path:
 
 
 def encode(path: Path, *vectors: list[range]) -> Iterator[Encoded]:
-    """Lets deltaic write a file of vectors."""
+    """Writes a deletion vector file with deltaic."""
     said = [",".join(f"{part.start}:{part.stop}:{part.step}" for part in vector) for vector in vectors]
     ended = subprocess.run([example(), path, *said], capture_output=True, text=True, check=False)
     assert ended.returncode == 0, ended.stderr
@@ -78,7 +78,7 @@ def encode(path: Path, *vectors: list[range]) -> Iterator[Encoded]:
 
 
 def table(root: Path, *, inline: bool) -> pa.Table:
-    """Makes a table with a file for each of `VECTORS`; gives the rows that it has."""
+    """Writes a table with a file for each of `VECTORS`; returns its rows."""
     handmade = log.HandmadeTable(root)
     file = VectorFile(root, "" if inline else "ab")
     file.path.parent.mkdir(exist_ok=True)
@@ -94,7 +94,7 @@ def table(root: Path, *, inline: bool) -> pa.Table:
             del told["offset"]
         stats = json.dumps({"numRecords": ROWS, "tightBounds": False})
         files.append(handmade.data(f"{number}.parquet", rows, stats=stats, deletionVector=told))
-        # Positions are those of the file, whatever its row groups are.
+        # Positions refer to the file, with any row groups.
         pq.write_table(rows, root / f"{number}.parquet", row_group_size=30_000)
         files[-1]["add"]["size"] = (root / f"{number}.parquet").stat().st_size
         deleted = {row for part in vector for row in part}

@@ -1,4 +1,4 @@
-"""The tables that deltaic writes for the others, by name."""
+"""The tables that deltaic writes for other implementations, by name."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ DEMO = ["airlines", "airports", "flights", "planes", "weather"]
 
 
 class Content(NamedTuple):
-    """What a table holds; its rows go in in two appends."""
+    """The rows of a table, written in two appends."""
 
     rows: pa.Table
     partition_by: list[str]
 
 
 def contents() -> dict[str, Content]:
-    """Every table by the name of its folder."""
+    """Returns every table by the name of its folder."""
     return dict(_contents())
 
 
@@ -34,7 +34,7 @@ def _contents() -> Iterator[tuple[str, Content]]:
         yield f"by {kind}", Content(pa.table(rows), ["p"])
     rows = {"b": _with_null(PARTITION_VALUES["boolean"]), "s": ["ü/é", "a b", None], "id": [1, 2, 3]}
     yield "by two columns", Content(pa.table(rows), ["s", "b"])
-    # Too long for a folder's name: one value alone, and four together.
+    # Too long for a folder name: one value alone, and four together.
     rows = {"id": pa.array(range(5), pa.int64()), "p": ["x" * 253, "x" * 254, "ü" * 127, "%" * 5_000, None]}
     yield "by long texts", Content(pa.table(rows), ["p"])
     parts = {f"p{number}": ["y" * 200, "é/" * 100] for number in range(4)}
@@ -46,7 +46,7 @@ def _with_null(values: pa.Array) -> pa.Array:
 
 
 def write(folder: Path) -> None:
-    """All of them."""
+    """Writes all tables."""
     for name, content in contents().items():
         table = deltaic.Table.create(folder / name, content.rows.schema, partition_by=content.partition_by)
         half = content.rows.num_rows // 2

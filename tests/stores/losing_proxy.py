@@ -1,4 +1,4 @@
-"""A proxy before a store that loses the answer to every commit's put that the store has taken."""
+"""A proxy for a store that loses the response to every successful put of a commit."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 COMMIT = re.compile(r"/_delta_log/\d{20}\.json$")
 INSTEAD = (500, 503, None, 429, 502)
-"""What the client hears in the answer's place, by turns: a status, or a connection that is closed."""
+"""What the client gets instead of the response, in turn: a status, or a closed connection."""
 
 
 @dataclass
 class LosingProxy:
-    """Where the store is, and what has been lost so far."""
+    """The store's port, and the lost responses so far."""
 
     behind: int
     port: int = 0
@@ -31,7 +31,7 @@ class _Handler(BaseHTTPRequestHandler):
     proxy: LosingProxy
 
     def log_message(self, *_: object) -> None:
-        """Nothing is printed."""
+        """Prints nothing."""
 
     def _handle(self) -> None:
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
@@ -59,7 +59,7 @@ class _Handler(BaseHTTPRequestHandler):
             length = str(len(body))
             for name, value in headers:
                 if name.lower() == "content-length":
-                    length = value  # that of a HEAD tells of a body which is not sent
+                    length = value  # for a HEAD it is the length of a body that is not sent
                 elif name.lower() not in ("transfer-encoding", "connection"):
                     self.send_header(name, value)
             self.send_header("Content-Length", length)
@@ -70,7 +70,7 @@ class _Handler(BaseHTTPRequestHandler):
 
 @contextlib.contextmanager
 def losing_proxy(behind: int) -> Iterator[LosingProxy]:
-    """A proxy before the store on a port, on a free port of this machine."""
+    """Runs a proxy for the store on a port, on a free local port."""
     proxy = LosingProxy(behind)
     handler = type("Handler", (_Handler,), {"proxy": proxy})
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler)

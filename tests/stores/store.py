@@ -1,4 +1,4 @@
-"""A store under test: where tables go on it, with which options, and how bytes get there past deltaic."""
+"""A store under test: paths of tables, options, and access to its objects without deltaic."""
 
 from __future__ import annotations
 
@@ -21,40 +21,40 @@ S3_SIGNATURE = (
     "AWS4-HMAC-SHA256 Credential=planted-key-id/20261121/us-east-1/s3/aws4_request, "
     "SignedHeaders=host, Signature=none"
 )
-"""moto wants requests to be signed and does not look at the signature."""
+"""moto requires signed requests but does not check the signature."""
 _numbers = itertools.count()
 
 
 @dataclass(frozen=True)
 class Store:
-    """A store that answers on a port of this machine."""
+    """A store that listens on a local port."""
 
     name: str
     scheme: str
     port: int
     options: dict[str, str]
-    """What deltaic needs to reach it."""
+    """The options that deltaic needs to access it."""
     prefix: str = f"/{BUCKET}"
-    """What stands before a key in a request's path."""
+    """Prefix of a key in a request's path."""
     query: str = ""
     headers: dict[str, str] = field(default_factory=dict)
 
     def fresh(self) -> str:
-        """The URI of a place where nothing is yet."""
+        """Returns the URI of an unused path."""
         return f"{self.scheme}://{BUCKET}/t{next(_numbers)}"
 
     def key(self, uri: str) -> str:
-        """A URI's path on the store."""
+        """Returns the key of a URI in the store."""
         return uri.removeprefix(f"{self.scheme}://{BUCKET}/").rstrip("/")
 
     def make_bucket(self) -> None:
-        """Makes the bucket or container that every table lies in."""
+        """Creates the bucket or container of all tables."""
         query = f"?restype=container&{self.query}" if self.name == "azure" else ""
         with contextlib.closing(http.client.HTTPConnection("127.0.0.1", self.port)) as connection:
             _ask(connection, "PUT", self.prefix + query, b"", self.headers)
 
     def get(self, key: str) -> bytes | None:
-        """The bytes under a key; None where there are none."""
+        """Returns the bytes of a key; None if it does not exist."""
         with contextlib.closing(http.client.HTTPConnection("127.0.0.1", self.port)) as connection:
             path = f"{self.prefix}/{urllib.parse.quote(key)}"
             path += f"?{self.query}" if self.query else ""
@@ -65,7 +65,7 @@ class Store:
         return said if answer.status == 200 else None
 
     def put_all(self, objects: Iterable[tuple[str, bytes]], threads: int = 8) -> None:
-        """Puts bytes under keys, over connections that are kept."""
+        """Puts bytes under keys, with persistent connections."""
         local = threading.local()
         opened: list[http.client.HTTPConnection] = []
 
@@ -93,7 +93,7 @@ def _ask(
 
 
 def s3(port: int) -> Store:
-    """S3, as moto has it."""
+    """S3, simulated by moto."""
     options = {
         "aws_access_key_id": "planted-key-id",
         "aws_secret_access_key": "planted-secret-key",
@@ -106,7 +106,7 @@ def s3(port: int) -> Store:
 
 
 def azure(port: int) -> Store:
-    """Azure, as Azurite has it."""
+    """Azure, simulated by Azurite."""
     options = {
         "account_name": AZURE_ACCOUNT,
         "account_key": AZURE_KEY,
@@ -120,7 +120,7 @@ def azure(port: int) -> Store:
 
 
 def azure_sas() -> str:
-    """A shared access signature for all of the account."""
+    """Returns a shared access signature for the whole account."""
     fields = {
         "sp": "rwdlac",
         "ss": "b",
@@ -138,7 +138,7 @@ def azure_sas() -> str:
 
 
 def google(port: int) -> Store:
-    """Google's store, as the strict store has it."""
+    """Google's store, simulated by the strict store."""
     options = {
         "google_base_url": f"http://127.0.0.1:{port}",
         "google_bearer_token": "planted-bearer-token",
@@ -149,5 +149,5 @@ def google(port: int) -> Store:
 
 
 def strict_s3(port: int, **options: str) -> Store:
-    """S3, as the strict store has it."""
+    """S3, simulated by the strict store."""
     return Store("strict", "s3", port, {**s3(port).options, **options})

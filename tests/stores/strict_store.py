@@ -1,7 +1,7 @@
-"""A small store that keeps exactly the contract of S3 and of Google's store, with scripted faults.
+"""A small store that strictly implements the contract of S3 and of Google's store, with scripted faults.
 
-It knows what a Delta table needs of them: put, conditional put, get with a range, head, delete, list in
-pages. Each answer can be scripted, and each request is written down.
+It supports what a Delta table needs: put, conditional put, get with a range, head, delete, list in pages.
+Each response can be scripted, and each request is recorded.
 """
 
 from __future__ import annotations
@@ -22,26 +22,26 @@ TAKEN = "<Error><Code>PreconditionFailed</Code><Message>it exists</Message></Err
 
 @dataclass
 class Fault:
-    """What becomes of the next request that fits; then it is used up, unless it is for ever."""
+    """The fault of the next matching request; used `times` times."""
 
     method: str
     path: str
-    """A regular expression that the request's path and query, decoded, are searched for."""
+    """A regular expression that is searched for in the request's decoded path and query."""
     status: int | None = None
-    """The answer's status; None closes the connection without one."""
+    """The response status; None closes the connection without one."""
     body: str = ""
     done: bool = False
-    """Whether the request is carried out before."""
+    """Whether the request is executed first."""
     truncated: bool = False
-    """Whether the right answer is sent and broken off in its middle."""
+    """Whether the correct response is truncated in the middle."""
     hangs: bool = False
-    """Whether no answer comes before the store is stopped."""
+    """Whether no response is sent until the store is stopped."""
     times: float = 1
 
 
 @dataclass
 class StrictStore:
-    """The store's content, its script, and what it was asked."""
+    """The store's objects, its script, and the recorded requests."""
 
     port: int = 0
     objects: dict[str, bytes] = field(default_factory=dict)
@@ -54,7 +54,7 @@ class StrictStore:
     stopped: threading.Event = field(default_factory=threading.Event)
 
     def next_fault(self, method: str, path: str) -> Fault | None:
-        """The fault that this request meets."""
+        """Returns the fault for this request, if any."""
         with self.lock:
             for fault in self.faults:
                 if fault.method == method and re.search(fault.path, path) and fault.times > 0:
@@ -63,7 +63,7 @@ class StrictStore:
         return None
 
     def asked(self, method: str, path: str) -> int:
-        """How often a request came that fits."""
+        """Returns the number of matching requests."""
         return sum(1 for asked, at in self.requests if asked == method and re.search(path, at))
 
 
@@ -73,12 +73,12 @@ class _Handler(BaseHTTPRequestHandler):
     store: StrictStore
 
     def log_message(self, *_: object) -> None:
-        """Nothing is printed."""
+        """Prints nothing."""
 
     def _handle(self) -> None:
         store = self.store
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
-        path = urllib.parse.unquote(self.path)  # each client encodes other letters
+        path = urllib.parse.unquote(self.path)  # clients percent-encode different characters
         with store.lock:
             store.requests.append((self.command, path))
         fault = store.next_fault(self.command, path)
@@ -182,7 +182,7 @@ class _Handler(BaseHTTPRequestHandler):
 
 @contextlib.contextmanager
 def strict_store() -> Iterator[StrictStore]:
-    """A store while it answers, on a free port of this machine."""
+    """Runs a store on a free local port."""
     store = StrictStore()
     handler = type("Handler", (_Handler,), {"store": store})
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler)

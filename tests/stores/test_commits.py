@@ -1,4 +1,4 @@
-"""Commits on a store that loses answers, cannot decide or overwrites: one commit, or none and an error."""
+"""Commits on a store that loses responses, cannot decide or overwrites: one commit, or none and an error."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ UNDECIDED = "<Error><Code>ConditionalRequestConflict</Code><Message>again</Messa
 
 @pytest.fixture(params=["s3", "google"])
 def store(request: pytest.FixtureRequest, strict: StrictStore) -> Store:
-    """The strict store, under both its names."""
+    """The strict store, as S3 and as Google's store."""
     return strict_s3(strict.port) if request.param == "s3" else google(strict.port)
 
 
@@ -34,7 +34,7 @@ def rows(table: deltaic.Table, store: Store) -> int | None:
 def test_a_put_whose_answer_is_lost_is_one_commit(
     store: Store, strict: StrictStore, status: int | None
 ) -> None:
-    """A put made again meets its own object: that is no conflict (aws-sdk-java-v2#6580, delta#7345)."""
+    """A retried put finds its own object: this is not a conflict (aws-sdk-java-v2#6580, delta#7345)."""
     strict.faults = [Fault("PUT", FIRST, status, done=True), Fault("PUT", COMMIT, status, done=True)]
     table = made(store)
     commit = table.append(DATA)
@@ -54,7 +54,7 @@ def test_a_put_that_never_arrives_is_made_again(
 
 
 def test_an_undecided_put_is_made_again_at_the_same_version(strict: StrictStore) -> None:
-    """S3 answers 409 while another writer is at the same name: nobody has won yet."""
+    """S3 returns 409 during a concurrent write to the same key: no writer has won yet."""
     store = strict_s3(strict.port)
     table = made(store)
     strict.faults = [Fault("PUT", COMMIT, 409, UNDECIDED, times=2)]
@@ -75,7 +75,7 @@ def test_a_commit_is_a_conditional_put(store: Store, strict: StrictStore) -> Non
 
 
 def test_a_store_that_overwrites_is_not_written_to(store: Store, strict: StrictStore) -> None:
-    """A server that passes the condition over would lose commits (delta#1830, delta#1410)."""
+    """A server that ignores the condition would lose commits (delta#1830, delta#1410)."""
     strict.ignores_conditions = True
     with pytest.raises(deltaic.StorageError, match="overwrites") as caught:
         made(store)
@@ -88,7 +88,7 @@ def test_a_store_that_overwrites_loses_no_version_to_an_append(store: Store, str
     table = made(strict_s3(strict.port, aws_conditional_put="etag") if store.scheme == "s3" else store)
     strict.ignores_conditions = True
     before = dict(strict.objects)
-    # Settings that were not seen before, so that nothing is known about the store.
+    # Settings that were not used before, so that nothing is cached about the store.
     fresh = {**store.options, "user_agent": "another"}
     with pytest.raises(deltaic.StorageError, match="overwrites"):
         deltaic.Table(table.uri, storage_options=fresh).append(DATA)

@@ -1,4 +1,4 @@
-"""The examples of docs/guides/stores.md work, on stores that stand in for those they name."""
+"""The examples of docs/guides/stores.md run on simulations of the stores that they name."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ DOCUMENT = "docs/guides/stores.md"
 
 
 def run(index: int, changes: dict[str, str]) -> None:
-    """Runs a block of the document: the environment says where the store is, names and keys are changed."""
+    """Runs a block of the page, with the store in the environment, and with changed names and keys."""
     text = blocks(DOCUMENT, "python")[index]
     for old, new in changes.items():
         assert old in text

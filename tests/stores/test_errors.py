@@ -1,4 +1,4 @@
-"""What stands in the way is told with what to do about it: no bucket, wrong keys, nobody there."""
+"""Errors name the cause and the solution: missing bucket, wrong keys, no server."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ def test_a_place_without_a_table(each: Store) -> None:
 
 
 def test_a_wrong_key(azure: Store) -> None:
-    """Asked of Azure alone: moto does not look at signatures."""
+    """Azure only, since moto does not check signatures."""
     error = failure(azure.fresh(), {**azure.options, "account_key": AZURE_KEY.replace("Eby8", "Aby8")})
     assert "does not accept the credentials" in error.message
 
 
 def test_nobody_there(each: Store) -> None:
     with socket.socket() as held:
-        held.bind(("127.0.0.1", 0))  # bound and not listening: refused
+        held.bind(("127.0.0.1", 0))  # bound but not listening: connections are refused
         there = f"127.0.0.1:{held.getsockname()[1]}"
         options = {
             name: value.replace(f"127.0.0.1:{each.port}", there) for name, value in each.options.items()

@@ -1,4 +1,4 @@
-"""What a store does wrong while it is read: made again, bounded, and told. Never half a table."""
+"""Faults of a store during reads: retried with a limit, then reported. Never an incomplete table."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FOREVER = float("inf")
 
 
 def table(strict: StrictStore, **options: str) -> tuple[deltaic.Table, Store]:
-    """A table of two versions."""
+    """Returns a table of two versions."""
     store = strict_s3(strict.port, **options)
     made = deltaic.Table.create(store.fresh(), DATA.schema, storage_options=store.options)
     made.append(DATA)
@@ -61,7 +61,7 @@ def test_what_time_does_not_mend_is_not_made_again(strict: StrictStore, status: 
 
 @pytest.mark.parametrize("path", [LIST, COMMIT, r"\.parquet"])
 def test_an_answer_that_breaks_off_is_never_taken_for_the_whole(strict: StrictStore, path: str) -> None:
-    """A tail commit that comes empty or in half is no empty version (ClickHouse#111738)."""
+    """A commit that is received empty or truncated is not an empty version (ClickHouse#111738)."""
     made, store = table(strict, max_retries="0")
     strict.faults = [Fault("GET", path, truncated=True, times=FOREVER)]
     with pytest.raises(deltaic.StorageError):

@@ -1,4 +1,4 @@
-"""Every reference table is the same table on S3 and on Azure as it is on a disk."""
+"""Every reference table has the same state on S3 and on Azure as on a disk."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ TIME = 1_700_000_000
 
 
 def objects(*, are_compactions: bool) -> Iterator[tuple[str, bytes]]:
-    """Compaction files of all logs, or the others, by their keys; hidden files are not the tables'."""
+    """Yields the compaction files of all logs, or the other files, by key, without hidden files."""
     for name in NAMES:
         log = reference(name).folder / "_delta_log"
         for file in sorted(log.rglob("*")):
@@ -32,7 +32,7 @@ def objects(*, are_compactions: bool) -> Iterator[tuple[str, bytes]]:
 
 
 def filled(store: Store) -> Store:
-    """A store with the tables' logs. A compaction file counts where it is not older than its commits."""
+    """Uploads the tables' logs. A compaction file is used only if it is not older than its commits."""
     store.put_all(objects(are_compactions=False))
     store.put_all(objects(are_compactions=True))
     return store
@@ -52,7 +52,7 @@ def azure_golden(azure: Store) -> Store:
 
 @pytest.fixture(scope="module")
 def on_disk(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the tables' logs, all files of one time: that of the copies at hand says nothing."""
+    """A folder with the tables' logs, all files with the same time: times of the copies have no meaning."""
     root = tmp_path_factory.mktemp("disk")
     for are_compactions in [False, True]:
         for key, content in objects(are_compactions=are_compactions):
@@ -64,7 +64,7 @@ def on_disk(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def answer(uri: str, options: dict[str, str] | None = None) -> Any:
-    """What a table says, and what is warned of; or the class of the error."""
+    """Returns state and number of warnings of a table; or the class of the error."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", deltaic.DeltaicWarning)
         try:

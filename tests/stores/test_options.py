@@ -1,4 +1,4 @@
-"""The names that options have, where they come from, and what is said about wrong ones."""
+"""The names of options, their sources, and the errors for invalid ones."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_the_environment_is_enough(s3: Store, azure: Store, monkeypatch: pytest.
 
 
 def test_options_win_over_the_environment(azure: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Credentials are never mixed: the environment's key would win over the option's signature."""
+    """Credentials are never mixed: the environment's key would have priority over the option's signature."""
     monkeypatch.setenv("AZURE_STORAGE_ACCOUNT_KEY", AZURE_KEY.replace("Eby8", "Aby8"))
     options = {name: value for name, value in azure.options.items() if name != "account_key"}
     works(azure.fresh(), {**options, "sas_token": azure_sas()})
@@ -118,7 +118,7 @@ def test_another_scheme_is_named(scheme: str) -> None:
 
 
 def names_on_the_page() -> list[tuple[str, str]]:
-    """Every option that docs/reference/storage-options.md names, with a place that it is for."""
+    """Returns every option in docs/reference/storage-options.md, with a URI that it applies to."""
     places = {"Amazon S3": "s3://b/t", "Azure": "az://CONTAINER@ACCOUNT/t", "Google": "gs://b/t"}
     found: list[tuple[str, str]] = []
     place = ""

@@ -1,4 +1,4 @@
-"""Whether a store is safe to commit to is tried out in a folder that is thrown away."""
+"""Whether a store is safe for commits is tested in a temporary folder."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ except deltaic.StorageError:
 
 @pytest.mark.parametrize("below", ["", "new/place"])
 def test_a_disk_without_room_keeps_nothing(tmp_path: Path, below: str) -> None:
-    """Folders can be made where no byte can be written, and no listing shows them."""
+    """On a full disk folders can be created but no bytes written, and a listing does not show folders."""
     place = str(tmp_path / below)
     ran = subprocess.run(
         [sys.executable, "-c", WITHOUT_ROOM, place], capture_output=True, text=True, check=False

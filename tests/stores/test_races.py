@@ -1,4 +1,4 @@
-"""Many processes append to one table on S3 at once, also where answers are lost: each commit lands once."""
+"""Many processes append to one table on S3, also with lost responses: each commit lands once."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LOST_WRITERS, LOST_COMMITS = 8, 8
 
 
 def reader(store: Store, uri: str) -> Reader:
-    """Reads a table's files past deltaic."""
+    """Returns a reader of a table's files without deltaic."""
     return lambda path: store.get(f"{store.key(uri)}/{path}")
 
 
@@ -30,7 +30,7 @@ def test_every_commit_of_many_writers_lands_once(s3: Store) -> None:
 
 
 def test_a_put_that_is_taken_unheard_is_one_commit(s3: Store) -> None:
-    """No writer fails, and none takes its own commit for another's."""
+    """No writer fails, and none mistakes its own commit for another one."""
     table = deltaic.Table.create(s3.fresh(), SCHEMA, storage_options=s3.options)
     with losing_proxy(s3.port) as proxy:
         options = {**s3_on(proxy.port).options, "aws_conditional_put": "etag"}

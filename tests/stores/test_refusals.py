@@ -1,4 +1,4 @@
-"""A put that is refused when it is made again: the first may stand, and no data file goes unseen."""
+"""A retried put is refused: the first one may have succeeded, so no data file may be deleted unchecked."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ REFUSALS = [401, 403, 404]
 
 @pytest.fixture(params=["s3", "google"])
 def store(request: pytest.FixtureRequest, strict: StrictStore) -> Store:
-    """The strict store, under both its names."""
+    """The strict store, as S3 and as Google's store."""
     return strict_s3(strict.port) if request.param == "s3" else google(strict.port)
 
 
@@ -115,7 +115,7 @@ def longest_line(commit: bytes) -> int:
 def test_our_own_commit_is_known_however_long_its_lines_are(
     store: Store, strict: StrictStore, what: str
 ) -> None:
-    # The names stand in the schema once, and in the statistics three times.
+    # The schema contains the names once, the statistics three times.
     data = pa.table({f"{number}{'x' * 60}": [number] for number in range(30)}) if what == "stats" else DATA
     uri = store.fresh()
     deltaic.Table.create(uri, data.schema, storage_options=store.options)

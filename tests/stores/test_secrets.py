@@ -1,4 +1,4 @@
-"""Secrets are planted in every option and URI, every error is provoked, and none is found in what is said."""
+"""Secrets are planted in every option and URI, every error is provoked, and no message contains a secret."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ FOREVER = float("inf")
 
 
 def secret(name: str) -> str:
-    """A value that cannot be there by chance, and that a key may look like."""
+    """Returns a unique value that looks like a key."""
     return base64.b64encode(f"{PLANTED}-{name}".encode()).decode().rstrip("=").ljust(40, "A")
 
 
@@ -33,7 +33,7 @@ def holds_a_secret(text: str) -> bool:
 
 
 def told(call: Callable[[], object]) -> str:
-    """All that a call says: its error with context, hint, repr and traceback, and what is logged."""
+    """Returns all output of a call: its error with context, hint, repr and traceback, and the log."""
     logged = io.StringIO()
     handler = logging.StreamHandler(logged)
     logging.getLogger().addHandler(handler)
@@ -90,7 +90,7 @@ SHAPES = [
 
 @pytest.mark.parametrize("uri", NAMES)
 def test_no_option_is_printed_when_a_table_is_made(uri: str) -> None:
-    """The store is never asked: what is wrong is wrong with the options, or there is only a handle."""
+    """No request is made: either the options are invalid, or only a handle is created."""
     for name in [*NAMES[uri], *EVERYWHERE]:
         for shape in SHAPES:
             value = shape.replace("{}", secret(name)).replace("{{", "{").replace("}}", "}")
@@ -123,7 +123,7 @@ def test_no_secret_of_a_uri_is_printed(uri: str) -> None:
 
 
 def stores(port: int) -> list[Store]:
-    """Stores whose every secret is planted."""
+    """Returns stores with planted values for every secret."""
     s3 = strict_s3(port, max_retries="0")
     keys = {
         "aws_access_key_id": secret("id"),
@@ -205,7 +205,7 @@ def test_what_is_read_and_sent_shows_no_secret(strict: StrictStore) -> None:
         task = scan.tasks()[0]
         shown = [table, commit, snapshot, scan, scan.explain(), task, table.history(), snapshot.warnings]
         assert not holds_a_secret(" ".join(f"{thing!r} {thing}" for thing in shown))
-        # Nothing of it is written into the table either.
+        # The table contains none of it, either.
         assert not any(holds_a_secret(body.decode(errors="replace")) for body in strict.objects.values())
         sent = pickle.loads(pickle.dumps(task))
         assert not holds_a_secret(repr(sent) + str(sent))

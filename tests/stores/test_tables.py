@@ -1,4 +1,4 @@
-"""What holds on a disk holds on every store: create, append, race, read back, history, refresh."""
+"""The same operations on every store as on a disk: create, append, race, read back, history, refresh."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_a_place_may_have_any_name(each: Store, name: str) -> None:
     table = deltaic.Table(uri, storage_options=each.options)
     assert sorted(table.snapshot().scan().to_arrow()["id"].to_pylist()) == [1, 2, 3]
     assert deltaic.Table(table.uri, storage_options=each.options).uri == table.uri
-    # A name that goes on is another place.
+    # A URI with the same prefix is another table.
     assert not deltaic.Table.exists(f"{uri}x", each.options)
 
 
@@ -125,7 +125,7 @@ def test_a_task_carries_what_another_process_needs(each: Store) -> None:
 
 
 def test_a_table_lives_through_a_fork(each: Store) -> None:
-    """A child has none of its parent's threads: what it inherits is opened anew; the parent's stays sound."""
+    """A child has none of its parent's threads: it opens inherited objects again; the parent's still work."""
     uri = each.fresh()
     code = f"""
 import os, pyarrow as pa, deltaic

@@ -1,4 +1,4 @@
-"""The stubs of the extension beside the extension itself: the same names, the same parameters, both ways."""
+"""The stubs of the extension match the extension: the same names and parameters, in both directions."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from deltaic import _rust
 
 STUBS = Path(deltaic.__file__).parent / "_rust"
 RUST_SOURCES = Path(__file__).resolve().parents[2] / "rust" / "python" / "src"
-# What every class has from Python itself, or from the way pyo3 makes them.
+# Members that every class inherits from Python or gets from pyo3.
 INHERITED = set(dir(object)) | {"__module__"}
 
 
@@ -44,7 +44,7 @@ def is_property(function: ast.FunctionDef) -> bool:
 
 
 def public(names: set[str]) -> set[str]:
-    """The names that are somebody's business: of the special ones those that not every object has."""
+    """Returns the public names: of the special ones only those that `object` does not have."""
     special = {name for name in names if name.startswith("__") and name not in INHERITED}
     return {name for name in names if not name.startswith("_")} | special
 
@@ -67,7 +67,7 @@ def test_a_class_has_the_members_of_its_stub(name: str) -> None:
     in_stub = {member.name for member in CLASSES[name][1].body if isinstance(member, ast.FunctionDef)}
     in_extension = set(vars(getattr(_rust, name)))
     assert public(in_stub) == public(in_extension)
-    # Those that every object has are in the stub only where the extension has its own.
+    # Inherited members are in the stub only if the extension overrides them.
     assert (in_stub & INHERITED) <= in_extension
 
 
@@ -92,7 +92,7 @@ def test_a_member_is_what_its_stub_says(name: str) -> None:
 
 
 def shape_of_signature(signature: inspect.Signature) -> list[tuple[str, bool, bool]]:
-    """Name, whether it must be named, whether it may be left out; without the instance."""
+    """Returns name, whether it is keyword-only, and whether it is optional; without the instance."""
     return [
         (parameter.name, parameter.kind is parameter.KEYWORD_ONLY, parameter.default is not parameter.empty)
         for parameter in signature.parameters.values()
@@ -119,7 +119,7 @@ def test_a_stub_says_what_it_is_about(name: str) -> None:
 
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_what_can_fail_or_has_a_unit_is_documented(name: str) -> None:
-    """A plain property may speak by its name; a method says what it does, unless it is a special one."""
+    """Every method except special ones has a docstring; a property may be clear from its name."""
     function = FUNCTIONS[name]
     if not is_property(function) and not function.name.startswith("__"):
         assert ast.get_docstring(function), name

@@ -1,4 +1,4 @@
-"""A type checker agrees with `usage.py`: what a user's program may and may not do."""
+"""A type checker accepts `usage.py` and rejects its marked lines."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def test_pyright_agrees(tmp_path: Path) -> None:
         "reportUnnecessaryTypeIgnoreComment": "error",
         "reportMissingModuleSource": "none",
     }
-    # A copy, because a project names its files relative to itself.
+    # A copy, because file names in a project are relative to it.
     copy = tmp_path / USAGE.name
     copy.write_text(USAGE.read_text())
     config = tmp_path / "pyrightconfig.json"

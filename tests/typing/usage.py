@@ -1,4 +1,4 @@
-"""What a type checker makes of a user's program. Nothing here runs: `test_usage.py` gives it to pyright."""
+"""A user's program for the type checker. Nothing here runs: `test_usage.py` passes it to pyright."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def change(table: deltaic.Table, frame: pl.DataFrame) -> None:
 
 
 def wrong(table: deltaic.Table) -> None:
-    """Each of these is an error to the checker; pyright complains about an ignore that ignores nothing."""
+    """Each of these is an error to the checker; pyright reports an unnecessary ignore comment."""
     table.append([{"a": 1}])  # pyright: ignore[reportArgumentType]
     table.transaction(isolation="ReadCommitted")  # pyright: ignore[reportArgumentType]
     table.snapshot(timestamp=3)  # pyright: ignore[reportArgumentType]
