@@ -1,4 +1,4 @@
-"""What every test may ask for: the folder beside the project with tables that others wrote."""
+"""Fixtures and hooks for all tests, such as the folder next to the project with tables of other writers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 from tests.seed import VARIABLE, export_seed
 
-# What must hold in every test of the suite.
+# Checks that apply to every test of the suite.
 pytest_plugins = ["tests.border.panic_watch", "tests.border.secret_watch", "tests.required"]
 
 SHARED = Path(__file__).resolve().parent.parent.parent / "shared"
@@ -18,7 +18,7 @@ SHARED = Path(__file__).resolve().parent.parent.parent / "shared"
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
-    """Every random test of this process takes the seed of `tests/seed.py`, those of Hypothesis too."""
+    """Seeds every random test of this process from `tests/seed.py`, including Hypothesis."""
     seed = export_seed()
     # The environments for other versions of Spark do not have Hypothesis.
     if getattr(config.option, "hypothesis_seed", "") is None:
@@ -27,7 +27,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.fixture(scope="session")
 def shared() -> Path:
-    """The folder `../shared` beside the project: the protocol's requirements and the golden tables."""
+    """Returns the folder `../shared` next to the project: requirements of the protocol and golden tables."""
     if not SHARED.is_dir():
         pytest.skip("missing: ../shared beside the project")
     return SHARED.resolve()
@@ -35,7 +35,7 @@ def shared() -> Path:
 
 @pytest.fixture(scope="session")
 def golden_root(shared: Path) -> Path:
-    """The folder of the golden tables; read only, a test that writes copies the table first."""
+    """Returns the folder of the golden tables; read only, a test that writes copies the table first."""
     root = shared / "golden"
     if not root.is_dir():
         pytest.skip("missing: ../shared/golden beside the project")
@@ -43,7 +43,7 @@ def golden_root(shared: Path) -> Path:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """An expected failure names its exception, so that no other failure passes for it."""
+    """Requires that an expected failure names its exception, so that no other failure is accepted."""
     for item in items:
         for mark in item.iter_markers("xfail"):
             if "raises" not in mark.kwargs or mark.kwargs.get("strict") is False:
@@ -51,7 +51,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Print the seed, and count the skips by their reason: a hundred tests without Java are one line."""
+    """Prints the seed, and counts the skips by reason: a hundred tests without Java are one line."""
     terminalreporter.line(f"{VARIABLE}={os.environ[VARIABLE]}")
     reasons: Counter[str] = Counter()
     for report in terminalreporter.getreports("skipped"):

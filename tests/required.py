@@ -20,14 +20,14 @@ RELEASE_WHEEL = "DELTAIC_RELEASE_WHEEL"
 
 
 def skip_without_development_build(feature: str) -> NoReturn:
-    """Skip a test that needs a feature of the extension that only development builds have."""
+    """Skips a test that needs a feature of the extension that only development builds have."""
     if os.environ.get(RELEASE_WHEEL):
         pytest.skip(f"expected: release wheels do not have the feature `{feature}`")
     pytest.skip(f"{MISSING}an extension with the feature `{feature}`, which `make develop` builds")
 
 
 def is_required(reason: str) -> bool:
-    """Does CI have to provide what a test was skipped for?"""
+    """Whether CI must provide what a test was skipped for."""
     reason = reason.removeprefix("Skipped: ")
     return bool(os.environ.get("CI")) and reason.startswith((MISSING, EMPTY_PARAMETERS))
 
@@ -42,7 +42,7 @@ def _fail_if_required(report: pytest.TestReport | pytest.CollectReport) -> None:
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_makereport() -> Generator[None, Any, pytest.TestReport]:
-    """Turn a skip for something that CI has to provide into a failure."""
+    """Turns a skip for something that CI must provide into a failure."""
     report: pytest.TestReport = yield
     _fail_if_required(report)
     return report

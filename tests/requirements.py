@@ -1,13 +1,13 @@
-"""Which of the protocol's requirements a test has proved in the last run, and which not.
+"""Reports which requirements of the protocol were proved by a test in the last run.
 
-The requirements are beside the project, in `../shared/protocol/requirements*.tsv`. A test names what it
+The requirements are next to the project, in `../shared/protocol/requirements*.tsv`. A test names what it
 proves (`tests/evidence/claims.py`). A row counts as proved only if, by the reports in `target/test-reports`,
 such a test ran and passed and none failed. Rows that no client has to implement are in
 `tests/requirements_exceptions.tsv` with the reason.
 
 proved     a test that names the row passed
-refused    a test that passed proves a refusal: deltaic returns a typed error instead of what the row asks
-exception  not a duty of a client
+refused    a test that passed proves a refusal: deltaic returns a typed error instead of the required result
+exception  not a requirement for clients
 later      belongs to an operation that deltaic does not have yet
 open       no test names it, or none that does has passed
 """
@@ -39,7 +39,7 @@ STATES = {"proved": "█", "refused": "▓", "exception": "▒", "later": "░",
 
 @dataclass(frozen=True)
 class Requirement:
-    """One sentence of the protocol that says must, should, required or cannot."""
+    """A sentence of the protocol with must, should, required or cannot."""
 
     id: str
     section: str
@@ -57,7 +57,7 @@ class Coverage:
     reports: list[Report] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        """Index the results by group and name without parameters."""
+        """Indexes the results by group and name without parameters."""
         self._results: dict[tuple[str, str], list[Result]] = defaultdict(list)
         for report in self.reports:
             for result in report.results:
@@ -65,13 +65,13 @@ class Coverage:
         self._rust_roots = {group for group, _ in self._results if group.endswith(".rs")}
 
     def results(self, claim: Claim) -> list[Result]:
-        """The results of the test, of all its parameters and in all environments."""
+        """Returns the results of the test, with all its parameters and in all environments."""
         return [
             result for key in claim.recorded_as(self._rust_roots) for result in self._results.get(key, ())
         ]
 
     def state(self, requirement: Requirement) -> str:
-        """One of `STATES`."""
+        """Returns one of `STATES`."""
         reason = self.exceptions.get(requirement.id)
         if reason is not None:
             return "later" if reason.startswith(LATER) else "exception"
@@ -82,7 +82,7 @@ class Coverage:
         return "refused" if any(claim.refused for claim in passed) else "proved"
 
     def outcome(self, claim: Claim) -> str:
-        """`failed` if any of the results is, `passed` if any is, otherwise why there is neither."""
+        """Returns `failed` if any result failed, `passed` if any passed, otherwise why there is neither."""
         results = self.results(claim)
         for outcome in (FAILED, PASSED):
             if any(result.outcome == outcome for result in results):
@@ -90,11 +90,11 @@ class Coverage:
         return f"skipped: {results[0].reason}" if results else "did not run"
 
     def stale(self, changed: float) -> list[Report]:
-        """The reports that were written before the sources changed for the last time."""
+        """Returns the reports that are older than the last change of the sources."""
         return [report for report in self.reports if report.written < changed]
 
     def errors(self) -> list[str]:
-        """Unknown ids, ids named outside of a test, exceptions that have a test or no reason."""
+        """Returns unknown ids, ids named outside of a test, exceptions that have a test or no reason."""
         known = {requirement.id for requirement in self.requirements}
         found: list[str] = []
         for name, claims in sorted(self.claims.items()):
@@ -114,13 +114,13 @@ class Coverage:
 
 
 def read_rows(path: Path) -> list[dict[str, str]]:
-    """The rows of a table of tab-separated values; quotes in it are text."""
+    """Reads the rows of a tab-separated file; quotes in it are text."""
     with path.open(encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
 
 
 def read_requirements(folder: Path) -> list[Requirement]:
-    """All rows of `requirements*.tsv`, in the order of the files' names."""
+    """Reads all rows of `requirements*.tsv`, in the order of the files' names."""
     return [
         Requirement(row["id"], row["section"], row["force"], row["text"])
         for path in sorted(folder.glob("requirements*.tsv"), key=lambda path: path.stem)
@@ -129,7 +129,7 @@ def read_requirements(folder: Path) -> list[Requirement]:
 
 
 def coverage(shared: Path, top: Path) -> Coverage:
-    """Read the requirements, the exceptions, the sources and the reports of the last run."""
+    """Reads the requirements, the exceptions, the sources and the reports of the last run."""
     claims: dict[str, list[Claim]] = defaultdict(list)
     for claim in claims_in(top):
         claims[claim.id].append(claim)
@@ -143,14 +143,14 @@ def coverage(shared: Path, top: Path) -> Coverage:
 
 
 def last_change(top: Path, folders: Iterable[str] = SEARCHED) -> float:
-    """When a source was changed last (seconds since 1970)."""
+    """Returns the time of the last change of a source (seconds since 1970)."""
     paths = (path for folder in folders for path in (top / folder).rglob("*"))
     times = (path.stat().st_mtime for path in paths if path.suffix in {".py", ".rs", ".toml"})
     return max(times, default=0.0)
 
 
 def show_table(found: Coverage) -> None:
-    """A line for each section and the sum."""
+    """Prints a line for each section and the sum."""
     counts: dict[str, dict[str, int]] = defaultdict(lambda: dict.fromkeys(STATES, 0))
     for requirement in found.requirements:
         counts[requirement.section][found.state(requirement)] += 1
@@ -166,7 +166,7 @@ def show_table(found: Coverage) -> None:
 
 
 def total(counts: Iterable[dict[str, int]]) -> dict[str, int]:
-    """The sum of the sections."""
+    """Returns the sum of the sections."""
     sums = dict.fromkeys(STATES, 0)
     for states in counts:
         for state, count in states.items():
@@ -175,7 +175,7 @@ def total(counts: Iterable[dict[str, int]]) -> dict[str, int]:
 
 
 def bar(states: dict[str, int]) -> str:
-    """The shares of the states, each with its character."""
+    """Returns the shares of the states, each with its character."""
     everything = max(1, sum(states.values()))
     drawn, counted = "", 0
     for state, character in STATES.items():
@@ -185,7 +185,7 @@ def bar(states: dict[str, int]) -> str:
 
 
 def show_results(found: Coverage, changed: float) -> None:
-    """Which results the table is made of, and whether the sources are newer."""
+    """Prints which results the table is based on, and whether the sources are newer."""
     if not found.reports:
         print("\nThere was no test run yet, so no row counts as proved: run `make test`.")
         return
@@ -201,7 +201,7 @@ def show_results(found: Coverage, changed: float) -> None:
 
 
 def show_open(found: Coverage) -> None:
-    """The open requirements with their text, and the outcome of the tests that name them."""
+    """Prints the open requirements with their text, and the outcome of the tests that name them."""
     for requirement in found.requirements:
         if found.state(requirement) == "open":
             print(f"{requirement.id}  ({requirement.force})\n    {requirement.text}")
@@ -210,7 +210,7 @@ def show_open(found: Coverage) -> None:
 
 
 def main() -> int:
-    """Print the table; 1 if a claim or an exception is wrong, in CI also if a row is open."""
+    """Prints the table; returns 1 if a claim or an exception is wrong, in CI also if a row is open."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

@@ -1,4 +1,4 @@
-"""The seed of every random test: a number from the commit that is checked out, so that commits try new cases.
+"""The seed of every random test: a number from the current commit, so that each commit tests new cases.
 
 `TEST_SEED=…` repeats a run. The runner and pytest print the seed and export it to the processes they start;
 the Rust tests read `TEST_SEED`, proptest reads `PROPTEST_RNG_SEED`.
@@ -18,7 +18,7 @@ DEFAULT = 20_261_121
 
 
 def current_seed(folder: Path | None = None) -> int:
-    """`TEST_SEED` if set, otherwise the first 32 bits of the commit id, otherwise `DEFAULT`."""
+    """Returns `TEST_SEED` if set, otherwise the first 32 bits of the commit id, otherwise `DEFAULT`."""
     if given := os.environ.get(VARIABLE):
         return int(given)
     folder = folder or Path(__file__).resolve().parent
@@ -31,7 +31,7 @@ def current_seed(folder: Path | None = None) -> int:
 
 
 def export_seed() -> int:
-    """Set the seed in the environment, for this process and all that it starts."""
+    """Sets the seed in the environment, for this process and its child processes."""
     seed = current_seed()
     os.environ[VARIABLE] = str(seed)
     os.environ.setdefault(OF_PROPTEST, str(seed))
@@ -39,5 +39,5 @@ def export_seed() -> int:
 
 
 def generator(*labels: object) -> random.Random:
-    """A random generator of its own for each combination of labels, reproducible from the seed."""
+    """Returns a separate random generator for each combination of labels, reproducible from the seed."""
     return random.Random("/".join(map(str, (current_seed(), *labels))))

@@ -107,7 +107,7 @@ def test_what_was_read_decides(root: Path) -> None:
         other.append(late)
     assert raised.value.context["version"] == 2
     assert len(data_files(root)) == 3, "what the loser wrote is gone"
-    # A commit to another day does not conflict, and a blind append never conflicts.
+    # A read of another day does not conflict, nor does a blind append.
     for read in ("day = 2", None):
         with table.transaction() as tx:
             if read:

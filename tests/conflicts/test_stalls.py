@@ -40,7 +40,7 @@ STEPS = (
 """One writer stalls before each of these steps; as many writers do not stall."""
 
 EVERY = 3
-"""Every how many appends a writer stalls."""
+"""A writer stalls in every n-th append."""
 
 MANY = "commit read"
 """A step that an append repeats often. Long stalls there are rarer, so that the writer finishes."""

@@ -1,4 +1,4 @@
-"""Reads results from what `cargo test --message-format=json-render-diagnostics -- --show-output` prints."""
+"""Parses the output of `cargo test --message-format=json-render-diagnostics -- --show-output`."""
 
 from __future__ import annotations
 
@@ -16,29 +16,29 @@ TEST = re.compile(r"^test (.+?)(?: - should panic)? \.\.\. ?(.*)$")
 DOC_TEST = re.compile(r"^(\S+\.rs) - (.+)$")
 OUTCOME = re.compile(r"^(ok|FAILED|ignored)\b(?:, (.*))?$")
 OUTPUT_OF = re.compile(r"^---- (.+) stdout ----$")
-# A Rust test that cannot run here prints this and passes.
+# A Rust test that cannot run on this machine prints this and passes.
 SKIP = re.compile(r"^skipped: (.+)")
 
 
 @dataclass
 class CargoOutput:
-    """Reads the output line by line; `results` are complete when all lines were read."""
+    """Parses the output line by line; `results` are complete after the last line."""
 
     top: Path
     by_name: dict[tuple[str, str], Result] = field(default_factory=dict)
     _roots: dict[str, str] = field(default_factory=dict)
     _root: str = ""
-    # A test whose result follows on a later line, because something was printed in between.
+    # A test whose result is on a later line, because it printed something in between.
     _unfinished: str | None = None
     _printing: str | None = None
 
     @property
     def results(self) -> list[Result]:
-        """The result of every test, in the order in which they ended."""
+        """Returns the result of every test, in the order in which they ended."""
         return list(self.by_name.values())
 
     def read(self, line: str) -> bool:
-        """Read one line. False if it is a message for programs, which is not shown."""
+        """Parses one line. Returns False if it is a message for programs, which is not shown."""
         if line.startswith('{"reason":'):
             message = json.loads(line)
             if message["reason"] == "compiler-artifact" and message.get("executable"):
@@ -77,6 +77,6 @@ class CargoOutput:
         if match := DOC_TEST.match(name):
             group, name = match[1], match[2]
         known = self.by_name.get((group, name))
-        # A failed test stays failed, whatever it printed.
+        # A failed test remains failed, whatever it printed.
         if known is None or known.outcome == PASSED:
             self.by_name[group, name] = Result(group, name, outcome, reason)

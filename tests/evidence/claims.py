@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 ID = r"(?:[a-z]+:)?[a-z][a-z0-9-]*\.\d+"
-# The list may run over several lines; each line of it may begin as a comment does.
+# The list may continue on further lines, each of which may begin with a comment marker.
 NAMED = re.compile(rf"protocol( \(refused\))?:\s+({ID}(?:,\s*(?:(?:///?!?|#|\*)\s*)?{ID})*)")
 SEARCHED = ("rust", "python", "tests")
 
@@ -25,7 +25,7 @@ RUST_TEST = re.compile(r"^\s*#\[(?:test|tokio::test)\b")
 
 @dataclass(frozen=True)
 class Claim:
-    """One id that a file names, and the test that it belongs to."""
+    """One id that a file names, and its test."""
 
     id: str
     path: str
@@ -36,11 +36,11 @@ class Claim:
 
     @property
     def place(self) -> str:
-        """Where the claim is."""
+        """Location of the claim."""
         return f"{self.path}:{self.line}" + (f" {self.test[-1]}" if self.test else "")
 
     def recorded_as(self, rust_roots: Iterable[str]) -> Iterator[tuple[str, str]]:
-        """The groups and names, without parameters, by which reports may record the test."""
+        """Returns the groups and names, without parameters, by which reports may record the test."""
         if self.test is None:
             return
         source = PurePosixPath(self.path)
@@ -58,7 +58,7 @@ class Claim:
 
 
 def claims_in(top: Path, folders: Iterable[str] = SEARCHED) -> Iterator[Claim]:
-    """Every id that a source or a test names."""
+    """Yields every id that a source or a test names."""
     for folder in folders:
         for path in sorted((top / folder).rglob("*")):
             if path.suffix in {".py", ".rs"}:
@@ -114,14 +114,14 @@ class _RustTests:
         self._lines = lines
 
     def at(self, line: int) -> tuple[str, ...] | None:
-        """The test whose comments hold a line, or whose body does."""
+        """Returns the test whose comments or body contain a line."""
         following = self._followed_by(line - 1)
         if following is not None:
             return self._test_at(following)
         return self._test_at(self._enclosing(line - 1))
 
     def _followed_by(self, index: int) -> int | None:
-        """The function that comments and attributes lead to."""
+        """Returns the function after comments and attributes."""
         while index < len(self._lines):
             text = self._lines[index].strip()
             if text.startswith("#["):

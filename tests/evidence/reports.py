@@ -26,7 +26,7 @@ class Result:
 
 @dataclass(frozen=True)
 class Report:
-    """The results of one part, and when they were written (seconds since 1970)."""
+    """The results of one part, and the time when they were written (seconds since 1970)."""
 
     part: str
     written: float
@@ -34,7 +34,7 @@ class Report:
 
 
 def read_report(path: Path) -> list[Result]:
-    """The results in one JUnit file; an expected failure counts as skipped."""
+    """Reads the results of a JUnit file; an expected failure counts as skipped."""
     # Our own file: parsing it with the standard library is safe.
     return [_result(case) for case in ET.parse(path).iter("testcase")]  # noqa: S314
 
@@ -51,7 +51,7 @@ def _result(case: ET.Element) -> Result:
 
 
 def write_report(path: Path, results: Iterable[Result]) -> None:
-    """Write results as JUnit XML."""
+    """Writes results as JUnit XML."""
     suite = ET.Element("testsuite", name=path.stem)
     for result in results:
         case = ET.SubElement(suite, "testcase", classname=result.group, name=result.name)
@@ -64,6 +64,6 @@ def write_report(path: Path, results: Iterable[Result]) -> None:
 
 
 def reports_in(folder: Path) -> Iterator[Report]:
-    """All reports of a folder, by their names."""
+    """Reads all reports of a folder, by name."""
     for path in sorted(folder.glob("*.xml")):
         yield Report(path.stem, path.stat().st_mtime, read_report(path))

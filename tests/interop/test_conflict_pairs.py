@@ -123,7 +123,7 @@ def outcome_of_delta_spark(delta: DeltaSpark, root: Path, pair: Pair, winner: by
 
 def outcome_of_deltaic(root: Path, pair: Pair, winner: bytes) -> str:
     table = deltaic.Table(root)
-    # The operation name determines that delta-spark's transaction does not change data.
+    # delta-spark does not consider the operation of its transaction (`ManualUpdate`) to change data.
     operation = "WRITE" if pair.loser.data_change else "OPTIMIZE"
     transaction = table.transaction(operation=operation, app_transaction=pair.loser.app, row_level=False)
     try:
