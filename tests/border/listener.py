@@ -25,7 +25,7 @@ class _Refusing(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         self.send_error(403)
 
-    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 (its name there)
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 (named in the base class)
         pass
 
 

@@ -18,7 +18,7 @@ _seen = 0
 
 def fresh() -> list[str]:
     """Returns the locations of panics since the last call."""
-    global _seen  # noqa: PLW0603 (one list for the whole process, as the extension has it)
+    global _seen  # noqa: PLW0603 (one list per process, like the extension's)
     panics = getattr(_rust, "panics", list)()
     found = panics[_seen:]
     _seen = len(panics)

@@ -16,7 +16,7 @@ from decimal import Decimal
 from itertools import pairwise
 from typing import Any
 
-EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - times with and without a zone are counted from it
+EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - the epoch of timestamps with and without a zone
 OFFSET_BYTES = 4
 
 

@@ -39,7 +39,7 @@ def told(call: Callable[[], object]) -> str:
     logging.getLogger().addHandler(handler)
     try:
         answer = repr(call())
-    except Exception as error:  # noqa: BLE001 (whatever it is, it is searched)
+    except Exception as error:  # noqa: BLE001 (any error is searched for secrets)
         context = repr(getattr(error, "context", "")) + repr(getattr(error, "hint", ""))
         text = "".join(traceback.format_exception(error))
         answer = "\n".join([str(error), repr(error), context, text.replace(__file__, "")])

@@ -38,7 +38,7 @@ def read(place: str | Path) -> None:
     assert_type(scan.count(), int)
     assert_type(scan.tasks(), list[deltaic.ScanTask])
     assert_type(col("a") == 1, deltaic.Expression)
-    assert_type(1 < col("a"), deltaic.Expression)  # noqa: SIM300 (the reflected comparison is meant)
+    assert_type(1 < col("a"), deltaic.Expression)  # noqa: SIM300 (the reflected comparison is intended)
 
 
 def write(place: Path, frame: pl.DataFrame, names: Sequence[str]) -> None:
