@@ -1,8 +1,8 @@
 """deltaic: Delta Lake without the jar.
 
-A `Table` is a handle; its `Snapshot` is the table at one version; `Snapshot.scan` reads rows. Everything
-comes out as Arrow and anything Arrow goes in. Importing this package loads no data library: pyarrow, pandas
-and polars are imported when they are asked for.
+A `Table` is a handle; its `Snapshot` is the table at one version; `Snapshot.scan` reads rows. All results
+are Arrow data, and all Arrow data is accepted. Importing this package loads no data library: pyarrow, pandas
+and polars are imported on first use.
 
 >>> import deltaic, pyarrow
 >>> fleet = pyarrow.table({"id": [1, 2], "kind": ["tram", "bus"]})

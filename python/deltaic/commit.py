@@ -16,7 +16,7 @@ from deltaic.times import from_millis, shown_millis
 
 __all__ = ["Commit"]
 
-# What was done, of the counts that writers keep: each with its noun and what became of it.
+# The metrics shown in a repr: name, noun and verb.
 _COUNTS = (
     ("numFiles", "file", ""),
     ("numAddedFiles", "file", " added"),
@@ -31,9 +31,9 @@ _ADVICE = "do not repeat the operation (upkeep=False goes without such work behi
 
 @dataclass(frozen=True)
 class Commit:
-    """One version of a table: what a writing verb did, or an entry of `Table.history`.
+    """One version of a table: the result of a writing method, or an entry of `Table.history`.
 
-    What another writer left out of its ``commitInfo`` is None or empty here.
+    Values that another writer omitted from its ``commitInfo`` are None or empty.
 
     >>> from datetime import datetime, timezone
     >>> Commit(3, datetime(2026, 11, 22, 9, tzinfo=timezone.utc), {"operation": "OPTIMIZE"})
@@ -41,32 +41,32 @@ class Commit:
     """
 
     version: int
-    """The version that this commit made."""
+    """The version that this commit created."""
 
     timestamp: datetime
-    """When it was made, in UTC: the in-commit timestamp where the table has them, else its file's time."""
+    """The commit's time, in UTC: the in-commit timestamp if the table has them, else its file's time."""
 
     info: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    """The whole ``commitInfo`` of the log, as it stands there; empty when the commit has none."""
+    """The whole ``commitInfo``, as in the log; empty if the commit has none."""
 
     conflicts_resolved: list[str] = field(default_factory=list[str])
-    """Of a writing verb: what won earlier attempts without standing in the way, one text a commit."""
+    """For a writing method: concurrent commits that won earlier attempts without conflict, one text each."""
 
     skipped: bool = False
-    """Of a writing verb: whether nothing was done, because the application is as far already. Then this is
-    the version that says so, with no ``info``."""
+    """For a writing method: whether nothing was committed because the table already records this version of
+    the application or a later one. ``version`` is then the version that records it, with no ``info``."""
 
     warnings: tuple[str, ...] = ()
-    """Of a writing verb: what failed of the log's upkeep behind it, one text a help. The commit stands."""
+    """For a writing method: failures of post-commit maintenance, one text each. The commit is complete."""
 
     @property
     def operation(self) -> str | None:
-        """What was done, by the writer's own name: ``"WRITE"``, ``"CREATE TABLE"``, ``"MERGE"``."""
+        """The operation, as named by the writer: ``"WRITE"``, ``"CREATE TABLE"``, ``"MERGE"``."""
         return _text(self.info.get("operation"))
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """The operation's parameters, values as in the log (most writers keep each as text)."""
+        """The operation's parameters, values as in the log (most writers record each as text)."""
         return _mapping(self.info.get("operationParameters"))
 
     @property
@@ -76,12 +76,12 @@ class Commit:
 
     @property
     def engine(self) -> str | None:
-        """The program that wrote the commit, as it calls itself."""
+        """The program that wrote the commit, as named in ``engineInfo``."""
         return _text(self.info.get("engineInfo"))
 
     @property
     def read_version(self) -> int | None:
-        """The version that the writer had read."""
+        """The version that the writer read."""
         value = self.info.get("readVersion")
         return value if isinstance(value, int) else None
 
@@ -92,9 +92,9 @@ class Commit:
         return value if isinstance(value, bool) else None
 
     def __repr__(self) -> str:
-        """One line: the version, what was done, when, and how much of it."""
+        """Returns one line: the version, operation, time and metrics."""
         words = self.operation or ("skipped" if self.skipped else "without an operation")
-        # Another writer's words may be of any length and hold anything.
+        # Another writer's text may have any length and any characters.
         shown = "".join(sign if sign.isprintable() else "\N{REPLACEMENT CHARACTER}" for sign in words[:80])
         metrics = self.metrics
         counts = [
@@ -109,7 +109,7 @@ class Commit:
 
 
 def from_rust(rust: _rust.Commit) -> Commit:
-    """The Python view of a commit from the core."""
+    """Converts a commit of the core."""
     try:
         info: object = json.loads(rust.commit_info) if rust.commit_info is not None else {}
     except (RecursionError, ValueError) as error:
@@ -132,26 +132,26 @@ def from_rust(rust: _rust.Commit) -> Commit:
 
 
 def announced(rust: _rust.Commit, stacklevel: int) -> Commit:
-    """The Python view of a commit just made; its warnings go out, each pointing at the caller."""
+    """Converts a new commit of the core and emits its warnings, attributed to the caller."""
     commit = from_rust(rust)
     for text in commit.warnings:
         told = f"version {commit.version} is committed, but {text}; {_ADVICE}"
-        # Whoever makes errors of warnings would take the commit for one that failed, and repeat it.
+        # If warnings are turned into errors, the caller would take the commit for failed, and repeat it.
         with suppress(DeltaicWarning):
             warnings.warn(told, DeltaicWarning, stacklevel=stacklevel)
     return commit
 
 
 def to_app_transaction(given: tuple[str, int] | None) -> tuple[str, int] | None:
-    """The user's ``app_transaction=``, proved.
+    """Validates ``app_transaction=``.
 
     Raises:
-        TypeError: It is not a name and a whole number.
-        ValueError: The name is empty, or the number below 0 or above what 64 bits hold.
+        TypeError: It is not a pair of a name and an integer.
+        ValueError: The name is empty, or the number is negative or exceeds 63 bits.
     """
     if given is None:
         return None
-    # The type says so already; a caller without a type checker gets the sentence.
+    # Checked for callers without a type checker.
     if not isinstance(given, tuple) or len(given) != 2:  # pyright: ignore[reportUnnecessaryIsInstance]
         raise TypeError(f"app_transaction is a name and a version, such as ('nightly', 7), not {given!r}")
     app_id, version = given
@@ -165,14 +165,14 @@ def to_app_transaction(given: tuple[str, int] | None) -> tuple[str, int] | None:
 
 
 def to_commit_info(info: Mapping[str, object] | None) -> str | None:
-    """The user's ``commit_info=`` as the JSON text that the core takes.
+    """Converts ``commit_info=`` to the JSON text that the core takes.
 
     Raises:
-        TypeError: It is not a mapping, or holds what JSON cannot.
+        TypeError: It is not a mapping, or contains a value that JSON cannot represent.
     """
     if info is None:
         return None
-    # The type says so already; a caller without a type checker gets the sentence.
+    # Checked for callers without a type checker.
     if not isinstance(info, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise TypeError(f"commit_info is a mapping of names to JSON values, not {type(info).__name__}")
     try:

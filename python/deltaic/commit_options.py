@@ -1,4 +1,4 @@
-"""The commit options that every writing verb takes."""
+"""The commit options of all writing methods."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["CommitOptions", "Isolation", "time_left", "to_options"]
 
 Isolation = Literal["Serializable", "WriteSerializable", "SnapshotIsolation"]
-"""What other writers may commit between what a transaction reads and its commit."""
+"""Which concurrent commits are allowed between a transaction's reads and its commit."""
 
 _MOST_MILLIS = (1 << 63) - 1
 
@@ -28,29 +28,29 @@ _ELSEWHERE = {
     "custom_metadata": "pass commit_info={…}",
     "storage_options": "pass storage_options to deltaic.Table",
 }
-"""Options of other libraries, and what to use here instead."""
+"""Options of other libraries, and their equivalents here."""
 
 
 class CommitOptions(TypedDict, total=False):
-    """The options that every writing verb takes.
+    """The options of all writing methods.
 
     Attributes:
-        commit_info: Your own entries for the commit's provenance (None). Keys that deltaic writes itself,
-            such as ``operation`` and ``txnId``, are refused.
-        app_transaction: The id of your application and the version that it reaches with this commit, such
-            as the number of a batch (None). If the table already records that version or a later one,
-            nothing is committed and ``Commit.skipped`` is set, so a job can be run again safely.
-        max_attempts: How many proposals may be lost to other writers (1000).
+        commit_info: Custom entries for the commit's ``commitInfo`` (None). Keys that deltaic writes itself,
+            such as ``operation`` and ``txnId``, are rejected.
+        app_transaction: The id of your application and the version that this commit records for it, such as
+            the number of a batch (None). If the table already records that version or a later one, nothing
+            is committed and ``Commit.skipped`` is set, so a job can be retried safely.
+        max_attempts: Maximum number of commit attempts lost to other writers (1000).
         deadline: Seconds from now, or a timedelta, after which no further version is tried (10 minutes).
-        isolation: Replaces the table's ``delta.isolationLevel`` (None). ``"Serializable"`` allows no commit
-            whose rows would have been read, ``"WriteSerializable"`` allows blind appends, and
-            ``"SnapshotIsolation"`` allows everything but the removal of a file that is read or removed.
+        isolation: Overrides the table's ``delta.isolationLevel`` (None). ``"Serializable"`` allows no
+            concurrent commit whose rows would have been read, ``"WriteSerializable"`` allows blind appends,
+            and ``"SnapshotIsolation"`` allows everything except removing a file that is read or removed.
         row_level: Whether two commits that delete different rows of one file both succeed, and whether
-            `alter` plans its changes again after another writer changed the table (True). False makes both
-            a conflict, as in delta-spark.
-        upkeep: Whether to run maintenance after the commit (True): the version checksum, and the checkpoint
-            and log cleanup that ``delta.checkpointInterval`` makes due. A failure of it never fails the
-            commit; it is a `DeltaicWarning` and one of ``Commit.warnings``.
+            `alter` plans its changes again after another writer changed the table (True). If False, both
+            conflict, as in delta-spark.
+        upkeep: Whether to run post-commit maintenance (True): the version checksum, and the checkpoint and
+            log cleanup that are due by ``delta.checkpointInterval``. A failure never fails the commit; it is
+            a `DeltaicWarning` and an entry of ``Commit.warnings``.
 
     >>> import deltaic, pyarrow
     >>> nightly: deltaic.CommitOptions = {"app_transaction": ("nightly", 7)}
@@ -69,11 +69,11 @@ class CommitOptions(TypedDict, total=False):
 
 
 def to_options(verb: str, **given: Unpack[CommitOptions]) -> dict[str, object]:
-    """The options as the Rust core takes them.
+    """Converts the options to the form that the Rust core takes.
 
     Raises:
-        TypeError: An option is not known, or has another type.
-        ValueError: An option has a value that it cannot have.
+        TypeError: An option is not known, or has the wrong type.
+        ValueError: An option has an invalid value.
 
     >>> to_options("append", max_attempts=3, deadline=1.5)["deadline_ms"]
     1500
@@ -83,7 +83,7 @@ def to_options(verb: str, **given: Unpack[CommitOptions]) -> dict[str, object]:
             hint = _ELSEWHERE.get(name, f"the options are {', '.join(CommitOptions.__annotations__)}")
             raise TypeError(f"{verb}() has no option {name!r}: {hint}")
     isolation, deadline = given.get("isolation"), given.get("deadline")
-    # Callers without a type checker get the sentence.
+    # Checked for callers without a type checker.
     if isolation is not None and not isinstance(isolation, str):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise TypeError(f"isolation is the name of a level, not {type(isolation).__name__}")
     return {
@@ -98,7 +98,7 @@ def to_options(verb: str, **given: Unpack[CommitOptions]) -> dict[str, object]:
 
 
 def time_left(deadline: float | timedelta | None) -> Iterator[float | None]:
-    """How many seconds are left of a deadline whenever it is asked, without end; None where there is none.
+    """Yields the seconds left until a deadline, forever; None without a deadline.
 
     >>> next(time_left(None)) is None, next(time_left(0))
     (True, 0.0)
@@ -109,7 +109,7 @@ def time_left(deadline: float | timedelta | None) -> Iterator[float | None]:
 
 
 def _to_seconds(deadline: float | timedelta) -> float:
-    """A deadline, given in seconds or as a timedelta, in seconds."""
+    """Converts a deadline, given in seconds or as a timedelta, to seconds."""
     seconds = cast("object", deadline.total_seconds() if isinstance(deadline, timedelta) else deadline)
     if isinstance(seconds, bool) or not isinstance(seconds, (int, float)):
         raise TypeError(f"deadline is a number of seconds or a timedelta, not {type(deadline).__name__}")

@@ -1,8 +1,8 @@
 """Every exception and warning that deltaic raises.
 
-The Rust core imports these classes and raises them: there is one definition of each, and it is here.
-All of them derive from `DeltaicError`. A wrong argument (an unknown column in ``columns=``, an unknown
-storage option, a naive time) is a plain `ValueError` or `TypeError` instead.
+The Rust core imports and raises these classes, so that each is defined only here. All of them derive from
+`DeltaicError`. An invalid argument (an unknown column in ``columns=``, an unknown storage option, a naive
+time) raises a plain `ValueError` or `TypeError` instead.
 """
 
 from __future__ import annotations
@@ -44,12 +44,12 @@ def _code_of(class_name: str) -> str:
 
 
 class DeltaicError(Exception):
-    """The base of everything that can go wrong with a table.
+    """Base class of all errors of a table.
 
     Args:
         message: What went wrong, and where.
-        context: The same as data: ``path``, ``version``, ``field``, ``feature`` …, whichever apply.
-        hint: What to do about it, if that is known.
+        context: The same as data: ``path``, ``version``, ``field``, ``feature`` …, as far as they apply.
+        hint: How to fix it, if known.
 
     >>> error = TableNotFound("no table", context={"path": "file:///data/"}, hint="create it")
     >>> error.code
@@ -62,16 +62,16 @@ class DeltaicError(Exception):
     """
 
     code: ClassVar[str] = "DELTAIC_ERROR"
-    """The class name in upper snake case: stable, for programs to compare."""
+    """The class name in upper snake case: stable, for comparison in programs."""
 
     message: str
     """What went wrong, without the hint."""
 
     context: dict[str, object]
-    """Where it went wrong, as data; empty where there is nothing to add."""
+    """Where it went wrong, as data; may be empty."""
 
     hint: str | None
-    """What to do, or None."""
+    """How to fix it, or None."""
 
     def __init_subclass__(cls, **kwargs: object) -> None:
         super().__init_subclass__(**kwargs)
@@ -80,8 +80,8 @@ class DeltaicError(Exception):
     def __init__(
         self, message: str, *, context: Mapping[str, object] | None = None, hint: str | None = None
     ) -> None:
-        # Pickle and copy call the class with `args` and then restore the instance's dictionary, so the
-        # message alone must be enough to make one, and the rest must live in that dictionary.
+        # Pickle and copy call the class with `args` and then restore the instance's `__dict__`, so the
+        # message must be the only required argument, and all other values must be in `__dict__`.
         super().__init__(message)
         self.message = message
         self.context = dict(context or {})
@@ -92,23 +92,23 @@ class DeltaicError(Exception):
 
 
 class TableNotFound(DeltaicError):
-    """There is no Delta table at this place: no such folder, or one without a log."""
+    """There is no Delta table at this location: the folder does not exist, or it has no log."""
 
 
 class TableExists(DeltaicError):
-    """There is a Delta table at this place already, and none was to be replaced."""
+    """A Delta table already exists at this location, and replacing it was not requested."""
 
 
 class VersionNotFound(DeltaicError):
-    """The table has no such version, or none at that time; the message gives the range it has."""
+    """The table has no such version, or none at that time; the message gives the available range."""
 
 
 class UnsupportedFeature(DeltaicError):
-    """The table's protocol asks for something that this release does not implement; it is named."""
+    """The table's protocol requires a feature that this release does not implement; the message names it."""
 
 
 class UnsupportedExpression(DeltaicError):
-    """A predicate is well formed and asks for something that cannot be evaluated here."""
+    """A predicate is well formed but uses an expression that cannot be evaluated here."""
 
 
 class CorruptLog(DeltaicError):
@@ -120,51 +120,51 @@ class CorruptData(DeltaicError):
 
 
 class PathEscape(DeltaicError):
-    """The log names a path outside the table's root and outside ``allowed_roots``."""
+    """The log references a path outside the table's root and outside ``allowed_roots``."""
 
 
 class InvalidPredicate(DeltaicError):
-    """A predicate does not parse, or names a column that is not there."""
+    """A predicate does not parse, or names an unknown column."""
 
 
 class SchemaMismatch(DeltaicError):
-    """The data does not have the table's schema."""
+    """The data does not match the table's schema."""
 
 
 class ConstraintViolation(DeltaicError):
-    """A row breaks a constraint of the table, such as NOT NULL."""
+    """A row violates a constraint of the table, such as NOT NULL."""
 
 
 class StorageError(DeltaicError):
-    """The store failed, refused, or can only be read."""
+    """The store failed, denied access, or is read-only."""
 
 
 class CommitConflict(DeltaicError):
-    """Another writer committed something that this commit cannot follow; nothing was written to the log."""
+    """Another writer's commit conflicts with this one; nothing was written to the log."""
 
 
 class ConcurrentAppend(CommitConflict):
-    """The winner added files that this operation would have had to read."""
+    """The winning commit added files that this operation would have had to read."""
 
 
 class ConcurrentDeleteRead(CommitConflict):
-    """The winner removed a file that this operation has read."""
+    """The winning commit removed a file that this operation read."""
 
 
 class ConcurrentDeleteDelete(CommitConflict):
-    """The winner removed a file that this operation removes too."""
+    """The winning commit removed a file that this operation removes too."""
 
 
 class ConcurrentTransaction(CommitConflict):
-    """The winner moved the same application transaction or metadata domain."""
+    """The winning commit changed the same application transaction or metadata domain."""
 
 
 class MetadataChanged(CommitConflict):
-    """The winner changed the table's metadata: schema, partitioning or properties."""
+    """The winning commit changed the table's metadata: schema, partitioning or properties."""
 
 
 class ProtocolChanged(CommitConflict):
-    """The winner changed the table's protocol."""
+    """The winning commit changed the table's protocol."""
 
 
 class ConcurrentWrite(CommitConflict):
@@ -172,15 +172,15 @@ class ConcurrentWrite(CommitConflict):
 
 
 class CommitUnknown(DeltaicError):
-    """Whether the commit landed could not be learnt; read the version it names before trying again."""
+    """No definitive response to the commit request; read the version named in the message before retrying."""
 
 
 class InternalError(DeltaicError):
-    """deltaic itself has a fault; ``context["place"]`` says where. Please report it."""
+    """Internal error in deltaic; ``context["place"]`` gives the place. Please report it."""
 
 
 class DeltaicWarning(UserWarning):
-    """Something derived was passed over, and the table was read without it (a damaged hint, say).
+    """A derived file was skipped while reading the table (a damaged hint, say).
 
-    Or it could not be written behind a commit, which stands without it (a checkpoint, say).
+    Or it could not be written after a commit, which is nevertheless complete (a checkpoint, say).
     """

@@ -1,4 +1,4 @@
-"""Reading rows: a scan of a snapshot, and the tasks that it falls into."""
+"""Reading rows: a scan of a snapshot, and the tasks into which it splits."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ __all__ = ["Scan", "ScanTask"]
 
 
 class Scan:
-    """What to read from a snapshot. Each way of reading it starts anew.
+    """A lazy read of a snapshot. Each way of consuming it reads again.
 
-    Iterating gives `pyarrow.RecordBatch` as they come, in bounded memory. Anything that takes Arrow data
-    takes a scan, by ``__arrow_c_stream__``: ``polars.DataFrame(scan)``, ``duckdb.from_arrow(scan)``. The
-    order of rows is not defined.
+    Iterating yields `pyarrow.RecordBatch` objects, in bounded memory. Any consumer of Arrow data accepts a
+    scan, through ``__arrow_c_stream__``: ``polars.DataFrame(scan)``, ``duckdb.from_arrow(scan)``. The order
+    of rows is not defined.
 
-    A data file that is missing or damaged is `CorruptData` while reading. Behind ``__arrow_c_stream__`` it is
-    an error of the library that reads, with the same text: the Arrow interface passes on no more than that.
+    A missing or damaged data file raises `CorruptData` while reading. Through ``__arrow_c_stream__``, the
+    consuming library raises its own error with the same text: the Arrow interface passes only the text.
 
     >>> import deltaic, pyarrow
     >>> table = deltaic.Table.create("stops", pyarrow.schema([("id", pyarrow.int64())]))
@@ -45,7 +45,7 @@ class Scan:
 
     @property
     def schema(self) -> Schema:
-        """The columns that the scan gives, in order."""
+        """The columns of the result, in order."""
         return Schema(self._rust.schema)
 
     def __iter__(self) -> Iterator[Any]:  # Any: pyarrow ships no types
@@ -55,31 +55,31 @@ class Scan:
         return self._rust.__arrow_c_stream__(requested_schema)
 
     def to_arrow(self) -> Any:  # Any: pyarrow ships no types
-        """All rows as a `pyarrow.Table`."""
+        """Returns all rows as a `pyarrow.Table`."""
         return _reader(self._rust, "Scan.to_arrow()").read_all()
 
     def to_pandas(self) -> Any:  # Any: pandas ships no types
-        """All rows as a `pandas.DataFrame`."""
+        """Returns all rows as a `pandas.DataFrame`."""
         require("pandas", "Scan.to_pandas()")
         return self.to_arrow().to_pandas()
 
     def to_polars(self) -> polars.DataFrame:
-        """All rows as a `polars.DataFrame`."""
+        """Returns all rows as a `polars.DataFrame`."""
         return require("polars", "Scan.to_polars()").DataFrame(self.to_arrow())
 
     def count(self) -> int:
-        """How many rows the scan gives; from the log alone where that is exact."""
+        """Returns the number of rows of the result; from the log alone if that is exact."""
         return self._rust.count()
 
     def tasks(self) -> list[ScanTask]:
-        """The scan in pieces that can be read apart, also in other processes and on other machines."""
+        """Splits the scan into tasks that can be read independently, even in other processes or hosts."""
         return [ScanTask(task) for task in self._rust.tasks()]
 
     def explain(self) -> str:
-        """What will be read, as text.
+        """Reports what will be read, as text.
 
-        Files, row groups, pages, rows and bytes: in all, after partitions, after statistics, and what each
-        part of the predicate did. Opens the files that are left, to read their footers.
+        Files, row groups, pages, rows and bytes: in total, after partition pruning, after data skipping, and
+        the effect of each part of the predicate. Opens the remaining files, to read their footers.
         """
         return self._rust.explain()
 
@@ -88,9 +88,9 @@ class Scan:
 
 
 class ScanTask:
-    """A piece of a scan: one file and all that is needed to read it.
+    """One task of a scan: a file and everything needed to read it.
 
-    It pickles, with the storage options that it needs, so a pickle is as secret as they are; its repr is not.
+    It can be pickled, including its storage options, so a pickle is as secret as they are; its repr is not.
 
     >>> import deltaic, pickle, pyarrow
     >>> table = deltaic.Table.create("legs", pyarrow.schema([("id", pyarrow.int64())]))
@@ -107,30 +107,30 @@ class ScanTask:
 
     @property
     def path(self) -> str:
-        """The file, as the log names it."""
+        """The file's path, as in the log."""
         return self._rust.path
 
     @property
     def size_in_bytes(self) -> int:
-        """The file's size in bytes, as the log states it."""
+        """The file's size in bytes, according to the log."""
         return self._rust.size_in_bytes
 
     @property
     def predicate(self) -> str | None:
-        """What is still asked of the file's rows, as SQL text; None where every row matches.
+        """The filter that remains for the file's rows, as SQL text; None if every row matches.
 
-        It is what the partition values of the file leave of the scan's predicate. `read` asks it; it is told
-        for those who read the file themselves.
+        This is the scan's predicate simplified by the file's partition values. `read` applies it; it is
+        provided for callers that read the file themselves.
         """
         return self._rust.predicate
 
     @property
     def schema(self) -> Schema:
-        """The columns that the task gives: those of its scan."""
+        """The columns of the result: those of the scan."""
         return Schema(self._rust.schema)
 
     def read(self) -> Any:  # Any: pyarrow ships no types
-        """The rows as a `pyarrow.RecordBatchReader`; without pyarrow, hand on the task itself."""
+        """Returns the rows as a `pyarrow.RecordBatchReader`; without pyarrow, pass the task itself."""
         return _reader(self._rust, "ScanTask.read()")
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
@@ -150,7 +150,7 @@ def _unpickle(data: bytes) -> ScanTask:
 def _reader(
     rust: _rust.Scan | _rust.Changes | _rust.ScanTask, purpose: str
 ) -> Any:  # Any: pyarrow ships no types
-    # A few batches at a time, because an Arrow stream carries the text of an error and not its class.
+    # A few batches at a time, because an Arrow stream carries the text of an error but not its class.
     pyarrow = require("pyarrow", purpose)
     streams = map(pyarrow.RecordBatchReader.from_stream, rust.batches())
     batches = _Batches(batch for stream in streams for batch in stream)
@@ -158,7 +158,7 @@ def _reader(
 
 
 class _Batches:
-    """Batches, of which an error is no end: a generator that raised says that it is at its end."""
+    """Batches that raise again after an error: a generator that raised only reports StopIteration."""
 
     def __init__(self, batches: Generator[Any, None, None]) -> None:
         self._batches = batches
@@ -175,6 +175,6 @@ class _Batches:
         except StopIteration:
             raise
         except BaseException:
-            # Another thread that asks while this one reads gets an error of its own, and spoils nothing.
+            # A concurrent call from another thread fails alone; the running one is not affected.
             self._failed = inspect.getgeneratorstate(self._batches) != inspect.GEN_RUNNING
             raise

@@ -1,4 +1,4 @@
-"""A table as it is at one version."""
+"""A snapshot: a table at one version."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ __all__ = ["Metadata", "Protocol", "Snapshot"]
 
 @dataclass(frozen=True)
 class Protocol:
-    """What a reader and a writer must know to use the table."""
+    """The table's protocol action: reader and writer versions and features."""
 
     min_reader_version: int
     min_writer_version: int
@@ -41,35 +41,35 @@ class Protocol:
     _json: str = field(default="", repr=False, compare=False)
 
     def to_json(self) -> str:
-        """The action as in the log."""
+        """Returns the action's JSON, as in the log."""
         return self._json
 
 
 @dataclass(frozen=True)
 class Metadata:
-    """What the table says about itself."""
+    """The table's metadata action."""
 
     id: str
-    """The table's unique id: another one means another table."""
+    """The table's unique id: a different id means a different table."""
     name: str | None
     description: str | None
     created_time: datetime | None
-    """When the table was made, in UTC; None when the log has no time, or none that a datetime can hold."""
+    """When the table was created, in UTC; None if the log has no time, or none that a datetime can hold."""
     partition_columns: list[str]
     properties: dict[str, str]
     """The configuration, as in the log."""
     _json: str = field(default="", repr=False, compare=False)
 
     def to_json(self) -> str:
-        """The action as in the log."""
+        """Returns the action's JSON, as in the log."""
         return self._json
 
 
 class Snapshot:
-    """A table at one version: its schema, properties and files, and what `scan` reads from them.
+    """A table at one version: its schema, properties and files. `scan` reads its rows.
 
-    It never changes; `refresh` gives another one. What was passed over on the way here (a damaged hint or
-    checkpoint, say) is in `warnings`, and went out as a `DeltaicWarning` too.
+    Immutable; `refresh` returns a new snapshot. Damaged files that were skipped while loading (a hint or
+    checkpoint, say) are reported in `warnings`, and as a `DeltaicWarning`.
 
     >>> import deltaic, pyarrow
     >>> table = deltaic.Table.create("trips", pyarrow.schema([("id", pyarrow.int64())]))
@@ -86,7 +86,7 @@ class Snapshot:
 
     @property
     def uri(self) -> str:
-        """The table's root, ending in a slash; never holds a secret."""
+        """The table's root, ending in a slash; never contains a secret."""
         return self._rust.uri
 
     @property
@@ -116,7 +116,7 @@ class Snapshot:
 
     @property
     def protocol(self) -> Protocol:
-        """What a reader and a writer must know."""
+        """The table's protocol."""
         text = self._rust.protocol
         action: dict[str, Any] = json.loads(text)
         return Protocol(
@@ -129,7 +129,7 @@ class Snapshot:
 
     @property
     def metadata(self) -> Metadata:
-        """What the table says about itself."""
+        """The table's metadata."""
         text = self._rust.metadata
         action: dict[str, Any] = json.loads(text)
         return Metadata(
@@ -144,7 +144,7 @@ class Snapshot:
 
     @property
     def partition_columns(self) -> list[str]:
-        """The logical names of the columns that the table is partitioned by; empty when it is not."""
+        """The logical names of the partition columns; empty for an unpartitioned table."""
         return self.metadata.partition_columns
 
     @property
@@ -154,21 +154,21 @@ class Snapshot:
 
     @property
     def num_files(self) -> int:
-        """How many live files there are."""
+        """The number of live files."""
         return self._rust.num_files
 
     @property
     def size_in_bytes(self) -> int:
-        """The sum of the live files' sizes, in bytes, as the log states them."""
+        """The total size of the live files, in bytes, according to the log."""
         return self._rust.size_in_bytes
 
     @property
     def num_rows(self) -> int | None:
-        """The exact number of rows, or None when the log does not say; `Scan.count` always knows.
+        """The exact number of rows, or None if the log does not specify it; `Scan.count` is always exact.
 
         Raises:
-            VersionNotFound: The log files that say so were cleaned up after the version was opened, and no
-                checkpoint has the version.
+            VersionNotFound: The log files that hold the number were cleaned up after the snapshot was loaded,
+                and this version has no checkpoint.
         """
         return self._rust.num_rows
 
@@ -184,14 +184,14 @@ class Snapshot:
 
     @property
     def warnings(self) -> list[str]:
-        """What was passed over to get here; empty for a healthy table."""
+        """What was skipped while loading the snapshot; empty for a healthy table."""
         return self._rust.warnings
 
     def refresh(self) -> Snapshot:
-        """The newest version; reads only what is new.
+        """Returns the newest version; reads only what is new.
 
         Raises:
-            CorruptLog: The log cannot be read on from here.
+            CorruptLog: The log cannot be read beyond this version.
 
         >>> import deltaic, pyarrow
         >>> table = deltaic.Table.create("rides", pyarrow.schema([("id", pyarrow.int64())]))
@@ -203,22 +203,22 @@ class Snapshot:
         return announced(self._rust.refresh(), stacklevel=3)
 
     def files(self, predicate: Predicate | None = None, *, stats: bool = False) -> ArrowTable:
-        """The live files, one row each, in no particular order.
+        """Returns the live files, one row each, in no particular order.
 
         Args:
-            predicate: Keep every file that may hold a matching row, and as few others as the log can tell.
+            predicate: Return every file that may hold a matching row, and as few others as the log allows.
             stats: Add the files' statistics.
 
         Returns:
             Columns ``path`` (as in the log, URI-encoded), ``size`` in bytes, ``modification_time`` (int64,
-            ms since the epoch), ``partition_values`` (a struct of typed values by logical name; absent when
-            the table is not partitioned, null where the text does not parse), ``deletion_vector`` (a struct,
-            or null). With `stats` also ``num_records``, ``tight_bounds``, and ``min``, ``max``,
-            ``null_count`` as structs by logical name, null where unusable.
+            ms since the epoch), ``partition_values`` (a struct of typed values by logical name; absent if the
+            table is not partitioned, null where the text does not parse), ``deletion_vector`` (a struct, or
+            null). With `stats` also ``num_records``, ``tight_bounds``, and ``min``, ``max``, ``null_count``
+            as structs by logical name, null where unusable.
 
         Raises:
             InvalidPredicate: The predicate does not parse or names an unknown column.
-            UnsupportedExpression: It uses what cannot be evaluated here.
+            UnsupportedExpression: It uses an expression that cannot be evaluated here.
 
         >>> import deltaic, pyarrow
         >>> schema = pyarrow.schema([("day", pyarrow.int32()), ("id", pyarrow.int64())])
@@ -231,26 +231,26 @@ class Snapshot:
         return ArrowTable(self._rust.files(predicate=to_sql(predicate, self.schema), stats=stats))
 
     def tombstones(self) -> ArrowTable:
-        """The removed files whose removal the log still records, one row each; expired ones too.
+        """Returns the removed files that the log still records, one row each, including expired ones.
 
         Returns:
             Columns ``path``, ``deletion_timestamp`` (int64, ms since the epoch), ``size`` in bytes,
-            ``partition_values``, ``deletion_vector``; null where the log does not say.
+            ``partition_values``, ``deletion_vector``; null where the log does not specify them.
         """
         return ArrowTable(self._rust.tombstones())
 
     def deletion_vectors(self) -> ArrowTable:
-        """The deletion vectors of the live files, one row each; files without any are left out.
+        """Returns the deletion vectors of the live files, one row each; files without one are omitted.
 
         Returns:
-            Columns ``path`` (the data file, as in the log), ``cardinality`` (int64, how many of its rows are
-            deleted) and ``rows`` (large_list<int64>, their positions in the file from 0, ascending). All are
-            held in memory, at 8 bytes a deleted row.
+            Columns ``path`` (the data file, as in the log), ``cardinality`` (int64, the number of its deleted
+            rows) and ``rows`` (large_list<int64>, their positions in the file from 0, ascending). All are
+            held in memory, at 8 bytes per deleted row.
 
         Raises:
-            CorruptLog: A vector's descriptor makes no sense.
-            CorruptData: A file of vectors is missing or damaged.
-            PathEscape: A vector lies outside of the table and the allowed roots.
+            CorruptLog: A deletion vector descriptor is invalid.
+            CorruptData: A deletion vector file is missing or damaged.
+            PathEscape: A deletion vector file is outside of the table and the allowed roots.
 
         >>> import deltaic, pyarrow
         >>> table = deltaic.Table.create("swims", pyarrow.schema([("id", pyarrow.int64())]))
@@ -269,31 +269,29 @@ class Snapshot:
         batch_size: int | None = None,
         variant: Literal["arrow", "json"] = "arrow",
     ) -> Scan:
-        """What to read; nothing is read until the scan is asked.
+        """Describes a read of this version. Reads are lazy; each `to_…` call of the scan reads again.
 
         Args:
-            columns: The columns to read, in this order; all of them when None. ``"address.city"`` is the
-                struct ``address`` with its field ``city`` alone.
-            predicate: The rows to keep: those for which it is true, not false or NULL. SQL text in Spark's
-                spelling (``"day >= DATE '2026-11-01' AND region = 'EU'"``), an expression of
-                `deltaic.col`, or one of pyarrow or polars that can be translated exactly. It may use
-                columns that are not read.
-            row_ids: Add ``_row_id`` (int64, an id that a row keeps for as long as it lives) and
-                ``_row_commit_version`` (int64, the version that brought the row or changed it last). The
-                table needs row tracking for it.
-            limit: At most this many rows; which ones is not defined.
-            batch_size: At most this many rows in a batch; by itself 65,536, and fewer of large rows.
-            variant: How columns of type variant come, nested ones too. ``"arrow"``: as Arrow's extension type
-                ``arrow.parquet.variant``, a struct of the bytes ``metadata`` and ``value``, shredded ones put
-                together again. ``"json"``: as JSON text, spelled as Spark's ``to_json`` does. A predicate can
-                only ask whether one IS NULL.
+            columns: The columns to read, in this order; all of them when None. ``"address.city"`` selects the
+                struct ``address`` with only its field ``city``.
+            predicate: Return rows for which it is true, not false or NULL. SQL text in Spark's syntax
+                (``"day >= DATE '2026-11-01' AND region = 'EU'"``), an expression of `deltaic.col`, or one of
+                pyarrow or polars that can be translated exactly. It may use columns that are not read.
+            row_ids: Add ``_row_id`` (int64, the stable id of the row) and ``_row_commit_version`` (int64, the
+                version that added the row or last changed it). Requires row tracking.
+            limit: Maximum number of rows; which rows are returned is not defined.
+            batch_size: Maximum number of rows per batch; 65,536 by default, and fewer for large rows.
+            variant: The format of columns of type variant, including nested ones. ``"arrow"``: Arrow's
+                extension type ``arrow.parquet.variant``, a struct of the bytes ``metadata`` and ``value``;
+                shredded values are reassembled. ``"json"``: JSON text, formatted as by Spark's ``to_json``. A
+                predicate on a variant can only test IS NULL.
 
         Raises:
-            ValueError: An unknown column in `columns`, or an unknown form in `variant`; the nearest name is
-                given. Or a bound below its least.
+            ValueError: An unknown column in `columns`, or an unknown format in `variant`; the message gives
+                the closest name. Or a bound below its minimum.
             InvalidPredicate: The predicate does not parse or names an unknown column.
-            UnsupportedExpression: It uses what cannot be evaluated here.
-            UnsupportedFeature: Row ids are asked for, and row tracking is not enabled.
+            UnsupportedExpression: It uses an expression that cannot be evaluated here.
+            UnsupportedFeature: `row_ids` is set, and row tracking is not enabled.
 
         >>> import deltaic, pyarrow
         >>> walks = pyarrow.table({"id": [1, 2], "km": [3.5, 12.0]})
@@ -302,7 +300,7 @@ class Snapshot:
         >>> table.snapshot().scan(["id"], deltaic.col("km") > 10.0).to_arrow()["id"].to_pylist()
         [2]
 
-        Of a table with a variant in it:
+        For a table with a variant column:
 
         >>> events = deltaic.Table("events").snapshot()  # doctest: +SKIP
         >>> events.scan(["payload"], variant="json").to_arrow()["payload"].to_pylist()  # doctest: +SKIP
@@ -321,12 +319,12 @@ class Snapshot:
         )
 
     def to_pyarrow_dataset(self, *, variant: Literal["arrow", "json"] = "arrow") -> SnapshotDataset:
-        """The rows as a `pyarrow.dataset.Dataset`, for DuckDB and what else takes one; nothing is read yet.
+        """Returns the rows as a lazy `pyarrow.dataset.Dataset`, for DuckDB and other engines that read one.
 
-        Filters and columns are pushed down, so a query opens only the files that may hold its rows.
+        Filters and columns are pushed down, so that a query opens only the files that may hold matching rows.
 
         Args:
-            variant: How columns of type variant come, as for `scan`.
+            variant: The format of columns of type variant, as for `scan`.
 
         Raises:
             ImportError: pyarrow is not installed.
@@ -345,13 +343,13 @@ class Snapshot:
         return SnapshotDataset(self, variant)
 
     def to_polars_lazy(self, *, variant: Literal["arrow", "json"] = "arrow") -> polars.LazyFrame:
-        """The rows as a `polars.LazyFrame`; nothing is read until it is collected.
+        """Returns the rows as a `polars.LazyFrame`; nothing is read until it is collected.
 
-        Filters, columns and the number of rows are pushed down, so a query opens only the files that may hold
-        its rows.
+        Filters, columns and row limits are pushed down, so that a query opens only the files that may hold
+        matching rows.
 
         Args:
-            variant: How columns of type variant come, as for `scan`.
+            variant: The format of columns of type variant, as for `scan`.
 
         Raises:
             ImportError: polars is not installed, or older than 1.31.
@@ -379,7 +377,7 @@ class Snapshot:
 
 
 def announced(rust: _rust.Snapshot, stacklevel: int) -> Snapshot:
-    """The Python view of a snapshot just made; its warnings go out, each pointing at the caller."""
+    """Wraps a new snapshot of the core and emits its warnings, attributed to the caller."""
     for text in rust.warnings:
         warnings.warn(text, DeltaicWarning, stacklevel=stacklevel)
     return Snapshot(rust)
@@ -389,7 +387,7 @@ def _shown_time(millis: int) -> str:
     try:
         return f"{from_millis(millis):%Y-%m-%d %H:%M:%S} UTC"
     except OverflowError:
-        # What is shown must not fail for what is odd.
+        # A repr must not raise for an invalid timestamp.
         return f"at {shown_millis(millis)}"
 
 
@@ -397,5 +395,5 @@ def _created_time(millis: int | None) -> datetime | None:
     try:
         return None if millis is None else from_millis(millis)
     except OverflowError:
-        # The time serves nothing but display, so a nonsensical one must not hide the rest.
+        # The time is for display only, so an invalid one must not hide the rest.
         return None

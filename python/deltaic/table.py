@@ -1,4 +1,4 @@
-"""A Delta table: the handle that everything starts from."""
+"""A Delta table: the entry point of the API."""
 
 from __future__ import annotations
 
@@ -50,23 +50,24 @@ _MAX_LINE_BYTES = 1 << 28
 
 
 class Table:
-    """A handle on a Delta table. Making one reads nothing.
+    """A handle on a Delta table. Creating a handle does no I/O.
 
-    The handle keeps the newest snapshot it has seen, so that `snapshot` reads only what is new.
+    The handle caches the newest snapshot it has read, so that `snapshot` reads only what is new.
 
     Args:
-        uri: Where the table lies: a path, or a URI such as ``file:///data/events``,
+        uri: The table's location: a path, or a URI such as ``file:///data/events``,
             ``s3://bucket/events``, ``abfss://container@account.dfs.core.windows.net/events`` or
             ``gs://bucket/events``.
-        storage_options: Settings of the store, by name: ``{"aws_region": "eu-west-1"}``, or as
-            Spark has them, ``{"fs.s3a.access.key": …}``. What they leave open the environment says. They
-            are kept out of every repr and error. ``docs/reference/storage-options.md`` lists them.
-        allowed_roots: Other places that the log may name files in (shallow clones do); none by default.
-        max_line_bytes: The longest line of a commit that is read, in bytes; 256 MiB unless told.
+        storage_options: Settings of the store, by name: ``{"aws_region": "eu-west-1"}``, or by Spark's
+            names, ``{"fs.s3a.access.key": …}``. Unset options come from environment variables. Values never
+            appear in a repr or an error. ``docs/reference/storage-options.md`` lists all options.
+        allowed_roots: Further locations whose files the log may reference (as shallow clones do); none by
+            default.
+        max_line_bytes: The longest line accepted in a commit file, in bytes; 256 MiB by default.
 
     Raises:
-        ValueError: The URI or a storage option is not known, two of them contradict each other, or another
-            argument makes no sense.
+        ValueError: The URI or a storage option is not known, two options contradict each other, or another
+            argument is invalid.
 
     >>> import deltaic, pyarrow
     >>> rides = pyarrow.table({"id": [1, 2, 3], "city": ["Rome", "Oslo", "Rome"]})
@@ -95,15 +96,15 @@ class Table:
 
     @property
     def uri(self) -> str:
-        """The table's root, normalised and ending in a slash; never holds a secret."""
+        """The table's root, normalised and ending in a slash; never contains a secret."""
         return self._rust.uri
 
     @staticmethod
     def exists(uri: str | os.PathLike[str], storage_options: Mapping[str, str] | None = None) -> bool:
-        """Whether there is a Delta table at this place. A plain folder of Parquet files is none.
+        """Whether a Delta table exists at this location. A plain folder of Parquet files is not a table.
 
         Raises:
-            StorageError: The store cannot be asked.
+            StorageError: The store cannot be accessed.
 
         >>> import deltaic, pyarrow
         >>> deltaic.Table.exists("boats")
@@ -129,36 +130,36 @@ class Table:
         storage_options: Mapping[str, str] | None = None,
         **commit: Unpack[CommitOptions],
     ) -> Table:
-        """Makes an empty table, as version 0 of its log.
+        """Creates an empty table, as version 0 of its log.
 
         Args:
-            uri: Where it will lie.
+            uri: The table's location.
             schema: The columns: anything with ``__arrow_c_schema__``, such as a `pyarrow.Schema`, or
                 `Snapshot.schema` of another table.
-            partition_by: The columns that data is laid out by, outermost first.
-            cluster_by: The columns that files are arranged by, at most four; not beside `partition_by`.
-            properties: The table's properties, such as ``{"delta.appendOnly": "true"}``. The table gets the
-                features that they need; ``delta.feature.<name>`` asks for one by name. Those that ask for
-                what only other writers do are kept, and a `DeltaicWarning` names them.
+            partition_by: The partition columns, outermost first.
+            cluster_by: The clustering columns, at most four; cannot be combined with `partition_by`.
+            properties: The table's properties, such as ``{"delta.appendOnly": "true"}``. The features that
+                they require are enabled; ``delta.feature.<name>`` enables one by name. Properties that only
+                other writers implement are recorded, and a `DeltaicWarning` names them.
             name: A name for people.
             description: A description for people.
-            constraints: CHECK constraints by name: what must be true in each row, in SQL.
-            if_exists: ``"error"``, ``"ignore"`` to leave a table that is already there as it is, or
-                ``"replace"`` to put the new one in its place: its rows, columns, properties and domains go,
-                its history and its features stay, and earlier versions can still be read.
+            constraints: CHECK constraints by name: SQL conditions that each row must satisfy.
+            if_exists: ``"error"``, ``"ignore"`` to leave an existing table unchanged, or ``"replace"`` to
+                replace it: its rows, columns, properties and domains are dropped, its history and its
+                features remain, and earlier versions can still be read.
             storage_options: Settings of the store.
             commit: How the commit is made: see `CommitOptions`.
 
         Raises:
-            TableExists: There is a table already, and `if_exists` is ``"error"``.
-            CommitConflict: Other writers went on changing a table that was to be replaced.
-            ValueError: A column is not in the schema, a property has a value that it cannot have, or an
-                argument is wrong otherwise.
-            SchemaMismatch: A column has a type that Delta does not have, or what is asked for does not go
-                together.
-            InvalidPredicate, UnsupportedExpression: A constraint is no condition on the columns.
-            UnsupportedFeature: A property asks for what is not implemented.
-            StorageError: The store cannot be written.
+            TableExists: The table exists, and `if_exists` is ``"error"``.
+            CommitConflict: Other writers kept changing the table to be replaced.
+            ValueError: A column is not in the schema, a property has an invalid value, or another argument is
+                invalid.
+            SchemaMismatch: A column has a type that Delta does not support, or the requested settings
+                contradict each other.
+            InvalidPredicate, UnsupportedExpression: A constraint is not a condition on the columns.
+            UnsupportedFeature: A property requires a feature that is not implemented.
+            StorageError: The store cannot be written to.
 
         >>> import deltaic, pyarrow
         >>> schema = pyarrow.schema([("day", pyarrow.date32()), ("amount", pyarrow.decimal128(10, 2))])
@@ -189,21 +190,21 @@ class Table:
         return Table(uri, storage_options=storage_options)
 
     def snapshot(self, version: int | None = None, timestamp: str | datetime | None = None) -> Snapshot:
-        """The table at its newest version, or at an earlier one.
+        """Returns the table at its newest version, or at an earlier one.
 
         Args:
-            version: The version to go to.
-            timestamp: The newest version committed at or before this time: ISO 8601 text with a zone, or an
-                aware datetime.
+            version: The version to read.
+            timestamp: Selects the newest version committed at or before this time: ISO 8601 text with a zone,
+                or an aware datetime.
 
         Raises:
-            TableNotFound: There is no table here.
-            VersionNotFound: The version or time lies outside of what the log holds (a time after the newest
-                commit too); the range is given.
-            UnsupportedFeature: The table needs a feature that is not implemented; it is named.
+            TableNotFound: There is no table at this location.
+            VersionNotFound: The version or time is outside of the range that the log holds (including a time
+                after the newest commit); the message gives the range.
+            UnsupportedFeature: The table needs a feature that is not implemented; the message names it.
             CorruptLog: The log is damaged.
             ValueError: Both arguments are given, or the time has no zone.
-            TypeError: An argument is something else than a version or a time.
+            TypeError: An argument is neither a version nor a time.
 
         >>> import deltaic, pyarrow
         >>> table = deltaic.Table.create("ferries", pyarrow.schema([("id", pyarrow.int64())]))
@@ -227,28 +228,29 @@ class Table:
         *,
         infer: bool = False,
     ) -> Scan:
-        """The rows that came and went from one version to another.
+        """Returns the row-level changes between two versions, as a scan.
 
-        Each row has the table's columns, as they are at the last version, and ``_change_type`` (``insert``,
-        ``delete``, ``update_preimage`` or ``update_postimage``), ``_commit_version`` and
-        ``_commit_timestamp``. A version's rows stand together, the oldest version's first.
+        Each row has the table's columns, with the schema of the last version, and ``_change_type``
+        (``insert``, ``delete``, ``update_preimage`` or ``update_postimage``), ``_commit_version`` and
+        ``_commit_timestamp``. Rows are grouped by version, the oldest version first.
 
         Args:
             start: The first version, or a time: the first version that was committed at or after it.
-            end: The last version, which is among them, or a time: the last version that was committed at or
-                before it. The newest version when None.
-            columns: The top-level columns to read, in this order; all of them when None. Those that tell the
-                change are added when they are not named.
-            infer: Whether to tell the changes from the files that each version added and removed, as a table
-                needs that keeps no change feed; what was recorded is passed over. Rows that were rewritten
-                and stayed what they were are no change; an update is a ``delete`` and an ``insert``. Rows of
+            end: The last version (inclusive), or a time: the last version that was committed at or before it.
+                The newest version when None.
+            columns: The top-level columns to read, in this order; all of them when None. The three change
+                columns are added if they are not listed.
+            infer: Whether to compute the changes from the files that each version added and removed; required
+                for tables without a change data feed. Recorded change data is ignored. Rows that were
+                rewritten unchanged are not reported; an update is a ``delete`` and an ``insert``. Rows of the
                 files that one version rewrote are held in memory together.
 
         Raises:
-            VersionNotFound: The log does not hold the range, or no longer; the range that it holds is given.
-            UnsupportedFeature: The table keeps no change feed at one of the versions, and `infer` is not set;
-                or it needs a feature that is not implemented.
-            SchemaMismatch: A column had another type in the range, which its last type does not hold.
+            VersionNotFound: The log does not hold the range, or no longer does; the message gives the range
+                that it holds.
+            UnsupportedFeature: The change data feed is not enabled at one of the versions, and `infer` is not
+                set; or the table needs a feature that is not implemented.
+            SchemaMismatch: A column had another type in the range, which its last type cannot represent.
             ValueError: The range ends before it starts, a time has no zone, or a column is not known.
 
         >>> import deltaic, pyarrow
@@ -273,10 +275,10 @@ class Table:
         )
 
     def history(self, limit: int | None = None) -> list[Commit]:
-        """The commits that the log still holds, newest first.
+        """Returns the commits that the log still holds, newest first.
 
         Args:
-            limit: At most this many.
+            limit: Maximum number of commits.
 
         >>> import deltaic, pyarrow
         >>> table = deltaic.Table.create("trams", pyarrow.schema([("id", pyarrow.int64())]))
@@ -290,16 +292,16 @@ class Table:
         return [from_rust(commit) for commit in self._rust.history(most)]
 
     def checkpoint(self) -> Checkpoint:
-        """Writes a checkpoint of the newest version, so that readers need not start from the first commit.
+        """Writes a checkpoint of the newest version, so that readers need not replay every commit.
 
-        Which kind it is, and which statistics stand in it, is the table's to say
-        (``delta.checkpointPolicy``, ``delta.checkpoint.writeStatsAsJson``, ``…writeStatsAsStruct``). One that
-        is there already is left as it is.
+        The table's properties determine its kind and which statistics it contains
+        (``delta.checkpointPolicy``, ``delta.checkpoint.writeStatsAsJson``, ``…writeStatsAsStruct``). An
+        existing checkpoint is not rewritten.
 
         Raises:
-            TableNotFound: There is no table here.
-            UnsupportedFeature: The table has a feature that is not known.
-            StorageError: The store cannot be written.
+            TableNotFound: There is no table at this location.
+            UnsupportedFeature: The table has an unknown feature.
+            StorageError: The store cannot be written to.
 
         >>> import deltaic, pyarrow
         >>> table = deltaic.Table.create("catamarans", pyarrow.schema([("id", pyarrow.int64())]))
@@ -310,19 +312,19 @@ class Table:
         return checkpoint_from_rust(self._rust.checkpoint())
 
     def compact_log(self, start: int, end: int | None = None) -> LogCompaction | None:
-        """Writes one file that stands for a range of commits; the commits stay.
+        """Writes a compacted log file for a range of commits; the commits remain.
 
         Args:
             start: The first version.
-            end: The last version, which is among them; the newest when None.
+            end: The last version (inclusive); the newest when None.
 
         Returns:
-            The file; None where the commits say nothing that a table keeps.
+            The file; None if the commits hold no action that a log compaction would contain.
 
         Raises:
-            ValueError: The range is not one of two versions or more, or reaches past the newest.
-            VersionNotFound: A commit of it is not there any more.
-            UnsupportedFeature: The table has a feature that is not known.
+            ValueError: The range has fewer than two versions, or extends past the newest.
+            VersionNotFound: A commit of the range no longer exists.
+            UnsupportedFeature: The table has an unknown feature.
 
         >>> import deltaic, pyarrow
         >>> table = deltaic.Table.create("cabs", pyarrow.schema([("id", pyarrow.int64())]))
@@ -335,19 +337,19 @@ class Table:
         return None if compacted is None else compaction_from_rust(compacted)
 
     def clean_up(self, *, dry_run: bool = False) -> CleanUp:
-        """Deletes what has expired of the log: never what a version needs that can still be read.
+        """Deletes expired log files, but none that a readable version needs.
 
-        Commits, checkpoints and checksums go that are older than ``delta.logRetentionDuration`` (30 days) and
-        for which a newer checkpoint stands; sidecars that no checkpoint names; and what stopped writers left.
-        Data files stay.
+        Deletes commits, checkpoints and checksums that are older than ``delta.logRetentionDuration`` (30
+        days) and precede a newer checkpoint; sidecars that no checkpoint references; and files that
+        interrupted writers left. Data files are not touched.
 
         Args:
-            dry_run: Whether only to say what would go.
+            dry_run: Whether to report only what would be deleted.
 
         Raises:
-            UnsupportedFeature: The table's catalog manages it, or it has a feature that is not known.
-            CorruptLog: The log is damaged; nothing of it is deleted.
-            StorageError: The store cannot be asked, or does not delete.
+            UnsupportedFeature: The table is catalog-managed, or it has an unknown feature.
+            CorruptLog: The log is damaged; none of its files is deleted.
+            StorageError: The store cannot be accessed, or a deletion fails.
 
         >>> import deltaic, pyarrow
         >>> table = deltaic.Table.create("barges", pyarrow.schema([("id", pyarrow.int64())]))
@@ -359,28 +361,28 @@ class Table:
     def check(
         self, *, deep: bool = False, progress: Callable[[str, int, int], object] | None = None
     ) -> Report:
-        """Looks for everything that is wrong with the table, and says what it means and what to do.
+        """Checks the whole table and reports every problem, what it means and how to fix it.
 
-        It does not stop at damage and raises for none. Every file of the log is read: each commit line by
-        line, each checkpoint in full, and whatever the log says twice is compared. Nothing is written.
+        Damage is reported, never raised. Every file of the log is read: each commit line by line, each
+        checkpoint in full, and redundant information is compared. Nothing is written.
 
         Args:
-            deep: Whether the data files of the newest version are looked at too: whether they are there,
-                their sizes, footers and numbers of rows.
-            progress: Called now and then while the check is at work, and once at its end: with ``"log"`` or
-                ``"files"``, how many steps of it are done, and how many there are. What it raises ends the
-                check and comes out of it.
+            deep: Whether to check the data files of the newest version too: whether they exist, their sizes,
+                footers and numbers of rows.
+            progress: Called from time to time during the check, and once at its end: with ``"log"`` or
+                ``"files"``, the number of completed steps, and the total. An exception that it raises ends
+                the check and is passed to the caller.
 
         Raises:
-            TableNotFound: There is no table here.
-            StorageError: The store cannot be asked.
+            TableNotFound: There is no table at this location.
+            StorageError: The store cannot be accessed.
 
         >>> import deltaic, pyarrow
         >>> table = deltaic.Table.create("lorries", pyarrow.schema([("id", pyarrow.int64())]))
         >>> table.check().is_healthy
         True
         """
-        # The type says so already; a caller without a type checker gets the sentence.
+        # Checked for callers without a type checker.
         if progress is not None and not callable(progress):
             raise TypeError(f"progress is a function of three arguments, not {type(progress).__name__}")
         return from_rust_report(self._rust.check(deep=deep, progress=progress))
@@ -390,30 +392,32 @@ class Table:
         data: ArrowStreamExportable | ArrowArrayExportable,
         **options: Unpack[CommitOptions],
     ) -> Commit:
-        """Adds rows, in one commit: all of them or none.
+        """Appends rows in one commit: all of them or none.
 
-        Columns are matched by name, whatever their order. A column of the table that the data lacks is
-        filled with NULL where the table allows NULL. When another writer commits first and changes neither
-        schema nor protocol, the commit is made again at the next version.
+        Columns are matched by name, in any order. Columns that the data lacks are filled with NULL if the
+        table allows NULL. If another writer commits first and changes neither schema nor protocol, the commit
+        is retried at the next version.
 
         Args:
             data: The rows: anything with ``__arrow_c_stream__`` or ``__arrow_c_array__``, such as a
                 `pyarrow.Table`, a polars or pandas data frame or a DuckDB relation. A stream is read once.
-                The index of a pandas frame is a column if the table has one of its name; a range without a
-                name is left out.
+                The index of a pandas frame is written if the table has a column of its name; an unnamed range
+                index is dropped.
             options: How the commit is made: see `CommitOptions`.
 
         Raises:
-            SchemaMismatch: The data does not fit the table's columns, or is no valid Arrow data: text that is
-                not UTF-8, a decimal with too many digits. ``field`` and ``row`` say where.
-            ConstraintViolation: A row has NULL where the table forbids it.
-            UnsupportedFeature: The table asks of its writers what is not implemented; nothing was written.
-            MetadataChanged: Another writer changed the table's metadata meanwhile.
-            ProtocolChanged: Another writer changed the table's protocol meanwhile.
-            ConcurrentWrite: Other writers were faster `max_attempts` times, or the deadline passed.
-            ConcurrentTransaction: Another run of the same application brought an earlier version meanwhile.
-            CommitUnknown: The store did not say whether the commit landed.
-            StorageError: The store cannot be written.
+            SchemaMismatch: The data does not fit the table's columns, or is not valid Arrow data: text that
+                is not UTF-8, a decimal with too many digits. ``field`` and ``row`` give the place.
+            ConstraintViolation: A row has NULL in a column that is NOT NULL.
+            UnsupportedFeature: The table requires a writer feature that is not implemented; nothing was
+                written.
+            MetadataChanged: Another writer changed the table's metadata concurrently.
+            ProtocolChanged: Another writer changed the table's protocol concurrently.
+            ConcurrentWrite: Other writers won `max_attempts` times, or the deadline passed.
+            ConcurrentTransaction: Another run of the same application committed an earlier version
+                concurrently.
+            CommitUnknown: The store gave no definitive response to the commit request.
+            StorageError: The store cannot be written to.
 
         >>> import deltaic, pyarrow
         >>> table = deltaic.Table.create("bikes", pyarrow.schema([("id", pyarrow.int64())]))
@@ -437,19 +441,20 @@ class Table:
         operation: str = "WRITE",
         **options: Unpack[CommitOptions],
     ) -> Transaction:
-        """Several changes in one commit: all of them or none. Use it in a ``with`` block.
+        """Starts a transaction: several changes in one commit, all or none. Use it in a ``with`` block.
 
         Args:
-            operation: What the commit calls itself: ``"WRITE"``, ``"STREAMING UPDATE"``, ``"DELETE"``,
-                ``"UPDATE"``, ``"MERGE"``, ``"TRUNCATE"``, ``"OPTIMIZE"`` or ``"RESTORE"``.
+            operation: The operation recorded in the commit: ``"WRITE"``, ``"STREAMING UPDATE"``,
+                ``"DELETE"``, ``"UPDATE"``, ``"MERGE"``, ``"TRUNCATE"``, ``"OPTIMIZE"`` or ``"RESTORE"``.
             options: How the commit is made: see `CommitOptions`.
 
         Raises:
-            TableNotFound: There is no table here.
-            ValueError: An argument makes no sense.
-            CommitConflict: Of the block's end: another writer did what this commit cannot follow; the class
-                says what. Nothing was committed.
-            CommitUnknown: Of the block's end: the store did not say whether the commit landed.
+            TableNotFound: There is no table at this location.
+            ValueError: An argument is invalid.
+            CommitConflict: At the end of the block: another writer's commit conflicts with this one; the
+                class gives the kind of conflict. Nothing was committed.
+            CommitUnknown: At the end of the block: the store gave no definitive response to the commit
+                request.
 
         >>> import deltaic, pyarrow
         >>> rows = pyarrow.table({"id": [1, 2]})
@@ -472,24 +477,26 @@ class Table:
         operation: str = "WRITE",
         **options: Unpack[CommitOptions],
     ) -> Commit | None:
-        """Runs a function in a transaction, and again in a fresh one where the commit met a conflict.
+        """Runs a function in a transaction, and again in a new transaction after each conflict.
 
-        The function must decide by what it reads of its transaction: each run sees the table as it is by
-        then. What an earlier run wrote is removed before the next.
+        The function must base its decisions on what it reads through its transaction: each run reads the
+        newest version. Files that an earlier run wrote are deleted before the next.
 
         Args:
-            function: Called with the transaction; what it returns does not matter. What it raises ends all.
-            max_runs: How often it is run.
+            function: Called with the transaction; its result is ignored. An exception that it raises ends the
+                call.
+            max_runs: Maximum number of runs.
             operation: As for `transaction`.
-            options: How each commit is made: see `CommitOptions`. The deadline is for all runs together.
+            options: How each commit is made: see `CommitOptions`. The deadline applies to all runs together.
 
         Returns:
-            The commit; its ``conflicts_resolved`` tells why there were more runs than one. None where the
-            last run staged nothing.
+            The commit; its ``conflicts_resolved`` gives the reason for each further run. None if the last run
+            staged nothing.
 
         Raises:
-            CommitConflict: The last run's, when there may be no further one.
-            CommitUnknown: The store did not say whether a commit landed: it is not run again.
+            CommitConflict: The conflict of the last permitted run.
+            CommitUnknown: The store gave no definitive response to a commit request: the function is not run
+                again.
 
         >>> import deltaic, pyarrow
         >>> table = deltaic.Table.create("tally", pyarrow.schema([("count", pyarrow.int64())]))
@@ -515,27 +522,28 @@ class Table:
         *changes: Change,
         **options: Unpack[CommitOptions],
     ) -> Commit:
-        """Changes what the table says of itself, in one commit: all changes in their order, or none of them.
+        """Changes schema, properties and other metadata in one commit: all changes in their order, or none.
 
-        Changes that change nothing commit nothing: ``skipped`` is set then. Another writer who appends
-        meanwhile does not stand in the way, unless the rows were looked at. One who changes the table too
-        does not either: the changes are made anew for the version that won.
+        Changes without effect commit nothing: ``skipped`` is set then. A concurrent append does not conflict,
+        unless the changes required reading rows. A concurrent change of the metadata does not either: the
+        changes are planned again for the version that won.
 
         Args:
-            changes: What to change, each a value of `deltaic.alter`. Of properties that ask for what only
-                other writers do a `DeltaicWarning` says so.
+            changes: What to change, each a value of `deltaic.alter`. Properties that only other writers
+                implement raise a `DeltaicWarning`.
             options: How the commit is made: see `CommitOptions`.
 
         Raises:
-            ValueError: A change names what the table has not, or gives a value that cannot be.
-            SchemaMismatch: The table's own rules stand in the way; ``field`` or ``feature`` says which.
-            ConstraintViolation: Rows of the table break a new constraint.
-            InvalidPredicate, UnsupportedExpression: A constraint is no condition on the table's columns.
-            UnsupportedFeature: The table or a change needs what is not implemented.
+            ValueError: A change names something that the table does not have, or gives an invalid value.
+            SchemaMismatch: The table's own rules forbid the change; ``field`` or ``feature`` names the
+                reason.
+            ConstraintViolation: Rows of the table violate a new constraint.
+            InvalidPredicate, UnsupportedExpression: A constraint is not a condition on the table's columns.
+            UnsupportedFeature: The table or a change requires a feature that is not implemented.
             MetadataChanged, ProtocolChanged, ConcurrentAppend, ConcurrentTransaction, ConcurrentWrite: Other
-                writers stood in the way, too often or with `row_level` off.
-            CommitUnknown: The store did not say whether the commit landed.
-            StorageError: The store cannot be written.
+                writers' commits conflict, too often or with `row_level` off.
+            CommitUnknown: The store gave no definitive response to the commit request.
+            StorageError: The store cannot be written to.
 
         >>> import deltaic, pyarrow
         >>> from deltaic.alter import AddColumn, AddConstraint, SetComment
@@ -559,7 +567,7 @@ class Table:
         return announced_commit(commit, stacklevel=3)
 
     def _refreshed(self) -> _rust.Snapshot:
-        # What the handle knows already is not read again: many appends stay as quick as the first.
+        # Reads only what is new: many appends stay as fast as the first.
         self._newest = self._rust.snapshot() if self._newest is None else self._newest.refresh()
         return self._newest
 

@@ -1,4 +1,4 @@
-"""A transaction: several changes of a table, one commit, all or nothing."""
+"""A transaction: several changes of a table in one commit, all or nothing."""
 
 from __future__ import annotations
 
@@ -24,17 +24,18 @@ __all__ = ["Transaction"]
 
 
 class Transaction:
-    """What is to become of a table, made by `Table.transaction` and used in a ``with`` block.
+    """Staged changes of a table, created by `Table.transaction` and used in a ``with`` block.
 
-    Its verbs stage changes; the end of the block commits all of them at once. A block that ends by an
-    exception commits nothing, and removes what it wrote. A block that staged nothing commits nothing, unless
-    it has an ``app_transaction`` to tell.
+    Its methods stage changes; the end of the block commits all of them at once. A block that raises commits
+    nothing, and deletes the files that it wrote. A block that staged nothing commits nothing, unless it has
+    an ``app_transaction`` to record.
 
     A transaction belongs to the process that began it. In a child of ``fork`` each of its methods and the end
     of the block raise a `ValueError`: the child commits nothing, and deletes nothing that its parent staged.
 
-    What is read through the transaction (`read`, `files`, `read_app`) is noted: where another writer changes
-    it before the commit, the commit is a `CommitConflict`. What is read through `snapshot` is not.
+    Reads through the transaction (`read`, `files`, `read_app`) are recorded: if another writer changes what
+    was read before the commit, the commit raises a `CommitConflict`. Reads through `snapshot` are not
+    recorded.
 
     >>> import deltaic, pyarrow
     >>> orders = pyarrow.table({"id": [1, 2], "paid": [True, False]})
@@ -60,12 +61,12 @@ class Transaction:
 
     @property
     def snapshot(self) -> Snapshot:
-        """The version that the transaction starts from. What is read of it is not noted."""
+        """The version that the transaction starts from. Reads through it are not recorded."""
         return self._snapshot
 
     @property
     def committed(self) -> Commit | None:
-        """After the block: its commit; None where it staged nothing or failed."""
+        """After the block: its commit; None if it staged nothing or failed."""
         return self._committed
 
     @property
@@ -75,18 +76,18 @@ class Transaction:
 
     @property
     def is_done(self) -> bool:
-        """Whether the application of ``app_transaction`` is as far already.
+        """Whether the table already records the version of ``app_transaction`` or a later one.
 
-        Then nothing is staged, data is not read, and the block commits nothing.
+        If so, nothing is staged, data is not read, and the block commits nothing.
         """
         return self._rust.is_done
 
     def read(self, predicate: Predicate | None = None, columns: Sequence[str] | None = None) -> Scan:
-        """Rows of the snapshot, noted as read.
+        """Returns rows of the snapshot and records them as read.
 
         Args:
-            predicate: The rows; all when None. What it says of partition columns alone, and the files that
-                may hold a matching row, narrow what other writers may not change meanwhile.
+            predicate: The rows; all when None. Its conditions on partition columns alone, and the files that
+                may hold a matching row, limit which concurrent changes conflict.
             columns: The columns to read; all when None.
 
         Raises:
@@ -98,7 +99,7 @@ class Transaction:
         return scan
 
     def files(self, predicate: Predicate | None = None, *, stats: bool = False) -> ArrowTable:
-        """The live files that may hold a row of the predicate, noted as read.
+        """Returns the live files that may hold a matching row and records them as read.
 
         Args:
             predicate: As for `read`.
@@ -112,68 +113,70 @@ class Transaction:
         return ArrowTable(self._rust.files(predicate=sql, stats=stats))
 
     def read_app(self, app_id: str) -> int | None:
-        """How far an application has come, noted as read; None where it has brought nothing.
+        """Returns the last recorded version of an application, or None, and records it as read.
 
-        Where another run of it comes further before the commit, the commit is a `ConcurrentTransaction`.
+        If another run of the application records a later version before the commit, the commit raises a
+        `ConcurrentTransaction`.
         """
         self._ensure_open()
         return self._rust.read_app(text("app_id", app_id))
 
     def append(self, data: ArrowStreamExportable | ArrowArrayExportable) -> int:
-        """Writes rows into data files now, and stages them; how many rows they are.
+        """Writes rows to data files immediately, stages them and returns their number.
 
         Args:
             data: Anything Arrow, as for `Table.append`.
 
         Raises:
-            SchemaMismatch: The data does not fit the table's columns, or is no valid Arrow data: text that is
-                not UTF-8, a decimal with too many digits. ``field`` and ``row`` say where.
-            ConstraintViolation: A row has NULL where the table forbids it.
-            UnsupportedFeature: The table asks of its writers what is not implemented.
-            StorageError: The store cannot be written.
+            SchemaMismatch: The data does not fit the table's columns, or is not valid Arrow data: text that
+                is not UTF-8, a decimal with too many digits. ``field`` and ``row`` give the place.
+            ConstraintViolation: A row has NULL in a column that is NOT NULL.
+            UnsupportedFeature: The table requires a writer feature that is not implemented.
+            StorageError: The store cannot be written to.
         """
         self._ensure_open()
         return self._rust.append(with_index(proved_data(data), self._rust.snapshot))
 
     def add(self, files: ArrowStreamExportable | Iterable[Mapping[str, object]]) -> None:
-        """Stages data files that another engine has written into the table's place, Spark's executors say.
+        """Stages data files that another engine wrote under the table's root, such as Spark's executors.
 
-        Each file is looked at: it must be there with its size. What is in it is not read, so its columns, its
-        NOT NULL columns and its statistics are for its writer to get right. It is not removed if the
-        transaction fails.
+        Each file must exist with the given size. Its contents are not read, so its writer is responsible for
+        its columns, NOT NULL constraints and statistics. Files added here are not deleted if the transaction
+        fails.
 
         Args:
-            files: One mapping a file, or an Arrow table (with pyarrow) with a row for each: ``path``
+            files: One mapping per file, or an Arrow table (with pyarrow) with a row for each: ``path``
                 (relative to the table, URI-encoded), ``size`` in bytes, ``modification_time`` (int, ms since
-                the epoch), ``partition_values`` (a mapping by column; text as the log has it, or an int, a
-                bool or a date), ``stats`` (the text of a JSON object, as in the log) and ``data_change``
-                (True unless told; False for rows of files that are removed, see `remove`).
+                the epoch), ``partition_values`` (a mapping by column; text as in the log, or an int, a bool
+                or a date), ``stats`` (the text of a JSON object, as in the log) and ``data_change`` (True by
+                default; False if its rows come from removed files, see `remove`).
 
         Raises:
-            ValueError: A file is live or staged already, is not there, has another size, or its partition
-                values or statistics cannot be. Nothing of the call is staged.
-            PathEscape: A path leads out of the table.
-            UnsupportedFeature: The table asks of its writers what is not implemented.
+            ValueError: A file is live or staged already, does not exist or has another size, or its partition
+                values or statistics are invalid. Nothing of the call is staged.
+            PathEscape: A path is outside of the table.
+            UnsupportedFeature: The table requires a writer feature that is not implemented.
         """
         self._ensure_open()
         self._rust.add(files_to_json(files))
 
     def alter(self, *changes: Change) -> None:
-        """Stages changes of what the table says of itself, in their order; all of them or none.
+        """Stages changes of the table's metadata, in their order; all of them or none.
 
-        They go into one commit with files only where these are written as before: a name, a description,
-        properties of your own, those that the log is kept by, domains. Any other change is committed first,
-        by `Table.alter`.
+        Only changes that do not affect how files are written can share a commit with files: a name, a
+        description, custom properties, properties of log maintenance, domains. Commit any other change first,
+        with `Table.alter`.
 
         Args:
             changes: Values of `deltaic.alter`.
 
         Raises:
-            ValueError: A change names what the table has not, gives a value that cannot be, or does not go
-                with the files that are staged.
-            SchemaMismatch: The table's own rules stand in the way; ``field`` or ``feature`` says which.
-            ConstraintViolation: Rows of the table break a new constraint.
-            UnsupportedFeature: The table or a change needs what is not implemented.
+            ValueError: A change names something that the table does not have, gives an invalid value, or is
+                incompatible with the staged files.
+            SchemaMismatch: The table's own rules forbid the change; ``field`` or ``feature`` names the
+                reason.
+            ConstraintViolation: Rows of the table violate a new constraint.
+            UnsupportedFeature: The table or a change requires a feature that is not implemented.
 
         >>> import deltaic, pyarrow
         >>> from deltaic.alter import SetDescription, SetDomain
@@ -189,7 +192,7 @@ class Transaction:
         self._stage_changes(changes)
 
     def set_properties(self, properties: Mapping[str, str]) -> None:
-        """Stages that properties get values: `alter` with a `deltaic.alter.SetProperties`."""
+        """Stages new values of properties: `alter` with a `deltaic.alter.SetProperties`."""
         self._stage_changes((SetProperties(properties),))
 
     def _stage_changes(self, changes: tuple[Change, ...]) -> None:
@@ -201,19 +204,19 @@ class Transaction:
         warn_of_unheeded(properties_set(changes), stacklevel=3)
 
     def remove(self, paths: Iterable[str] | ArrowTable, *, data_change: bool = True) -> None:
-        """Stages that live files go, with all of their rows.
+        """Stages the removal of live files, with all of their rows.
 
         Args:
-            paths: As the log has them: a list, an Arrow column, or what `files` returns.
-            data_change: False where the same rows stand in files that are added without a change of data: the
-                table's rows stay then, and no change feed tells of them. The commit fails with a
-                ``ConstraintViolation`` where not as many rows come as go.
+            paths: As in the log: a list, an Arrow column, or what `files` returns.
+            data_change: False if the same rows are in files that are added with ``data_change`` False: the
+                table's rows stay the same, and no change is recorded in the change data feed. The commit
+                raises ``ConstraintViolation`` if the numbers of removed and added rows differ.
 
         Raises:
-            ValueError: A path is no live file, or is staged already; nothing of the call is staged.
+            ValueError: A path is not a live file, or is staged already; nothing of the call is staged.
             ConstraintViolation: The table is append-only.
-            UnsupportedFeature: A feature of the table that concerns removals is not implemented. Constraints
-                do not concern them: they restrict the rows that are written.
+            UnsupportedFeature: A feature of the table that affects removals is not implemented. Constraints
+                do not: they apply to written rows.
         """
         self._ensure_open()
         if isinstance(paths, str):
@@ -225,29 +228,29 @@ class Transaction:
         self._rust.remove(listed, data_change=flag("data_change", data_change))
 
     def delete_rows(self, rows: Mapping[str, Iterable[int]]) -> int:
-        """Stages that single rows go: their files stay and get deletion vectors.
+        """Stages the deletion of single rows: their files remain and get deletion vectors.
 
-        A file of which every row is deleted is removed.
+        A file whose rows are all deleted is removed.
 
-        Two transactions that delete different rows of one file both win, unless ``row_level=False`` was asked
-        for, or rows were read through the transaction, since other rows may have decided then.
+        Two transactions that delete different rows of one file both succeed, unless ``row_level=False`` is
+        set, or rows were read through the transaction: the winner's deletions may then change the decision.
 
         Args:
-            rows: For each path as the log has it, the positions of the rows in the file, counted from 0.
+            rows: For each path as in the log, the positions of the rows in the file, counted from 0.
 
         Returns:
-            How many of the rows were still there.
+            The number of rows that were not yet deleted.
 
         Raises:
-            UnsupportedFeature: The table's files get no deletion vectors (``delta.enableDeletionVectors``).
-            ValueError: A path is no live file or is staged already, or its file has no such row; nothing of
-                the call is staged.
+            UnsupportedFeature: Deletion vectors are not enabled (``delta.enableDeletionVectors``).
+            ValueError: A path is not a live file or is staged already, or its file has no such row; nothing
+                of the call is staged.
             ConstraintViolation: The table is append-only.
-            CorruptData: A deletion vector that the file has is damaged.
+            CorruptData: An existing deletion vector of the file is damaged.
             VersionNotFound: The version that the transaction read was cleaned up from the log.
         """
         self._ensure_open()
-        # The type says so already; a caller without a type checker gets the sentence.
+        # Checked for callers without a type checker.
         if not isinstance(rows, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
             told = f"not {type(rows).__name__}: write delete_rows({{path: [0, 7]}})"
             raise TypeError(f"rows is a mapping of paths to positions, {told}")
@@ -267,7 +270,7 @@ class Transaction:
             self._state = "failed"
             self._rust.abandon()
             return
-        # Whatever ends a commit in the middle, Ctrl-C among it, may end it behind the point where it is made.
+        # Anything that interrupts a commit, such as Ctrl-C, may do so after the commit landed.
         self._state = "unknown"
         try:
             commit = self._rust.commit()
@@ -312,7 +315,7 @@ class Transaction:
 
 
 def _positions(path: str, positions: Iterable[int]) -> list[int]:
-    # The type says so already; a caller without a type checker gets the sentence.
+    # Checked for callers without a type checker.
     if isinstance(positions, str) or not isinstance(positions, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance]
         told = f"not {type(positions).__name__}: write delete_rows({{{path!r}: [0, 7]}})"
         raise TypeError(f"the rows of {path!r} are a list of positions, {told}")
