@@ -1,7 +1,7 @@
-"""Changes of a table that touch no row, for `Table.alter`: one class for each.
+"""Metadata changes for `Table.alter`: one class per change.
 
-Columns are named as in predicates: ``a.b`` is the field ``b`` of the struct ``a``, backticks stand around a
-name that holds a dot. The way goes through arrays and maps by ``element``, ``key`` and ``value``.
+Columns are named as in predicates: ``a.b`` is the field ``b`` of the struct ``a``; names that contain a dot
+are quoted in backticks. Use ``element``, ``key`` and ``value`` for the parts of arrays and maps.
 
 >>> import deltaic, pyarrow
 >>> from deltaic.alter import AddColumn, SetProperties
@@ -48,10 +48,10 @@ __all__ = [
 
 @dataclass(frozen=True)
 class SetProperties:
-    """Gives properties values.
+    """Sets table properties.
 
-    ``delta.feature.<name>`` adds a feature and ``delta.minReaderVersion`` and ``delta.minWriterVersion`` ask
-    for versions; these are not kept as properties.
+    ``delta.feature.<name>`` adds a feature; ``delta.minReaderVersion`` and ``delta.minWriterVersion`` set
+    minimum protocol versions. These are not recorded as properties.
 
     >>> print(SetProperties({"delta.appendOnly": "true"}).values)
     {'delta.appendOnly': 'true'}
@@ -62,7 +62,7 @@ class SetProperties:
 
 @dataclass(frozen=True)
 class UnsetProperties:
-    """Takes properties away: their defaults hold.
+    """Removes table properties: their defaults apply.
 
     >>> UnsetProperties(["delta.appendOnly"], if_absent="ignore").if_absent
     'ignore'
@@ -74,31 +74,31 @@ class UnsetProperties:
 
 @dataclass(frozen=True)
 class SetName:
-    """Names the table, or takes its name with None."""
+    """Sets the table's name, or removes it with None."""
 
     name: str | None
 
 
 @dataclass(frozen=True)
 class SetDescription:
-    """Describes the table, or takes its description with None."""
+    """Sets the table's description, or removes it with None."""
 
     description: str | None
 
 
 @dataclass(frozen=True)
 class AddFeature:
-    """Adds a table feature, and those that it needs, without turning anything on."""
+    """Adds a table feature, and those that it depends on, without enabling any behaviour."""
 
     name: str
 
 
 @dataclass(frozen=True)
 class DropFeature:
-    """Drops a table feature that nothing uses any more.
+    """Drops a table feature that is no longer in use.
 
-    Where old versions use it, the table gets the feature ``checkpointProtection``, which keeps them readable.
-    `truncate_history` asks for the history to go instead, which is not implemented.
+    If older versions use it, the table gets the feature ``checkpointProtection``, which keeps them readable.
+    `truncate_history` requests truncation of the history instead, which is not implemented.
     """
 
     name: str
@@ -107,7 +107,7 @@ class DropFeature:
 
 @dataclass(frozen=True)
 class UpgradeProtocol:
-    """Asks for a protocol of at least these versions, for readers and for writers."""
+    """Upgrades the protocol to at least these reader and writer versions."""
 
     reader: int
     writer: int
@@ -115,15 +115,15 @@ class UpgradeProtocol:
 
 @dataclass(frozen=True)
 class AddColumn:
-    """Adds a column, which is NULL in the rows that are there; with `within`, a field to a struct.
+    """Adds a column, which is NULL in existing rows; with `within`, a field to a struct.
 
     Args:
-        column: Its name, with a `type`; or an Arrow field, such as a `pyarrow.Field`, that has both.
+        column: Its name, together with `type`; or an Arrow field, such as a `pyarrow.Field`, with both.
         type: An Arrow type: anything with ``__arrow_c_schema__``, such as a `pyarrow.DataType`.
-        comment: A comment for people.
-        within: The struct that the field becomes a part of; the table when None.
-        after: The sibling that it stands behind; behind all when None.
-        first: Whether it stands before all.
+        comment: The column's comment.
+        within: The struct to add the field to; the table when None.
+        after: The sibling to add it after; last when None.
+        first: Whether to add it before all siblings.
 
     >>> import pyarrow
     >>> AddColumn(pyarrow.field("seats", pyarrow.int32()), after="id").after
@@ -140,7 +140,7 @@ class AddColumn:
 
 @dataclass(frozen=True)
 class RenameColumn:
-    """Gives a column or a field the last part of its name anew; needs column mapping."""
+    """Renames a column or a field; requires column mapping. The new name is the last part only."""
 
     column: str
     to: str
@@ -148,14 +148,14 @@ class RenameColumn:
 
 @dataclass(frozen=True)
 class DropColumn:
-    """Drops a column or a field; needs column mapping. Its values stay in the files, and nobody sees them."""
+    """Drops a column or a field; requires column mapping. Its values remain in the files, unread."""
 
     column: str
 
 
 @dataclass(frozen=True)
 class MoveColumn:
-    """Moves a column or a field among its siblings: behind one of them, or before all."""
+    """Moves a column or a field among its siblings: after one of them, or first."""
 
     column: str
     after: str | None = field(default=None, kw_only=True)
@@ -164,7 +164,7 @@ class MoveColumn:
 
 @dataclass(frozen=True)
 class ChangeType:
-    """Gives a column or a part of one a wider type; needs ``delta.enableTypeWidening``."""
+    """Changes a column or a part of one to a wider type; requires ``delta.enableTypeWidening``."""
 
     column: str
     type: ArrowSchemaExportable
@@ -172,16 +172,16 @@ class ChangeType:
 
 @dataclass(frozen=True)
 class DropNotNull:
-    """Lets a column, a field, an element or a value be NULL."""
+    """Drops NOT NULL from a column, a field, an element or a value."""
 
     column: str
 
 
 @dataclass(frozen=True)
 class SetDefault:
-    """Gives a column the SQL expression of its default, or takes it with None.
+    """Sets the SQL expression of a column's default, or removes it with None.
 
-    The table gets the feature ``allowColumnDefaults`` by it; deltaic does not append to such a table yet.
+    This adds the feature ``allowColumnDefaults``; deltaic cannot append to such a table yet.
     """
 
     column: str
@@ -190,7 +190,7 @@ class SetDefault:
 
 @dataclass(frozen=True)
 class SetComment:
-    """Gives a column or a field a comment, or takes it with None."""
+    """Sets the comment of a column or a field, or removes it with None."""
 
     column: str
     comment: str | None
@@ -198,7 +198,7 @@ class SetComment:
 
 @dataclass(frozen=True)
 class AddConstraint:
-    """Adds a CHECK constraint: what must be true in each row, in SQL. The rows that are there are read."""
+    """Adds a CHECK constraint: an SQL condition on each row. Existing rows are validated."""
 
     name: str
     expression: str
@@ -214,7 +214,7 @@ class DropConstraint:
 
 @dataclass(frozen=True, init=False)
 class ClusterBy:
-    """Arranges files by these columns from now on; by none where none are named.
+    """Sets the clustering columns; without arguments, disables clustering.
 
     >>> ClusterBy("day", "shop").columns
     ('day', 'shop')
@@ -228,7 +228,7 @@ class ClusterBy:
 
 @dataclass(frozen=True)
 class SetDomain:
-    """Sets the configuration of a domain of your own: text that only its owner understands."""
+    """Sets the configuration of a user-controlled metadata domain: text that only its owner interprets."""
 
     domain: str
     configuration: str
@@ -236,16 +236,16 @@ class SetDomain:
 
 @dataclass(frozen=True)
 class RemoveDomain:
-    """Removes a domain of your own."""
+    """Removes a user-controlled metadata domain."""
 
     domain: str
 
 
 @dataclass(frozen=True)
 class MergeSchema:
-    """Takes in the columns of data that is to be written.
+    """Merges the columns of new data into the schema.
 
-    New ones are added, narrower ones become wider where the table lets them.
+    New columns are added, narrower ones are widened if the table allows it.
 
     Args:
         schema: Anything with ``__arrow_c_schema__`` that describes columns, such as a `pyarrow.Schema`.

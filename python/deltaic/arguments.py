@@ -23,7 +23,7 @@ def whole_number(name: str, value: object) -> int:
     # True would be 1, and is always a slip.
     if not isinstance(value, bool):
         try:
-            return operator.index(value)  # pyright: ignore[reportArgumentType] - what it refuses is the question
+            return operator.index(value)  # pyright: ignore[reportArgumentType] - tests whether it is an integer
         except TypeError:
             pass
     raise TypeError(f"{name} is a whole number, not {type(value).__name__}")

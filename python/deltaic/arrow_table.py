@@ -1,4 +1,4 @@
-"""Materialised Arrow data that needs no Arrow library."""
+"""Materialised Arrow data without an Arrow library."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ __all__ = ["ArrowTable"]
 
 
 class ArrowTable:
-    """A small table in memory, such as `Snapshot.files` gives.
+    """A small table in memory, such as the result of `Snapshot.files`.
 
-    Anything that takes Arrow data takes it, by ``__arrow_c_stream__``: ``pyarrow.table(x)``,
+    All consumers of Arrow data accept it, through ``__arrow_c_stream__``: ``pyarrow.table(x)``,
     ``polars.DataFrame(x)``, ``duckdb.from_arrow(x)``.
     """
 
@@ -28,7 +28,7 @@ class ArrowTable:
 
     @property
     def num_rows(self) -> int:
-        """How many rows there are."""
+        """The number of rows."""
         return self._rust.num_rows
 
     @property
@@ -43,16 +43,16 @@ class ArrowTable:
         return self._rust.__arrow_c_stream__(requested_schema)
 
     def to_arrow(self) -> Any:  # Any: pyarrow ships no types
-        """The rows as a `pyarrow.Table`."""
+        """Returns the rows as a `pyarrow.Table`."""
         return require("pyarrow", "ArrowTable.to_arrow()").table(self._rust)
 
     def to_pandas(self) -> Any:  # Any: pandas ships no types
-        """The rows as a `pandas.DataFrame`."""
+        """Returns the rows as a `pandas.DataFrame`."""
         require("pandas", "ArrowTable.to_pandas()")
         return self.to_arrow().to_pandas()
 
     def to_polars(self) -> polars.DataFrame:
-        """The rows as a `polars.DataFrame`."""
+        """Returns the rows as a `polars.DataFrame`."""
         return require("polars", "ArrowTable.to_polars()").DataFrame(self._rust)
 
     def __repr__(self) -> str:

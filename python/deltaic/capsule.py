@@ -59,7 +59,7 @@ def schema_remedy(data: object) -> str:
     """What to write for data that was given as a schema, such as a data frame; empty for anything else."""
     if isinstance(getattr(data, "schema", None), ArrowSchemaExportable):
         return ": use data.schema"
-    if isinstance(data, ArrowStreamExportable):  # a data frame of pandas, whose index may be a column
+    if isinstance(data, ArrowStreamExportable):  # a pandas data frame, whose index may be a column
         return ": use pyarrow.table(data).schema, for a pandas frame after df.reset_index()"
     return ""
 
@@ -67,9 +67,9 @@ def schema_remedy(data: object) -> str:
 def _remedy(data: object) -> str:
     if isinstance(data, (str, os.PathLike)):
         return "read the file first, such as by pyarrow.parquet.read_table(path)"
-    if hasattr(data, "toArrow"):  # a data frame of Spark
+    if hasattr(data, "toArrow"):  # a Spark data frame
         return "call .toArrow() first"
-    if hasattr(data, "collect"):  # a lazy frame of polars
+    if hasattr(data, "collect"):  # a polars lazy frame
         return "call .collect() first"
     if isinstance(data, list) and all(isinstance(row, Mapping) for row in cast("list[object]", data)):
         return "use pyarrow.Table.from_pylist(rows)"

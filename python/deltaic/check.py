@@ -1,4 +1,4 @@
-"""What a check of a table found."""
+"""The report of a table check."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from deltaic import _rust
 __all__ = ["Finding", "Report", "Severity"]
 
 Severity = Literal["info", "warning", "damage"]
-"""How bad a finding is: worth knowing; a help that is wrong; the log or the data itself."""
+"""The severity of a finding: information; an incorrect derived file; damage to the log or the data."""
 
 _SEVERITIES: tuple[Severity, ...] = ("damage", "warning", "info")
 _HEADINGS = {"damage": "Damage", "warning": "Warnings", "info": "Good to know"}
@@ -22,22 +22,22 @@ _WIDTH = 100
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that was found, where it was found, what it means and what to do."""
+    """One finding: what was found, where, what it means and how to fix it."""
 
     code: str
-    """A stable name in upper snake case, for programs to compare; `docs/reference/check.md` lists them."""
+    """A stable code in upper snake case, for comparison in programs; `docs/reference/check.md` lists all."""
 
     severity: Severity
-    """``"info"``: nothing is wrong; ``"warning"``: readers pass it over; ``"damage"``: they cannot."""
+    """``"info"``: nothing is wrong; ``"warning"``: readers skip it; ``"damage"``: readers cannot."""
 
     message: str
-    """What is wrong here."""
+    """What is wrong."""
 
     path: str | None
-    """The file: one of the log below the table's root, or a data file as the log has it."""
+    """The file: a log file relative to the table's root, or a data file as in the log."""
 
     version: int | None
-    """The version it is about."""
+    """The version concerned."""
 
     line: int | None
     """The line of the commit, from 1."""
@@ -46,14 +46,14 @@ class Finding:
     """The field or column."""
 
     meaning: str
-    """What it means for you, in one sentence."""
+    """What it means for the user, in one sentence."""
 
     remedy: str
-    """What to do about it."""
+    """How to fix it."""
 
     @property
     def place(self) -> str:
-        """Where it is, as text: ``"_delta_log/….json, version 3, line 2, add.size"``; empty without a place.
+        """The location as text: ``"_delta_log/….json, version 3, line 2, add.size"``; empty without one.
 
         >>> Finding("X", "info", "odd", "a.parquet", 3, None, None, "Nothing.", "Nothing.").place
         'a.parquet, version 3'
@@ -72,9 +72,9 @@ class Finding:
 
 @dataclass(frozen=True)
 class Report:
-    """What `Table.check` found.
+    """The result of `Table.check`.
 
-    As text it reads like a doctor's letter: what was examined, the diagnosis, then the findings.
+    As text: what was examined, the overall result, then the findings.
 
     >>> import deltaic, pyarrow
     >>> table = deltaic.Table.create("barges", pyarrow.schema([("id", pyarrow.int64())]))
@@ -87,49 +87,49 @@ class Report:
     """The table's root."""
 
     findings: tuple[Finding, ...] = ()
-    """The worst first; of each code no more than the first twenty."""
+    """The most severe first; at most the first twenty of each code."""
 
     counts: Mapping[str, int] = field(default_factory=dict[str, int])
-    """How many there are of each code, also of those that `findings` leaves out."""
+    """The number of findings of each code, including those that `findings` omits."""
 
     versions: tuple[int, int] | None = None
-    """The oldest and the newest version that the log's files speak of."""
+    """The oldest and the newest version that the log's files mention."""
 
     commits: int = 0
-    """Commits that were read."""
+    """The number of commits read."""
 
     checkpoints: int = 0
-    """Checkpoints that were read, each in full."""
+    """The number of checkpoints read, each in full."""
 
     checksums: int = 0
-    """Version checksums that were read."""
+    """The number of version checksums read."""
 
     compactions: int = 0
-    """Log compaction files that were read."""
+    """The number of log compaction files read."""
 
     live_files: int | None = None
-    """Files of the newest version; None where the log does not lead there."""
+    """The number of live files of the newest version; None if the log is too damaged to know."""
 
     data_files: int = 0
-    """Data files that were looked at; 0 unless the check was deep."""
+    """The number of data files examined; 0 unless the check was deep."""
 
     @property
     def severity(self) -> Severity | None:
-        """The worst of the findings; None where there are none."""
+        """The highest severity of the findings; None without findings."""
         found = {finding.severity for finding in self.findings}
         return next((severity for severity in _SEVERITIES if severity in found), None)
 
     @property
     def is_healthy(self) -> bool:
-        """Whether nothing is wrong: there is no warning and no damage."""
+        """Whether there is no warning and no damage."""
         return self.severity in (None, "info")
 
     def of_severity(self, severity: Severity) -> list[Finding]:
-        """The findings that are just as bad."""
+        """Returns the findings of one severity."""
         return [finding for finding in self.findings if finding.severity == severity]
 
     def to_json(self) -> str:
-        """The whole report as a JSON object.
+        """Returns the whole report as a JSON object.
 
         >>> json.loads(Report("file:///t/", commits=3).to_json())["examined"]["commits"]
         3
@@ -137,7 +137,7 @@ class Report:
         return json.dumps(self.to_dict(), ensure_ascii=False, indent=2)
 
     def to_dict(self) -> dict[str, object]:
-        """The whole report as plain values, as `to_json` writes them."""
+        """Returns the whole report as plain values, as written by `to_json`."""
         return {
             "uri": self.uri,
             "is_healthy": self.is_healthy,
@@ -157,7 +157,7 @@ class Report:
 
     @property
     def examined(self) -> str:
-        """What was looked at, in one sentence.
+        """What was examined, in one sentence.
 
         >>> Report("file:///t/", versions=(0, 2), commits=3, live_files=1).examined
         'Versions 0 to 2: 3 commits; the newest version has 1 file.'
@@ -187,7 +187,7 @@ class Report:
 
     @property
     def diagnosis(self) -> str:
-        """How the table is, in one sentence.
+        """The overall result, in one sentence.
 
         >>> Report("file:///t/").diagnosis
         'The table is healthy.'
@@ -222,7 +222,7 @@ class Report:
                 yield from _wrapped(f"What to do: {first.remedy}", "    ")
 
     def groups(self) -> list[tuple[Severity, list[list[Finding]]]]:
-        """The findings by severity, the worst first, and in each by code."""
+        """Returns the findings by severity, the highest first, and within each by code."""
         result: list[tuple[Severity, list[list[Finding]]]] = []
         for severity in _SEVERITIES:
             by_code: dict[str, list[Finding]] = {}
@@ -239,7 +239,7 @@ class Report:
 
 
 def from_rust(rust: _rust.Report) -> Report:
-    """The Python view of a report from the core."""
+    """Converts a report of the core."""
     return Report(
         uri=rust.uri,
         findings=tuple(
@@ -268,7 +268,7 @@ def from_rust(rust: _rust.Report) -> Report:
 
 
 def printable(text: str) -> str:
-    r"""A text of the log that steers no terminal and breaks no line.
+    r"""Escapes control characters and line breaks in a text of the log, for output on a terminal.
 
     >>> printable("a\x1b[31mb")
     'a\\x1b[31mb'

@@ -1,7 +1,7 @@
-"""The command ``deltaic``: a table's facts and rows on a terminal, or as JSON for scripts.
+"""The command ``deltaic``: metadata and rows of a table on a terminal, or as JSON for scripts.
 
-Exit codes: 0; 1 the command failed (error and hint on stderr); 2 wrong usage. ``check`` ends with 3 when
-there are warnings and with 4 when there is damage; ``probe`` with 1 where commits are not safe.
+Exit codes: 0; 1 the command failed (error and hint on stderr); 2 wrong usage. ``check`` exits with 3 for
+warnings and with 4 for damage; ``probe`` with 1 if commits are not safe.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Runs one command.
 
     Args:
-        arguments: What stands behind ``deltaic`` on the command line; that of the process when None.
+        arguments: The arguments after ``deltaic``; those of the process when None.
 
     Returns:
-        The exit code. Wrong usage leaves by `SystemExit` with 2, as argparse does.
+        The exit code. Wrong usage raises `SystemExit` with 2, as in argparse.
 
     >>> import pyarrow
     >>> table = deltaic.Table.create("queue", pyarrow.schema([("id", pyarrow.int64())]))
@@ -47,13 +47,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = _parser()
     options, unknown = parser.parse_known_args(arguments)
     if unknown:
-        # What stands behind = may be a secret that was meant for an option.
+        # The text after = may be a secret that was intended for an option.
         parser.error(f"unrecognized arguments: {' '.join(text.partition('=')[0] for text in unknown)}")
     given: list[tuple[str, str]] = options.storage_options
     options.storage_options = dict(given)
     if len(options.storage_options) < len(given):
         parser.error("a storage option is given twice")
-    if sys.stdout is None:  # so it is after `>&-`
+    if sys.stdout is None:  # as after `>&-`
         _complain("error: stdout is closed, so there is nowhere to write to")
         return _FAILED
     command: Callable[[argparse.Namespace], int | None] = options.command
@@ -73,23 +73,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _in_options(text: str) -> str:
-    """An error's text with the options of the command line instead of Python's arguments."""
+    """Replaces Python's arguments in an error's text with the options of the command line."""
     return text.replace("infer=True", "--infer")
 
 
 @contextlib.contextmanager
 def _until_the_reader_leaves() -> Generator[None, None, None]:
-    """What is written meanwhile goes out; a reader that has seen enough (`| head`) is no failure."""
+    """Flushes stdout at the end; a closed pipe (`| head`) is not an error."""
     try:
         yield
         sys.stdout.flush()
     except BrokenPipeError:
-        # Python would complain when it closes stdout at exit.
+        # Otherwise Python reports an error when it closes stdout at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _complain(text: str) -> None:
-    # After `2>&-` there is no stderr, and print would take stdout for it.
+    # After `2>&-` there is no stderr, and print would write to stdout instead.
     if sys.stderr is not None:
         print(text, file=sys.stderr)
 
@@ -176,7 +176,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _storage_option(text: str) -> tuple[str, str]:
-    # The value may be a secret, so what is wrong is told without it.
+    # The value may be a secret, so the error omits it.
     name, equals, value = text.partition("=")
     if not name.strip() or not equals:
         raise argparse.ArgumentTypeError("an option is KEY=VALUE")
@@ -197,7 +197,7 @@ def _version_or_time(text: str) -> int | str:
     try:
         int(text)
     except ValueError:
-        return text  # Table.changes says what is wrong with a time
+        return text  # Table.changes reports an invalid time
     return _count(text)
 
 
@@ -337,7 +337,7 @@ def _changes(options: argparse.Namespace) -> None:
     scan = _table(options).changes(options.first, options.last, _columns(options), infer=options.infer)
     batches: list[Any] = []
     wanted: int = sys.maxsize if options.n is None else options.n
-    # What is not shown is not read.
+    # Read no more batches than are shown.
     for batch in scan if wanted else ():
         batches.append(batch.slice(0, wanted))
         wanted -= batches[-1].num_rows

@@ -190,9 +190,9 @@ def _text(value: object) -> str | None:
 
 
 def _number(value: object) -> int | str:
-    # Delta writers keep metrics as text, though a few write numbers.
+    # Delta writers record metrics as text, though a few write numbers.
     if isinstance(value, int):
         return value
     text = str(value)
-    # Python takes no number of thousands of digits; nor is such a text a metric.
+    # Python rejects integers of thousands of digits; such a text is not a metric either.
     return int(text) if len(text) < 40 and text.lstrip("-").isdecimal() and text.isascii() else text

@@ -1,4 +1,4 @@
-"""A snapshot as a `pyarrow.dataset.Dataset`: what asks it, DuckDB for one, reads only what can matter."""
+"""A snapshot as a `pyarrow.dataset.Dataset` with pushdown of filters and columns, for DuckDB and others."""
 
 from __future__ import annotations
 
@@ -21,17 +21,16 @@ __all__ = ["SnapshotDataset"]
 _arrow: Any = import_module("pyarrow")
 _dataset: Any = import_module("pyarrow.dataset")
 _BATCH_SIZE = 131_072
-# Beneath a file that is no folder, so that nothing can be there.
+# Below a path that is not a folder, so that no file can exist there.
 _NOT_HERE = f"{os.devnull}/a dataset of deltaic: read it with scanner() or to_table()"
 
 
 class SnapshotDataset(_dataset.UnionDataset):
-    """The rows of a snapshot, for whatever takes a `pyarrow.dataset.Dataset`.
+    """The rows of a snapshot, for all consumers of a `pyarrow.dataset.Dataset`.
 
-    A filter is translated as far as it can be translated exactly. That much decides which files, row groups
-    and pages are read; the rest is filtered by pyarrow, so that the rows are those that pyarrow alone would
-    give. Only the columns that are asked for, or that the filter looks at, are read. The order of rows is not
-    defined.
+    The part of a filter that can be translated exactly decides which files, row groups and pages are read;
+    pyarrow applies the rest, so that the rows are the same as with pyarrow alone. Only the requested columns,
+    and those that the filter uses, are read. The order of rows is not defined.
 
     >>> import deltaic, pyarrow, pyarrow.dataset
     >>> table = deltaic.Table.create("kites", pyarrow.schema([("id", pyarrow.int64())]))
@@ -51,8 +50,8 @@ class SnapshotDataset(_dataset.UnionDataset):
         self._variant: Literal["arrow", "json"] = variant
         self._filter = filter
         self._schema: Any = snapshot.scan(variant=variant).schema.to_arrow()
-        # Arrow's own code does not ask the methods here. What it would read instead must be there and must
-        # fail: without it Python crashes, and an empty one would give no rows.
+        # Arrow's C++ code bypasses the methods of this class and reads its children instead. A child must
+        # exist and must fail: without one Python crashes, and an empty one would return no rows.
         ipc: Any = _dataset.IpcFileFormat()
         local: Any = import_module("pyarrow.fs").LocalFileSystem()
         nothing: Any = _dataset.FileSystemDataset(
@@ -72,13 +71,13 @@ class SnapshotDataset(_dataset.UnionDataset):
         batch_size: int = _BATCH_SIZE,
         **options: Any,
     ) -> Any:
-        """A `pyarrow.dataset.Scanner` of the rows, which can be read once; nothing is read before.
+        """Returns a `pyarrow.dataset.Scanner` of the rows, which can be read once; reads are lazy.
 
         Args:
             columns: Names, in order, or a `dict` of names and expressions; all columns when None.
-            filter: The rows to keep, a `pyarrow.dataset.Expression`.
-            batch_size: At most this many rows in a batch.
-            **options: What else a scanner of pyarrow takes, such as ``use_threads``.
+            filter: The condition on rows, a `pyarrow.dataset.Expression`.
+            batch_size: Maximum number of rows per batch.
+            **options: Further options of pyarrow's scanner, such as ``use_threads``.
         """
         return self._scanner(columns, self._translated(filter), batch_size=batch_size, **options)
 
@@ -90,24 +89,24 @@ class SnapshotDataset(_dataset.UnionDataset):
         batch_size: int = _BATCH_SIZE,
         **options: Any,
     ) -> Any:
-        """Some rows, at most `num_rows`, as a `pyarrow.Table`; which ones is not defined."""
+        """Returns at most `num_rows` rows as a `pyarrow.Table`; which rows is not defined."""
         translated = self._translated(filter)
         limit = num_rows if translated[1].exact else None
         return self._scanner(columns, translated, limit, batch_size=batch_size, **options).head(num_rows)
 
     def count_rows(self, filter: Any = None, **options: Any) -> int:  # noqa: A002
-        """How many rows there are; from the log alone where that is exact."""
+        """Returns the number of rows; from the log alone if that is exact."""
         translated = self._translated(filter)
         if translated[1].exact:
             return self._snapshot.scan([], translated[1].sql).count()
         return self._scanner([], translated, batch_size=_BATCH_SIZE, **options).count_rows()
 
     def filter(self, expression: Any) -> SnapshotDataset:
-        """The dataset of the rows for which an expression is true, besides all filters so far."""
+        """Returns the dataset with an additional filter."""
         return SnapshotDataset(self._snapshot, self._variant, self._joined(expression))
 
     def explain(self, columns: Sequence[str] | None = None, filter: Any = None) -> str:  # noqa: A002
-        """What will be read, as text, and what of the filter is left to pyarrow."""
+        """Reports what will be read, as text, and which parts of the filter pyarrow applies."""
         _, translation = self._translated(filter)
         text = self._snapshot.scan(columns, translation.sql, variant=self._variant).explain()
         if translation.exact:
@@ -116,38 +115,38 @@ class SnapshotDataset(_dataset.UnionDataset):
         return f"{text.rstrip()}\nfiltered by pyarrow afterwards, because this is not translated:\n{rest}\n"
 
     def join(self, right_dataset: Any, *arguments: Any, **options: Any) -> Any:
-        """A join with another dataset; both are read into memory."""
+        """Joins with another dataset; both are read into memory."""
         return _joined_by(self.to_table().join, right_dataset, arguments, options)
 
     def join_asof(self, right_dataset: Any, *arguments: Any, **options: Any) -> Any:
-        """An as-of join with another dataset; both are read into memory."""
+        """Joins as-of with another dataset; both are read into memory."""
         return _joined_by(self.to_table().join_asof, right_dataset, arguments, options)
 
     def sort_by(self, sorting: Any, **options: Any) -> Any:
-        """The rows in an order, as a dataset in memory."""
+        """Returns the sorted rows, as a dataset in memory."""
         return _dataset.dataset(self.to_table().sort_by(sorting, **options))
 
     def take(self, *_: Any, **__: Any) -> NoReturn:
-        """Not possible: rows have no numbers, because their order is not defined."""
+        """Not supported: rows have no positions, because their order is not defined."""
         raise NotImplementedError(
             "take() needs an order of rows, which a Delta table does not have: use a filter"
         )
 
     def get_fragments(self, *_: Any, **__: Any) -> NoReturn:
-        """Not possible: a file alone lacks what only the log knows, such as deletion vectors."""
+        """Not supported: a file alone lacks information of the log, such as deletion vectors."""
         raise NotImplementedError(
             "get_fragments(): use Snapshot.scan().tasks(), of which each reads one file"
         )
 
     def replace_schema(self, *_: Any, **__: Any) -> NoReturn:
-        """Not possible: the schema is the table's."""
+        """Not supported: the schema is the table's."""
         raise NotImplementedError(
             "replace_schema(): the schema is the table's; pass columns= to change the rows"
         )
 
     @property
     def children(self) -> NoReturn:
-        """There are none that could be read."""
+        """Not supported: there are no readable children."""
         raise AttributeError("a dataset of deltaic has no children: read it with scanner() or to_table()")
 
     def __reduce__(self) -> NoReturn:
@@ -192,7 +191,7 @@ class SnapshotDataset(_dataset.UnionDataset):
         )
 
     def _read(self, columns: Sequence[str] | Mapping[str, Any] | None, rest: Any) -> list[str] | None:
-        """The columns that must be read for these and for a filter; None for all of them."""
+        """Returns the columns required for a projection and a filter; None for all."""
         if columns is None:
             return None
         wanted: set[str] = set()
@@ -206,12 +205,12 @@ class SnapshotDataset(_dataset.UnionDataset):
             if looked_at is None:
                 return None
             wanted |= looked_at
-        # What is not there is left to pyarrow, which has its own columns and its own words.
+        # Unknown names are left to pyarrow, which has special columns and its own error messages.
         return [name for name in self._schema.names if name in wanted]
 
 
 def _batches(batches: Any) -> Iterator[Any]:
-    # A generator, so that nothing is read before the first batch is asked for.
+    # A generator, so that nothing is read before the first batch is requested.
     yield from batches
 
 

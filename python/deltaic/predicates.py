@@ -1,7 +1,7 @@
 """Predicates built in Python: `col("amount") > 9.5` instead of SQL text.
 
-An `Expression` does nothing but write itself down as SQL, in Spark's spelling of names and literals. The
-one parser is in the Rust core, so that a predicate means the same however it was written.
+An `Expression` only renders itself as SQL, with Spark's syntax of names and literals. The only parser is in
+the Rust core, so that a predicate means the same in both forms.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Expression:
 
     __slots__ = ("_sql",)
 
-    # NumPy's scalars would otherwise take a comparison with an expression for one with an array.
+    # Otherwise NumPy scalars would treat a comparison with an expression as one with an array.
     __array_ufunc__ = None
 
     def __init__(self, sql: str) -> None:
@@ -52,7 +52,7 @@ class Expression:
     def __repr__(self) -> str:
         return f"<deltaic.Expression {self._sql}>"
 
-    # Equality builds a condition, as in every such library: not a bool, and a set could never find a member.
+    # Equality builds a condition, not a bool, so expressions cannot be members of a set.
     def __eq__(  # pyright: ignore[reportIncompatibleMethodOverride]
         self, other: object
     ) -> Expression:
@@ -78,7 +78,7 @@ class Expression:
         return self._compare(">=", other)
 
     def eq_null_safe(self, other: Literal | Expression | None) -> Expression:
-        """Equality that counts two NULLs as equal and is never NULL itself.
+        """Equality that treats two NULLs as equal and is never NULL itself.
 
         >>> print(col("region").eq_null_safe(None))
         `region` <=> NULL
@@ -86,7 +86,7 @@ class Expression:
         return Expression(f"{_operand(self)} <=> {'NULL' if other is None else _operand(other)}")
 
     def is_null(self) -> Expression:
-        """True where the value is NULL, false elsewhere.
+        """True if the value is NULL, else false.
 
         >>> print(col("region").is_null())
         `region` IS NULL
@@ -94,7 +94,7 @@ class Expression:
         return Expression(f"{_operand(self)} IS NULL")
 
     def is_not_null(self) -> Expression:
-        """True where the value is not NULL, false elsewhere.
+        """True if the value is not NULL, else false.
 
         >>> print(col("region").is_not_null())
         `region` IS NOT NULL
@@ -102,9 +102,9 @@ class Expression:
         return Expression(f"{_operand(self)} IS NOT NULL")
 
     def is_in(self, values: Iterable[Literal | None]) -> Expression:
-        """True where the value is one of these; NULL where it is not and one of them is None.
+        """True if the value is one of `values`; NULL if it is not and one of them is None.
 
-        With no values at all it is false for every row.
+        False for every row if `values` is empty.
 
         >>> print(col("region").is_in(["EU", "US"]))
         `region` IN ('EU', 'US')
@@ -116,7 +116,7 @@ class Expression:
         return Expression(f"{_operand(self)} IN ({', '.join(literals)})" if literals else "FALSE")
 
     def between(self, low: Literal | Expression, high: Literal | Expression) -> Expression:
-        """True where ``low <= value <= high``: both ends count.
+        """True if ``low <= value <= high``: both bounds are inclusive.
 
         >>> print(col("month").between(3, 5))
         `month` BETWEEN 3 AND 5
@@ -124,7 +124,7 @@ class Expression:
         return Expression(f"{_operand(self)} BETWEEN {_operand(low)} AND {_operand(high)}")
 
     def starts_with(self, prefix: str) -> Expression:
-        """True where a text begins with `prefix`, taken literally: ``%`` and ``_`` stand for themselves.
+        """True if a string begins with `prefix`, taken literally: ``%`` and ``_`` are no wildcards.
 
         >>> print(col("name").starts_with("10%"))
         startswith(`name`, '10%')
@@ -132,7 +132,7 @@ class Expression:
         return self._text_test("startswith", prefix)
 
     def ends_with(self, suffix: str) -> Expression:
-        """True where a text ends with `suffix`, taken literally.
+        """True if a string ends with `suffix`, taken literally.
 
         >>> print(col("name").ends_with("_id"))
         endswith(`name`, '_id')
@@ -140,7 +140,7 @@ class Expression:
         return self._text_test("endswith", suffix)
 
     def contains(self, part: str) -> Expression:
-        """True where a text has `part` in it, taken literally.
+        """True if a string contains `part`, taken literally.
 
         >>> print(col("name").contains("50%"))
         contains(`name`, '50%')
@@ -148,9 +148,9 @@ class Expression:
         return self._text_test("contains", part)
 
     def like(self, pattern: str, escape: str = "\\") -> Expression:
-        r"""True where a whole text is of a pattern: ``_`` is one character, ``%`` any number of them.
+        r"""True if a whole string matches a pattern: ``_`` matches one character, ``%`` any number of them.
 
-        Behind the character `escape` each of the two, and the escape itself, stands for itself.
+        After the character `escape`, each of the two, and the escape itself, is literal.
 
         Raises:
             ValueError: The escape is not one character.
@@ -166,7 +166,7 @@ class Expression:
         return Expression(f"{_operand(self)} LIKE {_text(pattern)}{behind}")
 
     def is_nan(self) -> Expression:
-        """True where a floating-point number is not a number; false for NULL.
+        """True if a floating-point number is NaN; false for NULL.
 
         >>> print(col("ratio").is_nan())
         isnan(`ratio`)
@@ -212,7 +212,7 @@ class Expression:
 
 
 class _Chain(Expression):
-    """Conditions joined by one word. It grows at its end and not in depth, which the parser bounds."""
+    """Conditions joined by one operator in a flat list, because the parser limits the nesting depth."""
 
     __slots__ = ("links", "word")
 
@@ -233,10 +233,10 @@ _PART = re.compile(r"`(?P<quoted>(?:[^`]|``)+)`|(?P<plain>[^.`]+)")
 
 
 def col(name: str) -> Expression:
-    """A column by its name.
+    """Refers to a column by name.
 
-    A dot means a nested field, as in SQL: ``col("address.city")``. A name that has a dot of its own is
-    written in backticks: ``col("`address.city`")``.
+    A dot selects a nested field, as in SQL: ``col("address.city")``. A name that contains a dot is quoted in
+    backticks: ``col("`address.city`")``.
 
     Raises:
         ValueError: The name is empty or its backticks do not match.
@@ -267,13 +267,13 @@ def col(name: str) -> Expression:
 
 
 def literal(value: object) -> str:
-    """A Python value as SQL text, of the SQL type that keeps it exactly.
+    """Renders a Python value as SQL text, of the SQL type that represents it exactly.
 
     An aware datetime becomes a TIMESTAMP in UTC, a naive one a TIMESTAMP_NTZ.
 
     Raises:
-        TypeError: No SQL type holds such a value.
-        ValueError: The value is outside of what the SQL type holds.
+        TypeError: No SQL type represents such a value.
+        ValueError: The value is outside of the range of the SQL type.
 
     >>> literal(9.5), literal(Decimal("9.50")), literal("it's")
     ('9.5D', '9.50BD', "'it''s'")
@@ -296,7 +296,7 @@ def literal(value: object) -> str:
         return f"DATE '{value.isoformat()}'"
     if isinstance(value, Decimal):
         return _decimal(value)
-    # By the abstract classes, so that NumPy's scalars count too.
+    # Abstract classes, so that NumPy scalars are accepted.
     if isinstance(value, numbers.Integral):
         return str(int(value))
     if isinstance(value, numbers.Real) and not isinstance(value, numbers.Rational):
@@ -314,7 +314,7 @@ def _text(value: object) -> str:
 
 
 def _is_numpy_bool(value: object) -> bool:
-    # The one NumPy scalar that belongs to no abstract class of `numbers`.
+    # The one NumPy scalar that is not registered with the abstract classes of `numbers`.
     return getattr(getattr(value, "dtype", None), "kind", None) == "b" and getattr(value, "ndim", None) == 0
 
 
@@ -342,7 +342,7 @@ def _timestamp(value: datetime) -> str:
         )
     zoned = value.utcoffset() is not None
     utc = value.astimezone(timezone.utc) if zoned else value
-    # From its parts: subclasses (pandas) print themselves otherwise.
+    # Built from its parts: subclasses (pandas) have another text format.
     clock = time(utc.hour, utc.minute, utc.second, utc.microsecond)
     text = f"{date(utc.year, utc.month, utc.day).isoformat()} {clock.isoformat()}"
     return f"TIMESTAMP '{text}Z'" if zoned else f"TIMESTAMP_NTZ '{text}'"
@@ -351,7 +351,7 @@ def _timestamp(value: datetime) -> str:
 def _operand(value: object) -> str:
     if not isinstance(value, Expression):
         return literal(value)
-    # A name needs no parentheses; everything else gets them, so that no precedence has to be known.
+    # A name needs no parentheses; everything else gets them, regardless of precedence.
     return value.sql if _NAME.fullmatch(value.sql) else f"({value.sql})"
 
 

@@ -1,4 +1,4 @@
-"""Is a store safe to commit to? Tried out, without touching a table."""
+"""Tests whether a store is safe to commit to, without touching a table."""
 
 from __future__ import annotations
 
@@ -12,18 +12,19 @@ __all__ = ["probe_store"]
 
 
 def probe_store(uri: str | os.PathLike[str], storage_options: Mapping[str, str] | None = None) -> None:
-    """Tries out whether commits are safe at a place, and gives nothing back where they are.
+    """Tests whether commits are safe at a location; raises an error if they are not.
 
-    Versions are proposed by one writer and by many at once, in a folder ``_probe-…`` at that place, which is
-    removed again: one writer must win each, its bytes must stay, and a listing must show them.
+    One writer, and then many concurrent ones, write versions in a folder ``_probe-…`` at that location, which
+    is deleted afterwards: exactly one writer must win each version, its bytes must remain, and a listing must
+    include them.
 
     Args:
-        uri: A place where tables are to lie; nothing else there is touched.
+        uri: A location for tables; no other file there is touched.
         storage_options: Settings of the store, as for `Table`.
 
     Raises:
-        StorageError: The store does not keep what a commit needs, and ``context["promise"]`` is ``"once"``,
-            ``"one winner"``, ``"bytes"`` or ``"listing"``; or it cannot be reached or written.
+        StorageError: The store does not guarantee what a commit requires, and ``context["promise"]`` is
+            ``"once"``, ``"one winner"``, ``"bytes"`` or ``"listing"``; or it cannot be reached or written to.
         ValueError: The URI or a storage option is not known.
 
     >>> import deltaic

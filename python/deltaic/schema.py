@@ -13,8 +13,8 @@ __all__ = ["Schema"]
 class Schema:
     """The columns of a table or a scan, with their types and nullability.
 
-    `str()` is a tree, one line a column. Anything that takes an Arrow schema takes this, by
-    ``__arrow_c_schema__``. Two schemas are equal when their columns are, in order.
+    `str()` is a tree, one line per column. All consumers of Arrow schemas accept it, through
+    ``__arrow_c_schema__``. Two schemas are equal if their columns are, in order.
 
     >>> import deltaic, pyarrow
     >>> schema = pyarrow.schema([("id", pyarrow.int64()), ("fare", pyarrow.float64())])
@@ -35,11 +35,11 @@ class Schema:
         return self._rust.names
 
     def to_json(self) -> str:
-        """The schema as the log writes it (``schemaString``)."""
+        """Returns the schema as in the log (``schemaString``)."""
         return self._rust.to_json()
 
     def to_arrow(self) -> Any:  # Any: pyarrow ships no types
-        """The schema as a `pyarrow.Schema`.
+        """Returns the schema as a `pyarrow.Schema`.
 
         >>> import deltaic, pyarrow
         >>> schema = pyarrow.schema([("at", pyarrow.timestamp("us", "UTC"))])

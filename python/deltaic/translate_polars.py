@@ -51,7 +51,7 @@ def translate_polars(expression: Any, schema: Schema) -> Translation:  # Any: a 
     """A `polars.Expr` as far as it can be translated."""
     try:
         tree = json.loads(expression.meta.serialize(format="json"))
-    except Exception as error:  # noqa: BLE001 (what a later version raises is not known, and nothing is lost)
+    except Exception as error:  # noqa: BLE001 (a later version may raise any error)
         return Translation(rest=[f"polars cannot write it as JSON: {error}"])
     types = json.loads(schema.to_json())
     translation = Translation()

@@ -1,4 +1,4 @@
-"""What keeps a table's log short: checkpoints, compaction files, and the cleanup of what has expired."""
+"""Results of log maintenance: checkpoints, log compaction, and cleanup of expired files."""
 
 from __future__ import annotations
 
@@ -12,50 +12,50 @@ __all__ = ["Checkpoint", "CleanUp", "DeletedFile", "LogCompaction"]
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """A checkpoint that stands: readers start from it, and not from the first commit."""
+    """A checkpoint: readers start from it instead of the first commit."""
 
     version: int
-    """The version that it holds."""
+    """The version that it represents."""
 
     path: str
-    """Its file below the table's root; with sidecars, the one that names them."""
+    """Its file relative to the table's root; with sidecars, the file that references them."""
 
     size_in_bytes: int
-    """Of all its files."""
+    """The total size of its files."""
 
     actions: int | None = None
-    """How many actions it holds; None where one that was there before does not say."""
+    """The number of its actions; None if an existing checkpoint does not specify it."""
 
     sidecars: list[str] = field(default_factory=list[str], repr=False)
     """Its other files."""
 
     is_new: bool = True
-    """Whether it was written now; else it was there."""
+    """Whether it was written by this call; otherwise it already existed."""
 
 
 @dataclass(frozen=True)
 class LogCompaction:
-    """A file that stands for a range of commits, so that readers fetch one instead of many."""
+    """A log compaction file: replaces a range of commits, so that readers fetch one file instead of many."""
 
     path: str
-    """Below the table's root."""
+    """Relative to the table's root."""
 
     actions: int
-    """How many actions it holds; 0 where it was there before."""
+    """The number of its actions; 0 if it already existed."""
 
     size_in_bytes: int
-    """0 where it was there before."""
+    """0 if it already existed."""
 
     is_new: bool = True
-    """Whether it was written now; else it was there."""
+    """Whether it was written by this call; otherwise it already existed."""
 
 
 @dataclass(frozen=True)
 class DeletedFile:
-    """A file of the log that a cleanup deleted, or would."""
+    """A log file that a cleanup deleted, or would delete."""
 
     path: str
-    """Below the table's root."""
+    """Relative to the table's root."""
 
     size_in_bytes: int
     reason: str
@@ -63,27 +63,27 @@ class DeletedFile:
 
 @dataclass(frozen=True)
 class CleanUp:
-    """What a cleanup of the log deleted, or would. `str()` gives one line a file."""
+    """The files that a log cleanup deleted, or would delete. `str()` gives one line per file."""
 
     files: list[DeletedFile]
-    """In the order in which they go."""
+    """In the order of deletion."""
 
     oldest_version: int | None = None
-    """The oldest version that can be read afterwards; None where the log is not cut."""
+    """The oldest version that can be read afterwards; None if no commit is deleted."""
 
     kept: str | None = None
-    """Why the log is not cut, where it is not."""
+    """Why no commit is deleted, if none is."""
 
     passed_over: list[str] = field(default_factory=list[str])
-    """What was left although it may have expired, and why."""
+    """Files that may have expired but were not deleted, and why."""
 
     @property
     def size_in_bytes(self) -> int:
-        """Of all the files."""
+        """The total size of all files."""
         return sum(file.size_in_bytes for file in self.files)
 
     def __str__(self) -> str:
-        """One line for all, and one for each file."""
+        """Returns a summary line, and one line for each file."""
         if not self.files:
             return self._in_short()
         lines = [f"  {file.path}  {readable_size(file.size_in_bytes)}  {file.reason}" for file in self.files]
@@ -101,18 +101,18 @@ class CleanUp:
 
 
 def checkpoint_from_rust(rust: _rust.CheckpointWritten) -> Checkpoint:
-    """The Python view of a checkpoint."""
+    """Converts a checkpoint of the core."""
     return Checkpoint(
         rust.version, rust.path, rust.size_in_bytes, rust.actions, rust.sidecars, is_new=rust.is_new
     )
 
 
 def compaction_from_rust(rust: _rust.Compacted) -> LogCompaction:
-    """The Python view of a compaction file."""
+    """Converts a log compaction file of the core."""
     return LogCompaction(rust.path, rust.actions, rust.size_in_bytes, is_new=rust.is_new)
 
 
 def clean_up_from_rust(rust: _rust.CleanedUp) -> CleanUp:
-    """The Python view of a cleanup."""
+    """Converts a cleanup of the core."""
     files = [DeletedFile(path, size, reason) for path, size, reason in rust.files]
     return CleanUp(files, rust.oldest_kept, rust.kept, rust.passed_over)
