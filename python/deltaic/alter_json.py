@@ -1,4 +1,4 @@
-"""Changes of a table as the text that the core takes."""
+"""Metadata changes as JSON for the core."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ _MAY_BE_NONE = {
 
 
 def to_json(changes: Sequence[Change]) -> tuple[str, list[ArrowSchemaExportable]]:
-    """Changes as the core takes them: JSON text, and beside it the Arrow types that the text names by place.
+    """Converts changes to JSON text, and the list of Arrow types that the text references by index.
 
     Raises:
-        TypeError: One is no change, or a part of it is not what it takes.
+        TypeError: One is not a change, or a part of it has the wrong type.
         ValueError: A part of one is missing.
 
     >>> from deltaic.alter import RenameColumn
@@ -44,7 +44,7 @@ def to_json(changes: Sequence[Change]) -> tuple[str, list[ArrowSchemaExportable]
 
 
 def properties_set(changes: Sequence[Change]) -> list[tuple[str, str]]:
-    """The properties that changes set, with their values.
+    """Returns the properties that the changes set, with their values.
 
     >>> properties_set([SetProperties({"owner": "fleet"})])
     [('owner', 'fleet')]
@@ -53,7 +53,7 @@ def properties_set(changes: Sequence[Change]) -> list[tuple[str, str]]:
 
 
 def _told(change: Change, types: list[ArrowSchemaExportable]) -> dict[str, object]:
-    # The type says so already; a caller without a type checker gets the sentence.
+    # Checked for callers without a type checker.
     if not isinstance(change, Change):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise TypeError(
             f"a change is one of the classes of deltaic.alter, such as AddColumn, not {_name_of(change)}"
@@ -74,7 +74,7 @@ def _told(change: Change, types: list[ArrowSchemaExportable]) -> dict[str, objec
 
 
 def _checked(change: str, part: str, value: object) -> object:
-    """A part of a change in a form that JSON has."""
+    """Validates a part of a change and converts it for JSON."""
     if value is None and (change, part) in _MAY_BE_NONE:
         return None
     if part == "values":

@@ -1,4 +1,4 @@
-"""What callers hand over, proved at the door: an error names the argument and says what it takes."""
+"""Validation of arguments: an error names the argument and the expected value."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ __all__ = ["at_most", "flag", "names", "options", "place", "text", "whole_number
 
 
 def whole_number(name: str, value: object) -> int:
-    """A whole number; those of numpy and the like too, but no truth value.
+    """Validates an integer; accepts those of numpy and others too, but not a bool.
 
     Raises:
-        TypeError: It is something else.
+        TypeError: It has another type.
 
     >>> whole_number("version", 3)
     3
     """
-    # True would be 1, and is always a slip.
+    # True would be 1, and is always a mistake.
     if not isinstance(value, bool):
         try:
             return operator.index(value)  # pyright: ignore[reportArgumentType] - tests whether it is an integer
@@ -30,11 +30,11 @@ def whole_number(name: str, value: object) -> int:
 
 
 def at_most(name: str, value: object, *, least: int) -> int:
-    """A bound for a number of things; one that is too large for the machine bounds nothing.
+    """Validates an integer with a minimum; values above the machine's limit are clamped to it.
 
     Raises:
-        ValueError: It is below the least that makes sense.
-        TypeError: It is no whole number.
+        ValueError: It is below the minimum.
+        TypeError: It is not an integer.
 
     >>> at_most("limit", 10, least=0)
     10
@@ -48,10 +48,10 @@ def at_most(name: str, value: object, *, least: int) -> int:
 
 
 def flag(name: str, value: object) -> bool:
-    """A truth value.
+    """Validates a bool.
 
     Raises:
-        TypeError: It is something else.
+        TypeError: It has another type.
 
     >>> flag("upkeep", False)
     False
@@ -62,11 +62,11 @@ def flag(name: str, value: object) -> bool:
 
 
 def text(name: str, value: object) -> str:
-    """Text that can be written down.
+    """Validates text that can be encoded as UTF-8.
 
     Raises:
-        TypeError: It is something else.
-        ValueError: It holds half of a character.
+        TypeError: It has another type.
+        ValueError: It contains an unpaired surrogate.
 
     >>> text("operation", "WRITE")
     'WRITE'
@@ -80,11 +80,11 @@ def text(name: str, value: object) -> str:
 
 
 def names(name: str, value: object, *, what: str = "names") -> list[str]:
-    """A list of texts.
+    """Validates a list of texts.
 
     Raises:
-        TypeError: It is something else, such as one text alone.
-        ValueError: One of them is no text that can be written down.
+        TypeError: It has another type, such as a single text.
+        ValueError: One of them cannot be encoded as UTF-8.
 
     >>> names("columns", ("id", "day"))
     ['id', 'day']
@@ -99,10 +99,10 @@ def names(name: str, value: object, *, what: str = "names") -> list[str]:
 
 
 def place(name: str, value: str | os.PathLike[str]) -> str:
-    """A path or URI as text.
+    """Converts a path or URI to text.
 
     Raises:
-        ValueError: It holds what no text holds, as the name of a file that is not UTF-8 does.
+        ValueError: It cannot be encoded as UTF-8, such as the name of a file that is not UTF-8.
         TypeError: It is neither text nor a path.
 
     >>> import pathlib
@@ -118,7 +118,7 @@ def place(name: str, value: str | os.PathLike[str]) -> str:
     try:
         path.encode()
     except UnicodeEncodeError as error:
-        # The text itself may hold a secret, so it is not shown.
+        # The text itself may contain a secret, so the error omits it.
         raise ValueError(
             f"{name} is not text: its character {error.start} stands for a byte that is not UTF-8; "
             "rename that folder, or go through a link whose name is text"
@@ -127,11 +127,11 @@ def place(name: str, value: str | os.PathLike[str]) -> str:
 
 
 def options(name: str, value: object) -> dict[str, str]:
-    """Settings by name, both text. No value is ever shown: it may be a secret.
+    """Validates a mapping of text to text. Errors never show a value: it may be a secret.
 
     Raises:
-        ValueError: One holds what no text holds.
-        TypeError: They are no mapping, or one is no text.
+        ValueError: A name or value cannot be encoded as UTF-8.
+        TypeError: It is not a mapping, or a name or value is not text.
 
     >>> options("storage_options", {"aws_region": "eu-west-1"})
     {'aws_region': 'eu-west-1'}

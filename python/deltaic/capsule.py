@@ -1,7 +1,7 @@
-"""The Arrow PyCapsule protocol as types: what goes in and out without any Arrow library.
+"""The Arrow PyCapsule protocol as types: data exchange without any Arrow library.
 
-pyarrow, polars, pandas, DuckDB and nanoarrow objects all have one of these methods, so that none of
-them has to be named, or installed, for data to pass.
+pyarrow, polars, pandas, DuckDB and nanoarrow objects all have one of these methods, so data can be exchanged
+without naming or installing any of these libraries.
 """
 
 from __future__ import annotations
@@ -21,32 +21,32 @@ __all__ = [
 
 @runtime_checkable
 class ArrowSchemaExportable(Protocol):
-    """Something that describes an Arrow schema, such as a `pyarrow.Schema` or a `polars.Schema`."""
+    """An object that describes an Arrow schema, such as a `pyarrow.Schema` or a `polars.Schema`."""
 
     def __arrow_c_schema__(self) -> object: ...
 
 
 @runtime_checkable
 class ArrowArrayExportable(Protocol):
-    """Something that holds one Arrow struct array, such as a `pyarrow.RecordBatch`."""
+    """An object that holds one Arrow struct array, such as a `pyarrow.RecordBatch`."""
 
     def __arrow_c_array__(self, requested_schema: object | None = None) -> tuple[object, object]: ...
 
 
 @runtime_checkable
 class ArrowStreamExportable(Protocol):
-    """Something that yields Arrow record batches, such as a `pyarrow.Table` or a data frame."""
+    """An object that yields Arrow record batches, such as a `pyarrow.Table` or a data frame."""
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
 
 
 def proved_data(data: ArrowStreamExportable | ArrowArrayExportable) -> object:
-    """Rows that a caller hands over.
+    """Validates that rows from a caller are Arrow data.
 
     Raises:
-        TypeError: It is nothing Arrow.
+        TypeError: It is not Arrow data.
     """
-    # The type says so already; a caller without a type checker gets the sentence.
+    # Checked for callers without a type checker.
     if not isinstance(data, (ArrowStreamExportable, ArrowArrayExportable)):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise TypeError(
             "data is anything with __arrow_c_stream__ or __arrow_c_array__, such as a pyarrow.Table or a "
@@ -56,7 +56,7 @@ def proved_data(data: ArrowStreamExportable | ArrowArrayExportable) -> object:
 
 
 def schema_remedy(data: object) -> str:
-    """What to write for data that was given as a schema, such as a data frame; empty for anything else."""
+    """Returns a hint for data that was passed as a schema, such as a data frame; empty for anything else."""
     if isinstance(getattr(data, "schema", None), ArrowSchemaExportable):
         return ": use data.schema"
     if isinstance(data, ArrowStreamExportable):  # a pandas data frame, whose index may be a column

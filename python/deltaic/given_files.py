@@ -19,17 +19,17 @@ _MOST = (1 << 63) - 1
 
 
 def files_to_json(files: ArrowStreamExportable | Iterable[Mapping[str, object]]) -> str:
-    """The files as the JSON text that the core takes.
+    """Converts the files to the JSON text that the core takes.
 
     Raises:
-        TypeError: They are no mappings, or a value is of a type that has no place in the log.
-        ValueError: A file lacks what the log needs to know of it, or has what the log has no place for.
+        TypeError: They are not mappings, or a value has a type that the log cannot represent.
+        ValueError: A file lacks a required value, or has an unknown one.
 
     >>> file = {"path": "a.parquet", "size": 1, "modification_time": 0, "partition_values": {"day": 7}}
     >>> files_to_json([file])
     '[{"path": "a.parquet", "size": 1, "modification_time": 0, "partition_values": {"day": "7"}}]'
     """
-    # The type says so already; a caller without a type checker gets the sentence.
+    # Checked for callers without a type checker.
     if isinstance(files, (str, Mapping)) or not isinstance(files, (ArrowStreamExportable, Iterable)):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise TypeError(
             f"files is a list of mappings, one a file, not {type(cast('object', files)).__name__}"
@@ -43,7 +43,7 @@ def files_to_json(files: ArrowStreamExportable | Iterable[Mapping[str, object]])
 
 
 def _file(row: Mapping[str, object]) -> dict[str, object]:
-    # The type says so already; a caller without a type checker gets the sentence.
+    # Checked for callers without a type checker.
     if not isinstance(row, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise TypeError(f"a file is a mapping of its path, size and so on, not {type(row).__name__}")
     file = {key: value for key, value in row.items() if value is not None}
@@ -70,7 +70,7 @@ def _file(row: Mapping[str, object]) -> dict[str, object]:
 
 def _partition_values(of: str, values: object) -> dict[str, str | None]:
     try:
-        # An Arrow map comes as pairs.
+        # pyarrow converts an Arrow map to pairs.
         pairs = dict(cast("Mapping[str, Any]", values))
     except (TypeError, ValueError):
         told = f"is a mapping of columns to values, not {type(values).__name__}"
@@ -79,7 +79,7 @@ def _partition_values(of: str, values: object) -> dict[str, str | None]:
 
 
 def _text(name: str, value: object) -> str | None:
-    """A partition value as the log spells it (protocol: Partition Value Serialization)."""
+    """Serializes a partition value as in the log (protocol: Partition Value Serialization)."""
     if value is None or isinstance(value, str):
         return value
     if isinstance(value, bool):

@@ -1,4 +1,4 @@
-"""A snapshot as a `polars.LazyFrame`, whose queries read only what can matter."""
+"""A snapshot as a `polars.LazyFrame` with pushdown of filters, columns and row limits."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ _PURPOSE = "Snapshot.to_polars_lazy()"
 
 
 def lazy_frame(snapshot: Snapshot, variant: Literal["arrow", "json"]) -> polars.LazyFrame:
-    """The rows of a snapshot; nothing is read until the frame is collected."""
+    """Returns the rows of a snapshot; nothing is read until the frame is collected."""
     pl: Any = require("polars", _PURPOSE)
     if tuple(int(number) for number in pl.__version__.split(".")[:2]) < _LEAST:
-        # Filters that an older one cannot hand on are not asked at all.
+        # Older versions do not pass filters that they cannot serialize.
         least = ".".join(str(number) for number in _LEAST)
         raise ImportError(
             f"{_PURPOSE} needs polars {least} or newer, and this is {pl.__version__}: pip install -U polars",
@@ -41,7 +41,7 @@ def lazy_frame(snapshot: Snapshot, variant: Literal["arrow", "json"]) -> polars.
         translation = Translation()
         if predicate is not None:
             translation = translate_polars(predicate, snapshot.schema).understood(snapshot.scan)
-        # Rows without columns would come out of Arrow as no rows.
+        # Rows without columns would be lost in the conversion from Arrow.
         wanted = snapshot.schema.names[:1] if with_columns == [] else with_columns
         scan = snapshot.scan(
             wanted,
@@ -64,6 +64,6 @@ def lazy_frame(snapshot: Snapshot, variant: Literal["arrow", "json"]) -> polars.
             if left == 0:
                 return
 
-    # By way of an empty table, because that is how the batches will come.
+    # Derived from an empty table, so that the schema equals that of the batches.
     empty: Any = snapshot.scan(variant=variant).schema.to_arrow().empty_table()
     return register(rows, schema=pl.from_arrow(empty).schema)

@@ -1,4 +1,4 @@
-"""Packages that deltaic uses when they are there and asks for when they are needed."""
+"""Optional packages, imported on first use."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ __all__ = ["require"]
 
 
 def require(package: str, purpose: str) -> Any:  # Any: pyarrow and pandas ship no types
-    """Imports an optional package, or says what to install.
+    """Imports an optional package; the error names what to install.
 
     Args:
-        package: The name to import, which is also the name to install.
-        purpose: What needs it, as the subject of a sentence: ``"Scan.to_polars()"``.
+        package: The name of the module, which is also the name of the package to install.
+        purpose: What requires it, as the subject of a sentence: ``"Scan.to_polars()"``.
 
     Raises:
         ImportError: The package is not installed.

@@ -1,4 +1,4 @@
-"""The index of a pandas data frame as columns: pandas exports it to Arrow in part, and a range not at all."""
+"""The index of a pandas data frame as columns: pandas exports it only in part, a range index not at all."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ __all__ = ["with_index"]
 
 
 def with_index(data: object, known: _rust.Snapshot) -> object:
-    """A pandas data frame with its index as columns of the table; any other data unchanged.
+    """Returns a pandas data frame with its index as columns of the table; any other data unchanged.
 
-    A range without a name, which each new frame has, is left out.
+    An unnamed range index, the default of a new frame, is dropped.
 
     Args:
         data: The rows.
-        known: The version whose columns count.
+        known: The version that determines the columns.
 
     Raises:
         SchemaMismatch: A level of the index is not a column of the table, or a column of the frame has the
@@ -31,7 +31,7 @@ def with_index(data: object, known: _rust.Snapshot) -> object:
     >>> table.snapshot().scan().to_arrow()["id"].to_pylist()
     [0, 1]
     """
-    # Data of pandas can only be here if pandas is imported.
+    # pandas data exists only if pandas is imported.
     pandas: Any = sys.modules.get("pandas")
     if not isinstance(data, getattr(pandas, "DataFrame", ())) or exports_itself(data, pandas):
         return data
@@ -49,11 +49,11 @@ def with_index(data: object, known: _rust.Snapshot) -> object:
         )
 
     for number, name in enumerate(index.names):
-        # pyarrow's name for a level without one: a table made by pyarrow.Schema.from_pandas may have it.
+        # pyarrow's name for an unnamed level: a table created from pyarrow.Schema.from_pandas may have it.
         column = f"__index_level_{number}__" if name is None else str(name)
         level = index.get_level_values(number)
         if column in names:
-            # A range counts rows and holds no values of its own.
+            # A range index only counts rows and has no values of its own.
             if not isinstance(index, pandas.RangeIndex) and not level.equals(
                 pandas.Index(frame.iloc[:, names.index(column)])
             ):
@@ -77,6 +77,6 @@ def with_index(data: object, known: _rust.Snapshot) -> object:
 
 
 def exports_itself(frame: Any, pandas: Any) -> bool:
-    """Whether a subclass of the data frame exports its rows in its own way."""
+    """Whether a subclass of the data frame overrides the export of its rows."""
     kind: Any = frame.__class__
     return kind.__arrow_c_stream__ is not pandas.DataFrame.__arrow_c_stream__

@@ -1,4 +1,4 @@
-"""The literals of polars' JSON, and the value that each is beside a column of the table."""
+"""The literals of polars' JSON, and their values in a comparison with a column of the table."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ _INTEGERS = {"byte", "short", "integer", "long"}
 _FLOATS = {"float", "double"}
 _EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 (a time without a zone is one of the types)
 _MICROS = {"Milliseconds": 1000, "Microseconds": 1}
-# As far as every integer is a number of single and of double precision.
+# Up to these limits every integer is exact in single and in double precision.
 _EXACT = {"float": 2**24, "double": 2**53}
 
 
 def shortened(node: Any) -> str:
-    """As much of a part as an error has room for."""
+    """Truncates a part for an error message."""
     return json.dumps(node)[:100]
 
 
 def entry(node: Any) -> tuple[str, Any]:
-    """An object of one entry, as polars writes each part: its name and what is in it."""
+    """Returns the name and content of an object with one entry, polars' format of each part."""
     if isinstance(node, str):
         return node, None
     try:
@@ -39,12 +39,12 @@ def entry(node: Any) -> tuple[str, Any]:
 
 
 class PolarsLiteral:
-    """A literal as polars writes it. A number that Python wrote has no type yet: it is `Dyn`."""
+    """A literal in polars' format. A number written in Python has no type yet: its kind is `Dyn`."""
 
     def __init__(self, inside: Any) -> None:
         family, scalar = entry(inside)
         if family == "Scalar" and "value" in scalar:
-            # So until 1.34, with the type beside it.
+            # The format until 1.34, with the type next to the value.
             scalar = scalar["value"]
         self.kind, self.raw = entry(scalar)
         if family == "Dyn":
@@ -54,7 +54,7 @@ class PolarsLiteral:
 
 
 def value_beside(value: PolarsLiteral, data_type: Any) -> Literal:
-    """The value that polars compares a column with."""
+    """Returns the value that polars compares a column with."""
     of_kind: Mapping[str, Callable[[Any, str], Literal | None]] = {
         "DynInt": _integer,
         "DynFloat": _dynamic_float,
@@ -82,7 +82,7 @@ def _integer(raw: Any, kind: str) -> Literal | None:
 
 
 def _dynamic_float(raw: float, kind: str) -> Literal | None:
-    # It takes the column's type before it is compared.
+    # Cast to the column's type before the comparison.
     return _single(raw, kind) if kind == "float" else _double(raw, kind)
 
 
@@ -92,7 +92,7 @@ def _single(raw: float, kind: str) -> Literal | None:
 
 
 def _double(raw: float, kind: str) -> Literal | None:
-    # Beside a column of single precision it is compared in either: only where both are the same is it exact.
+    # Compared with a single-precision column in either precision: exact only if both are equal.
     return raw if kind == "double" or (kind == "float" and _single(raw, kind) == raw) else None
 
 
@@ -116,7 +116,7 @@ def _time(raw: Any, kind: str) -> Literal | None:
 
 
 def compared_as_they_are(polars_type: str, data_type: str) -> bool:
-    """Whether values of a polars type are compared with a column's values as they are."""
+    """Whether values of a polars type are compared with a column's values without a cast."""
     if polars_type == "Null":
         return True
     if data_type in _INTEGERS:

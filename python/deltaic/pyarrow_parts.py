@@ -1,7 +1,7 @@
-"""The parts of an expression of pyarrow, from the bytes in which it is pickled.
+"""The parts of a pyarrow expression, parsed from its pickle.
 
-pyarrow shows nothing of an expression but its text. Its pickle is an Arrow file of one row: the literals and
-options are columns, and the metadata of the schema lists the calls, fields and literals in their order.
+pyarrow exposes only the text of an expression. Its pickle is an Arrow file of one row: literals and options
+are columns, and the schema's metadata lists the calls, fields and literals in order.
 """
 
 from __future__ import annotations
@@ -17,21 +17,21 @@ __all__ = ["Part", "Parts"]
 
 @dataclass
 class Part:
-    """A call, a field or a literal; its entries are those from `start` to before `end`."""
+    """A call, a field or a literal; its entries are those from `start` to `end` (exclusive)."""
 
     start: int
     function: str | None = None
     arguments: list[Part] = field(default_factory=list["Part"])
     end: int = 0
     depth: int = 0
-    """How deeply calls nest in it; 0 for a field or a literal."""
+    """The nesting depth of its calls; 0 for a field or a literal."""
 
 
 class Parts:
-    """An expression taken apart.
+    """A parsed expression.
 
     Raises:
-        ValueError: It is written in a way that is not known here.
+        ValueError: Its format is not known.
     """
 
     def __init__(self, expression: Any) -> None:
@@ -44,11 +44,11 @@ class Parts:
             raise ValueError(f"the expression cannot be taken apart: {error}") from error
         self._whole = expression
         self.columns: set[str] = set()
-        """The names of the top-level columns that it looks at."""
+        """The names of the top-level columns that it uses."""
         [self.root] = self._nested()
 
     def _nested(self) -> list[Part]:
-        # Without recursion, because a chain of a thousand ANDs is a thousand calls deep.
+        # Not recursive, because a chain of a thousand ANDs is a thousand calls deep.
         top = Part(0)
         open_calls = [top]
         below = 0
@@ -66,7 +66,7 @@ class Parts:
                 part = Part(at)
             elif key in ("field_ref", "literal"):
                 if key == "field_ref" and below:
-                    # The first names the column, the others fields in it.
+                    # The first names the column, the others its nested fields.
                     below -= 1
                     part = open_calls[-1].arguments[-1]
                     self.columns.update([value] if part.end == part.start + 1 else [])
@@ -83,22 +83,22 @@ class Parts:
         return top.arguments
 
     def options(self, part: Part) -> dict[str, Any]:
-        """The options of a call; none where it has none."""
+        """Returns the options of a call; empty without options."""
         key, value = self._entries[part.end - 2]
         return self._batch.column(int(value))[0].as_py() if key == "options" else {}
 
     def path(self, part: Part) -> list[str] | None:
-        """The names of a column, and of the fields on the way in it; None for what is no field."""
+        """Returns the names of a column and of the fields in it, outermost first; None for other parts."""
         names = [value for key, value in self._entries[part.start : part.end] if key == "field_ref"]
         return names if names and part.function is None else None
 
     def expression(self, part: Part) -> Any:
-        """A part as an expression of its own."""
+        """Returns a part as a separate expression."""
         if part is self.root:
             return self._whole
         pyarrow = self._pyarrow
         pairs: list[tuple[str, str]] = []
-        # The file has one row, which it takes from its columns: there is always one.
+        # The file needs one row, so there is always one column.
         columns: list[Any] = [pyarrow.array([True])]
         for key, value in self._entries[part.start : part.end]:
             number = value
@@ -115,11 +115,11 @@ class Parts:
 
 
 def _metadata_in_order(schema: Any) -> Iterator[tuple[str, str]]:
-    """The metadata of a schema with every entry; pyarrow's own dict keeps one of each name."""
+    """Yields all entries of a schema's metadata, including duplicate keys, which pyarrow's dict drops."""
     capsule = schema.__arrow_c_schema__()
     pointer = ctypes.pythonapi.PyCapsule_GetPointer
     pointer.restype, pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
-    # Arrow's C data interface: three pointers to texts come first, and the third is the metadata.
+    # Arrow's C data interface: the struct starts with three string pointers, the third is the metadata.
     texts = ctypes.cast(pointer(capsule, b"arrow_schema"), ctypes.POINTER(ctypes.c_void_p * 3))
     place = texts.contents[2]
     if place is None:

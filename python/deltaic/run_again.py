@@ -1,4 +1,4 @@
-"""A function in one transaction after the other, until one of them commits."""
+"""Runs a function in successive transactions until one commits."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ def run_again(
     deadline: float | timedelta | None,
     pause: Callable[[int], None],
 ) -> Commit | None:
-    """The commit of the run that met no conflict; None where it staged nothing.
+    """Returns the commit of the run without a conflict; None if it staged nothing.
 
     Args:
         function: Called with the transaction of each run.
-        begin: Begins a transaction that may take so many seconds, or as long as it likes.
-        max_runs: How often the function is run.
+        begin: Begins a transaction with this time limit in seconds; None for no limit.
+        max_runs: Maximum number of runs.
         deadline: Seconds from now, or a timedelta, for all runs together.
-        pause: Waits a little, after so many runs that met a conflict.
+        pause: Waits briefly, depending on the number of runs that conflicted.
 
     Raises:
-        CommitConflict: The last run's, when there may be no further one.
+        CommitConflict: The conflict of the last permitted run.
     """
     runs = at_most("max_runs", max_runs, least=1)
     met: list[str] = []

@@ -1,4 +1,4 @@
-"""Sizes as people read them."""
+"""Human-readable sizes."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ __all__ = ["readable_size"]
 
 
 def readable_size(size_in_bytes: int) -> str:
-    """A count of bytes in the largest binary unit that keeps it at 1 or more.
+    """Formats a number of bytes in the largest binary unit in which it is at least 1.
 
     >>> readable_size(999), readable_size(1536), readable_size(5 * 1024**3)
     ('999 B', '1.5 KiB', '5.0 GiB')

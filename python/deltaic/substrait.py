@@ -1,8 +1,8 @@
-"""Substrait: the bytes of an expression, read into a small tree.
+"""Substrait: parses the bytes of an expression into a small tree.
 
-Arrow writes its expressions down in this form, bound to a schema: fields are numbers, literals have types.
-Only the messages that a condition needs are read; whatever else there is becomes an `Unread` with its name.
-The numbers of the fields are those of Substrait's ``algebra.proto`` and ``extended_expression.proto``.
+Arrow serializes its expressions in this format, bound to a schema: fields are indices, literals are typed.
+Only the messages that a condition needs are parsed; anything else becomes an `Unread` with its name.
+The field numbers are those of Substrait's ``algebra.proto`` and ``extended_expression.proto``.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ __all__ = ["AnyOf", "Call", "Choice", "Field", "Node", "Unread", "Value", "read_
 
 @dataclass(frozen=True)
 class Field:
-    """A column, or a field in one: its number in the schema, then in each struct on the way."""
+    """A column, or a nested field: its index in the schema, then in each nested struct."""
 
     path: tuple[int, ...]
 
@@ -32,7 +32,7 @@ class Value:
 
 @dataclass(frozen=True)
 class Call:
-    """A function of Substrait's own lists, or one of Arrow's, whose name begins with ``arrow:``."""
+    """A function of Substrait's standard extensions, or one of Arrow's, whose name begins with ``arrow:``."""
 
     name: str
     arguments: tuple[Node, ...]
@@ -40,7 +40,7 @@ class Call:
 
 @dataclass(frozen=True)
 class Choice:
-    """One value where a condition holds, another one where it does not."""
+    """One value if a condition holds, another if it does not."""
 
     condition: Node
     then: Node
@@ -57,7 +57,7 @@ class AnyOf:
 
 @dataclass(frozen=True)
 class Unread:
-    """What is not read: its name, and what can be seen in it, or None when that cannot be told."""
+    """An unsupported part: its name, and the nodes in it, or None if these are not known."""
 
     what: str
     inside: tuple[Node, ...] | None = None
@@ -70,10 +70,10 @@ _DECIMAL_BYTES = 16
 
 
 def read_expression(data: bytes) -> Node:
-    """The one expression of an ``ExtendedExpression`` message.
+    """Parses the only expression of an ``ExtendedExpression`` message.
 
     Raises:
-        ValueError: These are no such bytes, or they nest too deeply.
+        ValueError: The bytes are invalid, or nested too deeply.
     """
     try:
         message = _Message(data)
@@ -92,7 +92,7 @@ def read_expression(data: bytes) -> Node:
 
 
 class _Message:
-    """A message of Protocol Buffers, whose values are kept by the numbers of their fields."""
+    """A Protocol Buffers message: its values by field number."""
 
     def __init__(self, data: bytes) -> None:
         self.values: dict[int, list[int | bytes]] = {}
@@ -100,7 +100,7 @@ class _Message:
             self.values.setdefault(number, []).append(value)
 
     def parts(self, number: int) -> list[bytes]:
-        """All values of a field that holds bytes, texts or messages."""
+        """Returns all values of a field that holds bytes, strings or messages."""
         values = self.values.get(number, [])
         parts = [value for value in values if isinstance(value, bytes)]
         if len(parts) != len(values):
@@ -108,7 +108,7 @@ class _Message:
         return parts
 
     def only(self, number: int) -> bytes:
-        """The value of a field that must be there, and once."""
+        """Returns the value of a field that must occur exactly once."""
         [part] = self.parts(number)
         return part
 
@@ -116,7 +116,7 @@ class _Message:
         return b"".join(self.parts(number)[-1:]).decode()
 
     def number(self, number: int) -> int:
-        """A field that holds a number; one that is not written down is 0."""
+        """Returns the value of a numeric field; 0 if it is absent."""
         value = self.values.get(number, [0])[-1]
         if not isinstance(value, int):
             raise ValueError(f"the field {number} holds no number")
@@ -194,7 +194,7 @@ def _node(data: bytes, functions: dict[int, str]) -> Node:
 
 
 def _reference(body: _Message) -> Node:
-    # A direct reference to a field of the row itself: no expression's result, no row around this one.
+    # A direct reference to a field of the row itself: not to the result of an expression or an outer row.
     if set(body.values) != {1, 4}:
         return Unread("a reference to something else than a column")
     path: list[int] = []
@@ -210,7 +210,7 @@ def _reference(body: _Message) -> Node:
 
 
 def _literal(body: _Message) -> Node:
-    # 50 says whether it may be NULL; 51 names a variation of the type, such as an unsigned number.
+    # Field 50 is nullability; 51 is a type variation, such as an unsigned integer.
     kinds = set(body.values) - {50}
     if len(kinds) != 1:
         return Unread("a literal of Arrow's own types")

@@ -1,6 +1,7 @@
-"""Output of the command line: tables for people, JSON for programs.
+"""Output of the command line: tables for users, JSON for programs.
 
-With rich and a terminal, tables of up to 1,000 rows are drawn; others are aligned plain text, one line a row.
+On a terminal with rich, tables of up to 1,000 rows are drawn; others are aligned plain text, one line per
+row.
 """
 
 from __future__ import annotations
@@ -29,18 +30,18 @@ __all__ = [
 
 _LONGEST_CELL = 60
 _GAP = "  "
-# rich takes about a millisecond a row and folds long cells: a long list is better shown as lines.
+# rich takes about a millisecond per row and wraps long cells: long lists are printed as lines.
 _MOST_ROWS_DRAWN = 1000
 
 
 def emit(text: str) -> None:
-    """One line to stdout."""
+    """Writes one line to stdout."""
     sys.stdout.write(text + "\n")
 
 
 def emit_json(value: object) -> None:
-    """One JSON document to stdout."""
-    # A pipe that does not take every character gets the same document in those that all have.
+    """Writes one JSON document to stdout."""
+    # Escapes non-ASCII characters if the encoding of stdout may lack them.
     is_unicode = (sys.stdout.encoding or "").lower().startswith("utf")
     json.dump(value, sys.stdout, ensure_ascii=not is_unicode, indent=2, allow_nan=False)
     sys.stdout.write("\n")
@@ -49,12 +50,12 @@ def emit_json(value: object) -> None:
 def emit_table(
     header: Sequence[str], rows: Sequence[Sequence[str]], numeric: frozenset[str] | set[str] = frozenset()
 ) -> None:
-    """A table of texts to stdout.
+    """Writes a table of texts to stdout.
 
     Args:
         header: The names of the columns.
-        rows: The cells, as many in each row as in the header.
-        numeric: The columns that are set flush right.
+        rows: The cells, as many per row as in the header.
+        numeric: The right-aligned columns.
     """
     lines = [[printable(text) for text in line] for line in (header, *rows)]
     flush_right = [name in numeric for name in header]
@@ -81,17 +82,17 @@ def _draw(lines: Sequence[Sequence[str]], flush_right: Sequence[bool]) -> bool:
     for name, right in zip(lines[0], flush_right, strict=True):
         table.add_column(Text(name), justify="right" if right else "left", overflow="fold")
     for row in lines[1:]:
-        # As Text, so that brackets in the data are not taken for markup.
+        # As Text, so that brackets in the data are not interpreted as markup.
         table.add_row(*(Text(text) for text in row))
     Console().print(table)
     return True
 
 
 class ProgressLine:
-    """One line on stderr that tells how far long work has come, where stderr is a terminal; gone at the end.
+    """A progress line on stderr, if stderr is a terminal; erased at the end.
 
     Args:
-        stages: What to call each stage.
+        stages: The display name of each stage.
     """
 
     def __init__(self, stages: Mapping[str, str]) -> None:
@@ -99,8 +100,8 @@ class ProgressLine:
         self._shown = 0
 
     def show(self, stage: str, done: int, total: int) -> None:
-        """Shows that so many steps of so many are done."""
-        # Where the process was started without a stderr, there is none in Python either.
+        """Shows the number of completed steps and the total."""
+        # If the process was started without a stderr, sys.stderr is None.
         if sys.stderr is None or not sys.stderr.isatty():
             return
         text = f"{self._stages.get(stage, stage)}: {done:,} of {total:,}"
@@ -121,7 +122,7 @@ _STYLES = {"Damage": "bold red", "Warnings": "bold yellow", "Good to know": "bol
 
 
 def emit_report(report: Report) -> None:
-    """A check's report to stdout; in colours on a terminal with rich."""
+    """Writes a check's report to stdout; in colours on a terminal with rich."""
     text = str(report)
     if not sys.stdout.isatty() or not _draw_report(text):
         emit(text)
@@ -151,7 +152,7 @@ def _draw_report(letter: str) -> bool:
 
 
 def utc(moment: datetime) -> str:
-    """A moment as ISO 8601 in UTC, to the millisecond where it has any.
+    """Formats a time as ISO 8601 in UTC, with milliseconds unless they are zero.
 
     >>> utc(datetime(2026, 11, 1, tzinfo=timezone.utc))
     '2026-11-01T00:00:00Z'
@@ -161,10 +162,10 @@ def utc(moment: datetime) -> str:
 
 
 def json_value(value: object) -> Any:  # Any: whatever json.dump takes
-    """A value of a row as JSON has it.
+    """Converts a value of a row to JSON.
 
-    Dates and times become ISO 8601 text (in UTC, with a ``Z``, where they are moments), decimals their
-    digits, bytes Base64, NaN and the infinities their names, maps lists of pairs.
+    Dates and times become ISO 8601 text (timestamps with a zone in UTC, with a ``Z``), decimals text, bytes
+    Base64, NaN and the infinities their names, maps lists of pairs.
 
     >>> json_value({"day": date(2026, 11, 1), "price": Decimal("9.50"), "raw": b"hi", "x": float("nan")})
     {'day': '2026-11-01', 'price': '9.50', 'raw': 'aGk=', 'x': 'NaN'}
@@ -190,7 +191,7 @@ def json_value(value: object) -> Any:  # Any: whatever json.dump takes
 
 
 def cell(value: object) -> str:
-    """A value of a row as text for a table: NULL where there is none, long ones cut with an ellipsis.
+    """Formats a value of a row for a table: NULL for None; long texts are truncated with an ellipsis.
 
     >>> cell(None), cell("tram"), cell([1, 2])
     ('NULL', 'tram', '[1, 2]')

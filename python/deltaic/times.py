@@ -1,4 +1,4 @@
-"""Times at the border: integer milliseconds since the epoch inside, aware datetimes outside."""
+"""Conversion of times: integer milliseconds since the epoch inside, aware datetimes in the API."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ _MILLISECOND = timedelta(milliseconds=1)
 
 
 def from_millis(millis: int) -> datetime:
-    """The aware datetime, in UTC, of a count of milliseconds since the epoch.
+    """Converts milliseconds since the epoch to an aware datetime in UTC.
 
     Raises:
-        OverflowError: The time lies outside the years 1 to 9999.
+        OverflowError: The time is outside of the years 1 to 9999.
 
     >>> from_millis(1_793_491_200_000).isoformat()
     '2026-11-01T00:00:00+00:00'
@@ -23,7 +23,7 @@ def from_millis(millis: int) -> datetime:
 
 
 def shown_millis(millis: int) -> str:
-    """A time that no datetime holds, for people.
+    """Formats a time that a datetime cannot represent.
 
     >>> shown_millis(2**63 - 1)
     '9223372036854775807 ms since 1970'
@@ -32,10 +32,10 @@ def shown_millis(millis: int) -> str:
 
 
 def to_millis(when: str | datetime, *, round_up: bool = False) -> int:
-    """Milliseconds since the epoch of an ISO 8601 text or a datetime, both with a zone.
+    """Converts an ISO 8601 text or a datetime, both with a zone, to milliseconds since the epoch.
 
-    What is finer than a millisecond is cut off, or rounded up where later commits are meant: the times of
-    commits are whole milliseconds.
+    Fractions of a millisecond are truncated, or rounded up for the start of a range: commit times are whole
+    milliseconds.
 
     Raises:
         ValueError: The text is not a time, or no zone is given.
@@ -48,7 +48,7 @@ def to_millis(when: str | datetime, *, round_up: bool = False) -> int:
     """
     if isinstance(when, str):
         moment = _parse(when)
-    # The type says so already; a caller without a type checker gets the sentence.
+    # Checked for callers without a type checker.
     elif isinstance(when, datetime):  # pyright: ignore[reportUnnecessaryIsInstance]
         moment = when
     else:
@@ -66,7 +66,7 @@ def to_millis(when: str | datetime, *, round_up: bool = False) -> int:
 
 
 def _parse(text: str) -> datetime:
-    # Python 3.10's fromisoformat does not know the Z.
+    # Python 3.10's fromisoformat does not accept Z.
     stripped = text.strip()
     normal = stripped[:-1] + "+00:00" if stripped[-1:] in ("Z", "z") else stripped
     try:

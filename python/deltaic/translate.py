@@ -1,7 +1,7 @@
-"""Conditions that another library wrote, as predicates: what the translations have in common.
+"""Conditions of other libraries as predicates: the common part of the translations.
 
-A translation is exact or there is none: for every row it is TRUE, FALSE or NULL where the condition is, by
-the rules of the library that wrote it. NaN is where they differ most, so each says what it makes of it.
+Every translation is exact: for each row it is TRUE, FALSE or NULL as the condition is by the rules of its
+library. These differ most for NaN, so each translation documents how it treats it.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class ArrowCondition(Protocol):
     """A `pyarrow.compute.Expression`, without importing it."""
 
     def to_substrait(self, schema: object, allow_arrow_extensions: bool = ...) -> object:  # noqa: FBT001
-        """Its bytes, bound to a schema."""
+        """Serializes it, bound to a schema."""
         ...
 
 
@@ -49,30 +49,30 @@ class PolarsCondition(Protocol):
 
     @property
     def meta(self) -> object:
-        """What can be asked of the expression itself."""
+        """The namespace for introspection of the expression."""
         ...
 
     def is_finite(self) -> object:
-        """A method that tells it from other things with a ``meta``."""
+        """Distinguishes it from other objects with a ``meta``."""
         ...
 
 
 Predicate = str | Expression | ArrowCondition | PolarsCondition
-"""What a predicate may be written as: SQL text, or an expression of deltaic, pyarrow or polars."""
+"""The forms of a predicate: SQL text, or an expression of deltaic, pyarrow or polars."""
 
 
 class Untranslatable(Exception):
-    """A part of a condition that has no exact translation; its text names the part."""
+    """A part of a condition has no exact translation; the message names the part."""
 
 
 @dataclass(frozen=True)
 class Translation:
-    """A condition as far as it could be translated: it holds where all parts and all of the rest hold."""
+    """The translated part of a condition: the condition holds if all parts and all of the rest hold."""
 
     parts: list[Expression] = field(default_factory=list[Expression])
-    """What was translated, exactly."""
+    """The parts that were translated exactly."""
     rest: list[str] = field(default_factory=list[str])
-    """What was not: each says what stood in the way."""
+    """The reasons why the other parts were not translated."""
 
     @property
     def exact(self) -> bool:
@@ -81,23 +81,23 @@ class Translation:
 
     @property
     def sql(self) -> str | None:
-        """What was translated, as one predicate; None for nothing."""
+        """The translated parts as one predicate; None without parts."""
         return all_of(self.parts).sql if self.parts else None
 
     def add(self, translate: Callable[[], Expression]) -> None:
-        """Adds a part, or to the rest what stands in its way."""
+        """Adds a part, or the reason why it cannot be translated."""
         try:
             self.parts.append(translate())
         except Untranslatable as error:
             self.rest.append(str(error))
 
     def understood(self, scan: Callable[[list[str], str], object]) -> Translation:
-        """The same without the parts that a scan refuses, which then are of the rest."""
+        """Moves the parts that a scan rejects to the rest."""
         kept = Translation([], list(self.rest))
         for part in self.parts:
             kept.add(lambda part=part: _scanned(part, scan))
         try:
-            # Together they may be more than a predicate may hold.
+            # Together they may exceed a limit on predicates.
             _scanned(all_of(kept.parts), scan)
         except Untranslatable as error:
             return Translation([], [*kept.rest, str(error)])
@@ -113,7 +113,7 @@ def _scanned(part: Expression, scan: Callable[[list[str], str], object]) -> Expr
 
 
 def to_sql(predicate: Predicate | None, schema: Schema) -> str | None:
-    """A predicate as the SQL text that the core takes.
+    """Converts a predicate to the SQL text that the core takes.
 
     Raises:
         TypeError: It is neither text nor an expression.
@@ -134,12 +134,13 @@ def to_sql(predicate: Predicate | None, schema: Schema) -> str | None:
 
 
 def library_of(predicate: object) -> str:
-    """The package that an object's class comes from."""
+    """Returns the package of an object's class."""
     return type(predicate).__module__.partition(".")[0]
 
 
 def _translated(predicate: object, schema: Schema) -> Translation:
-    # Whoever has made such an expression has imported the library: here it is told by its name alone.
+    # An expression exists only if its library is imported, so its class is identified by name, without an
+    # import.
     kind = (library_of(predicate), type(predicate).__name__)
     if kind == ("pyarrow", "Expression"):
         from deltaic.translate_pyarrow import translate_pyarrow
@@ -156,12 +157,12 @@ def _translated(predicate: object, schema: Schema) -> Translation:
 
 
 def column(path: Sequence[str]) -> Expression:
-    """A column, or a field in one, by the names on the way."""
+    """Returns a column, or a nested field, by the names along its path."""
     return Expression(".".join(f"`{name.replace('`', '``')}`" for name in path))
 
 
 def operand(value: Literal) -> str:
-    """A literal as SQL text.
+    """Renders a literal as SQL text.
 
     Raises:
         Untranslatable: SQL has no literal for it.
@@ -173,27 +174,27 @@ def operand(value: Literal) -> str:
 
 
 def all_of(parts: Iterable[Expression]) -> Expression:
-    """True where all parts are; TRUE of none."""
+    """True if all parts are; TRUE for no parts."""
     return _joined("AND", list(parts), TRUE)
 
 
 def any_of(parts: Iterable[Expression]) -> Expression:
-    """True where one part is; FALSE of none."""
+    """True if one part is; FALSE for no parts."""
     return _joined("OR", list(parts), FALSE)
 
 
 def choice(condition: Expression, then: Expression, otherwise: Expression) -> Expression:
-    """One answer where a condition holds and another one where it does not; the condition is never NULL."""
+    """Returns one value if a condition holds and another if not; the condition is never NULL."""
     return any_of([all_of([condition, then]), all_of([~condition, otherwise])])
 
 
 def is_nan(value: Expression) -> Expression:
-    """True where a number is NaN; NULL where it is NULL."""
+    """True if a number is NaN; NULL if it is NULL."""
     return Expression(f"{value.sql} = {literal(math.nan)}")
 
 
 def _joined(word: str, parts: list[Expression], of_none: Expression) -> Expression:
-    # Side by side and not nested, so that a long chain is not a deep one.
+    # A flat list, because the parser limits the nesting depth.
     if len(parts) < 2:
         return parts[0] if parts else of_none
     return Expression(f" {word} ".join(f"({part.sql})" for part in parts))

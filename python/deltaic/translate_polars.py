@@ -1,7 +1,7 @@
-"""Expressions of polars as predicates, by the JSON that polars writes them in.
+"""Polars expressions as predicates, from polars' JSON serialization.
 
-The JSON is polars' own and may change with its version: only what is known to the letter is translated.
-Polars orders NaN as a predicate does, equal to itself and above everything.
+The JSON is internal to polars and may change between versions: only exactly known forms are translated.
+Polars orders NaN as a predicate does, equal to itself and above all other values.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _FLOATS = {"float", "double"}
 
 
 def translate_polars(expression: Any, schema: Schema) -> Translation:  # Any: a polars.Expr of any version
-    """A `polars.Expr` as far as it can be translated."""
+    """Translates a `polars.Expr` as far as possible."""
     try:
         tree = json.loads(expression.meta.serialize(format="json"))
     except Exception as error:  # noqa: BLE001 (a later version may raise any error)
@@ -72,12 +72,12 @@ def _known(part: Any, types: Any) -> Expression:
         TypeError,
         ValueError,
     ) as error:
-        # A form that another version of polars writes.
+        # The format of another version of polars.
         raise Untranslatable(f"the form of {shortened(part)}") from error
 
 
 def _flat(node: Any, words: Sequence[str]) -> Iterator[Any]:
-    """The links of a chain of ANDs or ORs, from left to right."""
+    """Yields the links of a chain of ANDs or ORs, from left to right."""
     waiting: list[Any] = [node]
     while waiting:
         link: Any = waiting.pop()
@@ -128,7 +128,7 @@ def _operation(node: Any, inside: Any, types: Any) -> Expression:
 
 
 def _function(inside: Any) -> str:
-    """The name of a function with its options, where they are known."""
+    """Returns the name of a function including its options, if they are known."""
     family, function = entry(inside["function"])
     if family == "Boolean":
         name, options = entry(function)
@@ -164,7 +164,7 @@ def _call(arguments: Any, name: str, types: Any) -> Expression:
 
 
 def _column(node: Any, types: Any) -> tuple[Expression, Any]:
-    """A column or a field in one, and its type as the log writes it."""
+    """Returns a column or a nested field, and its type as in the log."""
     names: list[Any] = []
     name, inside = entry(node)
     while name == "Function":
@@ -224,9 +224,9 @@ def _listed(found: Expression, data_type: Any, node: Any, *, of_null_too: bool) 
     items: list[Any] = values.to_list()
     literals = [operand(item) for item in items if item is not None]
     if not literals:
-        # Versions differ in what a NULL finds in it.
+        # Versions differ in the result for a NULL value.
         raise Untranslatable("is_in with an empty list")
-    # A NULL in the list is found by a NULL alone, and only where that is asked for.
+    # A NULL in the list matches only NULL values, and only with nulls_equal.
     listed = Expression(f"{found.sql} IN ({', '.join(literals)})")
     if not of_null_too:
         return listed

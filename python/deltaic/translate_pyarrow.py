@@ -1,4 +1,4 @@
-"""Expressions of pyarrow as predicates: what AND, OR and NOT join is translated each by itself."""
+"""Pyarrow expressions as predicates: the operands of AND, OR and NOT are translated separately."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _DEPTH = 8
 
 
 def translate_pyarrow(expression: Any, schema: Schema) -> Translation:  # Any: pyarrow ships no types
-    """A `pyarrow.compute.Expression` as far as it can be translated."""
+    """Translates a `pyarrow.compute.Expression` as far as possible."""
     try:
         parts = Parts(expression)
     except ValueError as error:
@@ -32,7 +32,7 @@ def translate_pyarrow(expression: Any, schema: Schema) -> Translation:  # Any: p
 
 
 def columns_of(expression: Any) -> set[str] | None:  # Any: pyarrow ships no types
-    """The names of the top-level columns that an expression looks at; None when that cannot be told."""
+    """Returns the names of the top-level columns that an expression uses; None if they are not known."""
     try:
         return Parts(expression).columns
     except ValueError:
@@ -40,7 +40,7 @@ def columns_of(expression: Any) -> set[str] | None:  # Any: pyarrow ships no typ
 
 
 def _links(part: Part, function: str) -> Iterator[Part]:
-    """The links of a chain of ANDs or ORs, from left to right."""
+    """Yields the links of a chain of ANDs or ORs, from left to right."""
     waiting = [part]
     while waiting:
         link = waiting.pop()
@@ -51,7 +51,7 @@ def _links(part: Part, function: str) -> Iterator[Part]:
 
 
 def _logic(part: Part, parts: Parts, schema: Any) -> Expression:
-    """What AND, OR and NOT join, each by itself: for n calls within each other pyarrow writes 2ⁿ bytes."""
+    """Translates operands of AND, OR and NOT separately: pyarrow writes 2ⁿ bytes for n nested calls."""
     try:
         if part.function == "and_kleene":
             return all_of(_logic(link, parts, schema) for link in _links(part, part.function))
@@ -70,7 +70,7 @@ def _logic(part: Part, parts: Parts, schema: Any) -> Expression:
 
 
 def _optional(part: Part, parts: Parts, schema: Any) -> Expression | None:
-    """A call with options that not every version of pyarrow writes as Substrait; None for another one."""
+    """Translates a call with options that pyarrow cannot always write as Substrait; None for others."""
     path = parts.path(part.arguments[0]) if len(part.arguments) == 1 else None
     if path is None:
         return None
@@ -104,7 +104,7 @@ def _type_at(path: list[str], schema: Any) -> Any:
 
 
 def _text(function: str, name: Expression, text: str) -> Expression:
-    """Whether a text begins with another one, ends with it, holds it or is it."""
+    """Tests whether a string starts or ends with, contains or equals another one."""
     if function == "match_like":
         inner = text.strip("%")
         if any(letter in inner for letter in "%_\\"):

@@ -1,7 +1,7 @@
-"""A condition of pyarrow as a predicate, by the Substrait that pyarrow writes it in.
+"""Pyarrow conditions as predicates, from the Substrait that pyarrow writes.
 
-Arrow compares floating-point numbers as IEEE 754 does: nothing is equal to NaN, less or greater. In a
-predicate NaN equals NaN and is above everything, so `>` and `>=` get an upper end here.
+Arrow compares floating-point numbers by IEEE 754: NaN is not equal to, less or greater than any value. In a
+predicate NaN equals NaN and is above all other values, so `>` and `>=` get an upper bound here.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _INFINITY = operand(float("inf"))
 
 
 def translate_bound(expression: Any, schema: Any) -> Expression:  # Any: pyarrow ships no types
-    """A condition without ANDs, ORs and NOTs around it, bound to a `pyarrow.Schema`.
+    """Translates a condition without enclosing AND, OR or NOT, bound to a `pyarrow.Schema`.
 
     Raises:
         Untranslatable: It has no exact translation.
@@ -47,10 +47,10 @@ def translate_bound(expression: Any, schema: Any) -> Expression:  # Any: pyarrow
 
 
 def _bound(expression: Any, schema: Any) -> tuple[Node, bool]:
-    """The expression as a tree, and whether its columns were taken for wider ones.
+    """Returns the expression as a tree, and whether its columns were bound to wider types.
 
-    Numbers of another width than the column's make Arrow cast the column, which Substrait cannot say. Among
-    the widest types there is nothing to cast, and a comparison gives the same.
+    If the types of numbers and columns differ, Arrow casts the column, which Substrait cannot express. With
+    the widest types no cast is needed, and the comparison has the same result.
     """
     try:
         return _tree(expression, schema), False
@@ -64,7 +64,7 @@ def _bound(expression: Any, schema: Any) -> tuple[Node, bool]:
 def _tree(expression: Any, schema: Any) -> Node:
     arrow_error: type[Exception] = import_module("pyarrow").ArrowException
     try:
-        # With Arrow's own functions, so that one of them does not hide what stands beside it.
+        # Allow Arrow's own functions, so that one of them does not hide the other parts.
         data = expression.to_substrait(schema, allow_arrow_extensions=True)
     except (arrow_error, NotImplementedError, KeyError, TypeError) as error:
         raise ValueError(str(error)) from error
@@ -87,7 +87,7 @@ def _widest(schema: Any) -> Any:
 
 
 class _Columns:
-    """The columns by their numbers, with the types that they have in the table."""
+    """The columns by index, with their types in the table."""
 
     def __init__(self, schema: Any, *, widened: bool = False) -> None:
         self._schema = schema
@@ -95,7 +95,7 @@ class _Columns:
         self.widened = widened
 
     def of(self, field: Field) -> _Column:
-        """The column that a field stands for."""
+        """Returns the column that a field references."""
         first, *rest = field.path
         found = self._schema.field(first)
         names = [found.name]
@@ -166,7 +166,7 @@ def _chosen(node: Choice, columns: _Columns) -> Expression:
         case Choice(Call("is_not_null", (Field() as field,)), AnyOf(value, values), Value(None)) if (
             value == field
         ):
-            # What DuckDB makes of IN: a NULL that asks gets NULL, so that NULLs in the list find nothing.
+            # DuckDB's translation of IN: a NULL value yields NULL, so NULLs in the list match nothing.
             return _listed(field, values, columns, of_null_too=False)
         case Choice(Call("is_null" | "is_not_null") as asked, then, otherwise):
             return choice(*(_condition(part, columns) for part in (asked, then, otherwise)))
@@ -196,7 +196,7 @@ def _compared(found: _Column, operator: str, value: Any) -> Expression:
     if not found.is_float:
         return Expression(f"{name} {operator} {operand(value)}")
     if math.isnan(value):
-        # NaN is unequal to everything, itself too, and that is all there is to it.
+        # NaN is unequal to all values including itself; every other comparison is false.
         if operator == "<>":
             return any_of([found.name.is_not_null(), NULL])
         return all_of([found.name.is_null(), NULL])
@@ -214,10 +214,10 @@ def _listed(field: Field, values: tuple[Node, ...], columns: _Columns, *, of_nul
             raise Untranslatable(_named(item))
         if item.value is None:
             if of_null_too:
-                # The bytes do not say whether it is to be found by a NULL.
+                # The serialization does not specify whether a NULL value matches it.
                 raise Untranslatable(f"is_in with a null in its list, of {found.name}")
             continue
-        # Arrow looks numbers up by their bits: each zero is found by itself alone, and NaN by NaN.
+        # Arrow looks numbers up by their bits: the two zeros do not match each other, and NaN matches NaN.
         rare = not item.value or (isinstance(item.value, float) and math.isnan(item.value))
         if found.is_float and (found.is_single or rare):
             raise Untranslatable(f"is_in with {item.value} of {found.name}")
@@ -230,7 +230,7 @@ def _listed(field: Field, values: tuple[Node, ...], columns: _Columns, *, of_nul
 
 
 def _named(node: Node) -> str:
-    """What a part is, in a few words."""
+    """Describes a part in a few words."""
     match node:
         case Call(name):
             return f"the function {name.removeprefix('arrow:')}"

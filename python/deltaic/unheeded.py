@@ -1,4 +1,4 @@
-"""Properties that deserve a warning: those that deltaic ignores, and those that lock another reader out."""
+"""Properties that deserve a warning: those that deltaic ignores, and those that exclude another reader."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ UNHEEDED: Mapping[str, str] = {
     "delta.universalFormat.enabledFormats": "it writes no metadata of other formats",
     "delta.writePartitionColumnsToParquet": "it writes partition values into the log alone",
 }
-"""What deltaic does not do, by the property that asks for it."""
+"""Properties that deltaic does not implement, with the consequence."""
 
 UNREADABLE: Mapping[tuple[str, str], str] = {
     (
@@ -28,20 +28,21 @@ UNREADABLE: Mapping[tuple[str, str], str] = {
         "brotli",
     ): ("Spark cannot read such files: it comes without this codec"),
 }
-"""Who cannot read what deltaic writes, by the property and its value."""
+"""Properties and values that make files unreadable for another reader, with the reason."""
 
 _UNASKED = ("false", "")
 
 
 def warn_of_unheeded(properties: Iterable[tuple[str, str]], stacklevel: int) -> None:
-    """Warns of each property that was set and that deltaic ignores, or that locks another reader out.
+    """Warns of each newly set property that deltaic ignores, or that excludes another reader.
 
     >>> warn_of_unheeded([("delta.appendOnly", "true")], stacklevel=1)
     """
     for key, value in properties:
         told = _warning(key.lower(), value.strip().lower())
         if told is not None:
-            # The table says so already: whoever makes errors of warnings would take it for one that does not.
+            # The property is committed: if warnings are turned into errors, the caller would take it for
+            # failed.
             with suppress(DeltaicWarning):
                 warnings.warn(told, DeltaicWarning, stacklevel=stacklevel + 1)
 

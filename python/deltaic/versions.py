@@ -1,4 +1,4 @@
-"""Versions as callers name them, proved at the door: by their number, or by a time."""
+"""Validation of versions: by number, or by a time."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ _MOST = (1 << 63) - 1
 
 
 def to_version(version: object) -> int:
-    """The number of a version to go to.
+    """Validates the number of a version.
 
     Raises:
         ValueError: No version has this number.
-        TypeError: It is no whole number.
+        TypeError: It is not an integer.
 
     >>> to_version(3)
     3
@@ -27,11 +27,11 @@ def to_version(version: object) -> int:
 
 
 def to_end(name: str, end: int | str | datetime, *, round_up: bool) -> tuple[int | None, int | None]:
-    """The version, or the time in milliseconds since the epoch, that one end of a range names.
+    """Returns the version, or the time in milliseconds since the epoch, of one end of a range.
 
     Raises:
         ValueError: No version has this number, or the time has no zone.
-        TypeError: It is something else than a version or a time.
+        TypeError: It is neither a version nor a time.
 
     >>> to_end("start", 3, round_up=True), to_end("end", "1970-01-01T00:00:01Z", round_up=False)
     ((3, None), (None, 1000))

@@ -1,7 +1,7 @@
-"""Where Spark finds the data source "deltaic" by itself: it imports each module named ``pyspark_…``.
+"""Registers the data source "deltaic" automatically: Spark imports each module named ``pyspark_…``.
 
-An error here would take all other Python data sources from the session. So without PyArrow, or with a PySpark
-that is too old, nothing is found.
+An error here would disable all other Python data sources of the session. So without PyArrow, or with a
+PySpark that is too old, nothing is registered.
 """
 
 import contextlib

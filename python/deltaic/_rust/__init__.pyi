@@ -1,7 +1,7 @@
-"""The Rust core as Python sees it. `deltaic` wraps it; use that instead.
+"""Types of the Rust core. `deltaic` wraps it; use that instead.
 
-Times cross this border as integer milliseconds since the epoch, JSON and predicates as text. Every failure
-is a class of `deltaic.exceptions`; a wrong argument is a `ValueError` or `TypeError`.
+Times are passed as integer milliseconds since the epoch, JSON and predicates as text. Every failure raises
+a class of `deltaic.exceptions`; an invalid argument raises a `ValueError` or `TypeError`.
 """
 
 from .arrow_table import ArrowSchema as ArrowSchema

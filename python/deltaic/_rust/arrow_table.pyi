@@ -9,13 +9,13 @@ class ArrowTable:
     @property
     def schema(self) -> ArrowSchema: ...
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
-        """A PyCapsule of an ArrowArrayStream."""
+        """Returns a PyCapsule of an ArrowArrayStream."""
 
 @final
 class ArrowSchema:
-    """An Arrow schema that is no Delta table's."""
+    """An Arrow schema that does not belong to a Delta table."""
 
     @property
     def names(self) -> list[str]: ...
     def __arrow_c_schema__(self) -> object:
-        """A PyCapsule of an ArrowSchema."""
+        """Returns a PyCapsule of an ArrowSchema."""

@@ -6,7 +6,7 @@ class BatchReader:
 
     def __iter__(self) -> BatchReader: ...
     def __next__(self) -> Batches:
-        """The next batch, and those behind it that are there already.
+        """Returns the next batch, and the following ones that are already available.
 
         Raises:
             CorruptData, PathEscape, StorageError: The file cannot be read.
@@ -14,9 +14,9 @@ class BatchReader:
 
 @final
 class Batches:
-    """Batches that are there: a stream of them, in which nothing is waited for and nothing goes wrong."""
+    """Batches in memory: a stream that neither waits nor fails."""
 
     @property
     def num_rows(self) -> int: ...
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
-        """A PyCapsule of an ArrowArrayStream."""
+        """Returns a PyCapsule of an ArrowArrayStream."""

@@ -6,31 +6,31 @@ from .schema import Schema
 
 @final
 class Changes:
-    """What a range of versions changed."""
+    """The row-level changes of a range of versions."""
 
     @property
     def schema(self) -> Schema:
-        """The columns that come out; what tells the change is among them."""
+        """The columns of the result, including the change columns."""
 
     def batches(self) -> BatchReader:
-        """The rows one batch after the other, the oldest version's first.
+        """Returns the rows in batches, the oldest version's first.
 
         Raises:
             CorruptData, PathEscape, StorageError: At any batch.
         """
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
-        """A PyCapsule of an ArrowArrayStream; each call reads anew."""
+        """Returns a PyCapsule of an ArrowArrayStream; each call reads again."""
 
     def count(self) -> int:
-        """How many rows; they are read for it."""
+        """Returns the number of rows; reads them."""
 
     def tasks(self) -> list[ScanTask]:
-        """One task for each file.
+        """Returns one task per file.
 
         Raises:
-            ValueError: Inferred changes compare files with each other.
+            ValueError: The changes are inferred, which requires comparing files.
         """
 
     def explain(self) -> str:
-        """Versions, files and bytes."""
+        """Reports versions, files and bytes."""

@@ -2,11 +2,11 @@ from typing import final
 
 @final
 class Finding:
-    """One thing that a check found."""
+    """One finding of a check."""
 
     @property
     def code(self) -> str:
-        """A name in upper snake case that stays the same."""
+        """A stable code in upper snake case."""
 
     @property
     def severity(self) -> str:
@@ -16,7 +16,7 @@ class Finding:
     def message(self) -> str: ...
     @property
     def path(self) -> str | None:
-        """The file, below the table's root or as the log has it; never with a secret in it."""
+        """The file, relative to the table's root or as in the log; never contains a secret."""
 
     @property
     def version(self) -> int | None: ...
@@ -33,15 +33,15 @@ class Finding:
 
 @final
 class Report:
-    """What a check found, the worst first, and what it looked at."""
+    """The findings of a check, the most severe first, and what was examined."""
 
     @property
     def uri(self) -> str:
-        """The table's root; never a secret."""
+        """The table's root; never contains a secret."""
 
     @property
     def versions(self) -> tuple[int, int] | None:
-        """The oldest and the newest version that the log's files speak of."""
+        """The oldest and the newest version that the log's files mention."""
 
     @property
     def commits(self) -> int: ...
@@ -53,16 +53,16 @@ class Report:
     def compactions(self) -> int: ...
     @property
     def live_files(self) -> int | None:
-        """Files of the newest version, or None where these cannot be told."""
+        """The number of live files of the newest version, or None if it is not known."""
 
     @property
     def data_files(self) -> int:
-        """Data files that were looked at; 0 unless the check was deep."""
+        """The number of data files examined; 0 unless the check was deep."""
 
     @property
     def counts(self) -> dict[str, int]:
-        """How many findings there are of each code, those among them that are not kept."""
+        """The number of findings of each code, including those that are omitted."""
 
     @property
     def findings(self) -> list[Finding]:
-        """Of each code the first twenty."""
+        """The first twenty of each code."""

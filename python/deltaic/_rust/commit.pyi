@@ -16,7 +16,7 @@ class Commit:
 
     @property
     def conflicts_resolved(self) -> list[str]:
-        """After an append: what lost attempts met, one text for each winning commit."""
+        """After an append: the winning commits of lost attempts, one text each."""
 
     @property
     def skipped(self) -> bool:
@@ -24,4 +24,4 @@ class Commit:
 
     @property
     def warnings(self) -> list[str]:
-        """What failed of the log's upkeep behind the commit, one text a help; the commit stands."""
+        """Failures of post-commit maintenance, one text each; the commit is complete."""

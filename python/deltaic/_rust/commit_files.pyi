@@ -4,18 +4,18 @@ from .scan import ScanTask
 
 @final
 class CommitFiles:
-    """What one commit brought, for a reader that follows a table."""
+    """The files of one commit, for a reader that follows a table."""
 
     @property
     def version(self) -> int:
-        """The version that it made."""
+        """The version that it created."""
 
     @property
     def removed(self) -> str | None:
-        """One of the files that went with their rows, as in the log."""
+        """One of the files that were removed together with their rows, as in the log."""
 
     def tasks(self) -> list[ScanTask]:
-        """The files to read, in the commit's order.
+        """Returns the files to read, in the commit's order.
 
-        They are those with rows that are new to the table, or of a change feed those that tell what changed.
+        These are the files with rows that are new to the table, or, for a change feed, the change data files.
         """

@@ -4,39 +4,39 @@ from .arrow_table import ArrowTable
 
 @final
 class HandOver:
-    """A snapshot's files, handed over to Spark's Parquet reader."""
+    """A native scan: a snapshot's files, read by Spark's Parquet reader."""
 
     @property
     def num_files(self) -> int:
-        """How many files are handed over."""
+        """The number of files to read."""
 
     @property
     def files_of_snapshot(self) -> int:
-        """How many files the snapshot has."""
+        """The number of files of the snapshot."""
 
     @property
     def files_after_partitions(self) -> int:
-        """How many of them the predicate leaves by their partition values."""
+        """The number of files left after partition pruning."""
 
     @property
     def size_in_bytes(self) -> int:
-        """The files that are handed over, as the log states their sizes."""
+        """The total size of the files to read, according to the log."""
 
     @property
     def largest_file_in_bytes(self) -> int:
-        """The largest of them; 0 where there is none."""
+        """The size of the largest of them; 0 without files."""
 
     @property
     def is_in_folders(self) -> bool:
-        """Whether Spark reads every file's partition values from its folders, unchanged."""
+        """Whether Spark can read every file's partition values from its folders, unchanged."""
 
     @property
     def files(self) -> ArrowTable:
-        """One row a file, by its ordinal (protocol: Partition Values, Row Tracking)."""
+        """One row per file, by its ordinal (protocol: Partition Values, Row Tracking)."""
 
     @property
     def vectors(self) -> ArrowTable | None:
-        """The deleted rows in blocks of 4096; None where they are too many (protocol: Deletion Vectors)."""
+        """The deleted rows in blocks of 4096; None if they are too many (protocol: Deletion Vectors)."""
 
     def sink_log(self, *, ordinals: bool) -> bytes:
-        """The log of a streaming sink; with the files' ordinals in place of their times, or not."""
+        """Returns the log of a streaming sink; with `ordinals`, the files' ordinals replace their times."""

@@ -5,34 +5,34 @@ from .schema import Schema
 
 @final
 class Scan:
-    """What to read from a snapshot."""
+    """A read of a snapshot."""
 
     @property
     def schema(self) -> Schema:
-        """The columns that come out."""
+        """The columns of the result."""
 
     def batches(self) -> BatchReader:
-        """The rows one batch after the other, from the start.
+        """Returns the rows in batches, from the start.
 
         Raises:
-            CorruptData, PathEscape, StorageError: Here or at any batch.
+            CorruptData, PathEscape, StorageError: Immediately or at any batch.
         """
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
-        """A PyCapsule of an ArrowArrayStream; each call reads anew."""
+        """Returns a PyCapsule of an ArrowArrayStream; each call reads again."""
 
     def count(self) -> int:
-        """How many rows; from the log alone where that is exact."""
+        """Returns the number of rows; from the log alone if that is exact."""
 
     def tasks(self) -> list[ScanTask]:
-        """One task for each file that may hold a row."""
+        """Returns one task for each file that may hold a matching row."""
 
     def explain(self) -> str:
-        """Files, row groups, pages, rows and bytes: in all, and what is left of them."""
+        """Reports files, row groups, pages, rows and bytes: in total, and after each step of pruning."""
 
 @final
 class ScanTask:
-    """A piece of a scan that can be read elsewhere."""
+    """A part of a scan that can be read elsewhere."""
 
     @property
     def path(self) -> str:
@@ -42,24 +42,24 @@ class ScanTask:
     def size_in_bytes(self) -> int: ...
     @property
     def predicate(self) -> str | None:
-        """What is asked of the file's rows, as SQL text; None where every row matches."""
+        """The filter that remains for the file's rows, as SQL text; None if every row matches."""
 
     @property
     def schema(self) -> Schema:
-        """The columns that come out."""
+        """The columns of the result."""
 
     def batches(self) -> BatchReader:
-        """The rows one batch after the other, from the start.
+        """Returns the rows in batches, from the start.
 
         Raises:
-            CorruptData, PathEscape, StorageError: Here or at any batch.
+            CorruptData, PathEscape, StorageError: Immediately or at any batch.
         """
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
-        """A PyCapsule of an ArrowArrayStream; each call reads anew."""
+        """Returns a PyCapsule of an ArrowArrayStream; each call reads again."""
 
     def to_bytes(self) -> bytes:
-        """All that is needed to read it, the storage options included."""
+        """Serializes all that is needed to read it, including the storage options."""
 
     @staticmethod
     def from_bytes(data: bytes) -> ScanTask:

@@ -7,13 +7,13 @@ class Schema:
     @property
     def names(self) -> list[str]: ...
     def to_json(self) -> str:
-        """The table's own schemaString."""
+        """Returns the table's own schemaString."""
 
     def __arrow_c_schema__(self) -> object:
-        """A PyCapsule of an ArrowSchema."""
+        """Returns a PyCapsule of an ArrowSchema."""
 
     def __str__(self) -> str:
-        """The tree, one line a column."""
+        """Returns the tree, one line per column."""
 
     def __eq__(self, other: object) -> bool: ...
     def __hash__(self) -> int: ...

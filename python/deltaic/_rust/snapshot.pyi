@@ -45,41 +45,41 @@ class Snapshot:
 
     @property
     def warnings(self) -> list[str]:
-        """What was passed over to get here."""
+        """What was skipped while loading the snapshot."""
 
     def refresh(self) -> Snapshot:
-        """The newest version; reads only what is new.
+        """Returns the newest version; reads only what is new.
 
         Raises:
             CorruptLog, UnsupportedFeature, StorageError.
         """
 
     def files(self, *, predicate: str | None = None, stats: bool = False) -> ArrowTable:
-        """The live files, one row each, in no particular order (protocol: Add File and Remove File).
+        """Returns the live files, one row each, in no particular order (protocol: Add File and Remove File).
 
         Raises:
             InvalidPredicate, UnsupportedExpression, CorruptLog.
         """
 
     def tombstones(self) -> ArrowTable:
-        """The surviving removes, one row each, expired ones too."""
+        """Returns the surviving removes, one row each, including expired ones."""
 
     def deletion_vectors(self) -> ArrowTable:
-        """The deletion vectors of the live files, one row each.
+        """Returns the deletion vectors of the live files, one row each.
 
         Raises:
             CorruptLog, CorruptData, PathEscape.
         """
 
     def hand_over(self, *, predicate: str | None = None) -> HandOver:
-        """What Spark's own reader needs to read the files that may hold a matching row.
+        """Plans a native scan: what Spark's own reader needs to read the files that may hold a matching row.
 
         Raises:
             InvalidPredicate, UnsupportedExpression, UnsupportedFeature, CorruptLog, CorruptData, PathEscape.
         """
 
     def row_columns(self) -> tuple[str, str]:
-        """The files' columns of row ids and row commit versions (protocol: Row Tracking).
+        """Returns the columns of materialized row ids and row commit versions (protocol: Row Tracking).
 
         Raises:
             UnsupportedFeature: Row tracking is not enabled.
@@ -98,6 +98,6 @@ class Snapshot:
         """Plans a scan.
 
         Raises:
-            ValueError: An unknown name in `columns` or `variant`, with the nearest one.
+            ValueError: An unknown name in `columns` or `variant`; the message gives the closest one.
             InvalidPredicate, UnsupportedExpression.
         """

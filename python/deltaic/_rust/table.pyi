@@ -11,7 +11,7 @@ from .upkeep import CheckpointWritten, CleanedUp, Compacted
 
 @final
 class Table:
-    """A handle on a Delta table. Making one reads nothing."""
+    """A handle on a Delta table. Creating a handle does no I/O."""
 
     def __new__(
         cls,
@@ -21,34 +21,34 @@ class Table:
         allowed_roots: list[str] = ...,
         max_line_bytes: int = ...,
     ) -> Table:
-        """Makes the handle.
+        """Creates the handle.
 
         Args:
             uri: A path or a URI.
             storage_options: Settings of the store, under the names of `object_store` or of Hadoop.
-            allowed_roots: Other places that the log may name files in.
-            max_line_bytes: The longest line of a commit that is read, in bytes; 256 MiB unless told.
+            allowed_roots: Further locations whose files the log may reference.
+            max_line_bytes: The longest line accepted in a commit file, in bytes; 256 MiB by default.
 
         Raises:
-            ValueError: The URI or a storage option is not known, or two of them contradict each other.
+            ValueError: The URI or a storage option is not known, or two options contradict each other.
         """
 
     @property
     def uri(self) -> str:
-        """The root, normalised and ending in a slash; never a secret."""
+        """The root, normalised and ending in a slash; never contains a secret."""
 
     def exists(self) -> bool:
         """Whether there is a `_delta_log` with a commit or checkpoint.
 
         Raises:
-            StorageError: The store cannot be asked.
+            StorageError: The store cannot be accessed.
         """
 
     def probe(self) -> None:
-        """Tries commits out in a folder of their own, and removes it (protocol: Delta Log Entries).
+        """Tests commits in a separate folder, and deletes it (protocol: Delta Log Entries).
 
         Raises:
-            StorageError: The store does not keep what a commit needs, or cannot be reached.
+            StorageError: The store does not guarantee what a commit requires, or cannot be reached.
         """
 
     def create(
@@ -70,15 +70,15 @@ class Table:
             schema: Anything with `__arrow_c_schema__`.
             partition_by: Top-level columns, outermost first.
             cluster_by: Columns, and fields of structs, named as in predicates.
-            properties: The configuration, and what asks for features and a protocol.
-            name: A name for people.
-            description: A description for people.
+            properties: The configuration, and properties that request features and a protocol.
+            name: The table's name.
+            description: The table's description.
             constraints: CHECK constraints by name, in SQL.
             if_exists: `"error"`, `"ignore"` or `"replace"`.
             options: As for `transaction`.
 
         Returns:
-            None when the table was there already and `if_exists` is `"ignore"`.
+            None if the table exists and `if_exists` is `"ignore"`.
 
         Raises:
             TableExists, SchemaMismatch, UnsupportedFeature, InvalidPredicate, UnsupportedExpression,
@@ -102,7 +102,7 @@ class Table:
         columns: list[str] | None,
         infer: bool,
     ) -> Changes:
-        """Plans what a range of versions changed.
+        """Plans a read of the row-level changes of a range of versions.
 
         Raises:
             VersionNotFound, UnsupportedFeature, SchemaMismatch, CorruptLog.
@@ -119,15 +119,16 @@ class Table:
         columns: list[str] | None,
         feed: bool,
     ) -> list[CommitFiles]:
-        """Reads what each commit of a range brought (protocol: Add File and Remove File, Add CDC File).
+        """Reads the files of each commit of a range (protocol: Add File and Remove File, Add CDC File).
 
         Args:
             first: The first version.
-            last: The last version, which is among them.
-            rows_as: The snapshot whose columns the rows have.
-            before: The commit before the first, where it was read: it knows what the table was.
+            last: The last version (inclusive).
+            rows_as: The snapshot that determines the columns of the rows.
+            before: The commit before the first, if it was read: it holds the state of the table before the
+                range.
             columns: The columns to read, in this order; all of them when None.
-            feed: Whether the rows are those of the change feed.
+            feed: Whether to read the rows of the change data feed.
 
         Raises:
             VersionNotFound: A commit is not, or no longer, in the log.
@@ -137,14 +138,14 @@ class Table:
         """
 
     def version_since(self, timestamp_ms: int) -> int:
-        """The oldest version that was committed at or after a time, of those that the log holds.
+        """Returns the oldest version in the log that was committed at or after a time.
 
         Raises:
-            VersionNotFound: The newest one is older.
+            VersionNotFound: The newest version is older.
         """
 
     def history(self, limit: int | None = None) -> list[Commit]:
-        """The commits that the log still holds, newest first (protocol: Commit Provenance Information)."""
+        """Returns the commits of the log, newest first (protocol: Commit Provenance Information)."""
 
     def checkpoint(self) -> CheckpointWritten:
         """Writes a checkpoint of the newest version (protocol: Checkpoints).
@@ -154,14 +155,14 @@ class Table:
         """
 
     def compact_log(self, start: int, end: int | None = None) -> Compacted | None:
-        """Writes the compaction file of commits, both ends included (protocol: Log Compaction Files).
+        """Writes the compaction file of a range of commits, inclusive (protocol: Log Compaction Files).
 
         Raises:
             ValueError, VersionNotFound, UnsupportedFeature, CorruptLog, StorageError.
         """
 
     def clean_up(self, *, dry_run: bool = False) -> CleanedUp:
-        """Deletes what has expired of the log (protocol: Metadata Cleanup).
+        """Deletes expired log files (protocol: Metadata Cleanup).
 
         Raises:
             UnsupportedFeature, CorruptLog, StorageError.
@@ -170,24 +171,24 @@ class Table:
     def check(
         self, *, deep: bool = False, progress: Callable[[str, int, int], object] | None = None
     ) -> Report:
-        """Looks for everything that is wrong with the table; writes nothing.
+        """Checks the whole table and reports every problem; writes nothing.
 
         Args:
-            deep: Whether the data files are looked at too.
-            progress: Called now and then, and at the end, with `"log"` or `"files"`, the steps that are done
-                and all of them. What it raises ends the check.
+            deep: Whether to check the data files too.
+            progress: Called from time to time, and at the end, with `"log"` or `"files"`, the number of
+                completed steps and the total. An exception that it raises ends the check.
 
         Raises:
             TableNotFound, StorageError.
         """
 
     def transaction(self, known: Snapshot, *, operation: str, options: dict[str, object]) -> Transaction:
-        """A transaction against a snapshot (protocol: Requirements for Writers).
+        """Starts a transaction on a snapshot (protocol: Requirements for Writers).
 
         Args:
             known: The snapshot.
-            operation: What it calls itself in the log: `WRITE`, `DELETE` …
-            options: Those of every writing verb: `commit_info` (the text of a JSON object or None),
+            operation: The operation recorded in the log: `WRITE`, `DELETE` …
+            options: The commit options: `commit_info` (the text of a JSON object or None),
                 `app_transaction` (a name and a version, or None), `max_attempts`, `deadline_ms` (milliseconds
                 from now, or None), `isolation` (a level's name or None), `row_level` and `upkeep`.
 
@@ -196,18 +197,18 @@ class Table:
         """
 
     def pause(self, nth: int) -> None:
-        """Waits, by chance, before something is tried again for the nth time that others were quicker."""
+        """Waits a random time before the nth retry after a lost commit."""
 
     def alter(
         self, changes: str, types: Sequence[object], *, options: dict[str, object], known: Snapshot
     ) -> Commit:
-        """Changes what the table says of itself (protocol: Change Metadata, Protocol Evolution).
+        """Changes the table's metadata (protocol: Change Metadata, Protocol Evolution).
 
         Args:
             changes: A JSON list of the changes, as `deltaic.alter_json` writes it.
-            types: The Arrow types that the text names by their place, each with `__arrow_c_schema__`.
-            options: As for `transaction`; `row_level` says whether the changes are made anew where another
-                commit changed the table.
+            types: The Arrow types that the text references by index, each with `__arrow_c_schema__`.
+            options: As for `transaction`; with `row_level`, the changes are planned again if another commit
+                changed the table.
             known: The snapshot to start from.
 
         Raises:
@@ -221,7 +222,7 @@ class Table:
         Args:
             data: Anything with `__arrow_c_stream__` or `__arrow_c_array__`; a stream is read once.
             options: As for `transaction`.
-            known: The snapshot to start from; without one the newest is opened.
+            known: The snapshot to start from; the newest if None.
 
         Raises:
             SchemaMismatch, ConstraintViolation, UnsupportedFeature, CommitConflict, CommitUnknown,

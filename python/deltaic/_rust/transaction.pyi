@@ -7,7 +7,7 @@ from .snapshot import Snapshot
 
 @final
 class Transaction:
-    """What is to become of a table: staged, and committed once (protocol: Requirements for Writers)."""
+    """Staged changes of a table, committed once (protocol: Requirements for Writers)."""
 
     @property
     def snapshot(self) -> Snapshot:
@@ -15,35 +15,35 @@ class Transaction:
 
     @property
     def is_done(self) -> bool:
-        """Whether the application is as far already (protocol: Transaction Identifiers)."""
+        """Whether the application's version is already recorded (protocol: Transaction Identifiers)."""
 
     @property
     def keeps_files(self) -> bool:
-        """Whether a version may name the files that were written for a commit, also if the commit failed."""
+        """Whether a version may reference the files written for a commit, even if the commit failed."""
 
     @property
     def staged(self) -> tuple[int, int]:
-        """How many files are to come, and to go."""
+        """The numbers of files to add and to remove."""
 
     def read(self, *, predicate: str | None = None) -> None:
-        """Notes that the rows of a predicate are read, all without one.
+        """Records the rows of a predicate as read; all rows without one.
 
         Raises:
             InvalidPredicate, UnsupportedExpression.
         """
 
     def files(self, *, predicate: str | None = None, stats: bool = False) -> ArrowTable:
-        """The files that may hold a row of the predicate, noted as read; columns as of `Snapshot.files`.
+        """Returns the files that may match and records them as read; columns as `Snapshot.files`.
 
         Raises:
             InvalidPredicate, UnsupportedExpression.
         """
 
     def read_app(self, app_id: str) -> int | None:
-        """How far an application has come, noted as read."""
+        """Returns the last recorded version of an application and records it as read."""
 
     def append(self, data: object) -> int:
-        """Writes data files and stages them; how many rows they hold.
+        """Writes data files, stages them and returns the number of their rows.
 
         Raises:
             SchemaMismatch, ConstraintViolation, UnsupportedFeature, StorageError.
@@ -62,11 +62,11 @@ class Transaction:
         """
 
     def alter(self, changes: str, types: Sequence[object]) -> None:
-        """Stages changes of what the table says of itself (protocol: Change Metadata, Protocol Evolution).
+        """Stages changes of the table's metadata (protocol: Change Metadata, Protocol Evolution).
 
         Args:
             changes: A JSON list of the changes, as `deltaic.alter_json` writes it.
-            types: The Arrow types that the text names by their place, each with `__arrow_c_schema__`.
+            types: The Arrow types that the text references by index, each with `__arrow_c_schema__`.
 
         Raises:
             ValueError, SchemaMismatch, ConstraintViolation, InvalidPredicate, UnsupportedExpression,
@@ -74,29 +74,29 @@ class Transaction:
         """
 
     def remove(self, paths: list[str], *, data_change: bool = True) -> None:
-        """Stages that live files go (protocol: Add File and Remove File).
+        """Stages the removal of live files (protocol: Add File and Remove File).
 
         Args:
-            paths: As the log has them.
-            data_change: Whether rows go with them.
+            paths: As in the log.
+            data_change: Whether their rows are removed from the table.
 
         Raises:
             ValueError, ConstraintViolation, UnsupportedFeature.
         """
 
     def delete_rows(self, rows: dict[str, list[int]]) -> int:
-        """Stages that rows go by deletion vectors: positions in each file from 0; how many were still there.
+        """Stages row deletions by position from 0 in each file; returns how many were not yet deleted.
 
         Raises:
             ValueError, UnsupportedFeature, ConstraintViolation, CorruptData, StorageError.
         """
 
     def commit(self) -> Commit | None:
-        """Commits what is staged; None where nothing is.
+        """Commits the staged changes; returns None if there are none.
 
         Raises:
             CommitConflict, CommitUnknown, StorageError.
         """
 
     def abandon(self) -> None:
-        """Removes what was written; nothing is committed."""
+        """Deletes the written files; commits nothing."""

@@ -2,21 +2,21 @@ from typing import final
 
 @final
 class CheckpointWritten:
-    """A checkpoint that stands (protocol: Checkpoints)."""
+    """A checkpoint (protocol: Checkpoints)."""
 
     @property
     def version(self) -> int: ...
     @property
     def path(self) -> str:
-        """Its file, or its top level, below the table's root."""
+        """Its file, or its top-level file, relative to the table's root."""
 
     @property
     def actions(self) -> int | None:
-        """How many it holds; None where one that was there does not say."""
+        """The number of its actions; None if an existing checkpoint does not specify it."""
 
     @property
     def size_in_bytes(self) -> int:
-        """Of all its files."""
+        """The total size of its files."""
 
     @property
     def sidecars(self) -> list[str]: ...
@@ -25,24 +25,24 @@ class CheckpointWritten:
 
 @final
 class Compacted:
-    """A log compaction file that stands (protocol: Log Compaction Files)."""
+    """A log compaction file (protocol: Log Compaction Files)."""
 
     @property
     def path(self) -> str: ...
     @property
     def actions(self) -> int:
-        """How many it holds; 0 where it was there before."""
+        """The number of its actions; 0 if it already existed."""
 
     @property
     def size_in_bytes(self) -> int:
-        """0 where it was there before."""
+        """0 if it already existed."""
 
     @property
     def is_new(self) -> bool: ...
 
 @final
 class CleanedUp:
-    """What a cleanup of the log deleted, or would (protocol: Metadata Cleanup)."""
+    """The files that a log cleanup deleted, or would delete (protocol: Metadata Cleanup)."""
 
     @property
     def files(self) -> list[tuple[str, int, str]]:
@@ -50,12 +50,12 @@ class CleanedUp:
 
     @property
     def oldest_kept(self) -> int | None:
-        """The oldest version that can be read afterwards; None where the log is not cut."""
+        """The oldest version that can be read afterwards; None if no commit is deleted."""
 
     @property
     def kept(self) -> str | None:
-        """Why the log is not cut, where it is not."""
+        """Why no commit is deleted, if none is."""
 
     @property
     def passed_over(self) -> list[str]:
-        """What was left although it may have expired."""
+        """Files that may have expired but were not deleted."""
