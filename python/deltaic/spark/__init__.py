@@ -9,7 +9,7 @@ ds.register(spark)
 df = spark.read.format("deltaic").option("versionAsOf", 3).load("data/events")
 ```
 
-PySpark is imported when a function here is called, not before.
+PySpark is imported only when a function is called.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ __all__ = ["explain", "read", "register"]
 
 
 def read(spark: SparkSession) -> Reader:
-    """A reader of Delta tables for this session, to be given options and then a path.
+    """Returns a reader of Delta tables for this session; set its options, then call `load` with a path.
 
-    The transaction log is read by deltaic, the Parquet files by Spark's own vectorised reader; what that
-    does not read exactly, the data source reads, and `explain` says which way and why.
+    deltaic reads the transaction log, and Spark's own vectorised reader the Parquet files. Tables that it
+    does not read exactly are read by the data source; `explain` reports the path taken and why.
 
     Args:
         spark: A Spark session, Classic or Connect, of PySpark 4.0 or newer.
 
     Raises:
         ImportError: PySpark is not installed.
-        TypeError: It is no Spark session.
+        TypeError: It is not a Spark session.
 
     Example:
         >>> import deltaic.spark as ds
@@ -50,14 +50,14 @@ def read(spark: SparkSession) -> Reader:
 
 
 def explain(frame: DataFrame) -> str:
-    """What reading this DataFrame's Delta tables takes, as text.
+    """Reports how the Delta tables of this DataFrame are read, as text.
 
-    For each table: the way that is taken (Spark's own Parquet reader, or the data source) and why, the
-    version, how many files were ruled out before Spark saw them, and how partition values and deleted rows
-    are attached. What Spark itself makes of it is told by ``frame.explain()``.
+    For each table: the path taken (Spark's own Parquet reader, or the data source) and why, the version, how
+    many files were pruned before Spark planned the read, and how partition values and deleted rows are
+    attached. Use ``frame.explain()`` for Spark's own plan.
 
     Raises:
-        ValueError: No table that deltaic reads is in the DataFrame's plan.
+        ValueError: The DataFrame's plan contains no table that deltaic reads.
 
     Example:
         >>> print(ds.explain(df))  # doctest: +SKIP
@@ -71,10 +71,10 @@ def explain(frame: DataFrame) -> str:
 
 
 def register(spark: SparkSession) -> None:
-    """Make ``spark.read.format("deltaic")`` known to this session, Classic or Connect.
+    """Registers ``spark.read.format("deltaic")`` in this session, Classic or Connect.
 
-    The files are read by deltaic on the executors, which need the package and nothing else. Where no jar
-    has the name, ``format("delta")`` is registered as well, so that code written for delta-spark reads on.
+    deltaic reads the files on the executors, which need only this package. If no jar provides the name,
+    ``format("delta")`` is registered as well, so that code written for delta-spark works unchanged.
 
     Args:
         spark: A Spark session, PySpark 4.0 or newer.

@@ -1,4 +1,4 @@
-"""Columns that a read has besides the table's own.
+"""Columns that a read adds to the table's own.
 
 Protocol: *Row Tracking*, *Change Data Files*.
 """
@@ -26,4 +26,4 @@ CHANGE_COLUMNS = (
     StructField(COMMIT_VERSION, LongType()),
     StructField(COMMIT_TIMESTAMP, TimestampType()),
 )
-"""What a change feed says of each row."""
+"""The change columns of each row of a change data feed."""

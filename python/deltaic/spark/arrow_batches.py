@@ -18,21 +18,21 @@ Fit = Callable[[Any], Any]  # Any: pyarrow ships no types
 
 
 def arrow_schema(schema: StructType) -> Any:  # Any: pyarrow ships no types
-    """The Arrow schema by which Spark checks what a data source gives."""
+    """Returns the Arrow schema against which Spark validates the result of a data source."""
     from pyspark.sql.pandas import types
 
     convert = cast("Any", types).to_arrow_schema
-    # The zone has no parameter in Spark 4.0, where it is always this one.
+    # In Spark 4.0 the zone is always UTC and is no parameter.
     if "timezone" in inspect.signature(convert).parameters:
         return convert(schema, timezone="UTC")
     return convert(schema)
 
 
 def fitted(batches: Iterable[Any], has: Any, wants: Any) -> Iterator[Any]:
-    """The batches with the schema `wants`, of which they have all columns and fields. No value is copied.
+    """Converts batches to the schema `wants`, whose columns and fields they all have. No value is copied.
 
-    Spark says that everything may be null, knows no field metadata, and has the parts of a variant the other
-    way round. Columns and fields that are not wanted are left out.
+    In Spark's schema everything is nullable, fields have no metadata, and the parts of a variant are in
+    reverse order. Columns and fields that are not in `wants` are dropped.
 
     Args:
         batches: `pyarrow.RecordBatch` of the schema `has`.
@@ -40,7 +40,7 @@ def fitted(batches: Iterable[Any], has: Any, wants: Any) -> Iterator[Any]:
         wants: A `pyarrow.Schema`.
 
     Raises:
-        InternalError: A type is another one, and not only told in another way.
+        InternalError: A type is different, not only represented differently.
 
     >>> import pyarrow
     >>> has = pyarrow.schema([pyarrow.field("id", pyarrow.int64(), nullable=False), ("x", pyarrow.int8())])
@@ -62,7 +62,7 @@ def fitted(batches: Iterable[Any], has: Any, wants: Any) -> Iterator[Any]:
 
 
 def _fit(has: Any, wants: Any) -> Fit:
-    """What makes arrays of one field into arrays of the other."""
+    """Returns a function that converts arrays of one field to another field."""
     pa = require("pyarrow", "The data source 'deltaic'")
     types = pa.types
     if isinstance(has.type, pa.BaseExtensionType):
@@ -92,7 +92,7 @@ def _fit_struct(has: Any, wants: Any) -> Fit:
             return pa.Array.from_buffers(
                 wants, len(array), array.buffers()[:1], array.null_count, array.offset
             )
-        # A field is cut to the struct's slice, without the struct's own nulls, which are given again.
+        # A field respects the struct's slice, but not the struct's own nulls, which are set again.
         children = [inner(array.field(index)) for index, inner in fields]
         nulls = array.is_null() if array.null_count else None
         return pa.StructArray.from_arrays(children, fields=wanted, mask=nulls)

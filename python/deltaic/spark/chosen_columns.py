@@ -1,4 +1,4 @@
-"""A schema that the caller gave to Spark, and the columns of a table that it chooses."""
+"""Columns of a table that a user-specified schema selects."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ __all__ = ["chosen_columns"]
 
 
 def chosen_columns(schema: StructType, of_table: StructType, *, version: int) -> list[str]:
-    """The names for `Snapshot.scan` that read the columns of `schema`, and of its structs only the fields.
+    """Returns the column names for `Snapshot.scan` that read only the columns and struct fields of `schema`.
 
     Args:
-        schema: As the caller gave it, or the table's own.
-        of_table: The table's, where everything may be null.
-        version: The table's, for the error.
+        schema: The schema specified by the user, or the table's own.
+        of_table: The table's schema, with everything nullable.
+        version: The table's version, for the error.
 
     Raises:
-        SchemaMismatch: A column or field is not the table's, has another type, or must not be null.
+        SchemaMismatch: A column or field is not in the table, has another type, or is NOT NULL.
 
     >>> table = StructType().add("id", "long").add("at", StructType().add("x", "int").add("y", "int"))
     >>> chosen_columns(StructType().add("at", StructType().add("y", "int")), table, version=3)
@@ -90,7 +90,7 @@ def _prove_type(chosen: DataType, in_table: DataType, path: tuple[str, ...], ver
             pass
 
 
-def _prove_nullable(nullable: bool, shown: str, version: int) -> None:  # noqa: FBT001 - it is what is proved
+def _prove_nullable(nullable: bool, shown: str, version: int) -> None:  # noqa: FBT001 - the value to check
     if not nullable:
         raise SchemaMismatch(
             f"column {shown} may be NULL when it is read, and schema(…) says NOT NULL",

@@ -1,4 +1,4 @@
-"""The columns of a table as its files have them, made into the table's own by a projection.
+"""A projection from the physical columns of files to the table's logical columns.
 
 Protocol: *Column Mapping*.
 """
@@ -21,10 +21,10 @@ _PHYSICAL_NAME = "delta.columnMapping.physicalName"
 
 
 def physical_names(schema: StructType, schema_json: str) -> StructType:
-    """The same columns under the names that files have, where the table maps its columns.
+    """Returns the same columns under their physical names, if column mapping is enabled.
 
     Args:
-        schema: What `types.struct_type` makes of the schema.
+        schema: The result of `types.struct_type` for the table.
         schema_json: The table's schema.
     """
     declared = json.loads(schema_json)
@@ -55,10 +55,10 @@ def _physical(logical: DataType, declared: Any) -> DataType:
 
 
 def renamed(column: Column, physical: DataType, logical: DataType) -> Column:
-    """A column of the files under the table's names.
+    """Renames a physical column and its fields to their logical names.
 
-    Structs are taken apart and put together, so that Spark still reads single fields of them; inside arrays
-    and maps the names alone are changed, by place.
+    Structs are rebuilt field by field, so that Spark can still prune nested fields; inside arrays and maps, a
+    cast renames fields by position.
     """
     if _are_named_alike(physical, logical):
         return column
@@ -73,7 +73,7 @@ def renamed(column: Column, physical: DataType, logical: DataType) -> Column:
 
 
 def _are_named_alike(physical: DataType, logical: DataType) -> bool:
-    """Whether two types differ in nothing but what is said of their fields, such as comments."""
+    """Whether two types differ at most in field metadata, such as comments."""
     if isinstance(physical, StructType) and isinstance(logical, StructType):
         pairs = zip(physical.fields, logical.fields, strict=True)
         return all(a.name == b.name and _are_named_alike(a.dataType, b.dataType) for a, b in pairs)
@@ -86,7 +86,7 @@ def _are_named_alike(physical: DataType, logical: DataType) -> bool:
 
 
 def nests(data_type: DataType, kind: type[DataType], *, inside: bool = False) -> bool:
-    """Whether a type is of a kind, or one in it; of what is in it alone with `inside`."""
+    """Whether a type is or contains a type of this kind; with `inside`, whether it contains one."""
     if isinstance(data_type, StructType):
         below = [field.dataType for field in data_type.fields]
     elif isinstance(data_type, ArrayType):
@@ -99,5 +99,5 @@ def nests(data_type: DataType, kind: type[DataType], *, inside: bool = False) ->
 
 
 def quoted(name: str) -> str:
-    """A name as Spark's expressions have it."""
+    """Quotes a name for Spark's expressions."""
     return "`" + name.replace("`", "``") + "`"

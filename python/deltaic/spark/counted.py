@@ -1,4 +1,4 @@
-"""A DataFrame of a whole snapshot, which knows from the log how many rows it has."""
+"""A DataFrame of a whole snapshot, whose row count comes from the log."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ __all__ = ["counted"]
 
 
 class _CountedFrame(ClassicFrame):
-    """What Spark has made, but for `count`; whatever is made of it is a DataFrame like any other."""
+    """Spark's DataFrame with another `count`; DataFrames derived from it are ordinary."""
 
     _snapshot: Snapshot
 
     def count(self) -> int:
-        """How many rows there are: from the log where it tells of every file, else counted by Spark."""
-        # Who has asked for a cache counts to fill it.
+        """Returns the number of rows: from the log if it has it for every file, else counted by Spark."""
+        # With a cache, `count` must fill it.
         rows = None if self.is_cached else self._snapshot.num_rows
         return super().count() if rows is None else rows
 
 
 def counted(frame: DataFrame, snapshot: Snapshot) -> DataFrame:
-    """The same DataFrame, whose `count` asks the log first; it has all rows of the snapshot and no others."""
+    """Returns the same DataFrame with `count` from the log; it must have exactly the rows of the snapshot."""
     made: Any = frame
-    # DataFrame's own __new__ makes a DataFrame of whatever class it is asked for.
+    # DataFrame's own __new__ always returns an ordinary DataFrame, so the class is set afterwards.
     made.__class__ = _CountedFrame
     made._snapshot = snapshot  # noqa: SLF001 - this class's own
     return cast("DataFrame", made)

@@ -1,4 +1,4 @@
-"""What a native scan is put together from, made where the table can be reached: maybe another machine."""
+"""The data of a native scan plan, created where the table can be reached: maybe on another host."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ __all__ = ["Handed", "hand_over", "without_the_time"]
 
 @dataclass(frozen=True)
 class Handed:
-    """Everything but the list of files, which Spark takes from a sink log."""
+    """A native scan plan, except for the list of files, which Spark reads from a sink log."""
 
     uri: str
     version: int
     schema_json: str
     partition_columns: list[str]
     row_columns: list[str] | None
-    """Where files keep row ids and row commit versions, where these are asked for."""
+    """The physical columns of row ids and row commit versions, if requested."""
     modification_time: bool
-    """Whether the files' times are asked for."""
+    """Whether the files' modification times are requested."""
     is_in_folders: bool
-    """Whether Spark reads the partition values from the folders."""
+    """Whether Spark can read the partition values from the folders."""
     num_files: int
     files_of_snapshot: int
     files_after_partitions: int
@@ -57,7 +57,7 @@ class Handed:
 
     @property
     def joins_files(self) -> bool:
-        """Whether something is joined by the file's ordinal."""
+        """Whether values are joined by the file's ordinal."""
         values = bool(self.partition_columns) and not self.by_folders
         return values or self.modification_time or self.row_columns is not None
 
@@ -67,8 +67,8 @@ class Handed:
         return self.joins_files or self.vectors.num_rows > 0
 
     def to_json(self) -> str:
-        """As text, for a client of Spark Connect."""
-        # Of a million files the table is long, and of use where something is joined by it alone.
+        """Serializes the plan for a Spark Connect client."""
+        # For a million files the table is large, and it is needed only for joins.
         files = self.files if self.joins_files else self.files.slice(0, 0)
         tables = {"files": _packed(files), "vectors": _packed(self.vectors)}
         return json.dumps({**self.__dict__, **tables})
@@ -83,14 +83,14 @@ class Handed:
 def hand_over(
     snapshot: Snapshot, *, predicate: str | None, row_ids: bool, modification_time: bool
 ) -> tuple[Handed, bytes]:
-    """What Spark is handed of a snapshot, and the sink log that names the files.
+    """Plans a native scan of a snapshot; returns the plan and the sink log with its files.
 
     Raises:
-        UnsupportedFeature: The table has something that the native scan does not express.
+        UnsupportedFeature: The native scan does not support a feature of the table.
         CorruptData: A local data file is missing.
     """
     _refuse_unsupported(snapshot)
-    # The same package.
+    # Private, but of the same package.
     rust: _rust.Snapshot = snapshot._rust  # noqa: SLF001 # pyright: ignore[reportPrivateUsage]
     row_columns = list(rust.row_columns()) if row_ids else None
     found = rust.hand_over(predicate=predicate)
@@ -136,7 +136,7 @@ def _beyond(snapshot: Snapshot, feature: str, what: str) -> UnsupportedFeature:
 
 
 def without_the_time(why_not: str, context: dict[str, Any]) -> UnsupportedFeature:
-    """Where the data source would read the table, but has not the time of a file, which is asked for."""
+    """Returns the error for tables that only the data source reads, if it lacks a requested file time."""
     return UnsupportedFeature(why_not, context=context, hint="leave out option fileModificationTime")
 
 

@@ -1,4 +1,4 @@
-"""The moments that options name as text, where no Spark session is at hand to ask."""
+"""Timestamps in options, parsed without a Spark session."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 __all__ = ["instant", "path_time"]
 
-# What Spark casts to a timestamp, as far as it is one moment or a moment of a day.
+# The texts that Spark casts to a timestamp, limited to dates and complete timestamps.
 _TEXT = re.compile(
     r"(?P<year>\d{4})-(?P<month>\d{1,2})-(?P<day>\d{1,2})"
     r"(?:[ T](?P<hour>\d{1,2}):(?P<minute>\d{1,2})(?::(?P<second>\d{1,2})(?:\.(?P<fraction>\d{1,9}))?)?"
@@ -21,19 +21,19 @@ _PATH_TIME = re.compile(r"(\d{4})(\d{2})(\d{2})(\d{2})(\d{2})(\d{2})(\d{3})", re
 
 
 def instant(name: str, value: object, time_zone: str | None) -> datetime:
-    """The moment of an option's text, which must name its zone unless one is given for all of them.
+    """Parses the timestamp of an option, which must contain a zone unless a default zone is given.
 
-    A Python data source runs in a process that is not told the session's time zone, so that what names no
-    zone is no moment there. Where clocks are put forward or back, Spark's reading is kept: a time that does
-    not exist is counted on from before, of two the earlier is meant.
+    A Python data source runs in a process without access to the session's time zone, so a text without a zone
+    is ambiguous there. At DST changes Spark's rules apply: a nonexistent time is shifted by the gap, and of
+    two ambiguous times the earlier is used.
 
     Args:
         name: The option, for the error.
         value: Its text.
-        time_zone: The zone of texts that name none.
+        time_zone: The zone of texts without one.
 
     Raises:
-        ValueError: It is no time, or has no zone.
+        ValueError: It is not a time, or has no zone.
 
     >>> instant("timestampAsOf", "2026-11-01 13:00:00+01:00", None).isoformat()
     '2026-11-01T12:00:00+00:00'
@@ -51,10 +51,10 @@ def instant(name: str, value: object, time_zone: str | None) -> datetime:
 
 
 def path_time(text: str, time_zone: str | None) -> datetime:
-    """The moment behind the ``@`` of a path: ``yyyyMMddHHmmssSSS`` in that zone.
+    """Parses the timestamp after the ``@`` of a path: ``yyyyMMddHHmmssSSS`` in that zone.
 
     Raises:
-        ValueError: It is no time, or no zone is given.
+        ValueError: It is not a time, or no zone is given.
 
     >>> path_time("20261101120000000", "UTC").isoformat()
     '2026-11-01T12:00:00+00:00'
@@ -74,7 +74,7 @@ def _in_utc(name: str, value: object, numbers: list[int], zone: str | None) -> d
             "option('timeZone', 'Europe/Rome')"
         )
     try:
-        # Out of range as a day, an hour …; of a time that is twice, fold=0 is the earlier.
+        # Raises for a day or hour out of range; fold=0 selects the earlier of two ambiguous times.
         local = datetime(*numbers, tzinfo=_zone(zone))
         return local.astimezone(timezone.utc)
     except (ValueError, OverflowError) as error:

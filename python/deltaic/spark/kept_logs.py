@@ -1,6 +1,6 @@
-"""Sink logs that stay where Spark's driver is: DataFrames of Spark Connect look for them at each query.
+"""Sink logs that persist on the host of Spark's driver: Spark Connect resolves DataFrames at each query.
 
-A log is named by its content and never changes. What nobody asked for in a week is removed by the next one.
+A log is named by its content and never changes. Logs unused for a week are deleted by the next call.
 """
 
 from __future__ import annotations
@@ -20,21 +20,22 @@ __all__ = ["keep"]
 
 _WEEK = 7 * 24 * 3600
 
-# What finds this has listed the folder instead of reading the log, and would else find no rows: it is no
-# Parquet file, so the query fails. A session can be told so after `load` (fileStreamSink.ignoreMetadata).
+# If Spark lists the folder instead of reading the log, it finds this file, which is not Parquet, and the
+# query fails instead of returning no rows. That setting (fileStreamSink.ignoreMetadata) may change after
+# `load`.
 _NOT_LISTED = "not-listed.parquet"
 
 
 def keep(log: bytes) -> str:
-    """Write a sink log, if it is not there, and give its folder as text for Spark's `load`.
+    """Writes a sink log unless it exists; returns its folder as text for Spark's `load`.
 
     Raises:
-        StorageError: The folder for such logs is somebody else's.
+        StorageError: The folder for such logs belongs to another user.
     """
     home = _home()
     folder = home / hashlib.sha256(log).hexdigest()
     kept = folder / LOG
-    # Whoever cleans up temporary files takes them one by one, and without the log Spark finds no files.
+    # Cleaners of temporary files delete single files, and without the log Spark finds no files.
     is_whole = kept.is_file() and kept.stat().st_size == len(log) and (folder / _NOT_LISTED).is_file()
     if not is_whole:
         _remove(folder)
@@ -43,7 +44,7 @@ def keep(log: bytes) -> str:
         (fresh / _NOT_LISTED).write_text(f"the files of this folder are those that {LOG} names\n")
         try:
             fresh.rename(folder)
-        except OSError:  # another one was quicker, with the same content
+        except OSError:  # created concurrently, with the same content
             shutil.rmtree(fresh, ignore_errors=True)
     for touched in (kept, kept.parent, folder / _NOT_LISTED, folder):
         os.utime(touched)
@@ -75,7 +76,7 @@ def _sweep(home: Path, but: Path) -> None:
 
 
 def _remove(folder: Path) -> None:
-    """At once: a folder that is half removed would be a table without files."""
+    """Removes a folder atomically: a partly removed folder would be a table without files."""
     away = folder.with_name(f".{folder.name}.{os.getpid()}")
     with suppress(OSError):
         folder.rename(away)

@@ -1,8 +1,8 @@
-"""A data file that went after `load`, told by deltaic's own error where Spark's reader finds it missing.
+"""Reports a data file that was deleted after `load` with deltaic's own error.
 
-PySpark makes Python errors of a few of the JVM's, in one function for all calls, and none of this one: the
-user would see which call failed, and Spark's advice to refresh a table. It has no door for an error of one's
-own, so that function is put inside another one.
+PySpark converts some JVM errors to Python errors in one function, but not this one: the user would see the
+failed call, and Spark's advice to refresh a table. There is no hook for custom errors, so that function is
+wrapped.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ __all__ = ["tell_missing_files"]
 
 _MISSING = "FAILED_READ_FILE.FILE_NOT_EXIST"
 _THROWABLE = "org.apache.spark.SparkThrowable"
-# Causes that are looked at, one within the other.
+# Maximum length of the chain of causes that is searched.
 _DEPTH = 20
 
 
 def tell_missing_files() -> None:
-    """Lets a classic session tell of files of tables that are read natively; once for a process."""
-    # PySpark says that its own function is all that can stand there.
+    """Wraps PySpark's error converter for native scans in classic sessions; once per process."""
+    # PySpark's type declares only its own function here.
     if not isinstance(captured.convert_exception, _Converter):  # pyright: ignore[reportUnnecessaryIsInstance]
         captured.convert_exception = _Converter(captured.convert_exception)
 
 
 class _Converter:
-    """PySpark's own converter, but for what it leaves to Py4J and deltaic can tell."""
+    """PySpark's converter, extended by errors that it leaves to Py4J and deltaic can explain."""
 
     def __init__(self, original: Callable[[Any], Any]) -> None:
         self._original = original

@@ -1,4 +1,4 @@
-"""The names of options, and what is said of a name that nobody knows."""
+"""The names of options, and errors for unknown names."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ READ_OPTIONS = (
     "fileModificationTime",
     "timeZone",
 )
-"""What a read takes besides the options of the table's store."""
+"""The options of a read, besides the storage options."""
 
 READ_OPTIONS_OF_STREAMS = (
     "path",
@@ -34,7 +34,7 @@ READ_OPTIONS_OF_STREAMS = (
     "readChangeData",
     "timeZone",
 )
-"""Those of them that a stream takes as well."""
+"""The read options that a stream accepts as well."""
 
 STREAM_OPTIONS = (
     "maxFilesPerTrigger",
@@ -46,23 +46,23 @@ STREAM_OPTIONS = (
     "skipChangeCommits",
     "failOnDataLoss",
 )
-"""What a stream takes besides, and a read does not."""
+"""The options of a stream that a read does not accept."""
 
 
 def prove_store_options(
     who: str, path: str, store: Mapping[str, str], takes: Sequence[str], others: Sequence[str] = ()
 ) -> None:
-    """Shows that options which are nobody else's are those of the table's store.
+    """Validates that all remaining options are storage options.
 
     Args:
-        who: Whom they were given to, for the error.
-        path: The table's.
+        who: The subject of the error message.
+        path: The table's path.
         store: The options.
-        takes: The names that are taken besides.
-        others: Names that may be meant as well.
+        takes: The other accepted names.
+        others: Further names to suggest for typos.
 
     Raises:
-        ValueError: An option is not known; the nearest name is told.
+        ValueError: An option is not known; the message gives the closest name.
     """
     if not store:
         return

@@ -1,4 +1,4 @@
-"""What the value of an option may be, however it was given: as Python has it, or as text."""
+"""Validation of option values, given as Python values or as text."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ __all__ = ["as_flag", "as_text", "as_version"]
 
 
 def as_flag(name: str, value: object) -> bool:
-    """True or false.
+    """Validates a boolean.
 
     Raises:
-        ValueError: It is neither.
+        ValueError: It is neither true nor false.
 
     Example:
         >>> as_flag("rowIds", True), as_flag("rowIds", "False")
@@ -23,10 +23,10 @@ def as_flag(name: str, value: object) -> bool:
 
 
 def as_text(name: str, value: object) -> str | None:
-    """Text, or None where nothing was given.
+    """Validates text, or None if the option is not set.
 
     Raises:
-        ValueError: It is something else.
+        ValueError: It has another type.
     """
     if value is None or isinstance(value, str):
         return value
@@ -34,10 +34,10 @@ def as_text(name: str, value: object) -> str | None:
 
 
 def as_version(name: str, value: object) -> int:
-    """A version of a table.
+    """Validates a version of a table.
 
     Raises:
-        ValueError: It is none.
+        ValueError: It is not a version.
 
     Example:
         >>> as_version("versionAsOf", 3), as_version("versionAsOf", "12")

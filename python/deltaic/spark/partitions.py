@@ -1,4 +1,4 @@
-"""Scan tasks packed into Spark's partitions, balanced by bytes."""
+"""Packs scan tasks into Spark partitions, balanced by bytes."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ __all__ = ["balanced", "partition_count"]
 
 Task = TypeVar("Task")
 
-# As Spark's spark.sql.files.maxPartitionBytes by default, and as the least share of its file scans.
+# The default of spark.sql.files.maxPartitionBytes, and the minimum split size of Spark's file scans.
 _MOST_BYTES = 128 * 1024 * 1024
 _LEAST_SHARE = 4 * 1024 * 1024
-# To open a file takes as long as to read so many bytes.
+# Opening a file takes as long as reading this many bytes.
 _OPEN_COST = 1024 * 1024
 
 
 def partition_count(sizes: Sequence[int], parallelism: int | None = None) -> int:
-    """How many partitions files of these sizes are worth, much as Spark's own file scans count.
+    """Returns the number of partitions for files of these sizes, similar to Spark's own file scans.
 
     Args:
         sizes: In bytes.
-        parallelism: How many tasks can run at once. Spark does not tell a data source, so by itself as many
-            as the driver's machine has processors: right where the driver does the work, and elsewhere the
-            bound of a partition's bytes counts.
+        parallelism: The number of concurrent tasks. A data source cannot query Spark for it, so the default
+            is the number of processors of the driver's host: correct in local mode; elsewhere the maximum
+            size of a partition decides.
 
     >>> partition_count([]), partition_count([1000] * 3, 8), partition_count([1 << 30] * 4, 2)
     (1, 1, 4)
@@ -41,7 +41,7 @@ def partition_count(sizes: Sequence[int], parallelism: int | None = None) -> int
 
 
 def balanced(tasks: Sequence[Task], size: Callable[[Task], int], count: int) -> list[list[Task]]:
-    """The tasks in so many lists of nearly the same bytes: each goes to the lightest, the largest first.
+    """Distributes tasks to lists of nearly equal size: the largest first, each to the smallest list.
 
     >>> balanced([5, 1, 3, 3], lambda task: task, 2)
     [[5, 1], [3, 3]]
@@ -51,6 +51,6 @@ def balanced(tasks: Sequence[Task], size: Callable[[Task], int], count: int) -> 
     for task in sorted(tasks, key=size, reverse=True):
         load, number = heapq.heappop(loads)
         lists[number].append(task)
-        # Of many small files the opening is the work.
+        # For many small files, opening them dominates.
         heapq.heappush(loads, (load + size(task) + _OPEN_COST, number))
     return lists

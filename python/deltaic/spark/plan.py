@@ -1,7 +1,7 @@
 """The native scan: deltaic reads the log, Spark's vectorised Parquet reader reads the data files.
 
-Spark is handed the files of the snapshot by a sink log (see `sink_log`), so it lists nothing. What is not in
-the files comes beside them, joined by broadcast: partition values and row ids by the file's ordinal, deleted
+Spark reads the list of the snapshot's files from a sink log (see `sink_log`), so it lists no folder. Values
+that are not in the files are joined by broadcast: partition values and row ids by the file's ordinal, deleted
 rows by blocks of 4096 rows.
 """
 
@@ -28,32 +28,32 @@ if TYPE_CHECKING:
 
 __all__ = ["NativeScan", "native_scan", "scan_of_folder", "takes_no_list"]
 
-# Spark's older name of its Parquet format: always the V1 source, whatever spark.sql.sources.useV1SourceList
-# says. The V2 source has no `_metadata`.
+# Spark's older name of its Parquet format: always the V1 source, regardless of
+# spark.sql.sources.useV1SourceList. The V2 source has no `_metadata`.
 _PARQUET = "org.apache.spark.sql.parquet"
 
-# Settings of the session that would change what is read, not how fast.
+# Settings of the session that would change the result, not the speed.
 _OPTIONS = {
     "ignoreMissingFiles": "false",
     "ignoreCorruptFiles": "false",
-    "datetimeRebaseMode": "CORRECTED",  # for files that do not say: Delta's calendar is the Gregorian one
+    "datetimeRebaseMode": "CORRECTED",  # for files without the metadata: Delta uses the Gregorian calendar
     "int96RebaseMode": "CORRECTED",
 }
 
 _IGNORES_LOGS = "spark.sql.streaming.fileStreamSink.ignoreMetadata"
 
-# Of a block of rows, as `HandOver.vectors` has them.
+# The layout of a key in `HandOver.vectors`.
 _BITS_OF_A_BLOCK = 12
 _BITS_OF_A_FILE = 28
 
 
 @dataclass(frozen=True)
 class NativeScan:
-    """A DataFrame of a native scan, and what it is made of."""
+    """The DataFrame of a native scan, and its description."""
 
     frame: DataFrame
     root: str
-    """The folder that Spark takes the files from, as its plans name it."""
+    """The folder that contains the sink log, as in Spark's plans."""
     notes: list[str] = field(default_factory=list[str])
     """What is attached to the files, and how."""
 
@@ -61,16 +61,16 @@ class NativeScan:
 def native_scan(
     spark: SparkSession, handed: Handed, log: bytes, hadoop_options: dict[str, str] | None = None
 ) -> NativeScan:
-    """A DataFrame of the rows: the table's columns in their order, read by Spark alone.
+    """Returns a DataFrame with the table's columns in their order, read by Spark alone.
 
     Args:
         spark: A classic session.
-        handed: What the core hands over.
-        log: The sink log that names the files.
+        handed: The native scan plan.
+        log: The sink log with the files.
         hadoop_options: Settings of Hadoop's file systems for this read.
 
     Raises:
-        UnsupportedFeature: The session does not take the list of files.
+        UnsupportedFeature: The session does not read the list of files.
     """
     assembly = _Assembly(spark, handed)
     with sink_log(log) as folder:
@@ -83,23 +83,23 @@ def native_scan(
 def scan_of_folder(
     spark: SparkSession, handed: Handed, folder: str, hadoop_options: dict[str, str]
 ) -> DataFrame:
-    """The same with Spark Connect, of a log that lies where the server's driver is, and stays there.
+    """Does the same with Spark Connect, with a sink log that persists on the host of the server's driver.
 
-    The session takes lists of files: `takes_no_list` says so.
+    Precondition: the session reads lists of files, see `takes_no_list`.
     """
     assembly = _Assembly(spark, handed)
     return assembly.read(assembly.load(folder, hadoop_options))
 
 
 def takes_no_list(spark: SparkSession) -> str | None:
-    """Why a session does not take the list of files of a native scan, as its settings tell."""
+    """Returns why a session does not read the file list of a native scan, according to its settings."""
     if str(spark.conf.get(_IGNORES_LOGS, "false")).lower() == "false":
         return None
     return f"this Spark session does not take the list of files of a native scan while {_IGNORES_LOGS} is set"
 
 
 class _Assembly:
-    """What one native scan is put together from."""
+    """Builds the DataFrame of one native scan."""
 
     def __init__(self, spark: SparkSession, handed: Handed) -> None:
         self._spark = spark
@@ -111,7 +111,7 @@ class _Assembly:
         self.notes: list[str] = []
 
     def load(self, folder: str, hadoop_options: dict[str, str]) -> DataFrame:
-        """The files' own columns, from a folder that has the sink log."""
+        """Reads the files' physical columns, from the folder of the sink log."""
         pairs = zip(self._schema.fields, self._physical.fields, strict=True)
         stored = [
             inside
@@ -124,13 +124,13 @@ class _Assembly:
         if self._handed.by_folders:
             self.notes.append("partition values are read from the folders, by which Spark prunes")
         else:
-            # Without it, files outside the folder of the log are left out.
+            # Otherwise, files outside the folder of the log are ignored.
             options["recursiveFileLookup"] = "true"
         reader = self._spark.read.format(_PARQUET).schema(StructType(stored))
         return reader.options(**options, **hadoop_options).load(folder)
 
     def read(self, frame: DataFrame) -> DataFrame:
-        """The whole of it: without deleted rows, the table's columns, and what is asked for behind them."""
+        """Builds the result: removes deleted rows, projects the table's columns, appends requested ones."""
         handed = self._handed
         if handed.needs_ordinals:
             # Not frame["_metadata"]: a table may have a column of that name.
@@ -155,7 +155,7 @@ class _Assembly:
         return frame.select(*columns)
 
     def _without_deleted(self, frame: DataFrame) -> DataFrame:
-        """The rows that no deletion vector deletes."""
+        """Removes the rows that a deletion vector deletes."""
         block, words = self._name("block"), self._name("words")
         table = self._handed.vectors.rename_columns([block, words])
         self.notes.append(f"deleted rows are left out by {table.num_rows:,} blocks of 4096 rows, broadcast")
@@ -168,7 +168,7 @@ class _Assembly:
         return joined.where(F.col(words).isNull() | (bit == 0))
 
     def _file_frame(self) -> DataFrame:
-        """One row a file: its ordinal, and what the log says of it."""
+        """Returns one row per file: its ordinal, and its values from the log."""
         pa = require("pyarrow", "deltaic.spark.read")
         files = self._handed.files
         fields = [
@@ -198,13 +198,13 @@ class _Assembly:
         else:
             column = F.col(quoted(inside.name))
             if whole_structs and nests(outside.dataType, StructType):
-                # Spark does not see through this to single fields, so it reads the column with all of them.
+                # Blocks Spark's pruning of nested fields, so it reads the column with all of its fields.
                 column = F.element_at(F.array(column), 1)
             column = renamed(column, inside.dataType, outside.dataType)
         return column.alias(outside.name, metadata=outside.metadata)
 
     def _row_identity(self, row_columns: list[str]) -> list[Column]:
-        """A row's id and commit version: what its file keeps of it, else what the log says of the file."""
+        """Returns a row's id and commit version: the materialized values, else those derived from the log."""
         copied_id, copied_version = (F.col(quoted(name)) for name in row_columns)
         fresh = F.col(self._name("base")) + F.col(self._name("row"))
         return [
@@ -217,9 +217,9 @@ class _Assembly:
 
 
 def _loses_structs(spark: SparkSession) -> bool:
-    """Does this Spark take a struct for NULL when a file lacks those of its fields that a query asks for?
+    """Whether this Spark reads a struct as NULL if a file lacks all of its requested fields.
 
-    Spark 4.0 does, later ones when told so: rows would be lost after a field was added.
+    Spark 4.0 does, later ones with a setting: non-NULL structs would be lost after a field was added.
     """
     try:
         legacy = spark.conf.get("spark.sql.legacy.parquet.returnNullStructIfAllFieldsMissing")
@@ -229,7 +229,7 @@ def _loses_structs(spark: SparkSession) -> bool:
 
 
 def _root_of_the_log(frame: DataFrame) -> str:
-    """Where Spark took the list of files from; else it would find an empty folder, and no rows."""
+    """Returns the folder of the file list; raises if Spark ignores it, as it would find no rows."""
     plan: Any = cast("Any", frame)._jdf.queryExecution().analyzed()  # noqa: SLF001 - PySpark has no public way
     location: Any = plan.relation().location()
     index: str = location.getClass().getSimpleName()
@@ -242,7 +242,7 @@ def _root_of_the_log(frame: DataFrame) -> str:
 
 
 def _fresh_prefix(logical: StructType, physical: StructType) -> str:
-    """What no column's name begins with."""
+    """Returns a prefix that no column's name has."""
     prefix = "__deltaic"
     taken = [name.lower() for name in (*logical.names, *physical.names)]
     while any(name.startswith(prefix) for name in taken):

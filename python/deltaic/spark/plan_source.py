@@ -1,7 +1,7 @@
-"""Native scans by Spark Connect: a data source whose one row is the plan, made where Spark's driver is.
+"""Native scans with Spark Connect: a data source whose only row is the plan, created on the driver's host.
 
-The client has no JVM and may not reach the table. The source's planner runs beside the driver: it reads the
-log, leaves the list of files there, and answers with all that the client needs to build the DataFrame.
+The client has no JVM and may be unable to reach the table. The source's planner runs on the driver's host: it
+reads the log, writes the list of files there, and returns all that the client needs for the DataFrame.
 """
 
 from __future__ import annotations
@@ -29,43 +29,43 @@ __all__ = ["PlanSource", "planned_on_the_server"]
 
 
 class PlanSource(DataSource):
-    """One row with one column: the plan, as text."""
+    """A data source of one row with one column: the plan, as text."""
 
     @classmethod
     def name(cls) -> str:
-        """The format's name."""
+        """Returns the format's name."""
         return "deltaic_plan"
 
     def schema(self) -> str:
-        """The plan."""
+        """Returns the column of the plan."""
         return "plan string"
 
     def reader(self, schema: StructType) -> DataSourceReader:  # noqa: ARG002 - Spark passes it
-        """What plans."""
+        """Returns the reader that plans."""
         return PlanReader(dict(self.options))
 
 
 class _Planned(InputPartition):
-    """A plan that was made beside the driver."""
+    """A plan created on the driver's host."""
 
 
 class PlanReader(DataSourceReader):
-    """Plans where Spark's driver is; what goes to a task is the plan alone."""
+    """Plans on the host of Spark's driver; only the plan is sent to a task."""
 
     def __init__(self, options: dict[str, str]) -> None:
         self._options = options
 
     def __getstate__(self) -> dict[str, Any]:
-        # The options may hold secrets, and a task needs none of them.
+        # The options may contain secrets, and a task does not need them.
         return {}
 
     def partitions(self) -> list[InputPartition]:
-        """The plan."""
+        """Returns the plan."""
         with told_plainly():
             return [_Planned(_plan(self._options))]
 
     def read(self, partition: InputPartition) -> Iterator[Any]:  # Any: pyarrow ships no types
-        """The plan as a row."""
+        """Returns the plan as a row."""
         pa = require("pyarrow", "deltaic.spark.read")
         yield pa.RecordBatch.from_pydict({"plan": [partition.value]})
 
@@ -73,7 +73,7 @@ class PlanReader(DataSourceReader):
 def _plan(options: dict[str, str]) -> str:
     asked = parse_options(options, streaming=False)
     snapshot = asked.snapshot()
-    # Every query analyses a DataFrame anew: the data source is told the version that is newest now.
+    # Every query analyses a DataFrame again, so the version is pinned for the data source.
     version = {"path": asked.path, "versionasof": str(snapshot.version)}
     plan: dict[str, object] = {"by_source": None if asked.modification_time else version}
     predicate, _ = pruning(snapshot, asked.predicate, asked.time_zone)
@@ -90,13 +90,13 @@ def _plan(options: dict[str, str]) -> str:
 
 
 def planned_on_the_server(spark: SparkSession, options: dict[str, str]) -> DataFrame | dict[str, str]:
-    """The DataFrame of a native scan by Spark Connect.
+    """Returns the DataFrame of a native scan with Spark Connect.
 
-    Where Spark's own reader cannot read the table, or takes no list of files: options by which the data
-    source reads the same version.
+    If Spark's own reader cannot read the table, or ignores lists of files: returns the options with which the
+    data source reads the same version.
 
     Raises:
-        UnsupportedFeature: So it is, and the time of a file is asked for, which the data source has not.
+        UnsupportedFeature: The data source must be used, but lacks a requested file time.
     """
     spark.dataSource.register(PlanSource)
     [row] = spark.read.format(PlanSource.name()).options(**options).load().collect()

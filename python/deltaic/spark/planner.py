@@ -1,4 +1,4 @@
-"""Which way a snapshot is read: by Spark's own reader where that is exact, else by the data source."""
+"""Selects how a snapshot is read: by Spark's own reader if that is exact, else by the data source."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ _NATIVE = "Spark's own Parquet reader reads the files"
 
 @dataclass(frozen=True)
 class Question:
-    """What is read of a snapshot."""
+    """A read of a snapshot."""
 
     predicate: str | None = None
-    """The rows, as SQL text in Spark's own meaning."""
+    """The condition on rows, as SQL text with Spark's semantics."""
     row_ids: bool = False
     modification_time: bool = False
     hadoop_options: dict[str, str] = field(default_factory=dict[str, str])
@@ -43,18 +43,18 @@ def plan(
     question: Question,
     by_source: Callable[[str | None], DataFrame],
 ) -> DataFrame:
-    """A DataFrame that answers the question.
+    """Returns the DataFrame of a read.
 
     Args:
         spark: A classic session.
-        snapshot: What is read.
-        question: Which rows and columns.
-        by_source: Reads the snapshot with the data source, where Spark's own reader cannot, given by what
-            files can be ruled out.
+        snapshot: The snapshot to read.
+        question: The requested rows and columns.
+        by_source: Reads the snapshot with the data source, if Spark's own reader cannot; its argument is the
+            predicate for pruning files.
 
     Raises:
         InvalidPredicate: Spark does not understand the predicate.
-        UnsupportedFeature: Neither way can read the table.
+        UnsupportedFeature: Neither reader supports the table.
     """
     zone = spark.conf.get("spark.sql.session.timeZone")
     prunes_by, why_not = pruning(snapshot, question.predicate, zone)

@@ -1,4 +1,4 @@
-"""By what files can be ruled out before Spark sees them, of a condition that has Spark's meaning."""
+"""Which conditions with Spark's semantics can prune files before Spark plans the read."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 __all__ = ["changed_meaning", "pruning"]
 
-# Settings by which Spark reads a condition's text or compares otherwise than deltaic does.
+# Settings by which Spark parses or compares differently from deltaic.
 _MEANINGS = (
     "spark.sql.ansi.doubleQuotedIdentifiers",
     "spark.sql.parser.escapedStringLiterals",
@@ -24,7 +24,7 @@ _MEANINGS = (
 
 
 def changed_meaning(spark: SparkSession) -> str | None:
-    """Why no file is ruled out in this session: a setting of it that changes what conditions mean."""
+    """Returns why no file is pruned in this session: a setting that changes the meaning of conditions."""
     for name in _MEANINGS:
         if str(spark.conf.get(name, "false")).lower() == "true":
             return f"no file is ruled out by conditions while {name} is set"
@@ -32,11 +32,11 @@ def changed_meaning(spark: SparkSession) -> str | None:
 
 
 def pruning(snapshot: Snapshot, predicate: str | None, zone: str | None) -> tuple[str | None, str | None]:
-    """The condition if deltaic understands it as Spark does, else why no file is ruled out by it.
+    """Returns the condition if deltaic evaluates it as Spark does, else why it prunes no file.
 
     Args:
-        snapshot: What is read.
-        predicate: SQL text in Spark's own meaning; Spark judges the rows in any case.
+        snapshot: The snapshot to read.
+        predicate: SQL text with Spark's semantics; Spark filters the rows in any case.
         zone: The session's time zone.
     """
     if predicate is None:

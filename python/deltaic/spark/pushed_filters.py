@@ -13,10 +13,10 @@ __all__ = ["to_predicate"]
 
 
 def to_predicate(pushed: Filter) -> str | None:
-    """The predicate that is true for the very rows for which the filter is; None where there is none.
+    """Returns the predicate that is true for exactly the rows for which the filter is; None without one.
 
-    Spark's literals come as Python values, which hold them exactly: of time as datetimes in UTC or without a
-    zone, of decimals as `Decimal`.
+    Spark passes literals as Python values, which represent them exactly: timestamps as datetimes in UTC or
+    without a zone, decimals as `Decimal`.
 
     >>> from pyspark.sql.datasource import EqualTo, Not  # doctest: +SKIP
     >>> to_predicate(Not(EqualTo(("address", "city"), "Rome")))  # doctest: +SKIP
@@ -25,7 +25,7 @@ def to_predicate(pushed: Filter) -> str | None:
     try:
         condition = _condition(pushed)
     except (TypeError, ValueError):
-        # A value that no literal writes down, such as an interval: Spark filters it itself.
+        # A value without a literal, such as an interval: Spark applies the filter.
         return None
     return None if condition is None else condition.sql
 

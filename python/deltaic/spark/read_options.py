@@ -1,4 +1,4 @@
-"""The options of reading a Delta table, as both ways of reading through Spark take them."""
+"""The options of reading a Delta table, for native scans and the data source."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from deltaic.table import Table
 __all__ = ["ChangeRange", "Instant", "ReadOptions"]
 
 Instant = Callable[[str, object], datetime]
-"""Takes the name and the value of an option and gives the moment that it means; ValueError if it is none."""
+"""Parses the timestamp of an option, given its name and value; raises ValueError if it is invalid."""
 
 _PATH_TIME_TRAVEL = re.compile(
     r"(?P<path>.+)@(?:[vV](?P<version>\d+)|(?P<time>\d{17}))", re.ASCII | re.DOTALL
@@ -26,20 +26,20 @@ _PATH_TIME_TRAVEL = re.compile(
 
 @dataclass(frozen=True)
 class ChangeRange:
-    """The versions whose changes are read, both ends included."""
+    """The range of versions whose changes are read, inclusive."""
 
     start: int | datetime | Literal["latest"] | None
-    """A version, or the time since which; only a stream has ``"latest"`` or None."""
+    """A version, or the earliest commit time; only a stream allows ``"latest"`` or None."""
 
     end: int | datetime | None
-    """A version, or the time up to which; the newest when None."""
+    """A version, or the latest commit time; the newest version when None."""
 
 
 @dataclass(frozen=True)
 class ReadOptions:
-    """What to read, with every contradiction sorted out; times are moments.
+    """Validated options of a read, without contradictions; times are aware datetimes.
 
-    It pickles with the store's options, so a pickle is as secret as they are; its repr is not.
+    It can be pickled, including the storage options, so a pickle is as secret as they are; its repr is not.
     """
 
     path: str
@@ -49,9 +49,9 @@ class ReadOptions:
     predicate: str | None = None
     row_ids: bool = False
     modification_time: bool = False
-    """Whether the time of each row's file is asked for, which the data source has not."""
+    """Whether the modification time of each row's file is requested; not supported by the data source."""
     time_zone: str | None = None
-    """The zone of times that name none, where the caller says so."""
+    """The zone of timestamps without one, if specified."""
     storage_options: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
 
     @classmethod
@@ -63,18 +63,18 @@ class ReadOptions:
         path_instant: Callable[[str], datetime],
         streaming: bool = False,
     ) -> ReadOptions:
-        """Reads options by name, whatever their case; an option that is None is not given.
+        """Parses options by name, case-insensitively; an option that is None is not set.
 
         Args:
-            options: By name, ``path`` among them. Names that are not a read's are the store's.
-            instant: Makes a moment of ``timestampAsOf`` and its like.
-            path_instant: Makes a moment of the 17 digits behind the ``@`` of a path.
-            streaming: Whether a stream's options may be among them, and what only a stream allows.
+            options: By name, including ``path``. All names that are not read options are storage options.
+            instant: Parses ``timestampAsOf`` and similar options.
+            path_instant: Parses the 17 digits after the ``@`` of a path.
+            streaming: Whether to accept the options and values of streams.
 
         Raises:
-            ValueError: An option is not known (the nearest is named), has a value that makes no sense, or
+            ValueError: An option is not known (the message gives the closest name), has an invalid value, or
                 contradicts another.
-            StorageError: Whether the path is a table's as it stands cannot be asked.
+            StorageError: Cannot check whether a table exists at the literal path.
         """
         given, others = _sorted_out(options)
         if not streaming:
@@ -132,15 +132,15 @@ class ReadOptions:
             )
 
     def table(self) -> Table:
-        """The table's handle."""
+        """Returns the table's handle."""
         return Table(self.path, storage_options=self.storage_options)
 
     def snapshot(self) -> Snapshot:
-        """The version that is asked for; of a change feed the last one, of which it has its columns.
+        """Returns the requested version; for a change data feed the last one, which determines the columns.
 
         Raises:
-            TableNotFound: There is no table.
-            VersionNotFound: The version or time is out of the table's range.
+            TableNotFound: There is no table at this location.
+            VersionNotFound: The version or time is outside of the table's range.
         """
         table = self.table()
         end = self.changes.end if self.changes else None
@@ -151,13 +151,13 @@ class ReadOptions:
         return table.snapshot()
 
     def pinned(self, snapshot: Snapshot) -> ReadOptions:
-        """The same, with the version of `snapshot` instead of a time or of none."""
+        """Returns the same options with the version of `snapshot`."""
         if self.changes is not None:
             return replace(self, changes=replace(self.changes, end=snapshot.version))
         return replace(self, version=snapshot.version, timestamp=None)
 
     def as_options(self, predicate: str | None = None) -> dict[str, str]:
-        """The same as options of the data source, with another predicate, whose times are UTC's."""
+        """Returns the options for the data source, with another predicate, whose times are in UTC."""
         given: dict[str, object] = {"path": self.path, **self.storage_options}
         if self.version is not None:
             given["versionAsOf"] = self.version
@@ -179,11 +179,11 @@ class ReadOptions:
         return {name: str(value) for name, value in given.items()}
 
     def change_scan(self, columns: list[str] | None = None) -> Scan:
-        """The scan of the change feed.
+        """Returns the scan of the change data feed.
 
         Raises:
-            VersionNotFound: The range is out of the table's.
-            UnsupportedFeature: The table keeps no change feed at one of the versions.
+            VersionNotFound: The range is outside of the table's.
+            UnsupportedFeature: The change data feed is not enabled at one of the versions.
             ValueError: The range ends before it starts, or has no start.
         """
         changes = self.changes
@@ -195,7 +195,7 @@ class ReadOptions:
 
 
 def _sorted_out(options: Mapping[str, object]) -> tuple[dict[str, object], dict[str, object]]:
-    """Those of a read by the names they have here, and the rest by its own names."""
+    """Splits options into read options, with canonical names, and the rest."""
     known = {name.lower(): name for name in READ_OPTIONS}
     given: dict[str, object] = {}
     others: dict[str, object] = {}
@@ -252,6 +252,6 @@ def _bound(
 
 
 def _time_travel_of(path: str, store: Mapping[str, str]) -> re.Match[str] | None:
-    """The parts of a ``path@v12`` or ``path@20260101000000000``; None for a table of just that name."""
+    """Parses a ``path@v12`` or ``path@20260101000000000``; None if a table exists at the literal path."""
     found = _PATH_TIME_TRAVEL.fullmatch(path)
     return None if found is None or Table.exists(path, store) else found

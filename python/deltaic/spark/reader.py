@@ -27,23 +27,23 @@ __all__ = ["Reader"]
 
 
 class Reader:
-    """Reads Delta tables as DataFrames; made by `deltaic.spark.read`.
+    """Reads Delta tables as DataFrames; created by `deltaic.spark.read`.
 
-    Options, whose names are taken as Spark takes them, whatever their case:
+    Options, with case-insensitive names as in Spark:
 
     - ``versionAsOf``: a version, as a number or its digits.
-    - ``timestampAsOf``: the version that was current then. A date, a datetime, or text that Spark can cast to
-      a timestamp, in the session's time zone where it names none.
+    - ``timestampAsOf``: the version that was current at this time. A date, a datetime, or text that Spark can
+      cast to a timestamp, in the session's time zone unless it contains one.
     - ``readChangeFeed`` with ``startingVersion`` or ``startingTimestamp``, and ``endingVersion`` or
-      ``endingTimestamp``: what changed, instead of what is there.
+      ``endingTimestamp``: reads row-level changes instead of rows.
     - ``predicate``: SQL text, as for `where`.
-    - ``rowIds``: true adds ``_row_id`` and ``_row_commit_version``, of a table with row tracking.
-    - ``fileModificationTime``: true adds ``_file_modification_time``, the time of a row's file as the log
-      states it. (``_metadata.file_modification_time`` may hold the file's ordinal instead.)
-    - The options of the table's store, under the names that `deltaic.Table` takes. Spark's own reader needs
-      them in its Hadoop configuration, and takes those that begin with ``fs.`` from here.
+    - ``rowIds``: true adds ``_row_id`` and ``_row_commit_version``; requires row tracking.
+    - ``fileModificationTime``: true adds ``_file_modification_time``, the modification time of a row's file
+      according to the log. (``_metadata.file_modification_time`` may hold the file's ordinal instead.)
+    - Storage options, with the names of `deltaic.Table`. Spark's own reader needs them in its Hadoop
+      configuration; those that begin with ``fs.`` are passed to it.
 
-    The snapshot is the table at the moment of `load`: what is committed later is not seen by the DataFrame.
+    The snapshot is the table at the time of `load`: the DataFrame does not include later commits.
 
     Example:
         >>> Reader(spark).option("versionAsOf", 0).load("data/events")  # doctest: +SKIP
@@ -52,49 +52,49 @@ class Reader:
 
     def __init__(self, spark: SparkSession) -> None:
         self._is_connect = type(spark).__module__.startswith("pyspark.sql.connect")
-        if not self._is_connect and not isinstance(spark, SparkSession):  # pyright: ignore[reportUnnecessaryIsInstance] - callers err
+        if not self._is_connect and not isinstance(spark, SparkSession):  # pyright: ignore[reportUnnecessaryIsInstance] - for untyped callers
             raise TypeError(f"a SparkSession is needed, not {type(spark).__name__}")
         self._spark = spark
         self._options: dict[str, object] = {}
         self._conditions: list[Predicate] = []
 
     def option(self, key: str, value: object) -> Reader:
-        """Set one option; None takes it back. `load` says which is not known."""
+        """Sets one option; None unsets it. `load` raises for unknown options."""
         self._options = {name: each for name, each in self._options.items() if name.lower() != key.lower()}
         if value is not None:
             self._options[key] = value
         return self
 
     def options(self, **options: object) -> Reader:
-        """Set several options, as `option` does one."""
+        """Sets several options, see `option`."""
         for key, value in options.items():
             self.option(key, value)
         return self
 
     def where(self, condition: Predicate) -> Reader:
-        """Keep the rows for which this is true; called again, those for which both are.
+        """Filters rows by a condition; several conditions are combined with AND.
 
-        Given before `load`, it rules out files by their partition values and statistics, so that Spark never
-        sees them.
+        Conditions set before `load` prune files by partition values and statistics, so that Spark never
+        processes them.
 
         Args:
-            condition: SQL text as `DataFrame.where` takes it, or an expression of `deltaic.col`.
+            condition: SQL text as for `DataFrame.where`, or an expression of `deltaic.col`.
         """
         self._conditions.append(condition)
         return self
 
     def load(self, path: str | os.PathLike[str]) -> DataFrame:
-        """The table at this path or URI, at the version that the options choose, else the newest.
+        """Loads the table at this path or URI, at the version that the options select, else the newest.
 
         A path may end in ``@v12`` for a version, or in ``@20261101120000000`` for a time.
 
         Raises:
-            TableNotFound: There is no table.
-            VersionNotFound: The version or time is out of the table's range.
+            TableNotFound: There is no table at this location.
+            VersionNotFound: The version or time is outside of the table's range.
             UnsupportedFeature: The table has a feature that is not implemented.
             CorruptData: A local data file is missing.
             InvalidPredicate: Spark does not understand a condition.
-            ValueError: An option is not known, its value makes no sense, or two contradict each other.
+            ValueError: An option is not known, its value is invalid, or two contradict each other.
         """
         if self._is_connect:
             return self._on_the_server(os.fspath(path))
@@ -122,7 +122,7 @@ class Reader:
         return plan(self._spark, snapshot, question, partial(self._by_source, pinned))
 
     def _on_the_server(self, path: str) -> DataFrame:
-        """With Spark Connect, where the table may be in reach of the server alone."""
+        """Loads with Spark Connect; possibly only the server can reach the table."""
         from deltaic.spark.plan_source import planned_on_the_server
         from deltaic.spark.pruning import changed_meaning
         from deltaic.spark.registration import register_sources
@@ -135,7 +135,7 @@ class Reader:
         if not any(
             as_flag(name, given.get(name.lower(), False)) for name in ("readChangeFeed", "readChangeData")
         ):
-            # What is asked of the rows is Spark's to judge, in the session's zone and meaning.
+            # Spark evaluates row conditions itself, with the session's zone and semantics.
             asked = {} if predicate is None or changed_meaning(self._spark) else {"predicate": predicate}
             planned = planned_on_the_server(self._spark, {**options, **asked, "timezone": zone})
             if not isinstance(planned, dict):
@@ -157,7 +157,7 @@ class Reader:
         texts = [_sql(condition, schema) for condition in conditions]
         if len(texts) < 2:
             return texts[0] if texts else None
-        # A text may end in a comment.
+        # A text may end with a comment.
         return " AND ".join(f"({text}\n)" for text in texts)
 
 
@@ -177,7 +177,7 @@ def _instant(spark: SparkSession, name: str, value: object) -> datetime:
         return value
     if not isinstance(value, str | date):
         raise ValueError(f"{name} must be text, a date or a datetime, not {value!r}")
-    # The session's time zone and Spark's spelling of times: so Spark is asked.
+    # The session's time zone and Spark's timestamp syntax apply, so Spark does the cast.
     cast = "SELECT unix_millis(try_cast(:value AS TIMESTAMP_LTZ)) AS milliseconds"
     row = spark.sql(cast, args={"value": str(value)}).first()
     milliseconds: int | None = row[0] if row else None

@@ -1,4 +1,4 @@
-"""The data source's names, made known to a session."""
+"""Registration of the data sources in a session."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _TAKEN = "DATA_SOURCE_ALREADY_EXISTS"
 
 
 def register_sources(spark: SparkSession) -> None:
-    """Register ``"deltaic"``, and ``"delta"`` where no jar has that name."""
+    """Registers ``"deltaic"``, and ``"delta"`` if no jar provides that name."""
     _register(spark, DeltaicSource)
     _register(spark, DeltaSource)
 

@@ -1,4 +1,4 @@
-"""What `deltaic.spark.explain` tells of a DataFrame: which way its rows are read, and why."""
+"""Reports of `deltaic.spark.explain`: how the rows of a DataFrame are read, and why."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 
 __all__ = ["Report", "explain_frame", "remember", "remember_relation", "report_of_file"]
 
-# So many loads are remembered; each is a few hundred bytes.
+# Maximum number of remembered loads; each takes a few hundred bytes.
 _MOST = 10_000
 
 
 @dataclass(frozen=True)
 class Report:
-    """How one load is read."""
+    """How one load reads its table."""
 
     table: str
     version: int
@@ -35,7 +35,7 @@ class Report:
     notes: list[str] = field(default_factory=list[str])
 
     def __str__(self) -> str:
-        """A few lines of text."""
+        """Returns a few lines of text."""
         lines = [f"{self.table} at version {self.version}", f"  way        {self.way}: {self.why}"]
         if self.predicate is not None:
             lines.append(f"  predicate  {self.predicate}")
@@ -53,7 +53,7 @@ _lock = Lock()
 
 
 def remember(root: str, report: Report) -> None:
-    """Keep a report for a native scan whose files Spark takes from this folder."""
+    """Stores the report of a native scan, by the folder of its sink log."""
     with _lock:
         _reports[root] = report
         while len(_reports) > _MOST:
@@ -61,12 +61,12 @@ def remember(root: str, report: Report) -> None:
 
 
 def remember_relation(frame: DataFrame, report: Report) -> None:
-    """Keep a report for a read by the data source."""
+    """Stores the report of a read by the data source."""
     remember(_key_of_relation(_leaves(frame)[0]), report)
 
 
 def report_of_file(path: str) -> Report | None:
-    """The newest load of a table that a file lies in, as a decoded URI; the scheme may differ (s3, s3a)."""
+    """Returns the last load of the table that contains a file, given by decoded URI with any scheme."""
     place = _without_scheme(path)
     with _lock:
         reports = list(_reports.values())
@@ -81,7 +81,7 @@ def _without_scheme(uri: str) -> str:
 
 
 def explain_frame(frame: DataFrame) -> str:
-    """What `deltaic.spark.explain` gives."""
+    """Returns the text of `deltaic.spark.explain`."""
     if not hasattr(frame, "_jdf"):
         raise ValueError("Spark Connect does not show a DataFrame's plan: explain needs a classic session")
     found = [report for leaf in _leaves(frame) if (report := _report(leaf))]
@@ -102,7 +102,7 @@ def _key_of_relation(leaf: Any) -> str:
 
 
 def _is_ours(table: Any) -> bool:
-    # delta-spark's tables have names in the same way.
+    # The tables of delta-spark have names too.
     return table.getClass().getSimpleName() == "PythonTable" and table.name().lower() in ("deltaic", "delta")
 
 

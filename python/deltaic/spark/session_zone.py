@@ -1,4 +1,4 @@
-"""Whether what a predicate means depends on a session's time zone, which the data source is not told."""
+"""Whether a predicate's meaning depends on the session's time zone, which the data source does not know."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ _INSTANTS = ("timestamp", "timestamp_nanos")
 
 
 def is_utc(zone: str | None) -> bool:
-    """Whether a zone, named as Spark has it, is UTC: the zone in which deltaic reads times that name none."""
+    """Whether a zone is UTC by Spark's names: deltaic interprets times without a zone as UTC."""
     return zone in _UTC
 
 
 def speaks_of_instants(schema_json: str, predicate: str) -> bool:
-    """Whether a predicate may name a moment without its zone: it has a timestamp in it, or a column of such.
+    """Whether a predicate may contain a time without a zone: it uses a timestamp or a timestamp column.
 
     >>> schema = '{"type":"struct","fields":[{"name":"at","type":"timestamp"},{"name":"day","type":"date"}]}'
     >>> [speaks_of_instants(schema, text) for text in ("day = '2026-11-01'", "at = '2026-11-01'")]
@@ -28,13 +28,13 @@ def speaks_of_instants(schema_json: str, predicate: str) -> bool:
     words = set(re.findall(r"\w+", predicate.lower()))
     if any("timestamp" in word for word in words):
         return True
-    # Any field of any struct: a predicate names it somewhere by its own name.
+    # Field names alone are compared: a predicate contains the name of each field that it uses.
     named = _names_of_instants(json.loads(schema_json), "")
     return any(set(re.findall(r"\w+", name.lower())) <= words for name in named)
 
 
 def _names_of_instants(declared: Any, name: str) -> Iterator[str]:
-    """The names of fields that are moments, or hold some in an array or a map."""
+    """Yields the names of timestamp fields, including arrays and maps of timestamps."""
     if declared in _INSTANTS:
         yield name
     if not isinstance(declared, dict):

@@ -1,7 +1,7 @@
-"""A streaming sink's log, by which Spark takes a list of files as given instead of listing folders.
+"""The log of a streaming sink, from which Spark reads a list of files instead of listing folders.
 
-Spark's file sink leaves a log of its files in `_spark_metadata`, and Spark's readers trust that log. A log
-written for one load hands Spark exactly the files of a snapshot.
+Spark's file sink writes a log of its files to `_spark_metadata`, and Spark's readers trust that log. A log
+written for one load gives Spark exactly the files of a snapshot.
 """
 
 from __future__ import annotations
@@ -13,23 +13,23 @@ from pathlib import Path
 
 __all__ = ["LOG", "sink_log", "write_log"]
 
-# Batch 0 under the name of a compacted batch is found whatever interval of compaction the session has
-# (spark.sql.streaming.fileSink.log.compactInterval); under its plain name it is not when that is 1.
+# Batch 0 under the name of a compacted batch is found with any compaction interval of the session
+# (spark.sql.streaming.fileSink.log.compactInterval); under its plain name it is not with interval 1.
 LOG = Path("_spark_metadata") / "0.compact"
-"""Where the log is in its folder."""
+"""The path of the log in its folder."""
 
 
 def write_log(text: bytes, folder: Path) -> None:
-    """Write a log into a folder that has none."""
+    """Writes a log to a folder without one."""
     (folder / LOG).parent.mkdir()
     (folder / LOG).write_bytes(text)
 
 
 @contextmanager
 def sink_log(text: bytes) -> Generator[str]:
-    """Write a log and yield its folder, as text for Spark's `load`.
+    """Writes a log and yields its folder, as text for Spark's `load`.
 
-    The folder is needed only while Spark makes the DataFrame, and removed afterwards.
+    The folder is needed only while Spark creates the DataFrame, and is deleted afterwards.
 
     Example:
         >>> with sink_log(b"v1") as folder:
@@ -38,5 +38,5 @@ def sink_log(text: bytes) -> Generator[str]:
     """
     with tempfile.TemporaryDirectory(prefix="deltaic-") as folder:
         write_log(text, Path(folder))
-        # Hadoop takes the text of a path as it is: it is not percent-decoded.
+        # Hadoop uses the text of a path literally: it is not percent-decoded.
         yield f"file://{folder}"

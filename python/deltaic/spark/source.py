@@ -1,8 +1,8 @@
-"""The Python data source "deltaic": Delta tables by `spark.read.format`, by SQL, and through Spark Connect.
+"""The Python data source "deltaic": Delta tables with `spark.read.format`, SQL and Spark Connect.
 
-deltaic's own reader reads the files on the executors and hands over Arrow. One instance of the source is one
-read: it goes by pickle from process to process, and with it the version that it was pinned to when it was
-made, so that all tasks of all queries on a DataFrame see the same rows.
+deltaic's own reader reads the files on the executors and returns Arrow data. One instance of the source is
+one read: it is pickled from process to process, including the version that it was pinned to at creation, so
+that all tasks of all queries on a DataFrame read the same rows.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ if TYPE_CHECKING:
 
 __all__ = ["DeltaSource", "DeltaicSource", "TablePartition", "TableReader", "parse_options"]
 
-# Spark lets a reader have pushFilters only where the session allows it, and then plans with this module.
+# Spark allows pushFilters only if the session enables it, and then plans with this module.
 _PUSHING_PLANNER = "pyspark.sql.worker.data_source_pushdown_filters"
 
 
 class DeltaicSource(DataSource):
-    """Reads Delta tables as format ``"deltaic"``; made by Spark, after `deltaic.spark.register`.
+    """Reads Delta tables as format ``"deltaic"``; created by Spark, after `deltaic.spark.register`.
 
     Example:
         >>> spark.read.format("deltaic").option("versionAsOf", 3).load("data/events")  # doctest: +SKIP
@@ -55,33 +55,34 @@ class DeltaicSource(DataSource):
 
     @classmethod
     def name(cls) -> str:
-        """The format's name."""
+        """Returns the format's name."""
         return "deltaic"
 
     def schema(self) -> StructType:
-        """The columns of the version that is read, which is chosen now if it was not before."""
+        """Returns the columns of the version to read; pins the version if it is not yet pinned."""
         with told_plainly():
             options, snapshot = self._pin()
             return _whole_schema(options, snapshot)
 
     def reader(self, schema: StructType) -> DataSourceReader:
-        """What plans and reads the columns of `schema`."""
+        """Returns the reader that plans and reads the columns of `schema`."""
         with told_plainly():
-            # Once more, because only now it is known to be no stream.
+            # Parsed again, because only now it is known not to be a stream.
             asked = self._asked(streaming=False)
             options = self._pinned or asked
             pushes = _pushes_filters()
             return (PushingReader if pushes else TableReader)(options, schema)
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:
-        """What reads the table as a stream."""
+        """Returns the reader of the table as a stream."""
         from deltaic.spark.stream import DeltaStreamReader
 
         return DeltaStreamReader(self.options, schema)
 
     def __getstate__(self) -> dict[str, Any]:
-        # With a schema of the caller's own, Spark asks for none: this is the last chance before the pickle is
-        # kept for every query. What fails here fails again where the user is told; a writer reads nothing.
+        # With a user-specified schema, Spark does not call `schema`: pin before the pickle is reused for
+        # every query. Errors are suppressed, because they occur again where they are reported; a writer reads
+        # nothing.
         with suppress(DeltaicError, ValueError):
             self._pin()
         return dict(self.__dict__)
@@ -104,16 +105,16 @@ class DeltaicSource(DataSource):
 
 
 class DeltaSource(DeltaicSource):
-    """The same under the name ``"delta"``, for sessions in which no jar has it."""
+    """The same source with the name ``"delta"``, for sessions in which no jar provides it."""
 
     @classmethod
     def name(cls) -> str:
-        """The format's name."""
+        """Returns the format's name."""
         return "delta"
 
 
 class TablePartition(InputPartition):
-    """Files that one task of Spark reads."""
+    """The files that one Spark task reads."""
 
     def __init__(self, tasks: list[ScanTask]) -> None:
         super().__init__(None)
@@ -124,7 +125,7 @@ class TablePartition(InputPartition):
 
 
 class TableReader(DataSourceReader):
-    """Plans a read in Spark's planner and reads it in Spark's tasks."""
+    """Plans a read in Spark's planner process and reads in Spark's tasks."""
 
     def __init__(self, options: ReadOptions, schema: StructType) -> None:
         self._schema = schema
@@ -135,12 +136,12 @@ class TableReader(DataSourceReader):
         self._filters: list[str] = []
 
     def __getstate__(self) -> dict[str, Any]:
-        # What the tasks need. The snapshot stays with the planner, and so do the store's options, which each
-        # task of the scan has itself.
+        # Only what tasks need. The snapshot stays with the planner, and so do the storage options, which each
+        # scan task contains itself.
         return {**self.__dict__, "_snapshot": None, "_options": None}
 
     def partitions(self) -> list[InputPartition]:
-        """The files, packed into partitions of nearly the same bytes."""
+        """Returns the files, packed into partitions of nearly equal size."""
         with told_plainly():
             tasks = self._scan(self._filters).tasks()
             sizes = [task.size_in_bytes for task in tasks]
@@ -148,8 +149,8 @@ class TableReader(DataSourceReader):
             return [TablePartition(some) for some in packed]
 
     def read(self, partition: InputPartition) -> Iterator[Any]:  # Any: pyarrow ships no types
-        """The rows of a partition as `pyarrow.RecordBatch`, in the schema that Spark checks."""
-        assert isinstance(partition, TablePartition)  # noqa: S101 - Spark gives back what it was given
+        """Returns the rows of a partition as `pyarrow.RecordBatch`, in the schema that Spark validates."""
+        assert isinstance(partition, TablePartition)  # noqa: S101 - Spark returns our own partitions
         wants = arrow_schema(self._schema)
         with told_plainly():
             for task in partition.tasks:
@@ -176,10 +177,10 @@ class TableReader(DataSourceReader):
 
 
 class PushingReader(TableReader):
-    """A reader that is asked for filters; made only where the session allows it."""
+    """A reader with filter pushdown; created only if the session enables it."""
 
     def pushFilters(self, filters: list[Filter]) -> Iterator[Filter]:
-        """Takes the filters that deltaic answers exactly as Spark does, and leaves the rest to Spark."""
+        """Accepts the filters that deltaic evaluates exactly as Spark does, and leaves the rest to Spark."""
         if self._options is None or self._options.changes is not None:
             yield from filters
             return
@@ -199,7 +200,7 @@ class PushingReader(TableReader):
 
 
 def parse_options(options: Mapping[str, str], *, streaming: bool) -> ReadOptions:
-    """The options as a worker of Spark sees them, which is not told the session's time zone."""
+    """Parses options in a Spark worker, which does not know the session's time zone."""
     by_lower = {name.lower(): value for name, value in options.items()}
     zone = by_lower.get("timezone")
 
@@ -212,12 +213,12 @@ def parse_options(options: Mapping[str, str], *, streaming: bool) -> ReadOptions
 
 
 def _whole_schema(options: ReadOptions, snapshot: Snapshot) -> StructType:
-    """All columns that the read has."""
+    """Returns all columns of the read."""
     if options.changes is not None:
         return StructType([*struct_type(snapshot.schema.to_json()).fields, *CHANGE_COLUMNS])
     if options.predicate is None and not options.row_ids:
         return struct_type(snapshot.schema.to_json())
-    # The scan proves the predicate, and that there are row ids.
+    # The scan validates the predicate, and that row tracking is enabled.
     return struct_type(snapshot.scan(None, options.predicate, row_ids=options.row_ids).schema.to_json())
 
 

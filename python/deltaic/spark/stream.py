@@ -29,10 +29,10 @@ if TYPE_CHECKING:
 else:
     try:
         from pyspark.sql.streaming.datasource import SupportsTriggerAvailableNow
-    except ImportError:  # before Spark 4.2, where a source is not told of the trigger
+    except ImportError:  # before Spark 4.2, which does not pass the trigger to sources
 
         class SupportsTriggerAvailableNow:
-            """Stands in for what this Spark does not have."""
+            """A placeholder for Spark versions without it."""
 
 
 __all__ = ["DeltaStreamReader", "StreamPartition"]
@@ -52,42 +52,43 @@ class StreamPartition(InputPartition):
 class DeltaStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     """Reads a Delta table from one offset to the next.
 
-    One instance lives on the driver for as long as the query runs. Others are made to be sent to the
-    executors, where `read` alone is called; so the table is opened when it is first asked for.
+    One instance lives on the driver for as long as the query runs. Others are created to be sent to the
+    executors, where only `read` is called; so the table is opened on first use.
 
     Args:
-        options: The options of the query, by name in any case; `deltaic.spark.stream_options` has them.
+        options: The options of the query, names are case-insensitive; see `deltaic.spark.stream_options`.
         schema: The columns that the query reads: all of the table's, or some.
     """
 
     def __init__(self, options: Mapping[str, str], schema: StructType) -> None:
-        # Read when they are asked for: Spark hides the error of a reader that cannot be made.
+        # Parsed on first use: Spark hides errors of a reader's constructor.
         self._given = dict(options)
         self._schema = schema
         self._files: StreamFiles | None = None
         self._place: StreamOffset | None = None
 
     def initialOffset(self) -> dict[str, Any]:
-        """Where a query without a checkpoint begins."""
+        """Returns the start offset of a query without a checkpoint."""
         with told_plainly():
             return self._opened().beginning().to_json()
 
     def latestOffset(
         self, start: dict[str, Any] | None = None, limit: ReadLimit | None = None
     ) -> dict[str, Any]:
-        """How far the next batch goes; where it starts, when there is nothing new."""
+        """Returns the end of the next batch; its start if there is nothing new."""
         with told_plainly():
             files = self._opened()
             if start is not None:
                 place, limits = StreamOffset.from_json(start), self._within(limit)
             else:
-                # Before Spark 4.2 nobody says where the batch starts, and every trigger is asked once. So a
-                # batch has all there is, unless the user set a limit, and starts where the last one ended.
+                # Before Spark 4.2 the start of the batch is not passed, and this is called once per trigger.
+                # So a batch has all new files, unless the user set a limit, and starts at the end of the last
+                # one.
                 place, limits = self._place or files.beginning(), self._options.limits
             return files.end_of_batch(place, limits).to_json()
 
     def getDefaultReadLimit(self) -> ReadLimit:
-        """How much a batch holds at most."""
+        """Returns the default limit of a batch."""
         from pyspark.sql.streaming.datasource import ReadMaxBytes, ReadMaxFiles
 
         with told_plainly():
@@ -97,37 +98,37 @@ class DeltaStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         return ReadMaxBytes(limits.max_bytes or 1)
 
     def reportLatestOffset(self) -> dict[str, Any] | None:
-        """How far the table goes, for the query's progress."""
+        """Returns the newest offset of the table, for the query's progress."""
         with told_plainly():
             files = self._opened()
             place = self._place or files.beginning()
             return place.at(files.newest_version() + 1, 0).to_json()
 
     def prepareForTriggerAvailableNow(self) -> None:
-        """From now on the query goes up to what is newest now."""
+        """Limits the query to the version that is newest now."""
         with told_plainly():
             self._opened().stop_at_newest()
 
     def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> Sequence[InputPartition]:
-        """The files between two offsets, in parts of about the same size."""
+        """Returns the files between two offsets, in partitions of about equal size."""
         with told_plainly():
             first, last = StreamOffset.from_json(start), StreamOffset.from_json(end)
             found = self._opened().between(first, last)
-        # After a restart Spark 4.0 and 4.1 tell in this way alone how far the query had come.
+        # After a restart, Spark 4.0 and 4.1 report the progress of the query only through this call.
         self._place = last
         sizes = [file.task.size_in_bytes for file in found]
         parts = balanced(found, lambda file: file.task.size_in_bytes, partition_count(sizes))
         return [StreamPartition(part) for part in parts if part]
 
     def read(self, partition: InputPartition) -> Iterator[Any]:
-        """The rows of one part, as `pyarrow.RecordBatch`."""
+        """Returns the rows of one partition, as `pyarrow.RecordBatch`."""
         if not isinstance(partition, StreamPartition):
             raise TypeError(f"a part of a stream is a StreamPartition, not {type(partition).__name__}")
         with told_plainly():
             yield from rows(partition.files, arrow_schema(self._schema))
 
     def commit(self, end: dict[str, Any]) -> None:
-        """What lies before an offset will not be asked for again."""
+        """Releases data for offsets before `end`, which are not requested again."""
         if self._files is not None:
             self._files.forget_before(StreamOffset.from_json(end))
 
@@ -138,7 +139,7 @@ class DeltaStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     def _within(self, limit: ReadLimit | None) -> Limits:
         from pyspark.sql.streaming.datasource import ReadAllAvailable
 
-        # Of two limits that the user set Spark hands back one; so it tells no more than whether there is any.
+        # Of two limits that the user set Spark returns only one; so use only whether there is a limit.
         return Limits() if isinstance(limit, ReadAllAvailable) else self._options.default_limits
 
     def _opened(self) -> StreamFiles:
@@ -149,7 +150,7 @@ class DeltaStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
 
 def _columns(options: StreamOptions, schema: StructType, snapshot: Snapshot) -> list[str]:
-    """The names by which the query's columns are read, which Spark was told before the table was opened."""
+    """Returns the names of the columns to read; Spark resolved them before the table was opened."""
     fields = schema.fields
     if options.read_change_feed:
         told = {field.name for field in CHANGE_COLUMNS}

@@ -1,4 +1,4 @@
-"""How many files still go into a batch."""
+"""The remaining budget of files for a batch."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["Budget"]
 
 
 class Budget:
-    """What is left of a batch's limits. The first file always goes in, so that no limit stops a stream."""
+    """The remaining limits of a batch. The first file is always accepted, so no limit blocks a stream."""
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
@@ -18,7 +18,7 @@ class Budget:
         self._bytes = 0
 
     def take(self, sizes: Sequence[int | None]) -> int:
-        """How many of these files go in, from the first on. None is a file that is not read.
+        """Returns how many of these files are accepted, in order. None is a file that is not read.
 
         Args:
             sizes: Their sizes in bytes.
@@ -37,7 +37,7 @@ class Budget:
         return len(sizes)
 
     def take_all(self, sizes: Sequence[int | None]) -> int:
-        """The same for files that must come together: all of them, or 0."""
+        """Does the same for files that must be in one batch: accepts all of them, or 0."""
         read = [size for size in sizes if size is not None]
         if read and self._is_spent(len(read)):
             return 0

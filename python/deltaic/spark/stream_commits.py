@@ -1,4 +1,4 @@
-"""What each commit means to a stream: files to read, none, or the end of it."""
+"""The effect of each commit on a stream: files to read, none, or an error."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ class StreamFile:
 
     task: ScanTask
     inserted: tuple[int, int] | None = None
-    """Of a change feed's initial snapshot, whose rows are all inserts: its version, and its time in
-    milliseconds since the epoch."""
+    """Set for the initial snapshot of a change data feed, whose rows are all inserts: its version and its
+    time in milliseconds since the epoch."""
 
 
 @dataclass(frozen=True)
@@ -35,21 +35,21 @@ class VersionFiles:
 
     version: int
     files: Sequence[StreamFile | None]
-    """None in the place of what is passed over."""
+    """None in place of skipped files."""
     whole: bool = False
-    """Whether they must come in one batch."""
+    """Whether all files must be in one batch."""
     refused: DeltaicError | None = None
-    """Why a stream cannot take the version."""
+    """Why a stream cannot read the version."""
 
 
 class StreamCommits:
-    """The commits of a table, each read once for as long as it is of interest.
+    """The commits of a table, each read once and cached while needed.
 
     Args:
         table: The table.
         options: The stream's options.
-        columns: The table's columns that are read, in this order; all of them when None.
-        rows_as: The snapshot whose columns the rows have.
+        columns: The table's columns to read, in this order; all of them when None.
+        rows_as: The snapshot that determines the columns of the rows.
     """
 
     def __init__(
@@ -63,14 +63,14 @@ class StreamCommits:
         self._last_read: _rust.CommitFiles | None = None
 
     def next_of(self, version: int, last: int) -> VersionFiles | None:
-        """What a version brought, or where it is gone and may be, the next one that is left, up to the last.
+        """Returns the files of a version; of the next existing one, up to the last, if data loss is allowed.
 
         Args:
             version: The version.
-            last: The last version that is asked for.
+            last: The last version requested.
 
         Raises:
-            TableNotFound, VersionNotFound, SchemaMismatch, UnsupportedFeature: The stream cannot go on.
+            TableNotFound, VersionNotFound, SchemaMismatch, UnsupportedFeature: The stream cannot continue.
         """
         if version not in self._known:
             version = self._read(version, min(last, version + _COMMITS_AT_ONCE - 1))
@@ -84,17 +84,17 @@ class StreamCommits:
         return found
 
     def forget_before(self, version: int) -> None:
-        """Older versions are not asked for again."""
+        """Drops older versions, which are not requested again."""
         for known in [known for known in self._known if known < version]:
             del self._known[known]
 
     def _read(self, first: int, last: int) -> int:
-        """Reads commits ahead, at least the first; its version, or that of the next one that is left."""
+        """Reads commits ahead, at least the first; returns its version, or that of the next existing one."""
         try:
             commits = self._commits(first, last)
         except DeltaicError as error:
             if first < last:
-                # What is wrong further on is no reason to hold back what comes before.
+                # An error of a later commit must not prevent reading the earlier ones.
                 return self._read(first, first)
             oldest = error.context.get("oldest")
             if (
@@ -138,7 +138,7 @@ class StreamCommits:
         return VersionFiles(commit.version, self._chosen(tasks))
 
     def _chosen(self, tasks: list[_rust.ScanTask]) -> list[StreamFile | None]:
-        """The files, and None in the place of those that are left out."""
+        """Returns the files, with None in place of excluded ones."""
         exclude = self._options.exclude
         return [
             None if exclude is not None and exclude.search(task.path) else StreamFile(ScanTask(task))

@@ -1,4 +1,4 @@
-"""Which files lie between two places of a stream, and how far a batch within its limits goes."""
+"""The files between two offsets of a stream, and the end of a batch within its limits."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ __all__ = ["StreamFiles"]
 
 
 class StreamFiles:
-    """The files of a table, one version after the other, as one stream reads them.
+    """The files of a table, version by version, for one stream.
 
-    The columns of the stream are those that the table has when this is made.
+    The columns of the stream are those that the table has when this object is created.
 
     Args:
         options: The stream's options.
-        choose: Names the columns that are read, in their order, of the snapshot; all of them when None.
+        choose: Returns the names of the snapshot's columns to read, in their order; all of them when None.
     """
 
     def __init__(self, options: StreamOptions, choose: Callable[[Snapshot], list[str]] | None = None) -> None:
@@ -39,20 +39,20 @@ class StreamFiles:
         self._commits = StreamCommits(self._table, options, self._columns, self._rows_as)
 
     def newest_version(self) -> int:
-        """The version up to which the stream reads."""
+        """Returns the version up to which the stream reads."""
         self._newest = self._newest.refresh()
         return self._newest.version if self._target is None else self._target
 
     def stop_at_newest(self) -> None:
-        """From now on, whatever is committed is left to later streams."""
+        """Limits the stream to the current newest version."""
         self._target = self.newest_version()
 
     def beginning(self) -> StreamOffset:
-        """Where the stream begins; always the same place.
+        """Returns the start of the stream; always the same offset.
 
         Raises:
             VersionNotFound: The table has no such version, or none since that time.
-            ValueError: The time is none.
+            ValueError: The time is invalid.
         """
         if self._beginning is None:
             version, initial_snapshot = self._first_version()
@@ -80,14 +80,14 @@ class StreamFiles:
         return version, False
 
     def end_of_batch(self, start: StreamOffset, limits: Limits) -> StreamOffset:
-        """How far a batch from a place on goes: to the newest version, or to its limits.
+        """Returns the end of a batch from an offset: the newest version, or where a limit is reached.
 
-        A batch has at least one file where there is one, whatever its limits. Of a change feed it has whole
-        versions.
+        A batch has at least one file if one exists, regardless of its limits. Batches of a change data feed
+        have whole versions only.
 
         Raises:
-            TableNotFound, VersionNotFound, SchemaMismatch, UnsupportedFeature: What comes next cannot be
-                read. Where something comes before it, the batch ends there.
+            TableNotFound, VersionNotFound, SchemaMismatch, UnsupportedFeature: The next version cannot be
+                read. If readable versions precede it, the batch ends there.
         """
         newest = self.newest_version()
         self.ensure_same_table(start)
@@ -111,14 +111,15 @@ class StreamFiles:
             end = start.at(step.version + 1, 0)
 
     def between(self, start: StreamOffset, end: StreamOffset) -> list[StreamFile]:
-        """The files between two places.
+        """Returns the files between two offsets.
 
         Raises:
-            TableNotFound, VersionNotFound, SchemaMismatch, UnsupportedFeature: As of `end_of_batch`.
+            TableNotFound, VersionNotFound, SchemaMismatch, UnsupportedFeature: As for `end_of_batch`.
         """
         self.ensure_same_table(end)
         if start == start.beginning and start.beginning != end.beginning:
-            # A stream that was stopped in its first batch begins where that did, whatever is newest by now.
+            # A stream that stopped in its first batch restarts at the original start, whatever version is
+            # newest now.
             start = end.beginning
         if end.is_before(start):
             raise VersionNotFound(
@@ -144,17 +145,17 @@ class StreamFiles:
         return found
 
     def forget_before(self, place: StreamOffset) -> None:
-        """What lies before a place is not asked for again."""
+        """Drops data before an offset, which is not requested again."""
         self._commits.forget_before(place.version)
         if self._initial is not None and place.version > self._initial[0]:
             self._initial = None
 
     def ensure_same_table(self, place: StreamOffset) -> None:
-        """Proves that a place lies in this table.
+        """Verifies that an offset belongs to this table.
 
         Raises:
-            TableNotFound: It lies in another one.
-            VersionNotFound: The table is not that far.
+            TableNotFound: It belongs to another table.
+            VersionNotFound: The table has not reached the offset's version.
         """
         if place.table_id != (found := self._table_id(self._newest)):
             raise TableNotFound(
@@ -178,7 +179,7 @@ class StreamFiles:
         return Snapshot(snapshot).metadata.id
 
     def _steps_from(self, start: StreamOffset, last: int) -> Iterator[VersionFiles]:
-        """The versions from a place to the last one that is asked for, which is among them."""
+        """Yields the versions from an offset to the last one requested (inclusive)."""
         version = start.version
         if start.in_snapshot and version <= last:
             yield VersionFiles(version, self._snapshot_files(version))
@@ -191,7 +192,7 @@ class StreamFiles:
             version = files.version + 1
 
     def _snapshot_files(self, version: int) -> list[StreamFile | None]:
-        """The files of a snapshot, the oldest first: an order that is the same whenever it is asked for."""
+        """Returns the files of a snapshot, the oldest first: a stable order."""
         if self._initial is not None and self._initial[0] == version:
             return self._initial[1]
         snapshot = self._snapshot(version)
@@ -204,7 +205,7 @@ class StreamFiles:
         tasks.sort(key=lambda task: (modified[task.path], task.path))
         inserted = (version, snapshot.timestamp_ms) if self._options.read_change_feed else None
         exclude = self._options.exclude
-        # None keeps the place of a file that is left out: an offset counts them all.
+        # None takes the place of an excluded file: the index of an offset counts all files.
         self._initial = (
             version,
             [None if exclude and exclude.search(task.path) else StreamFile(task, inserted) for task in tasks],

@@ -1,4 +1,4 @@
-"""How far a stream has read a Delta table, as its checkpoint keeps it."""
+"""The offset of a stream in a Delta table, as stored in its checkpoint."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ _NUMBERS = ("first_version", "version", "index")
 
 @dataclass(frozen=True)
 class StreamOffset:
-    """Every file before this place has been read, and none from it on.
+    """A position in a stream: all files before it have been read, and none after it.
 
-    A stream begins with all files of a snapshot, or with the files that one commit brought, and goes on with
-    those that each later commit brought. Within a version files are counted in an order that never changes.
+    A stream starts with all files of a snapshot, or with the files added by one commit, and continues with
+    those added by each later commit. Within a version the order of files never changes.
     """
 
     table_id: str
-    """The id in the table's metadata, by which another table at the same place is known."""
+    """The id in the table's metadata, which distinguishes another table at the same location."""
     first_version: int
-    """The version that the stream began with."""
+    """The version that the stream started with."""
     initial_snapshot: bool
-    """Whether it began with all files of that version, and not with those that its commit brought."""
+    """Whether it started with all files of that version, instead of those added by its commit."""
     version: int
-    """The version that is read next, or read on."""
+    """The version to read next, or to continue."""
     index: int
-    """How many of its files have been read."""
+    """The number of its files that have been read."""
 
     @property
     def in_snapshot(self) -> bool:
@@ -40,19 +40,19 @@ class StreamOffset:
 
     @property
     def beginning(self) -> StreamOffset:
-        """Where the same stream began."""
+        """The start of the same stream."""
         return replace(self, version=self.first_version, index=0)
 
     def at(self, version: int, index: int) -> StreamOffset:
-        """Another place of the same stream."""
+        """Returns another offset of the same stream."""
         return replace(self, version=version, index=index)
 
     def is_before(self, other: StreamOffset) -> bool:
-        """Whether something lies between this place and another one of the stream."""
+        """Whether this offset is before another one of the stream."""
         return (self.version, self.index) < (other.version, other.index)
 
     def to_json(self) -> dict[str, int | str | bool]:
-        """The offset as Spark keeps it. Equal offsets are equal texts."""
+        """Returns the offset as Spark stores it. Equal offsets have equal texts."""
         return {
             "format": _FORMAT,
             "table_id": self.table_id,
@@ -67,7 +67,7 @@ class StreamOffset:
         """The inverse of `to_json`.
 
         Raises:
-            CorruptLog: It is no offset of this release.
+            CorruptLog: It is not an offset of this release.
         """
         table_id, initial = found.get("table_id"), found.get("initial_snapshot")
         numbers = [found.get(name) for name in _NUMBERS]

@@ -1,4 +1,4 @@
-"""What a user may ask of a stream that reads a Delta table."""
+"""The options of a stream that reads a Delta table."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from deltaic.spark.option_values import as_flag
 __all__ = ["LATEST", "Limits", "StreamOptions"]
 
 LATEST: Final = "latest"
-"""The `startingVersion` of a stream that takes in what is committed after it began."""
+"""The `startingVersion` of a stream that reads only later commits."""
 
 _DEFAULT_MAX_FILES = 1000
 
-# As users know them; Spark hands them over in lower case.
+# The documented names; Spark passes them in lower case.
 _TAKES = (*READ_OPTIONS_OF_STREAMS, *STREAM_OPTIONS)
 _NAMES = {name.lower(): name for name in _TAKES}
 _NOT_YET = {
@@ -39,7 +39,7 @@ _NOT_YET = {
 
 @dataclass(frozen=True)
 class Limits:
-    """How much one batch may hold. None is no limit."""
+    """The limits of one batch. None means no limit."""
 
     max_files: int | None = None
     max_bytes: int | None = None
@@ -54,7 +54,7 @@ class StreamOptions:
     """A version, `LATEST`, or None."""
     starting_timestamp: datetime | None = None
     limits: Limits = field(default_factory=Limits)
-    """Those that were asked for."""
+    """The limits set by the user."""
     ignore_deletes: bool = False
     ignore_changes: bool = False
     skip_change_commits: bool = False
@@ -65,12 +65,12 @@ class StreamOptions:
 
     @classmethod
     def parse(cls, options: Mapping[str, str]) -> StreamOptions:
-        """Options by name, in any case.
+        """Parses options by name, case-insensitively.
 
         Raises:
-            ValueError: An option is not known (the nearest one is named), has no such value, or contradicts
-                another one.
-            UnsupportedFeature: An option asks for what is not implemented.
+            ValueError: An option is not known (the message gives the closest name), has an invalid value, or
+                contradicts another one.
+            UnsupportedFeature: An option requires a feature that is not implemented.
 
         Example:
             >>> StreamOptions.parse({"path": "events", "maxFilesPerTrigger": "10"}).limits
@@ -116,7 +116,7 @@ class StreamOptions:
 
     @property
     def default_limits(self) -> Limits:
-        """The limits of a batch where the user asked for none: a thousand files."""
+        """The limits of a batch; a thousand files if the user set none."""
         return self.limits if self.limits != Limits() else Limits(max_files=_DEFAULT_MAX_FILES)
 
 
@@ -151,7 +151,7 @@ _SIZE = re.compile(r"(\d+)\s*([a-z]*)")
 
 
 def _size(found: Mapping[str, str], name: str) -> int | None:
-    """A number of bytes, or one with a unit as Spark spells it: `10m` is ten mebibytes."""
+    """Parses a number of bytes, optionally with a unit as in Spark: `10m` is ten mebibytes."""
     if (text := found.get(name)) is None:
         return None
     match = _SIZE.fullmatch(text.strip().lower())

@@ -14,7 +14,7 @@ __all__ = ["rows"]
 
 
 def rows(files: Iterable[StreamFile], schema: Any) -> Iterator[Any]:
-    """The rows of files as `pyarrow.RecordBatch` in a schema, which may have some of their columns.
+    """Reads files as `pyarrow.RecordBatch` in a schema, which may have a subset of their columns.
 
     Raises:
         CorruptData, PathEscape, StorageError: A file cannot be read.
@@ -34,7 +34,7 @@ def _as_inserts(batches: Any, schema: Any, inserted: tuple[int, int]) -> Iterato
     of_table = pa.schema([field for field in schema if field.name not in told])
     values = {name: pa.scalar(value) for name, value in told.items()}
     for batch in batches:
-        # With no column of the table among them there is none to count its rows by.
+        # Without columns of the table, the fitted batch would have no row count.
         columns = _by_name(fitted([batch], batches.schema, of_table)) if len(of_table) else {}
         told_columns = [
             columns[field.name]

@@ -1,4 +1,4 @@
-"""Many small files in few tasks: Spark's own packing takes 32 of them for one, however little they hold."""
+"""Packs many small files into few tasks: Spark's own packing takes 32 per task, however small they are."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ __all__ = ["tasks_of", "with_fewer_tasks"]
 
 _BYTES_OF_A_TASK = 16 << 20
 _TASKS_OF_A_CORE = 16
-# Of files on this machine. Others are waited for, which many tasks do at once.
+# For local files. Remote files have latency, which many concurrent tasks hide.
 _FILES_OF_A_TASK, _REMOTE_FILES_OF_A_TASK = 1024, 128
 _FILES_OF_SPARKS_TASK = 32
 
-# By which a session says itself how Spark packs files.
+# Settings with which a session configures Spark's packing of files.
 _PACKING = (
     "spark.sql.files.maxPartitionBytes",
     "spark.sql.files.openCostInBytes",
@@ -29,19 +29,19 @@ _PACKING = (
 
 
 def with_fewer_tasks(spark: SparkSession, frame: DataFrame, handed: Handed) -> tuple[DataFrame, str | None]:
-    """The DataFrame with its small files in fewer tasks, and what is told of that; else as it is.
+    """Returns the DataFrame with its small files in fewer tasks, and a note on it; else unchanged.
 
-    Nothing is shuffled, and Spark pushes columns and filters through. A session that says how files are
-    packed is left to it; so is one whose cores come when they are needed, for files of a store.
+    There is no shuffle, and Spark pushes columns and filters through. Unchanged if the session configures the
+    packing of files, or allocates executors dynamically and the files are remote.
 
     Args:
         spark: A classic session.
-        frame: What reads the files.
-        handed: What is known of them.
+        frame: The DataFrame that reads the files.
+        handed: The native scan plan.
     """
     is_local = handed.uri.startswith("file:")
     grows = str(spark.conf.get("spark.dynamicAllocation.enabled", "false")).lower() == "true"
-    # Spark lays large pieces side by side, so that one task would have them all.
+    # Spark sorts large splits next to each other, so that one task would read them all.
     has_large = handed.largest_file_in_bytes > _BYTES_OF_A_TASK
     cores = spark.sparkContext.defaultParallelism
     tasks = tasks_of(handed.num_files, handed.size_in_bytes, cores=cores, is_local=is_local, grows=grows)
@@ -54,7 +54,7 @@ def with_fewer_tasks(spark: SparkSession, frame: DataFrame, handed: Handed) -> t
 def tasks_of(
     files: int, size_in_bytes: int, *, cores: int, is_local: bool, grows: bool = False
 ) -> int | None:
-    """In how many tasks small files are read at most; None where Spark makes no more by itself.
+    """Returns the maximum number of tasks for small files; None if Spark creates no more by itself.
 
     Example:
         >>> tasks_of(100_000, 1_000_000_000, cores=2, is_local=True)

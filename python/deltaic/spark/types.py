@@ -1,4 +1,4 @@
-"""A table's schema, as Spark's reader is to see it."""
+"""Conversion of a table's schema to Spark's."""
 
 from __future__ import annotations
 
@@ -52,24 +52,24 @@ _PRIMITIVES: dict[str, DataType] = {
 
 _DECIMAL = re.compile(r"decimal\(\s*(\d+)\s*,\s*(\d+)\s*\)")
 
-# Spark gives these keys a meaning of its own: EXISTS_DEFAULT fills in columns that a file lacks (here they
-# are NULL), `__CHAR_VARCHAR_TYPE_STRING` pads what was read, `parquet.field.id` changes how columns are
-# found. delta-spark keeps its own (`delta.*`) from the user as well.
+# Keys that Spark interprets: EXISTS_DEFAULT fills columns that a file lacks (here they are NULL),
+# `__CHAR_VARCHAR_TYPE_STRING` pads values, `parquet.field.id` changes column resolution. delta-spark hides
+# its own (`delta.*`) from users as well.
 _KEYS_WITH_MEANING = ("CURRENT_DEFAULT", "EXISTS_DEFAULT")
 _PREFIXES_WITH_MEANING = ("__", "delta.", "parquet.")
 
 
 def struct_type(schema_json: str) -> StructType:
-    """The Spark schema of a Delta schema (`Schema.to_json()`).
+    """Converts a Delta schema (`Schema.to_json()`) to a Spark schema.
 
     Every field is nullable, as for all of Spark's file formats: a column that a file lacks reads as NULL.
-    Field metadata is kept, except for keys by which Spark or delta-spark would read differently.
+    Field metadata is kept, except for keys that would change how Spark or delta-spark read.
 
     `StructType.fromJson` is not used, because it imports the classes that a schema names.
 
     Raises:
-        UnsupportedFeature: A type that Spark's Parquet reader is not asked to read yet.
-        CorruptLog: Not a Delta schema.
+        UnsupportedFeature: A type that the native Spark scan does not support.
+        CorruptLog: It is not a Delta schema.
 
     Example:
         >>> text = '{"type":"struct","fields":[{"name":"a","type":"long","nullable":false,"metadata":{}}]}'

@@ -1,4 +1,4 @@
-"""Errors of a Python worker, as the user of the session gets to see them."""
+"""Errors of a Python worker, as shown to the user of the session."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from deltaic.exceptions import DeltaicError, InternalError
 
 __all__ = ["told_plainly"]
 
-# Spark starts each of its Python workers with this in the environment.
+# Set in the environment of each of Spark's Python workers.
 _OF_A_WORKER = "SPARK_BUFFER_SIZE"
-# What the worker asks, when an exception has come out of it, before it writes down the text for the JVM.
+# Read by the worker after an exception, before it writes the text for the JVM.
 _WITHOUT_TRACEBACK = "SPARK_HIDE_TRACEBACK"
 
 
 @contextmanager
 def told_plainly() -> Generator[None]:
-    """Lets the message of an error that speaks for itself come first, with no traceback before it.
+    """Hides the traceback before the message of an expected error.
 
-    A worker that raised is done: nothing else is told in its way.
+    A worker that raised ends, so the setting affects no other error.
     """
     try:
         yield
