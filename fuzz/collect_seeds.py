@@ -1,8 +1,8 @@
-"""Collects seeds for the fuzz targets out of reference tables: `collect_seeds.py TABLES FOLDER`.
+"""Collects seeds for the fuzz targets from reference tables: `collect_seeds.py TABLES FOLDER`.
 
-What a target reads is found where such tables have it: lines of commits, whole commits, checkpoints and so
-on. Every run makes the same files, named after what they hold, so that seeds that are alike stand once.
-Nothing is downloaded, and where the tables are not there, there are no seeds from them.
+Extracts the inputs of each target: lines of commits, whole commits, checkpoints and so on. Every run creates
+the same files, named by a hash of their contents, so that equal seeds exist once. Nothing is downloaded, and
+without the tables there are no seeds.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-# The largest seeds; they are the targets' own bounds.
+# The maximum size of seeds, equal to the targets' own limits.
 MOST_BYTES = {
     "commit_line": 4096,
     "commit": 16384,
@@ -29,9 +29,9 @@ MOST_BYTES = {
     "vector_bytes": 40960,
     "vector_file": 16384,
 }
-# How many seeds of a target are kept, of all lengths.
+# Maximum number of seeds per target, of all lengths.
 MOST_SEEDS = 400
-# The letter that chooses a type for the target of partition values, in the order of its list.
+# The letter that selects a type for the target of partition values, in the order of its list.
 TYPES = [
     "string",
     "long",
@@ -47,12 +47,12 @@ TYPES = [
     "timestamp_ntz",
 ]
 TYPE_LETTERS = {name: chr(96 + index) for index, name in enumerate(TYPES)}
-# The digits of Z85, in which descriptors name the files of deletion vectors.
+# The digits of Z85, which encodes the names of deletion vector files in descriptors.
 Z85_DIGITS = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.-:+=^!/*?&<>()[]{}@%$#"
 
 
 def seeds(tables: Path) -> Iterator[tuple[str, bytes]]:
-    """Each seed with its target."""
+    """Yields each seed with its target."""
     for folder in sorted(tables.rglob("_delta_log")):
         files = [file for file in sorted(folder.glob("*")) if file.is_file() and file.suffix != ".parquet"]
         yield "log", b"".join(f"> {file.name}\n".encode() + with_end(file.read_bytes()) for file in files)
@@ -74,12 +74,12 @@ def seeds(tables: Path) -> Iterator[tuple[str, bytes]]:
 
 
 def with_end(text: bytes) -> bytes:
-    """A text that ends with its last line."""
+    """Terminates the last line of a text."""
     return text if text.endswith(b"\n") else text + b"\n"
 
 
 def of_lines(commit: bytes) -> Iterator[tuple[str, bytes]]:
-    """What the lines of a commit hold."""
+    """Yields the seeds in the lines of a commit."""
     types: dict[str, str] = {}
     for line in commit.splitlines():
         yield "commit_line", line
@@ -104,7 +104,7 @@ def of_lines(commit: bytes) -> Iterator[tuple[str, bytes]]:
 
 
 def of_vectors(commit: bytes, table: Path) -> Iterator[tuple[str, bytes]]:
-    """The deletion vectors that the lines of a commit tell of: descriptors, and the bytes in the files."""
+    """Yields the deletion vectors in the lines of a commit: descriptors, and their bytes in the files."""
     for line in commit.splitlines():
         try:
             actions: dict[str, Any] = json.loads(line)
@@ -125,13 +125,13 @@ def of_vectors(commit: bytes, table: Path) -> Iterator[tuple[str, bytes]]:
             if file.is_file():
                 bytes_ = file.read_bytes()
                 yield "vector_file", descriptor + b"\n" + bytes_
-                # Before it are the version's byte or other vectors, and its size.
+                # Preceded by the version byte or other deletion vectors, and by its size.
                 start = vector.get("offset", 1) + 4
                 yield "vector_bytes", bytes_[start : start + vector["sizeInBytes"]]
 
 
 def from_z85(text: str) -> bytes:
-    """The bytes of a text that is sound."""
+    """Decodes a valid text."""
     values = [Z85_DIGITS.index(digit) for digit in text]
     numbers = (
         sum(value * 85**power for value, power in zip(values[at : at + 5], range(4, -1, -1), strict=True))
@@ -141,7 +141,7 @@ def from_z85(text: str) -> bytes:
 
 
 def column_types(schema: str) -> dict[str, str]:
-    """The columns of simple types."""
+    """Returns the columns of primitive types."""
     try:
         fields = json.loads(schema)["fields"]
         return {field["name"]: field["type"] for field in fields if isinstance(field["type"], str)}
@@ -150,7 +150,7 @@ def column_types(schema: str) -> dict[str, str]:
 
 
 def main() -> None:
-    """Write the seeds of each target into a folder of its name."""
+    """Writes the seeds of each target to a folder of its name."""
     tables, folder = Path(sys.argv[1]), Path(sys.argv[2])
     shutil.rmtree(folder, ignore_errors=True)
     found: dict[str, set[bytes]] = defaultdict(set)

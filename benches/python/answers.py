@@ -1,4 +1,4 @@
-"""Whether an answer is right: exactly the files or rows asked for, and every column as written."""
+"""Verifies answers: exactly the expected files or rows, and every column as written."""
 
 from __future__ import annotations
 
@@ -21,30 +21,30 @@ KEY_COLUMNS = frozenset({"path", "size", "modification_time", "day"})
 
 
 class WrongAnswerError(Exception):
-    """A peer did not answer what is right: its time would mean nothing."""
+    """A peer's answer is wrong: its time would be meaningless."""
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What a peer said. Where files were listed: columns by the names of `Files.columns`, `path` at least."""
+    """A peer's answer. For a list of files: columns by the names of `Files.columns`, `path` at least."""
 
     version: int | None = None
     num_files: int | None = None
-    """Where no file was listed."""
+    """If no file was listed."""
     columns: dict[str, pa.Array] = field(default_factory=dict)
     adds_in_log: int | None = None
-    """What a floor has parsed; it replays nothing, so it knows no live files."""
+    """The actions that a floor parsed; it replays nothing, so it knows no live files."""
     digest: Digest | None = None
     """Of the rows that were read."""
     num_rows: int | None = None
-    """Where rows were only counted."""
+    """If rows were only counted."""
 
 
 def check(operation: str, answer: Answer, manifest: Manifest, *, exact: bool) -> str:
-    """Raise what is wrong with the answer; return what should be said about one that is right.
+    """Raises if the answer is wrong; returns a note on a correct one.
 
-    A file matches a range when its minimum and maximum let it. There are no data files, so this is all that
-    can be known: a file less is wrong, and a file more is wrong where the answer must be `exact`.
+    A file matches a range if its minimum and maximum overlap it. There are no data files, so nothing more is
+    known: a missing file is wrong, and an additional file is wrong if the answer must be `exact`.
     """
     if operation in manifest.answers:
         check_rows(answer, Digest(**manifest.answers[operation]))
@@ -64,7 +64,7 @@ def check(operation: str, answer: Answer, manifest: Manifest, *, exact: bool) ->
 
 
 def check_rows(answer: Answer, right: Digest) -> None:
-    """Raise unless these are the right rows, or their number."""
+    """Raises unless these are the expected rows, or their number."""
     if answer.digest is None:
         same("the number of rows", answer.num_rows, right.rows)
         return
@@ -81,7 +81,7 @@ def check_rows(answer: Answer, right: Digest) -> None:
 def check_files(
     operation: str, columns: dict[str, pa.Array], manifest: Manifest, spec: TableSpec, *, exact: bool
 ) -> str:
-    """Raise unless these are the right files, with the right facts."""
+    """Raises unless these are the expected files, with the expected values."""
     try:
         numbers = numbers_of(columns["path"])
     except pa.ArrowInvalid as error:
@@ -112,18 +112,18 @@ def check_files(
 
 
 def whole(column: pa.Array | pa.ChunkedArray) -> pa.Array:
-    """The column in one piece."""
+    """Returns the column as one chunk."""
     return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
 
 
 def same(what: str, found: object, right: object) -> None:
-    """Raise unless the two are the same."""
+    """Raises unless the two are equal."""
     if found != right:
         raise WrongAnswerError(f"{what} is {found}, right is {right}")
 
 
 def matching(spec: TableSpec, match: Callable[[Files], pa.BooleanArray]) -> Numbers:
-    """The live files that match, in order."""
+    """Returns the live files that match, in order."""
     live = history.live(spec)
     parts = []
     for begin in range(0, len(live), BLOCK):
@@ -133,13 +133,13 @@ def matching(spec: TableSpec, match: Callable[[Files], pa.BooleanArray]) -> Numb
 
 
 def overlaps(files: Files) -> pa.BooleanArray:
-    """Which files' minimum and maximum overlap the range."""
+    """Returns which files' minimum and maximum overlap the range."""
     above = pc.greater_equal(files.high[RANGE_COLUMN], RANGE_LOW)
     return pc.and_(above, pc.less_equal(files.low[RANGE_COLUMN], RANGE_HIGH))
 
 
 def on_the_day(files: Files) -> pa.BooleanArray:
-    """Which files lie in the partition."""
+    """Returns which files are in the partition."""
     return pc.equal(files.day.cast(pa.string()), DAY)
 
 

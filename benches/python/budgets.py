@@ -1,4 +1,4 @@
-"""Whether deltaic meets the budgets of the workloads, and which budgets it misses by more than the noise."""
+"""Compares deltaic's figures with the budgets; reports those missed by more than the noise."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from figures import FIGURES, OURS, Line, best_of, shown
 from workload import Operation, Workload
 
-# Beside a peer or another operation of the same run, this share is noise however close the repetitions are.
+# Relative to a peer or another operation of the run, this share is noise, however small the spread.
 NOISE_BESIDE_PEERS = 0.1
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """Our figure beside its strictest budget."""
+    """Our figure compared with its strictest budget."""
 
     limit: float
     share: float
@@ -24,11 +24,11 @@ class Verdict:
 
     @property
     def missed(self) -> bool:
-        """Is the figure above the budget by more than the noise?"""
+        """Whether the figure exceeds the budget by more than the noise."""
         return self.share > 1 + self.noise
 
     def __str__(self) -> str:
-        """The text in the page."""
+        """Returns the text for the page."""
         if self.share <= 1:
             return f"yes, {self.share:.0%} of it"
         if not self.missed:
@@ -37,7 +37,7 @@ class Verdict:
 
 
 def verdict(operation: Operation, key: str, mine: dict[str, Line], ours: dict[str, Line]) -> Verdict | None:
-    """The verdict on a figure; `mine` are the peers' lines by name, `ours` our lines by operation."""
+    """Returns the verdict on a figure; `mine` are the peers' lines by name, `ours` our lines by operation."""
     line = mine.get(OURS)
     found = getattr(line, key) if line else None
     limits = list(_limits(operation, key, mine, ours))
@@ -50,7 +50,7 @@ def verdict(operation: Operation, key: str, mine: dict[str, Line], ours: dict[st
 def _limits(
     operation: Operation, key: str, mine: dict[str, Line], ours: dict[str, Line]
 ) -> Iterator[tuple[float, float]]:
-    """Every budget of a figure, and the noise of what it is relative to."""
+    """Yields each limit of a figure, and the noise of the figure that it is relative to."""
     if key in operation.budget:
         yield operation.budget[key], 0.0
     best = best_of(mine, key)
@@ -64,7 +64,7 @@ def _limits(
 
 
 def missed(lines: list[Line], workloads: list[Workload]) -> list[str]:
-    """Every budget that is missed by more than the noise. Budgets hold at scale 1."""
+    """Returns every budget that is missed by more than the noise. Budgets apply at scale 1."""
     found = []
     for workload in workloads:
         all_of_it = [line for line in lines if line.workload == workload.name]

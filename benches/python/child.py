@@ -1,4 +1,4 @@
-"""Runs a child process within a time limit, and says what came of it."""
+"""Runs a child process with a time limit and reports its outcome."""
 
 from __future__ import annotations
 
@@ -13,27 +13,27 @@ import peers
 
 HERE = Path(__file__).resolve().parent
 TIMEOUT = 600
-# Whole programs say how much memory they held in the end; what that costs is the same for all.
+# Whole programs print their peak memory at exit; the cost is the same for all.
 TELL_PEAK = "\nprint([line for line in open('/proc/self/status') if line.startswith('VmHWM')][0].strip())"
 
 
-# numpy, which pyarrow imports, begins threads that spin for some 50 ms after the import: on the clock of
-# whoever is measured next, whose doing they are not.
+# numpy, imported by pyarrow, starts threads that spin for about 50 ms after the import, which would distort
+# the next measurement.
 QUIET = {"OPENBLAS_NUM_THREADS": "1"}
 
 
 class ChildFailedError(Exception):
-    """A child did not come to an end, or to a bad one."""
+    """A child process timed out or failed."""
 
 
 def measure(*arguments: str) -> list[dict]:
-    """What `measure.py` printed, a line each."""
+    """Returns the output of `measure.py`, line by line."""
     printed, _, _ = run([sys.executable, str(HERE / "measure.py"), *arguments], {**os.environ, **QUIET})
     return [json.loads(line) for line in printed.splitlines() if line.startswith("{")]
 
 
 def program(peer: str, table: Path) -> dict:
-    """A whole Python program that lists the table, from its start to its end."""
+    """Runs and measures a whole Python program that lists the table."""
     text = peers.program_of(peer) + TELL_PEAK
     printed, wall, cpu = run([sys.executable, "-c", text, str(table)])
     *count, peak = printed.splitlines()
@@ -42,7 +42,7 @@ def program(peer: str, table: Path) -> dict:
 
 
 def run(command: list[str], environment: dict[str, str] | None = None) -> tuple[str, float, float]:
-    """What the command printed, how long it took, and the CPU seconds of it."""
+    """Returns the command's output, its duration and its CPU seconds."""
     before, start = os.times(), time.perf_counter()
     try:
         done = subprocess.run(

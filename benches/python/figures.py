@@ -13,7 +13,7 @@ FIGURES = {"wall": "wall s", "cpu": "CPU s", "peak_mib": "peak MiB"}
 
 @dataclass(frozen=True)
 class Peer:
-    """A peer with its version, and a remark about its answer."""
+    """A peer with its version, and a note on its answer."""
 
     peer: str
     release: str
@@ -40,12 +40,12 @@ class Line:
     """Each figure of every repetition, ascending."""
 
     def noise(self, key: str) -> float:
-        """The interquartile range of a figure as a share of its median."""
+        """Returns the interquartile range of a figure as a share of its median."""
         return noise_of(self.runs.get(key, []))
 
 
 def line_of(workload: str, operation: Operation, peer: Peer, runs: list[dict]) -> Line:
-    """Medians and values of the repetitions."""
+    """Returns the medians and values of the repetitions."""
     values = {key: sorted(run[key] for run in runs) for key in FIGURES}
     middle = {key: median(found) if found else None for key, found in values.items()}
     return Line(
@@ -60,26 +60,26 @@ def line_of(workload: str, operation: Operation, peer: Peer, runs: list[dict]) -
 
 
 def ratio(line: Line, ours: Line | None, key: str) -> float | None:
-    """The peer's figure divided by ours; above 1 we are better."""
+    """Returns the peer's figure divided by ours; above 1 ours is better."""
     mine = getattr(ours, key) if ours else None
     theirs = getattr(line, key)
     return theirs / mine if mine and theirs is not None else None
 
 
 def ratios(line: Line, ours: Line | None) -> dict[str, float | None]:
-    """All ratios of a line."""
+    """Returns all ratios of a line."""
     return {key: ratio(line, ours, key) for key in FIGURES}
 
 
 def best_of(mine: dict[str, Line], key: str) -> Line | None:
-    """The peer that needs least; None if every peer failed."""
+    """Returns the peer with the smallest figure; None if every peer failed."""
     rivals = [line for peer, line in mine.items() if peer not in {OURS, FLOOR}]
     able = [line for line in rivals if getattr(line, key) is not None]
     return min(able, key=lambda line: getattr(line, key)) if able else None
 
 
 def shown(value: float | None, key: str) -> str:
-    """A figure with its significant digits."""
+    """Formats a figure with its significant digits."""
     if value is None:
         return "fails"
     if key == "peak_mib" or value >= 100:
@@ -88,7 +88,7 @@ def shown(value: float | None, key: str) -> str:
 
 
 def shown_with_spread(values: list[float], key: str) -> str:
-    """The median, and in parentheses the smallest and the largest of several repetitions."""
+    """Formats the median, with the smallest and the largest of several repetitions in parentheses."""
     middle = shown(median(values) if values else None, key)
     if len(values) < 2:
         return middle
@@ -96,7 +96,7 @@ def shown_with_spread(values: list[float], key: str) -> str:
 
 
 def noise_of(values: list[float]) -> float:
-    """The interquartile range as a share of the median."""
+    """Returns the interquartile range as a share of the median."""
     if len(values) < 2 or not median(values):
         return 0.0
     lower, middle, upper = quantiles(values, n=4, method="inclusive")

@@ -1,4 +1,4 @@
-"""The commit that a refresh finds: put into the log for as long as it is measured, and taken away again."""
+"""The commit that a refresh finds: added to the log during the measurement, and removed afterwards."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ FOLLOWING = "following_commit.json"
 
 
 def place_of(table: Path) -> Path:
-    """The file of the version after the table's last."""
+    """Returns the path of the version after the table's last."""
     version = json.loads((table / "manifest.json").read_text())["version"]
     return table / "_delta_log" / f"{version + 1:020}.json"
 
 
 @contextmanager
 def committed(table: Path) -> Iterator[None]:
-    """The table with one version more."""
+    """Provides the table with one more version."""
     shutil.copyfile(table / FOLLOWING, place_of(table))
     try:
         yield

@@ -1,7 +1,7 @@
-"""One measurement in a process of its own: `measure.py PEER OPERATION TABLE`, one line of JSON out.
+"""One measurement in a separate process: `measure.py PEER OPERATION TABLE` prints one line of JSON.
 
 The peer is imported before the clock starts. `measure.py PEER OPERATION,OPERATION… TABLE --check` times
-nothing: it compares what the peer answers with what is right, a line for each operation.
+nothing: it verifies the peer's answers, with a line for each operation.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from following import committed
 
 
 def main() -> None:
-    """Measure, or check."""
+    """Measures, or checks."""
     peer, operations, table, *options = sys.argv[1:]
     importlib.import_module(peers.PACKAGES[peer])
     for operation in operations.split(","):
@@ -29,7 +29,7 @@ def main() -> None:
 
 
 def measured(peer: str, operation: str, table: str) -> dict:
-    """Seconds, CPU seconds, and the most memory that this process held."""
+    """Returns seconds, CPU seconds, and the peak memory of this process."""
     call = peers.call_of(peer, operation)
     state = call.prepare(table)
     with later(operation, table):
@@ -42,7 +42,7 @@ def measured(peer: str, operation: str, table: str) -> dict:
 
 
 def checked(peer: str, operation: str, table: str) -> dict:
-    """Whether the peer answers right: what is wrong, what failed, or what should be said."""
+    """Verifies the peer's answer: returns what is wrong, what failed, or a note."""
     from answers import WrongAnswerError, check
     from generate import manifest_of
 
@@ -53,7 +53,7 @@ def checked(peer: str, operation: str, table: str) -> dict:
         state = call.prepare(table)
         with later(operation, table):
             answer = call.answer((call.kept or call.run)(state))
-    except Exception as error:  # noqa: BLE001 - a peer may fail in any way of its own
+    except Exception as error:  # noqa: BLE001 - a peer may raise any error
         return {"failed": f"{type(error).__name__}: {error}".splitlines()[0]}
     try:
         return {"note": check(operation, answer, manifest, exact=peer == "deltaic")}
@@ -62,12 +62,12 @@ def checked(peer: str, operation: str, table: str) -> dict:
 
 
 def later(operation: str, table: str) -> object:
-    """The table as the operation finds it: a refresh finds a version more than was opened."""
+    """Prepares the table for the operation: a refresh finds one version more than was opened."""
     return committed(Path(table)) if operation == "refresh" else nullcontext()
 
 
 def peak_mib() -> float:
-    """The most memory that this process held. Linux keeps it per program; rusage would count the parent's."""
+    """Returns the peak memory of this process from Linux; rusage would include the parent's."""
     status = Path("/proc/self/status")
     if status.exists():
         for line in status.read_text().splitlines():
@@ -78,5 +78,5 @@ def peak_mib() -> float:
 
 if __name__ == "__main__":
     main()
-    # A peer whose threads are still busy may crash while the interpreter ends; what it answered stands.
+    # A peer with running threads may crash during interpreter shutdown, after its answer was printed.
     os._exit(0)

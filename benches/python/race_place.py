@@ -1,4 +1,4 @@
-"""Where a race takes place: a folder, or S3 as moto has it; and how its files are read past every peer."""
+"""The location of a race: a folder, or S3 emulated by moto; its files are read without any peer."""
 
 from __future__ import annotations
 
@@ -17,43 +17,43 @@ SIGNED = (
     "AWS4-HMAC-SHA256 Credential=planted/20261121/us-east-1/s3/aws4_request, "
     "SignedHeaders=host, Signature=none"
 )
-"""moto wants a signature and does not look at it."""
+"""moto requires a signature but does not verify it."""
 
 
 class Place(Protocol):
-    """Somewhere that tables can be."""
+    """A location for tables."""
 
     name: str
     options: dict[str, str]
 
     def fresh(self, name: str) -> str:
-        """The URI of a table that is not there yet."""
+        """Returns the URI of a table that does not exist yet."""
         ...
 
     def read(self, uri: str, path: str) -> bytes | None:
-        """A file of a table; None where it is not there."""
+        """Reads a file of a table; None if it does not exist."""
         ...
 
 
 class OnDisk:
-    """A folder of this machine."""
+    """A local folder."""
 
     def __init__(self, folder: Path) -> None:
         self.name, self.folder = "on the local disk", folder
         self.options: dict[str, str] = {}
 
     def fresh(self, name: str) -> str:
-        """The folder of a table."""
+        """Returns the folder of a table."""
         return str(self.folder / name)
 
     def read(self, uri: str, path: str) -> bytes | None:
-        """A file in it."""
+        """Reads a file in the folder."""
         file = Path(uri) / path
         return file.read_bytes() if file.exists() else None
 
 
 class OnS3:
-    """A bucket behind a port of this machine."""
+    """A bucket at a local port."""
 
     def __init__(self, port: int) -> None:
         self.name, self.port = "on S3 (moto)", port
@@ -68,11 +68,11 @@ class OnS3:
         self._ask("PUT", f"/{BUCKET}")
 
     def fresh(self, name: str) -> str:
-        """A table in the bucket."""
+        """Returns a table in the bucket."""
         return f"s3://{BUCKET}/{name}"
 
     def read(self, uri: str, path: str) -> bytes | None:
-        """An object of it."""
+        """Reads an object of the table."""
         key = urllib.parse.quote(f"{uri.removeprefix('s3:/')}/{path}")
         return self._ask("GET", key)
 
@@ -90,7 +90,7 @@ class OnS3:
 
 @contextlib.contextmanager
 def moto(server: Path, folder: Path) -> Iterator[int]:
-    """The server while it runs; gives its port."""
+    """Runs the server; yields its port."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]

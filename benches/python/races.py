@@ -1,10 +1,11 @@
-"""Many processes commit to one table at once, deltaic beside deltalake.
+"""Benchmarks concurrent commits of many processes to one table, with deltaic and deltalake.
 
 `races.py [--writers 8] [--commits 500] [--turns 5] [--s3 MOTO_SERVER] [--markdown PAGE]`.
 
-Each peer has a table of its own. The peers take turns, and in each turn every writer makes its share of the
-commits, of one row each; the clock runs from when all writers are ready to when the last has ended. Before a
-time is told, the log is read past both peers: each commit must be a version, and each row there once.
+Each peer has its own table. The peers alternate, and in each turn every writer makes its share of the
+commits, of one row each; the clock runs from when all writers are ready until the last has ended. Before a
+time is reported, the log is read without either peer: each commit must be a version, and each row must exist
+once.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ TRIES = 1_000_000
 
 @dataclass
 class Table:
-    """A peer's table, and how long its turns took."""
+    """A peer's table, and the duration of its turns."""
 
     peer: str
     place: Place
@@ -50,7 +51,7 @@ class Table:
 
 
 def appender(peer: str, uri: str, options: dict[str, str]) -> Callable[[pa.Table], None]:
-    """Opens a table; what appends to it."""
+    """Opens a table; returns a function that appends to it."""
     if peer == "deltaic":
         import deltaic
 
@@ -64,11 +65,11 @@ def appender(peer: str, uri: str, options: dict[str, str]) -> Callable[[pa.Table
 
 
 def void(_: object) -> None:
-    """Nothing is made of it."""
+    """Discards a result."""
 
 
 def write(peer: str, uri: str, writer: int, numbers: range, options: dict[str, str]) -> None:
-    """A writer: says that it is ready, waits for a line, appends."""
+    """Runs a writer: reports that it is ready, waits for a line, appends."""
     append = appender(peer, uri, options)
     print("ready", flush=True)
     sys.stdin.readline()
@@ -77,7 +78,7 @@ def write(peer: str, uri: str, writer: int, numbers: range, options: dict[str, s
 
 
 def create(peer: str, uri: str, options: dict[str, str]) -> None:
-    """Makes an empty table, by the peer itself."""
+    """Creates an empty table, with the peer itself."""
     if peer == "deltaic":
         import deltaic
 
@@ -89,7 +90,7 @@ def create(peer: str, uri: str, options: dict[str, str]) -> None:
 
 
 def turn(table: Table, writers: int, numbers: range) -> None:
-    """Lets all writers make commits at once."""
+    """Runs one turn: all writers commit concurrently."""
     span = f"{numbers.start}:{numbers.stop}"
     command = [sys.executable, __file__, "--write", table.peer, table.uri]
     options = json.dumps(table.place.options)
@@ -122,7 +123,7 @@ def turn(table: Table, writers: int, numbers: range) -> None:
 
 
 def wrong(table: Table, writers: int, commits: int) -> str:
-    """What is wrong with a table after the race; empty where every commit landed once."""
+    """Returns what is wrong with a table after the race; empty if every commit landed once."""
     if table.failed:
         return table.failed
     total = writers * commits
@@ -146,14 +147,14 @@ def wrong(table: Table, writers: int, commits: int) -> str:
 
 
 def rows_of(file: bytes | None) -> Iterator[tuple[int, int]]:
-    """The rows of a data file; none where there is no file."""
+    """Yields the rows of a data file; none if the file does not exist."""
     if file is not None:
         for row in pq.read_table(io.BytesIO(file)).to_pylist():
             yield row["writer"], row["number"]
 
 
 def race(place: Place, writers: int, commits: int, turns: int) -> list[Table]:
-    """Lets each peer race, in turns, and looks at what came of it."""
+    """Races the peers in turns, and verifies the tables."""
     tables = [Table(peer, place, place.fresh(peer)) for peer in PEERS]
     for table in tables:
         create(table.peer, table.uri, place.options)
@@ -170,7 +171,7 @@ def race(place: Place, writers: int, commits: int, turns: int) -> list[Table]:
 
 
 def line_of(tables: list[Table], writers: int, commits: int) -> str:
-    """A line of the page."""
+    """Returns a line of the page."""
     rates = [None if table.failed else writers * commits / sum(table.seconds) for table in tables]
     cells = [
         f"{rate:.0f}" if rate is not None else f"wrong: {table.failed}"
@@ -182,7 +183,7 @@ def line_of(tables: list[Table], writers: int, commits: int) -> str:
 
 
 def main() -> int:
-    """Race, and put the section into the page; 1 where a commit of deltaic is lost or doubled."""
+    """Races, and writes the section of the page; returns 1 if a commit of deltaic is lost or duplicated."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--writers", type=int, default=8)
     parser.add_argument("--commits", type=int, default=500, help="of each writer, on the local disk")

@@ -1,4 +1,4 @@
-"""The page of figures, as Markdown and JSON: figures of each library, ratio, floor and budget."""
+"""The benchmark page, as Markdown and JSON: figures of each library, ratio, floor and budget."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ def section(workload: Workload, lines: list[Line], scale: float) -> list[str]:
 
 
 def ratio_to_best(mine: dict[str, Line], key: str, *, named: bool) -> str:
-    """How many times our figure the best peer's is, and who that is."""
+    """Returns the best peer's figure divided by ours, optionally with the peer's name."""
     best = best_of(mine, key)
     quotient = ratio(best, mine.get(OURS), key) if best else None
     if best is None or quotient is None:
@@ -134,13 +134,13 @@ def ratio_to_best(mine: dict[str, Line], key: str, *, named: bool) -> str:
 
 
 def requests_of(before: str) -> str:
-    """The part between the marks, which another measurement writes."""
+    """Returns the part between the marks, which another benchmark writes."""
     _, found, rest = before.partition(REQUESTS[0])
     return rest.partition(REQUESTS[1])[0].strip("\n") if found else NO_REQUESTS
 
 
 def processor() -> str:
-    """The processor's name."""
+    """Returns the processor's name."""
     path = Path("/proc/cpuinfo")
     lines = path.read_text().splitlines() if path.exists() else []
     names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
@@ -148,7 +148,7 @@ def processor() -> str:
 
 
 def write_json(lines: list[Line], scale: float, path: Path) -> None:
-    """The same figures for a program."""
+    """Writes the same figures for programs."""
     ours = {(line.workload, line.operation): line for line in lines if line.peer == OURS}
     found = {
         "scale": scale,

@@ -1,7 +1,7 @@
-"""deltaic beside its peers, end to end: `run.py [--scale 1] [--repeat 5] [--only v1,data*]`.
+"""Benchmarks deltaic and its peers end to end: `run.py [--scale 1] [--repeat 5] [--only v1,data*]`.
 
-Tables are generated once and kept in `target/bench-tables`. `--check` compares the answers with the expected
-ones and times nothing; `--generate` only generates the tables.
+Tables are generated once and cached in `target/bench-tables`. `--check` compares the answers with the
+expected ones and times nothing; `--generate` only generates the tables.
 """
 
 from __future__ import annotations
@@ -38,27 +38,27 @@ NOT_INSTALLED = "is not installed"
 
 @dataclass
 class Entry:
-    """A peer that takes part in an operation."""
+    """One peer and one operation."""
 
     operation: Operation
     peer: str
     release: str
     note: str = ""
-    """A remark about its answer."""
+    """A note on its answer."""
     failed: str = ""
     """Why it has no answer."""
     wrong: str = ""
     """What is wrong with its answer, which is then not timed."""
 
     def remark(self) -> str:
-        """The three in one sentence, for the page."""
+        """Returns the three as one sentence, for the page."""
         if self.wrong:
             return f"answers wrong: {self.wrong}"
         return f"fails: {self.failed}" if self.failed else self.note
 
 
 def table_of(workload: Workload, tables: Path) -> tuple[Path, Manifest]:
-    """The workload's table, generated unless this spec and this generator already made it."""
+    """Returns the workload's table; generates it unless the spec and the generator are unchanged."""
     digest = hashlib.blake2b(json.dumps(asdict(workload.table), sort_keys=True).encode(), digest_size=6)
     for module in DATA_GENERATOR if isinstance(workload.table, RowsSpec) else LOG_GENERATOR:
         digest.update((HERE / f"{module}.py").read_bytes())
@@ -73,7 +73,7 @@ def table_of(workload: Workload, tables: Path) -> tuple[Path, Manifest]:
 
 
 def check(workload: Workload, table: Path, manifest: Manifest) -> list[Entry]:
-    """Check the answer of every peer to every operation. If deltaic fails, its answer is wrong."""
+    """Verifies every peer's answer to every operation. If deltaic fails, its answer counts as wrong."""
     entries = [
         Entry(operation, peer, peers.release_of(peer))
         for operation in workload.operations
@@ -93,7 +93,7 @@ def check(workload: Workload, table: Path, manifest: Manifest) -> list[Entry]:
 
 
 def answers(peer: str, entries: list[Entry], table: Path, manifest: Manifest) -> Iterator[dict]:
-    """The outcome of each check; they share a process, since nothing is timed."""
+    """Yields the outcome of each check; they share a process, since nothing is timed."""
     names = [entry.operation.name for entry in entries]
     try:
         if names == [FRESH_PROCESS]:
@@ -107,7 +107,7 @@ def answers(peer: str, entries: list[Entry], table: Path, manifest: Manifest) ->
 
 
 def measure(workload: Workload, entries: list[Entry], table: Path, repetitions: int) -> list[Line]:
-    """All operations and peers in turn, so that a slow moment of the machine concerns each of them."""
+    """Measures all operations and peers in turn, so that slow periods of the machine affect all of them."""
     runs: list[list[dict]] = [[] for _ in entries]
     all_of_them = list(zip(entries, runs, strict=True))
     turn = [
@@ -134,7 +134,7 @@ def measure(workload: Workload, entries: list[Entry], table: Path, repetitions: 
 
 
 def main() -> int:
-    """Check, measure, report; 1 if an answer is wrong or a budget is missed by more than the noise."""
+    """Checks, measures and reports; returns 1 if an answer is wrong or a budget missed beyond the noise."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--scale", type=float, default=1.0, help="share of each workload's size (default 1)")
     parser.add_argument("--repeat", type=int, default=5, help="repetitions of each measurement (default 5)")
@@ -177,7 +177,7 @@ def main() -> int:
     print("\n" + text)
     write_json(lines, arguments.scale, arguments.json)
     if wrong:
-        return 1  # and no page: what is published is right
+        return 1  # without a page: only correct results are published
     if arguments.markdown:
         arguments.markdown.write_text(text)
     over = missed(lines, workloads) if arguments.scale == 1 else []

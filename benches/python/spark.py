@@ -1,7 +1,7 @@
-"""Delta tables in PySpark, deltaic beside its peers: `spark.py [--scale 1] [--repeat 3] [--only data*]`.
+"""Benchmarks deltaic and its peers in PySpark: `spark.py [--scale 1] [--repeat 3] [--only data*]`.
 
-Tables are generated once and kept under `target/bench-tables`. `--check` compares the answers and times
-nothing; `--generate` makes the tables and does no more.
+Tables are generated once and cached in `target/bench-tables`. `--check` compares the results and times
+nothing; `--generate` only generates the tables.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from spark_tables import Made, SparkTable, made, tables, warm_up
 from spark_ways import ARROW, DELTA, NATIVE, PARQUET, SETTINGS, WAYS
 
 WARM_UPS = 3
-# Of more values than these, Spark and deltalake do not both have a copy in memory.
+# With more values than this, two copies in memory, of Spark and of deltalake, do not fit.
 MOST_ARROW_VALUES = 100_000_000
 
 
 @dataclass
 class Entry:
-    """A way that takes part in a question."""
+    """One way to read, for one query."""
 
     question: str
     peer: SparkProcess
@@ -44,16 +44,16 @@ class Entry:
 
     @property
     def unpublished(self) -> str:
-        """Why no page may be written: a wrong answer, or none of those whose figures are compared."""
+        """Why no page may be written: a wrong result, or a missing one of the ways that are compared."""
         return self.wrong or (self.failed if self.peer.way in {DELTA, NATIVE} else "")
 
     @property
     def takes_part(self) -> bool:
-        """Is there anything to time?"""
+        """Whether it can be timed."""
         return not (self.absent or self.failed or self.wrong)
 
     def said(self) -> str:
-        """What came of it, in a few words."""
+        """Returns the outcome in a few words."""
         if self.wrong:
             return f"answers wrong: {self.wrong}"
         if self.absent:
@@ -61,23 +61,23 @@ class Entry:
         return f"fails: {self.failed}" if self.failed else "answers right"
 
     def ask(self, table: SparkTable, path: Path) -> dict[str, Any]:
-        """One answer, with its times."""
+        """Runs the query once; returns the result with its times."""
         said = self.peer.ask(do="answer", table=str(path), question=self.question, again=table.again)
-        # Where a table lies is nothing for a page.
+        # The location of a table does not belong on the page.
         self.failed = said.get("failed", "").replace(str(path), table.name)
         self.absent = said.get("absent", "")
         return said
 
 
 def entries_of(table: SparkTable, peers: dict[str, SparkProcess]) -> list[Entry]:
-    """Who is asked what: by question, so that what slows the machine slows each of the peers."""
+    """Returns all entries by query, so that slow periods of the machine affect all peers equally."""
     return [
         Entry(name, peer) for name in table.questions for way, peer in peers.items() if able(way, table, name)
     ]
 
 
 def able(way: str, table: SparkTable, name: str) -> bool:
-    """Can this way answer that question?"""
+    """Whether this way supports the query."""
     question = QUESTIONS[name]
     if question.told_before:
         return way == NATIVE
@@ -87,7 +87,7 @@ def able(way: str, table: SparkTable, name: str) -> bool:
 
 
 def check(table: SparkTable, found: Made, peers: dict[str, SparkProcess]) -> list[Entry]:
-    """Let each way answer each question; who differs from delta-spark is wrong, and so is a wrong count."""
+    """Runs each query in each way; results that differ from delta-spark's, and wrong counts, are errors."""
     entries = entries_of(table, peers)
     for name in table.questions:
         mine = [entry for entry in entries if entry.question == name]
@@ -103,13 +103,13 @@ def check(table: SparkTable, found: Made, peers: dict[str, SparkProcess]) -> lis
 
 
 def most_common(entries: list[Entry], name: str) -> list | None:
-    """delta-spark's answer; where it has none, the one that most give."""
+    """Returns delta-spark's result; without one, the most common result."""
     answers = {entry.peer.way: entry.answer for entry in entries if entry.question == name and entry.answer}
     return answers.get(DELTA) or max(answers.values(), key=list(answers.values()).count, default=None)
 
 
 def turns(entries: list[Entry], repeat: int) -> Iterator[Entry]:
-    """Question after question, the peers in turn, each time another one first; and that again and again."""
+    """Yields the entries query by query, starting with a different peer in each turn."""
     for turn in range(repeat):
         for name in dict.fromkeys(entry.question for entry in entries):
             mine = [entry for entry in entries if entry.question == name]
@@ -118,7 +118,7 @@ def turns(entries: list[Entry], repeat: int) -> Iterator[Entry]:
 
 
 def measure(table: SparkTable, path: Path, entries: list[Entry], repeat: int) -> list[Line]:
-    """The medians of all who answered right."""
+    """Returns the medians of all entries with correct results."""
     for entry in turns(entries, repeat):
         if not entry.takes_part:
             continue
@@ -141,7 +141,7 @@ def measure(table: SparkTable, path: Path, entries: list[Entry], repeat: int) ->
 
 
 def warm(peers: dict[str, SparkProcess], folder: Path, times: int) -> None:
-    """Let each JVM learn every question on a small table."""
+    """Warms up each JVM with every query on a small table."""
     table = warm_up()
     path = made(table, folder).path
     for peer in peers.values():
@@ -153,7 +153,7 @@ def warm(peers: dict[str, SparkProcess], folder: Path, times: int) -> None:
 
 
 def finish(table: SparkTable, found: Made, peers: dict[str, SparkProcess]) -> None:
-    """Let delta-spark write the end of a long log, if it is here."""
+    """Lets delta-spark write the end of a long log, if it is installed."""
     if found.unfinished and DELTA in peers:
         said = peers[DELTA].ask(do="finish", table=str(found.path))
         if "failed" in said:
@@ -161,7 +161,7 @@ def finish(table: SparkTable, found: Made, peers: dict[str, SparkProcess]) -> No
 
 
 def chosen(parser: argparse.ArgumentParser, known: list[str], wanted: str) -> list[str]:
-    """The names that some patterns mean; a pattern that means none is an error."""
+    """Returns the names that match the patterns; a pattern without a match is an error."""
     names: list[str] = []
     for pattern in wanted.split(",") if wanted else known:
         if not (matching := fnmatch.filter(known, pattern)):
@@ -171,7 +171,7 @@ def chosen(parser: argparse.ArgumentParser, known: list[str], wanted: str) -> li
 
 
 def main() -> int:
-    """Check, measure, report; 1 when an answer is wrong."""
+    """Checks, measures and reports; returns 1 if a result is wrong."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--scale", type=float, default=1.0, help="share of each table's size (default 1)")
     parser.add_argument("--repeat", type=int, default=3, help="turns of each measurement (default 3)")
@@ -201,7 +201,7 @@ def main() -> int:
     }
     lines: list[Line] = []
     wrong: list[str] = []
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # and so the peers are stopped
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that the peers are stopped
     with ExitStack() as stack:
         for peer in peers.values():
             stack.callback(peer.stop)
@@ -232,7 +232,7 @@ def main() -> int:
     text = section(lines, asked, under)
     print("\n" + text)
     if wrong:
-        return 1  # and no page: what is published is right
+        return 1  # without a page: only correct results are published
     if options.markdown:
         before = options.markdown.read_text(encoding="utf-8") if options.markdown.exists() else ""
         options.markdown.write_text(with_section(before, SPARK, text), encoding="utf-8")

@@ -1,7 +1,7 @@
-"""One way to read, in a process and a JVM of its own: `spark_child.py WAY`; a JSON line in, a JSON line out.
+"""One way to read, in a separate process and JVM: `spark_child.py WAY`; JSON lines in, JSON lines out.
 
-The clock runs from before the load until the answer is in Python. Nothing that was read before is known then:
-caches are emptied before the clock starts, and garbage is collected before the next peer has its turn.
+The clock runs from before the load until the result is in Python. Nothing is cached between loads: caches are
+cleared before the clock starts, and garbage is collected before the next peer's turn.
 """
 
 from __future__ import annotations
@@ -26,28 +26,28 @@ TICKS = os.sysconf("SC_CLK_TCK")
 
 
 def main() -> None:
-    """Start the session, then do what each line asks."""
+    """Starts the session, then processes each line."""
     way = WAYS[sys.argv[1]]
     with tempfile.TemporaryDirectory() as scratch:
         try:
             spark = start(way, scratch)
-        except Exception as error:  # noqa: BLE001 - whatever keeps it from starting is what is told
+        except Exception as error:  # noqa: BLE001 - any error at startup is reported
             tell(failure(error))
             return
         tell({"release": way.release()})
         for line in sys.stdin:
             try:
                 found = done(way, spark, json.loads(line))
-            except Exception as error:  # noqa: BLE001 - a peer may fail in any way of its own
+            except Exception as error:  # noqa: BLE001 - a peer may raise any error
                 found = failure(error)
-            gc.collect()  # what Python no longer holds, the JVM may drop
-            jvm(spark).System.gc()  # where that fails, the JVM is dead, and so must be this process
+            gc.collect()  # releases JVM objects referenced from Python
+            jvm(spark).System.gc()  # if this fails, the JVM is dead, and this process must end
             tell(found)
         spark.stop()
 
 
 def done(way: Way, spark: SparkSession, asked: dict[str, Any]) -> dict[str, Any]:
-    """Answer a question, or write the end of a table's log."""
+    """Runs a query, or writes the end of a table's log."""
     path = asked["table"]
     if asked["do"] == "finish":
         finish_log(spark, path)
@@ -70,23 +70,23 @@ def done(way: Way, spark: SparkSession, asked: dict[str, Any]) -> dict[str, Any]
 
 
 def failure(error: Exception) -> dict[str, str]:
-    """Why there is no answer, in a line; all of it goes to the log."""
+    """Returns the error in one line; the full error goes to the log."""
     traceback.print_exception(error)
     if isinstance(error, AbsentError):
         return {"absent": str(error)}
     lines = str(error).strip().splitlines() or [""]
-    # What the JVM says stands behind the name of the call.
+    # The JVM's message follows the name of the call.
     said = lines[1].removeprefix(": ") if lines[0].startswith("An error occurred while calling") else lines[0]
     return {"failed": f"{type(error).__name__}: {said}"}
 
 
 def cpu_seconds() -> float:
-    """Of all processes of this session: this one, its JVM, Python's workers, and those of them that ended."""
+    """Returns the CPU seconds of all processes of this session: this one, its JVM and Python's workers."""
     ticks = 0
     for path in Path("/proc").glob("[0-9]*/stat"):
         try:
             words = path.read_text().rpartition(")")[2].split()
-        except OSError:  # it has ended meanwhile
+        except OSError:  # it ended in between
             continue
         if int(words[3]) == os.getsid(0):
             ticks += sum(map(int, words[11:15]))
@@ -94,7 +94,7 @@ def cpu_seconds() -> float:
 
 
 def tell(found: dict[str, Any]) -> None:
-    """A line to who asked."""
+    """Writes a line to the parent process."""
     print(json.dumps(found), flush=True)
 
 

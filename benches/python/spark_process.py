@@ -1,4 +1,4 @@
-"""The process of one way to read, seen from outside: started, asked, and stopped when it does not answer."""
+"""The process of one way to read, controlled from outside: started, queried, and killed if it hangs."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ TIMEOUT = 900
 
 
 class SparkProcess:
-    """A child and its JVM, started when they are first asked, and anew after they had to be stopped."""
+    """A child process and its JVM, started on first use, and again after they had to be stopped."""
 
     def __init__(self, way: str, log: Path) -> None:
         self.way = way
         self.absent = ""
-        """Why this way takes no part at all."""
+        """Why this way is not measured at all."""
         self.release = ""
         self._log = log
         self._child: subprocess.Popen[str] | None = None
         self._lines: queue.Queue[str] = queue.Queue()
 
     def ask(self, **asked: Any) -> dict[str, Any]:
-        """What the child says; `failed` or `absent` where it has no answer."""
+        """Returns the child's response; `failed` or `absent` if it has no answer."""
         if not self.absent and self._child is None:
             said = self._start()
             self.absent, self.release = said.get("absent", ""), said.get("release", "")
@@ -48,7 +48,7 @@ class SparkProcess:
         return self._heard()
 
     def stop(self) -> None:
-        """End the child and its JVM; what does not end is killed."""
+        """Stops the child and its JVM; kills them if they do not end."""
         child, self._child = self._child, None
         if child is None:
             return
@@ -68,7 +68,7 @@ class SparkProcess:
         self._lines = queue.Queue()
         self._log.parent.mkdir(parents=True, exist_ok=True)
         with self._log.open("a", encoding="utf-8") as log:
-            # A session of its own: its processes are known by it, and end together.
+            # A separate session, so that its processes can be identified, and killed together.
             self._child = subprocess.Popen(
                 [sys.executable, str(CHILD), self.way],
                 stdin=subprocess.PIPE,
@@ -94,7 +94,7 @@ class SparkProcess:
 
 
 def listen(child: subprocess.Popen[str], lines: queue.Queue[str]) -> None:
-    """Pass on what the child tells, and an empty line at its end; what a JVM prints is none of it."""
+    """Forwards the child's responses, and an empty line at its end; ignores the JVM's output."""
     assert child.stdout is not None
     for line in child.stdout:
         if line.startswith("{"):

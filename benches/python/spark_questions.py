@@ -1,4 +1,4 @@
-"""What is asked of a DataFrame, spelled once for every way to read the table."""
+"""The benchmark queries on a DataFrame, the same for every way to read the table."""
 
 from __future__ import annotations
 
@@ -12,28 +12,28 @@ if TYPE_CHECKING:
 
 ALL = tuple(SCHEMA.names)
 COAST = "region = 'coast'"
-# Of the ids 2 %, in two files of 40; of the amounts one row of 200, in every file.
+# The ids select 2 %, in two files of 40; the amounts select one row of 200, in every file.
 FEW_IDS = "id >= 630000000 and id < 670000000"
 FEW_AMOUNTS = "amount > 995.0"
-# Order does not matter to it, and no row is too many for 38 digits.
+# Independent of the order of rows; the sum cannot exceed 38 digits.
 HASH = f"sum(cast(xxhash64({', '.join(ALL)}) as decimal(20, 0)))"
 
 
 @dataclass(frozen=True)
 class Question:
-    """An aggregation, over all rows or those of a filter."""
+    """An aggregation, over all rows or those that match a filter."""
 
     figures: tuple[str, ...]
-    """SQL aggregates; without any the DataFrame is counted."""
+    """SQL aggregates; if empty, the DataFrame is counted."""
     columns: tuple[str, ...]
-    """What it needs of the table: who reads columns by name is told them."""
+    """The columns that it requires, for ways that read columns by name."""
     where: str | None = None
     by: str | None = None
     told_before: str = ""
-    """The question that this one repeats with the filter given before `load`, which deltaic alone takes."""
+    """The query that this one repeats with the filter applied before `load`, which only deltaic supports."""
 
     def answer(self, frame: DataFrame) -> list[list[str]]:
-        """Ask; the rows come in an order of their own, as text, and so compare."""
+        """Runs the query; returns the rows as text in a normalized order, for comparison."""
         from pyspark.sql import functions as F  # noqa: N812 - Spark's own idiom
 
         if self.where and not self.told_before:
@@ -48,7 +48,7 @@ class Question:
 SUM = ("sum(customer)",)
 SOME = ("count(*)", "sum(customer)")
 QUESTIONS = {
-    # One narrow column stands for none, for who reads columns by name.
+    # One narrow column instead of none, for ways that read columns by name.
     "count": Question((), ("paid",)),
     "sum": Question(SUM, ("customer",)),
     "sum_partition": Question(SUM, ("customer", "region"), COAST),

@@ -1,4 +1,4 @@
-"""The section of the page about Spark, and the same figures for a program."""
+"""The page's section on Spark, and the same figures for programs."""
 
 from __future__ import annotations
 
@@ -53,18 +53,18 @@ bench-spark SCALE=0.01` for a quick run; neither of the last two rewrites this s
 
 @dataclass(frozen=True)
 class Line:
-    """The medians of one way on one question, in seconds; None where there is none."""
+    """The medians of one way for one query, in seconds; None if there is no figure."""
 
     table: str
     question: str
     way: str
     note: str
-    """Why there is none, if that must be said."""
+    """Why there is no figure, if a reason must be given."""
     load: float | None
     first: float | None
-    """From before the load until the answer is there."""
+    """From before the load until the result is available."""
     again: float | None
-    """The same question, asked of the DataFrame that is loaded."""
+    """The same query on the loaded DataFrame."""
     cpu: float | None
     """Of `first`, over all processes."""
     repetitions: int
@@ -73,7 +73,7 @@ class Line:
 
 
 def line_of(table: str, question: str, way: str, note: str, runs: list[dict]) -> Line:
-    """Medians over the turns."""
+    """Returns the medians over the turns."""
     values = {key: [run[key] for run in runs] for key in FIGURES if runs and key in runs[0]}
     middle = {key: median(values[key]) if key in values else None for key in FIGURES}
     return Line(table, question, way, note, **middle, repetitions=len(runs), runs=values)
@@ -81,7 +81,7 @@ def line_of(table: str, question: str, way: str, note: str, runs: list[dict]) ->
 
 @dataclass(frozen=True)
 class Conditions:
-    """What the figures were measured under."""
+    """The conditions of the measurement."""
 
     scale: float
     repeat: int
@@ -93,7 +93,7 @@ class Conditions:
 
 
 def section(lines: list[Line], tables: list[SparkTable], under: Conditions) -> str:
-    """The section, with a table for the many files and one for each table that has data."""
+    """Returns the section, with a table for the many files and one for each table with data."""
     releases = {way: under.releases.get(way) or "(not here)" for way in WAYS}
     text = HEAD.format(
         pyspark=releases[PARQUET],
@@ -128,25 +128,25 @@ def section(lines: list[Line], tables: list[SparkTable], under: Conditions) -> s
 
 
 def kind_of(table: SparkTable) -> str:
-    """What is particular about a table with data."""
+    """Describes a table with data."""
     if table.spec.deletions:
         return ", of which 1 % are deleted by deletion vectors"
     return ", partitioned by region" if table.spec.partitioned else ", sorted by id"
 
 
 def header(first: str) -> list[str]:
-    """The head of a table."""
+    """Returns the header of a table."""
     titles = [first, "query", *(way.title for way in WAYS.values()), "share", "goal", "met"]
     return [f"| {' | '.join(titles)} |", f"|--:|---|{'--:|' * (len(titles) - 3)}---|"]
 
 
 def rows_of(table: SparkTable, lines: list[Line], first: str, key: str, under: Conditions) -> list[str]:
-    """A row for each question of a table."""
+    """Returns a row for each query of a table."""
     found = []
     for index, name in enumerate(table.questions):
         base = QUESTIONS[name].told_before
         mine = of_question(lines, table, name)
-        if base:  # deltaic alone can be told before: beside it stands what delta-spark needs otherwise
+        if base:  # only deltaic filters before load: compare with delta-spark's plain query
             named = {DELTA: of_question(lines, table, base).get(DELTA), NATIVE: mine.get(NATIVE)}
             mine = {way: line for way, line in named.items() if line}
         theirs, ours = (getattr(mine.get(way), key, None) for way in (DELTA, NATIVE))
@@ -166,12 +166,12 @@ def rows_of(table: SparkTable, lines: list[Line], first: str, key: str, under: C
 
 
 def of_question(lines: list[Line], table: SparkTable, question: str) -> dict[str, Line]:
-    """The lines of a question, by way."""
+    """Returns the lines of a query, by way."""
     return {line.way: line for line in lines if (line.table, line.question) == (table.name, question)}
 
 
 def cell(line: Line | None, key: str) -> str:
-    """A way's figure."""
+    """Formats a way's figure."""
     value = getattr(line, key, None)
     if line is not None and value is not None:
         return shown_with_spread(line.runs.get(key, [value]), "wall")
@@ -179,7 +179,7 @@ def cell(line: Line | None, key: str) -> str:
 
 
 def verdict(share: float | None, goal: float, noise: float) -> str:
-    """Whether the goal is met, or missed by no more than the noise."""
+    """Returns whether the goal is met, or missed by no more than the noise."""
     if share is None:
         return ""
     if share <= goal:
@@ -190,7 +190,7 @@ def verdict(share: float | None, goal: float, noise: float) -> str:
 
 
 def notes_of(lines: list[Line]) -> list[str]:
-    """What failed, each thing once."""
+    """Returns the failures, each once."""
     said: dict[str, list[str]] = {}
     for line in lines:
         if line.note:
@@ -201,7 +201,7 @@ def notes_of(lines: list[Line]) -> list[str]:
 
 
 def write_json(lines: list[Line], under: Conditions, path: Path) -> None:
-    """The same figures for a program."""
+    """Writes the same figures for programs."""
     found = {**asdict(under), "cores": os.cpu_count(), "lines": [asdict(line) for line in lines]}
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(found, indent=2) + "\n")

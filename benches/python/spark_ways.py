@@ -1,6 +1,6 @@
-"""The ways to a Delta table in PySpark: for each a session, and how it loads the table.
+"""The ways to read a Delta table in PySpark: the session and the load of each.
 
-The sessions differ in what a way cannot do without, delta-spark's jars and extensions, and in nothing else.
+The sessions differ only in what a way requires: delta-spark's jars and extensions.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 JARS = Path(sys.prefix) / "jars"
 SETTINGS = {
     "spark.driver.bindAddress": "127.0.0.1",
-    # Without memory a session would rather hang than fail.
+    # Without memory a session hangs instead of failing.
     "spark.driver.extraJavaOptions": "-XX:+ExitOnOutOfMemoryError",
     "spark.driver.host": "127.0.0.1",
     "spark.driver.memory": "4g",
     "spark.log.level": "ERROR",
-    # What a Python data source may be told of filters; it changes nothing for the others.
+    # Enables filter pushdown to Python data sources; it has no effect on the others.
     "spark.sql.python.filterPushdown.enabled": "true",
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.shuffle.partitions": "2",
@@ -40,7 +40,7 @@ PLAIN_TYPES = {"string_view": "string", "binary_view": "binary"}
 
 
 class AbsentError(Exception):
-    """This way is not here: it takes no part."""
+    """This way is not installed: it is not measured."""
 
 
 @dataclass(frozen=True)
@@ -52,20 +52,20 @@ class Way:
     release: Callable[[], str]
     settings: Callable[[], dict[str, str]] = dict
     prepare: Callable[[SparkSession], None] = lambda _: None
-    """What a user does once a session."""
+    """Setup that a user does once per session."""
     forget: Callable[[SparkSession], None] = lambda _: None
-    """Empties what it keeps from one load to the next, besides Spark's own cache."""
+    """Clears its caches between loads, besides Spark's own cache."""
     prove: Callable[[DataFrame], None] = lambda _: None
-    """Raises where it has not read in its own way; asked when the clock has stopped."""
+    """Raises if the table was not read in this way; called after the clock has stopped."""
 
 
 def start(way: Way, scratch: str) -> SparkSession:
-    """A session of two cores for this way."""
+    """Starts a session with two cores for this way."""
     from pyspark.sql import SparkSession
 
-    # A JVM opens files by names outside of ASCII only under a locale that has them.
+    # A JVM opens files with non-ASCII names only in a UTF-8 locale.
     os.environ["LC_ALL"] = "C.UTF-8"
-    os.environ["PYSPARK_PYTHON"] = sys.executable  # else Python's workers are those of some other environment
+    os.environ["PYSPARK_PYTHON"] = sys.executable  # otherwise Python workers may use another environment
     settings: dict[str, Any] = {
         **SETTINGS,
         **way.settings(),
@@ -78,23 +78,23 @@ def start(way: Way, scratch: str) -> SparkSession:
 
 
 def forget(way: Way, spark: SparkSession) -> None:
-    """Let the session know nothing of tables that it has read."""
+    """Clears all caches of tables that the session has read."""
     spark.catalog.clearCache()
     way.forget(spark)
 
 
 def jvm(spark: SparkSession) -> Any:
-    """The session's JVM."""
+    """Returns the session's JVM."""
     return cast("Any", spark)._jvm  # noqa: SLF001 - PySpark has no public way
 
 
 def delta_jars() -> list[Path]:
-    """delta-spark's jars, in the environment."""
+    """Returns delta-spark's jars in the environment."""
     return sorted(JARS.glob("*.jar"))
 
 
 def delta_settings() -> dict[str, str]:
-    """What delta-spark's instructions ask for, and as few partitions of its snapshots as there are cores."""
+    """Returns the settings of delta-spark's instructions, with as few snapshot partitions as cores."""
     if not delta_jars():
         raise AbsentError("delta-spark's jars are not here: they come by Maven (mvn)")
     return {
@@ -106,25 +106,25 @@ def delta_settings() -> dict[str, str]:
 
 
 def delta_release() -> str:
-    """As its jar's name says."""
+    """Returns the version in the name of its jar."""
     names = [jar.stem for jar in delta_jars() if jar.name.startswith("delta-spark")]
     return names[0].rpartition("-")[2] if names else ""
 
 
 def delta_forget(spark: SparkSession) -> None:
-    """delta-spark keeps the logs that it has read."""
+    """Clears delta-spark's cache of logs."""
     jvm(spark).org.apache.spark.sql.delta.DeltaLog.clearCache()
 
 
 def finish_log(spark: SparkSession, path: str) -> None:
-    """Let delta-spark write the table's last commit, with its version checksum, and the checkpoint."""
+    """Lets delta-spark write the table's last commit, with its version checksum, and the checkpoint."""
     spark.sql(f"ALTER TABLE delta.`{path}` SET TBLPROPERTIES ('finished' = 'by delta-spark')")
     session = cast("Any", spark)._jsparkSession  # noqa: SLF001
     jvm(spark).org.apache.spark.sql.delta.DeltaLog.forTable(session, path).checkpoint()
 
 
 def arrow_settings() -> dict[str, str]:
-    """By default, 20,000,000 rows of one column would become objects in the JVM, and have no room there."""
+    """Without these settings, 20,000,000 rows of one column become JVM objects and exceed its memory."""
     return {
         "spark.sql.execution.arrow.localRelationThreshold": "0",
         "spark.sql.execution.arrow.maxRecordsPerBatch": "500000",
@@ -132,17 +132,17 @@ def arrow_settings() -> dict[str, str]:
 
 
 def load_delta(spark: SparkSession, path: str, _: Question) -> DataFrame:
-    """As delta-spark's users do."""
+    """Loads as delta-spark's users do."""
     return spark.read.format("delta").load(path)
 
 
 def load_parquet(spark: SparkSession, path: str, _: Question) -> DataFrame:
-    """The table's folder, whose partitions Spark finds by their names; beside the data lies a manifest."""
+    """Loads the table's folder with partition discovery; a manifest is in the same folder."""
     return spark.read.option("pathGlobFilter", "*.parquet").parquet(path)
 
 
 def load_native(spark: SparkSession, path: str, question: Question) -> DataFrame:
-    """The native scan; a filter that is told before is told here."""
+    """Loads with the native scan; applies a filter before `load` if the query specifies it."""
     import deltaic.spark as ds
 
     reader = ds.read(spark)
@@ -152,7 +152,7 @@ def load_native(spark: SparkSession, path: str, question: Question) -> DataFrame
 
 
 def prove_native(frame: DataFrame) -> None:
-    """It would read by the data source where Spark's own reader is not exact: that is measured for itself."""
+    """Raises if it was read by the data source instead, which is measured separately."""
     import deltaic.spark as ds
 
     said = ds.explain(frame)
@@ -161,29 +161,29 @@ def prove_native(frame: DataFrame) -> None:
 
 
 def deltaic_release() -> str:
-    """Of the installed package."""
+    """Returns the version of the installed package."""
     import deltaic
 
     return deltaic.__version__
 
 
 def register(spark: SparkSession) -> None:
-    """Make the data source known."""
+    """Registers the data source."""
     import deltaic.spark as ds
 
     ds.register(spark)
 
 
 def load_source(spark: SparkSession, path: str, _: Question) -> DataFrame:
-    """The data source."""
+    """Loads with the data source."""
     return spark.read.format("deltaic").load(path)
 
 
 def load_arrow(spark: SparkSession, path: str, question: Question) -> DataFrame:
-    """The columns that the question needs, read by deltalake's own engine into memory and given to Spark.
+    """Reads the required columns with deltalake's own engine into memory and passes them to Spark.
 
-    Its pyarrow dataset would need twice the time and cannot do deletion vectors. The filter is given to both;
-    PySpark does not take the views that deltalake gives, nor many rows in its batches of 8,192.
+    Its pyarrow dataset takes twice the time and does not support deletion vectors. Both apply the filter;
+    PySpark does not accept deltalake's view types, nor many rows in its batches of 8,192.
     """
     import deltalake
     import pyarrow as pa

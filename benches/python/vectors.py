@@ -1,7 +1,7 @@
-"""Deletion vectors, deltaic beside deltalake: `vectors.py [--repeat 5] [--markdown PAGE]`.
+"""Benchmarks deletion vectors, deltaic and deltalake: `vectors.py [--repeat 5] [--markdown PAGE]`.
 
-Each measurement is a process of its own, in turns; what it read is checked against the positions that were
-written before its time counts. A peer that has not answered after a minute is taken to hang.
+Each measurement is a separate process, in turns; the result is compared with the generated positions before
+its time counts. A peer without a result after a minute is considered to hang.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ HEADING = "## Deletion vectors"
 
 
 def generate(root: Path, files: int, each: int) -> None:
-    """A log whose data files have vectors; there are no data files, because nothing here reads them."""
+    """Writes a log whose data files have deletion vectors; there are no data files, as nothing reads them."""
     log = root / "_delta_log"
     log.mkdir(parents=True)
     features = ["deletionVectors"]
@@ -84,7 +84,7 @@ def generate(root: Path, files: int, each: int) -> None:
 
 
 def measure(peer: str, root: str) -> None:
-    """Print how long a peer takes to read all vectors of a table that is open; prove that they are right."""
+    """Prints how long a peer takes to read all deletion vectors of an open table; verifies them."""
     import pyarrow as pa
 
     if peer == "deltaic":
@@ -102,7 +102,7 @@ def measure(peer: str, root: str) -> None:
         begin = time.perf_counter()
         read = pa.table(table.deletion_vectors())
         took = time.perf_counter() - begin
-        # It gives which rows are kept.
+        # It returns which rows survive.
         masks = read[read.column_names[-1]]
         rows = None if masks[0].as_py() is None else masks
     expected = list(range(0, DELETED * STEP, STEP))
@@ -116,7 +116,7 @@ def measure(peer: str, root: str) -> None:
 
 
 def run(peer: str, root: Path, right: int) -> float | str:
-    """One measurement in a process of its own: seconds, or what went wrong."""
+    """Runs one measurement in a separate process: returns seconds, or the error."""
     command = [sys.executable, __file__, "--measure", peer, str(root)]
     try:
         done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=TIMEOUT)
@@ -130,7 +130,7 @@ def run(peer: str, root: Path, right: int) -> float | str:
 
 
 def page(repeat: int) -> str:
-    """The section of the page."""
+    """Returns the section of the page."""
     releases = ", ".join(f"{peer} {version(peer)}" for peer in PEERS)
     lines = [
         HEADING,
@@ -147,7 +147,7 @@ def page(repeat: int) -> str:
             found: dict[str, list[float | str]] = {peer: [] for peer in PEERS}
             for _ in range(repeat):
                 for peer, results in found.items():
-                    # Who has failed once is not asked again.
+                    # A peer that failed once is not measured again.
                     if not any(isinstance(result, str) for result in results):
                         results.append(run(peer, root, files * each))
             cells = [shown(results) for results in found.values()]
@@ -157,7 +157,7 @@ def page(repeat: int) -> str:
 
 
 def shown(results: list[float | str]) -> str:
-    """The median in milliseconds, or what went wrong."""
+    """Returns the median in milliseconds, or the error."""
     failed = [result for result in results if isinstance(result, str)]
     if failed:
         return failed[0]
@@ -165,7 +165,7 @@ def shown(results: list[float | str]) -> str:
 
 
 def main() -> None:
-    """Measure, and put the section into the page."""
+    """Measures, and writes the section of the page."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--repeat", type=int, default=5)
     parser.add_argument("--markdown", type=Path)

@@ -13,11 +13,11 @@ STATISTICS = ("json", "struct")
 
 @dataclass(frozen=True)
 class TableSpec:
-    """The shape of a generated table; equal specs make equal bytes."""
+    """The parameters of a generated table; equal specs produce equal bytes."""
 
     seed: int
     form: str
-    """What the log starts with: `v1`, `v1_parts`, `v2_sidecars` is a checkpoint, `commits` is version 0."""
+    """The start of the log: `v1`, `v1_parts`, `v2_sidecars` is a checkpoint, `commits` is version 0."""
     statistics: str
     """In a checkpoint: `json` is `stats`, `struct` is `stats_parsed` with `partitionValues_parsed`."""
     adds: int
@@ -25,7 +25,7 @@ class TableSpec:
     tombstones: int
     """Removes in the checkpoint that have not expired."""
     pieces: int
-    """How many row groups, parts or sidecars the checkpoint has."""
+    """The number of row groups, parts or sidecars of the checkpoint."""
     commits: int
     """Commits after the checkpoint, or after version 0."""
     adds_per_commit: int
@@ -34,12 +34,12 @@ class TableSpec:
     statistics_columns: int
 
     def __post_init__(self) -> None:
-        """Refuse a word that is not known."""
+        """Rejects unknown names."""
         if self.form not in FORMS or self.statistics not in STATISTICS:
             raise ValueError(f"unknown form {self.form!r} or statistics {self.statistics!r}")
 
     def scaled(self, scale: float) -> TableSpec:
-        """That share of the table: fewer files where it starts with many, else fewer commits."""
+        """Scales the table: fewer files if it starts with many, else fewer commits."""
         if self.adds == 0:
             return replace(self, commits=max(10, round(self.commits * scale)))
         least = max(self.pieces, self.commits * self.removes_per_commit)
@@ -49,45 +49,45 @@ class TableSpec:
 
 @dataclass(frozen=True)
 class RowsSpec:
-    """The shape of a generated table that has data; equal specs make equal bytes, equal seeds equal rows."""
+    """The parameters of a table with data; equal specs produce equal bytes, equal seeds equal rows."""
 
     seed: int
     rows: int
     files: int
     partitioned: bool = False
-    """By region, of which there are 8; else files are runs of ids."""
+    """By region, of which there are 8; otherwise files contain ranges of ids."""
     deletions: bool = False
-    """Version 1 deletes one row of 100 by deletion vectors."""
+    """Version 1 deletes one row of 100 with deletion vectors."""
     mapped: bool = False
-    """Columns have other names in the files, and ids."""
+    """Column mapping: columns have physical names and ids."""
 
     def scaled(self, scale: float) -> RowsSpec:
-        """That share of the rows in as many files."""
+        """Scales the number of rows; the number of files stays the same."""
         least = 8 * self.files  # a row of each region in each file
         return replace(self, rows=max(1, round(self.rows * scale / least)) * least)
 
 
 @dataclass(frozen=True)
 class Operation:
-    """What is done with the table."""
+    """An operation on the table."""
 
     name: str
     peers: tuple[str, ...]
     budget: dict[str, float]
-    """At full scale, at most: `wall` in seconds, `peak_mib`. May be empty."""
+    """Limits at full scale: `wall` in seconds, `peak_mib`. May be empty."""
     of_best: dict[str, float] = field(default_factory=dict)
-    """At full scale, at most so many times what the best peer needs: `wall`, `cpu`."""
+    """Limits at full scale, as multiples of the best peer's figure: `wall`, `cpu`."""
     of_ours: dict[str, dict[str, float]] = field(default_factory=dict)
-    """At full scale, at most so many times what deltaic needs for another operation, by its name."""
+    """Limits at full scale, as multiples of deltaic's figures for other operations, by name."""
     unable: tuple[str, ...] = ()
-    """Peers who are known to fail, or to answer wrong: the page says how, and stands nonetheless."""
+    """Peers that are known to fail or answer wrongly: the page reports it, and is written nevertheless."""
     times: int = 1
-    """How often it is measured in each turn: what is over in the blink of an eye more than once."""
+    """Measurements per turn: more than one for very short operations."""
 
 
 @dataclass(frozen=True)
 class Workload:
-    """A table and what is done with it: one table of the page."""
+    """A table and the operations on it: one table of the page."""
 
     name: str
     what: str
@@ -95,12 +95,12 @@ class Workload:
     operations: tuple[Operation, ...]
 
     def scaled(self, scale: float) -> Workload:
-        """The same workload on that share of the table."""
+        """Returns the same workload on a scaled table."""
         return replace(self, table=self.table.scaled(scale))
 
 
 def read(path: Path) -> Workload:
-    """Read one workload's file; a key that is missing or not known is a TypeError."""
+    """Reads one workload's file; a missing or unknown key is a TypeError."""
     content = json.loads(path.read_text(encoding="utf-8"))
     operations = []
     for operation in content["operations"]:
@@ -110,10 +110,10 @@ def read(path: Path) -> Workload:
 
 
 def spec_of(content: dict) -> TableSpec | RowsSpec:
-    """The spec that was written so: one with rows has data, any other only a log."""
+    """Returns the spec: one with rows has data, any other only a log."""
     return RowsSpec(**content) if "rows" in content else TableSpec(**content)
 
 
 def read_all(folder: Path = FOLDER) -> list[Workload]:
-    """All workloads, by name."""
+    """Returns all workloads, by name."""
     return [read(path) for path in sorted(folder.glob("*.json"))]

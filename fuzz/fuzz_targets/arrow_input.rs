@@ -1,4 +1,4 @@
-//! Arrow data as any producer may hand it over: rows of a table or a typed error, and what is refused changes no byte.
+//! Arrow data of any producer: rows of a table or a typed error, and rejected data changes no byte.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! Any bytes as a checkpoint: a state that keeps the protocol, or an error; never more memory than the file is worth.
+//! Any bytes as a checkpoint: a state that conforms to the protocol, or an error; memory is limited by the file's size.
 
 #![no_main]
 

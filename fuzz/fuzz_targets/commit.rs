@@ -1,4 +1,4 @@
-//! Any bytes as a commit: three ways of reading say the same, in one go, in pieces, and line by line.
+//! Any bytes as a commit: three parsers agree, for whole commits, chunks and single lines.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! Any bytes as a line of a commit: what is taken is what an independent reading of the JSON finds there.
+//! Any bytes as a line of a commit: accepted values equal those of an independent JSON parser.
 
 #![no_main]
 

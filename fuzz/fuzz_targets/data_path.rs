@@ -1,4 +1,4 @@
-//! Any text as a path out of the log: what is opened lies below the table's root, and no error tells a secret.
+//! Any text as a path of the log: opened files are below the table's root, and no error contains a secret.
 
 #![no_main]
 

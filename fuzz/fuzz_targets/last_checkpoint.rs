@@ -1,4 +1,4 @@
-//! Any bytes as `_last_checkpoint`: a version or a reason, and a checksum that white space and order do not change.
+//! Any bytes as `_last_checkpoint`: a version or an error, and a checksum independent of white space and order.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! Any bytes as the files of a log: opening it and checking it never fail otherwise than they may, and agree.
+//! Any bytes as the files of a log: opening and checking it raise only documented errors, and agree.
 
 #![no_main]
 

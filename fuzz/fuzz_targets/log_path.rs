@@ -1,4 +1,4 @@
-//! Any text as a file name in `_delta_log`: what is taken is named exactly as the protocol names it.
+//! Any text as a file name in `_delta_log`: accepted names are exactly those of the protocol.
 
 #![no_main]
 

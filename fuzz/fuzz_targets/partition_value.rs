@@ -1,4 +1,4 @@
-//! Any text as a partition value of any type: what is read is written again as text that reads the same.
+//! Any text as a partition value of any type: a parsed value round-trips through its text.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! Any text as a predicate: a predicate or an error that says why, never a panic or an endless descent.
+//! Any text as a predicate: a predicate or a descriptive error, never a panic or unbounded recursion.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! Any text as a `schemaString`: what is read and written again reads the same, and what it holds can be told.
+//! Any text as a `schemaString`: a parsed schema round-trips, and its contents can be displayed.
 
 #![no_main]
 

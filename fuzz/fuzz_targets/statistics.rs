@@ -1,4 +1,4 @@
-//! Any bytes as statistics: the quick way and the general way read the same, and neither panics.
+//! Any bytes as statistics: the fast and the general parser return the same values, and neither panics.
 
 #![no_main]
 

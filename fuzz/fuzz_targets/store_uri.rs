@@ -1,4 +1,4 @@
-//! Any text as a table's URI and its options: a place that leads to itself, or an error; and neither tells a secret.
+//! Any text as a table's URI and options: a location that round-trips, or an error; neither contains a secret.
 
 #![no_main]
 

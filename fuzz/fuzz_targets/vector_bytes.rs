@@ -1,4 +1,4 @@
-//! Any bytes as a deletion vector: the naive reading finds the same rows, and what is written is read again.
+//! Any bytes as a deletion vector: a naive decoder finds the same rows, and encoded vectors round-trip.
 
 #![no_main]
 

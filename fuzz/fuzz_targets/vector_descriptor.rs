@@ -1,4 +1,4 @@
-//! Any text as the descriptor of a deletion vector: it is judged, and the vector within is read as it stands.
+//! Any text as a deletion vector descriptor: it is validated, and an inline deletion vector is decoded exactly.
 
 #![no_main]
 

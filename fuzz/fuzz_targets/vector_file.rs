@@ -1,4 +1,4 @@
-//! Any bytes as a descriptor and its file of deletion vectors: what is taken out is what stands there.
+//! Any bytes as a descriptor and its deletion vector file: the result is exactly what the file contains.
 
 #![no_main]
 

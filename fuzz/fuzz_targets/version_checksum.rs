@@ -1,4 +1,4 @@
-//! Any bytes as a version checksum: what was taken does not contradict itself.
+//! Any bytes as a version checksum: an accepted checksum is consistent.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! Any text as Z85, and any bytes to be written in it: both ways lead back.
+//! Any text as Z85, and any bytes encoded as Z85: both directions round-trip.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! The laws of `deltaic_testkit::hostile` as fuzz targets: each looks for bytes that take new ways through the code.
+//! The invariants of `deltaic_testkit::hostile` as fuzz targets: each searches for inputs that reach new code.
 
 pub use deltaic_testkit::hostile::Target;
 #[doc(hidden)]
@@ -10,25 +10,25 @@ use peak_alloc::PeakAlloc;
 pub use libfuzzer_sys;
 use libfuzzer_sys::Corpus;
 
-/// Counts the memory, so that the laws can bound it.
+/// Counts allocated memory, so that the invariants can limit it.
 #[global_allocator]
 static MEMORY: PeakAlloc = PeakAlloc;
 
-/// A target, watched.
+/// Installs the panic hook for a target.
 ///
 /// # Panics
 ///
-/// Where the memory is not counted.
+/// If memory is not counted.
 #[must_use]
 pub fn watched(target: Target) -> Target {
-    // libFuzzer's own hook would end the run also where the Parquet reader's panic is caught, as it is meant to be.
+    // libFuzzer's own hook would abort even for the Parquet reader's panics, which are caught on purpose.
     drop(std::panic::take_hook());
     panics::watch(|| std::process::abort());
     assert!(hostile::is_counted(), "the memory is not counted");
     target
 }
 
-/// Tries the law; longer bytes than the target's are not kept.
+/// Checks the invariant; inputs above the target's size limit are rejected.
 pub fn run(target: &Target, bytes: &[u8]) -> Corpus {
     if bytes.len() > target.most_bytes {
         return Corpus::Reject;
@@ -37,7 +37,7 @@ pub fn run(target: &Target, bytes: &[u8]) -> Corpus {
     Corpus::Keep
 }
 
-/// Makes a fuzz target of a law.
+/// Makes a fuzz target of an invariant.
 #[macro_export]
 macro_rules! target {
     ($name:ident) => {

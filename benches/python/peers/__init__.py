@@ -1,6 +1,6 @@
-"""Who is measured: for each peer a module that tells what it does for an operation, and what it answered.
+"""The measured peers: each module defines how its peer runs an operation, and extracts the result.
 
-A module is imported in the process that is measured, so what only the answer needs is imported there.
+A module is imported in the measured process, so imports that only the verification needs are local.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ MODULES = {
     "pyarrow": "peers.arrow_dataset",
     "floor": "peers.floor",
 }
-# The package whose version stands in the page.
+# The package whose version is shown on the page.
 PACKAGES = {
     **{peer: peer for peer in MODULES},
     "floor": "pyarrow",
@@ -38,13 +38,13 @@ class Call:
     """An operation of a peer."""
 
     run: Callable[[Any], Any]
-    """What is timed; takes what `prepare` gave."""
+    """The timed part; takes the result of `prepare`."""
     answer: Callable[[Any], Answer]
-    """What came out, to be checked; takes what `run` gave."""
+    """Extracts the answer to verify; takes the result of `run`."""
     prepare: Callable[[str], Any] = str
-    """What comes before the clock starts; takes the table's path."""
+    """Runs before the clock starts; takes the table's path."""
     kept: Callable[[Any], Any] | None = None
-    """Run instead of `run` where there is something to check: what is timed has dropped the rows it read."""
+    """Replaces `run` for verification, if the timed run drops the rows it read."""
 
     @classmethod
     def of_rows(
@@ -53,13 +53,13 @@ class Call:
         prepare: Callable[[str], Any] = str,
         timed: Callable[[Any], Iterable[Any]] | None = None,
     ) -> Call:
-        """A scan: all batches are taken one after another, as Arrow or as what `timed` gives instead."""
+        """Returns a scan: consumes all batches in order, as Arrow or in the form of `timed`."""
         drained = timed or batches
         return cls(lambda state: drain(drained(state)), scan_answer, prepare, batches)
 
 
 def importing(*modules: str) -> Callable[[str], str]:
-    """What a peer needs besides itself, imported where no clock sees it."""
+    """Imports further modules that a peer needs, outside of the measured time."""
 
     def prepare(uri: str) -> str:
         for module in modules:
@@ -70,7 +70,7 @@ def importing(*modules: str) -> Callable[[str], str]:
 
 
 def drain(batches: Iterable[Any]) -> int:
-    """Take all batches and keep none."""
+    """Consumes all batches without keeping them."""
     rows = 0
     for batch in batches:
         rows += len(batch)
@@ -78,7 +78,7 @@ def drain(batches: Iterable[Any]) -> int:
 
 
 def scan_answer(batches: Iterable[Any]) -> Answer:
-    """What the rows sum up to."""
+    """Returns the digest of the rows."""
     from answers import Answer
     from row_digest import digest_of
 
@@ -86,19 +86,19 @@ def scan_answer(batches: Iterable[Any]) -> Answer:
 
 
 def rows_answer(rows: int) -> Answer:
-    """How many rows there are."""
+    """Returns the number of rows as an answer."""
     from answers import Answer
 
     return Answer(num_rows=rows)
 
 
 def call_of(peer: str, operation: str) -> Call:
-    """The peer's way to do the operation."""
+    """Returns the peer's implementation of the operation."""
     return importlib.import_module(MODULES[peer]).CALLS[operation]
 
 
 def release_of(peer: str) -> str:
-    """The version of the peer's package; nothing where it is not installed."""
+    """Returns the version of the peer's package; empty if it is not installed."""
     try:
         return version(PACKAGES[peer])
     except PackageNotFoundError:
@@ -106,5 +106,5 @@ def release_of(peer: str) -> str:
 
 
 def program_of(peer: str) -> str:
-    """A program for `python -c`: it lists the table in its first argument and prints how many files."""
+    """Returns a program for `python -c` that lists the table `argv[1]` and prints the file count."""
     return importlib.import_module(MODULES[peer]).PROGRAM

@@ -1,6 +1,6 @@
-"""pyarrow: `pyarrow.dataset` over the data files, whose names somebody else has read from the log.
+"""pyarrow: `pyarrow.dataset` over the data files, whose names were read from the log before.
 
-It knows nothing of Delta, so it takes no part where rows are deleted by vectors or columns are mapped.
+It does not support Delta, so it is not measured with deletion vectors or column mapping.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 
 def live_files(uri: str) -> list[str]:
-    """The files that version 0 names."""
-    import pyarrow.dataset  # noqa: F401 - no clock sees the import
+    """Returns the files that version 0 adds."""
+    import pyarrow.dataset  # noqa: F401 - outside of the measured time
 
     lines = (Path(uri) / "_delta_log" / f"{0:020}.json").read_text(encoding="utf-8").splitlines()
     actions = [json.loads(line) for line in lines]
@@ -27,14 +27,14 @@ def live_files(uri: str) -> list[str]:
 
 
 def dataset(files: list[str]) -> Any:
-    """The files as one; where they are partitioned, their paths say by what."""
+    """Returns the files as one dataset; partition values come from their paths."""
     import pyarrow.dataset as ds
 
     return ds.dataset(files, format="parquet", partitioning="hive")
 
 
 def scanning(question: Question) -> Call:
-    """Open the files and read rows."""
+    """Opens the files and reads rows."""
 
     def batches(files: list[str]) -> Iterable[pa.RecordBatch]:
         import pyarrow.dataset as ds

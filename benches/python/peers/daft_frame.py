@@ -1,4 +1,4 @@
-"""daft: `read_deltalake`, whose rows come as a stream of Arrow batches."""
+"""daft: `read_deltalake`, which returns rows as a stream of Arrow batches."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ IMPORTED = importing("deltalake", "pyarrow")
 
 
 def scanning(question: Question) -> Call:
-    """Open the table and read rows."""
+    """Opens the table and reads rows."""
 
     def batches(uri: str) -> Iterable[pa.RecordBatch]:
         import daft
@@ -34,7 +34,7 @@ def scanning(question: Question) -> Call:
 
 
 def count(uri: str) -> int:
-    """Open the table and count its rows."""
+    """Opens the table and counts its rows."""
     import daft
 
     return daft.read_deltalake(uri).count_rows()

@@ -1,8 +1,8 @@
-"""deltalake (delta-rs): `get_add_actions`, which always has the statistics, and `file_uris` with a predicate.
+"""deltalake (delta-rs): `get_add_actions`, always with statistics, and `file_uris` with a predicate.
 
-A pyarrow dataset of the table would prune too; at 100,000 files making one takes more than a minute, so
-nobody who has many files would do that. Rows come from `scan`, a stream of Arrow batches: a query of
-`QueryBuilder` is as fast, and the pyarrow dataset needs twice the time and cannot do deletion vectors.
+A pyarrow dataset of the table would prune too, but creating one for 100,000 files takes more than a minute.
+Rows come from `scan`, a stream of Arrow batches: a query of `QueryBuilder` is as fast, and the pyarrow
+dataset takes twice the time and does not support deletion vectors.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ NAMES = {"size_bytes": "size", "partition.day": "day"}
 
 
 def listed(uri: str) -> Any:
-    """Open the table and list its files, as Arrow."""
+    """Opens the table and lists its files, as Arrow."""
     import deltalake
 
     table = deltalake.DeltaTable(uri)
@@ -37,7 +37,7 @@ def listed(uri: str) -> Any:
 
 
 def listed_answer(result: Any) -> Answer:
-    """The key columns of the listing."""
+    """Returns the key columns of the listing."""
     import pyarrow as pa
 
     from answers import KEY_COLUMNS, Answer
@@ -49,7 +49,7 @@ def listed_answer(result: Any) -> Answer:
 
 
 def statistics_answer(result: Any) -> Answer:
-    """Every column of the listing."""
+    """Returns every column of the listing."""
     import pyarrow as pa
 
     from answers import Answer
@@ -61,7 +61,7 @@ def statistics_answer(result: Any) -> Answer:
 
 
 def pruning(predicate: str) -> Call:
-    """Open the table and list the paths that may match."""
+    """Opens the table and lists the paths that may match."""
 
     def run(uri: str) -> Any:
         import deltalake
@@ -73,7 +73,7 @@ def pruning(predicate: str) -> Call:
 
 
 def paths_answer(result: Any) -> Answer:
-    """The paths, relative to the table."""
+    """Returns the paths, relative to the table."""
     import pyarrow as pa
 
     from answers import Answer
@@ -83,27 +83,27 @@ def paths_answer(result: Any) -> Answer:
 
 
 def opened(uri: str) -> Any:
-    """A table that knows its files."""
+    """Returns a table with its files loaded."""
     import deltalake
 
     return deltalake.DeltaTable(uri)
 
 
 def refreshed(table: Any) -> Any:
-    """The same table at its newest version."""
+    """Updates the table to its newest version."""
     table.update_incremental()
     return table
 
 
 def refreshed_answer(table: Any) -> Answer:
-    """The version, and how many files it has."""
+    """Returns the version, and the number of its files."""
     from answers import Answer
 
     return Answer(version=table.version(), num_files=len(table.file_uris()))
 
 
 def scanning(question: Question) -> Call:
-    """Open the table and read rows."""
+    """Opens the table and reads rows."""
 
     def batches(uri: str) -> Iterable[pa.RecordBatch]:
         import deltalake
@@ -116,7 +116,7 @@ def scanning(question: Question) -> Call:
 
 
 def count(uri: str) -> int:
-    """Open the table and count its rows: by a query where `count()` would leave deletion vectors out."""
+    """Opens the table and counts its rows: with a query if `count()` would ignore deletion vectors."""
     import deltalake
     import pyarrow as pa
 

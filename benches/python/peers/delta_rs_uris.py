@@ -1,4 +1,4 @@
-"""deltalake (delta-rs) by `file_uris()`: the paths of the files and nothing else, its fastest listing."""
+"""deltalake (delta-rs) with `file_uris()`: only the paths of the files, its fastest listing."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ PROGRAM = "import deltalake, sys\nprint(len(deltalake.DeltaTable(sys.argv[1]).fi
 
 
 def listed(uri: str) -> Any:
-    """Open the table and list the paths."""
+    """Opens the table and lists the paths."""
     import deltalake
 
     table = deltalake.DeltaTable(uri)

@@ -1,10 +1,10 @@
-"""The floor: the same bytes read and parsed without Delta, by the fastest code found that Python reaches.
+"""The floor: the same bytes read and parsed without Delta, by the fastest code available to Python.
 
-Nothing is replayed: tombstones take no file away, and an answer is only how many add actions were parsed.
-Parquet is read by pyarrow, memory-mapped and on all cores, and only the columns that the question needs.
-Commits go through pyarrow's JSON reader with a schema. Where two keys of a text are wanted (the range), the
-text is split at the key; the keys of one huge commit (the listing) are found by a regular expression that
-knows their order. Both are faster than a parser. Texts are worked on a row group at a time, and not kept.
+Nothing is replayed: tombstones remove no file, and the answer is only the number of parsed add actions.
+Parquet is read by pyarrow, memory-mapped and on all cores, and only the required columns. Commits are read by
+pyarrow's JSON reader with a schema. If two keys of a text are required (the range), the text is split at the
+key; the keys of one huge commit (the listing) are found by a regular expression that relies on their order.
+Both are faster than a parser. Texts are processed per row group and not kept.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def is_one_huge_commit(log: Path) -> bool:
 
 
 def keys(uri: str) -> Any:
-    """The key columns of everything."""
+    """Reads the key columns of all adds and removes."""
     log = Path(uri) / "_delta_log"
     if is_one_huge_commit(log):
         whole_lines = {"has_header": False, "separator": "\x01", "quote_char": None, "new_columns": ["line"]}
@@ -67,7 +67,7 @@ def keys(uri: str) -> Any:
 
 
 def statistics(uri: str) -> Any:
-    """The key columns, and all statistics as typed columns."""
+    """Reads the key columns, and all statistics as typed columns."""
     log = Path(uri) / "_delta_log"
     schema = statistics_schema(uri)
 
@@ -85,7 +85,7 @@ def statistics(uri: str) -> Any:
 
 
 def pruned_by_range(uri: str) -> Any:
-    """The key columns, and which files' minimum and maximum overlap the range."""
+    """Reads the key columns, and computes which files' minimum and maximum overlap the range."""
     log = Path(uri) / "_delta_log"
 
     def kept(adds: pa.StructArray) -> tuple[pa.Array, Any]:
@@ -106,21 +106,21 @@ def pruned_by_range(uri: str) -> Any:
 
 
 def pruned_by_partition(uri: str) -> Any:
-    """The key columns, and which files lie in the partition."""
+    """Reads the key columns, and computes which files are in the partition."""
     paths, tables = keys(uri)
     days = [chunk.items for chunk in add_field(tables, "partitionValues")]
     return paths, [pc.equal(day, DAY) for day in days]
 
 
 def refreshed(uri: str) -> Any:
-    """List the log's names, and read and parse the newest commit."""
+    """Lists the log, and reads and parses the newest commit."""
     log = Path(uri) / "_delta_log"
     newest = max(entry.name for entry in os.scandir(log) if entry.name.endswith(".json"))
     return [json.loads(line) for line in (log / newest).read_bytes().splitlines()]
 
 
 def parquet_files(log: Path) -> list[Path]:
-    """All files of the checkpoint that hold adds."""
+    """Returns all files of the checkpoint that contain adds."""
     return sorted(log.glob("_sidecars/*.parquet")) or sorted(log.glob("*.parquet"))
 
 
@@ -131,12 +131,12 @@ def has_struct_statistics(log: Path) -> bool:
 
 
 def field_names(adds: pa.Field | pa.StructArray) -> set[str]:
-    """The fields of a struct."""
+    """Returns the fields of a struct."""
     return {field.name for field in adds.type}
 
 
 def by_row_group(log: Path, leaves: list[str], work: Callable[[pa.StructArray], Any]) -> list[Any]:
-    """What becomes of the adds of each row group of the checkpoint, on all cores."""
+    """Applies a function to the adds of each row group of the checkpoint, on all cores."""
 
     def done(job: tuple[Path, int]) -> Any:
         path, group = job
@@ -150,22 +150,22 @@ def by_row_group(log: Path, leaves: list[str], work: Callable[[pa.StructArray], 
 
 
 def parquet(log: Path, leaves: list[str]) -> list[pa.Table]:
-    """These leaves of every file of the checkpoint."""
+    """Reads these leaf columns from every file of the checkpoint."""
     return [pq.ParquetFile(path, memory_map=True).read(columns=leaves) for path in parquet_files(log)]
 
 
 def add_field(tables: list[pa.Table], name: str) -> list[pa.Array]:
-    """A field of `add`, a chunk each."""
+    """Returns a field of `add`, chunk by chunk."""
     return [pc.struct_field(chunk, name) for table in tables for chunk in table["add"].chunks]
 
 
 def field_of(adds: pa.ChunkedArray, name: str) -> list[pa.Array]:
-    """A field of the commits' adds, a chunk each."""
+    """Returns a field of the commits' adds, chunk by chunk."""
     return [pc.struct_field(chunk, name) for chunk in adds.chunks]
 
 
 def json_adds(log: Path, *, stats: bool) -> pa.ChunkedArray:
-    """The adds of all commits."""
+    """Reads the adds of all commits."""
     fields = [("path", pa.string()), ("size", pa.int64()), ("modificationTime", pa.int64())]
     fields.append(("partitionValues", pa.struct([("day", pa.string())])))
     if stats:
@@ -176,14 +176,14 @@ def json_adds(log: Path, *, stats: bool) -> pa.ChunkedArray:
 
 
 def parsed(source: Any, schema: pa.Schema) -> pa.Table:
-    """Lines of JSON: the fields of the schema and no others."""
+    """Parses lines of JSON: only the fields of the schema."""
     read = pj.ReadOptions(block_size=BLOCK)
     parse = pj.ParseOptions(explicit_schema=schema, unexpected_field_behavior="ignore")
     return pj.read_json(source, read_options=read, parse_options=parse)
 
 
 def typed_statistics(texts: pa.StringArray, schema: pa.Schema) -> pa.Table:
-    """The texts as typed columns."""
+    """Parses the texts into typed columns."""
     texts = texts.drop_null()
     offsets = pa.array([0, len(texts)], pa.int32())
     lines = pc.binary_join(pa.ListArray.from_arrays(offsets, texts), "\n")[0].as_buffer()
@@ -191,7 +191,7 @@ def typed_statistics(texts: pa.StringArray, schema: pa.Schema) -> pa.Table:
 
 
 def bounds_in_text(texts: pa.StringArray) -> list[pa.Array]:
-    """The minimum and the maximum of the range's column: what stands behind its name, first and second."""
+    """Extracts minimum and maximum of the range's column: the values after its first two occurrences."""
     pieces = pc.split_pattern(texts, f'"{RANGE_COLUMN}":', max_splits=2).flatten()
     heads = pc.utf8_slice_codeunits(pieces, 0, LONGEST_NUMBER)
     found = [heads.take(pa.array(range(at, len(heads), 3), pa.int64())) for at in (1, 2)]
@@ -199,7 +199,7 @@ def bounds_in_text(texts: pa.StringArray) -> list[pa.Array]:
 
 
 def statistics_schema(uri: str) -> pa.Schema:
-    """The typed columns of the statistics."""
+    """Returns the typed columns of the statistics."""
     from files import columns_of
     from workload import TableSpec
 
@@ -211,14 +211,14 @@ def statistics_schema(uri: str) -> pa.Schema:
 
 
 def answer(result: Any) -> Answer:
-    """How many adds were parsed."""
+    """Returns the number of parsed adds."""
     from answers import Answer
 
     return Answer(adds_in_log=sum(len(paths) - paths.null_count for paths in result[0]))
 
 
 def refreshed_answer(lines: list[dict]) -> Answer:
-    """How many adds were parsed."""
+    """Returns the number of parsed adds."""
     from answers import Answer
 
     return Answer(adds_in_log=sum("add" in line for line in lines))

@@ -1,4 +1,4 @@
-"""deltaic: a `Snapshot` with its `files()`, by predicate or with statistics, and `refresh()` and `scan()`."""
+"""deltaic: a `Snapshot` with `files()`, by predicate or with statistics, and `refresh()` and `scan()`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PROGRAM = "import deltaic, sys\ntable = deltaic.Table(sys.argv[1])\nprint(table.
 
 
 def listing(predicate: str | None = None, *, stats: bool = False) -> Call:
-    """Open the table and list the files that may match, as Arrow."""
+    """Opens the table and lists the files that may match, as Arrow."""
 
     def run(uri: str) -> Any:
         import deltaic
@@ -31,7 +31,7 @@ def listing(predicate: str | None = None, *, stats: bool = False) -> Call:
 
 
 def answer(result: Any) -> Answer:
-    """Every column of the listing."""
+    """Returns every column of the listing."""
     import pyarrow.compute as pc
 
     from answers import Answer
@@ -51,7 +51,7 @@ def answer(result: Any) -> Answer:
 
 
 def opened(uri: str) -> Any:
-    """A snapshot that knows its files."""
+    """Returns a snapshot with its files loaded."""
     import deltaic
 
     snapshot = deltaic.Table(uri).snapshot()
@@ -60,14 +60,14 @@ def opened(uri: str) -> Any:
 
 
 def refreshed_answer(snapshot: Any) -> Answer:
-    """The version, and how many files it has."""
+    """Returns the version, and the number of its files."""
     from answers import Answer
 
     return Answer(version=snapshot.version, num_files=snapshot.num_files)
 
 
 def scanning(question: Question) -> Call:
-    """Open the table and read rows."""
+    """Opens the table and reads rows."""
 
     def batches(uri: str) -> Iterable[pa.RecordBatch]:
         import deltaic
@@ -78,7 +78,7 @@ def scanning(question: Question) -> Call:
 
 
 def count(uri: str) -> int:
-    """Open the table and count its rows."""
+    """Opens the table and counts its rows."""
     import deltaic
 
     return deltaic.Table(uri).snapshot().scan().count()

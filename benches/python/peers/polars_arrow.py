@@ -1,4 +1,4 @@
-"""polars as `peers.polars_frame` has it, each of its frames made Arrow: what all the others give."""
+"""polars as in `peers.polars_frame`, with each frame converted to Arrow, the format of all others."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def scanning(question: Question) -> Call:
-    """Open the table and read rows."""
+    """Opens the table and reads rows."""
 
     def batches(uri: str) -> Iterator[pa.Table]:
         return (frame.to_arrow() for frame in frames(uri, question))

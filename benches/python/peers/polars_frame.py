@@ -1,7 +1,7 @@
 """polars: `scan_delta` with its streaming engine, batch by batch in its own frames.
 
-That is its best way. To make Arrow of a frame costs more, `collect()` gives all frames as one and holds the
-table, and `scan_parquet` over the same files is as fast.
+This is its fastest way. Converting a frame to Arrow costs more, `collect()` returns one frame and holds the
+whole table, and `scan_parquet` over the same files is as fast.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ IMPORTED = importing("deltalake", "pyarrow")
 
 
 def frames(uri: str, question: Question) -> Iterable[Any]:
-    """The rows."""
+    """Returns the rows."""
     import polars as pl
 
     rows = pl.scan_delta(uri, version=question.version)
@@ -32,7 +32,7 @@ def frames(uri: str, question: Question) -> Iterable[Any]:
 
 
 def scanning(question: Question) -> Call:
-    """Open the table and read rows."""
+    """Opens the table and reads rows."""
 
     def batches(uri: str) -> Iterator[pa.Table]:
         return (frame.to_arrow() for frame in frames(uri, question))
@@ -41,7 +41,7 @@ def scanning(question: Question) -> Call:
 
 
 def count(uri: str) -> int:
-    """Open the table and count its rows."""
+    """Opens the table and counts its rows."""
     import polars as pl
 
     return pl.scan_delta(uri).select(pl.len()).collect(engine="streaming").item()

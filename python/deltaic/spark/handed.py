@@ -63,7 +63,7 @@ class Handed:
 
     @property
     def needs_ordinals(self) -> bool:
-        """Whether each file carries its ordinal instead of its modification time."""
+        """Whether each file has its ordinal in place of its modification time."""
         return self.joins_files or self.vectors.num_rows > 0
 
     def to_json(self) -> str:
