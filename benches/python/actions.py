@@ -17,7 +17,7 @@ DELETED_MS = EPOCH_MS + 1_000
 
 
 def protocol(spec: TableSpec) -> dict:
-    """The lowest protocol that allows the form; V2 checkpoints need their feature."""
+    """Returns the lowest protocol that allows the form; V2 checkpoints require their feature."""
     if spec.form == "v2_sidecars":
         features = {"readerFeatures": ["v2Checkpoint"]}
         features["writerFeatures"] = ["v2Checkpoint", "appendOnly", "invariants"]
@@ -26,7 +26,7 @@ def protocol(spec: TableSpec) -> dict:
 
 
 def metadata(spec: TableSpec) -> dict:
-    """A partition column and the columns that have statistics."""
+    """Returns the metadata: a partition column and the columns with statistics."""
     fields = [{"name": name, "type": kind} for name, kind in {"day": "date", **columns_of(spec)}.items()]
     fields = [{**field, "nullable": True, "metadata": {}} for field in fields]
     properties = {"delta.dataSkippingNumIndexedCols": str(spec.statistics_columns)}
@@ -46,7 +46,7 @@ def metadata(spec: TableSpec) -> dict:
 
 
 def commit_info(version: int) -> dict:
-    """The provenance of a commit."""
+    """Returns the provenance of a commit."""
     return {
         "timestamp": EPOCH_MS + version * 60_000,
         "operation": "WRITE",
@@ -61,7 +61,7 @@ def commit_info(version: int) -> dict:
 
 
 def statistics_text(files: Files) -> pa.StringArray:
-    """The statistics as JSON text, in the order and spelling of delta-spark."""
+    """Returns the statistics as JSON text, in the order and format of delta-spark."""
     parts: list[object] = ['{"numRecords":', files.num_records.cast(pa.string())]
     groups = {"minValues": files.low, "maxValues": files.high, "nullCount": files.null_count}
     for name, values in groups.items():
@@ -73,7 +73,7 @@ def statistics_text(files: Files) -> pa.StringArray:
 
 
 def members(values: Mapping[str, pa.Array]) -> list[object]:
-    """The members of an object: `"name":value`, with commas between."""
+    """Returns the members of an object: `"name":value`, separated by commas."""
     parts: list[object] = []
     for name, column in values.items():
         text = column.cast(pa.string())
@@ -85,13 +85,13 @@ def members(values: Mapping[str, pa.Array]) -> list[object]:
 
 
 def timestamp_text(column: pa.Array) -> pa.Array:
-    """As `2025-01-01T00:00:00.000Z`: milliseconds, in UTC."""
+    """Formats timestamps as `2025-01-01T00:00:00.000Z`: milliseconds, in UTC."""
     text = column.cast(pa.timestamp("ms", "UTC")).cast(pa.timestamp("ms")).cast(pa.string())
     return joined([pc.replace_substring(text, " ", "T"), "Z"])
 
 
 def add_lines(files: Files) -> pa.StringArray:
-    """Each file's add as a line of a commit, without its end."""
+    """Returns each file's add as a line of a commit, without the line break."""
     escaped = pc.replace_substring(statistics_text(files), '"', '\\"')
     return joined(
         [
@@ -104,7 +104,7 @@ def add_lines(files: Files) -> pa.StringArray:
 
 
 def remove_lines(files: Files) -> pa.StringArray:
-    """Each file's remove as a line of a commit, without its end."""
+    """Returns each file's remove as a line of a commit, without the line break."""
     return joined(
         [
             *('{"remove":{"path":"', files.path, f'","deletionTimestamp":{DELETED_MS},"dataChange":true'),
@@ -115,7 +115,7 @@ def remove_lines(files: Files) -> pa.StringArray:
 
 
 def joined(parts: list[object]) -> pa.StringArray:
-    """Texts side by side; a plain string stands in every row."""
+    """Concatenates texts row by row; a plain string is repeated in every row."""
     squeezed: list[object] = []
     for part in parts:  # Each argument costs a pass, so neighbouring constants become one.
         if isinstance(part, str) and squeezed and isinstance(squeezed[-1], str):

@@ -1,8 +1,8 @@
 """Writes the checkpoint of a generated log. Sections: Checkpoints, Checkpoint Schema, Sidecar Files.
 
-As delta-spark does: Snappy, files in the order of their paths within a piece, adds and tombstones mixed. A
-piece (a row group, a part or a sidecar) has 100,000 adds at full scale, which is near to what a row group of
-128 MB holds with JSON statistics of 20 columns.
+As delta-spark writes: Snappy, files sorted by path within a piece, adds and tombstones mixed. A piece (a row
+group, a part or a sidecar) has 100,000 adds at full scale, close to the number in a row group of 128 MB with
+JSON statistics of 20 columns.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ ARROW = {
 
 
 def write(spec: TableSpec, log: Path) -> None:
-    """The checkpoint in the spec's form, and the hint that points to it."""
+    """Writes the checkpoint in the spec's form, and the hint that references it."""
     size = 2 + spec.adds + spec.tombstones
     hint: dict[str, object] = {"version": CHECKPOINT_VERSION, "size": size, "numOfAddFiles": spec.adds}
     head = [{"protocol": actions.protocol(spec)}, {"metaData": actions.metadata(spec)}]
@@ -103,7 +103,7 @@ def write(spec: TableSpec, log: Path) -> None:
 
 
 def write_v2(spec: TableSpec, log: Path, head: list[dict]) -> None:
-    """The sidecars, and a top level in Parquet that names them."""
+    """Writes the sidecars, and a top-level Parquet file that references them."""
     (log / "_sidecars").mkdir()
     both = pa.schema([("add", add_type(spec)), ("remove", REMOVE)])
     stem = f"{CHECKPOINT_VERSION:020}.checkpoint"
@@ -121,13 +121,13 @@ def write_v2(spec: TableSpec, log: Path, head: list[dict]) -> None:
 
 
 def classic(spec: TableSpec) -> pa.Schema:
-    """The columns of a checkpoint without sidecars."""
+    """Returns the columns of a checkpoint without sidecars."""
     kinds = [("txn", TXN), ("add", add_type(spec)), ("remove", REMOVE)]
     return pa.schema([*kinds, ("metaData", METADATA), ("protocol", PROTOCOL), ("domainMetadata", DOMAIN)])
 
 
 def add_type(spec: TableSpec) -> pa.StructType:
-    """The `add` column, with the statistics in the spec's form."""
+    """Returns the type of `add`, with the statistics in the spec's form."""
     fields = [
         ("path", pa.string()),
         ("partitionValues", STRINGS),
@@ -147,7 +147,7 @@ def add_type(spec: TableSpec) -> pa.StructType:
 
 
 def parsed_type(spec: TableSpec) -> pa.StructType:
-    """The `stats_parsed` column."""
+    """Returns the type of `stats_parsed`."""
     values = pa.struct([(name, ARROW[kind]) for name, kind in columns_of(spec).items()])
     counts = pa.struct([(name, pa.int64()) for name in columns_of(spec)])
     kinds = [("minValues", values), ("maxValues", values), ("nullCount", counts)]
@@ -155,7 +155,7 @@ def parsed_type(spec: TableSpec) -> pa.StructType:
 
 
 def pieces(spec: TableSpec) -> Iterator[pa.Table]:
-    """Adds and tombstones of each piece, in the order of their paths."""
+    """Yields the adds and tombstones of each piece, sorted by path."""
     adds, removes = (np.array_split(numbers, spec.pieces) for numbers in (base(spec), buried(spec)))
     for some, gone in zip(adds, removes, strict=True):
         files, tombstones = files_of(spec, some), files_of(spec, gone, statistics=False)
@@ -167,7 +167,7 @@ def pieces(spec: TableSpec) -> Iterator[pa.Table]:
 
 
 def add_column(spec: TableSpec, files: Files) -> pa.StructArray:
-    """Each file's add."""
+    """Returns each file's add."""
     known = {
         "path": files.path,
         "partitionValues": partition_values(files),
@@ -187,7 +187,7 @@ def add_column(spec: TableSpec, files: Files) -> pa.StructArray:
 
 
 def remove_column(files: Files) -> pa.StructArray:
-    """Each file's tombstone."""
+    """Returns each file's tombstone."""
     known = {
         "path": files.path,
         "deletionTimestamp": pa.array(np.full(len(files), actions.DELETED_MS)),
@@ -200,27 +200,27 @@ def remove_column(files: Files) -> pa.StructArray:
 
 
 def of(kind: pa.StructType, known: dict[str, pa.Array], files: Files) -> pa.StructArray:
-    """A struct column whose other fields are null."""
+    """Returns a struct column whose other fields are null."""
     fields = list(kind)
     columns = [known.get(field.name, pa.nulls(len(files), field.type)) for field in fields]
     return pa.StructArray.from_arrays(columns, fields=fields)
 
 
 def partition_values(files: Files) -> pa.MapArray:
-    """The partition values as in the log: text by column name."""
+    """Returns the partition values as in the log: text by column name."""
     offsets = pa.array(np.arange(len(files) + 1, dtype=np.int32))
     return pa.MapArray.from_arrays(offsets, pa.array(["day"] * len(files)), files.day.cast(pa.string()))
 
 
 def headed(head: list[dict], schema: pa.Schema, groups: Iterator[pa.Table]) -> Iterator[pa.Table]:
-    """The groups, the first with a few other actions before its own."""
+    """Yields the groups, the first preceded by a few other actions."""
     first = pa.Table.from_pylist(head, schema=schema)
     yield pa.concat_tables([first, next(groups)], promote_options="default")
     yield from groups
 
 
 def write_file(path: Path, schema: pa.Schema, groups: Iterable[pa.Table]) -> None:
-    """A Parquet file of actions, a row group for each table; a column that a table lacks is null."""
+    """Writes a Parquet file of actions, one row group per table; missing columns are null."""
     with pq.ParquetWriter(path, schema, compression="snappy", use_deprecated_int96_timestamps=True) as writer:
         for group in groups:
             known = dict(zip(group.column_names, group.columns, strict=True))

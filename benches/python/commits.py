@@ -17,7 +17,7 @@ COMMITS_AT_ONCE = 1_000
 
 
 def write_first(spec: TableSpec, log: Path) -> None:
-    """Version 0, with all of its files in one commit."""
+    """Writes version 0, with all of its files in one commit."""
     head = [
         {"commitInfo": actions.commit_info(0)},
         {"protocol": actions.protocol(spec)},
@@ -32,7 +32,7 @@ def write_first(spec: TableSpec, log: Path) -> None:
 
 
 def write_commits(spec: TableSpec, log: Path, following: Path) -> None:
-    """All commits after the first version; the one after the last goes to `following`."""
+    """Writes all commits after the first version; the one after the last goes to `following`."""
     for begin in range(1, spec.commits + 2, COMMITS_AT_ONCE):
         commits = range(begin, min(begin + COMMITS_AT_ONCE, spec.commits + 2))
         added = [added_in(spec, commit) for commit in commits]
@@ -50,5 +50,5 @@ def write_commits(spec: TableSpec, log: Path, following: Path) -> None:
 
 
 def line(action: dict) -> str:
-    """An action as a line of a commit."""
+    """Returns an action as a line of a commit."""
     return json.dumps(action, separators=(",", ":")) + "\n"

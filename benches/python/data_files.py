@@ -1,7 +1,7 @@
-"""Writes a table that has data: Parquet files, deletion vectors, and the log that names them.
+"""Writes a table with data: Parquet files, deletion vectors, and the log that references them.
 
-As delta-spark writes: a row group a file, Snappy, pages of 20,000 rows with an index, dictionaries where they
-are smaller than the values. Version 0 has all files. Where rows are deleted, version 1 gives each a vector.
+As delta-spark writes: one row group per file, Snappy, pages of 20,000 rows with an index, dictionaries if
+smaller than the values. Version 0 has all files. If rows are deleted, version 1 adds deletion vectors.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ WITH_DICTIONARY = ("quantity", "region", "day")
 
 
 def write(spec: RowsSpec, folder: Path) -> tuple[int, int, dict[str, dict]]:
-    """Write everything; give the version, the bytes of all files, and the answers to all questions."""
+    """Writes all files; returns the version, their total size, and the answers to all queries."""
     (folder / "_delta_log").mkdir(parents=True)
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         written = list(pool.map(lambda file: write_file(spec, folder, file), range(spec.files)))
@@ -44,7 +44,7 @@ def write(spec: RowsSpec, folder: Path) -> tuple[int, int, dict[str, dict]]:
 
 
 def write_file(spec: RowsSpec, folder: Path, file: int) -> tuple[dict, dict[str, Digest]]:
-    """Write a data file; give what its add says, and its share of each answer."""
+    """Writes a data file; returns the facts of its add, and its part of each answer."""
     numbers = numbers_in(spec, file)
     table = rows_of(spec, numbers)
     name = uuid.uuid5(uuid.NAMESPACE_OID, f"{spec}{file}")
@@ -64,7 +64,7 @@ def write_file(spec: RowsSpec, folder: Path, file: int) -> tuple[dict, dict[str,
 
 
 def answers_of(spec: RowsSpec, numbers: np.ndarray, table: pa.Table) -> dict[str, Digest]:
-    """What the rows of a file add to the answer of each question."""
+    """Returns the digest of a file's rows for each query."""
     hashes = hashes_of(table)
     live = ~deleted(spec, numbers) if spec.deletions else np.ones(len(numbers), dtype=bool)
     found = {}
@@ -78,7 +78,7 @@ def answers_of(spec: RowsSpec, numbers: np.ndarray, table: pa.Table) -> dict[str
 
 
 def write_vectors(spec: RowsSpec, folder: Path, facts: list[dict]) -> None:
-    """Version 1: all vectors in one file, and each data file's add with its own."""
+    """Writes version 1: all deletion vectors in one file, and each data file's add with its own."""
     name = uuid.uuid5(uuid.NAMESPACE_OID, f"{spec}")
     content = bytearray(deletions.VERSION)
     vectors = []

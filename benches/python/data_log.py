@@ -1,4 +1,4 @@
-"""The log of a table that has data: schema, files and their statistics. Section: Delta Log Entries."""
+"""The log of a table with data: schema, files and their statistics. Section: Delta Log Entries."""
 
 from __future__ import annotations
 
@@ -18,28 +18,28 @@ from files import EPOCH_MS
 from rows import SCHEMA
 from workload import RowsSpec
 
-# The words of the schema.
+# Delta's type names.
 KINDS = {"int64": "long", "int32": "integer", "double": "double", "decimal128(12, 2)": "decimal(12,2)"}
 KINDS |= {"string": "string", "date32[day]": "date", "timestamp[us, tz=UTC]": "timestamp", "bool": "boolean"}
 
 
 def physical_name(spec: RowsSpec, name: str) -> str:
-    """The column's name in the files."""
+    """Returns the column's physical name."""
     return f"col-{uuid.uuid5(uuid.NAMESPACE_OID, name)}" if spec.mapped else name
 
 
 def physical_names(spec: RowsSpec, names: Iterable[str]) -> list[str]:
-    """Those of the columns that are in the files."""
+    """Returns the physical names of the columns that are in the files."""
     return [physical_name(spec, name) for name in names if name not in partition_columns(spec)]
 
 
 def partition_columns(spec: RowsSpec) -> list[str]:
-    """The columns that are in the paths and not in the files."""
+    """Returns the columns that are in the paths and not in the files."""
     return ["region"] if spec.partitioned else []
 
 
 def stored(spec: RowsSpec, table: pa.Table) -> pa.Table:
-    """The columns as they stand in a file: without the partition's, under their physical names and ids."""
+    """Returns the columns of a file: without the partition columns, with physical names and field ids."""
     table = table.drop_columns(partition_columns(spec))
     if not spec.mapped:
         return table
@@ -51,7 +51,7 @@ def stored(spec: RowsSpec, table: pa.Table) -> pa.Table:
 
 
 def first(spec: RowsSpec, facts: list[dict]) -> list[dict]:
-    """The actions of version 0."""
+    """Returns the actions of version 0."""
     by = json.dumps(partition_columns(spec), separators=(",", ":"))
     metrics = {"numFiles": str(spec.files), "numOutputRows": str(spec.rows)}
     metrics["numOutputBytes"] = str(sum(fact["size"] for fact in facts))
@@ -65,13 +65,13 @@ def first(spec: RowsSpec, facts: list[dict]) -> list[dict]:
 
 
 def second(facts: list[dict], vectors: list[dict]) -> list[dict]:
-    """The actions of version 1: each file goes, and comes again with its vector."""
+    """Returns the actions of version 1: each file is removed, and added again with its deletion vector."""
     metrics = {"numDeletionVectorsAdded": str(len(vectors))}
     metrics["numDeletedRows"] = str(sum(vector["cardinality"] for vector in vectors))
     told = {"operation": "DELETE", "operationParameters": {}, "operationMetrics": metrics}
     found: list[dict] = [{"commitInfo": {**commit_info(1), **told}}]
     for fact, vector in zip(facts, vectors, strict=True):
-        # With a vector the bounds are those of all rows, deleted or not.
+        # With a deletion vector the bounds include deleted rows.
         again = add({**fact, "statistics": {**fact["statistics"], "tightBounds": False}})
         again["add"]["deletionVector"] = vector
         found += [again, remove(fact)]
@@ -79,7 +79,7 @@ def second(facts: list[dict], vectors: list[dict]) -> list[dict]:
 
 
 def protocol(spec: RowsSpec) -> dict:
-    """The lowest protocol that allows the table."""
+    """Returns the lowest protocol that allows the table."""
     features = ["deletionVectors"] if spec.deletions else []
     features += ["columnMapping"] if spec.mapped else []
     if not features:
@@ -94,7 +94,7 @@ def protocol(spec: RowsSpec) -> dict:
 
 
 def metadata(spec: RowsSpec) -> dict:
-    """The schema and the properties."""
+    """Returns the metadata: the schema and the properties."""
     fields = []
     for index, column in enumerate(SCHEMA):
         mapping: dict[str, Any] = {"delta.columnMapping.id": index + 1}
@@ -119,7 +119,7 @@ def metadata(spec: RowsSpec) -> dict:
 
 
 def add(fact: dict) -> dict:
-    """A file's add."""
+    """Returns a file's add."""
     return {
         "add": {
             "path": fact["path"],
@@ -133,7 +133,7 @@ def add(fact: dict) -> dict:
 
 
 def remove(fact: dict) -> dict:
-    """A file's remove."""
+    """Returns a file's remove."""
     return {
         "remove": {
             "path": fact["path"],
@@ -147,7 +147,7 @@ def remove(fact: dict) -> dict:
 
 
 def statistics(table: pa.Table) -> dict:
-    """What is known of a file's rows; booleans have no bounds."""
+    """Computes a file's statistics; booleans have no bounds."""
     low, high, nulls = {}, {}, {}
     for name in table.column_names:
         nulls[name] = table[name].null_count
@@ -158,7 +158,7 @@ def statistics(table: pa.Table) -> dict:
 
 
 def in_json(bound: pa.Scalar) -> Any:
-    """A bound as statistics spell it; times are cut to milliseconds."""
+    """Converts a bound to JSON as in statistics; timestamps are truncated to milliseconds."""
     value = bound.as_py()
     if isinstance(value, datetime):
         return value.strftime("%Y-%m-%dT%H:%M:%S.") + f"{value.microsecond // 1000:03}Z"
@@ -168,6 +168,6 @@ def in_json(bound: pa.Scalar) -> Any:
 
 
 def write_commit(folder: Path, version: int, found: list[dict]) -> None:
-    """A version, a line for each action."""
+    """Writes a version, one line per action."""
     path = folder / "_delta_log" / f"{version:020}.json"
     path.write_text("".join(line(action) for action in found), encoding="utf-8")

@@ -18,7 +18,7 @@ VERSION = b"\x01"
 
 
 def z85(body: bytes) -> str:
-    """The text of bytes, four to five characters."""
+    """Encodes bytes as text, four bytes as five characters."""
     text = ""
     for begin in range(0, len(body), 4):
         word = int.from_bytes(body[begin : begin + 4], "big")
@@ -27,7 +27,7 @@ def z85(body: bytes) -> str:
 
 
 def vector(positions: npt.NDArray[np.int64]) -> bytes:
-    """Positions, in order and below 2^32, in the portable form."""
+    """Encodes sorted positions below 2^32 in the portable format."""
     keys, low = np.divmod(positions, CONTAINER)
     found, begins, counts = np.unique(keys, return_index=True, return_counts=True)
     assert counts.max(initial=0) <= MOST_VALUES
@@ -39,5 +39,5 @@ def vector(positions: npt.NDArray[np.int64]) -> bytes:
 
 
 def framed(body: bytes) -> bytes:
-    """A vector as it stands in a file: its size before it, its checksum behind."""
+    """Returns a deletion vector as in a file: preceded by its size, followed by its checksum."""
     return struct.pack(">I", len(body)) + body + struct.pack(">I", zlib.crc32(body))

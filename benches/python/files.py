@@ -1,7 +1,7 @@
-"""The data files that a generated log speaks of: a file's facts are a function of its number.
+"""The data files of a generated log: a file's facts are a function of its number.
 
-No file exists: only the log is read. The text of the log and the expected answers both come from here, so an
-answer is checked against the facts and not against a text that somebody parsed.
+No data file exists: only the log is read. The text of the log and the expected answers are both generated
+here, so an answer is verified against the facts and not against parsed text.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Numbers = npt.NDArray[np.uint64]
 
 FIRST_DAY = date(2025, 1, 1)
 EPOCH_MS = 1_735_689_600_000  # 2025-01-01T00:00:00Z, so that the same spec makes the same bytes
-# The types of the columns that have statistics, in turn: mostly numbers and keys, as tables usually are.
+# The types of the columns with statistics, in turn: mostly numbers and keys, as in typical tables.
 TYPES = ("string", "long", "long", "string", "double", "long", "long", "date", "long", "timestamp")
 PATH = "day=0000-00-00/part-00000-00000000-0000-4000-8000-000000000000.c000.snappy.parquet"
 DAY_AT, TASK_AT, UUID_AT, NUMBER_AT = 4, 20, 26, 50
@@ -31,7 +31,7 @@ HEX = np.frombuffer(b"".join(b"%02x" % byte for byte in range(256)), dtype=np.ui
 
 @dataclass(frozen=True)
 class Files:
-    """The facts of some files, a row each."""
+    """The facts of some files, one row each."""
 
     path: pa.StringArray
     size: pa.Int64Array
@@ -43,11 +43,11 @@ class Files:
     null_count: Mapping[str, pa.Array]
 
     def __len__(self) -> int:
-        """How many files these are."""
+        """Returns the number of files."""
         return len(self.path)
 
     def columns(self) -> dict[str, pa.Array]:
-        """The facts by the names that answers use."""
+        """Returns the facts by the column names of answers."""
         found: dict[str, pa.Array] = {
             "path": self.path,
             "size": self.size,
@@ -61,12 +61,12 @@ class Files:
 
 
 def columns_of(spec: TableSpec) -> dict[str, str]:
-    """The columns that have statistics, with their types."""
+    """Returns the columns with statistics, with their types."""
     return {f"column_{index}": TYPES[index % len(TYPES)] for index in range(spec.statistics_columns)}
 
 
 def chance(spec: TableSpec | RowsSpec, numbers: Numbers, what: int, below: int) -> npt.NDArray[np.int64]:
-    """A number in `0..below` for each number: the finish of splitmix64 over seed, number and purpose."""
+    """Returns a number in `0..below` for each number: splitmix64's finalizer on seed, number and purpose."""
     with np.errstate(over="ignore"):
         start = np.uint64((spec.seed << 20) + what) * np.uint64(0x9E3779B97F4A7C15)
         mixed = numbers * np.uint64(0xD1B54A32D192ED03) + start
@@ -77,7 +77,7 @@ def chance(spec: TableSpec | RowsSpec, numbers: Numbers, what: int, below: int) 
 
 
 def files_of(spec: TableSpec, numbers: Numbers, *, statistics: bool = True) -> Files:
-    """The facts of the files with these numbers; without statistics only those of the key columns."""
+    """Returns the facts of the files with these numbers; without statistics only those of the key columns."""
     days = chance(spec, numbers, 0, spec.partitions)
     rows = 1_000 + chance(spec, numbers, 1, 99_000)
     low: dict[str, pa.Array] = {}
@@ -101,7 +101,7 @@ def files_of(spec: TableSpec, numbers: Numbers, *, statistics: bool = True) -> F
 
 
 def values_of(kind: str, start: npt.NDArray[np.int64]) -> pa.Array:
-    """Values of a column that rise with `start`."""
+    """Returns values of a column that increase with `start`."""
     if kind == "string":
         text = np.tile(np.frombuffer(b"value-000000000000", dtype=np.uint8), (len(start), 1))
         write_digits(text[:, 6:], start)
@@ -116,7 +116,7 @@ def values_of(kind: str, start: npt.NDArray[np.int64]) -> pa.Array:
 
 
 def paths_of(spec: TableSpec, numbers: Numbers, days: npt.NDArray[np.int64]) -> pa.StringArray:
-    """Paths as delta-spark makes them; the last digits of the UUID are the file's number."""
+    """Returns paths in delta-spark's format; the last digits of the UUID are the file's number."""
     text = np.tile(np.frombuffer(PATH.encode(), dtype=np.uint8), (len(numbers), 1))
     names = [(FIRST_DAY + timedelta(days=day)).isoformat().encode() for day in range(spec.partitions)]
     calendar = np.frombuffer(b"".join(names), dtype=np.uint8).reshape(-1, 10)
@@ -132,13 +132,13 @@ def paths_of(spec: TableSpec, numbers: Numbers, days: npt.NDArray[np.int64]) -> 
 
 
 def numbers_of(paths: pa.Array) -> Numbers:
-    """The numbers of the files at these paths; a ValueError when a path is none of ours."""
+    """Returns the file numbers of these paths; raises a ValueError for unknown paths."""
     digits = pc.utf8_slice_codeunits(paths, NUMBER_AT, NUMBER_AT + NUMBER_DIGITS)
     return np.asarray(digits.cast(pa.int64())).astype(np.uint64)
 
 
 def write_digits(place: npt.NDArray[np.uint8], values: npt.NDArray[np.int64]) -> None:
-    """Write values as decimals of fixed width, a row each."""
+    """Writes values as decimals of fixed width, one row each."""
     rest = values
     for column in reversed(range(place.shape[1])):
         rest, digit = np.divmod(rest, 10)
@@ -146,7 +146,7 @@ def write_digits(place: npt.NDArray[np.uint8], values: npt.NDArray[np.int64]) ->
 
 
 def strings_of(text: npt.NDArray[np.uint8]) -> pa.StringArray:
-    """Each row of ASCII characters as a string."""
+    """Returns each row of ASCII characters as a string."""
     rows, width = text.shape
     offsets = np.arange(0, (rows + 1) * width, width, dtype=np.int32)
     return pa.StringArray.from_buffers(rows, pa.py_buffer(offsets), pa.py_buffer(np.ascontiguousarray(text)))

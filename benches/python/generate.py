@@ -1,6 +1,6 @@
-"""Makes the tables of the benchmarks from the protocol's text, with pyarrow and numpy and no Delta library.
+"""Generates the benchmark tables from the protocol, with pyarrow and numpy and no Delta library.
 
-Of most only the log is made; the data files that it names do not exist, because nothing here reads them.
+Most tables have only a log; its data files do not exist, because nothing reads them.
 """
 
 from __future__ import annotations
@@ -25,34 +25,34 @@ BLOCK = 200_000
 
 @dataclass(frozen=True)
 class Manifest:
-    """What every reader must answer about the table. Written last: a table without it is not finished."""
+    """The expected answers for the table. Written last: a table without it is incomplete."""
 
     version: int
     num_files: int
     size_in_bytes: int
     adds_in_log: int
-    """How many add actions the log holds, live or not: what a floor must have parsed."""
+    """The number of add actions in the log, live or not: those that a floor must parse."""
     spec: dict
-    """The table's spec, from which every column of an answer follows."""
+    """The table's spec, from which every column of an answer is derived."""
     answers: dict[str, dict] = field(default_factory=dict)
-    """Of a table that has data: the digest of the rows that answer each question."""
+    """For a table with data: the digest of the rows of each query."""
 
 
 def generate(spec: TableSpec | RowsSpec, folder: Path) -> Manifest:
-    """Write the table into an empty folder and return its manifest."""
+    """Writes the table to an empty folder and returns its manifest."""
     manifest = with_data(spec, folder) if isinstance(spec, RowsSpec) else log_only(spec, folder)
     (folder / MANIFEST).write_text(json.dumps(asdict(manifest), indent=2) + "\n")
     return manifest
 
 
 def with_data(spec: RowsSpec, folder: Path) -> Manifest:
-    """Write a table with its data files."""
+    """Writes a table with its data files."""
     version, size, answers = data_files.write(spec, folder)
     return Manifest(version, spec.files, size, spec.files * (version + 1), asdict(spec), answers)
 
 
 def log_only(spec: TableSpec, folder: Path) -> Manifest:
-    """Write a log whose data files do not exist."""
+    """Writes a log whose data files do not exist."""
     log = folder / "_delta_log"
     log.mkdir(parents=True)
     if spec.form == "commits":
@@ -69,6 +69,6 @@ def log_only(spec: TableSpec, folder: Path) -> Manifest:
 
 
 def manifest_of(folder: Path) -> Manifest | None:
-    """The table's manifest; None when there is no finished table."""
+    """Returns the table's manifest; None if there is no complete table."""
     path = folder / MANIFEST
     return Manifest(**json.loads(path.read_text())) if path.exists() else None

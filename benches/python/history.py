@@ -1,4 +1,4 @@
-"""Which files a generated log adds and removes, and in which version; all of it follows from the spec."""
+"""The files that each version of a generated log adds and removes, derived from the spec."""
 
 from __future__ import annotations
 
@@ -11,33 +11,33 @@ CHECKPOINT_VERSION = 10
 
 
 def first_version(spec: TableSpec) -> int:
-    """The version of the checkpoint, or 0."""
+    """Returns the version of the checkpoint, or 0."""
     return 0 if spec.form == "commits" else CHECKPOINT_VERSION
 
 
 def last_version(spec: TableSpec) -> int:
-    """The version that a reader finds."""
+    """Returns the newest version."""
     return first_version(spec) + spec.commits
 
 
 def base(spec: TableSpec) -> Numbers:
-    """The live files of the checkpoint, or of version 0."""
+    """Returns the live files of the checkpoint, or of version 0."""
     return np.arange(spec.adds, dtype=np.uint64)
 
 
 def buried(spec: TableSpec) -> Numbers:
-    """The files that the checkpoint has tombstones of."""
+    """Returns the files whose tombstones are in the checkpoint."""
     return np.arange(spec.adds, spec.adds + spec.tombstones, dtype=np.uint64)
 
 
 def added_in(spec: TableSpec, commit: int) -> Numbers:
-    """The files that a commit adds; commits count from 1."""
+    """Returns the files that a commit adds; commits are numbered from 1."""
     begin = spec.adds + spec.tombstones + (commit - 1) * spec.adds_per_commit
     return np.arange(begin, begin + spec.adds_per_commit, dtype=np.uint64)
 
 
 def removed_in(spec: TableSpec, commit: int) -> Numbers:
-    """The files that a commit removes: from all over the checkpoint, or from the commit before."""
+    """Returns the files that a commit removes: spread over the checkpoint, or from the previous commit."""
     count = spec.removes_per_commit
     if spec.adds == 0:
         return added_in(spec, commit - 1)[:count] if commit > 1 else np.empty(0, dtype=np.uint64)
@@ -47,7 +47,7 @@ def removed_in(spec: TableSpec, commit: int) -> Numbers:
 
 
 def live(spec: TableSpec) -> Numbers:
-    """The live files at the last version, in order."""
+    """Returns the live files at the last version, in order."""
     commits = range(1, spec.commits + 1)
     added = [base(spec), *(added_in(spec, commit) for commit in commits)]
     removed = [removed_in(spec, commit) for commit in commits]
@@ -56,5 +56,5 @@ def live(spec: TableSpec) -> Numbers:
 
 
 def adds_in_log(spec: TableSpec) -> int:
-    """How many add actions the log holds, live or not."""
+    """Returns the number of add actions in the log, live or not."""
     return spec.adds + spec.commits * spec.adds_per_commit

@@ -1,4 +1,4 @@
-"""The predicates of the operations, as each peer spells them from."""
+"""The predicates of the operations, from which each peer builds its own."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import Any
 
-# Few files overlap it: each file's `column_1` spans 1,000 of a million values.
+# Few files overlap the range: each file's `column_1` spans 1,000 of a million values.
 RANGE_COLUMN, RANGE_LOW, RANGE_HIGH = "column_1", 500_000, 500_200
 RANGE = f"{RANGE_COLUMN} between {RANGE_LOW} and {RANGE_HIGH}"
 DAY = "2025-07-04"
@@ -24,31 +24,32 @@ COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
 
 @dataclass(frozen=True)
 class Question:
-    """A question for the rows of a table."""
+    """A query for the rows of a table."""
 
     columns: tuple[str, ...] | None = None
-    """None is all of them."""
+    """None means all."""
     where: tuple[tuple[str, str, int | float | str], ...] = ()
-    """Comparisons that must all hold: column, sign, literal."""
+    """Comparisons that must all be true: column, operator, literal."""
     version: int | None = None
-    """None is the last one."""
+    """None means the newest."""
 
     def condition(self, column: Callable[[str], Any], always: Any = None) -> Any:
-        """The comparisons over what `column` makes of a name; `always` where there is none."""
+        """Builds the comparisons from the columns that `column` returns; `always` without any."""
         found = [COMPARISONS[sign](column(name), literal) for name, sign, literal in self.where]
         return reduce(operator.and_, found) if found else always
 
     def names(self) -> list[str] | None:
-        """The columns as a list."""
+        """Returns the columns as a list."""
         return None if self.columns is None else list(self.columns)
 
     def sql(self) -> str | None:
-        """The comparisons as SQL."""
+        """Returns the comparisons as SQL."""
         return " and ".join(f"{name} {sign} {literal!r}" for name, sign, literal in self.where) or None
 
 
 COUNT = "count"
-# Two files of 40 overlap the range, and neither lies within it. The filter takes a row of 200, of each file.
+# Two files of 40 overlap the range, and neither is within it. The filter selects one row of 200, in each
+# file.
 IDS = (("id", ">=", 630_000_000), ("id", "<", 670_000_000))
 FEW = (("amount", ">", 995.0),)
 QUESTIONS = {

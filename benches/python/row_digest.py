@@ -1,4 +1,4 @@
-"""What many rows sum up to, in whatever order they come: a number for each column, and one for whole rows."""
+"""An order-independent digest of rows: a number for each column, and one for whole rows."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ class Digest:
 
     rows: int = 0
     columns: dict[str, int] = field(default_factory=dict)
-    """By column: sees a value that is not right."""
+    """By column: detects wrong values."""
     whole: int = 0
-    """Of rows: sees right values that stand in a wrong row."""
+    """Of rows: detects correct values in a wrong row."""
 
     def add(self, hashes: dict[str, Hashes], rows: int) -> None:
-        """Add rows, by the hashes of their values."""
+        """Adds rows, by the hashes of their values."""
         together = np.zeros(rows, dtype=np.uint64)
         for name, values in hashes.items():
             self.columns[name] = (self.columns.get(name, 0) + int(values.sum(dtype=np.uint64))) & FULL
@@ -39,7 +39,7 @@ class Digest:
         self.rows += rows
 
     def join(self, other: Digest) -> None:
-        """Add the rows of another digest."""
+        """Adds the rows of another digest."""
         for name, value in other.columns.items():
             self.columns[name] = (self.columns.get(name, 0) + value) & FULL
         self.whole = (self.whole + other.whole) & FULL
@@ -47,7 +47,7 @@ class Digest:
 
 
 def digest_of(batches: Iterable[pa.RecordBatch | pa.Table]) -> Digest:
-    """The digest of everything that comes."""
+    """Returns the digest of all batches."""
     found = Digest()
     for batch in batches:
         found.add(hashes_of(batch), batch.num_rows)
@@ -55,7 +55,7 @@ def digest_of(batches: Iterable[pa.RecordBatch | pa.Table]) -> Digest:
 
 
 def hashes_of(batch: pa.RecordBatch | pa.Table) -> dict[str, Hashes]:
-    """A hash for each value, by the columns' names. Readers choose among Arrow's types; here they are one."""
+    """Returns a hash for each value, by column name. Columns are cast to the schema's types first."""
     found = {}
     for name in batch.schema.names:
         column = batch.column(name)
@@ -67,7 +67,7 @@ def hashes_of(batch: pa.RecordBatch | pa.Table) -> dict[str, Hashes]:
 
 
 def hashes_of_values(column: pa.Array) -> Hashes:
-    """A hash for each value of a column; nulls have one of their own."""
+    """Returns a hash for each value of a column; NULL has its own hash."""
     if pa.types.is_string(column.type):
         plain = texts_of(column)
     elif pa.types.is_boolean(column.type):
@@ -83,7 +83,7 @@ def hashes_of_values(column: pa.Array) -> Hashes:
 
 
 def texts_of(column: pa.Array) -> Hashes:
-    """A number for each text: its bytes as the digits of a number to a large base."""
+    """Returns a number for each text: its bytes as the digits of a number to a large base."""
     _, buffer, characters = column.buffers()
     offsets = np.frombuffer(buffer, dtype=np.int32)[column.offset : column.offset + len(column) + 1]
     if characters is None or len(column) == 0:
@@ -99,7 +99,7 @@ def texts_of(column: pa.Array) -> Hashes:
 
 
 def mixed(values: Hashes) -> Hashes:
-    """The finish of splitmix64: near values are far apart."""
+    """Applies the finalizer of splitmix64, which separates close values."""
     values = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     values = (values ^ (values >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return values ^ (values >> np.uint64(31))

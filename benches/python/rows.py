@@ -1,7 +1,7 @@
-"""The rows of a generated table that has data: a row's values are a function of its number.
+"""The rows of a generated table with data: a row's values are a function of its number.
 
-The same rows stand in every table of a seed, however they are laid out. The data files and the expected
-answers both come from here.
+All tables of a seed have the same rows, in any layout. The data files and the expected answers are both
+generated here.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import pyarrow as pa
 from files import FIRST_DAY, HEX, Numbers, chance
 from workload import RowsSpec
 
-# Ids are spread over the same space whatever the number of rows, so that a range is the same share of them.
+# Ids are spread over the same range for any number of rows, so that a range selects the same share.
 ID_SPACE = 2_000_000_000
 CUSTOMERS, HIGHEST_QUANTITY, CENTS = 1_000_000, 100, 1_000_000
 HIGHEST_AMOUNT = 1_000.0
@@ -41,7 +41,7 @@ SCHEMA = pa.schema(
 
 
 def numbers_in(spec: RowsSpec, file: int) -> Numbers:
-    """The numbers of a file's rows, in order: a run of them, or those of one region."""
+    """Returns the numbers of a file's rows, in order: consecutive ones, or those of one region."""
     each = spec.rows // spec.files
     if not spec.partitioned:
         return np.arange(file * each, (file + 1) * each, dtype=np.uint64)
@@ -52,23 +52,23 @@ def numbers_in(spec: RowsSpec, file: int) -> Numbers:
 
 
 def region_in(spec: RowsSpec, file: int) -> str:
-    """The one region of a file of a partitioned table."""
+    """Returns the region of a file of a partitioned table."""
     return REGIONS[file // (spec.files // len(REGIONS))]
 
 
 def regions_of(spec: RowsSpec, numbers: Numbers) -> npt.NDArray[np.int64]:
-    """Where in `REGIONS` each row's region stands: of eight rows side by side, each has another."""
+    """Returns the index in `REGIONS` of each row's region: each of eight consecutive rows has another one."""
     block, place = np.divmod(numbers, np.uint64(len(REGIONS)))
     return place.astype(np.int64) ^ chance(spec, block, 0, len(REGIONS))
 
 
 def deleted(spec: RowsSpec, numbers: Numbers) -> npt.NDArray[np.bool_]:
-    """Which rows a deletion vector takes away."""
+    """Returns which rows a deletion vector deletes."""
     return chance(spec, numbers, 1, DELETED) == 0
 
 
 def rows_of(spec: RowsSpec, numbers: Numbers) -> pa.Table:
-    """The rows with these numbers."""
+    """Returns the rows with these numbers."""
     step = ID_SPACE // spec.rows
     days = numbers.astype(np.int64) * DAYS // spec.rows + (FIRST_DAY - date(1970, 1, 1)).days
     columns: Mapping[str, pa.Array] = {
@@ -87,7 +87,7 @@ def rows_of(spec: RowsSpec, numbers: Numbers) -> pa.Table:
 
 
 def prices_of(cents: npt.NDArray[np.int64], there: npt.NDArray[np.bool_]) -> pa.Array:
-    """Decimals of 16 bytes each, from what fits into the lower eight of them."""
+    """Returns decimals of 16 bytes each, from values that fit into the lower eight bytes."""
     words = np.zeros((len(cents), 2), dtype=np.int64)
     words[:, 0] = cents
     bits = pa.py_buffer(np.packbits(there, bitorder="little"))
@@ -95,7 +95,7 @@ def prices_of(cents: npt.NDArray[np.int64], there: npt.NDArray[np.bool_]) -> pa.
 
 
 def notes_of(spec: RowsSpec, numbers: Numbers) -> pa.Array:
-    """Texts that hardly occur twice, of many lengths; some are null."""
+    """Returns mostly unique texts of various lengths; some are null."""
     words = [chance(spec, numbers, what, 1 << 63) for what in (10, 11)]
     random = np.stack(words, axis=1).view(np.uint8)
     digits = HEX[random].reshape(len(numbers), -1)[:, :LONGEST_NOTE]

@@ -1,8 +1,8 @@
-"""The tables that Spark is measured on: many small files, and those with data that `run.py` measures too.
+"""The tables of the Spark benchmark: many small files, and the tables with data of `run.py`.
 
-Of the small files a few are made, and every other is one of them under another name (a hard link), so that
-100,000 files need little room. Their log is as delta-spark would write it; where it is long, delta-spark
-itself writes the last commit, its checksum and the checkpoint.
+Only a few of the small files are written, and the others are hard links to them, so that 100,000 files need
+little space. Their log has delta-spark's format; if it is long, delta-spark itself writes the last commit,
+its checksum and the checkpoint.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from run import DATA_GENERATOR, HERE, table_of
 from workload import RowsSpec
 
 MANIFEST = "_manifest.json"
-# How many distinct files each region has; the others are links to them.
+# The number of distinct files per region; the others are links to them.
 PIECES = 4
 ROWS_PER_FILE = 200
 LONG_LOG = 100
@@ -42,21 +42,21 @@ IN_PARTITION = ("sum_partition", "sum_partition_told", "hash_partition", "hash_p
 
 @dataclass(frozen=True)
 class SparkTable:
-    """A table, and what is asked of it."""
+    """A table, and its queries."""
 
     name: str
     spec: RowsSpec
     questions: tuple[str, ...]
     goal: float
-    """At most so many times what delta-spark needs."""
+    """The limit, as a multiple of delta-spark's figure."""
     again: bool
-    """Are questions asked a second time of the DataFrame that is loaded?"""
+    """Whether queries are repeated on the loaded DataFrame."""
     turns: int | None = None
-    """At most so many turns, where one takes many minutes."""
+    """The maximum number of turns, if one takes many minutes."""
 
     @property
     def is_plain(self) -> bool:
-        """Do the Parquet files alone say what the table holds?"""
+        """Whether the Parquet files alone contain the result."""
         return not (self.spec.deletions or self.spec.mapped)
 
 
@@ -66,13 +66,13 @@ class Made:
 
     path: Path
     rows: int
-    """That are not deleted."""
+    """The number of rows that are not deleted."""
     unfinished: bool
-    """Is the log long, and delta-spark has not written its end yet?"""
+    """Whether the log is long, and delta-spark has not yet written its end."""
 
 
 def tables(scale: float) -> list[SparkTable]:
-    """All tables, at a share of their size."""
+    """Returns all tables, scaled."""
     found = [many_files(name, max(10, round(files * scale))) for name, files in MANY_FILES]
     known = {one.name: one.scaled(scale).table for one in workload.read_all()}
     asked = {
@@ -88,7 +88,7 @@ def tables(scale: float) -> list[SparkTable]:
 
 
 def many_files(name: str, files: int) -> SparkTable:
-    """A table of so many small files, partitioned by region."""
+    """Returns a table of this many small files, partitioned by region."""
     spec = RowsSpec(SEED, files * ROWS_PER_FILE, files, partitioned=True)
     return SparkTable(
         name, spec, FIRST, goal=0.8, again=False, turns=1 if files > FILES_OF_ONE_TURN else None
@@ -96,13 +96,13 @@ def many_files(name: str, files: int) -> SparkTable:
 
 
 def warm_up() -> SparkTable:
-    """A small table that each JVM learns on, and every question."""
+    """Returns a small table with every query, for warming up each JVM."""
     table = many_files("files_warm", 16)
     return replace(table, questions=tuple(dict.fromkeys((*FIRST, *QUERIES, *IN_PARTITION))), again=True)
 
 
 def made(table: SparkTable, folder: Path) -> Made:
-    """The table, made where there is none of this spec and this generator."""
+    """Returns the table; generates it unless the spec and the generator are unchanged."""
     if not table.name.startswith("files_"):
         known = next(one for one in workload.read_all() if one.name == table.name)
         path, manifest = table_of(replace(known, table=table.spec), folder)
@@ -112,7 +112,7 @@ def made(table: SparkTable, folder: Path) -> Made:
         digest.update((HERE / f"{module}.py").read_bytes())
     path = folder / f"spark_{table.name}-{digest.hexdigest()}"
     if not (path / MANIFEST).exists():
-        shutil.rmtree(path, ignore_errors=True)  # or half way through this
+        shutil.rmtree(path, ignore_errors=True)  # or during the generation
         print(f"generating {table.name}", flush=True)
         write(table.spec, path)
     has_end = (path / "_delta_log" / "_last_checkpoint").exists()
@@ -120,7 +120,7 @@ def made(table: SparkTable, folder: Path) -> Made:
 
 
 def write(spec: RowsSpec, folder: Path) -> None:
-    """Write the small files under all their names, and version 0."""
+    """Writes the small files under all their names, and version 0."""
     (folder / "_delta_log").mkdir(parents=True)
     originals = folder / "_originals"
     source = replace(spec, files=PIECES * len(REGIONS), rows=PIECES * len(REGIONS) * ROWS_PER_FILE)
@@ -144,7 +144,7 @@ def write(spec: RowsSpec, folder: Path) -> None:
 
 
 def link(source: Path, name: Path) -> None:
-    """The file under another name; a copy where the file system has no such names, or no more of them."""
+    """Links the file; copies it if the file system does not support links, or no more of them."""
     try:
         os.link(source, name)
     except OSError:
