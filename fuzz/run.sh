@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Runs fuzz targets for some seconds each, with AddressSanitizer, from their seeds and from what earlier runs found.
-# For 0 seconds it only tries what is there. At the end a line for each target says what was done and found.
+# Runs fuzz targets for some seconds each, with AddressSanitizer, from their seeds and the corpus of earlier runs.
+# With 0 seconds it only runs the existing inputs. At the end it prints a summary line for each target.
 set -euo pipefail
 
 seconds=${1:?usage: fuzz/run.sh SECONDS [TARGET...]}
@@ -18,14 +18,14 @@ all=(fuzz/fuzz_targets/*.rs)
 targets=("$@")
 [ $# -gt 0 ] || for file in "${all[@]}"; do targets+=("$(basename "$file" .rs)"); done
 python3 fuzz/collect_seeds.py ../shared fuzz/golden
-# With no names, all of them are built at once.
+# Without names, all targets are built at once.
 if [ $# -gt 0 ]; then for name in "$@"; do cargo +nightly fuzz build "$name"; done; else cargo +nightly fuzz build; fi
 host=$(rustc -vV | sed -n 's/^host: //p')
 binaries=${CARGO_TARGET_DIR:-fuzz/target}/$host/release
 
 logs=$(mktemp -d)
 trap 'rm -rf "$logs"' EXIT
-# What cargo-fuzz itself sets.
+# Set by cargo-fuzz itself.
 export ASAN_OPTIONS=detect_odr_violation=0
 limits=(-rss_limit_mb=4096 -print_final_stats=1)
 if [ "$seconds" = 0 ]; then limits+=(-runs=0 -timeout=60); else limits+=(-max_total_time="$seconds" -timeout=10); fi
@@ -35,10 +35,10 @@ for name in "${targets[@]}"; do
   echo "fuzz: $name for $seconds seconds"
   folders=("fuzz/corpus/$name" "fuzz/seeds/$name")
   [ ! -d "fuzz/golden/$name" ] || folders+=("fuzz/golden/$name")
-  # Bombs are slow, and what is made of them too.
+  # Bombs are slow, and so are their mutations.
   [ "$seconds" != 0 ] || [ ! -d "fuzz/bombs/$name" ] || folders+=("fuzz/bombs/$name")
   mkdir -p "fuzz/corpus/$name" "fuzz/artifacts/$name"
-  # The targets of one form share the dictionary of their first word.
+  # Targets with the same first word share its dictionary.
   dictionary="fuzz/dictionaries/$name.dict"
   [ -f "$dictionary" ] || dictionary="fuzz/dictionaries/${name%%_*}.dict"
   found=none

@@ -20,7 +20,7 @@ from workload import RowsSpec, TableSpec
 Numbers = npt.NDArray[np.uint64]
 
 FIRST_DAY = date(2025, 1, 1)
-EPOCH_MS = 1_735_689_600_000  # 2025-01-01T00:00:00Z, so that the same spec makes the same bytes
+EPOCH_MS = 1_735_689_600_000  # 2025-01-01T00:00:00Z, so that equal specs produce equal bytes
 # The types of the columns with statistics, in turn: mostly numbers and keys, as in typical tables.
 TYPES = ("string", "long", "long", "string", "double", "long", "long", "date", "long", "timestamp")
 PATH = "day=0000-00-00/part-00000-00000000-0000-4000-8000-000000000000.c000.snappy.parquet"

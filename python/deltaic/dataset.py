@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["SnapshotDataset"]
 
-# pyarrow ships no types, and this module is imported only where it is needed.
+# pyarrow ships no types, and this module is imported only on use.
 _arrow: Any = import_module("pyarrow")
 _dataset: Any = import_module("pyarrow.dataset")
 _BATCH_SIZE = 131_072

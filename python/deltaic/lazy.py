@@ -27,7 +27,7 @@ def lazy_frame(snapshot: Snapshot, variant: Literal["arrow", "json"]) -> polars.
     """Returns the rows of a snapshot; nothing is read until the frame is collected."""
     pl: Any = require("polars", _PURPOSE)
     if tuple(int(number) for number in pl.__version__.split(".")[:2]) < _LEAST:
-        # Older versions do not pass filters that they cannot serialize.
+        # Older versions silently drop filters that they cannot pass to a source.
         least = ".".join(str(number) for number in _LEAST)
         raise ImportError(
             f"{_PURPOSE} needs polars {least} or newer, and this is {pl.__version__}: pip install -U polars",

@@ -167,7 +167,7 @@ class Table:
         >>> table.snapshot().metadata.name
         'sales of all shops'
         """
-        # The type says so already; a caller without a type checker gets the sentence.
+        # Checked for callers without a type checker.
         if not isinstance(schema, ArrowSchemaExportable):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise TypeError(
                 "a schema is anything with __arrow_c_schema__, such as pyarrow.schema(…), "
@@ -409,8 +409,8 @@ class Table:
             SchemaMismatch: The data does not fit the table's columns, or is not valid Arrow data: text that
                 is not UTF-8, a decimal with too many digits. ``field`` and ``row`` give the place.
             ConstraintViolation: A row has NULL in a column that is NOT NULL.
-            UnsupportedFeature: The table requires a writer feature that is not implemented; nothing was
-                written.
+            UnsupportedFeature: The table requires a writer feature that is not implemented. Nothing
+                was written.
             MetadataChanged: Another writer changed the table's metadata concurrently.
             ProtocolChanged: Another writer changed the table's protocol concurrently.
             ConcurrentWrite: Other writers won `max_attempts` times, or the deadline passed.
@@ -483,8 +483,7 @@ class Table:
         newest version. Files that an earlier run wrote are deleted before the next.
 
         Args:
-            function: Called with the transaction; its result is ignored. An exception that it raises ends the
-                call.
+            function: Called with the transaction; its result is ignored. Its exceptions end the call.
             max_runs: Maximum number of runs.
             operation: As for `transaction`.
             options: How each commit is made: see `CommitOptions`. The deadline applies to all runs together.
@@ -530,7 +529,7 @@ class Table:
 
         Args:
             changes: What to change, each a value of `deltaic.alter`. Properties that only other writers
-                implement raise a `DeltaicWarning`.
+                implement cause a `DeltaicWarning`.
             options: How the commit is made: see `CommitOptions`.
 
         Raises:

@@ -141,8 +141,7 @@ class Transaction:
         """Stages data files that another engine wrote under the table's root, such as Spark's executors.
 
         Each file must exist with the given size. Its contents are not read, so its writer is responsible for
-        its columns, NOT NULL constraints and statistics. Files added here are not deleted if the transaction
-        fails.
+        its columns, NOT NULL constraints and statistics. They are not deleted if the transaction fails.
 
         Args:
             files: One mapping per file, or an Arrow table (with pyarrow) with a row for each: ``path``
@@ -275,7 +274,7 @@ class Transaction:
         try:
             commit = self._rust.commit()
         except CommitConflict:
-            # If the winner added the same file, it may be this very commit.
+            # If the winning commit added the same file, it may be our own commit.
             if not self._rust.keeps_files:
                 self._state = "lost"
             raise

@@ -219,7 +219,7 @@ class _Assembly:
 def _loses_structs(spark: SparkSession) -> bool:
     """Whether this Spark reads a struct as NULL if a file lacks all of its requested fields.
 
-    Spark 4.0 does, later ones with a setting: non-NULL structs would be lost after a field was added.
+    Spark 4.0 does, later ones with a setting: this would lose rows after a field was added.
     """
     try:
         legacy = spark.conf.get("spark.sql.legacy.parquet.returnNullStructIfAllFieldsMissing")

@@ -82,8 +82,7 @@ class DeltaStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
                 place, limits = StreamOffset.from_json(start), self._within(limit)
             else:
                 # Before Spark 4.2 the start of the batch is not passed, and this is called once per trigger.
-                # So a batch has all new files, unless the user set a limit, and starts at the end of the last
-                # one.
+                # So a batch has all new files, unless the user set a limit, and starts where the last ended.
                 place, limits = self._place or files.beginning(), self._options.limits
             return files.end_of_batch(place, limits).to_json()
 
