@@ -23,7 +23,7 @@ HIGHEST_AMOUNT = 1_000.0
 DAYS, DAY_US = 365, 86_400_000_000
 REGIONS = ("north", "south", "east", "west", "inland", "coast", "islands", "overseas")
 SHORTEST_NOTE, LONGEST_NOTE = 8, 24
-NULL_NOTES, NULL_PRICES, UNPAID, DELETED = 32, 50, 10, 100  # one of so many
+NULL_NOTES, NULL_PRICES, UNPAID, DELETED = 32, 50, 10, 100  # one in this many
 SCHEMA = pa.schema(
     [
         ("id", pa.int64()),

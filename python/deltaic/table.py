@@ -141,8 +141,8 @@ class Table:
             properties: The table's properties, such as ``{"delta.appendOnly": "true"}``. The features that
                 they require are enabled; ``delta.feature.<name>`` enables one by name. Properties that only
                 other writers implement are recorded, and a `DeltaicWarning` names them.
-            name: A name for people.
-            description: A description for people.
+            name: The table's name.
+            description: The table's description.
             constraints: CHECK constraints by name: SQL conditions that each row must satisfy.
             if_exists: ``"error"``, ``"ignore"`` to leave an existing table unchanged, or ``"replace"`` to
                 replace it: its rows, columns, properties and domains are dropped, its history and its
